@@ -1,0 +1,44 @@
+// swift-tools-version: 6.2
+// The only list of modules and flags. CMake calls `swift build` and ships what comes out; it names no Swift file.
+import PackageDescription
+
+let package = Package(
+  name: "kept",
+  platforms: [.macOS(.v15)],
+  products: [
+    .library(name: "Kept", targets: ["Kept"]),
+    // What CMake installs as libkept.so.
+    .library(name: "KeptC", type: .dynamic, targets: ["KeptC"]),
+  ],
+  targets: [
+    // The face for Swift callers.
+    .target(name: "Kept", dependencies: ["KeptCore"]),
+
+    // Implements include/kept.h.
+    .target(name: "KeptC", dependencies: ["KeptCore", "CKept"]),
+    .systemLibrary(name: "CKept", path: "include"),
+
+    // The untyped store.
+    .target(name: "KeptCore", dependencies: ["CSQLite", "CJSON"]),
+
+    // Module maps onto the system's libraries.
+    .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+    .systemLibrary(name: "CJSON", pkgConfig: "json-c", providers: [.apt(["libjson-c-dev"])]),
+
+    .testTarget(name: "KeptCoreTests", dependencies: ["KeptCore"]),
+    .testTarget(name: "KeptCTests", dependencies: ["KeptC"]),
+    .testTarget(name: "KeptTests", dependencies: ["Kept"]),
+  ]
+)
+
+for target in package.targets where target.type != .system {
+  target.swiftSettings = [
+    // SE-0335: a protocol used as a type says so.
+    .enableUpcomingFeature("ExistentialAny"),
+    // SE-0409: an import is an implementation detail unless it says otherwise.
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    // SE-0444: a file imports what it uses.
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .treatAllWarnings(as: .error),
+  ]
+}

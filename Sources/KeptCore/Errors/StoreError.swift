@@ -1,0 +1,92 @@
+// What can go wrong, as a code that programs test and a sentence that people read.
+
+/// Why a call failed. Its C twin is `kept_error`; in Python each code is an exception class.
+public struct StoreError: Error, Sendable, CustomStringConvertible {
+  /// What kind of failure it is.
+  public let code: Code
+  /// The key it is about, where there is one.
+  public let key: String?
+  /// The byte at which a JSON text is wrong, counted from 0.
+  public let offset: Int?
+  /// What was asked, what was found, and what can be done, without the key.
+  public let message: String
+
+  public init(_ code: Code, key: String? = nil, offset: Int? = nil, _ message: String) {
+    self.code = code
+    self.key = key
+    self.offset = offset
+    self.message = message
+  }
+
+  /// The whole sentence: the key, the message, and the byte offset where there is one.
+  public var description: String {
+    let subject = key.map { "\"\(Self.shortened($0))\": " } ?? ""
+    let place = offset.map { " (at byte \($0))" } ?? ""
+    return subject + message + place
+  }
+
+  /// The same failure, said of a key.
+  package func about(_ key: String) -> StoreError {
+    StoreError(code, key: self.key ?? key, offset: offset, message)
+  }
+
+  /// A long key is cut: a message has to fit into the caller's `kept_error`.
+  private static func shortened(_ key: String) -> String {
+    key.utf8.count <= 80 ? key : String(key.prefix(60)) + "…"
+  }
+}
+
+extension StoreError {
+  /// The kind of a failure. Open: later versions may add codes, so a `switch` needs a `default`.
+  ///
+  /// The raw values are the `KEPT_…` statuses of the C header.
+  public struct Code: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+    public let rawValue: Int32
+    public init(rawValue: Int32) { self.rawValue = rawValue }
+
+    /// No layer has a value for the key.
+    public static let absent = Code(rawValue: -1)
+    /// The key holds a value of another kind; it is untouched.
+    public static let wrongType = Code(rawValue: -2)
+    /// The key is declared with another type.
+    public static let typeConflict = Code(rawValue: -3)
+    /// An argument, a JSON text or a constraint is not as it must be.
+    public static let invalid = Code(rawValue: -4)
+    /// An administrator has locked the key.
+    public static let locked = Code(rawValue: -5)
+    /// The expected revision is no longer the current one.
+    public static let conflict = Code(rawValue: -6)
+    /// Another writer held the store for longer than the time-out.
+    public static let busy = Code(rawValue: -7)
+    /// The disk or the quota is full; the old state is intact.
+    public static let noSpace = Code(rawValue: -8)
+    /// The file system does not permit it.
+    public static let denied = Code(rawValue: -9)
+    /// What is stored cannot be what was written.
+    public static let corrupt = Code(rawValue: -10)
+    /// The store cannot be reached now; this does not mean that it is empty.
+    public static let unavailable = Code(rawValue: -11)
+    /// The store, transaction or subscription was closed.
+    public static let closed = Code(rawValue: -12)
+    /// The store belongs to the parent of this process.
+    public static let forked = Code(rawValue: -13)
+    /// The value or the text is over a limit.
+    public static let tooLarge = Code(rawValue: -14)
+    /// This storage, or this version, cannot do it.
+    public static let unsupported = Code(rawValue: -15)
+    /// Anything else; the message says what.
+    public static let failed = Code(rawValue: -16)
+
+    /// The name of the code, such as `wrong type`.
+    public var description: String { Self.names[rawValue] ?? "unknown status" }
+
+    private static let names: [Int32: String] = [
+      0: "ok", 1: "shadowed", -1: "absent", -2: "wrong type", -3: "type conflict", -4: "invalid", -5: "locked",
+      -6: "conflict", -7: "busy", -8: "no space", -9: "denied", -10: "corrupt", -11: "unavailable", -12: "closed",
+      -13: "forked", -14: "too large", -15: "unsupported", -16: "failed",
+    ]
+
+    /// Lets `catch StoreError.Code.conflict` pick one kind of failure.
+    public static func ~= (code: Code, error: any Error) -> Bool { (error as? StoreError)?.code == code }
+  }
+}

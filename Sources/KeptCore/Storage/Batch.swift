@@ -1,0 +1,66 @@
+// What a commit is asked to do, and what it did.
+
+/// What a commit survives when it has returned.
+public enum Durability: Sendable, Hashable {
+  /// Every process reads it, and it survives `kill -9` of every process.
+  case shared
+  /// It survives power loss too: it is synced before the call returns, also when it changed nothing.
+  case durable
+}
+
+/// Edits that are applied together or not at all.
+public struct Batch: Sendable {
+  /// What is to become of each key.
+  public private(set) var edits: [KeyName: Edit] = [:]
+  /// What must hold, or nothing is applied.
+  public var expectations: [Expectation] = []
+  public var durability: Durability
+
+  public enum Edit: Sendable, Hashable {
+    case set(Value)
+    case remove
+  }
+
+  public init(durability: Durability = .shared) { self.durability = durability }
+
+  /// Adds an edit; the last one for a key counts.
+  public mutating func edit(_ key: KeyName, _ edit: Edit) { edits[key] = edit }
+}
+
+/// What a commit relies on.
+public enum Expectation: Sendable, Hashable {
+  /// The key has a value with exactly this revision; 0: it has no value.
+  case revision(KeyName, Revision)
+  /// Nothing happened to the key after the revision.
+  case unchanged(KeyName, after: Revision)
+  /// Nothing happened to any key with the prefix after the revision.
+  case unchangedPrefix(ExactString, after: Revision)
+}
+
+/// What a commit did.
+public struct Commit: Sendable, Hashable {
+  /// The store's revision after it.
+  public var revision: Revision
+  /// The keys it changed, in the order of their bytes; empty when everything was so already.
+  public var changes: [Change]
+
+  public init(revision: Revision, changes: [Change]) {
+    self.revision = revision
+    self.changes = changes
+  }
+}
+
+/// One key's old and new value in a commit.
+public struct Change: Sendable, Hashable {
+  public var key: KeyName
+  /// nil: the key had no value.
+  public var old: Value?
+  /// nil: the key was removed.
+  public var new: Value?
+
+  public init(key: KeyName, old: Value?, new: Value?) {
+    self.key = key
+    self.old = old
+    self.new = new
+  }
+}

@@ -1,0 +1,112 @@
+// One contract with many twins: what a backend must do so that a store can stand on it.
+// The conformance suite (Tests/KeptCoreTests/Storage/) runs for every storage; what it tests is the contract.
+
+/// The store's count of commits: 1 for the first. Every key remembers the revision that last changed it. 0 is "never".
+public typealias Revision = UInt64
+
+/// A backend: it keeps keys with their values and revisions, and commits many at once.
+///
+/// A storage may be called from any thread at any time. What it cannot do (see ``abilities``) it answers with
+/// `unsupported`; after ``close()`` everything answers `closed`.
+public protocol Storage: AnyObject, Sendable {
+  /// What this storage can do; it never changes.
+  var abilities: StorageAbilities { get }
+
+  /// What is known of a key now: nil if it was never set, or so long ago removed that it is forgotten.
+  func entry(for key: KeyName) throws(StoreError) -> Entry?
+
+  /// The keys that begin with a text, as they are at one moment, in the order of their bytes.
+  func keys(prefix: ExactString) throws(StoreError) -> Listing
+
+  /// The store's revision now.
+  func revision() throws(StoreError) -> Revision
+
+  /// Applies a batch, all of it or nothing, if its expectations hold; otherwise throws `conflict`.
+  ///
+  /// Edits that leave a key as it was are no change; a batch without a change makes no revision. A durable batch is
+  /// synced also then.
+  func commit(_ batch: Batch) throws(StoreError) -> Commit
+
+  /// What changed since a revision, or "too old": read everything again.
+  func changes(after revision: Revision) throws(StoreError) -> ChangesAfter
+
+  /// Even and unchanged: nothing was committed since it was last asked. Odd: ask the storage itself.
+  ///
+  /// It is cheap enough to ask on every read. A storage that cannot know answers 1 at all times.
+  var generation: UInt64 { get }
+
+  /// Blocks until there is a commit newer than `revision`, and returns true; or until ``interruptWaiting()`` is called
+  /// or the storage is closed, and returns false. Needs `pushesChanges`.
+  func wait(after revision: Revision) throws(StoreError) -> Bool
+
+  /// Makes every ``wait(after:)`` that runs now, or else the next one, return false.
+  func interruptWaiting()
+
+  /// Syncs every commit that has returned to the disk.
+  func flush() throws(StoreError)
+
+  /// Ends the use of this object; what was committed stays. Closing twice is fine.
+  func close()
+}
+
+/// What a storage can do beyond keeping values.
+public struct StorageAbilities: OptionSet, Sendable {
+  public let rawValue: Int
+  public init(rawValue: Int) { self.rawValue = rawValue }
+
+  /// Other processes that open the same location see the same values.
+  public static let sharedBetweenProcesses = StorageAbilities(rawValue: 1 << 0)
+  /// A batch of several keys is applied all or nothing.
+  public static let atomicBatch = StorageAbilities(rawValue: 1 << 1)
+  /// Keys have revisions, and a batch can expect them.
+  public static let revisions = StorageAbilities(rawValue: 1 << 2)
+  /// A durable commit survives power loss.
+  public static let durable = StorageAbilities(rawValue: 1 << 3)
+  /// ``Storage/wait(after:)`` works.
+  public static let pushesChanges = StorageAbilities(rawValue: 1 << 4)
+}
+
+/// What a storage knows of a key.
+public struct Entry: Sendable, Hashable {
+  /// The value; nil for a key that was removed and is still remembered.
+  public var value: Value?
+  /// The revision that last changed the key.
+  public var revision: Revision
+
+  public init(value: Value?, revision: Revision) {
+    self.value = value
+    self.revision = revision
+  }
+}
+
+/// The keys under a prefix at one moment.
+public struct Listing: Sendable, Hashable {
+  /// Only keys that have a value, in the order of their bytes.
+  public var keys: [KeyName]
+  /// The newest revision under the prefix, removals included; 0 if nothing was ever there.
+  public var revision: Revision
+
+  public init(keys: [KeyName], revision: Revision) {
+    self.keys = keys
+    self.revision = revision
+  }
+}
+
+/// What came after a revision.
+public enum ChangesAfter: Sendable, Hashable {
+  /// The keys that changed, each as it is at revision `upTo`, ordered by revision and then by key.
+  case changed([KeyedEntry], upTo: Revision)
+  /// Removals of that age are forgotten: take everything as changed and read again.
+  case tooOld
+}
+
+/// A key and what is known of it.
+public struct KeyedEntry: Sendable, Hashable {
+  public var key: KeyName
+  public var entry: Entry
+
+  public init(key: KeyName, entry: Entry) {
+    self.key = key
+    self.entry = entry
+  }
+}

@@ -1,0 +1,34 @@
+// Swift compares strings by canonical equivalence: an NFC and an NFD spelling are equal, and would merge as dictionary
+// keys. Kept compares names by their bytes, as C, Python, SQLite and JSON do.
+
+/// Text that is compared, ordered and hashed by its UTF-8 bytes.
+public struct ExactString: Sendable {
+  public let text: String
+
+  public init(_ text: String) {
+    var text = text
+    text.makeContiguousUTF8()
+    self.text = text
+  }
+
+  /// The bytes, valid during the call.
+  @inline(__always)
+  package func withBytes<T>(_ body: (UnsafeBufferPointer<UInt8>) -> T) -> T {
+    // A contiguous string always offers its bytes; the second way is for the type checker.
+    text.utf8.withContiguousStorageIfAvailable(body) ?? Array(text.utf8).withUnsafeBufferPointer(body)
+  }
+
+  /// Whether the bytes begin with those of `prefix`.
+  package func hasPrefix(_ prefix: ExactString) -> Bool { text.utf8.starts(with: prefix.text.utf8) }
+}
+
+extension ExactString: Hashable, Comparable {
+  public static func == (a: ExactString, b: ExactString) -> Bool { a.text.utf8.elementsEqual(b.text.utf8) }
+  public static func < (a: ExactString, b: ExactString) -> Bool { a.text.utf8.lexicographicallyPrecedes(b.text.utf8) }
+  public func hash(into hasher: inout Hasher) { withBytes { hasher.combine(bytes: UnsafeRawBufferPointer($0)) } }
+}
+
+extension ExactString: ExpressibleByStringLiteral, CustomStringConvertible {
+  public init(stringLiteral text: String) { self.init(text) }
+  public var description: String { text }
+}

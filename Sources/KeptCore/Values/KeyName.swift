@@ -1,0 +1,26 @@
+// The name under which a value is stored. Whoever holds one need not check it again.
+
+/// A valid key: 1 to 1024 bytes of UTF-8 without NUL, compared byte by byte. Dots have no special meaning.
+public struct KeyName: Hashable, Comparable, Sendable, CustomStringConvertible {
+  public let exact: ExactString
+
+  /// Checks a key. Throws `invalid` for an empty or over-long one and for one with a NUL.
+  public init(_ text: String) throws(StoreError) {
+    let length = text.utf8.count
+    guard length > 0 else {
+      throw StoreError(.invalid, "a key is empty; give it 1 to \(Limits.keyBytes) bytes of UTF-8")
+    }
+    guard length <= Limits.keyBytes else {
+      throw StoreError(
+        .invalid, key: text, "a key has \(length) bytes; at most \(Limits.keyBytes) are allowed")
+    }
+    guard !text.utf8.contains(0) else {
+      throw StoreError(.invalid, "a key holds a NUL at byte \(text.utf8.prefix { $0 != 0 }.count); leave it out")
+    }
+    exact = ExactString(text)
+  }
+
+  public var text: String { exact.text }
+  public var description: String { exact.text }
+  public static func < (a: KeyName, b: KeyName) -> Bool { a.exact < b.exact }
+}

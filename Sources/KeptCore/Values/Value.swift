@@ -1,0 +1,92 @@
+// What a store holds: a value together with its kind. 1, 1.0 and true are three values.
+
+/// A value and its kind, as stored and as every language sees it.
+///
+/// Two values are equal when their bytes and bit patterns are: an NFC string differs from its NFD twin, NaN equals
+/// itself, and `0.0` differs from `-0.0`.
+public enum Value: Sendable {
+  /// Stands inside arrays and dictionaries only; setting a key to null removes it.
+  case null
+  case bool(Bool)
+  case int(Int64)
+  /// An integer above `Int64.max`. Smaller ones become `int` when they are stored.
+  case uint(UInt64)
+  case double(Double)
+  case string(String)
+  case bytes([UInt8])
+  case date(Timestamp)
+  case array([Value])
+  case dictionary(ValueDictionary)
+
+  /// The kind of a value, without the value.
+  public enum Kind: String, Hashable, Sendable, CaseIterable, CustomStringConvertible {
+    case null, bool, int, uint, double, string, bytes, date, array, dictionary
+    public var description: String { rawValue }
+  }
+
+  public var kind: Kind {
+    switch self {
+    case .null: .null
+    case .bool: .bool
+    case .int: .int
+    case .uint: .uint
+    case .double: .double
+    case .string: .string
+    case .bytes: .bytes
+    case .date: .date
+    case .array: .array
+    case .dictionary: .dictionary
+    }
+  }
+}
+
+extension Value: Hashable {
+  public static func == (a: Value, b: Value) -> Bool {
+    switch (a, b) {
+    case (.null, .null): true
+    case (.bool(let a), .bool(let b)): a == b
+    case (.int(let a), .int(let b)): a == b
+    case (.uint(let a), .uint(let b)): a == b
+    case (.double(let a), .double(let b)): a.bitPattern == b.bitPattern
+    case (.string(let a), .string(let b)): a.utf8.elementsEqual(b.utf8)
+    case (.bytes(let a), .bytes(let b)): a == b
+    case (.date(let a), .date(let b)): a == b
+    case (.array(let a), .array(let b)): a == b
+    case (.dictionary(let a), .dictionary(let b)): a == b
+    default: false
+    }
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(kind)
+    switch self {
+    case .null: break
+    case .bool(let value): hasher.combine(value)
+    case .int(let value): hasher.combine(value)
+    case .uint(let value): hasher.combine(value)
+    case .double(let value): hasher.combine(value.bitPattern)
+    case .string(let value): hasher.combine(ExactString(value))
+    case .bytes(let value): hasher.combine(value)
+    case .date(let value): hasher.combine(value)
+    case .array(let value): hasher.combine(value)
+    case .dictionary(let value): hasher.combine(value)
+    }
+  }
+}
+
+extension Value: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral,
+  ExpressibleByFloatLiteral, ExpressibleByStringLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
+{
+  public init(nilLiteral: ()) { self = .null }
+  public init(booleanLiteral value: Bool) { self = .bool(value) }
+  public init(integerLiteral value: Int64) { self = .int(value) }
+  public init(floatLiteral value: Double) { self = .double(value) }
+  public init(stringLiteral value: String) { self = .string(value) }
+  public init(arrayLiteral elements: Value...) { self = .array(elements) }
+  public init(dictionaryLiteral elements: (ExactString, Value)...) { self = .dictionary(ValueDictionary(elements)) }
+}
+
+extension Value: CustomStringConvertible {
+  /// The canonical JSON of the value.
+  public var description: String { json }
+}

@@ -1,0 +1,59 @@
+// A dictionary whose keys are told apart by their bytes, kept in the order in which canonical JSON writes them.
+
+/// A value's members, sorted by the UTF-8 bytes of their keys.
+public struct ValueDictionary: Sendable, Hashable {
+  // Sorted by key, each key once.
+  private var members: [Member] = []
+
+  public struct Member: Sendable, Hashable {
+    public let key: ExactString
+    public var value: Value
+  }
+
+  public init() {}
+
+  /// Collects pairs; of two with the same key the later one stays.
+  public init(_ pairs: some Sequence<(ExactString, Value)>) {
+    var collected: [ExactString: Value] = [:]
+    for (key, value) in pairs { collected[key] = value }
+    members = collected.map { Member(key: $0, value: $1) }.sorted { $0.key < $1.key }
+  }
+
+  /// The value of a key; setting nil removes the member.
+  public subscript(key: ExactString) -> Value? {
+    get {
+      let place = firstIndex(notBelow: key)
+      return place < members.count && members[place].key == key ? members[place].value : nil
+    }
+    set {
+      let place = firstIndex(notBelow: key)
+      let isThere = place < members.count && members[place].key == key
+      switch (newValue, isThere) {
+      case (let value?, true): members[place].value = value
+      case (let value?, false): members.insert(Member(key: key, value: value), at: place)
+      case (nil, true): members.remove(at: place)
+      case (nil, false): break
+      }
+    }
+  }
+
+  private func firstIndex(notBelow key: ExactString) -> Int {
+    var low = 0
+    var high = members.count
+    while low < high {
+      let middle = low + (high - low) / 2
+      if members[middle].key < key { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+}
+
+extension ValueDictionary: RandomAccessCollection {
+  public var startIndex: Int { 0 }
+  public var endIndex: Int { members.count }
+  public subscript(position: Int) -> Member { members[position] }
+}
+
+extension ValueDictionary: ExpressibleByDictionaryLiteral {
+  public init(dictionaryLiteral elements: (ExactString, Value)...) { self.init(elements) }
+}

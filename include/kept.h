@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * kept.h — a typed settings store that Swift, C and Python programs share.
+ *
+ * What is not in this file is not part of the library's interface.
+ *
+ * Conventions, stated once:
+ *
+ * - Every function that can fail returns a kept_status: 0 is done, negative is an error. Arguments come in the
+ *   order subject, inputs, out, error. An out argument is touched only when the status is 0 or positive, unless its
+ *   function says otherwise.
+ * - `error` belongs to the caller, needs no initialisation and may be NULL. It is filled whenever the status is not
+ *   KEPT_OK, and left alone when it is.
+ * - Text is UTF-8. Keys end with a NUL; text and bytes that may hold a NUL come with a length. What Kept is given it
+ *   copies before the call returns. What Kept returns in a `char **` is freed with kept_free().
+ * - A key is 1 to 1024 bytes of UTF-8 without NUL, compared byte by byte; dots have no special meaning. Any other key
+ *   is KEPT_INVALID.
+ * - A NULL handle, key or out argument is KEPT_INVALID, never a crash; so is text that is not UTF-8.
+ * - Every function may be called from any thread. A closed handle may still be passed: the call answers KEPT_CLOSED.
+ * - Callbacks are called with no lock held; they may call any function of this header.
+ *
+ * Every function that reads or writes may also answer KEPT_CLOSED, KEPT_BUSY, KEPT_NO_SPACE, KEPT_DENIED, KEPT_CORRUPT,
+ * KEPT_UNAVAILABLE or KEPT_FAILED, each with its sentence in `error`; the functions below list what they add to these.
+ */
+#ifndef KEPT_H
+#define KEPT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The version of the library; the build reads it from here, and from nowhere else. */
+#define KEPT_VERSION_MAJOR 0
+#define KEPT_VERSION_MINOR 1
+#define KEPT_VERSION_PATCH 0
+
+#define KEPT_API __attribute__((visibility("default")))
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * Status: what a call came to, and why
+ * --------------------------------------------------------------------------------------------------------------- */
+
+/** What a call came to. Later versions may add codes: treat an unknown negative one like KEPT_FAILED.
+ *  In Swift: `StoreError.Code`. In Python: one exception class for each. */
+typedef int32_t kept_status;
+
+#define KEPT_OK              0   /* done */
+#define KEPT_SHADOWED        1   /* done, but a higher layer hides the value */
+#define KEPT_ABSENT         -1   /* no layer has a value for the key */
+#define KEPT_WRONG_TYPE     -2   /* the key holds a value of another kind; it is untouched */
+#define KEPT_TYPE_CONFLICT  -3   /* the key is declared with another type */
+#define KEPT_INVALID        -4   /* an argument, a JSON text or a constraint is not as it must be */
+#define KEPT_LOCKED         -5   /* an administrator has locked the key */
+#define KEPT_CONFLICT       -6   /* the expected revision is no longer the current one */
+#define KEPT_BUSY           -7   /* another writer held the store for longer than the time-out */
+#define KEPT_NO_SPACE       -8   /* the disk or the quota is full; the old state is intact */
+#define KEPT_DENIED         -9   /* the file system does not permit it */
+#define KEPT_CORRUPT       -10   /* what is stored cannot be what was written */
+#define KEPT_UNAVAILABLE   -11   /* the store cannot be reached now; this does not mean that it is empty */
+#define KEPT_CLOSED        -12   /* the handle was closed */
+#define KEPT_FORKED        -13   /* the handle belongs to the parent of this process */
+#define KEPT_TOO_LARGE     -14   /* the value or the text is over a limit, or the buffer is too small */
+#define KEPT_UNSUPPORTED   -15   /* this storage, or this version, cannot do it */
+#define KEPT_FAILED        -16   /* anything else; the sentence says what */
+
+/** Why a call failed: caller-owned, of fixed size, with nothing to free. In Swift: `StoreError`. */
+typedef struct kept_error {
+  kept_status status;   /* the same as the call returned */
+  int32_t reserved;     /* 0 */
+  int64_t offset;       /* the byte at which a JSON text is wrong, from 0; -1 where that has no meaning */
+  char message[496];    /* one sentence: what was asked, what was found, what can be done; ends with a NUL */
+} kept_error;
+
+/** The version of the library that is loaded, such as "0.1.0". Static text; do not free. */
+KEPT_API const char *kept_version(void);
+
+/** The name of a status, such as "wrong type"; "unknown status" for one that this version does not have.
+ *  Static text; do not free. */
+KEPT_API const char *kept_status_text(kept_status status);
+
+/** Frees text that Kept returned in a `char **`. NULL is fine. */
+KEPT_API void kept_free(void *memory);
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * Store: opening and closing
+ * --------------------------------------------------------------------------------------------------------------- */
+
+/** An open store, or a transaction on one: the same functions read and write both.
+ *  Made by kept_open() and ended by kept_close(); or made by kept_begin() and ended by kept_commit() or
+ *  kept_rollback(). In Swift: `Store` and `Transaction`. */
+typedef struct kept_store kept_store;
+
+#define KEPT_SHARED   0u   /* every process reads it when the call returns; it survives kill -9 of every process */
+#define KEPT_DURABLE  1u   /* it survives power loss too: synced to the disk before the call returns */
+
+/** How to open a store. Begin with KEPT_OPTIONS_INIT, then change what you need. In Swift: `StoreOptions`. */
+typedef struct kept_options {
+  size_t size;                /* sizeof(kept_options), so that older and newer programs both work */
+  uint32_t durability;        /* KEPT_SHARED or KEPT_DURABLE, for writes that do not say */
+  uint32_t busy_timeout_ms;   /* how long a write waits for other writers before KEPT_BUSY, in milliseconds */
+} kept_options;
+
+#define KEPT_OPTIONS_INIT { sizeof(kept_options), KEPT_SHARED, 5000u }
+
+/** Opens a store, and creates it where there is none.
+ *  @param location  an identifier such as "com.example.player" (lives in $XDG_CONFIG_HOME/kept/<identifier>.kept/,
+ *                   by default in ~/.config); text with a slash is a path to the store's folder; "memory:" is a new
+ *                   store without a file, "memory:name" one that this process shares by name
+ *  @param options   NULL for the defaults; copied
+ *  @param[out] store  receives the handle; end it with kept_close()
+ *  @return KEPT_OK, KEPT_INVALID, KEPT_DENIED, KEPT_NO_SPACE, KEPT_CORRUPT, KEPT_UNAVAILABLE or KEPT_UNSUPPORTED.
+ *  Opening one location several times, in one process or in many, is legal: all handles see the same values.
+ *  In Swift: `Store.open(_:)`. In Python: `kept.open(location)`. */
+KEPT_API kept_status kept_open(const char *location, const kept_options *options, kept_store **store,
+                               kept_error *error);
+
+/** Closes a store and syncs what was written to the disk. Its subscriptions end: when it returns, no further callback
+ *  begins. NULL and a closed handle are fine. The handle itself, a few hundred bytes, is never freed or reused, so late
+ *  use is KEPT_CLOSED. A transaction is rolled back. In Swift: `Store.close()`. */
+KEPT_API void kept_close(kept_store *store);
+
+/** Syncs every write that has returned to the disk, in this process and in all others, so that it survives power loss.
+ *  In Swift: `Store.flush()`. */
+KEPT_API kept_status kept_flush(kept_store *store, kept_error *error);
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * JSON: any value as text
+ *
+ * The text is a closed profile of MongoDB Extended JSON v2 (relaxed). Kinds that JSON lacks are objects:
+ *   unsigned integers above INT64_MAX  {"$numberULong":"18446744073709551615"}
+ *   doubles that are not numbers       {"$numberDouble":"NaN"}, "Infinity", "-Infinity"
+ *   bytes                              {"$binary":{"base64":"AAECAw==","subType":"00"}}
+ *   dates, in UTC, to the nanosecond   {"$date":"2026-11-20T23:44:01.25Z"}
+ *   objects with a key that begins with a dollar sign: {"$literal":{...}}
+ * A bare integer is an integer, and a number with a point or an exponent is a double: 1 and 1.0 are two values.
+ * --------------------------------------------------------------------------------------------------------------- */
+
+/** Reads any value as canonical JSON: keys sorted by their bytes, no spaces; equal values have equal text.
+ *  @param[out] json  receives text to be freed with kept_free()
+ *  @return KEPT_OK or KEPT_ABSENT. In Swift: `Store.json(forKey:)`. In Python: `settings[key]`. */
+KEPT_API kept_status kept_get_json(kept_store *store, const char *key, char **json, kept_error *error);
+
+/** Writes any value given as JSON. The text `null` removes the key, and is KEPT_OK also where there was none.
+ *  @return KEPT_OK, KEPT_INVALID with `error->offset` where the text is wrong, or KEPT_TOO_LARGE.
+ *  In Swift: `Store.setJSON(_:forKey:)`. In Python: `settings[key] = value`. */
+KEPT_API kept_status kept_set_json(kept_store *store, const char *key, const char *json, kept_error *error);
+
+/** Writes a value given as JSON if the key still has the revision that the caller read: compare-and-set.
+ *  @param expected  the revision, from kept_revision_of(); 0 expects that the key is absent
+ *  @param[out] revision  receives the key's revision after the call; may be NULL
+ *  @return KEPT_OK, KEPT_CONFLICT with nothing written, KEPT_INVALID, KEPT_TOO_LARGE or KEPT_UNSUPPORTED.
+ *  In a transaction KEPT_CONFLICT may come only from kept_commit(), and `revision` receives 0.
+ *  In Swift: `Store.set(_:forKey:ifRevision:)`. In Python: `settings.set(key, value, if_revision=...)`. */
+KEPT_API kept_status kept_set_json_if(kept_store *store, const char *key, const char *json, uint64_t expected,
+                                      uint64_t *revision, kept_error *error);
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * Values: one pair of functions for each kind
+ *
+ * Reading answers KEPT_OK, KEPT_ABSENT or KEPT_WRONG_TYPE. Numbers are converted only where the value survives: an
+ * integer 1 reads as the double 1.0 and a double 3.0 as the integer 3, but 3.5 or 2^53 + 1 do not convert; a bool is
+ * never a number, and text is never parsed.
+ * Writing answers KEPT_OK, KEPT_INVALID or KEPT_TOO_LARGE. Writing the value that is stored already is no change.
+ * --------------------------------------------------------------------------------------------------------------- */
+
+/** Reads a bool. In Swift: `Store.value(for:)` with `Key<Bool>`. */
+KEPT_API kept_status kept_get_bool(kept_store *store, const char *key, bool *out, kept_error *error);
+/** Writes a bool. */
+KEPT_API kept_status kept_set_bool(kept_store *store, const char *key, bool value, kept_error *error);
+
+/** Reads an integer. In Swift: `Store.value(for:)` with `Key<Int>`. */
+KEPT_API kept_status kept_get_int64(kept_store *store, const char *key, int64_t *out, kept_error *error);
+/** Writes an integer. */
+KEPT_API kept_status kept_set_int64(kept_store *store, const char *key, int64_t value, kept_error *error);
+
+/** Reads an integer of 0 to UINT64_MAX; a negative one is KEPT_WRONG_TYPE. */
+KEPT_API kept_status kept_get_uint64(kept_store *store, const char *key, uint64_t *out, kept_error *error);
+/** Writes an integer of 0 to UINT64_MAX. */
+KEPT_API kept_status kept_set_uint64(kept_store *store, const char *key, uint64_t value, kept_error *error);
+
+/** Reads a double; it may be NaN, infinite or -0.0. In Swift: `Store.value(for:)` with `Key<Double>`. */
+KEPT_API kept_status kept_get_double(kept_store *store, const char *key, double *out, kept_error *error);
+/** Writes a double. All NaNs are stored as the same quiet NaN. */
+KEPT_API kept_status kept_set_double(kept_store *store, const char *key, double value, kept_error *error);
+
+/** Reads text into the caller's buffer and ends it with a NUL.
+ *  @param buffer    may be NULL when `capacity` is 0
+ *  @param capacity  the size of `buffer` in bytes; `length` + 1 are needed
+ *  @param[out] length  receives the length of the text in bytes, without the NUL; may be NULL. The text may itself hold
+ *                      NULs. Set for KEPT_OK and for KEPT_TOO_LARGE
+ *  @return as above, or KEPT_TOO_LARGE when the buffer is too small; it is then untouched.
+ *  In Swift: `Store.value(for:)` with `Key<String>`. */
+KEPT_API kept_status kept_get_string(kept_store *store, const char *key, char *buffer, size_t capacity, size_t *length,
+                                     kept_error *error);
+/** Writes text of `length` bytes; a NUL inside it is kept. Text that is not UTF-8 is KEPT_INVALID. */
+KEPT_API kept_status kept_set_string(kept_store *store, const char *key, const char *text, size_t length,
+                                     kept_error *error);
+
+/** Reads bytes into the caller's buffer, as kept_get_string() does but with no NUL behind them.
+ *  In Swift: `Store.value(for:)` with `Key<Data>`. */
+KEPT_API kept_status kept_get_bytes(kept_store *store, const char *key, void *buffer, size_t capacity, size_t *length,
+                                    kept_error *error);
+/** Writes `length` bytes; `bytes` may be NULL when `length` is 0. */
+KEPT_API kept_status kept_set_bytes(kept_store *store, const char *key, const void *bytes, size_t length,
+                                    kept_error *error);
+
+/** Reads a date: seconds since 1970-01-01T00:00:00Z, and nanoseconds of 0 to 999,999,999 to be added to them.
+ *  In Swift: `Store.value(for:)` with `Key<Date>`. */
+KEPT_API kept_status kept_get_date(kept_store *store, const char *key, int64_t *seconds, int32_t *nanoseconds,
+                                   kept_error *error);
+/** Writes a date of the years 1 to 9999. */
+KEPT_API kept_status kept_set_date(kept_store *store, const char *key, int64_t seconds, int32_t nanoseconds,
+                                   kept_error *error);
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * Keys: what is there
+ * --------------------------------------------------------------------------------------------------------------- */
+
+/** Tells whether the key has a value. In Swift: `Store.contains(_:)`. In Python: `key in settings`. */
+KEPT_API kept_status kept_contains(kept_store *store, const char *key, bool *out, kept_error *error);
+
+/** Removes a key. @return KEPT_OK, or KEPT_ABSENT when there was nothing to remove; then nothing changed.
+ *  In Swift: `Store.remove(_:)`. In Python: `del settings[key]`. */
+KEPT_API kept_status kept_remove(kept_store *store, const char *key, kept_error *error);
+
+/** Reads the revision that last changed a key: the store counts its commits from 1, and a commit that changes nothing
+ *  is not counted. @return KEPT_OK or KEPT_ABSENT. In Swift: `Store.revision(of:)`. */
+KEPT_API kept_status kept_revision_of(kept_store *store, const char *key, uint64_t *revision, kept_error *error);
+
+/** Receives one key. @return 0 to go on, anything else to stop. `key` is valid during the call. */
+typedef int (*kept_list_callback)(void *context, const char *key);
+
+/** Lists the keys that begin with `prefix`, as they are at one moment, in the order of their bytes.
+ *  @param prefix    "" for every key
+ *  @param callback  called on this thread, before the function returns
+ *  @return KEPT_OK, also when the callback stopped it.
+ *  In Swift: `Store.keys(prefix:)`. In Python: `settings.keys(prefix)`. */
+KEPT_API kept_status kept_list(kept_store *store, const char *prefix, kept_list_callback callback, void *context,
+                               kept_error *error);
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * Transactions: many keys change together or not at all
+ * --------------------------------------------------------------------------------------------------------------- */
+
+/** How to commit. Begin with KEPT_TRANSACTION_OPTIONS_INIT. */
+typedef struct kept_transaction_options {
+  size_t size;           /* sizeof(kept_transaction_options) */
+  uint32_t durability;   /* KEPT_SHARED, KEPT_DURABLE, or KEPT_AS_OPENED: what the store was opened with */
+  uint32_t reserved;     /* 0 */
+} kept_transaction_options;
+
+#define KEPT_AS_OPENED 0xFFFFFFFFu
+#define KEPT_TRANSACTION_OPTIONS_INIT { sizeof(kept_transaction_options), KEPT_AS_OPENED, 0u }
+
+/** Begins a transaction. It is read and written through the same functions as a store, reads its own writes, and holds
+ *  no lock: other writers go on. End it with kept_commit() or kept_rollback().
+ *  @param options  NULL for the defaults
+ *  @return KEPT_OK, or KEPT_UNSUPPORTED inside a transaction. While it runs, its reads answer KEPT_CONFLICT as soon as
+ *          the keys it has read are known to have changed: roll it back and begin again.
+ *  In Swift: `Store.transaction { }`, which begins again by itself. In Python: `with settings.transaction() as t`. */
+KEPT_API kept_status kept_begin(kept_store *store, const kept_transaction_options *options, kept_store **transaction,
+                                kept_error *error);
+
+/** Commits: every write of the transaction is seen at once, by everyone. Ends the transaction, whatever it answers.
+ *  @param[out] revision  receives the store's new revision, or its current one when nothing changed; may be NULL
+ *  @return KEPT_OK, or KEPT_CONFLICT with nothing written when a key that it read or expected, or a prefix that it
+ *          listed, has been changed by somebody else: begin again. */
+KEPT_API kept_status kept_commit(kept_store *transaction, uint64_t *revision, kept_error *error);
+
+/** Ends a transaction and forgets its writes. NULL and an ended transaction are fine. */
+KEPT_API void kept_rollback(kept_store *transaction);
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * Observation: hearing of changes
+ *
+ * In this version a subscription hears of the changes made in its own process; those of other processes are read by
+ * every call, but not yet announced.
+ * --------------------------------------------------------------------------------------------------------------- */
+
+/** One commit as an observer sees it. Valid during the callback. In Swift: `Notice`. */
+typedef struct kept_notice kept_notice;
+
+/** A subscription; ended by kept_unobserve(), or with its store. In Swift: `Subscription`. */
+typedef struct kept_subscription kept_subscription;
+
+/** Receives a notice, on the store's own delivery thread; one at a time, in the order of the commits. */
+typedef void (*kept_notice_callback)(void *context, const kept_notice *notice);
+
+#define KEPT_OBSERVE_KEY      0u   /* changes of exactly this key */
+#define KEPT_OBSERVE_PREFIX   1u   /* changes of every key that begins with this text; "" is everything */
+#define KEPT_OBSERVE_INITIAL  2u   /* first deliver the current values, on this thread, before kept_observe() returns */
+
+/** Subscribes to a key or a prefix.
+ *  @param flags    KEPT_OBSERVE_KEY or KEPT_OBSERVE_PREFIX, with KEPT_OBSERVE_INITIAL or without
+ *  @param release  called once with `context`, after the last callback; not when kept_observe() fails. May be NULL
+ *  @param[out] subscription  receives the subscription; set before the first callback begins
+ *  @return KEPT_OK, KEPT_INVALID, or KEPT_UNSUPPORTED on a transaction.
+ *  In Swift: `Store.observe(_:initial:_:)`. In Python: `settings.observe(...)`. */
+KEPT_API kept_status kept_observe(kept_store *store, const char *key, uint32_t flags, kept_notice_callback callback,
+                                  void *context, void (*release)(void *context), kept_subscription **subscription,
+                                  kept_error *error);
+
+/** Ends a subscription. When it returns no further callback begins; one that runs is waited for, unless this is called
+ *  from inside it. NULL and an ended subscription are fine. */
+KEPT_API void kept_unobserve(kept_subscription *subscription);
+
+#define KEPT_ORIGIN_STORE    0u   /* this handle wrote it */
+#define KEPT_ORIGIN_PROCESS  1u   /* another handle in this process wrote it */
+#define KEPT_ORIGIN_OTHER    2u   /* another process wrote it */
+#define KEPT_ORIGIN_INITIAL  3u   /* nobody wrote it now: the values at the time of subscribing */
+
+/** The revision that the notice leads up to. */
+KEPT_API uint64_t kept_notice_revision(const kept_notice *notice);
+/** Who wrote it: one of KEPT_ORIGIN_…. */
+KEPT_API uint32_t kept_notice_origin(const kept_notice *notice);
+/** The number of changes in the notice. */
+KEPT_API size_t kept_notice_count(const kept_notice *notice);
+/** The key of a change, of 0 to count - 1; NULL beyond. */
+KEPT_API const char *kept_notice_key(const kept_notice *notice, size_t index);
+/** The value before the change as JSON; NULL where there was none, and beyond the last change. */
+KEPT_API const char *kept_notice_old_json(const kept_notice *notice, size_t index);
+/** The value after the change as JSON; NULL where the key was removed, and beyond the last change. */
+KEPT_API const char *kept_notice_new_json(const kept_notice *notice, size_t index);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
