@@ -1,6 +1,34 @@
+// The system's SQLite, and the few calls of it that Swift cannot spell: variadic functions and the SQLITE_TRANSIENT cast.
+#ifndef KEPT_CSQLITE_H
+#define KEPT_CSQLITE_H
+
 #include <sqlite3.h>
 
-// Variadic C functions are not imported into Swift; these are the calls of sqlite3_db_config that Kept makes.
-static inline int kept_sqlite_switch(sqlite3 *connection, int option, int on) {
+/// Switches one of SQLITE_DBCONFIG_… on or off.
+static inline int kept_sqlite_configure(sqlite3 *connection, int option, int on) {
   return sqlite3_db_config(connection, option, on, (int *)0);
 }
+
+// SQLite takes a NULL address for a NULL value, also where the length is 0: empty text and bytes need some address.
+
+/// Binds text; SQLite copies it.
+static inline int kept_sqlite_bind_text(sqlite3_stmt *statement, int index, const void *text, sqlite3_uint64 length) {
+  return sqlite3_bind_text64(statement, index, text ? (const char *)text : "", length, SQLITE_TRANSIENT, SQLITE_UTF8);
+}
+
+/// Binds bytes; SQLite copies them.
+static inline int kept_sqlite_bind_bytes(sqlite3_stmt *statement, int index, const void *bytes, sqlite3_uint64 length) {
+  return sqlite3_bind_blob64(statement, index, bytes ? bytes : "", length, SQLITE_TRANSIENT);
+}
+
+/// Syncs the write-ahead log, with everything committed into it so far.
+static inline int kept_sqlite_sync_log(sqlite3 *connection) {
+  sqlite3_file *log = 0;
+  int status = sqlite3_file_control(connection, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log);
+  if (status != SQLITE_OK) return status;
+  // No methods: the log was not opened yet, so there is nothing in it.
+  if (!log || !log->pMethods) return SQLITE_OK;
+  return log->pMethods->xSync(log, SQLITE_SYNC_NORMAL | SQLITE_SYNC_DATAONLY);
+}
+
+#endif

@@ -64,3 +64,13 @@ public struct Change: Sendable, Hashable {
     self.new = new
   }
 }
+
+extension Batch.Edit {
+  /// The value after the edit; nil after a removal.
+  var value: Value? {
+    switch self {
+    case .set(let value): value
+    case .remove: nil
+    }
+  }
+}

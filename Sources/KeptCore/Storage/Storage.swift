@@ -39,7 +39,7 @@ public protocol Storage: AnyObject, Sendable {
   /// or the storage is closed, and returns false. Needs `pushesChanges`.
   func wait(after revision: Revision) throws(StoreError) -> Bool
 
-  /// Makes every ``wait(after:)`` that runs now, or else the next one, return false.
+  /// Makes one ``wait(after:)`` return false: one that runs now, or else the next.
   func interruptWaiting()
 
   /// Syncs every commit that has returned to the disk.

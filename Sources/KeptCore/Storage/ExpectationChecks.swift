@@ -1,0 +1,26 @@
+// What it takes for an expectation to hold, and the sentence when it does not: the same for every storage.
+
+extension Expectation {
+  /// Checks `revision(key, expected)`; `found` is 0 for a key without a value.
+  static func check(_ key: KeyName, expected: Revision, found: Revision) throws(StoreError) {
+    guard expected != found else { return }
+    let wanted = expected == 0 ? "to be absent" : "at revision \(expected)"
+    let actual = found == 0 ? "it is absent" : "it is at revision \(found)"
+    throw StoreError(.conflict, key: key.text, "expected \(wanted), but \(actual); read it again")
+  }
+
+  /// Checks `unchanged(key, after: base)`.
+  static func check(_ key: KeyName, unchangedAfter base: Revision, found: Revision) throws(StoreError) {
+    guard found > base else { return }
+    throw StoreError(
+      .conflict, key: key.text, "was changed in revision \(found), after it was read at \(base); begin again")
+  }
+
+  /// Checks `unchangedPrefix(prefix, after: base)`.
+  static func check(_ prefix: ExactString, unchangedAfter base: Revision, found: Revision) throws(StoreError) {
+    guard found > base else { return }
+    throw StoreError(
+      .conflict,
+      "a key under \"\(prefix)\" was changed in revision \(found), after it was listed at \(base); begin again")
+  }
+}

@@ -1,0 +1,86 @@
+// One connection to a database, and how SQLite is asked. Not thread-safe: its owner keeps it behind a lock.
+
+import CSQLite
+
+/// An open database connection with its prepared statements.
+final class SQLiteConnection {
+  private let handle: OpaquePointer
+  private var statements: [StaticName: SQLiteStatement] = [:]
+
+  /// Opens a database file that exists.
+  init(path: String, busyTimeoutMilliseconds: Int) throws(StoreError) {
+    var opened: OpaquePointer?
+    let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | SQLITE_OPEN_PRIVATECACHE
+    let status = sqlite3_open_v2(path, &opened, flags, nil)
+    guard status == SQLITE_OK, let opened else {
+      let error = StoreError.sqlite(status, opened, doing: "open \(path)")
+      sqlite3_close_v2(opened)
+      throw error
+    }
+    handle = opened
+    sqlite3_busy_timeout(handle, Int32(clamping: busyTimeoutMilliseconds))
+    kept_sqlite_configure(handle, SQLITE_DBCONFIG_DEFENSIVE, 1)
+    kept_sqlite_configure(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
+  }
+
+  deinit {
+    for statement in statements.values { statement.finalize() }
+    sqlite3_close_v2(handle)
+  }
+
+  /// Runs statements that take and return nothing.
+  func run(_ sql: String) throws(StoreError) {
+    try check(sqlite3_exec(handle, sql, nil, nil, nil), doing: "run \"\(sql)\"")
+  }
+
+  /// A statement that is prepared once and kept. Use it up, or reset it, before the next use.
+  func statement(_ sql: StaticString) throws(StoreError) -> SQLiteStatement {
+    let name = StaticName(sql)
+    if let kept = statements[name] { return kept }
+    var prepared: OpaquePointer?
+    let status = sqlite3_prepare_v3(
+      handle, sql.description, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &prepared, nil)
+    guard status == SQLITE_OK, let prepared else {
+      throw StoreError.sqlite(status, handle, doing: "prepare \"\(sql)\"")
+    }
+    let statement = SQLiteStatement(prepared, of: handle)
+    statements[name] = statement
+    return statement
+  }
+
+  /// Runs `body` as one write transaction: it holds the write lock from the beginning, and is undone when `body` throws.
+  func write<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
+    try statement("BEGIN IMMEDIATE").finish()
+    do {
+      let result = try body()
+      try statement("COMMIT").finish()
+      return result
+    } catch {
+      rollBack()
+      throw error
+    }
+  }
+
+  /// Syncs every commit of every process that is in the log now.
+  func syncLog() throws(StoreError) {
+    try check(kept_sqlite_sync_log(handle), doing: "sync the store to the disk")
+  }
+
+  private func rollBack() {
+    // After some failures SQLite has rolled back by itself; what caused this is reported, not that.
+    guard sqlite3_get_autocommit(handle) == 0 else { return }
+    sqlite3_exec(handle, "ROLLBACK", nil, nil, nil)
+  }
+
+  private func check(_ status: Int32, doing what: String) throws(StoreError) {
+    guard status == SQLITE_OK else { throw StoreError.sqlite(status, handle, doing: what) }
+  }
+}
+
+/// A literal is known by its address: finding its prepared statement makes no String.
+private struct StaticName: Hashable {
+  private let address: UInt
+  init(_ text: StaticString) {
+    address = text.hasPointerRepresentation ? UInt(bitPattern: text.utf8Start) : UInt(text.unicodeScalar.value)
+  }
+}

@@ -1,0 +1,114 @@
+// A prepared statement: bind, step, read columns.
+
+import CSQLite
+
+/// A prepared statement of one connection. Parameters count from 1, columns from 0, as in SQLite.
+struct SQLiteStatement {
+  private let statement: OpaquePointer
+  private let connection: OpaquePointer
+
+  init(_ statement: OpaquePointer, of connection: OpaquePointer) {
+    self.statement = statement
+    self.connection = connection
+  }
+
+  func bind(_ index: Int32, _ value: Int64) throws(StoreError) {
+    try check(sqlite3_bind_int64(statement, index, value))
+  }
+
+  func bind(_ index: Int32, _ value: Double) throws(StoreError) {
+    try check(sqlite3_bind_double(statement, index, value))
+  }
+
+  func bindNull(_ index: Int32) throws(StoreError) {
+    try check(sqlite3_bind_null(statement, index))
+  }
+
+  func bind(_ index: Int32, text: ExactString) throws(StoreError) {
+    try check(text.withBytes { kept_sqlite_bind_text(statement, index, $0.baseAddress, UInt64($0.count)) })
+  }
+
+  /// Binds text that need not be UTF-8: it serves only as a bound for comparisons.
+  func bind(_ index: Int32, textBytes: [UInt8]) throws(StoreError) {
+    try check(
+      textBytes.withUnsafeBufferPointer {
+        kept_sqlite_bind_text(statement, index, $0.baseAddress, UInt64($0.count))
+      })
+  }
+
+  func bind(_ index: Int32, bytes: [UInt8]) throws(StoreError) {
+    try check(
+      bytes.withUnsafeBufferPointer {
+        kept_sqlite_bind_bytes(statement, index, $0.baseAddress, UInt64($0.count))
+      })
+  }
+
+  /// Moves to the next row; false, and ready for the next use, when there is none.
+  func step() throws(StoreError) -> Bool {
+    let status = sqlite3_step(statement)
+    switch status {
+    case SQLITE_ROW:
+      return true
+    case SQLITE_DONE:
+      reset()
+      return false
+    default:
+      let error = StoreError.sqlite(status, connection, doing: "run \"\(text)\"")
+      reset()
+      throw error
+    }
+  }
+
+  /// Runs a statement to its end.
+  func finish() throws(StoreError) {
+    while try step() {}
+  }
+
+  /// Reads the first row, if there is one.
+  func first<Row>(_ read: () throws(StoreError) -> Row) throws(StoreError) -> Row? {
+    guard try step() else { return nil }
+    defer { reset() }
+    return try read()
+  }
+
+  /// Reads all rows.
+  func all<Row>(_ read: () throws(StoreError) -> Row) throws(StoreError) -> [Row] {
+    defer { reset() }
+    var rows: [Row] = []
+    while try step() { rows.append(try read()) }
+    return rows
+  }
+
+  /// Lets go of rows and locks; what was bound is forgotten.
+  func reset() {
+    sqlite3_reset(statement)
+    sqlite3_clear_bindings(statement)
+  }
+
+  func finalize() { sqlite3_finalize(statement) }
+
+  /// What a column holds: one of SQLITE_INTEGER, SQLITE_FLOAT, SQLITE_TEXT, SQLITE_BLOB and SQLITE_NULL.
+  func type(_ column: Int32) -> Int32 { sqlite3_column_type(statement, column) }
+  func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(statement, column) }
+  func double(_ column: Int32) -> Double { sqlite3_column_double(statement, column) }
+
+  /// Text or bytes, valid until the next step.
+  func withBytes<T, Failure: Error>(
+    _ column: Int32, _ body: (UnsafeBufferPointer<UInt8>) throws(Failure) -> T
+  ) throws(Failure) -> T {
+    let start = sqlite3_column_blob(statement, column)
+    let count = Int(sqlite3_column_bytes(statement, column))
+    return try body(UnsafeBufferPointer(start: start?.assumingMemoryBound(to: UInt8.self), count: start == nil ? 0 : count))
+  }
+
+  func bytes(_ column: Int32) -> [UInt8] { withBytes(column) { Array($0) } }
+
+  /// Text; nil where the bytes are not UTF-8.
+  func string(_ column: Int32) -> String? { withBytes(column) { String(validating: $0, as: UTF8.self) } }
+
+  private var text: String { String(cString: sqlite3_sql(statement)) }
+
+  private func check(_ status: Int32) throws(StoreError) {
+    guard status == SQLITE_OK else { throw StoreError.sqlite(status, connection, doing: "fill in \"\(text)\"") }
+  }
+}

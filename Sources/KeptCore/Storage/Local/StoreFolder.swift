@@ -1,0 +1,106 @@
+// A store's folder: made for its owner alone, and only ever with a whole database in it.
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// The folder of a LocalStorage. Directories that it makes have mode 0700, files 0600.
+struct StoreFolder {
+  let path: String
+
+  init(path: String) { self.path = path }
+
+  /// Makes the folder where there is none, so that it has an identity.
+  init(preparing path: String) throws(StoreError) {
+    self.path = path
+    try Self.makeDirectories(path)
+  }
+
+  var database: String { path + "/values.sqlite" }
+
+  /// Makes sure that the folder and a database in it are there.
+  ///
+  /// A new database is made whole under a name of its own and then linked into place: whoever opens the folder meanwhile,
+  /// or finds it after a kill in the middle, sees either none or a complete one.
+  func prepare(_ fill: (_ path: String) throws(StoreError) -> Void) throws(StoreError) {
+    try Self.makeDirectories(path)
+    guard access(database, F_OK) != 0 else { return }
+    let draft = path + "/.new-\(getpid())-\(UInt32.random(in: 0 ... .max))"
+    defer { for suffix in ["", "-wal", "-shm"] { unlink(draft + suffix) } }
+    try Self.makeFile(draft)
+    try fill(draft)
+    try Self.sync(draft)
+    // Somebody else may have been first: theirs stays.
+    guard link(draft, database) == 0 || errno == EEXIST else { throw .system("put the database into", path) }
+    try Self.sync(path)
+  }
+
+  /// Which folder this is, whatever path or symbolic link led to it.
+  func identity() throws(StoreError) -> Identity {
+    var status = stat()
+    guard stat(path, &status) == 0 else { throw .system("look at the folder", path) }
+    return Identity(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
+  }
+
+  struct Identity: Hashable, Sendable {
+    let device: UInt64
+    let inode: UInt64
+  }
+
+  private static func makeDirectories(_ path: String) throws(StoreError) {
+    if mkdir(path, 0o700) == 0 { return try sync(parent(of: path)) }
+    switch errno {
+    case EEXIST:
+      var status = stat()
+      guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
+        throw StoreError(.unavailable, "\(path) is not a folder; give another location")
+      }
+    case ENOENT where parent(of: path) != path:
+      try makeDirectories(parent(of: path))
+      try makeDirectories(path)
+    default:
+      throw .system("make the folder", path)
+    }
+  }
+
+  private static func parent(of path: String) -> String {
+    let parts = path.split(separator: "/", omittingEmptySubsequences: true)
+    let start = path.hasPrefix("/") ? "/" : ""
+    let parent = start + parts.dropLast().joined(separator: "/")
+    return parent.isEmpty ? "." : parent
+  }
+
+  private static func makeFile(_ path: String) throws(StoreError) {
+    let file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    guard file >= 0 else { throw .system("make a file in", parent(of: path)) }
+    close(file)
+  }
+
+  /// Syncs a file, or the names in a folder, to the disk.
+  private static func sync(_ path: String) throws(StoreError) {
+    let file = open(path, O_RDONLY | O_CLOEXEC)
+    guard file >= 0 else { throw .system("open", path) }
+    defer { close(file) }
+    guard fsync(file) == 0 else { throw .system("sync", path) }
+  }
+}
+
+extension StoreError {
+  /// The error for a system call that has just failed.
+  static func system(_ what: String, _ path: String) -> StoreError {
+    let error = errno
+    let words = String(cString: strerror(error))
+    return switch error {
+    case ENOSPC, EDQUOT:
+      StoreError(.noSpace, "could not \(what) \(path): \(words); free some space, nothing was changed")
+    case EACCES, EPERM, EROFS:
+      StoreError(.denied, "could not \(what) \(path): \(words); check who owns it and whether it may be written")
+    default:
+      StoreError(.unavailable, "could not \(what) \(path): \(words); check the path")
+    }
+  }
+}

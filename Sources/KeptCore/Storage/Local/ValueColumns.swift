@@ -1,0 +1,102 @@
+// How a value stands in the table, so that any SQLite tool shows it readably.
+//
+//   kind        SQLite type   what stands there
+//   bool        INTEGER       0 or 1
+//   int         INTEGER
+//   uint        TEXT          decimal digits: SQLite's integers end at Int64.max
+//   double      REAL          or the TEXT 'NaN', because SQLite turns a NaN into NULL
+//   string      TEXT
+//   bytes       BLOB
+//   date        TEXT          RFC 3339
+//   array       TEXT          canonical JSON
+//   dictionary  TEXT          canonical JSON
+//   removed     INTEGER       a tombstone: when it was removed, in seconds since 1970
+
+import CSQLite
+
+/// What the table holds for a key: a value, or the trace of a removal.
+enum StoredValue {
+  case value(Value)
+  case removed(at: Int64)
+
+  static let removedKind = "removed"
+
+  var kind: ExactString {
+    switch self {
+    case .value(let value): ExactString(value.kind.rawValue)
+    case .removed: ExactString(Self.removedKind)
+    }
+  }
+}
+
+extension SQLiteStatement {
+  /// Binds the kind and the value to two parameters that follow each other.
+  func bind(_ index: Int32, _ stored: StoredValue) throws(StoreError) {
+    try bind(index, text: stored.kind)
+    switch stored {
+    case .removed(let moment): try bind(index + 1, moment)
+    case .value(let value): try bind(index + 1, value)
+    }
+  }
+
+  private func bind(_ index: Int32, _ value: Value) throws(StoreError) {
+    switch value {
+    case .null: try bindNull(index)
+    case .bool(let value): try bind(index, value ? 1 : 0)
+    case .int(let value): try bind(index, value)
+    case .uint(let value): try bind(index, text: ExactString(String(value)))
+    case .double(let value) where value.isNaN: try bind(index, text: "NaN")
+    case .double(let value): try bind(index, value)
+    case .string(let value): try bind(index, text: ExactString(value))
+    case .bytes(let value): try bind(index, bytes: value)
+    case .date(let value): try bind(index, text: ExactString(value.description))
+    case .array, .dictionary: try bind(index, text: ExactString(value.json))
+    }
+  }
+
+  /// Reads the value from the columns `column` (kind) and `column + 1` (value); nil for a tombstone.
+  ///
+  /// Throws `corrupt` where the two do not fit each other: then somebody else wrote them.
+  func value(_ column: Int32) throws(StoreError) -> Value? {
+    let name = string(column) ?? ""
+    if name == StoredValue.removedKind { return nil }
+    guard let kind = Value.Kind(rawValue: name) else {
+      throw StoreError(.corrupt, "its row names the kind \"\(name)\", which Kept does not have; set it anew")
+    }
+    guard let value = try value(of: kind, column + 1) else {
+      throw StoreError(.corrupt, "its row holds no \(kind), though it says so; set it anew")
+    }
+    return value
+  }
+
+  /// nil: the column does not hold what the kind promises.
+  private func value(of kind: Value.Kind, _ column: Int32) throws(StoreError) -> Value? {
+    switch (kind, type(column)) {
+    case (.bool, SQLITE_INTEGER): return 0...1 ~= integer(column) ? .bool(integer(column) == 1) : nil
+    case (.int, SQLITE_INTEGER): return .int(integer(column))
+    case (.uint, SQLITE_TEXT): return string(column).flatMap(UInt64.init).map(Value.uint)
+    case (.double, SQLITE_FLOAT): return .double(double(column))
+    case (.double, SQLITE_TEXT): return string(column) == "NaN" ? .double(.nan) : nil
+    case (.string, SQLITE_TEXT): return string(column).map(Value.string)
+    case (.bytes, SQLITE_BLOB): return .bytes(bytes(column))
+    case (.date, SQLITE_TEXT):
+      guard let text = string(column) else { return nil }
+      return try damaged { () throws(StoreError) in .date(try Timestamp(text: text)) }
+    case (.array, SQLITE_TEXT), (.dictionary, SQLITE_TEXT):
+      let value = try damaged { () throws(StoreError) in
+        try withBytes(column) { bytes throws(StoreError) in try Value(jsonBytes: bytes) }
+      }
+      return value.kind == kind ? value : nil
+    default: return nil
+    }
+  }
+
+  /// Stored text that does not read is damage, not the caller's mistake.
+  private func damaged(_ read: () throws(StoreError) -> Value) throws(StoreError) -> Value {
+    do {
+      return try read()
+    } catch {
+      throw StoreError(.corrupt, offset: error.offset, "its row is damaged: \(error.message)")
+    }
+  }
+}

@@ -1,0 +1,125 @@
+// A storage without a file: for tests, previews and programs that must not leave anything behind.
+
+import Synchronization
+
+/// Keeps everything in this process's memory. It is gone when the last store on it is closed.
+public final class MemoryStorage: Storage {
+  public let abilities: StorageAbilities = [.atomicBatch, .revisions, .pushesChanges]
+
+  private struct Contents {
+    // An entry without a value is a tombstone. They are few and small here, so none is ever pruned.
+    var entries: [KeyName: Entry] = [:]
+    var revision: Revision = 0
+    var isClosed = false
+    var interruptions = 0
+  }
+
+  private let contents = Monitor(Contents())
+  // Twice the revision: even, and moved by every commit before the commit returns.
+  private let published = Atomic<UInt64>(0)
+
+  public init() {}
+
+  public var generation: UInt64 { published.load(ordering: .acquiring) }
+
+  public func entry(for key: KeyName) throws(StoreError) -> Entry? {
+    try look { $0.entries[key] }
+  }
+
+  public func revision() throws(StoreError) -> Revision {
+    try look { $0.revision }
+  }
+
+  public func keys(prefix: ExactString) throws(StoreError) -> Listing {
+    try look { contents in
+      let under = contents.entries.filter { $0.key.exact.hasPrefix(prefix) }
+      return Listing(
+        keys: under.filter { $0.value.value != nil }.map(\.key).sorted(),
+        revision: under.map(\.value.revision).max() ?? 0)
+    }
+  }
+
+  public func commit(_ batch: Batch) throws(StoreError) -> Commit {
+    try contents.update { contents throws(StoreError) in
+      try contents.checkOpen()
+      for expectation in batch.expectations { try contents.check(expectation) }
+      let changes = contents.changes(by: batch)
+      guard !changes.isEmpty else { return Commit(revision: contents.revision, changes: []) }
+      contents.revision += 1
+      for change in changes {
+        contents.entries[change.key] = Entry(value: change.new, revision: contents.revision)
+      }
+      published.store(contents.revision * 2, ordering: .releasing)
+      return Commit(revision: contents.revision, changes: changes)
+    }
+  }
+
+  public func changes(after revision: Revision) throws(StoreError) -> ChangesAfter {
+    try look { contents in
+      let newer = contents.entries.filter { $0.value.revision > revision }
+        .map { KeyedEntry(key: $0.key, entry: $0.value) }
+        .sorted { ($0.entry.revision, $0.key) < ($1.entry.revision, $1.key) }
+      return .changed(newer, upTo: contents.revision)
+    }
+  }
+
+  public func wait(after revision: Revision) throws(StoreError) -> Bool {
+    contents.wait { contents in
+      if contents.isClosed { return false }
+      if contents.interruptions > 0 {
+        contents.interruptions -= 1
+        return false
+      }
+      return contents.revision > revision ? true : nil
+    }
+  }
+
+  public func interruptWaiting() {
+    contents.update { $0.interruptions += 1 }
+  }
+
+  public func flush() throws(StoreError) {
+    try look { _ in }
+  }
+
+  public func close() {
+    contents.update {
+      $0.isClosed = true
+      $0.entries = [:]
+    }
+  }
+
+  private func look<Result>(_ body: (Contents) -> Result) throws(StoreError) -> Result {
+    try contents.read { contents throws(StoreError) in
+      try contents.checkOpen()
+      return body(contents)
+    }
+  }
+}
+
+extension MemoryStorage.Contents {
+  fileprivate func checkOpen() throws(StoreError) {
+    if isClosed { throw StoreError(.closed, "the store was closed; open it again") }
+  }
+
+  fileprivate func check(_ expectation: Expectation) throws(StoreError) {
+    switch expectation {
+    case .revision(let key, let expected):
+      let entry = entries[key]
+      try Expectation.check(key, expected: expected, found: entry?.value == nil ? 0 : entry?.revision ?? 0)
+    case .unchanged(let key, let base):
+      try Expectation.check(key, unchangedAfter: base, found: entries[key]?.revision ?? 0)
+    case .unchangedPrefix(let prefix, let base):
+      let newest = entries.lazy.filter { $0.key.exact.hasPrefix(prefix) }.map(\.value.revision).max() ?? 0
+      try Expectation.check(prefix, unchangedAfter: base, found: newest)
+    }
+  }
+
+  /// What the batch changes; edits that leave a key as it is are left out.
+  fileprivate func changes(by batch: Batch) -> [Change] {
+    batch.edits.sorted { $0.key < $1.key }.compactMap { key, edit in
+      let old = entries[key]?.value
+      return edit.value == old ? nil : Change(key: key, old: old, new: edit.value)
+    }
+  }
+}

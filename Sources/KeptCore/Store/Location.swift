@@ -1,0 +1,70 @@
+// Where a store is, read from the text that a program gives.
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// A parsed location.
+enum Location: Equatable {
+  /// `memory:`, always new, or `memory:name`, shared by name in this process.
+  case memory(name: String?)
+  /// The path of a store's folder.
+  case folder(String)
+
+  /// Text with a scheme is that scheme's, text with a slash is a path, anything else is an identifier.
+  init(_ text: String) throws(StoreError) {
+    guard !text.utf8.isEmpty, !text.utf8.contains(0) else {
+      throw StoreError(.invalid, "a location is empty or holds a NUL; give an identifier, a path or \"memory:\"")
+    }
+    if let name = text.split(after: "memory:") {
+      self = .memory(name: name.isEmpty ? nil : name)
+    } else if let scheme = Self.laterSchemes.first(where: { text.hasPrefix($0) }) {
+      throw StoreError(.unsupported, "this version opens no \"\(scheme)\" location; give an identifier, a path or \"memory:\"")
+    } else if text.utf8.contains(UInt8(ascii: "/")) {
+      self = .folder(text)
+    } else {
+      self = .folder(try Self.folder(ofIdentifier: text))
+    }
+  }
+
+  private static let laterSchemes = ["dir:", "etcd:"]
+
+  /// `$XDG_CONFIG_HOME/kept/<identifier>.kept`, by default in `~/.config`.
+  private static func folder(ofIdentifier identifier: String) throws(StoreError) -> String {
+    let isPlain = identifier.utf8.allSatisfy { byte in
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
+      case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_"): true
+      default: false
+      }
+    }
+    guard isPlain, !identifier.hasPrefix("."), identifier.utf8.count <= 200 else {
+      throw StoreError(
+        .invalid,
+        "\"\(identifier)\" is no identifier: use up to 200 letters, digits, '.', '-' and '_', such as com.example.player; "
+          + "a path needs a slash")
+    }
+    return try configurationFolder() + "/kept/\(identifier).kept"
+  }
+
+  /// The XDG specification: a relative path in the variable is to be ignored.
+  private static func configurationFolder() throws(StoreError) -> String {
+    if let path = environment("XDG_CONFIG_HOME"), path.hasPrefix("/") { return path }
+    if let home = environment("HOME"), home.hasPrefix("/") { return home + "/.config" }
+    throw StoreError(
+      .unavailable, "neither XDG_CONFIG_HOME nor HOME is set to an absolute path; set one, or open the store by its path")
+  }
+
+  private static func environment(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
+}
+
+extension String {
+  /// What follows a prefix; nil without it.
+  fileprivate func split(after prefix: String) -> String? {
+    utf8.starts(with: prefix.utf8) ? String(self.dropFirst(prefix.count)) : nil
+  }
+}

@@ -1,0 +1,129 @@
+// A handle on an open store: what programs hold. Its typed face for Swift is in the module Kept, its C face in KeptC.
+
+import Synchronization
+
+/// An open settings database, shared by every process that opens the same location.
+///
+/// Every method may be called from any thread. After ``close()`` everything throws `closed`. The C twin is `kept_store`.
+public final class Store: SettingsAccess {
+  package let options: StoreOptions
+  private let shared: SharedStore
+  // Under which name the shared store is known to this process; nil: this handle has it alone.
+  private let identity: OpenLocations.Identity?
+  private let isClosed = Atomic<Bool>(false)
+  package let observation: StoreObservation
+
+  private init(_ shared: SharedStore, _ identity: OpenLocations.Identity?, _ options: StoreOptions) {
+    self.shared = shared
+    self.identity = identity
+    self.options = options
+    observation = StoreObservation()
+  }
+
+  /// Uses a storage of your own making, or a `MemoryStorage` in a test. Closing the store closes the storage.
+  public convenience init(storage: any Storage, options: StoreOptions = StoreOptions()) {
+    self.init(SharedStore(storage), nil, options)
+  }
+
+  deinit { close() }
+
+  /// Opens a store, and creates it where there is none. The C twin is `kept_open`.
+  ///
+  /// - Parameter location: an identifier such as `com.example.player`, which lives in
+  ///   `$XDG_CONFIG_HOME/kept/<identifier>.kept/` (by default in `~/.config`); text with a slash is a path to the store's
+  ///   folder; `memory:` is a new store without a file, and `memory:name` one that this process shares by name for as
+  ///   long as a handle is open.
+  ///
+  /// Throws `invalid`, `denied`, `noSpace`, `corrupt`, `unavailable` or `unsupported`. Opening a location several times,
+  /// in one process or in many, is legal: all handles see the same values.
+  public static func open(_ location: String, options: StoreOptions = StoreOptions()) throws(StoreError) -> Store {
+    switch try Location(location) {
+    case .memory(name: nil):
+      return Store(storage: MemoryStorage(), options: options)
+    case .memory(name: let name?):
+      let identity = OpenLocations.Identity.memory(name: name)
+      return Store(try OpenLocations.enter(identity) { MemoryStorage() }, identity, options)
+    case .folder(let path):
+      let folder = try StoreFolder(preparing: path)
+      let identity = OpenLocations.Identity.folder(try folder.identity())
+      let shared = try OpenLocations.enter(identity) { () throws(StoreError) in
+        try LocalStorage(folder, busyTimeoutMilliseconds: options.busyTimeoutMilliseconds, pruning: TombstonePruning())
+      }
+      return Store(shared, identity, options)
+    }
+  }
+
+  /// Closes the handle and syncs what was written to the disk. Closing twice is fine. The C twin is `kept_close`.
+  ///
+  /// Its subscriptions end: when it returns, no further callback begins.
+  public func close() {
+    guard !isClosed.exchange(true, ordering: .acquiringAndReleasing) else { return }
+    shared.unsubscribe(ObjectIdentifier(self))
+    observation.end()
+    do { try shared.storage.flush() } catch { report(error) }
+    if identity.map(OpenLocations.leave) ?? true { shared.storage.close() }
+  }
+
+  /// Syncs every write that has returned to the disk, so that it survives power loss. The C twin is `kept_flush`.
+  public func flush() throws(StoreError) {
+    try storage().flush()
+  }
+
+  /// Tells the error handler of a failure that nobody is there to catch.
+  package func report(_ error: StoreError) { options.errorHandler(error) }
+
+  private func storage() throws(StoreError) -> any Storage {
+    try checkOpen()
+    return shared.storage
+  }
+
+  private func checkOpen() throws(StoreError) {
+    if isClosed.load(ordering: .acquiring) { throw StoreError(.closed, "the store was closed; open it again") }
+  }
+}
+
+// MARK: - Reading and writing
+
+extension Store {
+  public func entry(for key: KeyName) throws(StoreError) -> Entry? {
+    try storage().entry(for: key)
+  }
+
+  public func keys(prefix: ExactString) throws(StoreError) -> [KeyName] {
+    try listing(prefix: prefix).keys
+  }
+
+  public func put(_ value: Value, for key: KeyName, ifRevision expected: Revision?) throws(StoreError) -> Revision {
+    var batch = Batch(durability: options.durability)
+    batch.edit(key, .set(value))
+    if let expected { batch.expectations = [.revision(key, expected)] }
+    let commit = try commit(batch)
+    // Where nothing changed, the key has kept the revision that was expected.
+    return commit.changes.isEmpty ? expected ?? commit.revision : commit.revision
+  }
+
+  public func delete(_ key: KeyName) throws(StoreError) -> Bool {
+    var batch = Batch(durability: options.durability)
+    batch.edit(key, .remove)
+    return try !commit(batch).changes.isEmpty
+  }
+
+  /// The store's count of commits now.
+  public func currentRevision() throws(StoreError) -> Revision { try storage().revision() }
+
+  func listing(prefix: ExactString) throws(StoreError) -> Listing { try storage().keys(prefix: prefix) }
+
+  /// Commits a batch as this handle's. Its values were checked.
+  func commit(_ batch: Batch) throws(StoreError) -> Commit {
+    try checkOpen()
+    return try shared.commit(batch, by: self)
+  }
+
+  /// Subscribes this handle's deliveries to the shared store's commits.
+  func subscribe<Present: Sendable>(
+    _ queue: DeliveryQueue, reading: () throws(StoreError) -> Present
+  ) throws(StoreError) -> Present {
+    try checkOpen()
+    return try shared.subscribe(self, queue, reading: reading)
+  }
+}

@@ -1,0 +1,139 @@
+// Edits that wait for their commit, and what they were decided upon. It holds no lock: when it commits, the storage
+// checks that nothing it read has changed since the revision at which it began to read.
+
+import Synchronization
+
+/// Reads and writes that are seen together or not at all. It reads its own writes.
+///
+/// A read throws `conflict` as soon as the key is known to have changed after the first read; the commit throws it if
+/// anything read or listed has changed. After its end everything throws `closed`.
+public final class Transaction: SettingsAccess {
+  private struct State {
+    var batch: Batch
+    // The revision that all reads must agree with; nil: nothing was read.
+    var base: Revision?
+    // What was read and listed, so that each is expected once.
+    var relied: Set<Expectation> = []
+    var hasEnded = false
+    // A revision that the caller expected was not there: beginning again would not help.
+    var wasRefused = false
+  }
+
+  package let store: Store
+  private let state: Mutex<State>
+
+  init(of store: Store, durability: Durability) {
+    self.store = store
+    state = Mutex(State(batch: Batch(durability: durability)))
+  }
+
+  public func entry(for key: KeyName) throws(StoreError) -> Entry? {
+    try open { state throws(StoreError) in
+      // Its own writes have no revision yet.
+      if let edit = state.batch.edits[key] { return Entry(value: edit.value, revision: 0) }
+      return try state.stored(key, in: store)
+    }
+  }
+
+  public func keys(prefix: ExactString) throws(StoreError) -> [KeyName] {
+    try open { state throws(StoreError) in
+      let stored = try state.stored(prefix, in: store)
+      return state.batch.edits.isEmpty ? stored : state.withEdits(stored, prefix: prefix)
+    }
+  }
+
+  public func put(_ value: Value, for key: KeyName, ifRevision expected: Revision?) throws(StoreError) -> Revision {
+    try open { state throws(StoreError) in
+      // What is expected is the stored revision, also of a key that this transaction has written.
+      if let expected { try state.expect(expected, of: key, in: store) }
+      state.batch.edit(key, .set(value))
+      return 0
+    }
+  }
+
+  public func delete(_ key: KeyName) throws(StoreError) -> Bool {
+    guard try entry(for: key)?.value != nil else { return false }
+    return try open { state throws(StoreError) in
+      state.batch.edit(key, .remove)
+      return true
+    }
+  }
+
+  /// Commits and ends the transaction, whatever comes of it. The C twin is `kept_commit`.
+  /// - Returns: the store's new revision, or its current one when nothing changed.
+  package func commit() throws(StoreError) -> Revision {
+    let ended = try end()
+    // What was read at one unmoved revision is consistent: that needs no write lock to be known.
+    if ended.isReadingOnly, let base = ended.base, try store.currentRevision() == base { return base }
+    var batch = ended.batch
+    batch.expectations = Array(ended.relied)
+    return try store.commit(batch).revision
+  }
+
+  /// Whether it failed because a revision that the caller expected was not there.
+  var wasRefused: Bool { state.withLock { $0.wasRefused } }
+
+  /// Ends the transaction and forgets its edits. Ending twice is fine. The C twin is `kept_rollback`.
+  package func rollBack() { state.withLock { $0.hasEnded = true } }
+
+  private func end() throws(StoreError) -> State {
+    try open { state throws(StoreError) in
+      state.hasEnded = true
+      return state
+    }
+  }
+
+  private func open<Result: Sendable>(
+    _ body: (inout State) throws(StoreError) -> Result
+  ) throws(StoreError) -> Result {
+    try state.withLock { state throws(StoreError) in
+      guard !state.hasEnded else { throw StoreError(.closed, "the transaction has ended; begin another") }
+      return try body(&state)
+    }
+  }
+}
+
+extension Transaction.State {
+  fileprivate var isReadingOnly: Bool { batch.edits.isEmpty && batch.durability == .shared }
+
+  /// Reads a key below the edits, and relies on it.
+  fileprivate mutating func stored(_ key: KeyName, in store: Store) throws(StoreError) -> Entry? {
+    let base = try readingBase(of: store)
+    let entry = try store.entry(for: key)
+    try Expectation.check(key, unchangedAfter: base, found: entry?.revision ?? 0)
+    relied.insert(.unchanged(key, after: base))
+    return entry
+  }
+
+  fileprivate mutating func expect(_ expected: Revision, of key: KeyName, in store: Store) throws(StoreError) {
+    let entry = try stored(key, in: store)
+    let found = entry?.value == nil ? 0 : entry?.revision ?? 0
+    wasRefused = found != expected
+    try Expectation.check(key, expected: expected, found: found)
+  }
+
+  /// Lists a prefix below the edits, and relies on it.
+  fileprivate mutating func stored(_ prefix: ExactString, in store: Store) throws(StoreError) -> [KeyName] {
+    let base = try readingBase(of: store)
+    let listing = try store.listing(prefix: prefix)
+    try Expectation.check(prefix, unchangedAfter: base, found: listing.revision)
+    relied.insert(.unchangedPrefix(prefix, after: base))
+    return listing.keys
+  }
+
+  /// The listing as it will be after the edits.
+  fileprivate func withEdits(_ stored: [KeyName], prefix: ExactString) -> [KeyName] {
+    var keys = Set(stored)
+    for (key, edit) in batch.edits where key.exact.hasPrefix(prefix) {
+      if edit.value == nil { keys.remove(key) } else { keys.insert(key) }
+    }
+    return keys.sorted()
+  }
+
+  private mutating func readingBase(of store: Store) throws(StoreError) -> Revision {
+    if let base { return base }
+    let base = try store.currentRevision()
+    self.base = base
+    return base
+  }
+}

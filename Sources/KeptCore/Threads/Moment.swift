@@ -1,0 +1,30 @@
+// Time that only moves forward, for time-outs. No test depends on how much of it passes.
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+enum Moment {
+  /// Milliseconds since some fixed moment.
+  static var milliseconds: Int64 { nanoseconds(CLOCK_MONOTONIC) / 1_000_000 }
+
+  /// Seconds since 1970, by the clock of the machine.
+  static var secondsSince1970: Int64 { nanoseconds(CLOCK_REALTIME) / 1_000_000_000 }
+
+  private static func nanoseconds(_ clock: clockid_t) -> Int64 {
+    var time = timespec()
+    clock_gettime(clock, &time)
+    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+  }
+
+  /// Steps back for a short random time, longer with each attempt, so that those who were overtaken do not meet again.
+  static func backOff(attempt: Int) {
+    let ceiling: Int = 20_000 << min(attempt, 8)
+    var pause = timespec(tv_sec: 0, tv_nsec: .random(in: 0...ceiling))
+    nanosleep(&pause, nil)
+  }
+}
