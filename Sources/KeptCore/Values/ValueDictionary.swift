@@ -14,9 +14,19 @@ public struct ValueDictionary: Sendable, Hashable {
 
   /// Collects pairs; of two with the same key the later one stays.
   public init(_ pairs: some Sequence<(ExactString, Value)>) {
+    members = pairs.map { Member(key: $0, value: $1) }
+    // Canonical JSON is in order already.
+    if zip(members, members.dropFirst()).allSatisfy({ $0.key < $1.key }) { return }
     var collected: [ExactString: Value] = [:]
-    for (key, value) in pairs { collected[key] = value }
+    for member in members { collected[member.key] = member.value }
     members = collected.map { Member(key: $0, value: $1) }.sorted { $0.key < $1.key }
+  }
+
+  /// The same keys with other values.
+  public func mapValues(_ transform: (Value) throws -> Value) rethrows -> ValueDictionary {
+    var result = self
+    for index in members.indices { result.members[index].value = try transform(members[index].value) }
+    return result
   }
 
   /// The value of a key; setting nil removes the member.

@@ -1,0 +1,78 @@
+// Which numbers a JSON text may hold: integers of 64 bits, and doubles that are neither rounded to zero nor to infinity.
+// json-c would clamp the others silently.
+
+extension JSONScanner {
+  /// Passes over a number. A point or an exponent makes it a double, else it is an integer.
+  mutating func scanNumber() throws(StoreError) {
+    let start = position
+    let isNegative = skip("-")
+    if next == "I" { throw notANumber() }
+    let whole = try scanDigits()
+    if whole.count > 1, bytes[whole.lowerBound] == UInt8(ascii: "0") {
+      throw invalid(at: whole.lowerBound, "a number begins with a needless 0; leave it out")
+    }
+    var significant = start..<position
+    var isInteger = true
+    if skip(".") {
+      isInteger = false
+      _ = try scanDigits()
+      significant = start..<position
+    }
+    if skip("e") || skip("E") {
+      isInteger = false
+      if !skip("+") { _ = skip("-") }
+      _ = try scanDigits()
+    }
+    if isInteger {
+      try checkInteger(whole, isNegative: isNegative, start: start)
+    } else {
+      findings.doubles.append(try double(start..<position, significant: significant))
+    }
+  }
+
+  private mutating func scanDigits() throws(StoreError) -> Range<Int> {
+    let start = position
+    while let next, "0"..."9" ~= next { position += 1 }
+    guard position > start else { throw invalid("a digit must stand here, in a number") }
+    return start..<position
+  }
+
+  private func checkInteger(_ digits: Range<Int>, isNegative: Bool, start: Int) throws(StoreError) {
+    guard let magnitude = magnitude(digits) else {
+      throw invalid(at: start, "an integer has more than 64 bits; write a double such as 1e20, or text")
+    }
+    if isNegative && magnitude == 0 {
+      throw invalid(at: start, "an integer has no negative zero; write 0, or the double -0.0")
+    }
+    if isNegative && magnitude > Int64.min.magnitude {
+      throw invalid(at: start, "an integer is below \(Int64.min); write a double such as -1e19, or text")
+    }
+    if !isNegative && magnitude > Int64.max {
+      throw invalid(
+        at: start, "a bare integer is above \(Int64.max); write {\"$numberULong\":\"…\"} with its digits")
+    }
+  }
+
+  /// The number that digits stand for; nil beyond 64 bits.
+  private func magnitude(_ digits: Range<Int>) -> UInt64? {
+    var magnitude: UInt64 = 0
+    for index in digits {
+      let (tens, overflow) = magnitude.multipliedReportingOverflow(by: 10)
+      let (sum, carry) = tens.addingReportingOverflow(UInt64(bytes[index] - UInt8(ascii: "0")))
+      if overflow || carry { return nil }
+      magnitude = sum
+    }
+    return magnitude
+  }
+
+  /// The double that a text stands for; `significant` is its part before the exponent.
+  private func double(_ text: Range<Int>, significant: Range<Int>) throws(StoreError) -> Double {
+    // Swift's conversion rounds correctly and takes a point in every locale.
+    let value = Double(String(decoding: UnsafeBufferPointer(rebasing: bytes[text]), as: UTF8.self))
+    let isZero = significant.allSatisfy { !(UInt8(ascii: "1")...UInt8(ascii: "9") ~= bytes[$0]) }
+    guard let value, value.isFinite, value != 0 || isZero else {
+      throw invalid(at: text.lowerBound, "a number is out of the range of a double; write 0.0, Infinity or text")
+    }
+    return value
+  }
+}

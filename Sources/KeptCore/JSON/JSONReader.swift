@@ -1,0 +1,26 @@
+// How a JSON text becomes a value: the scan judges the bytes, json-c builds a tree of them, and a walk over the tree
+// makes the values. The profile of Extended JSON is in ExtendedJSON.swift.
+
+extension Value {
+  /// Reads a value from JSON.
+  ///
+  /// Throws `invalid` or `tooLarge`, with the offset of the byte that is wrong. The text `null` is ``null``, which
+  /// cannot be stored by itself.
+  public init(json text: String) throws(StoreError) {
+    var text = text
+    let result = text.withUTF8 { bytes in
+      Result { () throws(StoreError) in try Value(jsonBytes: bytes) }
+    }
+    self = try result.get()
+  }
+
+  /// Reads a value from the bytes of a JSON text; no terminator is needed.
+  package init(jsonBytes bytes: UnsafeBufferPointer<UInt8>) throws(StoreError) {
+    let findings = try JSONScanner.scan(bytes)
+    let tree = try JSONTree(bytes)
+    var walk = JSONWalk(findings)
+    let value = try walk.value(tree.root)
+    try value.checkSize(offset: 0)
+    self = value
+  }
+}

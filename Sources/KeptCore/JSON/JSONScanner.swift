@@ -1,0 +1,156 @@
+// What counts as a JSON text, decided byte by byte before json-c sees it: json-c is lenient where this is strict (RFC
+// 8259, no key twice, no number out of range), and says nothing about where a text is wrong.
+//
+// No sentence quotes the text: it may hold a secret.
+
+/// The strict scan of a JSON text.
+struct JSONScanner {
+  /// How deep the brackets of a text may stand: every container of a value can have a `$literal` around it, and the
+  /// innermost value be a `$binary`, which has two of its own.
+  static let bracketNesting = 2 * Limits.nesting + 2
+
+  let bytes: UnsafeBufferPointer<UInt8>
+  var position = 0
+  var findings = JSONFindings()
+  // The key that was scanned last, unescaped; here so that keys share one allocation.
+  var key: [UInt8] = []
+  private var depth = 0
+
+  private init(_ bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
+
+  /// Checks a whole text. Throws `invalid` or `tooLarge`, always with an offset.
+  static func scan(_ bytes: UnsafeBufferPointer<UInt8>) throws(StoreError) -> JSONFindings {
+    guard bytes.count <= Limits.jsonTextBytes else {
+      throw StoreError(
+        .tooLarge, offset: Limits.jsonTextBytes,
+        "the JSON text has \(bytes.count) bytes; at most \(Limits.jsonTextBytes) are read")
+    }
+    var scanner = JSONScanner(bytes)
+    try scanner.scanValue()
+    scanner.skipSpace()
+    guard scanner.next == nil else { throw scanner.invalid("the JSON text goes on after its value; remove the rest") }
+    return scanner.findings
+  }
+}
+
+/// What the scan leaves for the walk over json-c's tree.
+struct JSONFindings {
+  /// Where each array and object begins, in the order of the text.
+  var containers: [Int] = []
+  /// The numbers with a point or an exponent, correctly rounded in every locale, in the order of the text.
+  var doubles: [Double] = []
+}
+
+// MARK: - Values and containers
+
+extension JSONScanner {
+  private mutating func scanValue() throws(StoreError) {
+    skipSpace()
+    switch next {
+    case "{": try scanObject()
+    case "[": try scanArray()
+    case "\"": try scanString(isKey: false)
+    case "-": try scanNumber()
+    case let digit? where "0"..."9" ~= digit: try scanNumber()
+    case "t": try scanWord("true")
+    case "f": try scanWord("false")
+    case "n": try scanWord("null")
+    case "N", "I": throw notANumber()
+    case nil: throw invalid("the JSON text ends where a value must stand")
+    default:
+      throw invalid("a JSON value must stand here: an object, an array, text in double quotes, a number or a word")
+    }
+  }
+
+  private mutating func scanObject() throws(StoreError) {
+    try enterContainer()
+    var keys: Set<ExactString> = []
+    skipSpace()
+    if !skip("}") {
+      repeat {
+        try scanKey(unlike: &keys)
+        try scanValue()
+        skipSpace()
+      } while skip(",")
+      guard skip("}") else { throw invalid("',' or '}' must stand here, after a member of an object") }
+    }
+    depth -= 1
+  }
+
+  private mutating func scanKey(unlike keys: inout Set<ExactString>) throws(StoreError) {
+    skipSpace()
+    guard next == "\"" else { throw invalid("a key in double quotes must stand here, in an object") }
+    let start = position
+    try scanString(isKey: true)
+    guard keys.insert(ExactString(String(decoding: key, as: UTF8.self))).inserted else {
+      throw invalid(at: start, "an object has this key twice; keep one of the two")
+    }
+    skipSpace()
+    guard skip(":") else { throw invalid("':' must stand here, after a key") }
+  }
+
+  private mutating func scanArray() throws(StoreError) {
+    try enterContainer()
+    skipSpace()
+    if !skip("]") {
+      repeat {
+        try scanValue()
+        skipSpace()
+      } while skip(",")
+      guard skip("]") else { throw invalid("',' or ']' must stand here, after an element of an array") }
+    }
+    depth -= 1
+  }
+
+  private mutating func enterContainer() throws(StoreError) {
+    guard depth < Self.bracketNesting else { throw StoreError.nestedTooDeeply(at: position) }
+    depth += 1
+    findings.containers.append(position)
+    position += 1
+  }
+
+  private mutating func scanWord(_ word: StaticString) throws(StoreError) {
+    let start = position
+    for index in 0..<word.utf8CodeUnitCount {
+      guard position < bytes.count, bytes[position] == word.utf8Start[index] else {
+        throw invalid(at: start, "a word must be true, false or null; text stands in double quotes")
+      }
+      position += 1
+    }
+  }
+}
+
+// MARK: - Bytes
+
+extension JSONScanner {
+  /// The byte at the position, as a scalar so that it compares with a literal; nil at the end.
+  var next: Unicode.Scalar? { position < bytes.count ? Unicode.Scalar(bytes[position]) : nil }
+
+  /// Passes over a byte if it is the one that comes next.
+  mutating func skip(_ expected: Unicode.Scalar) -> Bool {
+    guard next == expected else { return false }
+    position += 1
+    return true
+  }
+
+  private mutating func skipSpace() {
+    while let next, next == " " || next == "\n" || next == "\r" || next == "\t" { position += 1 }
+  }
+
+  /// The error for the byte at an offset, or at the position.
+  func invalid(at offset: Int? = nil, _ message: String) -> StoreError {
+    StoreError(.invalid, offset: offset ?? position, message)
+  }
+
+  func notANumber() -> StoreError {
+    invalid("JSON has no NaN and no Infinity; write {\"$numberDouble\":\"NaN\"}, \"Infinity\" or \"-Infinity\"")
+  }
+}
+
+extension StoreError {
+  /// A value with more containers inside each other than ``Limits/nesting``.
+  static func nestedTooDeeply(at offset: Int? = nil) -> StoreError {
+    StoreError(
+      .tooLarge, offset: offset, "arrays and dictionaries are nested more than \(Limits.nesting) deep; flatten them")
+  }
+}
