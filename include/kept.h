@@ -187,6 +187,20 @@ KEPT_API kept_status kept_get_double(kept_store *store, const char *key, double 
 /** Writes a double. All NaNs are stored as the same quiet NaN. */
 KEPT_API kept_status kept_set_double(kept_store *store, const char *key, double value, kept_error *error);
 
+/** Reads a date: seconds since 1970-01-01T00:00:00Z, and nanoseconds of 0 to 999,999,999 to be added to them.
+ *  In Swift: `Store.value(for:)` with `Key<Date>`. */
+KEPT_API kept_status kept_get_date(kept_store *store, const char *key, int64_t *seconds, int32_t *nanoseconds,
+                                   kept_error *error);
+/** Writes a date of the years 1 to 9999. */
+KEPT_API kept_status kept_set_date(kept_store *store, const char *key, int64_t seconds, int32_t nanoseconds,
+                                   kept_error *error);
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * Buffers: text and bytes, copied into the caller's memory
+ *
+ * Statuses as for the other values.
+ * --------------------------------------------------------------------------------------------------------------- */
+
 /** Reads text into the caller's buffer and ends it with a NUL.
  *  @param buffer    may be NULL when `capacity` is 0
  *  @param capacity  the size of `buffer` in bytes; `length` + 1 are needed
@@ -207,14 +221,6 @@ KEPT_API kept_status kept_get_bytes(kept_store *store, const char *key, void *bu
 /** Writes `length` bytes; `bytes` may be NULL when `length` is 0. */
 KEPT_API kept_status kept_set_bytes(kept_store *store, const char *key, const void *bytes, size_t length,
                                     kept_error *error);
-
-/** Reads a date: seconds since 1970-01-01T00:00:00Z, and nanoseconds of 0 to 999,999,999 to be added to them.
- *  In Swift: `Store.value(for:)` with `Key<Date>`. */
-KEPT_API kept_status kept_get_date(kept_store *store, const char *key, int64_t *seconds, int32_t *nanoseconds,
-                                   kept_error *error);
-/** Writes a date of the years 1 to 9999. */
-KEPT_API kept_status kept_set_date(kept_store *store, const char *key, int64_t seconds, int32_t nanoseconds,
-                                   kept_error *error);
 
 /* ------------------------------------------------------------------------------------------------------------------
  * Keys: what is there
@@ -307,6 +313,10 @@ KEPT_API kept_status kept_observe(kept_store *store, const char *key, uint32_t f
 /** Ends a subscription. When it returns no further callback begins; one that runs is waited for, unless this is called
  *  from inside it. NULL and an ended subscription are fine. */
 KEPT_API void kept_unobserve(kept_subscription *subscription);
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * Notices: what an observer is told. Everything is valid during the callback; do not free.
+ * --------------------------------------------------------------------------------------------------------------- */
 
 #define KEPT_ORIGIN_STORE    0u   /* this handle wrote it */
 #define KEPT_ORIGIN_PROCESS  1u   /* another handle in this process wrote it */

@@ -21,7 +21,7 @@ enum OpenLocations {
   /// The shared store of a location, opened by `open` if this is its first handle. Each call needs a ``leave(_:)``.
   static func enter(_ identity: Identity, open: () throws(StoreError) -> any Storage) throws(StoreError) -> SharedStore {
     try places.withLock { places throws(StoreError) in
-      var place = try places[identity] ?? Place(shared: SharedStore(open()), handles: 0)
+      var place = if let open = places[identity] { open } else { Place(shared: SharedStore(try open()), handles: 0) }
       place.handles += 1
       places[identity] = place
       return place.shared

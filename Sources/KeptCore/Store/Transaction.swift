@@ -8,7 +8,7 @@ import Synchronization
 /// A read throws `conflict` as soon as the key is known to have changed after the first read; the commit throws it if
 /// anything read or listed has changed. After its end everything throws `closed`.
 public final class Transaction: SettingsAccess {
-  private struct State {
+  fileprivate struct State {
     var batch: Batch
     // The revision that all reads must agree with; nil: nothing was read.
     var base: Revision?

@@ -26,28 +26,41 @@ enum LibraryThread {
   }
 
   /// Tells one thread from another, for as long as both live.
-  static var current: UInt { unsafeBitCast(pthread_self(), to: UInt.self) }
+  static var current: UInt {
+    #if canImport(Darwin)
+    UInt(bitPattern: pthread_self())
+    #else
+    UInt(pthread_self())
+    #endif
+  }
 
   private final class Body: Sendable {
     let run: @Sendable () -> Void
     init(run: @escaping @Sendable () -> Void) { self.run = run }
+
+    static func run(_ body: UnsafeMutableRawPointer) {
+      Unmanaged<Body>.fromOpaque(body).takeRetainedValue().run()
+    }
   }
 
   private static func spawn(_ body: UnsafeMutableRawPointer) -> Int32 {
     #if canImport(Darwin)
     var thread: pthread_t?
-    let status = pthread_create(&thread, nil, { begin($0) }, body)
+    let status = pthread_create(&thread, nil, { body in
+      Body.run(body)
+      return nil
+    }, body)
     if status == 0, let thread { pthread_detach(thread) }
     #else
     var thread = pthread_t()
-    let status = pthread_create(&thread, nil, { $0.map(begin) ?? nil }, body)
+    let run: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? = { body in
+      if let body { Body.run(body) }
+      return nil
+    }
+    let status = pthread_create(&thread, nil, run, body)
     if status == 0 { pthread_detach(thread) }
     #endif
     return status
   }
 
-  private static func begin(_ body: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? {
-    Unmanaged<Body>.fromOpaque(body).takeRetainedValue().run()
-    return nil
-  }
 }

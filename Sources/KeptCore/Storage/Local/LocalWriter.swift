@@ -38,7 +38,9 @@ final class LocalWriter {
       let entry = try reader.entry(for: key)
       try Expectation.check(key, expected: expected, found: entry?.value == nil ? 0 : entry?.revision ?? 0)
     case .unchanged(let key, let base):
-      try Expectation.check(key, unchangedAfter: base, found: try reader.entry(for: key)?.revision ?? forgotten())
+      let entry = try reader.entry(for: key)
+      let found = if let entry { entry.revision } else { try forgotten() }
+      try Expectation.check(key, unchangedAfter: base, found: found)
     case .unchangedPrefix(let prefix, let base):
       try Expectation.check(
         prefix, unchangedAfter: base, found: max(try reader.newestRevision(prefix: prefix), try forgotten()))

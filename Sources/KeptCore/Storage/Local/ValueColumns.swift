@@ -42,7 +42,7 @@ extension SQLiteStatement {
   private func bind(_ index: Int32, _ value: Value) throws(StoreError) {
     switch value {
     case .null: try bindNull(index)
-    case .bool(let value): try bind(index, value ? 1 : 0)
+    case .bool(let value): try bind(index, value ? 1 : Int64(0))
     case .int(let value): try bind(index, value)
     case .uint(let value): try bind(index, text: ExactString(String(value)))
     case .double(let value) where value.isNaN: try bind(index, text: "NaN")

@@ -6,7 +6,7 @@ import Synchronization
 public final class MemoryStorage: Storage {
   public let abilities: StorageAbilities = [.atomicBatch, .revisions, .pushesChanges]
 
-  private struct Contents {
+  fileprivate struct Contents {
     // An entry without a value is a tombstone. They are few and small here, so none is ever pruned.
     var entries: [KeyName: Entry] = [:]
     var revision: Revision = 0

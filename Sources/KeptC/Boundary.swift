@@ -1,0 +1,65 @@
+// The conventions of the C boundary, stated once:
+// - every function that can fail returns a kept_status and fills a caller-owned kept_error unless it is KEPT_OK;
+// - a NULL argument is KEPT_INVALID, never a crash; text that is not UTF-8 as well;
+// - what Kept is given is copied before the call returns; text that it returns in a `char **` is freed with kept_free;
+// - an out argument is touched only on success, except where kept.h says otherwise;
+// - a handle is never freed or reused, so a late one is KEPT_CLOSED (Handles.swift);
+// - the compiler checks every function here against kept.h (`@implementation`).
+
+import CKept
+import KeptCore
+
+/// Runs the body of an exported function: what it throws becomes a status and a filled-in `kept_error`.
+func boundary(_ error: UnsafeMutablePointer<kept_error>?, _ body: () throws(StoreError) -> Void) -> kept_status {
+  do {
+    try body()
+    return KEPT_OK
+  } catch let failure {
+    error?.fill(failure)
+    return failure.code.rawValue
+  }
+}
+
+extension Optional {
+  /// The pointer, or `invalid` with the argument's name for NULL.
+  func required(_ name: StaticString) throws(StoreError) -> Wrapped {
+    guard let self else { throw StoreError(.invalid, "the argument \"\(name)\" is NULL; it must not be") }
+    return self
+  }
+}
+
+extension Optional where Wrapped == UnsafePointer<CChar> {
+  /// A copy of NUL-terminated text; `invalid` for NULL and for what is not UTF-8.
+  func text(_ name: StaticString) throws(StoreError) -> String {
+    guard let text = String(validatingCString: try required(name)) else {
+      throw StoreError(.invalid, "the argument \"\(name)\" is not UTF-8; convert it first")
+    }
+    return text
+  }
+
+  /// A copy of text that names a key.
+  func key() throws(StoreError) -> KeyName { try KeyName(text("key")) }
+}
+
+extension UnsafeMutablePointer where Pointee == kept_error {
+  fileprivate func fill(_ failure: StoreError) {
+    pointee.status = failure.code.rawValue
+    pointee.reserved = 0
+    pointee.offset = failure.offset.map(Int64.init) ?? -1
+    withUnsafeMutableBytes(of: &pointee.message) { $0.fill(text: failure.description) }
+  }
+}
+
+extension UnsafeMutableRawBufferPointer {
+  /// Writes text and a NUL; what does not fit is cut off between two characters.
+  fileprivate func fill(text: String) {
+    var length = Swift.min(text.utf8.count, count - 1)
+    let bytes = text.utf8
+    // A byte 10xxxxxx continues a character: that one would be torn.
+    while length < bytes.count, length > 0, bytes[bytes.index(bytes.startIndex, offsetBy: length)] & 0xC0 == 0x80 {
+      length -= 1
+    }
+    copyBytes(from: bytes.prefix(length))
+    self[length] = 0
+  }
+}

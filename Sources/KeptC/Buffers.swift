@@ -1,0 +1,79 @@
+// The section "Buffers" of kept.h: text and bytes, which come with a length.
+
+public import CKept
+import KeptCore
+
+@_cdecl("kept_get_string") @implementation
+public func kept_get_string(
+  _ store: OpaquePointer?, _ key: UnsafePointer<CChar>?, _ buffer: UnsafeMutablePointer<CChar>?, _ capacity: Int,
+  _ length: UnsafeMutablePointer<Int>?, _ error: UnsafeMutablePointer<kept_error>?
+) -> kept_status {
+  boundary(error) { () throws(StoreError) in
+    let text = try readValue(store, key, as: "string") { $0.asString }
+    try copy(Array(text.utf8), endingWithNUL: true, into: UnsafeMutableRawPointer(buffer), capacity, length)
+  }
+}
+
+@_cdecl("kept_set_string") @implementation
+public func kept_set_string(
+  _ store: OpaquePointer?, _ key: UnsafePointer<CChar>?, _ text: UnsafePointer<CChar>?, _ length: Int,
+  _ error: UnsafeMutablePointer<kept_error>?
+) -> kept_status {
+  write(store, key, error) { () throws(StoreError) in
+    let bytes = try given(UnsafeRawPointer(try text.required("text")), length)
+    guard let text = String(validating: bytes, as: UTF8.self) else {
+      throw StoreError(.invalid, "the text is not UTF-8; convert it first, or store it as bytes")
+    }
+    return .string(text)
+  }
+}
+
+@_cdecl("kept_get_bytes") @implementation
+public func kept_get_bytes(
+  _ store: OpaquePointer?, _ key: UnsafePointer<CChar>?, _ buffer: UnsafeMutableRawPointer?, _ capacity: Int,
+  _ length: UnsafeMutablePointer<Int>?, _ error: UnsafeMutablePointer<kept_error>?
+) -> kept_status {
+  boundary(error) { () throws(StoreError) in
+    let bytes = try readValue(store, key, as: "bytes") { $0.asBytes }
+    try copy(bytes, endingWithNUL: false, into: buffer, capacity, length)
+  }
+}
+
+@_cdecl("kept_set_bytes") @implementation
+public func kept_set_bytes(
+  _ store: OpaquePointer?, _ key: UnsafePointer<CChar>?, _ bytes: UnsafeRawPointer?, _ length: Int,
+  _ error: UnsafeMutablePointer<kept_error>?
+) -> kept_status {
+  write(store, key, error) { () throws(StoreError) in
+    if length == 0 { return .bytes([]) }
+    return .bytes(Array(try given(try bytes.required("bytes"), length)))
+  }
+}
+
+/// What the caller gives; a length beyond every limit is refused before any of it is read.
+private func given(_ start: UnsafeRawPointer, _ length: Int) throws(StoreError) -> UnsafeBufferPointer<UInt8> {
+  // C counts without a sign: a negative number here is a huge one there.
+  guard 0...Limits.valueBytes ~= length else {
+    throw StoreError(
+      .tooLarge, "the value has \(UInt(bitPattern: length)) bytes; at most \(Limits.valueBytes) are allowed")
+  }
+  return UnsafeRawBufferPointer(start: start, count: length).assumingMemoryBound(to: UInt8.self)
+}
+
+/// Copies into the caller's buffer, all of it or nothing; the length is told also when it does not fit.
+private func copy(
+  _ bytes: [UInt8], endingWithNUL: Bool, into buffer: UnsafeMutableRawPointer?, _ capacity: Int,
+  _ length: UnsafeMutablePointer<Int>?
+) throws(StoreError) {
+  guard buffer != nil || capacity == 0 else {
+    throw StoreError(.invalid, "the argument \"buffer\" is NULL, but its capacity is \(UInt(bitPattern: capacity))")
+  }
+  length?.pointee = bytes.count
+  let needed = bytes.count + (endingWithNUL ? 1 : 0)
+  guard UInt(bitPattern: capacity) >= UInt(needed) else {
+    throw StoreError(.tooLarge, "the buffer has \(capacity) bytes, and \(needed) are needed; call again with so many")
+  }
+  guard let buffer else { return }
+  UnsafeMutableRawBufferPointer(start: buffer, count: bytes.count).copyBytes(from: bytes)
+  if endingWithNUL { buffer.storeBytes(of: 0, toByteOffset: bytes.count, as: UInt8.self) }
+}

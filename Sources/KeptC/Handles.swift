@@ -1,0 +1,91 @@
+// How handles cross the boundary. A late handle must be KEPT_CLOSED, never a crash, so nothing that C can still name is
+// ever freed or given to somebody else:
+// - a store is the address of its Swift object, which stays alive, a few hundred bytes after it is closed;
+// - transactions and subscriptions come in any number, so they are tickets: odd numbers (no object has an odd address),
+//   counted upwards, that are looked up in a table and are simply no longer found after their end.
+
+import KeptCore
+import Synchronization
+
+/// Things that C names by a number.
+final class Tickets<Thing: Sendable>: Sendable {
+  private struct Table {
+    var last: UInt = 0
+    var things: [UInt: Thing] = [:]
+  }
+  private let table = Mutex(Table())
+
+  /// Hands out a new ticket.
+  func issue(_ thing: Thing) -> UInt {
+    table.withLock { table in
+      table.last += 1
+      table.things[table.last] = thing
+      return table.last << 1 | 1
+    }
+  }
+
+  /// What a ticket stands for; nil after it was withdrawn.
+  func find(_ ticket: UInt) -> Thing? { table.withLock { $0.things[ticket >> 1] } }
+
+  /// Ends a ticket; nil if it had ended already.
+  @discardableResult
+  func withdraw(_ ticket: UInt) -> Thing? { table.withLock { $0.things.removeValue(forKey: ticket >> 1) } }
+
+  /// Ends all tickets that stand for things like this.
+  func withdraw(where isEnding: (Thing) -> Bool) {
+    table.withLock { table in table.things = table.things.filter { !isEnding($0.value) } }
+  }
+
+  static func isTicket(_ handle: OpaquePointer) -> Bool { UInt(bitPattern: handle) & 1 == 1 }
+}
+
+enum Handles {
+  static let transactions = Tickets<Transaction>()
+  static let subscriptions = Tickets<Subscription>()
+
+  /// The handle of a store, which from now on lives for ever.
+  static func handle(of store: Store) -> OpaquePointer { OpaquePointer(Unmanaged.passRetained(store).toOpaque()) }
+
+  /// The handle of a transaction; nil never happens, since a ticket is odd.
+  static func handle(of transaction: Transaction) -> OpaquePointer? {
+    OpaquePointer(bitPattern: transactions.issue(transaction))
+  }
+
+  /// The handle of a subscription.
+  static func handle(of subscription: Subscription) -> OpaquePointer? {
+    OpaquePointer(bitPattern: subscriptions.issue(subscription))
+  }
+}
+
+extension Optional where Wrapped == OpaquePointer {
+  /// What reads and writes go to: a store or a transaction.
+  func settings() throws(StoreError) -> any SettingsAccess {
+    if let transaction = try transactionIfTicket() { transaction } else { try store() }
+  }
+
+  /// A store; `unsupported` for a transaction.
+  func store() throws(StoreError) -> Store {
+    let handle = try required("store")
+    guard !Tickets<Transaction>.isTicket(handle) else {
+      throw StoreError(.unsupported, "a transaction cannot do this; call it on the store")
+    }
+    return Unmanaged<Store>.fromOpaque(UnsafeRawPointer(handle)).takeUnretainedValue()
+  }
+
+  /// A transaction; `invalid` for a store.
+  func transaction() throws(StoreError) -> Transaction {
+    guard let transaction = try transactionIfTicket() else {
+      throw StoreError(.invalid, "a store is no transaction; begin one with kept_begin")
+    }
+    return transaction
+  }
+
+  private func transactionIfTicket() throws(StoreError) -> Transaction? {
+    let handle = try required("store")
+    guard Tickets<Transaction>.isTicket(handle) else { return nil }
+    guard let transaction = Handles.transactions.find(UInt(bitPattern: handle)) else {
+      throw StoreError(.closed, "the transaction has ended; begin another")
+    }
+    return transaction
+  }
+}

@@ -1,0 +1,81 @@
+// The section "JSON" of kept.h: any value as text.
+
+public import CKept
+import KeptCore
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+@_cdecl("kept_get_json") @implementation
+public func kept_get_json(
+  _ store: OpaquePointer?, _ key: UnsafePointer<CChar>?,
+  _ json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?, _ error: UnsafeMutablePointer<kept_error>?
+) -> kept_status {
+  boundary(error) { () throws(StoreError) in
+    let settings = try store.settings()
+    let out = try json.required("json")
+    let text = try settings.present(key.key()).json
+    guard let copy = strdup(text) else { throw StoreError(.failed, "there is no memory for the text of the value") }
+    out.pointee = copy
+  }
+}
+
+@_cdecl("kept_set_json") @implementation
+public func kept_set_json(
+  _ store: OpaquePointer?, _ key: UnsafePointer<CChar>?, _ json: UnsafePointer<CChar>?,
+  _ error: UnsafeMutablePointer<kept_error>?
+) -> kept_status {
+  boundary(error) { () throws(StoreError) in
+    let settings = try store.settings()
+    let key = try key.key()
+    let value = try json.value(for: key)
+    if value == .null { _ = try settings.delete(key) } else { try settings.write(value, key) }
+  }
+}
+
+@_cdecl("kept_set_json_if") @implementation
+public func kept_set_json_if(
+  _ store: OpaquePointer?, _ key: UnsafePointer<CChar>?, _ json: UnsafePointer<CChar>?, _ expected: UInt64,
+  _ revision: UnsafeMutablePointer<UInt64>?, _ error: UnsafeMutablePointer<kept_error>?
+) -> kept_status {
+  boundary(error) { () throws(StoreError) in
+    let settings = try store.settings()
+    let key = try key.key()
+    let value = try json.value(for: key).checked(for: key)
+    let written = try settings.put(value, for: key, ifRevision: expected)
+    revision?.pointee = written
+  }
+}
+
+extension Optional where Wrapped == UnsafePointer<CChar> {
+  /// Reads NUL-terminated JSON. It need not be UTF-8 yet: the reader finds the byte where it is not.
+  fileprivate func value(for key: KeyName) throws(StoreError) -> Value {
+    let start = try required("json")
+    do {
+      return try Value(
+        jsonBytes: UnsafeRawBufferPointer(start: start, count: strlen(start)).assumingMemoryBound(to: UInt8.self))
+    } catch {
+      throw error.about(key.text)
+    }
+  }
+}
+
+extension SettingsAccess {
+  /// The value of a key; throws `absent` where there is none.
+  func present(_ key: KeyName) throws(StoreError) -> Value {
+    guard let value = try entry(for: key)?.value else {
+      throw StoreError(.absent, key: key.text, "has no value; set it first, or use a default")
+    }
+    return value
+  }
+
+  /// Checks and writes a value.
+  func write(_ value: Value, _ key: KeyName) throws(StoreError) {
+    _ = try put(try value.checked(for: key), for: key, ifRevision: nil)
+  }
+}

@@ -1,0 +1,61 @@
+// The section "Keys" of kept.h: what is there.
+
+public import CKept
+import KeptCore
+
+@_cdecl("kept_contains") @implementation
+public func kept_contains(
+  _ store: OpaquePointer?, _ key: UnsafePointer<CChar>?, _ out: UnsafeMutablePointer<Bool>?,
+  _ error: UnsafeMutablePointer<kept_error>?
+) -> kept_status {
+  boundary(error) { () throws(StoreError) in
+    let settings = try store.settings()
+    let out = try out.required("out")
+    out.pointee = try settings.entry(for: key.key())?.value != nil
+  }
+}
+
+@_cdecl("kept_remove") @implementation
+public func kept_remove(
+  _ store: OpaquePointer?, _ key: UnsafePointer<CChar>?, _ error: UnsafeMutablePointer<kept_error>?
+) -> kept_status {
+  boundary(error) { () throws(StoreError) in
+    let settings = try store.settings()
+    let key = try key.key()
+    guard try settings.delete(key) else {
+      throw StoreError(.absent, key: key.text, "has no value, so there was nothing to remove")
+    }
+  }
+}
+
+@_cdecl("kept_revision_of") @implementation
+public func kept_revision_of(
+  _ store: OpaquePointer?, _ key: UnsafePointer<CChar>?, _ revision: UnsafeMutablePointer<UInt64>?,
+  _ error: UnsafeMutablePointer<kept_error>?
+) -> kept_status {
+  boundary(error) { () throws(StoreError) in
+    let settings = try store.settings()
+    let out = try revision.required("revision")
+    let key = try key.key()
+    guard let entry = try settings.entry(for: key), entry.value != nil else {
+      throw StoreError(.absent, key: key.text, "has no value, and so no revision")
+    }
+    out.pointee = entry.revision
+  }
+}
+
+@_cdecl("kept_list") @implementation
+public func kept_list(
+  _ store: OpaquePointer?, _ prefix: UnsafePointer<CChar>?, _ callback: kept_list_callback?,
+  _ context: UnsafeMutableRawPointer?, _ error: UnsafeMutablePointer<kept_error>?
+) -> kept_status {
+  boundary(error) { () throws(StoreError) in
+    let settings = try store.settings()
+    let callback = try callback.required("callback")
+    // All keys are read first: the callback may write, and no lock is held while it runs.
+    for key in try settings.keys(prefix: ExactString(prefix.text("prefix"))) {
+      let answer = key.text.withCString { callback(context, $0) }
+      if answer != 0 { return }
+    }
+  }
+}

@@ -1,0 +1,35 @@
+// The section "Status" of kept.h: the version, the names of statuses, and giving memory back.
+
+public import CKept
+import KeptCore
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+@_cdecl("kept_version") @implementation
+public func kept_version() -> UnsafePointer<CChar>? { StaticText.version }
+
+@_cdecl("kept_status_text") @implementation
+public func kept_status_text(_ status: kept_status) -> UnsafePointer<CChar>? {
+  StaticText.statuses[status] ?? StaticText.unknownStatus
+}
+
+@_cdecl("kept_free") @implementation
+public func kept_free(_ memory: UnsafeMutableRawPointer?) { free(memory) }
+
+/// Text that C may keep for as long as the process lives.
+private enum StaticText {
+  // Written once, never changed and never freed.
+  nonisolated(unsafe) static let version = copy(
+    "\(KEPT_VERSION_MAJOR).\(KEPT_VERSION_MINOR).\(KEPT_VERSION_PATCH)")
+  nonisolated(unsafe) static let unknownStatus = copy(StoreError.Code(rawValue: .min).description)
+  nonisolated(unsafe) static let statuses = Dictionary(
+    uniqueKeysWithValues: (KEPT_FAILED...KEPT_SHADOWED).map { ($0, copy(StoreError.Code(rawValue: $0).description)) })
+
+  private static func copy(_ text: String) -> UnsafePointer<CChar>? { UnsafePointer(strdup(text)) }
+}

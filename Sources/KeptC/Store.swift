@@ -1,0 +1,58 @@
+// The section "Store" of kept.h: opening and closing.
+
+public import CKept
+import KeptCore
+
+@_cdecl("kept_open") @implementation
+public func kept_open(
+  _ location: UnsafePointer<CChar>?, _ options: UnsafePointer<kept_options>?,
+  _ store: UnsafeMutablePointer<OpaquePointer?>?, _ error: UnsafeMutablePointer<kept_error>?
+) -> kept_status {
+  boundary(error) { () throws(StoreError) in
+    let out = try store.required("store")
+    let options = try options.map { options throws(StoreError) in try options.storeOptions() }
+    out.pointee = Handles.handle(of: try Store.open(location.text("location"), options: options ?? StoreOptions()))
+  }
+}
+
+@_cdecl("kept_close") @implementation
+public func kept_close(_ store: OpaquePointer?) {
+  if let transaction = try? store.transaction() { return end(transaction, store) }
+  guard let store = try? store.store() else { return }
+  store.close()
+  Handles.transactions.withdraw { $0.store === store }
+}
+
+@_cdecl("kept_flush") @implementation
+public func kept_flush(_ store: OpaquePointer?, _ error: UnsafeMutablePointer<kept_error>?) -> kept_status {
+  boundary(error) { () throws(StoreError) in try store.store().flush() }
+}
+
+extension UnsafePointer where Pointee == kept_options {
+  /// Copies the options. A program built with a longer struct may use only what this version knows.
+  fileprivate func storeOptions() throws(StoreError) -> StoreOptions {
+    try checkOptions(self, size: pointee.size, known: MemoryLayout<kept_options>.size, name: "KEPT_OPTIONS_INIT")
+    return StoreOptions(
+      durability: try Durability(pointee.durability), busyTimeoutMilliseconds: Int(pointee.busy_timeout_ms))
+  }
+}
+
+/// Checks the size that an options struct gives: not shorter than what this version knows, and where it is longer, 0.
+func checkOptions(_ start: UnsafeRawPointer, size: Int, known: Int, name: StaticString) throws(StoreError) {
+  guard size >= known, size <= 4096 else {
+    throw StoreError(.invalid, "the options say that they have \(size) bytes; begin with \(name)")
+  }
+  guard UnsafeRawBufferPointer(start: start + known, count: size - known).allSatisfy({ $0 == 0 }) else {
+    throw StoreError(.unsupported, "the options ask for what this version does not have; update the library")
+  }
+}
+
+extension Durability {
+  init(_ durability: UInt32) throws(StoreError) {
+    switch durability {
+    case KEPT_SHARED: self = .shared
+    case KEPT_DURABLE: self = .durable
+    default: throw StoreError(.invalid, "the durability \(durability) is unknown; use KEPT_SHARED or KEPT_DURABLE")
+    }
+  }
+}

@@ -1,0 +1,50 @@
+// The section "Transactions" of kept.h: many keys change together or not at all.
+
+public import CKept
+import KeptCore
+
+@_cdecl("kept_begin") @implementation
+public func kept_begin(
+  _ store: OpaquePointer?, _ options: UnsafePointer<kept_transaction_options>?,
+  _ transaction: UnsafeMutablePointer<OpaquePointer?>?, _ error: UnsafeMutablePointer<kept_error>?
+) -> kept_status {
+  boundary(error) { () throws(StoreError) in
+    let store = try store.store()
+    let out = try transaction.required("transaction")
+    let durability = try options.flatMap { options throws(StoreError) in try options.durability() }
+    out.pointee = Handles.handle(of: try store.begin(durability: durability))
+  }
+}
+
+@_cdecl("kept_commit") @implementation
+public func kept_commit(
+  _ transaction: OpaquePointer?, _ revision: UnsafeMutablePointer<UInt64>?, _ error: UnsafeMutablePointer<kept_error>?
+) -> kept_status {
+  boundary(error) { () throws(StoreError) in
+    let ending = try transaction.transaction()
+    Handles.transactions.withdraw(UInt(bitPattern: transaction))
+    let committed = try ending.commit()
+    revision?.pointee = committed
+  }
+}
+
+@_cdecl("kept_rollback") @implementation
+public func kept_rollback(_ transaction: OpaquePointer?) {
+  if let ending = try? transaction.transaction() { end(ending, transaction) }
+}
+
+/// Rolls a transaction back and forgets its ticket.
+func end(_ transaction: Transaction, _ handle: OpaquePointer?) {
+  transaction.rollBack()
+  Handles.transactions.withdraw(UInt(bitPattern: handle))
+}
+
+extension UnsafePointer where Pointee == kept_transaction_options {
+  /// nil: what the store was opened with.
+  fileprivate func durability() throws(StoreError) -> Durability? {
+    try checkOptions(
+      self, size: pointee.size, known: MemoryLayout<kept_transaction_options>.size,
+      name: "KEPT_TRANSACTION_OPTIONS_INIT")
+    return pointee.durability == KEPT_AS_OPENED ? nil : try Durability(pointee.durability)
+  }
+}

@@ -1,0 +1,124 @@
+// The section "Values" of kept.h: one pair of functions for each kind.
+
+public import CKept
+import KeptCore
+
+@_cdecl("kept_get_bool") @implementation
+public func kept_get_bool(
+  _ store: OpaquePointer?, _ key: UnsafePointer<CChar>?, _ out: UnsafeMutablePointer<Bool>?,
+  _ error: UnsafeMutablePointer<kept_error>?
+) -> kept_status {
+  read(store, key, out, error, as: "bool") { $0.asBool }
+}
+
+@_cdecl("kept_set_bool") @implementation
+public func kept_set_bool(
+  _ store: OpaquePointer?, _ key: UnsafePointer<CChar>?, _ value: Bool, _ error: UnsafeMutablePointer<kept_error>?
+) -> kept_status {
+  write(store, key, error) { .bool(value) }
+}
+
+@_cdecl("kept_get_int64") @implementation
+public func kept_get_int64(
+  _ store: OpaquePointer?, _ key: UnsafePointer<CChar>?, _ out: UnsafeMutablePointer<Int64>?,
+  _ error: UnsafeMutablePointer<kept_error>?
+) -> kept_status {
+  read(store, key, out, error, as: "int64") { $0.asInt64 }
+}
+
+@_cdecl("kept_set_int64") @implementation
+public func kept_set_int64(
+  _ store: OpaquePointer?, _ key: UnsafePointer<CChar>?, _ value: Int64, _ error: UnsafeMutablePointer<kept_error>?
+) -> kept_status {
+  write(store, key, error) { .int(value) }
+}
+
+@_cdecl("kept_get_uint64") @implementation
+public func kept_get_uint64(
+  _ store: OpaquePointer?, _ key: UnsafePointer<CChar>?, _ out: UnsafeMutablePointer<UInt64>?,
+  _ error: UnsafeMutablePointer<kept_error>?
+) -> kept_status {
+  read(store, key, out, error, as: "uint64") { $0.asUInt64 }
+}
+
+@_cdecl("kept_set_uint64") @implementation
+public func kept_set_uint64(
+  _ store: OpaquePointer?, _ key: UnsafePointer<CChar>?, _ value: UInt64, _ error: UnsafeMutablePointer<kept_error>?
+) -> kept_status {
+  write(store, key, error) { .uint(value) }
+}
+
+@_cdecl("kept_get_double") @implementation
+public func kept_get_double(
+  _ store: OpaquePointer?, _ key: UnsafePointer<CChar>?, _ out: UnsafeMutablePointer<Double>?,
+  _ error: UnsafeMutablePointer<kept_error>?
+) -> kept_status {
+  read(store, key, out, error, as: "double") { $0.asDouble }
+}
+
+@_cdecl("kept_set_double") @implementation
+public func kept_set_double(
+  _ store: OpaquePointer?, _ key: UnsafePointer<CChar>?, _ value: Double, _ error: UnsafeMutablePointer<kept_error>?
+) -> kept_status {
+  write(store, key, error) { .double(value) }
+}
+
+@_cdecl("kept_get_date") @implementation
+public func kept_get_date(
+  _ store: OpaquePointer?, _ key: UnsafePointer<CChar>?, _ seconds: UnsafeMutablePointer<Int64>?,
+  _ nanoseconds: UnsafeMutablePointer<Int32>?, _ error: UnsafeMutablePointer<kept_error>?
+) -> kept_status {
+  boundary(error) { () throws(StoreError) in
+    let seconds = try seconds.required("seconds")
+    let nanoseconds = try nanoseconds.required("nanoseconds")
+    let date: Timestamp = try readValue(store, key, as: "date") { $0.asDate }
+    seconds.pointee = date.seconds
+    nanoseconds.pointee = date.nanoseconds
+  }
+}
+
+@_cdecl("kept_set_date") @implementation
+public func kept_set_date(
+  _ store: OpaquePointer?, _ key: UnsafePointer<CChar>?, _ seconds: Int64, _ nanoseconds: Int32,
+  _ error: UnsafeMutablePointer<kept_error>?
+) -> kept_status {
+  write(store, key, error) { () throws(StoreError) in
+    .date(try Timestamp(seconds: seconds, nanoseconds: nanoseconds))
+  }
+}
+
+/// The whole of a typed read into an out argument.
+private func read<Asked>(
+  _ store: OpaquePointer?, _ key: UnsafePointer<CChar>?, _ out: UnsafeMutablePointer<Asked>?,
+  _ error: UnsafeMutablePointer<kept_error>?, as asked: StaticString, _ convert: (Value) -> Asked?
+) -> kept_status {
+  boundary(error) { () throws(StoreError) in
+    let out = try out.required("out")
+    out.pointee = try readValue(store, key, as: asked, convert)
+  }
+}
+
+/// A value in the type that was asked for; `wrongType` where it would not survive.
+func readValue<Asked>(
+  _ store: OpaquePointer?, _ key: UnsafePointer<CChar>?, as asked: StaticString, _ convert: (Value) -> Asked?
+) throws(StoreError) -> Asked {
+  let settings = try store.settings()
+  let key = try key.key()
+  let value = try settings.present(key)
+  guard let converted = convert(value) else {
+    throw StoreError(.wrongType, key: key.text, "holds \(value.described), asked for \(asked); it is untouched")
+  }
+  return converted
+}
+
+/// The whole of a typed write.
+func write(
+  _ store: OpaquePointer?, _ key: UnsafePointer<CChar>?, _ error: UnsafeMutablePointer<kept_error>?,
+  _ value: () throws(StoreError) -> Value
+) -> kept_status {
+  boundary(error) { () throws(StoreError) in
+    let settings = try store.settings()
+    let key = try key.key()
+    do throws(StoreError) { try settings.write(value(), key) } catch { throw error.about(key.text) }
+  }
+}

@@ -1,0 +1,18 @@
+// A value's content where it has the kind that is asked for, and how a kind is named in a sentence.
+
+extension Value {
+  public var asBool: Bool? { if case .bool(let value) = self { value } else { nil } }
+  public var asString: String? { if case .string(let value) = self { value } else { nil } }
+  public var asBytes: [UInt8]? { if case .bytes(let value) = self { value } else { nil } }
+  public var asDate: Timestamp? { if case .date(let value) = self { value } else { nil } }
+
+  /// The kind with its article, for error sentences: "a string", "an array".
+  package var described: String {
+    switch kind {
+    case .null: "null"
+    case .bytes: "bytes"
+    case .int, .array: "an \(kind)"
+    case .bool, .uint, .double, .string, .date, .dictionary: "a \(kind)"
+    }
+  }
+}
