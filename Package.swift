@@ -25,7 +25,9 @@ let package = Package(
     .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(name: "CJSON", pkgConfig: "json-c", providers: [.apt(["libjson-c-dev"])]),
 
-    .testTarget(name: "KeptCoreTests", dependencies: ["KeptCore"]),
+    .testTarget(name: "KeptCoreTests", dependencies: ["KeptCore", "kept-test-child"]),
+    // The other process of tests that need two.
+    .executableTarget(name: "kept-test-child", dependencies: ["KeptCore"], path: "Tests/Child"),
     .testTarget(name: "KeptCTests", dependencies: ["KeptC"]),
     .testTarget(name: "KeptTests", dependencies: ["Kept"]),
   ]

@@ -13,7 +13,7 @@ public struct Batch: Sendable {
   /// What is to become of each key.
   public private(set) var edits: [KeyName: Edit] = [:]
   /// What must hold, or nothing is applied.
-  public var expectations: [Expectation] = []
+  public var conditions: [Condition] = []
   public var durability: Durability
 
   public enum Edit: Sendable, Hashable {
@@ -28,7 +28,7 @@ public struct Batch: Sendable {
 }
 
 /// What a commit relies on.
-public enum Expectation: Sendable, Hashable {
+public enum Condition: Sendable, Hashable {
   /// The key has a value with exactly this revision; 0: it has no value.
   case revision(KeyName, Revision)
   /// Nothing happened to the key after the revision.

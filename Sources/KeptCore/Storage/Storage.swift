@@ -21,7 +21,7 @@ public protocol Storage: AnyObject, Sendable {
   /// The store's revision now.
   func revision() throws(StoreError) -> Revision
 
-  /// Applies a batch, all of it or nothing, if its expectations hold; otherwise throws `conflict`.
+  /// Applies a batch, all of it or nothing, if its conditions hold; otherwise throws `conflict`.
   ///
   /// Edits that leave a key as it was are no change; a batch without a change makes no revision. A durable batch is
   /// synced also then.

@@ -96,7 +96,7 @@ extension Store {
   public func put(_ value: Value, for key: KeyName, ifRevision expected: Revision?) throws(StoreError) -> Revision {
     var batch = Batch(durability: options.durability)
     batch.edit(key, .set(value))
-    if let expected { batch.expectations = [.revision(key, expected)] }
+    if let expected { batch.conditions = [.revision(key, expected)] }
     let commit = try commit(batch)
     // Where nothing changed, the key has kept the revision that was expected.
     return commit.changes.isEmpty ? expected ?? commit.revision : commit.revision

@@ -13,7 +13,7 @@ public final class Transaction: SettingsAccess {
     // The revision that all reads must agree with; nil: nothing was read.
     var base: Revision?
     // What was read and listed, so that each is expected once.
-    var relied: Set<Expectation> = []
+    var relied: Set<Condition> = []
     var hasEnded = false
     // A revision that the caller expected was not there: beginning again would not help.
     var wasRefused = false
@@ -66,7 +66,7 @@ public final class Transaction: SettingsAccess {
     // What was read at one unmoved revision is consistent: that needs no write lock to be known.
     if ended.isReadingOnly, let base = ended.base, try store.currentRevision() == base { return base }
     var batch = ended.batch
-    batch.expectations = Array(ended.relied)
+    batch.conditions = Array(ended.relied)
     return try store.commit(batch).revision
   }
 
@@ -100,7 +100,7 @@ extension Transaction.State {
   fileprivate mutating func stored(_ key: KeyName, in store: Store) throws(StoreError) -> Entry? {
     let base = try readingBase(of: store)
     let entry = try store.entry(for: key)
-    try Expectation.check(key, unchangedAfter: base, found: entry?.revision ?? 0)
+    try Condition.check(key, unchangedAfter: base, found: entry?.revision ?? 0)
     relied.insert(.unchanged(key, after: base))
     return entry
   }
@@ -109,14 +109,14 @@ extension Transaction.State {
     let entry = try stored(key, in: store)
     let found = entry?.value == nil ? 0 : entry?.revision ?? 0
     wasRefused = found != expected
-    try Expectation.check(key, expected: expected, found: found)
+    try Condition.check(key, expected: expected, found: found)
   }
 
   /// Lists a prefix below the edits, and relies on it.
   fileprivate mutating func stored(_ prefix: ExactString, in store: Store) throws(StoreError) -> [KeyName] {
     let base = try readingBase(of: store)
     let listing = try store.listing(prefix: prefix)
-    try Expectation.check(prefix, unchangedAfter: base, found: listing.revision)
+    try Condition.check(prefix, unchangedAfter: base, found: listing.revision)
     relied.insert(.unchangedPrefix(prefix, after: base))
     return listing.keys
   }

@@ -22,7 +22,7 @@ final class LocalWriter {
   func sync() throws(StoreError) { try connection.syncLog() }
 
   private func apply(_ batch: Batch) throws(StoreError) -> Commit {
-    for expectation in batch.expectations { try check(expectation) }
+    for condition in batch.conditions { try check(condition) }
     let current = try reader.revision()
     let changes = try changes(by: batch)
     guard !changes.isEmpty else { return Commit(revision: current, changes: []) }
@@ -32,17 +32,17 @@ final class LocalWriter {
     return Commit(revision: current + 1, changes: changes)
   }
 
-  private func check(_ expectation: Expectation) throws(StoreError) {
-    switch expectation {
+  private func check(_ condition: Condition) throws(StoreError) {
+    switch condition {
     case .revision(let key, let expected):
       let entry = try reader.entry(for: key)
-      try Expectation.check(key, expected: expected, found: entry?.value == nil ? 0 : entry?.revision ?? 0)
+      try Condition.check(key, expected: expected, found: entry?.value == nil ? 0 : entry?.revision ?? 0)
     case .unchanged(let key, let base):
       let entry = try reader.entry(for: key)
       let found = if let entry { entry.revision } else { try forgotten() }
-      try Expectation.check(key, unchangedAfter: base, found: found)
+      try Condition.check(key, unchangedAfter: base, found: found)
     case .unchangedPrefix(let prefix, let base):
-      try Expectation.check(
+      try Condition.check(
         prefix, unchangedAfter: base, found: max(try reader.newestRevision(prefix: prefix), try forgotten()))
     }
   }

@@ -42,7 +42,7 @@ public final class MemoryStorage: Storage {
   public func commit(_ batch: Batch) throws(StoreError) -> Commit {
     try contents.update { contents throws(StoreError) in
       try contents.checkOpen()
-      for expectation in batch.expectations { try contents.check(expectation) }
+      for condition in batch.conditions { try contents.check(condition) }
       let changes = contents.changes(by: batch)
       guard !changes.isEmpty else { return Commit(revision: contents.revision, changes: []) }
       contents.revision += 1
@@ -102,16 +102,16 @@ extension MemoryStorage.Contents {
     if isClosed { throw StoreError(.closed, "the store was closed; open it again") }
   }
 
-  fileprivate func check(_ expectation: Expectation) throws(StoreError) {
-    switch expectation {
+  fileprivate func check(_ condition: Condition) throws(StoreError) {
+    switch condition {
     case .revision(let key, let expected):
       let entry = entries[key]
-      try Expectation.check(key, expected: expected, found: entry?.value == nil ? 0 : entry?.revision ?? 0)
+      try Condition.check(key, expected: expected, found: entry?.value == nil ? 0 : entry?.revision ?? 0)
     case .unchanged(let key, let base):
-      try Expectation.check(key, unchangedAfter: base, found: entries[key]?.revision ?? 0)
+      try Condition.check(key, unchangedAfter: base, found: entries[key]?.revision ?? 0)
     case .unchangedPrefix(let prefix, let base):
       let newest = entries.lazy.filter { $0.key.exact.hasPrefix(prefix) }.map(\.value.revision).max() ?? 0
-      try Expectation.check(prefix, unchangedAfter: base, found: newest)
+      try Condition.check(prefix, unchangedAfter: base, found: newest)
     }
   }
 

@@ -1,6 +1,6 @@
-// What it takes for an expectation to hold, and the sentence when it does not: the same for every storage.
+// What it takes for a condition to hold, and the sentence when it does not: the same for every storage.
 
-extension Expectation {
+extension Condition {
   /// Checks `revision(key, expected)`; `found` is 0 for a key without a value.
   static func check(_ key: KeyName, expected: Revision, found: Revision) throws(StoreError) {
     guard expected != found else { return }

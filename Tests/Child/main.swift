@@ -1,0 +1,30 @@
+// Opens the store given as its argument, and does what the lines on its standard input ask, words divided by tabs:
+//   get KEY · set KEY JSON · remove KEY · revision
+// It answers each with a line: the value as JSON, "absent", "ok", a number, or the error.
+
+import Foundation
+import KeptCore
+
+func answer(_ words: [String], _ store: Store) throws -> String {
+  switch (words.first, words.count) {
+  case ("get", 2):
+    return try store.json(forKey: words[1]) ?? "absent"
+  case ("set", 3):
+    try store.setJSON(words[2], forKey: words[1])
+    return "ok"
+  case ("remove", 2):
+    return try store.remove(words[1]) ? "ok" : "absent"
+  case ("revision", 1):
+    return String(try store.currentRevision())
+  default:
+    return "what is \(words)?"
+  }
+}
+
+let store = try Store.open(CommandLine.arguments[1])
+while let line = readLine() {
+  let words = line.split(separator: "\t").map(String.init)
+  do { print(try answer(words, store)) } catch { print(error) }
+  fflush(nil)
+}
+store.close()

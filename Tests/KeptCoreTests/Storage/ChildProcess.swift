@@ -1,0 +1,40 @@
+// Another process that opens the same store, and does what a test asks of it.
+
+import Foundation
+import Testing
+
+/// A running `kept-test-child` (Tests/Child): one question a line, one answer a line.
+final class ChildProcess {
+  private let process = Process()
+  private let questions = Pipe()
+  private let answers = Pipe()
+
+  init(opening location: String) throws {
+    process.executableURL = try Self.program()
+    process.arguments = [location]
+    process.standardInput = questions
+    process.standardOutput = answers
+    try process.run()
+  }
+
+  func ask(_ words: String...) throws -> String {
+    try questions.fileHandleForWriting.write(contentsOf: Data((words.joined(separator: "\t") + "\n").utf8))
+    var answer = Data()
+    while let byte = try answers.fileHandleForReading.read(upToCount: 1), !byte.isEmpty, byte[byte.startIndex] != 10 {
+      answer += byte
+    }
+    return String(decoding: answer, as: UTF8.self)
+  }
+
+  func finish() throws {
+    try questions.fileHandleForWriting.close()
+    process.waitUntilExit()
+    #expect(process.terminationStatus == 0)
+  }
+
+  /// Built beside the tests.
+  private static func program() throws -> URL {
+    let tests = URL(fileURLWithPath: try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))
+    return tests.deletingLastPathComponent().appendingPathComponent("kept-test-child")
+  }
+}

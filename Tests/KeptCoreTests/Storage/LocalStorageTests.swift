@@ -1,0 +1,189 @@
+// What is LocalStorage's own: its folder, its file, other handles, other processes, other people's databases.
+
+import Foundation
+import Testing
+
+@testable import KeptCore
+
+@Suite struct `A LocalStorage` {
+  let folder: TemporaryFolder
+  let path: String
+  init() throws {
+    folder = try TemporaryFolder()
+    path = folder.path + "/deep/er/store"
+  }
+
+  @Test func `makes its folder for its owner alone`() throws {
+    let storage = try LocalStorage(path: path)
+    try storage.commit(key("a"), .set(1))
+    #expect(try mode(folder.path + "/deep") == 0o700)
+    #expect(try mode(path) == 0o700)
+    #expect(try mode(path + "/values.sqlite") == 0o600)
+    #expect(try mode(path + "/values.sqlite-wal") == 0o600)
+    #expect(try mode(path + "/values.sqlite-shm") == 0o600)
+  }
+
+  @Test func `leaves nothing but the database when it is closed`() throws {
+    let storage = try LocalStorage(path: path)
+    try storage.commit(key("a"), .set(1))
+    storage.close()
+    #expect(try FileManager.default.contentsOfDirectory(atPath: path) == ["values.sqlite"])
+  }
+
+  @Test func `finds its values again after closing`() throws {
+    let first = try LocalStorage(path: path)
+    for (index, value) in Value.oneOfEachKind.enumerated() { try first.commit(key("k\(index)"), .set(value)) }
+    try first.commit(key("k0"), .remove)
+    let revision = try first.revision()
+    first.close()
+    let second = try LocalStorage(path: path)
+    #expect(try second.revision() == revision)
+    #expect(try second.entry(for: key("k0")) == Entry(value: nil, revision: revision))
+    for (index, value) in Value.oneOfEachKind.enumerated().dropFirst() {
+      #expect(try second.value(key("k\(index)")) == value)
+    }
+  }
+
+  @Test func `shows two handles in one process the same values`() throws {
+    let one = try LocalStorage(path: path)
+    let other = try LocalStorage(path: path)
+    try one.commit(key("a"), .set(1))
+    #expect(try other.value(key("a")) == 1)
+    #expect(try other.commit(key("a"), .set(2)).revision == 2)
+    #expect(try one.value(key("a")) == 2)
+    one.close()
+    #expect(try other.value(key("a")) == 2)
+  }
+
+  @Test func `shows two processes the same values`() throws {
+    let storage = try LocalStorage(path: path)
+    try storage.commit(key("from parent"), .set("hello"))
+    let child = try ChildProcess(opening: path)
+    #expect(try child.ask("get", "from parent") == "\"hello\"")
+    #expect(try child.ask("set", "from child", "[1,2.5]") == "ok")
+    #expect(try storage.value(key("from child")) == [1, 2.5])
+    #expect(try child.ask("remove", "from parent") == "ok")
+    #expect(try storage.value(key("from parent")) == nil)
+    #expect(conflict { try storage.commit(key("from parent"), .set(2), .unchanged(key("from parent"), after: 1)) })
+    #expect(try child.ask("revision") == "3")
+    try child.finish()
+  }
+
+  @Test func `opens once when many open it for the first time`() async throws {
+    let path = path
+    let storages = try await withThrowingTaskGroup(of: LocalStorage.self) { group in
+      for _ in 0..<8 { group.addTask { try LocalStorage(path: path) } }
+      return try await group.reduce(into: []) { $0.append($1) }
+    }
+    for (index, storage) in storages.enumerated() { try storage.commit(key("k\(index)"), .set(true)) }
+    for storage in storages { #expect(try storage.keys(prefix: "").keys.count == 8) }
+    let names = try FileManager.default.contentsOfDirectory(atPath: path).sorted()
+    #expect(names == ["values.sqlite", "values.sqlite-shm", "values.sqlite-wal"])
+  }
+
+  @Test func `loses no update of several writers`() async throws {
+    let path = path
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for writer in 0..<4 {
+        group.addTask {
+          let storage = try LocalStorage(path: path)
+          for index in 0..<50 { try storage.commit(key("\(writer).\(index)"), .set(.int(Int64(index)))) }
+        }
+      }
+      try await group.waitForAll()
+    }
+    let storage = try LocalStorage(path: path)
+    #expect(try storage.keys(prefix: "").keys.count == 200)
+    #expect(try storage.revision() == 200)
+  }
+
+  @Test func `forgets old removals and says so`() throws {
+    let clock = TestClock()
+    let pruning = TombstonePruning(count: 3, ageInSeconds: 100, interval: 1, now: { clock.now })
+    let storage = try LocalStorage(StoreFolder(path: path), busyTimeoutMilliseconds: 5000, pruning: pruning)
+    for index in 0..<5 {
+      try storage.commit(key("k\(index)"), .set(1))
+      try storage.commit(key("k\(index)"), .remove)
+    }
+    // Revisions 2, 4, 6, 8, 10 were removals; the three newest are remembered.
+    #expect(try storage.entry(for: key("k1")) == nil)
+    #expect(try storage.entry(for: key("k2")) == Entry(value: nil, revision: 6))
+    #expect(try storage.changes(after: 3) == .tooOld)
+    guard case .changed(let changed, upTo: 10) = try storage.changes(after: 4) else {
+      Issue.record("revision 4 is the floor, so what came after it is known")
+      return
+    }
+    #expect(changed.map(\.key.text) == ["k2", "k3", "k4"])
+    #expect(conflict { try storage.commit(key("x"), .set(1), .unchanged(key("k1"), after: 3)) }, "it may have changed")
+
+    clock.now += 101
+    try storage.commit(key("x"), .set(1))
+    try storage.commit(key("x"), .remove)
+    #expect(try storage.changes(after: 9) == .tooOld, "older than the age")
+    #expect(try storage.entry(for: key("x")) == Entry(value: nil, revision: 12))
+  }
+
+  @Test func `shows every value readably to the sqlite3 shell`() throws {
+    let storage = try LocalStorage(path: path)
+    var batch = Batch()
+    let moment = try Timestamp(seconds: 1, nanoseconds: 250_000_000)
+    for (name, value): (String, Value) in [
+      ("bool", true), ("bytes", .bytes([0xCA, 0xFE])), ("date", .date(moment)), ("double", 1.5),
+      ("int", -5), ("list", [1, "x"]), ("nan", .double(.nan)), ("string", "h\u{E9}"), ("uint", .uint(.max)),
+    ] { batch.edit(try key(name), .set(value)) }
+    try #require(storage.commit(batch).revision == 1)
+    let query = "select key, kind, quote(value), revision from entry order by key"
+    let shown = try run("/usr/bin/sqlite3", path + "/values.sqlite", query)
+    #expect(
+      shown == """
+        bool|bool|1|1
+        bytes|bytes|X'CAFE'|1
+        date|date|'1970-01-01T00:00:01.25Z'|1
+        double|double|1.5|1
+        int|int|-5|1
+        list|array|'[1,"x"]'|1
+        nan|double|'NaN'|1
+        string|string|'h\u{E9}'|1
+        uint|uint|'18446744073709551615'|1
+
+        """)
+  }
+
+  @Test func `calls a row corrupt that does not hold what it says, and leaves the others alone`() throws {
+    let storage = try LocalStorage(path: path)
+    for name in ["a", "b", "c", "d", "e", "f"] { try storage.commit(key(name), .set(1)) }
+    let damages = [
+      ("a", "kind = 'colour'"), ("b", "kind = 'bool', value = 2"), ("c", "kind = 'array', value = '[1,'"),
+      ("d", "kind = 'date', value = 'yesterday'"), ("e", "kind = 'string', value = cast(x'FF' as text)"),
+    ]
+    for (name, damage) in damages {
+      _ = try run("/usr/bin/sqlite3", path + "/values.sqlite", "update entry set \(damage) where key = '\(name)'")
+      #expect(code { try storage.value(key(name)) } == .corrupt, "\(damage)")
+    }
+    #expect(try storage.value(key("f")) == 1)
+  }
+}
+
+/// A clock that a test turns by hand.
+final class TestClock: @unchecked Sendable {
+  // Tests turn it and storages read it on one thread.
+  var now: Int64 = 1_000_000
+}
+
+func mode(_ path: String) throws -> Int {
+  try #require(FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int)
+}
+
+/// Runs a program to its end and gives what it printed.
+func run(_ program: String, _ arguments: String...) throws -> String {
+  let process = Process()
+  process.executableURL = URL(fileURLWithPath: program)
+  process.arguments = arguments
+  let output = Pipe()
+  process.standardOutput = output
+  try process.run()
+  let printed = output.fileHandleForReading.readDataToEndOfFile()
+  process.waitUntilExit()
+  try #require(process.terminationStatus == 0)
+  return String(decoding: printed, as: UTF8.self)
+}

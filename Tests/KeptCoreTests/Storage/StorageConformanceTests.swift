@@ -1,0 +1,243 @@
+// The storage contract, told as stories that hold for every storage.
+
+import KeptCore
+import Testing
+
+@Suite struct `Every storage` {
+  let folder: TemporaryFolder
+  init() throws { folder = try TemporaryFolder() }
+
+  @Test(arguments: StorageUnderTest.allCases)
+  func `knows nothing of a key that was never set`(_ kind: StorageUnderTest) throws {
+    let storage = try kind.open(in: folder)
+    #expect(try storage.entry(for: key("never")) == nil)
+    #expect(try storage.keys(prefix: "") == Listing(keys: [], revision: 0))
+    #expect(try storage.revision() == 0)
+  }
+
+  @Test(arguments: StorageUnderTest.allCases)
+  func `keeps a value of every kind, bit for bit`(_ kind: StorageUnderTest) throws {
+    let storage = try kind.open(in: folder)
+    for (index, value) in Value.oneOfEachKind.enumerated() {
+      let name = try key("kind.\(index)")
+      try storage.commit(name, .set(value))
+      #expect(try storage.value(name) == value, "\(value.kind) \(value)")
+    }
+  }
+
+  @Test(arguments: StorageUnderTest.allCases)
+  func `replaces a value of any kind by one of any other`(_ kind: StorageUnderTest) throws {
+    let storage = try kind.open(in: folder)
+    let name = try key("changing")
+    for value in Value.oneOfEachKind + Value.oneOfEachKind.reversed() {
+      try storage.commit(name, .set(value))
+      #expect(try storage.value(name) == value)
+    }
+  }
+
+  @Test(arguments: StorageUnderTest.allCases)
+  func `removes a key and remembers when`(_ kind: StorageUnderTest) throws {
+    let storage = try kind.open(in: folder)
+    try storage.commit(key("a"), .set(1))
+    let removal = try storage.commit(key("a"), .remove)
+    #expect(removal.changes == [Change(key: try key("a"), old: 1, new: nil)])
+    #expect(try storage.entry(for: key("a")) == Entry(value: nil, revision: removal.revision))
+    #expect(try storage.keys(prefix: "") == Listing(keys: [], revision: removal.revision))
+  }
+
+  @Test(arguments: StorageUnderTest.allCases)
+  func `lists keys by prefix in the order of their bytes`(_ kind: StorageUnderTest) throws {
+    let storage = try kind.open(in: folder)
+    let composed = "caf\u{E9}"
+    let decomposed = "cafe\u{301}"
+    var batch = Batch()
+    for name in ["b", "a.b", "a", "a.a", "Z", "a\u{1F3B5}", "a~", composed, decomposed, "%_", "a%b"] {
+      batch.edit(try key(name), .set(true))
+    }
+    try #require(storage.commit(batch).changes.count == 11)
+    #expect(
+      try storage.keys(prefix: "").keys.map(\.text)
+        == ["%_", "Z", "a", "a%b", "a.a", "a.b", "a~", "a\u{1F3B5}", "b", decomposed, composed])
+    #expect(try storage.keys(prefix: "a.").keys.map(\.text) == ["a.a", "a.b"])
+    #expect(try storage.keys(prefix: "a%").keys.map(\.text) == ["a%b"])
+    #expect(try storage.keys(prefix: "caf\u{E9}").keys.map(\.text) == [composed])
+    #expect(try storage.keys(prefix: "zz").keys.isEmpty)
+  }
+
+  @Test(arguments: StorageUnderTest.allCases)
+  func `tells composed and decomposed keys apart`(_ kind: StorageUnderTest) throws {
+    let storage = try kind.open(in: folder)
+    try storage.commit(key("\u{E9}"), .set(1))
+    try storage.commit(key("e\u{301}"), .set(2))
+    #expect(try storage.value(key("\u{E9}")) == 1)
+    #expect(try storage.value(key("e\u{301}")) == 2)
+  }
+
+  @Test(arguments: StorageUnderTest.allCases)
+  func `counts one revision for each commit that changes something`(_ kind: StorageUnderTest) throws {
+    let storage = try kind.open(in: folder)
+    var batch = Batch()
+    batch.edit(try key("a"), .set(1))
+    batch.edit(try key("b"), .set(2))
+    #expect(try storage.commit(batch).revision == 1)
+    #expect(try storage.commit(batch) == Commit(revision: 1, changes: []), "the same again is no change")
+    #expect(try storage.commit(key("none"), .remove) == Commit(revision: 1, changes: []))
+    #expect(try storage.commit(key("b"), .set(3)).revision == 2)
+    #expect(try storage.entry(for: key("a"))?.revision == 1)
+    #expect(try storage.entry(for: key("b"))?.revision == 2)
+    #expect(try storage.revision() == 2)
+  }
+
+  @Test(arguments: StorageUnderTest.allCases)
+  func `takes another bit pattern for a change`(_ kind: StorageUnderTest) throws {
+    let storage = try kind.open(in: folder)
+    for value: Value in [0.0, -0.0, 0, .double(.nan), "\u{E9}", "e\u{301}", 1, 1.0, true] {
+      #expect(try storage.commit(key("a"), .set(value)).changes.count == 1, "\(value)")
+      #expect(try storage.commit(key("a"), .set(value)).changes.isEmpty, "\(value) again")
+    }
+  }
+
+  @Test(arguments: StorageUnderTest.allCases)
+  func `applies a batch whole or not at all`(_ kind: StorageUnderTest) throws {
+    let storage = try kind.open(in: folder)
+    try #require(storage.abilities.contains(.atomicBatch))
+    try storage.commit(key("a"), .set(1))
+    var batch = Batch()
+    batch.edit(try key("a"), .set(2))
+    batch.edit(try key("b"), .set(2))
+    batch.conditions = [.revision(try key("c"), 7)]
+    #expect(throws: StoreError.self) { try storage.commit(batch) }
+    #expect(try storage.value(key("a")) == 1)
+    #expect(try storage.entry(for: key("b")) == nil)
+    batch.conditions = []
+    let commit = try storage.commit(batch)
+    #expect(commit.changes.map(\.key.text) == ["a", "b"])
+    #expect(try storage.entry(for: key("a"))?.revision == storage.entry(for: key("b"))?.revision)
+  }
+
+  @Test(arguments: StorageUnderTest.allCases)
+  func `compares and sets by revision`(_ kind: StorageUnderTest) throws {
+    let storage = try kind.open(in: folder)
+    try #require(storage.abilities.contains(.revisions))
+    let a = try key("a")
+    #expect(conflict { try storage.commit(a, .set(1), .revision(a, 1)) }, "absent, expected at revision 1")
+    try storage.commit(a, .set(1), .revision(a, 0))
+    #expect(conflict { try storage.commit(a, .set(2), .revision(a, 0)) }, "there, expected absent")
+    #expect(try storage.commit(a, .set(2), .revision(a, 1)).revision == 2)
+    #expect(conflict { try storage.commit(a, .set(3), .revision(a, 1)) }, "an old revision")
+    try storage.commit(a, .remove, .revision(a, 2))
+    #expect(try storage.commit(a, .set(4), .revision(a, 0)).revision == 4, "removed is absent")
+    #expect(try storage.value(a) == 4)
+  }
+
+  @Test(arguments: StorageUnderTest.allCases)
+  func `notices what changed under a condition`(_ kind: StorageUnderTest) throws {
+    let storage = try kind.open(in: folder)
+    let (a, b) = (try key("p.a"), try key("p.b"))
+    let base = try storage.commit(a, .set(1)).revision
+    try storage.commit(key("q"), .set(1), .unchanged(a, after: base), .unchangedPrefix("p.", after: base))
+    try storage.commit(b, .set(1))
+    #expect(conflict { try storage.commit(a, .set(2), .unchangedPrefix("p.", after: base)) }, "a key was added")
+    try storage.commit(a, .set(2), .unchanged(a, after: base))
+    #expect(conflict { try storage.commit(b, .set(2), .unchanged(a, after: base)) })
+    let later = try storage.revision()
+    try storage.commit(b, .remove)
+    #expect(conflict { try storage.commit(a, .set(3), .unchanged(b, after: later)) }, "a removal is a change")
+    #expect(conflict { try storage.commit(a, .set(3), .unchangedPrefix("p.", after: later)) })
+    #expect(try storage.value(a) == 2)
+  }
+
+  @Test(arguments: StorageUnderTest.allCases)
+  func `says what changed after a revision`(_ kind: StorageUnderTest) throws {
+    let storage = try kind.open(in: folder)
+    try storage.commit(key("a"), .set(1))
+    var batch = Batch()
+    batch.edit(try key("c"), .set(2))
+    batch.edit(try key("b"), .set(2))
+    try #require(storage.commit(batch).revision == 2)
+    try storage.commit(key("c"), .remove)
+    #expect(
+      try storage.changes(after: 1)
+        == .changed(
+          [
+            KeyedEntry(key: try key("b"), entry: Entry(value: 2, revision: 2)),
+            KeyedEntry(key: try key("c"), entry: Entry(value: nil, revision: 3)),
+          ], upTo: 3))
+    #expect(try storage.changes(after: 3) == .changed([], upTo: 3))
+  }
+
+  @Test(arguments: StorageUnderTest.allCases)
+  func `has an unmoved even generation only while nothing was committed`(_ kind: StorageUnderTest) throws {
+    let storage = try kind.open(in: folder)
+    let before = storage.generation
+    try storage.commit(key("a"), .set(1))
+    let after = storage.generation
+    #expect(after % 2 == 1 || after != before)
+  }
+
+  @Test(arguments: StorageUnderTest.allCases)
+  func `wakes who waits, or says that it cannot`(_ kind: StorageUnderTest) throws {
+    let storage = try kind.open(in: folder)
+    try storage.commit(key("a"), .set(1))
+    guard storage.abilities.contains(.pushesChanges) else {
+      #expect(code { try storage.wait(after: 0) } == .unsupported)
+      return
+    }
+    #expect(try storage.wait(after: 0), "there is something newer already")
+    storage.interruptWaiting()
+    #expect(try storage.wait(after: 1) == false, "interrupted")
+    storage.close()
+    #expect(try storage.wait(after: 1) == false, "closed")
+  }
+
+  @Test(arguments: StorageUnderTest.allCases)
+  func `commits durably and flushes`(_ kind: StorageUnderTest) throws {
+    let storage = try kind.open(in: folder)
+    var batch = Batch(durability: .durable)
+    batch.edit(try key("a"), .set(1))
+    #expect(try storage.commit(batch).revision == 1)
+    #expect(try storage.commit(batch).changes.isEmpty, "a durable batch without a change is fine")
+    try storage.flush()
+    #expect(try storage.value(key("a")) == 1)
+  }
+
+  @Test(arguments: StorageUnderTest.allCases)
+  func `answers closed after close`(_ kind: StorageUnderTest) throws {
+    let storage = try kind.open(in: folder)
+    storage.close()
+    storage.close()
+    #expect(code { try storage.entry(for: key("a")) } == .closed)
+    #expect(code { try storage.keys(prefix: "") } == .closed)
+    #expect(code { try storage.revision() } == .closed)
+    #expect(code { try storage.changes(after: 0) } == .closed)
+    #expect(code { try storage.commit(key("a"), .set(1)) } == .closed)
+    #expect(code { try storage.flush() } == .closed)
+  }
+}
+
+/// The code that `body` throws; nil if it throws none.
+func code(_ body: () throws -> some Any) -> StoreError.Code? {
+  do {
+    _ = try body()
+    return nil
+  } catch {
+    return (error as? StoreError)?.code ?? .failed
+  }
+}
+
+func conflict(_ body: () throws -> some Any) -> Bool { code(body) == .conflict }
+
+extension Value {
+  /// One value of each kind, and those of each kind that are easily lost on the way.
+  static let oneOfEachKind: [Value] = {
+    let dates = [(0, 0), (-62_135_596_800, 0), (253_402_300_799, 999_999_999), (-1, 1), (1_795_216_441, 250_000_000)]
+      .compactMap { try? Timestamp(seconds: $0.0, nanoseconds: Int32($0.1)) }
+    return [
+      true, false, 0, 1, -1, .int(.min), .int(.max), .uint(UInt64(Int64.max) + 1), .uint(.max),
+      0.0, -0.0, 1.0, 0.1, .double(.leastNonzeroMagnitude), .double(.greatestFiniteMagnitude), .double(.infinity), .double(-.infinity),
+      .double(.nan), "", "text", "with a NUL \u{0} inside", "\u{E9}", "e\u{301}", "\u{1F3B5}", "NaN", "removed",
+      .bytes([]), .bytes([0]), .bytes(Array(0...255)), [], [:], [nil, true, [1, 1.0, ["": .bytes([1])]]],
+      ["b": 1, "a": nil, "\u{E9}": 2, "e\u{301}": 3, "$dollar": [:]],
+    ] + dates.map(Value.date)
+  }()
+}

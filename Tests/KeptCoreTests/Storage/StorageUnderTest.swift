@@ -1,0 +1,51 @@
+// The storages that the conformance suite runs for, and the folders they live in.
+
+import Foundation
+import KeptCore
+import Testing
+
+/// A storage that keeps the contract. Add a case, and every story is told of it too.
+enum StorageUnderTest: String, CaseIterable, CustomTestStringConvertible {
+  case memory = "MemoryStorage"
+  case local = "LocalStorage"
+
+  var testDescription: String { rawValue }
+
+  func open(in folder: TemporaryFolder) throws -> any Storage {
+    switch self {
+    case .memory: MemoryStorage()
+    case .local: try LocalStorage(path: folder.path + "/store")
+    }
+  }
+
+  /// Those whose locations can be opened several times.
+  static let withLocations: [StorageUnderTest] = [.local]
+}
+
+/// A folder that is removed when the last reference to it goes.
+final class TemporaryFolder: Sendable {
+  let path: String
+
+  init() throws {
+    path = FileManager.default.temporaryDirectory.appendingPathComponent("kept-test-\(UUID().uuidString)").path
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+  }
+
+  deinit { try? FileManager.default.removeItem(atPath: path) }
+}
+
+extension Storage {
+  /// Commits one edit.
+  @discardableResult
+  func commit(_ key: KeyName, _ edit: Batch.Edit, _ conditions: Condition...) throws -> Commit {
+    var batch = Batch()
+    batch.edit(key, edit)
+    batch.conditions = conditions
+    return try commit(batch)
+  }
+
+  func value(_ key: KeyName) throws -> Value? { try entry(for: key)?.value }
+}
+
+/// Keys in tests are literals that are known to be good.
+func key(_ text: String) throws -> KeyName { try KeyName(text) }
