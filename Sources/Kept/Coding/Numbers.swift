@@ -1,40 +1,19 @@
-// When a stored number is the number asked for: only if it survives the way there and back. A bool is never a number.
+// How numbers are stored. Which of them convert when they are read is KeptCore's rule, one for all languages: those that
+// survive it. The range of each Swift type comes on top.
 
 public import KeptCore
-
-extension Value {
-  /// The integer, if the type can hold it.
-  ///
-  /// 3.0 is 3; 3.5 is not an integer, nor is -0.0, which would lose its sign.
-  func exactly<Integer: FixedWidthInteger>(_ type: Integer.Type) -> Integer? {
-    switch self {
-    case .int(let number): Integer(exactly: number)
-    case .uint(let number): Integer(exactly: number)
-    case .double(let number) where number == 0 && number.sign == .minus: nil
-    case .double(let number): Integer(exactly: number)
-    default: nil
-    }
-  }
-
-  /// The double, if it holds the number: 2^53 + 1 it does not.
-  var exactDouble: Double? {
-    switch self {
-    case .int(let number): Double(exactly: number)
-    case .uint(let number): Double(exactly: number)
-    case .double(let number): number
-    default: nil
-    }
-  }
-}
 
 // With `& Codable`, since the integers are that too: the more specific default is the one that counts.
 extension Storable where Self: FixedWidthInteger & Codable {
   /// Reads an integer, or a double without a fraction, within the range of the type.
   public init(stored value: Value) throws(StoreError) {
-    guard let number = value.exactly(Self.self) else {
+    if let number = value.asInt64.flatMap({ Self(exactly: $0) }) {
+      self = number
+    } else if let number = value.asUInt64.flatMap({ Self(exactly: $0) }) {
+      self = number
+    } else {
       throw .mismatch(value, number: Self.self, asked: .int)
     }
-    self = number
   }
 
   /// An integer; above `Int64.max` an unsigned one.
@@ -61,7 +40,7 @@ extension UInt128: Storable, CodedAsStored {}
 extension Double: Storable, CodedAsStored {
   /// Reads a double, or an integer that a double can hold.
   public init(stored value: Value) throws(StoreError) {
-    guard let number = value.exactDouble else { throw .mismatch(value, number: Double.self, asked: .double) }
+    guard let number = value.asDouble else { throw .mismatch(value, number: Double.self, asked: .double) }
     self = number
   }
 
@@ -71,7 +50,7 @@ extension Double: Storable, CodedAsStored {
 extension Float: Storable, CodedAsStored {
   /// Reads a number that a Float can hold: 0.5, but not the double 0.1.
   public init(stored value: Value) throws(StoreError) {
-    guard let number = value.exactDouble, let float = number.isNaN ? .nan : Float(exactly: number) else {
+    guard let number = value.asDouble, let float = number.isNaN ? .nan : Float(exactly: number) else {
       throw .mismatch(value, number: Float.self, asked: .double)
     }
     self = float

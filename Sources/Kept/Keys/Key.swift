@@ -35,4 +35,15 @@ public final class Key<Value: Storable>: Keys, @unchecked Sendable {
 
   /// The name, checked once.
   func keyName() throws(StoreError) -> KeyName { try checkedName.get() }
+
+  /// Reads what is stored under the key; errors name the key.
+  func read(_ stored: KeptCore.Value?) throws(StoreError) -> Value {
+    guard let stored else { return defaultValue }
+    do { return try Value(stored: stored) } catch { throw error.about(name) }
+  }
+
+  /// What is to be stored under the key; errors name the key.
+  func write(_ value: Value) throws(StoreError) -> KeptCore.Value {
+    do { return try value.stored() } catch { throw error.about(name) }
+  }
 }
