@@ -28,7 +28,7 @@ let package = Package(
     .testTarget(name: "KeptCoreTests", dependencies: ["KeptCore", "kept-test-child"]),
     // The other process of tests that need two.
     .executableTarget(name: "kept-test-child", dependencies: ["KeptCore"], path: "Tests/Child"),
-    .testTarget(name: "KeptCTests", dependencies: ["KeptC"]),
+    .testTarget(name: "KeptCTests", dependencies: ["KeptC", "CKept", "KeptCore"]),
     .testTarget(name: "KeptTests", dependencies: ["Kept"]),
   ]
 )

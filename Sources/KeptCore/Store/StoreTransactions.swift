@@ -8,6 +8,7 @@ extension Store {
   ///
   /// Throws what the closure throws, and `conflict` if it was overtaken for as long as the busy time-out. The C twins
   /// are `kept_begin`, `kept_commit` and `kept_rollback`.
+  @discardableResult
   public func transaction<Result>(
     durability: Durability? = nil, _ body: (Transaction) throws -> Result
   ) throws -> Result {

@@ -17,6 +17,8 @@ public final class Transaction: SettingsAccess {
     var hasEnded = false
     // A revision that the caller expected was not there: beginning again would not help.
     var wasRefused = false
+    // A failure of a call that could not throw it.
+    var failure: StoreError?
   }
 
   package let store: Store
@@ -63,6 +65,7 @@ public final class Transaction: SettingsAccess {
   /// - Returns: the store's new revision, or its current one when nothing changed.
   package func commit() throws(StoreError) -> Revision {
     let ended = try end()
+    if let failure = ended.failure { throw failure }
     // What was read at one unmoved revision is consistent: that needs no write lock to be known.
     if ended.isReadingOnly, let base = ended.base, try store.currentRevision() == base { return base }
     var batch = ended.batch
@@ -72,6 +75,16 @@ public final class Transaction: SettingsAccess {
 
   /// Whether it failed because a revision that the caller expected was not there.
   var wasRefused: Bool { state.withLock { $0.wasRefused } }
+
+  /// Lets the commit throw a failure that the failing call, a subscript, could not: else half of it would be committed,
+  /// or what was decided upon a default that nobody stored. Of several failures the first counts.
+  package func fail(_ error: StoreError) {
+    let isHeard = state.withLock { state in
+      if !state.hasEnded { state.failure = state.failure ?? error }
+      return !state.hasEnded
+    }
+    if !isHeard { store.report(error) }
+  }
 
   /// Ends the transaction and forgets its edits. Ending twice is fine. The C twin is `kept_rollback`.
   package func rollBack() { state.withLock { $0.hasEnded = true } }

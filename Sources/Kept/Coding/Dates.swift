@@ -1,0 +1,52 @@
+// How a moment is stored: to the nanosecond. Foundation's Date counts seconds since 2001 in a Double; counting them
+// since 1970 instead would alter nearly half of today's dates.
+
+public import FoundationEssentials
+public import KeptCore
+
+/// 1970-01-01 to 2001-01-01, in seconds.
+private let secondsFrom1970To2001: Int64 = 978_307_200
+
+/// A moment as the store holds it. `Date` is coarser: today it counts in steps of about 119 ns.
+extension Timestamp: Storable {
+  public init(stored value: Value) throws(StoreError) {
+    guard case .date(let moment) = value else { throw .mismatch(value, asked: .date) }
+    self = moment
+  }
+
+  public func stored() -> Value { .date(self) }
+}
+
+extension Date: Storable, CodedAsStored {
+  /// Reads a date; of the dates that Foundation knows it is the nearest one.
+  public init(stored value: Value) throws(StoreError) { self.init(try Timestamp(stored: value)) }
+
+  /// The date, rounded to 1 ns.
+  ///
+  /// Throws `invalid` outside the years 1 to 9999.
+  public func stored() throws(StoreError) -> Value { .date(try Timestamp(self)) }
+
+  /// The nearest date to a moment.
+  public init(_ moment: Timestamp) {
+    let seconds = moment.seconds - secondsFrom1970To2001
+    self.init(timeIntervalSinceReferenceDate: Double(seconds) + Double(moment.nanoseconds) / 1e9)
+  }
+}
+
+extension Timestamp {
+  /// A date, rounded to 1 ns.
+  ///
+  /// Throws `invalid` outside the years 1 to 9999, and for a date that is not a number.
+  public init(_ date: Date) throws(StoreError) {
+    let interval = date.timeIntervalSinceReferenceDate
+    let whole = interval.rounded(.down)
+    // Exact: both parts of a Double have no more digits than the whole. Only the last step rounds.
+    let nanoseconds = ((interval - whole) * 1e9).rounded()
+    guard abs(interval) < 1e12, let seconds = Int64(exactly: whole), let rest = Int32(exactly: nanoseconds) else {
+      throw StoreError(.invalid, "is given a date that is not a number, or outside the years 1 to 9999")
+    }
+    let carry = rest == 1_000_000_000
+    try self.init(
+      seconds: seconds + secondsFrom1970To2001 + (carry ? 1 : 0), nanoseconds: carry ? 0 : rest)
+  }
+}

@@ -1,0 +1,108 @@
+// What an encoder has written so far. Codable may fill containers in any order, also long after their parents, so a
+// value under construction is a tree of slots, read out once at the end.
+
+import KeptCore
+
+/// A place in a value under construction, shared by all containers that were asked for it.
+final class EncodingSlot {
+  private enum Form {
+    case empty
+    case value(Value)
+    case elements
+    case members
+    // A container cannot throw when it is asked for; the refusal is thrown at the end.
+    case refused(StoreError)
+  }
+
+  private var form = Form.empty
+  private var elements: [EncodingSlot] = []
+  private var members: [(key: ExactString, slot: EncodingSlot)] = []
+  /// The containers around this place.
+  private let depth: Int
+
+  init(depth: Int) { self.depth = depth }
+
+  var count: Int { elements.count }
+
+  /// Makes this an array.
+  ///
+  /// Asked again, it stays the same array.
+  func openElements() {
+    if case .elements = form { return }
+    form = opened(as: .elements)
+  }
+
+  /// Makes this a dictionary.
+  ///
+  /// Asked again, it stays the same dictionary.
+  func openMembers() {
+    if case .members = form { return }
+    form = opened(as: .members)
+  }
+
+  private func opened(as container: Form) -> Form {
+    switch form {
+    case .refused: form
+    case .empty where depth < Limits.nesting: container
+    case .empty: .refused(.nestedTooDeep)
+    default: .refused(StoreError(.invalid, "is encoded twice, as two different things; use one container for it"))
+    }
+  }
+
+  /// Adds a place at the end of the array.
+  func append() -> EncodingSlot {
+    let slot = EncodingSlot(depth: depth + 1)
+    elements.append(slot)
+    return slot
+  }
+
+  /// Adds a place under a name; of two with one name the later counts.
+  func member(_ key: any CodingKey) -> EncodingSlot {
+    let slot = EncodingSlot(depth: depth + 1)
+    members.append((ExactString(key.stringValue), slot))
+    return slot
+  }
+}
+
+extension EncodingSlot {
+  /// Writes a value here: as it is stored, or as its own coding says.
+  func fill(with value: some Encodable, at place: @autoclosure () -> CodingPlace) throws {
+    if let value = value as? any CodedAsStored {
+      do throws(StoreError) { put(try value.stored()) } catch { throw refusal(error, of: value, at: place()) }
+    } else if depth > Limits.nesting {
+      // Here and not at the end: a structure that contains itself would go on for ever.
+      throw refusal(.nestedTooDeep, of: value, at: place())
+    } else {
+      try value.encode(to: SlotEncoder(slot: self, place: place()))
+    }
+  }
+
+  func put(_ value: Value) {
+    if case .empty = form { form = .value(value) } else { form = opened(as: .value(value)) }
+  }
+
+  /// The finished value.
+  func value(at place: CodingPlace) throws -> Value {
+    switch form {
+    case .empty: .dictionary([:])
+    case .value(let value): value
+    case .elements: .array(try elements.enumerated().map { try $1.value(at: place.at($0)) })
+    case .members:
+      .dictionary(
+        ValueDictionary(
+          try members.map { ($0.key, try $0.slot.value(at: place.at(StepKey(stringValue: $0.key.text)))) }))
+    case .refused(let error): throw refusal(error, of: place.path.description, at: place)
+    }
+  }
+
+  private func refusal(_ error: StoreError, of value: Any, at place: CodingPlace) -> EncodingError {
+    .invalidValue(
+      value,
+      EncodingError.Context(codingPath: place.path, debugDescription: error.message, underlyingError: error))
+  }
+}
+
+extension StoreError {
+  fileprivate static let nestedTooDeep = StoreError(
+    .tooLarge, "is more than \(Limits.nesting) containers deep; make the structure flatter")
+}

@@ -1,0 +1,27 @@
+// Two members of a dictionary can have names that differ in their bytes and are equal to Swift: "é" as one scalar, or
+// as two. A Swift dictionary would silently keep one of them; it is refused instead. A `Value` keeps both.
+
+import KeptCore
+
+extension ValueDictionary {
+  /// Throws `wrongType` if a Swift dictionary with the same names would have fewer members.
+  func checkedForMergedNames() throws(StoreError) -> ValueDictionary {
+    // Names in ASCII are never merged, and few others are common.
+    let suspects = filter { !$0.key.text.utf8.allSatisfy { $0 < 0x80 } }
+    guard suspects.count > 1 else { return self }
+    var names: Set<String> = []
+    for member in suspects where !names.insert(member.key.text).inserted {
+      throw StoreError(
+        .wrongType,
+        """
+        has two members named "\(member.key.text)" whose bytes differ; a Swift dictionary would lose one of them, \
+        read it as a Value
+        """)
+    }
+    return self
+  }
+}
+
+/// Marks the Codable types that merge names.
+protocol NameMerging {}
+extension Dictionary: NameMerging {}

@@ -1,0 +1,52 @@
+// The sentences for a value that is not of the type asked for. They name kinds, types and places, never the value:
+// it may be a secret.
+
+import KeptCore
+
+extension StoreError {
+  /// Says what is stored and what was asked for.
+  static func mismatch(_ stored: Value, asked: Value.Kind) -> StoreError {
+    StoreError(.wrongType, "holds \(stored.kind), asked for \(asked)")
+  }
+
+  /// Says that a number is stored, but one that the type cannot hold.
+  static func mismatch(_ stored: Value, number type: (some Any).Type, asked: Value.Kind) -> StoreError {
+    switch stored {
+    case .int, .uint, .double: StoreError(.wrongType, "holds \(stored.kind) that \(type) cannot hold unaltered")
+    default: mismatch(stored, asked: asked)
+    }
+  }
+
+  /// The same failure, said of a place inside the value: `at [3].width: holds string, asked for double`.
+  func at(_ step: PlaceStep) -> StoreError {
+    let isPlaced = message.hasPrefix("at .") || message.hasPrefix("at [")
+    let rest = isPlaced ? String(message.dropFirst(3)) : ": \(message)"
+    return StoreError(code, key: key, offset: offset, "at \(step)\(rest)")
+  }
+}
+
+/// One step into a value.
+enum PlaceStep: CustomStringConvertible {
+  case element(Int)
+  case member(String)
+
+  init(_ key: any CodingKey) {
+    self = key.intValue.map { .element($0) } ?? .member(key.stringValue)
+  }
+
+  var description: String {
+    switch self {
+    case .element(let index): "[\(index)]"
+    case .member(let name) where name.utf8.allSatisfy(Self.isPlain) && !name.isEmpty: ".\(name)"
+    case .member(let name): "[\"\(name)\"]"
+    }
+  }
+
+  private static func isPlain(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
+    case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"): true
+    default: false
+    }
+  }
+}

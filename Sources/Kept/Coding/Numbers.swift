@@ -1,0 +1,61 @@
+// How numbers are stored. Which of them convert when they are read is KeptCore's rule, one for all languages: those that
+// survive it. The range of each Swift type comes on top.
+
+public import KeptCore
+
+// With `& Codable`, since the integers are that too: the more specific default is the one that counts.
+extension Storable where Self: FixedWidthInteger & Codable {
+  /// Reads an integer, or a double without a fraction, within the range of the type.
+  public init(stored value: Value) throws(StoreError) {
+    if let number = value.asInt64.flatMap({ Self(exactly: $0) }) {
+      self = number
+    } else if let number = value.asUInt64.flatMap({ Self(exactly: $0) }) {
+      self = number
+    } else {
+      throw .mismatch(value, number: Self.self, asked: .int)
+    }
+  }
+
+  /// An integer; above `Int64.max` an unsigned one.
+  public func stored() throws(StoreError) -> Value {
+    if let number = Int64(exactly: self) { return .int(number) }
+    if let number = UInt64(exactly: self) { return .uint(number) }
+    throw StoreError(.invalid, "is given an integer beyond 64 bits; a store holds Int64.min to UInt64.max")
+  }
+}
+
+extension Int: Storable, CodedAsStored {}
+extension Int8: Storable, CodedAsStored {}
+extension Int16: Storable, CodedAsStored {}
+extension Int32: Storable, CodedAsStored {}
+extension Int64: Storable, CodedAsStored {}
+extension Int128: Storable, CodedAsStored {}
+extension UInt: Storable, CodedAsStored {}
+extension UInt8: Storable, CodedAsStored {}
+extension UInt16: Storable, CodedAsStored {}
+extension UInt32: Storable, CodedAsStored {}
+extension UInt64: Storable, CodedAsStored {}
+extension UInt128: Storable, CodedAsStored {}
+
+extension Double: Storable, CodedAsStored {
+  /// Reads a double, or an integer that a double can hold.
+  public init(stored value: Value) throws(StoreError) {
+    guard let number = value.asDouble else { throw .mismatch(value, number: Double.self, asked: .double) }
+    self = number
+  }
+
+  public func stored() -> Value { .double(self) }
+}
+
+extension Float: Storable, CodedAsStored {
+  /// Reads a number that a Float can hold: 0.5, but not the double 0.1.
+  public init(stored value: Value) throws(StoreError) {
+    guard let number = value.asDouble, let float = number.isNaN ? .nan : Float(exactly: number) else {
+      throw .mismatch(value, number: Float.self, asked: .double)
+    }
+    self = float
+  }
+
+  /// A double; every Float is one.
+  public func stored() -> Value { .double(Double(self)) }
+}

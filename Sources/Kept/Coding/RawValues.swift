@@ -1,0 +1,31 @@
+// How enums, option sets and other types with a raw value are stored: as that value.
+
+public import KeptCore
+
+extension Storable where Self: RawRepresentable, RawValue: Storable {
+  /// Reads a raw value.
+  ///
+  /// Throws `wrongType` for one that the type does not know, such as a case of a newer version.
+  public init(stored value: Value) throws(StoreError) { self = try Self.read(value) }
+
+  /// The raw value.
+  public func stored() throws(StoreError) -> Value { try rawValue.stored() }
+
+  fileprivate static func read(_ value: Value) throws(StoreError) -> Self {
+    guard let known = Self(rawValue: try RawValue(stored: value)) else {
+      throw StoreError(.wrongType, "holds \(value.kind) that is no \(Self.self)")
+    }
+    return known
+  }
+}
+
+// An enum with raw values is easily declared Codable as well. It is the same enum, and stored the same.
+extension Storable where Self: RawRepresentable & Codable, RawValue: Storable {
+  /// Reads a raw value.
+  ///
+  /// Throws `wrongType` for one that the type does not know, such as a case of a newer version.
+  public init(stored value: Value) throws(StoreError) { self = try Self.read(value) }
+
+  /// The raw value.
+  public func stored() throws(StoreError) -> Value { try rawValue.stored() }
+}

@@ -1,0 +1,31 @@
+// How bools, text and bytes are stored: as their own kinds. Nothing is parsed, nothing is converted.
+
+public import FoundationEssentials
+public import KeptCore
+
+extension Bool: Storable, CodedAsStored {
+  public init(stored value: Value) throws(StoreError) {
+    guard case .bool(let bool) = value else { throw .mismatch(value, asked: .bool) }
+    self = bool
+  }
+
+  public func stored() -> Value { .bool(self) }
+}
+
+extension String: Storable, CodedAsStored {
+  public init(stored value: Value) throws(StoreError) {
+    guard case .string(let text) = value else { throw .mismatch(value, asked: .string) }
+    self = text
+  }
+
+  public func stored() -> Value { .string(self) }
+}
+
+extension Data: Storable, CodedAsStored {
+  public init(stored value: Value) throws(StoreError) {
+    guard case .bytes(let bytes) = value else { throw .mismatch(value, asked: .bytes) }
+    self.init(bytes)
+  }
+
+  public func stored() -> Value { .bytes(Array(self)) }
+}

@@ -1,0 +1,33 @@
+// Which types a key can have, and what each is in the store.
+
+public import KeptCore
+
+/// A type that a key can have.
+///
+/// Bool, the integers, Double, Float, String, Data and Date are Storable; so are optionals, arrays and dictionaries with
+/// String keys of Storable types. Your own types say so and need no more:
+///
+/// ```swift
+/// struct Frame: Codable, Storable { var x, y, width, height: Double }   // an object in C and Python
+/// enum Theme: String, Storable { case system, light, dark }             // its raw value
+/// ```
+///
+/// A type that is both `RawRepresentable` and `Codable` is stored as its raw value. Anything else writes the two
+/// requirements itself.
+// Sendable, because a value travels: from the thread that wrote it to every observer's.
+public protocol Storable: Sendable {
+  /// Reads a stored value.
+  ///
+  /// Throws `wrongType` if the value is none of this type; it stays stored as it is. The error need not name the key.
+  init(stored value: Value) throws(StoreError)
+
+  /// The value to store; `.null` stands for "no value", and removes the key.
+  ///
+  /// Throws `invalid` if the store has no value for it; what was stored before stays.
+  func stored() throws(StoreError) -> Value
+}
+
+extension Value: Storable {
+  public init(stored value: Value) { self = value }
+  public func stored() -> Value { self }
+}

@@ -1,0 +1,27 @@
+// How an Encodable becomes a value: the entry point. The places it fills are in EncodingSlot, the containers through
+// which it fills them in EncodingContainers.
+
+public import KeptCore
+
+/// Encodes a Codable type as a ``Value``: a struct as a dictionary, `Data` as bytes, `Date` as a date.
+///
+/// A key whose type is `Codable & Storable` does this by itself.
+public struct ValueEncoder: Sendable {
+  /// Handed to the types that are encoded.
+  public var userInfo: [CodingUserInfoKey: any Sendable] = [:]
+
+  public init() {}
+
+  /// Encodes a value.
+  ///
+  /// A type that encodes nothing becomes an empty dictionary.
+  ///
+  /// Throws the errors of the type's `encode(to:)` unchanged, and `EncodingError` with the coding path for what no
+  /// store can hold, such as a date outside the years 1 to 9999 or more than 64 containers inside each other.
+  public func encode(_ value: some Encodable) throws -> Value {
+    let root = EncodingSlot(depth: 0)
+    let place = CodingPlace(path: [], userInfo: userInfo)
+    try root.fill(with: value, at: place)
+    return try root.value(at: place)
+  }
+}

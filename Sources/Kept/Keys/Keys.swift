@@ -1,0 +1,18 @@
+// Where a program declares its keys, so that `.volume` finds them.
+
+/// The namespace of a program's keys: declare each once, as a constant in an extension.
+///
+/// ```swift
+/// extension Keys {
+///   static let volume = Key("audio.volume", default: 50)    // Key<Int>
+///   static let theme  = Key("theme", default: Theme.system)
+///   static let frame  = Key<Frame?>("window.frame")         // nil until it is set
+/// }
+/// ```
+///
+/// `settings[.volume]` then is an `Int`, and `settings[.volume] = "loud"` does not compile. In Python: `kept.Key`.
+// A class that every Key<Value> inherits from: that is how `.volume` is found before the type of its value is known.
+// @unchecked because only a final class may be Sendable; it holds nothing, and nothing outside this module inherits.
+public class Keys: @unchecked Sendable {
+  init() {}
+}

@@ -1,0 +1,30 @@
+// Changing a value as one step.
+
+public import KeptCore
+
+extension Store {
+  /// Changes a value as one step: nobody else writes it between the reading and the writing.
+  ///
+  /// `body` receives the value, or the key's default where nothing is stored; it may be run several times, so it must
+  /// have no effect outside it. Throws what `body` throws, and `wrongType` if the stored value is none of the key's
+  /// type; then nothing is written. In C: `kept_begin` and `kept_commit`. In Python: `settings.update(key, function)`.
+  /// - Returns: the value afterwards.
+  @discardableResult
+  public func update<Value: Storable>(_ key: Key<Value>, _ body: (inout Value) throws -> Void) throws -> Value {
+    try transaction { try $0.update(key, body) }
+  }
+}
+
+extension Transaction {
+  /// Changes a value, as a part of the transaction.
+  ///
+  /// Throws as ``Store/update(_:_:)`` does.
+  /// - Returns: the value afterwards.
+  @discardableResult
+  public func update<Value: Storable>(_ key: Key<Value>, _ body: (inout Value) throws -> Void) throws -> Value {
+    var value = try value(for: key)
+    try body(&value)
+    try set(value, for: key)
+    return value
+  }
+}

@@ -1,0 +1,37 @@
+// The statuses of kept.h and the codes of StoreError are two lists; this keeps them one.
+
+import CKept
+import KeptCore
+import Testing
+
+@testable import KeptC
+
+@Suite struct `The statuses of kept.h` {
+  @Test func `are the codes of StoreError`() {
+    let pairs: [(kept_status, StoreError.Code)] = [
+      (KEPT_ABSENT, .absent), (KEPT_WRONG_TYPE, .wrongType), (KEPT_TYPE_CONFLICT, .typeConflict),
+      (KEPT_INVALID, .invalid), (KEPT_LOCKED, .locked), (KEPT_CONFLICT, .conflict), (KEPT_BUSY, .busy),
+      (KEPT_NO_SPACE, .noSpace), (KEPT_DENIED, .denied), (KEPT_CORRUPT, .corrupt),
+      (KEPT_UNAVAILABLE, .unavailable), (KEPT_CLOSED, .closed), (KEPT_FORKED, .forked),
+      (KEPT_TOO_LARGE, .tooLarge), (KEPT_UNSUPPORTED, .unsupported), (KEPT_FAILED, .failed),
+    ]
+    for (status, code) in pairs {
+      #expect(status == code.rawValue)
+      #expect(kept_status_text(status).map { String(cString: $0) } == code.description)
+    }
+    #expect(Set(pairs.map(\.0)) == Set(KEPT_FAILED...KEPT_ABSENT), "every status has its code")
+  }
+}
+
+@Suite struct `A late handle` {
+  @Test func `of a transaction or a subscription is never somebody else's`() {
+    let tickets = Tickets<Int>()
+    let first = tickets.issue(1)
+    tickets.withdraw(first)
+    let second = tickets.issue(2)
+    #expect(first != second)
+    #expect(first & 1 == 1 && second & 1 == 1)
+    #expect(tickets.find(first) == nil)
+    #expect(tickets.find(second) == 2)
+  }
+}

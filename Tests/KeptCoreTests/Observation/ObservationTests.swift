@@ -1,0 +1,170 @@
+// Observers hear of every commit of this process, in order, whole, and not after they were cancelled.
+
+import Foundation
+import Testing
+
+@testable import KeptCore
+
+/// Collects notices and lets a test wait for them.
+final class Heard: Sendable {
+  private let notices = Monitor<[Notice]>([])
+
+  func add(_ notice: Notice) { notices.update { $0.append(notice) } }
+  var all: [Notice] { notices.read { $0 } }
+
+  /// Waits until there are so many.
+  func first(_ count: Int) -> [Notice] {
+    notices.wait { $0.count >= count ? Array($0.prefix(count)) : nil }
+  }
+}
+
+@Suite(.timeLimit(.minutes(2))) struct `An observer` {
+  let store: Store
+  let heard = Heard()
+  init() throws { store = try Store.open("memory:") }
+
+  @Test func `hears of the changes of its key alone`() throws {
+    let subscription = try store.observe(.key(key("a")), heard.add)
+    try store.set(1, forKey: "a")
+    try store.set(1, forKey: "ab")
+    try store.set(2, forKey: "a")
+    try store.remove("a")
+    let changes = heard.first(3).flatMap(\.changes)
+    #expect(changes.map(\.old) == [nil, 1, 2])
+    #expect(changes.map(\.new) == [1, 2, nil])
+    #expect(heard.all.map(\.revision) == [1, 3, 4])
+    subscription.cancel()
+  }
+
+  @Test func `hears of a transaction as one notice`() throws {
+    let subscription = try store.observe(.prefix("p."), heard.add)
+    try store.transaction { transaction in
+      try transaction.set(1, forKey: "p.b")
+      try transaction.set(1, forKey: "p.a")
+      try transaction.set(1, forKey: "q")
+    }
+    #expect(heard.first(1)[0].changes.map(\.key.text) == ["p.a", "p.b"])
+    subscription.cancel()
+  }
+
+  @Test func `hears nothing where nothing changed`() throws {
+    try store.set(1, forKey: "a")
+    let subscription = try store.observe(.prefix(""), heard.add)
+    try store.set(1, forKey: "a")
+    try store.remove("none")
+    try store.set(2, forKey: "a")
+    #expect(heard.first(1).map(\.revision) == [2])
+    subscription.cancel()
+  }
+
+  @Test func `is first told what is there, before observe returns, when it asks`() throws {
+    try store.set(1, forKey: "p.a")
+    try store.set(2, forKey: "p.b")
+    let subscription = try store.observe(.prefix("p."), initial: true, heard.add)
+    #expect(heard.all.count == 1)
+    #expect(heard.all[0].origin == .initial)
+    #expect(heard.all[0].changes.map(\.new) == [1, 2])
+    let absent = try store.observe(.key(key("none")), initial: true, heard.add)
+    #expect(heard.all[1].changes == [Change(key: try key("none"), old: nil, new: nil)])
+    try store.set(3, forKey: "p.a")
+    #expect(heard.first(3)[2].changes == [Change(key: try key("p.a"), old: 1, new: 3)])
+    subscription.cancel()
+    absent.cancel()
+  }
+
+  @Test func `tells its own handle from another in the process`() throws {
+    let folder = try TemporaryFolder()
+    let one = try Store.open(folder.path + "/store")
+    let other = try Store.open(folder.path + "/store")
+    let subscription = try one.observe(.prefix(""), heard.add)
+    try one.set(1, forKey: "a")
+    try other.set(2, forKey: "a")
+    #expect(heard.first(2).map(\.origin) == [.store, .process])
+    subscription.cancel()
+  }
+
+  @Test func `hears commits in their order, from many writers`() async throws {
+    let subscription = try store.observe(.prefix(""), heard.add)
+    let store = store
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for writer in 0..<4 {
+        group.addTask { for index in 0..<100 { try store.set(.int(Int64(index)), forKey: "w\(writer)") } }
+      }
+      try await group.waitForAll()
+    }
+    #expect(heard.first(400).map(\.revision) == Array(1...400))
+    subscription.cancel()
+  }
+
+  @Test func `may read, write, subscribe and cancel inside its callback`() throws {
+    let inner = Heard()
+    let tokens = Monitor<[Subscription]>([])
+    let (store, heard) = (store, heard)
+    let outer = try store.observe(.key(key("a"))) { notice in
+      heard.add(notice)
+      #expect(try! store.value(forKey: "a") == notice.changes[0].new)
+      let token = try! store.observe(.key(try! key("b")), inner.add)
+      tokens.update { $0.append(token) }
+      try! store.set(1, forKey: "b")
+    }
+    try store.set(1, forKey: "a")
+    #expect(inner.first(1)[0].changes.map(\.key.text) == ["b"])
+    outer.cancel()
+    tokens.update { $0 = [] }
+  }
+
+  @Test func `is not called again after cancel returned`() throws {
+    for round in 0..<200 {
+      let calls = Monitor(0)
+      let subscription = try store.observe(.key(key("a"))) { _ in calls.update { $0 += 1 } }
+      try store.set(.int(Int64(round)), forKey: "a")
+      subscription.cancel()
+      let count = calls.read { $0 }
+      try store.set(.int(Int64(-round - 1)), forKey: "a")
+      #expect(calls.read { $0 } == count)
+    }
+  }
+
+  @Test func `can cancel itself inside its callback, and is let go once`() throws {
+    let token = Monitor<Subscription?>(nil)
+    let ends = Monitor(0)
+    let heard = heard
+    let (subscription, _) = try store.prepareToObserve(
+      .key(key("a")), initial: false, afterLastCall: { ends.update { $0 += 1 } }
+    ) { notice in
+      token.wait { $0 }.cancel()
+      heard.add(notice)
+    }
+    token.update { $0 = subscription }
+    try store.set(1, forKey: "a")
+    ends.wait { $0 == 1 ? () : nil }
+    try store.set(2, forKey: "a")
+    subscription.cancel()
+    store.close()
+    #expect(heard.all.count == 1)
+    #expect(ends.read { $0 } == 1)
+  }
+
+  @Test func `ends when its token is dropped`() throws {
+    let ends = Monitor(0)
+    do {
+      let dropped = try store.prepareToObserve(
+        .prefix(""), initial: false, afterLastCall: { ends.update { $0 += 1 } }, heard.add)
+      withExtendedLifetime(dropped) {}
+    }
+    #expect(ends.read { $0 } == 1)
+  }
+
+  @Test func `ends with its store, also when the callback closes it`() throws {
+    let closed = Monitor(false)
+    let store = store
+    let subscription = try store.observe(.prefix("")) { _ in
+      store.close()
+      closed.update { $0 = true }
+    }
+    try store.set(1, forKey: "a")
+    closed.wait { $0 ? () : nil }
+    #expect(code { try store.value(forKey: "a") } == .closed)
+    subscription.cancel()
+  }
+}

@@ -1,0 +1,75 @@
+// Where stores live, and which locations are the same one.
+
+import Foundation
+import Testing
+
+@testable import KeptCore
+
+@Suite struct `A location` {
+  let folder: TemporaryFolder
+  init() throws { folder = try TemporaryFolder() }
+
+  @Test func `with a slash is a path`() throws {
+    #expect(try Location("/a/b") == .folder("/a/b"))
+    #expect(try Location("./a") == .folder("./a"))
+  }
+
+  @Test func `without one is an identifier in the configuration folder`() throws {
+    guard case .folder(let path) = try Location("com.example.player") else {
+      Issue.record("not a folder")
+      return
+    }
+    #expect(path.hasPrefix("/"))
+    #expect(path.hasSuffix("/kept/com.example.player.kept"))
+  }
+
+  @Test(arguments: ["", "a\u{0}b", ".hidden", "with space", "caf\u{E9}", "a\\b", String(repeating: "x", count: 201)])
+  func `that is no identifier is refused`(_ text: String) {
+    #expect(code { try Location(text) } == .invalid)
+  }
+
+  @Test(arguments: ["dir:/tmp/x", "etcd://host:1/prefix"])
+  func `of a later version is unsupported`(_ text: String) {
+    #expect(code { try Store.open(text) } == .unsupported)
+  }
+
+  @Test func `memory is always new without a name, and shared by name while a handle is open`() throws {
+    #expect(try Location("memory:") == .memory(name: nil))
+    #expect(try Location("memory:x/y") == .memory(name: "x/y"))
+    let name = "memory:" + folder.path
+    let one = try Store.open(name)
+    let other = try Store.open(name)
+    try one.set(1, forKey: "a")
+    #expect(try other.value(forKey: "a") == 1)
+    #expect(try Store.open("memory:").value(forKey: "a") == nil)
+    one.close()
+    #expect(try other.value(forKey: "a") == 1, "the other handle goes on")
+    other.close()
+    #expect(try Store.open(name).value(forKey: "a") == nil, "gone with the last handle")
+  }
+
+  @Test func `through a symbolic link is the same store`() throws {
+    let path = folder.path + "/store"
+    let link = folder.path + "/link"
+    let store = try Store.open(path)
+    try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: path)
+    let linked = try Store.open(link)
+    try store.set(1, forKey: "a")
+    #expect(try linked.value(forKey: "a") == 1)
+    store.close()
+    try linked.set(2, forKey: "a")
+    #expect(try linked.value(forKey: "a") == 2)
+  }
+
+  @Test func `is kept open by the last of its handles, and can be opened again`() throws {
+    let path = folder.path + "/store"
+    for round in 1...3 {
+      let one = try Store.open(path)
+      let other = try Store.open(path)
+      one.close()
+      try other.set(.int(Int64(round)), forKey: "round")
+      other.close()
+    }
+    #expect(try Store.open(path).value(forKey: "round") == 3)
+  }
+}

@@ -1,0 +1,160 @@
+// Many keys change together or not at all, upon what was read and not upon anything older.
+
+import Foundation
+import Testing
+
+@testable import KeptCore
+
+@Suite struct `A transaction` {
+  let folder: TemporaryFolder
+  let store: Store
+  init() throws {
+    folder = try TemporaryFolder()
+    store = try Store.open(folder.path + "/store")
+  }
+
+  @Test func `is seen whole, with one revision`() throws {
+    try store.transaction { transaction in
+      try transaction.set(1, forKey: "a")
+      try transaction.set(2, forKey: "b")
+      #expect(try store.contains("a") == false, "nothing is seen before the commit")
+    }
+    #expect(try store.revision(of: "a") == 1)
+    #expect(try store.revision(of: "b") == 1)
+  }
+
+  @Test func `reads and lists its own writes`() throws {
+    try store.set(1, forKey: "p.a")
+    try store.set(1, forKey: "p.b")
+    try store.transaction { transaction in
+      try transaction.set(2, forKey: "p.a")
+      try transaction.set(2, forKey: "p.c")
+      #expect(try transaction.remove("p.b"))
+      #expect(try transaction.remove("p.b") == false)
+      #expect(try transaction.value(forKey: "p.a") == 2)
+      #expect(try transaction.value(forKey: "p.b") == nil)
+      #expect(try transaction.keys(prefix: "p.") == ["p.a", "p.c"])
+      #expect(try transaction.revision(of: "p.a") == 0, "not yet committed")
+    }
+    #expect(try store.keys() == ["p.a", "p.c"])
+  }
+
+  @Test func `is forgotten when its closure throws`() throws {
+    struct Stop: Error {}
+    #expect(throws: Stop.self) {
+      try store.transaction { transaction in
+        try transaction.set(1, forKey: "a")
+        throw Stop()
+      }
+    }
+    #expect(try store.keys().isEmpty)
+    #expect(try store.currentRevision() == 0)
+  }
+
+  @Test func `begins again when somebody else changes what it read`() throws {
+    try store.set(1, forKey: "a")
+    var runs = 0
+    try store.transaction { transaction in
+      runs += 1
+      let read = try transaction.value(forKey: "a")
+      if runs == 1 { try store.set(10, forKey: "a") }
+      try transaction.set([read ?? .null], forKey: "copy")
+    }
+    #expect(runs == 2)
+    #expect(try store.value(forKey: "copy") == [10])
+  }
+
+  @Test func `begins again when somebody else adds to what it listed`() throws {
+    var runs = 0
+    try store.transaction { transaction in
+      runs += 1
+      let count = try transaction.keys(prefix: "p.").count
+      if runs == 1 { try store.set(1, forKey: "p.new") }
+      try transaction.set(.int(Int64(count)), forKey: "count")
+    }
+    #expect(runs == 2)
+    #expect(try store.value(forKey: "count") == 1)
+  }
+
+  @Test func `does not begin again for what it neither read nor listed`() throws {
+    var runs = 0
+    try store.transaction { transaction in
+      runs += 1
+      try transaction.set(1, forKey: "a")
+      try store.set(2, forKey: "b")
+    }
+    #expect(runs == 1)
+  }
+
+  @Test func `never reads two keys of two moments`() throws {
+    try store.set(1, forKey: "a")
+    try store.set(1, forKey: "b")
+    let transaction = try store.begin()
+    #expect(try transaction.value(forKey: "a") == 1)
+    try store.set(2, forKey: "b")
+    #expect(conflict { try transaction.value(forKey: "b") })
+    transaction.rollBack()
+  }
+
+  @Test func `that only read is known to have read one moment`() throws {
+    let transaction = try store.begin()
+    #expect(try transaction.value(forKey: "a") == nil)
+    try store.set(1, forKey: "a")
+    #expect(conflict { try transaction.commit() })
+    let other = try store.begin()
+    #expect(try other.value(forKey: "a") == 1)
+    #expect(try other.commit() == 1)
+  }
+
+  @Test func `passes a refused revision on instead of beginning again`() throws {
+    try store.set(1, forKey: "a")
+    var runs = 0
+    #expect(
+      conflict {
+        try store.transaction { transaction in
+          runs += 1
+          try transaction.set(2, forKey: "a", ifRevision: 7)
+        }
+      })
+    #expect(runs == 1)
+    try store.transaction { try $0.set(2, forKey: "a", ifRevision: 1) }
+    #expect(try store.value(forKey: "a") == 2)
+  }
+
+  @Test func `throws closed after its end`() throws {
+    var escaped: Transaction?
+    try store.transaction { escaped = $0 }
+    let ended = try #require(escaped)
+    #expect(code { try ended.value(forKey: "a") } == .closed)
+    #expect(code { try ended.set(1, forKey: "a") } == .closed)
+    #expect(code { try ended.commit() } == .closed)
+    ended.rollBack()
+  }
+
+  @Test func `can be durable by itself`() throws {
+    try store.transaction(durability: .durable) { try $0.set(1, forKey: "a") }
+    #expect(try store.value(forKey: "a") == 1)
+  }
+
+  @Test func `updates a counter from many threads without losing any`() async throws {
+    let path = folder.path + "/store"
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for _ in 0..<4 {
+        group.addTask {
+          let mine = try Store.open(path)
+          for _ in 0..<25 { try mine.update("count") { $0 = .int(($0?.asInt64 ?? 0) + 1) } }
+        }
+      }
+      try await group.waitForAll()
+    }
+    #expect(try store.value(forKey: "count") == 100)
+  }
+
+  @Test func `an update can remove, and refuses what cannot be stored`() throws {
+    try store.update("a") { $0 = 1 }
+    #expect(code { try store.update("a") { $0 = .array(Array(repeating: "x", count: 1 << 23)) } } == .tooLarge)
+    #expect(try store.value(forKey: "a") == 1)
+    try store.update("a") { $0 = nil }
+    #expect(try store.contains("a") == false)
+  }
+}

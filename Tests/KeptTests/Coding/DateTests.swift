@@ -1,0 +1,64 @@
+// Dates as values: to the nanosecond, and unaltered by the way there and back.
+
+import FoundationEssentials
+import Kept
+import Testing
+
+@Suite struct DateTests {
+  /// 2020 to 2040, in seconds since 2001.
+  private let presentDay = 600_000_000.0..<1_230_000_000.0
+
+  @Test func `random dates of today come back bit for bit`() throws {
+    var random = SystemRandomNumberGenerator()
+    for _ in 0..<10_000 {
+      let date = Date(timeIntervalSinceReferenceDate: .random(in: presentDay, using: &random))
+      #expect(try Date(stored: date.stored()) == date)
+    }
+  }
+
+  @Test func `a date of today is stored to the nearest nanosecond`() throws {
+    for step in 0..<10_000 {
+      // Dates of today are multiples of 2^-23 s: an integer of ns can be computed exactly beside it.
+      let units = Int64(presentDay.lowerBound) << 23 + Int64(step) * 524_287
+      let moment = try Timestamp(Date(timeIntervalSinceReferenceDate: Double(units) / 0x1p23))
+      let fraction = Int64(units & (1 << 23 - 1)) * 1_000_000_000
+      let nearest = fraction >> 23 + (fraction >> 22 & 1)
+      // A half is rounded away from zero or to even; both are 0.5 ns away.
+      #expect(moment.seconds == units >> 23 + 978_307_200)
+      #expect(Int64(moment.nanoseconds) == nearest)
+    }
+  }
+
+  @Test func `known moments are what they are`() throws {
+    #expect(try Timestamp(Date(timeIntervalSinceReferenceDate: 0)) == Timestamp(seconds: 978_307_200))
+    #expect(try Timestamp(Date(timeIntervalSince1970: 0)) == Timestamp(seconds: 0))
+    #expect(
+      try Timestamp(Date(timeIntervalSinceReferenceDate: -0.25))
+        == Timestamp(seconds: 978_307_199, nanoseconds: 750_000_000))
+    // Less than a nanosecond before a second is that second.
+    #expect(try Timestamp(Date(timeIntervalSinceReferenceDate: -1e-12)) == Timestamp(seconds: 978_307_200))
+  }
+
+  @Test func `a Timestamp keeps nanoseconds that a Date cannot`() throws {
+    let moment = try Timestamp(seconds: 1_795_218_241, nanoseconds: 123_456_789)
+    #expect(try Timestamp(stored: moment.stored()) == moment)
+    #expect(abs(Date(moment).timeIntervalSinceReferenceDate - 816_911_041.123456789) < 1e-6)
+  }
+
+  @Test func `the first and the last moment of the years 1 to 9999 are kept`() throws {
+    for seconds in [Timestamp.validSeconds.lowerBound, Timestamp.validSeconds.upperBound] {
+      let date = Date(try Timestamp(seconds: seconds))
+      #expect(try Timestamp(date).seconds == seconds)
+    }
+  }
+
+  @Test(arguments: [.nan, .infinity, -.infinity, 1e300, -1e12, 252_423_993_600, -63_113_904_001])
+  func `a date outside the years 1 to 9999 is refused`(_ interval: Double) {
+    _ = failure(.invalid) { _ = try Date(timeIntervalSinceReferenceDate: interval).stored() }
+  }
+
+  @Test func `other kinds are no dates`() {
+    #expect(failure(.wrongType) { _ = try Date(stored: 0) } == "holds int, asked for date")
+    #expect(failure(.wrongType) { _ = try Timestamp(stored: "2026-11-20") } == "holds string, asked for date")
+  }
+}

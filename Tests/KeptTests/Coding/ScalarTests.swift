@@ -1,0 +1,36 @@
+// Text, bytes and what is stored as text.
+
+import FoundationEssentials
+import Kept
+import Testing
+
+@Suite struct ScalarTests {
+  @Test(arguments: ["", "a\0b", "é", "e\u{301}", "🏳️‍🌈", "\u{10FFFF}"])
+  func `text comes back byte for byte`(_ text: String) throws {
+    #expect(Array(try String(stored: text.stored()).utf8) == Array(text.utf8))
+  }
+
+  @Test func `bytes come back, also of a slice of data`() throws {
+    let data = Data(0...255)
+    #expect(try Data(stored: data.stored()) == data)
+    #expect(data[10..<12].stored() == .bytes([10, 11]))
+    #expect(try Data(stored: Data().stored()) == Data())
+    #expect(failure(.wrongType) { _ = try Data(stored: "AAEC") } == "holds string, asked for bytes")
+  }
+
+  @Test(arguments: ["https://example.com/a?b=c#d", "mailto:a@example.com", "data:,x", "urn:isbn:0", "file:///tmp/a%20b"])
+  func `a URL of any scheme is its text`(_ text: String) throws {
+    let url = try #require(URL(string: text))
+    #expect(url.stored() == .string(text))
+    #expect(try URL(stored: .string(text)) == url)
+  }
+
+  @Test func `a UUID is its text, and other text is none`() throws {
+    let uuid = UUID()
+    #expect(uuid.stored() == .string(uuid.uuidString))
+    #expect(try UUID(stored: .string(uuid.uuidString.lowercased())) == uuid)
+    #expect(failure(.wrongType) { _ = try UUID(stored: "1234") } == "holds string that is no UUID")
+    #expect(failure(.wrongType) { _ = try URL(stored: "") } == "holds string that is no URL")
+    #expect(failure(.wrongType) { _ = try UUID(stored: 1) } == "holds int, asked for string")
+  }
+}

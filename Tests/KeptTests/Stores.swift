@@ -1,0 +1,43 @@
+// What the tests of the face share: a store in memory that remembers what its error handler heard.
+
+import Kept
+import Synchronization
+import Testing
+
+/// A store in memory, and the failures that nobody caught.
+struct TestStore {
+  let store: Store
+  private let heard = Heard()
+
+  private final class Heard: Sendable {
+    let errors = Mutex<[StoreError]>([])
+  }
+
+  init() {
+    let heard = heard
+    let options = StoreOptions(errorHandler: { error in heard.errors.withLock { $0.append(error) } })
+    store = Store(storage: MemoryStorage(), options: options)
+  }
+
+  /// What the error handler heard since this was last asked.
+  func takeReported() -> [StoreError] {
+    heard.errors.withLock { errors in
+      defer { errors = [] }
+      return errors
+    }
+  }
+}
+
+/// The error that a call throws, which must be a StoreError.
+func failure(
+  _ code: StoreError.Code, sourceLocation: SourceLocation = #_sourceLocation, _ body: () throws -> Void
+) -> String {
+  var sentence = ""
+  #expect(sourceLocation: sourceLocation) {
+    try body()
+  } throws: { error in
+    sentence = "\(error)"
+    return (error as? StoreError)?.code == code
+  }
+  return sentence
+}
