@@ -86,7 +86,8 @@ extension SQLiteStatement {
       let value = try damaged { () throws(StoreError) in
         try withBytes(column) { bytes throws(StoreError) in try Value(jsonBytes: bytes) }
       }
-      return value.kind == kind ? value : nil
+      // Not `? … : nil`: there, nil would be read as the literal of a Value, which is null.
+      if value.kind == kind { return value } else { return nil }
     default: return nil
     }
   }
