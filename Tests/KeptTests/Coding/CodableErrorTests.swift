@@ -61,9 +61,8 @@ private struct Drawing: Codable, Storable {
 
   @Test func `a date that no store can hold is refused with its place`() {
     struct Event: Codable, Storable { var dates: [Date] }
-    #expect(
-      failure(.invalid) { _ = try Event(dates: [.distantPast, .init(timeIntervalSinceReferenceDate: .nan)]).stored() }
-        .hasPrefix("at .dates[1]: is given a date"))
+    let event = Event(dates: [Date(timeIntervalSinceReferenceDate: 0), Date(timeIntervalSinceReferenceDate: .nan)])
+    #expect(failure(.invalid) { _ = try event.stored() }.hasPrefix("at .dates[1]: is given a date"))
   }
 
   @Test func `64 containers inside each other are encoded, the 65th is refused`() throws {

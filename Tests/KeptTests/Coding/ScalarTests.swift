@@ -18,7 +18,9 @@ import Testing
     #expect(failure(.wrongType) { _ = try Data(stored: "AAEC") } == "holds string, asked for bytes")
   }
 
-  @Test(arguments: ["https://example.com/a?b=c#d", "mailto:a@example.com", "data:,x", "urn:isbn:0", "file:///tmp/a%20b"])
+  @Test(arguments: [
+    "https://example.com/a?b=c#d", "mailto:a@example.com", "data:,x", "urn:isbn:0", "file:///tmp/a%20b",
+  ])
   func `a URL of any scheme is its text`(_ text: String) throws {
     let url = try #require(URL(string: text))
     #expect(url.stored() == .string(text))

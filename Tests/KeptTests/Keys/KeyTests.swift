@@ -53,7 +53,9 @@ extension Keys {
     #expect(try settings.update(quieter) { $0 += 1 } == 16)
   }
 
-  @Test(arguments: ["audio/volume", "with space", "a.b.c", "🔊", "$volume", "é", "e\u{301}", String(repeating: "k", count: 1024)])
+  @Test(arguments: [
+    "audio/volume", "with space", "a.b.c", "🔊", "$volume", "é", "e\u{301}", String(repeating: "k", count: 1024),
+  ])
   func `any text up to 1024 bytes is a name`(_ name: String) throws {
     let key = Key(name, default: 0)
     try settings.set(3, for: key)
