@@ -1,0 +1,296 @@
+/* Store: opening, closing, sharing one location between handles and processes, and what happens when it cannot be. */
+#define _XOPEN_SOURCE 700
+#define _DEFAULT_SOURCE
+#include "check.h"
+
+#include <signal.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static unsigned mode_of(const char *path) {
+  struct stat status;
+  return stat(path, &status) == 0 ? status.st_mode & 07777u : 0;
+}
+
+static void write_file(const char *path, const char *text) {
+  FILE *file = fopen(path, "w");
+  CHECK(file != NULL);
+  if (file == NULL) return;
+  fputs(text, file);
+  fclose(file);
+}
+
+/* Opening */
+
+static void a_value_is_still_there_after_closing_and_opening(void) {
+  const char *location = fresh_location();
+  kept_store *keeper = open_at(location);   /* a memory store lives as long as somebody has it open */
+  kept_store *store = open_at(location);
+  EXPECT(KEPT_OK, kept_set_int64(store, "audio.volume", 70, &why));
+  kept_close(store);
+  CHECK_TEXT("70", json_of(open_at(location), "audio.volume"));
+  kept_close(keeper);
+}
+
+static void a_folder_is_its_owners_alone(void) {
+  const char *location = fresh_folder();
+  kept_store *store = open_at(location);
+  EXPECT(KEPT_OK, kept_set_bool(store, "secret", true, &why));
+  CHECK_INT(0700, mode_of(location));
+  CHECK_INT(0600, mode_of(file_of(location, "values.sqlite")));
+}
+
+static void an_identifier_lives_in_the_configuration_folder(void) {
+  kept_store *store = open_at("com.example.player");
+  EXPECT(KEPT_OK, kept_set_bool(store, "open", true, &why));
+  CHECK_INT(0700, mode_of(file_of(getenv("XDG_CONFIG_HOME"), "com.example.player.kept")));
+}
+
+static void a_memory_store_without_a_name_is_always_new(void) {
+  kept_store *one = open_at("memory:"), *other = open_at("memory:");
+  EXPECT(KEPT_OK, kept_set_int64(one, "key", 1, &why));
+  CHECK_TEXT("absent", json_of(other, "key"));
+}
+
+static void a_location_that_is_none_is_refused(void) {
+  kept_store *store = NULL;
+  EXPECT(KEPT_INVALID, kept_open(NULL, NULL, &store, &why));
+  EXPECT(KEPT_INVALID, kept_open("memory:", NULL, NULL, &why));
+  EXPECT(KEPT_INVALID, kept_open("", NULL, &store, &why));
+  for (size_t i = 0; bad_text(i) != NULL; i++) EXPECT(KEPT_INVALID, kept_open(bad_text(i), NULL, &store, &why));
+  CHECK(store == NULL);
+}
+
+static void a_file_where_the_folder_should_be_is_refused_and_untouched(void) {
+  const char *location = fresh_folder();
+  kept_store *store = NULL;
+  struct stat status;
+  write_file(location, "not a folder");
+  poison_why();
+  CHECK(kept_open(location, NULL, &store, &why) < 0);
+  CHECK(strstr(why.message, location) != NULL);
+  CHECK_INT(0, stat(location, &status));
+  CHECK(S_ISREG(status.st_mode) && status.st_size == 12);
+  CHECK(store == NULL);
+}
+
+static void a_file_that_is_no_database_is_corrupt_and_untouched(void) {
+  const char *location = fresh_folder(), *path = file_of(location, "values.sqlite");
+  kept_store *store = NULL;
+  struct stat status;
+  kept_close(open_at(location));
+  write_file(path, repeated('x', 10000));
+  EXPECT(KEPT_CORRUPT, kept_open(location, NULL, &store, &why));
+  CHECK(store == NULL);
+  CHECK_INT(0, stat(path, &status));
+  CHECK_INT(10000, status.st_size);
+}
+
+/** Opens as somebody who may not. */
+static void nobody(const char *location) {
+  kept_store *store = NULL;
+  if (geteuid() == 0) CHECK_INT(0, setuid(65534));
+  EXPECT(KEPT_DENIED, kept_open(location, NULL, &store, &why));
+}
+
+static void a_folder_that_others_closed_is_denied(void) {
+  const char *parent = fresh_folder();
+  CHECK_INT(0, mkdir(parent, 0500));
+  child child = start_child("nobody", file_of(parent, "store"));
+  CHECK_INT(0, finish_child(&child));
+}
+
+/* Options */
+
+static void options_say_how_to_open(void) {
+  kept_options options = KEPT_OPTIONS_INIT;
+  kept_store *store = NULL;
+  options.durability = KEPT_DURABLE;
+  options.busy_timeout_ms = 10;
+  EXPECT(KEPT_OK, kept_open(fresh_location(), &options, &store, &why));
+  EXPECT(KEPT_OK, kept_set_int64(store, "key", 1, &why));
+  CHECK_TEXT("1", json_of(store, "key"));
+  kept_close(store);
+}
+
+static void options_that_were_not_initialised_are_refused(void) {
+  kept_store *store = NULL;
+  kept_options options = { 0, KEPT_SHARED, 5000 };
+  EXPECT(KEPT_INVALID, kept_open(fresh_location(), &options, &store, &why));
+  options.size = 3;
+  EXPECT(KEPT_INVALID, kept_open(fresh_location(), &options, &store, &why));
+  options.size = sizeof options;
+  options.durability = 7;
+  EXPECT(KEPT_INVALID, kept_open(fresh_location(), &options, &store, &why));
+  CHECK(store == NULL);
+}
+
+static void options_of_a_newer_program_are_accepted(void) {
+  struct { kept_options known; uint64_t later[4]; } options = { KEPT_OPTIONS_INIT, { 0 } };
+  kept_store *store = NULL;
+  options.known.size = sizeof options;
+  EXPECT(KEPT_OK, kept_open(fresh_location(), &options.known, &store, &why));
+  kept_close(store);
+}
+
+/* Closing */
+
+static void closing_twice_or_closing_nothing_is_fine(void) {
+  kept_store *store = fresh_store();
+  kept_close(NULL);
+  kept_close(store);
+  kept_close(store);
+}
+
+static void a_closed_store_says_so(void) {
+  kept_store *store = fresh_store();
+  EXPECT(KEPT_OK, kept_set_int64(store, "key", 1, &why));
+  kept_close(store);
+  char *json;
+  EXPECT(KEPT_CLOSED, kept_get_json(store, "key", &json, &why));
+  EXPECT(KEPT_CLOSED, kept_set_json(store, "key", "2", &why));
+  EXPECT(KEPT_CLOSED, kept_flush(store, &why));
+}
+
+static void a_closed_handle_is_never_the_next_one(void) {
+  kept_store *closed = fresh_store();
+  kept_close(closed);
+  for (int i = 0; i < 20; i++) CHECK(fresh_store() != closed);
+  EXPECT(KEPT_CLOSED, kept_flush(closed, &why));
+}
+
+static void flushing_needs_a_store(void) {
+  EXPECT(KEPT_OK, kept_flush(fresh_store(), &why));
+  EXPECT(KEPT_INVALID, kept_flush(NULL, &why));
+}
+
+/* Sharing */
+
+static void two_handles_on_one_location_see_the_same_values(void) {
+  const char *location = fresh_location();
+  kept_store *one = open_at(location), *other = open_at(location);
+  CHECK(one != other);
+  EXPECT(KEPT_OK, kept_set_int64(one, "key", 1, &why));
+  CHECK_TEXT("1", json_of(other, "key"));
+  EXPECT(KEPT_OK, kept_set_int64(other, "key", 2, &why));
+  CHECK_TEXT("2", json_of(one, "key"));
+  kept_close(one);
+  EXPECT(KEPT_OK, kept_set_int64(other, "key", 3, &why));
+  CHECK_TEXT("3", json_of(other, "key"));
+}
+
+static void writer(const char *location) {
+  kept_store *store = open_at(location);
+  EXPECT(KEPT_OK, kept_set_string(store, "from.child", "hello", 5, &why));
+  tell_parent();
+  await_parent();
+  CHECK_TEXT("\"answer\"", json_of(store, "from.parent"));
+}
+
+static void two_processes_see_each_others_values_at_once(void) {
+  const char *location = fresh_folder();
+  kept_store *store = open_at(location);
+  child child = start_child("writer", location);
+  await_child(&child);
+  CHECK_TEXT("\"hello\"", json_of(store, "from.child"));
+  EXPECT(KEPT_OK, kept_set_string(store, "from.parent", "answer", 6, &why));
+  CHECK_INT(0, finish_child(&child));
+}
+
+static void a_write_that_returned_survives_kill_9(void) {
+  const char *location = fresh_folder();
+  child child = start_child("writer", location);
+  await_child(&child);
+  kill_child(&child);
+  CHECK_TEXT("\"hello\"", json_of(open_at(location), "from.child"));
+}
+
+enum { crowd = 4, keys_each = 50 };
+
+static void one_of_a_crowd(const char *location) {
+  kept_store *store = open_at(location);
+  char key[64];
+  tell_parent();
+  await_parent();
+  for (int i = 0; i < keys_each; i++) {
+    snprintf(key, sizeof key, "process.%ld.%d", (long)getpid(), i);
+    EXPECT(KEPT_OK, kept_set_int64(store, key, i, &why));
+  }
+}
+
+static int count_key(void *context, const char *key) {
+  (void)key;
+  ++*(int *)context;
+  return 0;
+}
+
+static void processes_that_write_at_once_lose_nothing(void) {
+  const char *location = fresh_folder();
+  kept_store *store = open_at(location);
+  child children[crowd];
+  int count = 0;
+  for (int i = 0; i < crowd; i++) children[i] = start_child("one_of_a_crowd", location);
+  for (int i = 0; i < crowd; i++) await_child(&children[i]);
+  for (int i = 0; i < crowd; i++) release_child(&children[i]);
+  for (int i = 0; i < crowd; i++) CHECK_INT(0, finish_child(&children[i]));
+  EXPECT(KEPT_OK, kept_list(store, "process.", count_key, &count, &why));
+  CHECK_INT(crowd * keys_each, count);
+}
+
+/** Holds the write lock, as the sqlite3 shell might. */
+static void lock_holder(const char *location) {
+  sqlite3 *database;
+  CHECK_INT(SQLITE_OK, sqlite3_open(file_of(location, "values.sqlite"), &database));
+  CHECK_INT(SQLITE_OK, sqlite3_exec(database, "BEGIN IMMEDIATE", NULL, NULL, NULL));
+  tell_parent();
+  await_parent();
+  sqlite3_close(database);
+}
+
+static void a_writer_that_waits_too_long_is_told_so_and_nothing_changes(void) {
+  const char *location = fresh_folder();
+  kept_options options = KEPT_OPTIONS_INIT;
+  kept_store *store = NULL;
+  options.busy_timeout_ms = 20;
+  EXPECT(KEPT_OK, kept_open(location, &options, &store, &why));
+  EXPECT(KEPT_OK, kept_set_int64(store, "key", 1, &why));
+  child child = start_child("lock_holder", location);
+  await_child(&child);
+  EXPECT(KEPT_BUSY, kept_set_int64(store, "key", 2, &why));
+  CHECK_TEXT("1", json_of(store, "key"));
+  CHECK_INT(0, finish_child(&child));
+  EXPECT(KEPT_OK, kept_set_int64(store, "key", 2, &why));
+  kept_close(store);
+}
+
+int main(int argc, char **argv) {
+  static const test tests[] = {
+    TEST(a_value_is_still_there_after_closing_and_opening),
+    FOLDER_TEST(a_folder_is_its_owners_alone),
+    FOLDER_TEST(an_identifier_lives_in_the_configuration_folder),
+    TEST(a_memory_store_without_a_name_is_always_new),
+    TEST(a_location_that_is_none_is_refused),
+    FOLDER_TEST(a_file_where_the_folder_should_be_is_refused_and_untouched),
+    FOLDER_TEST(a_file_that_is_no_database_is_corrupt_and_untouched),
+    FOLDER_TEST(a_folder_that_others_closed_is_denied),
+    TEST(options_say_how_to_open),
+    TEST(options_that_were_not_initialised_are_refused),
+    TEST(options_of_a_newer_program_are_accepted),
+    TEST(closing_twice_or_closing_nothing_is_fine),
+    TEST(a_closed_store_says_so),
+    TEST(a_closed_handle_is_never_the_next_one),
+    TEST(flushing_needs_a_store),
+    TEST(two_handles_on_one_location_see_the_same_values),
+    FOLDER_TEST(two_processes_see_each_others_values_at_once),
+    FOLDER_TEST(a_write_that_returned_survives_kill_9),
+    FOLDER_TEST(processes_that_write_at_once_lose_nothing),
+    FOLDER_TEST(a_writer_that_waits_too_long_is_told_so_and_nothing_changes),
+    { 0 },
+  };
+  static const role roles[] = { ROLE(nobody), ROLE(writer), ROLE(one_of_a_crowd), ROLE(lock_holder), { 0 } };
+  return run_tests(argc, argv, tests, roles);
+}

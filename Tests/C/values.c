@@ -1,0 +1,414 @@
+/* Values: each kind comes back as it was written, converts only where it survives, and is refused when it is none. */
+#define _XOPEN_SOURCE 700
+#include "check.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static uint64_t bits_of(double number) {
+  uint64_t bits;
+  memcpy(&bits, &number, sizeof bits);
+  return bits;
+}
+
+static uint64_t revision_of(kept_store *store, const char *key) {
+  uint64_t revision = 0;
+  EXPECT(KEPT_OK, kept_revision_of(store, key, &revision, &why));
+  return revision;
+}
+
+/* Bool and numbers */
+
+static void a_bool_comes_back(void) {
+  kept_store *store = fresh_store();
+  bool flag = false;
+  EXPECT(KEPT_OK, kept_set_bool(store, "flag", true, &why));
+  EXPECT(KEPT_OK, kept_get_bool(store, "flag", &flag, &why));
+  CHECK(flag);
+  EXPECT(KEPT_OK, kept_set_bool(store, "flag", false, &why));
+  EXPECT(KEPT_OK, kept_get_bool(store, "flag", &flag, &why));
+  CHECK(!flag);
+  CHECK_TEXT("false", json_of(store, "flag"));
+}
+
+static void integers_come_back_to_their_ends(void) {
+  static const int64_t numbers[] = { 0, 1, -1, 50, INT32_MAX, INT64_MAX, INT64_MIN };
+  static const uint64_t naturals[] = { 0, 1, INT64_MAX, (uint64_t)INT64_MAX + 1, UINT64_MAX };
+  kept_store *store = fresh_store();
+  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+    int64_t number = 99;
+    EXPECT(KEPT_OK, kept_set_int64(store, "number", numbers[i], &why));
+    EXPECT(KEPT_OK, kept_get_int64(store, "number", &number, &why));
+    CHECK_INT(numbers[i], number);
+  }
+  for (size_t i = 0; i < sizeof naturals / sizeof *naturals; i++) {
+    uint64_t natural = 99;
+    EXPECT(KEPT_OK, kept_set_uint64(store, "natural", naturals[i], &why));
+    EXPECT(KEPT_OK, kept_get_uint64(store, "natural", &natural, &why));
+    CHECK_UINT(naturals[i], natural);
+  }
+}
+
+static void a_double_comes_back_bit_for_bit(void) {
+  static const double numbers[] = { 0.0, -0.0, 0.1, 1.0 / 3, 5e-324, 2.2250738585072014e-308,
+                                    1.7976931348623157e308, INFINITY, -INFINITY };
+  kept_store *store = fresh_store();
+  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+    double number = 99;
+    EXPECT(KEPT_OK, kept_set_double(store, "number", numbers[i], &why));
+    EXPECT(KEPT_OK, kept_get_double(store, "number", &number, &why));
+    CHECK_UINT(bits_of(numbers[i]), bits_of(number));
+  }
+}
+
+static void every_NaN_is_stored_as_the_same(void) {
+  kept_store *store = fresh_store();
+  uint64_t payload = UINT64_C(0xFFF0000000000123), found[2];
+  double odd, number = 0;
+  memcpy(&odd, &payload, sizeof odd);
+  EXPECT(KEPT_OK, kept_set_double(store, "number", NAN, &why));
+  EXPECT(KEPT_OK, kept_get_double(store, "number", &number, &why));
+  found[0] = bits_of(number);
+  uint64_t revision = revision_of(store, "number");
+  EXPECT(KEPT_OK, kept_set_double(store, "number", odd, &why));
+  EXPECT(KEPT_OK, kept_get_double(store, "number", &number, &why));
+  found[1] = bits_of(number);
+  CHECK(isnan(number));
+  CHECK_UINT(found[0], found[1]);
+  CHECK_UINT(revision, revision_of(store, "number"));
+}
+
+/* Conversions */
+
+static void a_number_converts_where_its_value_survives(void) {
+  kept_store *store = fresh_store();
+  double real = 0;
+  int64_t integer = 0;
+  uint64_t natural = 0;
+  EXPECT(KEPT_OK, kept_set_int64(store, "integer", INT64_C(1) << 53, &why));
+  EXPECT(KEPT_OK, kept_get_double(store, "integer", &real, &why));
+  CHECK(real == 9007199254740992.0);
+  EXPECT(KEPT_OK, kept_get_uint64(store, "integer", &natural, &why));
+  CHECK_UINT(UINT64_C(1) << 53, natural);
+  EXPECT(KEPT_OK, kept_set_double(store, "real", -3.0, &why));
+  EXPECT(KEPT_OK, kept_get_int64(store, "real", &integer, &why));
+  CHECK_INT(-3, integer);
+  EXPECT(KEPT_OK, kept_set_double(store, "real", 18446744073709549568.0, &why));
+  EXPECT(KEPT_OK, kept_get_uint64(store, "real", &natural, &why));
+  CHECK_UINT(UINT64_C(18446744073709549568), natural);
+  CHECK_TEXT("9007199254740992", json_of(store, "integer"));
+}
+
+static void a_number_that_would_not_survive_is_of_the_wrong_type(void) {
+  static const double reals[] = { 3.5, 9223372036854775808.0, -9223372036854777856.0, INFINITY, NAN };
+  kept_store *store = fresh_store();
+  double real = 99;
+  int64_t integer = 99;
+  uint64_t natural = 99;
+  EXPECT(KEPT_OK, kept_set_int64(store, "integer", (INT64_C(1) << 53) + 1, &why));
+  EXPECT(KEPT_WRONG_TYPE, kept_get_double(store, "integer", &real, &why));
+  EXPECT(KEPT_OK, kept_set_int64(store, "integer", INT64_MAX, &why));
+  EXPECT(KEPT_WRONG_TYPE, kept_get_double(store, "integer", &real, &why));
+  EXPECT(KEPT_OK, kept_set_int64(store, "integer", -1, &why));
+  EXPECT(KEPT_WRONG_TYPE, kept_get_uint64(store, "integer", &natural, &why));
+  EXPECT(KEPT_OK, kept_set_uint64(store, "integer", UINT64_MAX, &why));
+  EXPECT(KEPT_WRONG_TYPE, kept_get_int64(store, "integer", &integer, &why));
+  EXPECT(KEPT_WRONG_TYPE, kept_get_double(store, "integer", &real, &why));
+  for (size_t i = 0; i < sizeof reals / sizeof *reals; i++) {
+    EXPECT(KEPT_OK, kept_set_double(store, "real", reals[i], &why));
+    EXPECT(KEPT_WRONG_TYPE, kept_get_int64(store, "real", &integer, &why));
+  }
+  EXPECT(KEPT_OK, kept_set_double(store, "real", 18446744073709551616.0, &why));
+  EXPECT(KEPT_WRONG_TYPE, kept_get_uint64(store, "real", &natural, &why));
+  CHECK(real == 99 && integer == 99 && natural == 99);
+}
+
+/** Asks for a key as every kind but those that `except` names; each must be refused and leave its out argument. */
+static void only_reads_as(kept_store *store, const char *key, const char *except) {
+  bool flag = true;
+  int64_t integer = 99, seconds = 99;
+  uint64_t natural = 99;
+  double real = 99;
+  int32_t nanoseconds = 99;
+  char buffer[8] = "buffer";
+  size_t length = 99;
+  if (!strchr(except, 'b')) EXPECT(KEPT_WRONG_TYPE, kept_get_bool(store, key, &flag, &why));
+  if (!strchr(except, 'i')) EXPECT(KEPT_WRONG_TYPE, kept_get_int64(store, key, &integer, &why));
+  if (!strchr(except, 'u')) EXPECT(KEPT_WRONG_TYPE, kept_get_uint64(store, key, &natural, &why));
+  if (!strchr(except, 'd')) EXPECT(KEPT_WRONG_TYPE, kept_get_double(store, key, &real, &why));
+  if (!strchr(except, 's')) EXPECT(KEPT_WRONG_TYPE, kept_get_string(store, key, buffer, 8, &length, &why));
+  if (!strchr(except, 'y')) EXPECT(KEPT_WRONG_TYPE, kept_get_bytes(store, key, buffer, 8, &length, &why));
+  if (!strchr(except, 't')) EXPECT(KEPT_WRONG_TYPE, kept_get_date(store, key, &seconds, &nanoseconds, &why));
+  CHECK(flag && integer == 99 && seconds == 99 && natural == 99 && real == 99 && nanoseconds == 99 && length == 99);
+  CHECK_TEXT("buffer", buffer);
+}
+
+static void no_kind_passes_for_another_and_the_value_is_untouched(void) {
+  static const struct { const char *json, *reads_as; } values[] = {
+    { "true", "b" },
+    { "1", "iud" },
+    { "2.5", "d" },
+    { "\"1\"", "s" },
+    { "\"true\"", "s" },
+    { "{\"$binary\":{\"base64\":\"MQ==\",\"subType\":\"00\"}}", "y" },
+    { "{\"$date\":\"1970-01-01T00:00:01Z\"}", "t" },
+    { "[1]", "" },
+    { "{\"one\":1}", "" },
+  };
+  kept_store *store = fresh_store();
+  for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+    EXPECT(KEPT_OK, kept_set_json(store, "key", values[i].json, &why));
+    only_reads_as(store, "key", values[i].reads_as);
+    CHECK_TEXT(values[i].json, json_of(store, "key"));
+  }
+}
+
+static void one_as_an_integer_and_one_as_a_double_are_two_values(void) {
+  kept_store *store = fresh_store();
+  EXPECT(KEPT_OK, kept_set_int64(store, "key", 1, &why));
+  uint64_t revision = revision_of(store, "key");
+  EXPECT(KEPT_OK, kept_set_double(store, "key", 1.0, &why));
+  CHECK(revision_of(store, "key") > revision);
+  CHECK_TEXT("1.0", json_of(store, "key"));
+}
+
+static void writing_what_is_stored_already_is_no_change(void) {
+  kept_store *store = fresh_store();
+  EXPECT(KEPT_OK, kept_set_double(store, "key", -0.0, &why));
+  uint64_t revision = revision_of(store, "key");
+  EXPECT(KEPT_OK, kept_set_double(store, "key", -0.0, &why));
+  CHECK_UINT(revision, revision_of(store, "key"));
+  EXPECT(KEPT_OK, kept_set_double(store, "key", 0.0, &why));
+  CHECK(revision_of(store, "key") > revision);
+}
+
+/* Text and bytes */
+
+static void text_comes_back_with_its_length_and_a_NUL_behind_it(void) {
+  kept_store *store = fresh_store();
+  const char text[] = "caf\xc3\xa9 \xf0\x9f\x8e\xb5";
+  char buffer[32];
+  size_t length = 0;
+  memset(buffer, 'x', sizeof buffer);
+  EXPECT(KEPT_OK, kept_set_string(store, "text", text, strlen(text), &why));
+  EXPECT(KEPT_OK, kept_get_string(store, "text", buffer, sizeof buffer, &length, &why));
+  CHECK_TEXT(text, buffer);
+  CHECK_UINT(strlen(text), length);
+  CHECK_INT('x', buffer[length + 1]);
+  EXPECT(KEPT_OK, kept_get_string(store, "text", buffer, sizeof buffer, NULL, &why));
+}
+
+static void only_the_given_length_of_a_text_is_kept(void) {
+  kept_store *store = fresh_store();
+  EXPECT(KEPT_OK, kept_set_string(store, "text", "loud and clear", 4, &why));
+  CHECK_TEXT("\"loud\"", json_of(store, "text"));
+}
+
+static void a_NUL_inside_a_text_is_kept(void) {
+  kept_store *store = fresh_store();
+  char buffer[8];
+  size_t length = 0;
+  EXPECT(KEPT_OK, kept_set_string(store, "text", "a\0b", 3, &why));
+  EXPECT(KEPT_OK, kept_get_string(store, "text", buffer, sizeof buffer, &length, &why));
+  CHECK_UINT(3, length);
+  CHECK(memcmp("a\0b", buffer, 4) == 0);
+}
+
+static void an_empty_text_is_not_absent(void) {
+  kept_store *store = fresh_store();
+  char buffer[1] = { 'x' };
+  size_t length = 99;
+  EXPECT(KEPT_OK, kept_set_string(store, "text", "", 0, &why));
+  EXPECT(KEPT_OK, kept_get_string(store, "text", buffer, 1, &length, &why));
+  CHECK_UINT(0, length);
+  CHECK_INT(0, buffer[0]);
+}
+
+static void a_buffer_that_is_too_small_is_untouched_and_the_length_is_told(void) {
+  kept_store *store = fresh_store();
+  char buffer[6] = "xxxxx";
+  size_t length = 0;
+  EXPECT(KEPT_OK, kept_set_string(store, "text", "hello", 5, &why));
+  EXPECT(KEPT_TOO_LARGE, kept_get_string(store, "text", NULL, 0, &length, &why));
+  CHECK_UINT(5, length);
+  EXPECT(KEPT_TOO_LARGE, kept_get_string(store, "text", buffer, 5, &length, &why));
+  EXPECT(KEPT_TOO_LARGE, kept_get_string(store, "text", buffer, 5, NULL, &why));
+  CHECK_TEXT("xxxxx", buffer);
+  EXPECT(KEPT_OK, kept_get_string(store, "text", buffer, 6, &length, &why));
+  CHECK_TEXT("hello", buffer);
+
+  memcpy(buffer, "xxxxx", 6);
+  EXPECT(KEPT_OK, kept_set_bytes(store, "bytes", "hello", 5, &why));
+  EXPECT(KEPT_TOO_LARGE, kept_get_bytes(store, "bytes", buffer, 4, &length, &why));
+  CHECK_UINT(5, length);
+  CHECK_TEXT("xxxxx", buffer);
+  EXPECT(KEPT_OK, kept_get_bytes(store, "bytes", buffer, 5, &length, &why));
+  CHECK_TEXT("hello", buffer);
+}
+
+static void text_that_is_not_UTF_8_is_refused(void) {
+  kept_store *store = fresh_store();
+  for (size_t i = 0; bad_text(i) != NULL; i++) {
+    EXPECT(KEPT_INVALID, kept_set_string(store, "text", bad_text(i), strlen(bad_text(i)), &why));
+  }
+  CHECK_TEXT("absent", json_of(store, "text"));
+}
+
+static void bytes_come_back_whatever_they_are(void) {
+  kept_store *store = fresh_store();
+  unsigned char bytes[256], found[256];
+  size_t length = 0;
+  for (int i = 0; i < 256; i++) bytes[i] = (unsigned char)(255 - i);
+  EXPECT(KEPT_OK, kept_set_bytes(store, "bytes", bytes, sizeof bytes, &why));
+  EXPECT(KEPT_OK, kept_get_bytes(store, "bytes", found, sizeof found, &length, &why));
+  CHECK_UINT(256, length);
+  CHECK(memcmp(bytes, found, 256) == 0);
+  EXPECT(KEPT_OK, kept_set_bytes(store, "bytes", NULL, 0, &why));
+  EXPECT(KEPT_OK, kept_get_bytes(store, "bytes", NULL, 0, &length, &why));
+  CHECK_UINT(0, length);
+}
+
+static void a_value_up_to_16_MiB_is_kept_and_one_beyond_is_too_large(void) {
+  kept_store *store = fresh_store();
+  size_t limit = 16u << 20, length = 0;
+  char *text = repeated('x', limit + 1), *found = repeated(' ', limit + 1);
+  EXPECT(KEPT_OK, kept_set_string(store, "text", text, limit, &why));
+  EXPECT(KEPT_OK, kept_get_string(store, "text", found, limit + 1, &length, &why));
+  CHECK(length == limit && memcmp(text, found, limit) == 0);
+  EXPECT(KEPT_TOO_LARGE, kept_set_string(store, "text", text, limit + 1, &why));
+  EXPECT(KEPT_TOO_LARGE, kept_set_bytes(store, "text", text, limit + 1, &why));
+  EXPECT(KEPT_TOO_LARGE, kept_get_string(store, "text", NULL, 0, &length, &why));
+  CHECK_UINT(limit, length);
+}
+
+/* Dates */
+
+static const int64_t first_second = -62135596800, last_second = 253402300799;
+
+static void a_date_comes_back_to_the_nanosecond(void) {
+  static const struct { int64_t seconds; int32_t nanoseconds; } dates[] = {
+    { 0, 0 }, { 0, 1 }, { -1, 999999999 }, { 1795218241, 250000000 }, { -62135596800, 0 }, { 253402300799, 999999999 },
+  };
+  kept_store *store = fresh_store();
+  for (size_t i = 0; i < sizeof dates / sizeof *dates; i++) {
+    int64_t seconds = 99;
+    int32_t nanoseconds = 99;
+    EXPECT(KEPT_OK, kept_set_date(store, "date", dates[i].seconds, dates[i].nanoseconds, &why));
+    EXPECT(KEPT_OK, kept_get_date(store, "date", &seconds, &nanoseconds, &why));
+    CHECK_INT(dates[i].seconds, seconds);
+    CHECK_INT(dates[i].nanoseconds, nanoseconds);
+  }
+  EXPECT(KEPT_OK, kept_set_date(store, "date", -1, 500000000, &why));
+  CHECK_TEXT("{\"$date\":\"1969-12-31T23:59:59.5Z\"}", json_of(store, "date"));
+}
+
+static void a_date_outside_the_calendar_is_refused(void) {
+  kept_store *store = fresh_store();
+  EXPECT(KEPT_INVALID, kept_set_date(store, "date", first_second - 1, 999999999, &why));
+  EXPECT(KEPT_INVALID, kept_set_date(store, "date", last_second + 1, 0, &why));
+  EXPECT(KEPT_INVALID, kept_set_date(store, "date", INT64_MIN, 0, &why));
+  EXPECT(KEPT_INVALID, kept_set_date(store, "date", INT64_MAX, 0, &why));
+  EXPECT(KEPT_INVALID, kept_set_date(store, "date", 0, -1, &why));
+  EXPECT(KEPT_INVALID, kept_set_date(store, "date", 0, 1000000000, &why));
+  CHECK_TEXT("absent", json_of(store, "date"));
+}
+
+/* Bad arguments, for every function */
+
+/** Reads and writes every kind; each answer must be `status`, and no out argument may be touched. */
+static void every_call_answers(kept_status status, kept_store *store, const char *key) {
+  bool flag = true;
+  int64_t integer = 99, seconds = 99;
+  uint64_t natural = 99;
+  double real = 99;
+  int32_t nanoseconds = 99;
+  char buffer[8] = "buffer";
+  size_t length = 99;
+  EXPECT(status, kept_get_bool(store, key, &flag, &why));
+  EXPECT(status, kept_get_int64(store, key, &integer, &why));
+  EXPECT(status, kept_get_uint64(store, key, &natural, &why));
+  EXPECT(status, kept_get_double(store, key, &real, &why));
+  EXPECT(status, kept_get_string(store, key, buffer, 8, &length, &why));
+  EXPECT(status, kept_get_bytes(store, key, buffer, 8, &length, &why));
+  EXPECT(status, kept_get_date(store, key, &seconds, &nanoseconds, &why));
+  CHECK(flag && integer == 99 && seconds == 99 && natural == 99 && real == 99 && nanoseconds == 99 && length == 99);
+  CHECK_TEXT("buffer", buffer);
+  if (status == KEPT_ABSENT) return;
+  EXPECT(status, kept_set_bool(store, key, true, &why));
+  EXPECT(status, kept_set_int64(store, key, 1, &why));
+  EXPECT(status, kept_set_uint64(store, key, 1, &why));
+  EXPECT(status, kept_set_double(store, key, 1, &why));
+  EXPECT(status, kept_set_string(store, key, "1", 1, &why));
+  EXPECT(status, kept_set_bytes(store, key, "1", 1, &why));
+  EXPECT(status, kept_set_date(store, key, 1, 0, &why));
+}
+
+static void what_is_absent_leaves_the_out_argument_alone(void) { every_call_answers(KEPT_ABSENT, fresh_store(), "key"); }
+
+static void no_store_and_no_key_are_refused(void) {
+  every_call_answers(KEPT_INVALID, NULL, "key");
+  every_call_answers(KEPT_INVALID, fresh_store(), NULL);
+}
+
+static void a_bad_key_is_refused(void) {
+  kept_store *store = fresh_store();
+  for (size_t i = 0; bad_key(i) != NULL; i++) every_call_answers(KEPT_INVALID, store, bad_key(i));
+}
+
+static void a_closed_store_says_so(void) {
+  kept_store *store = fresh_store();
+  kept_close(store);
+  every_call_answers(KEPT_CLOSED, store, "key");
+}
+
+static void nowhere_to_put_or_to_take_a_value_is_refused(void) {
+  kept_store *store = fresh_store();
+  int64_t seconds = 99;
+  int32_t nanoseconds = 99;
+  EXPECT(KEPT_OK, kept_set_int64(store, "key", 1, &why));
+  EXPECT(KEPT_INVALID, kept_get_bool(store, "key", NULL, &why));
+  EXPECT(KEPT_INVALID, kept_get_int64(store, "key", NULL, &why));
+  EXPECT(KEPT_INVALID, kept_get_uint64(store, "key", NULL, &why));
+  EXPECT(KEPT_INVALID, kept_get_double(store, "key", NULL, &why));
+  EXPECT(KEPT_INVALID, kept_get_string(store, "key", NULL, 8, NULL, &why));
+  EXPECT(KEPT_INVALID, kept_get_bytes(store, "key", NULL, 8, NULL, &why));
+  EXPECT(KEPT_INVALID, kept_get_date(store, "key", NULL, &nanoseconds, &why));
+  EXPECT(KEPT_INVALID, kept_get_date(store, "key", &seconds, NULL, &why));
+  EXPECT(KEPT_INVALID, kept_set_string(store, "key", NULL, 3, &why));
+  EXPECT(KEPT_INVALID, kept_set_bytes(store, "key", NULL, 3, &why));
+  CHECK(seconds == 99 && nanoseconds == 99);
+  CHECK_TEXT("1", json_of(store, "key"));
+}
+
+int main(int argc, char **argv) {
+  static const test tests[] = {
+    TEST(a_bool_comes_back),
+    TEST(integers_come_back_to_their_ends),
+    TEST(a_double_comes_back_bit_for_bit),
+    TEST(every_NaN_is_stored_as_the_same),
+    TEST(a_number_converts_where_its_value_survives),
+    TEST(a_number_that_would_not_survive_is_of_the_wrong_type),
+    TEST(no_kind_passes_for_another_and_the_value_is_untouched),
+    TEST(one_as_an_integer_and_one_as_a_double_are_two_values),
+    TEST(writing_what_is_stored_already_is_no_change),
+    TEST(text_comes_back_with_its_length_and_a_NUL_behind_it),
+    TEST(only_the_given_length_of_a_text_is_kept),
+    TEST(a_NUL_inside_a_text_is_kept),
+    TEST(an_empty_text_is_not_absent),
+    TEST(a_buffer_that_is_too_small_is_untouched_and_the_length_is_told),
+    TEST(text_that_is_not_UTF_8_is_refused),
+    TEST(bytes_come_back_whatever_they_are),
+    TEST(a_value_up_to_16_MiB_is_kept_and_one_beyond_is_too_large),
+    TEST(a_date_comes_back_to_the_nanosecond),
+    TEST(a_date_outside_the_calendar_is_refused),
+    TEST(what_is_absent_leaves_the_out_argument_alone),
+    TEST(no_store_and_no_key_are_refused),
+    TEST(a_bad_key_is_refused),
+    TEST(a_closed_store_says_so),
+    TEST(nowhere_to_put_or_to_take_a_value_is_refused),
+    { 0 },
+  };
+  static const role roles[] = { { 0 } };
+  return run_tests(argc, argv, tests, roles);
+}

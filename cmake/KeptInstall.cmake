@@ -1,0 +1,37 @@
+# What is installed, and where: three components.
+#
+#   runtime      libkept.so.0 and the licence: what a program needs to run
+#   development  the header, libkept.so, kept.pc and find_package(kept): what a program needs to be built
+#   python       libkept.so.0 alone, as one regular file: what a Python package carries. Only on request:
+#                cmake --install build --component python
+
+include(CMakePackageConfigHelpers)
+
+set(kept_cmake_folder ${CMAKE_INSTALL_LIBDIR}/cmake/kept)
+set(kept_pc_folder ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+# Writes a pkg-config file that finds its prefix from its own place, so that an installed tree may be moved.
+function(kept_install_pc source)
+  cmake_path(GET source STEM LAST_ONLY name)
+  file(RELATIVE_PATH up ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
+  file(RELATIVE_PATH lib ${CMAKE_INSTALL_PREFIX} ${CMAKE_INSTALL_FULL_LIBDIR})
+  file(RELATIVE_PATH include ${CMAKE_INSTALL_PREFIX} ${CMAKE_INSTALL_FULL_INCLUDEDIR})
+  configure_file(${source} ${PROJECT_BINARY_DIR}/${name} @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/${name} DESTINATION ${kept_pc_folder} COMPONENT development)
+endfunction()
+
+install(FILES ${kept_library} ${PROJECT_BINARY_DIR}/lib/${kept_soname}
+  DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime)
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT runtime)
+
+install(FILES ${PROJECT_BINARY_DIR}/lib/libkept.so DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)
+install(FILES include/kept.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development)
+kept_install_pc(cmake/kept.pc.in)
+
+configure_package_config_file(cmake/keptConfig.cmake.in ${PROJECT_BINARY_DIR}/keptConfig.cmake
+  INSTALL_DESTINATION ${kept_cmake_folder} PATH_VARS CMAKE_INSTALL_FULL_LIBDIR CMAKE_INSTALL_FULL_INCLUDEDIR)
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/keptConfigVersion.cmake COMPATIBILITY SameMajorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/keptConfig.cmake ${PROJECT_BINARY_DIR}/keptConfigVersion.cmake
+  DESTINATION ${kept_cmake_folder} COMPONENT development)
+
+install(FILES ${kept_library} DESTINATION . RENAME ${kept_soname} COMPONENT python EXCLUDE_FROM_ALL)

@@ -1,0 +1,41 @@
+# How libkept.so is made: `swift build` links it, ShipLibrary.cmake names, strips and weighs it.
+#
+# Defines the target kept::kept for the tests and for bindings/c. It is an imported target with the installed one's name,
+# because CMake did not compile it.
+
+find_program(KEPT_SWIFT swift REQUIRED DOC "The Swift 6.3 driver")
+
+set(kept_soname libkept.so.${PROJECT_VERSION_MAJOR})
+set(kept_file libkept.so.${PROJECT_VERSION})
+set(kept_library ${PROJECT_BINARY_DIR}/lib/${kept_file})
+
+# A scratch path of its own: SwiftPM locks it, and a `swift build` beside this one must not have to wait.
+set(scratch ${PROJECT_BINARY_DIR}/swiftpm)
+
+# -static-stdlib  nobody who uses libkept.so needs a Swift toolchain or its runtime
+# -z nodelete     a Swift runtime cannot be unloaded: dlclose() leaves it where it is
+set(swift_build
+  ${KEPT_SWIFT} build --package-path ${PROJECT_SOURCE_DIR} --scratch-path ${scratch}
+  --configuration release --product KeptC
+  -Xswiftc -static-stdlib
+  -Xlinker -soname=${kept_soname}
+  -Xlinker --version-script=${PROJECT_SOURCE_DIR}/cmake/exports.map
+  -Xlinker -znodelete
+  ${KEPT_SWIFT_FLAGS})
+
+add_custom_target(kept ALL
+  COMMAND ${swift_build}
+  COMMAND ${CMAKE_COMMAND}
+    -D built=${scratch}/release/libKeptC.so -D library=${kept_library} -D soname=${kept_soname}
+    -D strip=$<BOOL:${KEPT_STRIP}> -D strip_program=${CMAKE_STRIP} -D limit=${KEPT_SIZE_LIMIT}
+    -P ${PROJECT_SOURCE_DIR}/cmake/ShipLibrary.cmake
+  BYPRODUCTS ${kept_library}
+  COMMENT "Building ${kept_file} with SwiftPM"
+  USES_TERMINAL VERBATIM)
+
+add_library(kept::kept SHARED IMPORTED GLOBAL)
+add_dependencies(kept::kept kept)
+set_target_properties(kept::kept PROPERTIES
+  IMPORTED_LOCATION ${kept_library}
+  IMPORTED_SONAME ${kept_soname}
+  INTERFACE_INCLUDE_DIRECTORIES ${PROJECT_SOURCE_DIR}/include)

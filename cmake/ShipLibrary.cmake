@@ -1,0 +1,34 @@
+# Turns what SwiftPM linked into what is shipped: the versioned name, its two links, no symbols but the exported ones,
+# and a size below the limit. Run by every build: cmake -D built=… -D library=… -D soname=… -P ShipLibrary.cmake
+
+cmake_path(GET library PARENT_PATH folder)
+file(MAKE_DIRECTORY ${folder})
+
+# SwiftPM writes the search path $ORIGIN; a system library looks where the system says.
+set(whole ${library}.whole)
+set(stripped ${library}.stripped)
+file(COPY_FILE ${built} ${whole})
+file(RPATH_REMOVE FILE ${whole})
+execute_process(COMMAND ${strip_program} --strip-unneeded -o ${stripped} ${whole} COMMAND_ERROR_IS_FATAL ANY)
+file(SIZE ${stripped} size)
+
+# The library is replaced only when it differs, so that nothing is linked again without need.
+if(strip)
+  file(COPY_FILE ${stripped} ${library} ONLY_IF_DIFFERENT)
+else()
+  file(COPY_FILE ${whole} ${library} ONLY_IF_DIFFERENT)
+endif()
+file(REMOVE ${whole} ${stripped})
+
+cmake_path(GET library FILENAME name)
+file(CREATE_LINK ${name} ${folder}/${soname} SYMBOLIC)
+file(CREATE_LINK ${soname} ${folder}/libkept.so SYMBOLIC)
+
+# Megabytes as drives are sold: 1 MB is 1,000,000 bytes.
+math(EXPR hundredths "${size} / 10000")
+string(REGEX REPLACE "(..)$" ".\\1" megabytes ${hundredths})
+message("${name}: ${megabytes} MB stripped (${size} bytes; the limit is ${limit})")
+if(limit GREATER 0 AND size GREATER limit)
+  message(FATAL_ERROR "${name} is too large: ${size} bytes stripped, ${limit} are allowed. Look for a new dependency, "
+    "or for generic code that is specialised too often; raise KEPT_SIZE_LIMIT only on purpose.")
+endif()
