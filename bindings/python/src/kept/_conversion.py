@@ -148,7 +148,8 @@ class _Conversions:
 
 
 def _exact_int(value: Any) -> int:
-    if isinstance(value, float) and value.is_integer() and -(2.0**63) <= value < 2.0**64:
+    # -0.0 would lose its sign.
+    if isinstance(value, float) and value.is_integer() and -(2.0**63) <= value < 2.0**64 and str(value) != "-0.0":
         return int(value)
     _require(int, value, "int")
     return int(value)

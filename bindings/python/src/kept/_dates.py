@@ -92,8 +92,8 @@ class datetime_ns(datetime):
 
     __radd__ = __add__
 
-    @overload
-    def __sub__(self, other: timedelta) -> Self: ...  # type: ignore[overload-overlap]
+    @overload  # type: ignore[override]
+    def __sub__(self, other: timedelta) -> Self: ...
     @overload
     def __sub__(self, other: datetime) -> timedelta: ...
     def __sub__(self, other: datetime | timedelta) -> datetime | timedelta:
@@ -165,7 +165,8 @@ def date_of_text(text: str) -> datetime:
         raise Refusal(InvalidError, f"{text!r} is not a date in UTC such as 2026-11-20T23:44:01.25Z")
     nanoseconds = int((parts[7] or "").ljust(9, "0"))
     try:
-        moment = datetime(*map(int, parts.groups()[:6]), nanoseconds // 1000, timezone.utc)  # type: ignore[arg-type]
+        year, month, day, hour, minute, second = map(int, parts.groups()[:6])
+        moment = datetime(year, month, day, hour, minute, second, nanoseconds // 1000, timezone.utc)
     except ValueError as error:
         raise Refusal(InvalidError, f"{text!r} is not a date: {error}") from None
     return datetime_ns.of(moment, nanoseconds % 1000) if nanoseconds % 1000 else moment

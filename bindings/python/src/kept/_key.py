@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from types import UnionType
-from typing import Any, Final, Generic, TypeVar, final, overload
+from typing import Any, Final, Generic, TypeVar, cast, final, overload
 
 from ._conversion import conversion_of
 from ._errors import InvalidError
@@ -62,12 +62,13 @@ class Key(Generic[T]):
         except Refusal as refusal:
             raise refusal.about(name) from None
         self.name, self.type = name, kind
-        self._default = None if default is ABSENCE and self._conversion.optional else default
-        if default is not ABSENCE and default is not None:
-            stored = self._to_json(default)
-            encode(stored, name)
-            # What reading gives once it is stored: a float key's default 1 is 1.0.
-            self._default = self._from_json(stored)
+        if default is ABSENCE or default is None:
+            self._default = None if self._conversion.optional else ABSENCE
+            return
+        stored = self._to_json(default)
+        encode(stored, name)
+        # What reading gives once it is stored: a float key's default 1 is 1.0.
+        self._default = self._from_json(stored)
 
     @property
     def has_default(self) -> bool:
@@ -79,7 +80,7 @@ class Key(Generic[T]):
         """The default, a new copy each time. `InvalidError` when the key has none."""
         if self._default is ABSENCE:
             raise InvalidError(f'"{self.name}" has no default', key=self.name)
-        return copy.deepcopy(self._default)  # type: ignore[no-any-return]
+        return cast(T, copy.deepcopy(self._default))
 
     def _to_json(self, value: T) -> Storable:
         """What is stored for a value; None removes the key."""

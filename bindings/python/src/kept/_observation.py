@@ -12,7 +12,7 @@ from enum import Enum
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
-from ._c import observation as c
+from ._c import notices, observation
 from ._c.status import kept_error
 from ._exit import calling_back
 from ._json import JSON, decode
@@ -31,13 +31,13 @@ log.addHandler(logging.NullHandler())
 class Origin(Enum):
     """Who made a change. In C: `KEPT_ORIGIN_…`. In Swift: `Notice.Origin`."""
 
-    STORE = c.KEPT_ORIGIN_STORE
+    STORE = notices.KEPT_ORIGIN_STORE
     """The store that the subscription was made on."""
-    PROCESS = c.KEPT_ORIGIN_PROCESS
+    PROCESS = notices.KEPT_ORIGIN_PROCESS
     """Another handle in this process."""
-    OTHER = c.KEPT_ORIGIN_OTHER
+    OTHER = notices.KEPT_ORIGIN_OTHER
     """Another process."""
-    INITIAL = c.KEPT_ORIGIN_INITIAL
+    INITIAL = notices.KEPT_ORIGIN_INITIAL
     """Nobody now: the value at the time of subscribing."""
 
 
@@ -90,13 +90,13 @@ class Subscription:
 
     def __init__(self, callback: Callable[[Any], Any]) -> None:
         self._callback = callback
-        self._pointer: c.SubscriptionPointer = POINTER(c.kept_subscription)()
+        self._pointer: observation.SubscriptionPointer = POINTER(observation.kept_subscription)()
         functools.update_wrapper(self, callback, updated=())
 
     def cancel(self) -> None:
         """Ends the subscription. When it returns no further call begins; one that runs is waited for, unless this is
         called from inside it. Any thread; the second time does nothing. In C: `kept_unobserve`."""
-        c.kept_unobserve(self._pointer)
+        observation.kept_unobserve(self._pointer)
 
     def __call__(self, subject: Any) -> Any:
         return self._callback(subject)
@@ -119,13 +119,12 @@ class _Delivery:
     key: str | Key[Any] | None
 
 
-# The context that C passes back is the delivery's number here. Both C callbacks are made once and live for ever.
+# The context that C passes back is the delivery's number here.
 _deliveries: dict[int, _Delivery] = {}
 _numbers = itertools.count(1)
 
 
-@c.kept_notice_callback
-def _deliver(number: int, pointer: c.NoticePointer) -> None:
+def _deliver(number: int, pointer: observation.NoticePointer) -> None:
     try:
         delivery = _deliveries[number]
         notice = _notice(pointer, delivery.key if isinstance(delivery.key, Key) else None)
@@ -140,21 +139,25 @@ def _deliver(number: int, pointer: c.NoticePointer) -> None:
         raise
 
 
-@c.kept_release
 def _release(number: int) -> None:
     _deliveries.pop(number, None)
 
 
-def _notice(pointer: c.NoticePointer, declared: Key[Any] | None) -> Notice:
-    revision, origin = c.kept_notice_revision(pointer), Origin(c.kept_notice_origin(pointer))
+# Made once, and alive for as long as the module: C never holds a callback that could be collected.
+_c_deliver = observation.kept_notice_callback(_deliver)
+_c_release = observation.kept_release(_release)
+
+
+def _notice(pointer: observation.NoticePointer, declared: Key[Any] | None) -> Notice:
+    revision, origin = notices.kept_notice_revision(pointer), Origin(notices.kept_notice_origin(pointer))
 
     def change(index: int) -> Change[Any]:
-        key = c.kept_notice_key(pointer, index).decode("utf-8")
-        texts = c.kept_notice_old_json(pointer, index), c.kept_notice_new_json(pointer, index)
+        key = notices.kept_notice_key(pointer, index).decode("utf-8")
+        texts = notices.kept_notice_old_json(pointer, index), notices.kept_notice_new_json(pointer, index)
         old, new = (None if text is None else decode(text, key) for text in texts)
         return Change(key, revision, origin, old, new, declared)
 
-    return Notice(revision, origin, tuple(map(change, range(c.kept_notice_count(pointer)))))
+    return Notice(revision, origin, tuple(map(change, range(notices.kept_notice_count(pointer)))))
 
 
 def subscribe(
@@ -162,13 +165,13 @@ def subscribe(
 ) -> Subscription:
     """Subscribes to a key, or where it is None to the prefix `encoded`."""
     subscription, number = Subscription(callback), next(_numbers)
-    flags = c.KEPT_OBSERVE_PREFIX if key is None else c.KEPT_OBSERVE_KEY
-    flags |= c.KEPT_OBSERVE_INITIAL if initial else 0
+    flags = observation.KEPT_OBSERVE_PREFIX if key is None else observation.KEPT_OBSERVE_KEY
+    flags |= observation.KEPT_OBSERVE_INITIAL if initial else 0
     _deliveries[number] = _Delivery(store, callback, key)
     try:
         with calling_back():
-            c.kept_observe(
-                store._handle, encoded, flags, _deliver, number, _release, byref(subscription._pointer), kept_error()
+            observation.kept_observe(
+                store._handle, encoded, flags, _c_deliver, number, _c_release, byref(subscription._pointer), kept_error()
             )
     except BaseException:
         # C releases only what it has accepted.

@@ -69,7 +69,7 @@ class Settings(MutableMapping["str | Key[Any]", JSON]):
         kept_contains(self._handle, encoded_name(name_of(key)), byref(found), kept_error())  # type: ignore[arg-type]
         return found.value
 
-    @overload
+    @overload  # type: ignore[override]
     def get(self, key: Key[T]) -> T | None: ...
     @overload
     def get(self, key: Key[T], default: D) -> T | D: ...
@@ -108,19 +108,19 @@ class Settings(MutableMapping["str | Key[Any]", JSON]):
 
     # --- all keys
 
-    def keys(self, prefix: str = "") -> KeysView[str]:  # type: ignore[override]
+    def keys(self, prefix: str = "") -> KeysView[str]:
         """A view of the stored keys that begin with `prefix`, in the order of their UTF-8 bytes. Each look at the view
         lists the keys as they are at one moment. In C: `kept_list`."""
         return _Keys(self, encoded_text(prefix, "a prefix"))
 
-    def items(self) -> ItemsView[str, JSON]:  # type: ignore[override]
+    def items(self) -> ItemsView[str, JSON]:
         """A view of keys and values. A key that another writer removes meanwhile is passed over; for one moment's
         values, ask a transaction."""
-        return _Items(self)  # type: ignore[arg-type]
+        return _Items(self)
 
     def values(self) -> ValuesView[JSON]:
         """A view of the values, as `items`."""
-        return _Values(self)  # type: ignore[arg-type]
+        return _Values(self)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._list(b""))
@@ -132,7 +132,6 @@ class Settings(MutableMapping["str | Key[Any]", JSON]):
         keys: list[str] = []
         interrupts: list[BaseException] = []
 
-        @kept_list_callback
         def collect(_: int | None, key: bytes) -> int:
             try:
                 keys.append(key.decode("utf-8"))
@@ -142,7 +141,7 @@ class Settings(MutableMapping["str | Key[Any]", JSON]):
                 return 1
 
         with calling_back():
-            kept_list(self._handle, prefix, collect, None, kept_error())
+            kept_list(self._handle, prefix, kept_list_callback(collect), None, kept_error())
         if interrupts:
             raise interrupts[0]
         return keys
@@ -171,7 +170,7 @@ class Settings(MutableMapping["str | Key[Any]", JSON]):
 
         return self._together(step)
 
-    @overload
+    @overload  # type: ignore[override]
     def pop(self, key: Key[T]) -> T: ...
     @overload
     def pop(self, key: Key[T], default: D) -> T | D: ...
@@ -202,11 +201,11 @@ class Settings(MutableMapping["str | Key[Any]", JSON]):
 
         return self._together(step)
 
-    @overload
+    @overload  # type: ignore[override]
     def setdefault(self, key: Key[T], default: T) -> T: ...
     @overload
     def setdefault(self, key: str, default: Storable) -> JSON: ...
-    def setdefault(self, key: Any, default: Any) -> Any:  # type: ignore[override]
+    def setdefault(self, key: Any, default: Any) -> Any:
         """Sets a key that is not stored, and returns the value it then has, atomically."""
 
         def step(settings: Settings) -> Any:
@@ -256,7 +255,7 @@ class _Keys(KeysView[str]):
     _mapping: Settings
 
     def __init__(self, settings: Settings, prefix: bytes) -> None:
-        super().__init__(settings)  # type: ignore[arg-type]
+        super().__init__(settings)
         self._prefix = prefix
 
     def __len__(self) -> int:
@@ -288,4 +287,4 @@ class _Values(ValuesView[JSON]):
     _mapping: Settings
 
     def __iter__(self) -> Iterator[JSON]:
-        return (value for _, value in _Items(self._mapping))  # type: ignore[arg-type]
+        return (value for _, value in _Items(self._mapping))

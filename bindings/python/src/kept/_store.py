@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import os
+import random
+import time
 import weakref
 from collections.abc import Callable
 from ctypes import POINTER, byref
@@ -34,6 +37,7 @@ class Store(Settings):
     def __init__(self, location: str | os.PathLike[str], options: kept_options) -> None:
         """Opens one; programs call `kept.open`."""
         self._location = _text_of_location(location)
+        self._busy_timeout: float = options.busy_timeout_ms / 1000
         self._handle = POINTER(kept_store)()
         with calling_back():
             kept_open(encoded_text(self._location, "a location"), byref(options), byref(self._handle), kept_error())
@@ -105,14 +109,25 @@ class Store(Settings):
         return Transaction(self, durable)
 
     def run_transaction(self, body: Callable[[Transaction], T], durable: bool = False) -> T:
-        """Runs `body` in a transaction, commits, and returns what it returned; begins again for as long as other
-        writers are faster. So `body` must have no effect outside the transaction. In Swift: `Store.transaction`."""
-        while True:
+        """Runs `body` in a transaction, commits, and returns what it returned; begins again when another writer was
+        faster. So `body` must have no effect outside the transaction. `ConflictError` when it was overtaken for as
+        long as the store's `busy_timeout`, or when it expects a revision that is gone. In Swift: `Store.transaction`."""
+        deadline = time.monotonic() + self._busy_timeout
+        refused: tuple[str, int] | None = None
+        for attempt in itertools.count():
+            transaction = self.transaction(durable)
             try:
-                with self.transaction(durable) as transaction:
-                    return body(transaction)
+                with transaction:
+                    result = body(transaction)
+                return result
             except ConflictError:
-                continue
+                hopeless = transaction._refused is not None and transaction._refused == refused
+                if hopeless or time.monotonic() >= deadline:
+                    raise
+                refused = transaction._refused
+            # A short random pause, longer each time, so that those who were overtaken do not meet again.
+            time.sleep(random.uniform(0, 20e-6 * 2 ** min(attempt, 8)))
+        raise AssertionError("the loop has no end")
 
     def _together(self, steps: Callable[[Settings], T]) -> T:
         return self.run_transaction(steps)

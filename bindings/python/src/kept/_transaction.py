@@ -12,7 +12,7 @@ from ._c.json import kept_set_json_if
 from ._c.status import kept_error
 from ._c.store import KEPT_DURABLE, kept_store
 from ._c.transactions import KEPT_TRANSACTION_OPTIONS_INIT, kept_begin, kept_commit, kept_rollback
-from ._errors import OutOfRangeError
+from ._errors import ConflictError, OutOfRangeError
 from ._json import Storable
 from ._key import Key, encoded_name, name_of
 from ._settings import Settings, json_for
@@ -40,6 +40,8 @@ class Transaction(Settings):
         kept_begin(store._handle, byref(options), byref(self._handle), kept_error())
         self._rollback = weakref.finalize(self, kept_rollback, self._handle)
         self._rollback.atexit = False
+        # The expectation of `set` that was not met. Beginning again helps only if it is another one then.
+        self._refused: tuple[str, int] | None = None
 
     def commit(self) -> int:
         """Commits, and ends the transaction whatever comes of it. Returns the store's new revision, or the current one
@@ -63,8 +65,12 @@ class Transaction(Settings):
         `ConflictError`. 0 expects that the key is absent. In C: `kept_set_json_if`."""
         if if_revision is None:
             self[key] = value
-        else:
+            return
+        try:
             set_if(self, key, value, if_revision)
+        except ConflictError:
+            self._refused = name_of(key), if_revision
+            raise
 
     def _together(self, steps: Callable[[Settings], T]) -> T:
         return steps(self)

@@ -21,8 +21,8 @@ def find() -> str:
     """The file, or the name for the system's linker to find. A file that `KEPT_LIBRARY` names is never replaced."""
     if named := os.environ.get("KEPT_LIBRARY"):
         return named
-    package = Path(__file__).parent.parent
-    return next((str(file) for file in sorted(package.glob(f"lib*/{SONAME}"))), SONAME)
+    packaged = Path(__file__).parent.parent / SONAME
+    return str(packaged) if packaged.exists() else SONAME
 
 
 def load() -> ctypes.CDLL:
