@@ -1,0 +1,78 @@
+"""Kept: a typed settings store that Swift, C and Python programs on one machine share.
+
+    import kept
+
+    VOLUME = kept.Key("audio.volume", int, default=50)
+
+    with kept.open("com.example.player") as settings:
+        settings[VOLUME] += 10                      # an int, to mypy too
+        settings["window"] = {"size": [800, 600]}   # kept.JSON, by name
+        print(settings[VOLUME], settings["window"])
+
+Start with `kept.open`, `kept.Key` and `kept.Store`. What goes wrong is a `kept.KeptError`.
+"""
+
+from ._c.status import kept_version
+from ._dates import datetime_ns
+from ._errors import (
+    AbsentError,
+    BusyError,
+    ClosedError,
+    ConflictError,
+    CorruptError,
+    DeniedError,
+    FailedError,
+    ForkedError,
+    InvalidError,
+    KeptError,
+    LockedError,
+    NoSpaceError,
+    OutOfRangeError,
+    TooLargeError,
+    TypeConflictError,
+    UnavailableError,
+    UnsupportedError,
+    WrongTypeError,
+)
+from ._json import JSON, Storable
+from ._key import Key
+from ._observation import Change, Notice, Origin, Subscription
+from ._settings import Settings
+from ._store import Durability, Store, open
+from ._transaction import Transaction
+
+__all__ = [
+    "JSON",
+    "AbsentError",
+    "BusyError",
+    "Change",
+    "ClosedError",
+    "ConflictError",
+    "CorruptError",
+    "DeniedError",
+    "Durability",
+    "FailedError",
+    "ForkedError",
+    "InvalidError",
+    "Key",
+    "KeptError",
+    "LockedError",
+    "NoSpaceError",
+    "Notice",
+    "Origin",
+    "OutOfRangeError",
+    "Settings",
+    "Storable",
+    "Store",
+    "Subscription",
+    "TooLargeError",
+    "Transaction",
+    "TypeConflictError",
+    "UnavailableError",
+    "UnsupportedError",
+    "WrongTypeError",
+    "datetime_ns",
+    "open",
+]
+
+__version__: str = kept_version().decode("ascii")

@@ -1,0 +1,54 @@
+"""Which libkept.so is used, and how a prototype is declared.
+
+Looked for in this order: the file that `KEPT_LIBRARY` names, the one inside this package, the system's.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ctypes import _NamedFuncPointer
+
+SONAME = "libkept.so.0"
+
+
+def find() -> str:
+    """The file, or the name for the system's linker to find. A file that `KEPT_LIBRARY` names is never replaced."""
+    if named := os.environ.get("KEPT_LIBRARY"):
+        return named
+    packaged = Path(__file__).parent.parent / SONAME
+    return str(packaged) if packaged.exists() else SONAME
+
+
+def load() -> ctypes.CDLL:
+    """Loads the library. ImportError says which file could not be loaded, and what can be done."""
+    file = find()
+    try:
+        # CDLL lets go of the interpreter's lock during a call: callbacks on the library's thread need it.
+        return ctypes.CDLL(file)
+    except OSError as error:
+        advice = "set KEPT_LIBRARY to a libkept.so, install the wheel, or install the library into the system"
+        raise ImportError(f"kept needs its C library, but {file} cannot be loaded ({error}); {advice}") from error
+
+
+library = load()
+
+
+def prototype(
+    name: str, result: Any, arguments: list[Any], errcheck: Callable[..., Any] | None = None
+) -> _NamedFuncPointer:
+    """A function of the library. `errcheck` sees every result before the caller does."""
+    try:
+        function: _NamedFuncPointer = getattr(library, name)
+    except AttributeError:
+        raise ImportError(f"{library._name} lacks {name}: it is not the libkept that this package was made for") from None
+    function.restype = result
+    function.argtypes = arguments
+    if errcheck is not None:
+        function.errcheck = errcheck
+    return function

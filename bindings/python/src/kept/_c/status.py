@@ -1,0 +1,64 @@
+"""Status: what a call came to, and why."""
+
+from __future__ import annotations
+
+from ctypes import POINTER, Structure, c_char, c_char_p, c_int32, c_int64, c_void_p
+from typing import Any
+
+from .._errors import error_of_status
+from .library import prototype
+
+kept_status = c_int32
+
+KEPT_OK = 0
+KEPT_SHADOWED = 1
+KEPT_ABSENT = -1
+KEPT_WRONG_TYPE = -2
+KEPT_TYPE_CONFLICT = -3
+KEPT_INVALID = -4
+KEPT_LOCKED = -5
+KEPT_CONFLICT = -6
+KEPT_BUSY = -7
+KEPT_NO_SPACE = -8
+KEPT_DENIED = -9
+KEPT_CORRUPT = -10
+KEPT_UNAVAILABLE = -11
+KEPT_CLOSED = -12
+KEPT_FORKED = -13
+KEPT_TOO_LARGE = -14
+KEPT_UNSUPPORTED = -15
+KEPT_FAILED = -16
+
+
+class kept_error(Structure):
+    """Why a call failed. Filled only when it did."""
+
+    _fields_ = (
+        ("status", kept_status),
+        ("reserved", c_int32),
+        ("offset", c_int64),
+        ("message", c_char * 496),
+    )
+
+
+def check(status: int, function: Any, arguments: tuple[Any, ...]) -> int:
+    """The errcheck of every function that returns a kept_status: an error becomes its exception.
+
+    Such a function takes its kept_error last, and the key or prefix it is about second, as bytes.
+    """
+    if status >= KEPT_OK:
+        return status
+    error = arguments[-1]
+    key = arguments[1].decode("utf-8", "replace") if isinstance(arguments[1], bytes) else None
+    message = error.message.decode("utf-8", "replace")
+    raise error_of_status(status, message, key=key, offset=None if error.offset < 0 else error.offset)
+
+
+# const char *kept_version(void);
+kept_version = prototype("kept_version", c_char_p, [])
+
+# const char *kept_status_text(kept_status status);
+kept_status_text = prototype("kept_status_text", c_char_p, [kept_status])
+
+# void kept_free(void *memory);
+kept_free = prototype("kept_free", None, [c_void_p])

@@ -1,0 +1,52 @@
+"""Store: opening and closing."""
+
+from __future__ import annotations
+
+from ctypes import POINTER, Structure, c_char_p, c_size_t, c_uint32, sizeof
+from typing import TYPE_CHECKING, TypeAlias
+
+from .library import prototype
+from .status import check, kept_error, kept_status
+
+if TYPE_CHECKING:
+    from ctypes import _Pointer
+
+
+class kept_store(Structure):
+    """An open store, or a transaction on one; opaque."""
+
+
+StorePointer: TypeAlias = "_Pointer[kept_store]"
+
+KEPT_SHARED = 0
+KEPT_DURABLE = 1
+
+
+class kept_options(Structure):
+    """How to open a store."""
+
+    _fields_ = (
+        ("size", c_size_t),
+        ("durability", c_uint32),
+        ("busy_timeout_ms", c_uint32),
+    )
+
+
+def KEPT_OPTIONS_INIT() -> kept_options:
+    """The options to begin with."""
+    return kept_options(sizeof(kept_options), KEPT_SHARED, 5000)
+
+
+# kept_status kept_open(const char *location, const kept_options *options, kept_store **store, kept_error *error);
+kept_open = prototype(
+    "kept_open",
+    kept_status,
+    [c_char_p, POINTER(kept_options), POINTER(POINTER(kept_store)), POINTER(kept_error)],
+    check,
+)
+
+# void kept_close(kept_store *store);
+kept_close = prototype("kept_close", None, [POINTER(kept_store)])
+
+# kept_status kept_flush(kept_store *store, kept_error *error);
+kept_flush = prototype("kept_flush", kept_status, [POINTER(kept_store), POINTER(kept_error)], check)

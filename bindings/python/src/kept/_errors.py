@@ -1,0 +1,162 @@
+"""What can go wrong: one tree of exceptions, one class for each status of kept.h.
+
+    KeptError
+    ├── AbsentError (KeyError)         no layer has a value for the key
+    ├── WrongTypeError (TypeError)     the value is of another type; what is stored is untouched
+    ├── TypeConflictError              the key is declared with another type
+    ├── InvalidError (ValueError)      an argument, a JSON text or a constraint is not as it must be
+    │   └── OutOfRangeError (OverflowError)   a number has no place in the store
+    ├── LockedError                    an administrator has locked the key
+    ├── ConflictError                  the expected revision is no longer the current one
+    ├── BusyError                      another writer held the store for longer than the time-out
+    ├── NoSpaceError                   the disk or the quota is full; the old state is intact
+    ├── DeniedError                    the file system does not permit it
+    ├── CorruptError                   what is stored cannot be what was written
+    ├── UnavailableError               the store cannot be reached now; this does not mean that it is empty
+    ├── ClosedError                    the store or the transaction was closed
+    ├── ForkedError                    the store belongs to the parent of this process
+    ├── TooLargeError                  the value or the text is over a limit
+    ├── UnsupportedError               this storage, or this version, cannot do it
+    └── FailedError                    anything else; the sentence says what
+
+In C: `kept_status` and `kept_error`. In Swift: `StoreError`.
+"""
+
+from __future__ import annotations
+
+
+class KeptError(Exception):
+    """Why a call failed. `str(error)` is one sentence: what was asked, what was found, what can be done."""
+
+    status: int = -16
+    """The `KEPT_…` status of kept.h."""
+    key: str | None
+    """The key or the prefix that it is about, where there is one."""
+    offset: int | None
+    """The byte at which a JSON text is wrong, from 0."""
+
+    def __init__(self, message: str, *, key: str | None = None, offset: int | None = None) -> None:
+        super().__init__(message)
+        self.key = key
+        self.offset = offset
+
+    def __str__(self) -> str:
+        # KeyError would show the repr of a sentence.
+        return str(self.args[0]) if self.args else ""
+
+
+class AbsentError(KeptError, KeyError):
+    """No layer has a value for the key."""
+
+    status = -1
+
+
+class WrongTypeError(KeptError, TypeError):
+    """The value is of another type than the key. What is stored is untouched."""
+
+    status = -2
+
+
+class TypeConflictError(KeptError):
+    """The key is declared with another type."""
+
+    status = -3
+
+
+class InvalidError(KeptError, ValueError):
+    """An argument, a JSON text or a constraint is not as it must be."""
+
+    status = -4
+
+
+class OutOfRangeError(InvalidError, OverflowError):
+    """A number is not among those that a store can hold: integers of -2^63 to 2^64 - 1."""
+
+
+class LockedError(KeptError):
+    """An administrator has locked the key."""
+
+    status = -5
+
+
+class ConflictError(KeptError):
+    """The expected revision is no longer the current one: read again, then write again."""
+
+    status = -6
+
+
+class BusyError(KeptError):
+    """Another writer held the store for longer than the time-out."""
+
+    status = -7
+
+
+class NoSpaceError(KeptError):
+    """The disk or the quota is full. The old state is intact."""
+
+    status = -8
+
+
+class DeniedError(KeptError):
+    """The file system does not permit it."""
+
+    status = -9
+
+
+class CorruptError(KeptError):
+    """What is stored cannot be what was written."""
+
+    status = -10
+
+
+class UnavailableError(KeptError):
+    """The store cannot be reached now. This does not mean that it is empty."""
+
+    status = -11
+
+
+class ClosedError(KeptError):
+    """The store or the transaction was closed."""
+
+    status = -12
+
+
+class ForkedError(KeptError):
+    """The store belongs to the parent of this process: open it again in the child."""
+
+    status = -13
+
+
+class TooLargeError(KeptError):
+    """The value or the text is over a limit."""
+
+    status = -14
+
+
+class UnsupportedError(KeptError):
+    """This storage, or this version, cannot do it."""
+
+    status = -15
+
+
+class FailedError(KeptError):
+    """Anything else. The sentence says what."""
+
+    status = -16
+
+
+class_of_status: dict[int, type[KeptError]] = {
+    error.status: error
+    for error in (
+        AbsentError, WrongTypeError, TypeConflictError, InvalidError, LockedError, ConflictError, BusyError,
+        NoSpaceError, DeniedError, CorruptError, UnavailableError, ClosedError, ForkedError, TooLargeError,
+        UnsupportedError, FailedError,
+    )
+}  # fmt: skip
+
+
+def error_of_status(status: int, message: str, *, key: str | None, offset: int | None) -> KeptError:
+    """The exception for a negative status. One that this version does not know is a `FailedError` with its number."""
+    error = class_of_status.get(status, FailedError)(message, key=key, offset=offset)
+    error.status = status
+    return error

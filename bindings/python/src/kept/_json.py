@@ -1,0 +1,202 @@
+"""Values as text: the Extended JSON profile of kept.h, which keeps the kinds that JSON lacks."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, NoReturn, TypeAlias, Union
+
+from ._dates import date_of_text, text_of_date
+from ._errors import InvalidError, OutOfRangeError
+from ._refusal import Refusal
+
+JSON: TypeAlias = Union[None, bool, int, float, str, bytes, datetime, list["JSON"], dict[str, "JSON"]]
+"""What reading a key by its name gives. None stands inside lists and dicts only."""
+
+Storable: TypeAlias = Union[
+    None, bool, int, float, str, bytes, datetime, Sequence["Storable"], Mapping[str, "Storable"]
+]  # fmt: skip
+"""What a key can be set to. Sequences are stored as lists; None may stand inside containers only."""
+
+NESTING = 64
+"""How many lists and dicts may stand inside each other; the library's own limit."""
+
+
+def encode(value: Storable, key: str) -> bytes:
+    """The value as JSON in UTF-8. What cannot be stored is an `InvalidError` that names `key` and the part."""
+    try:
+        if value is None:
+            raise Refusal(InvalidError, "None cannot be stored; use del to remove a key")
+        tree = _plain(value, 0)
+        text = json.dumps(tree, ensure_ascii=False, allow_nan=False, check_circular=False, separators=(",", ":"))
+        return text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        unit = ord(error.object[error.start])
+        raise InvalidError(f'"{key}": text holds the lone surrogate U+{unit:04X}, which is no character', key=key) from None
+    except Refusal as refusal:
+        raise refusal.about(key) from None
+
+
+def decode(text: bytes | str, key: str) -> JSON:
+    """The value of canonical JSON, as the library returns it."""
+    try:
+        tree = json.loads(text, parse_constant=_refuse_constant)
+        # Only wrapped kinds have a key that begins with a dollar sign; the rest is what json.loads made of it.
+        wrapped = '"$' in text if isinstance(text, str) else b'"$' in text
+        return _unwrapped(tree) if wrapped else tree  # type: ignore[no-any-return]
+    except Refusal as refusal:
+        raise refusal.about(key) from None
+    except ValueError as error:
+        raise InvalidError(f'"{key}": this is not JSON: {error}', key=key) from None
+
+
+# --- from Python to JSON
+
+
+def _plain(value: object, depth: int) -> object:
+    """The value in JSON's own kinds, each kind that JSON lacks wrapped in an object."""
+    match value:
+        case None | bool() | str():
+            return value
+        case int():
+            return _plain_integer(int(value))
+        case float():
+            return float(value) if math.isfinite(value) else {"$numberDouble": _NOT_NUMBERS[repr(float(value))]}
+        case bytes():
+            return {"$binary": {"base64": base64.b64encode(value).decode("ascii"), "subType": "00"}}
+        case datetime():
+            return {"$date": text_of_date(value)}
+        case bytearray() | memoryview():
+            # They are sequences of integers too, and would become arrays.
+            raise Refusal(InvalidError, f"a {_name(value)} cannot be stored; make it bytes")
+        case Mapping():
+            return _plain_object(value, _deeper(depth))
+        case Sequence():
+            return _plain_array(value, _deeper(depth))
+    raise Refusal(
+        InvalidError,
+        f"a {_name(value)} cannot be stored; use bool, int, float, str, bytes, datetime, list or dict, or a kept.Key",
+    )
+
+
+_NOT_NUMBERS = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}
+
+
+def _name(value: object) -> str:
+    return type(value).__qualname__
+
+
+def _deeper(depth: int) -> int:
+    if depth == NESTING:
+        raise Refusal(InvalidError, f"more than {NESTING} lists and dicts stand inside each other")
+    return depth + 1
+
+
+def _plain_integer(value: int) -> object:
+    if -(2**63) <= value < 2**63:
+        return value
+    if 0 < value < 2**64:
+        return {"$numberULong": str(value)}
+    size = f"an integer of {value.bit_length()} bits"
+    raise Refusal(OutOfRangeError, f"{size} cannot be stored; integers go from -2^63 to 2^64 - 1")
+
+
+def _plain_array(values: Sequence[object], depth: int) -> list[object]:
+    result: list[object] = []
+    for index, value in enumerate(values):
+        try:
+            result.append(_plain(value, depth))
+        except Refusal as refusal:
+            raise refusal.inside(index)
+    return result
+
+
+def _plain_object(members: Mapping[Any, object], depth: int) -> dict[str, object]:
+    result: dict[str, object] = {}
+    literal = False
+    for name, value in members.items():
+        if not isinstance(name, str):
+            raise Refusal(InvalidError, f"a dict has the key {name!r}; keys must be str")
+        literal = literal or name.startswith("$")
+        try:
+            result[name] = _plain(value, depth)
+        except Refusal as refusal:
+            raise refusal.inside(name)
+    return {"$literal": result} if literal else result
+
+
+# --- from JSON to Python
+
+
+def _unwrapped(tree: Any) -> Any:
+    if isinstance(tree, list):
+        return [_unwrapped(item) for item in tree]
+    if not isinstance(tree, dict):
+        return tree
+    for name in tree:
+        if name.startswith("$"):
+            return _unwrapped_kind(name, tree)
+    return {name: _unwrapped(value) for name, value in tree.items()}
+
+
+def _unwrapped_kind(name: str, tree: dict[str, Any]) -> JSON:
+    try:
+        if len(tree) == 1 and name in _KINDS:
+            return _KINDS[name](tree[name])
+    except (TypeError, ValueError, KeyError, AttributeError):
+        pass
+    raise Refusal(InvalidError, f"the JSON form {readable_form(tree)} is unknown; a newer version may have written it")
+
+
+def readable_form(tree: dict[str, Any]) -> str:
+    """The names of an object's members: enough to recognise a form, and no value that may be secret."""
+    return "{" + ", ".join(sorted(tree)) + "}"
+
+
+def _unsigned(text: str) -> int:
+    value = int(text)
+    if str(value) != text or not 0 <= value < 2**64:
+        raise ValueError(text)
+    return value
+
+
+def _signed(text: str) -> int:
+    value = int(text)
+    if str(value) != text or not -(2**63) <= value < 2**63:
+        raise ValueError(text)
+    return value
+
+
+def _not_number(text: str) -> float:
+    return {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}[text]
+
+
+def _binary(form: dict[str, str]) -> bytes:
+    if form.keys() != {"base64", "subType"} or form["subType"] != "00":
+        raise ValueError(form)
+    try:
+        return base64.b64decode(form["base64"], validate=True)
+    except binascii.Error as error:
+        raise Refusal(InvalidError, f"bytes are not base64: {error}") from None
+
+
+def _literal(members: dict[str, Any]) -> JSON:
+    return {name: _unwrapped(value) for name, value in members.items()}
+
+
+_KINDS: dict[str, Callable[[Any], JSON]] = {
+    "$numberULong": _unsigned,
+    "$numberLong": _signed,
+    "$numberDouble": _not_number,
+    "$binary": _binary,
+    "$date": date_of_text,
+    "$literal": _literal,
+}
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise Refusal(InvalidError, f"{name} is not JSON")

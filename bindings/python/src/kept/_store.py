@@ -1,0 +1,203 @@
+"""Opening a store, and what only a store can do."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import os
+import random
+import time
+import weakref
+from collections.abc import Callable
+from ctypes import POINTER, byref
+from types import TracebackType
+from typing import Any, Literal, NoReturn, Self, TypeVar, overload
+
+from ._c.store import KEPT_DURABLE, KEPT_OPTIONS_INIT, KEPT_SHARED, kept_flush, kept_open, kept_options, kept_store
+from ._c.status import kept_error
+from ._errors import ConflictError, InvalidError
+from ._exit import calling_back, close, opened
+from ._json import JSON, Storable
+from ._key import Key, encoded_name, encoded_text, name_of
+from ._observation import Change, Notice, Subscription, subscribe
+from ._settings import Settings
+from ._transaction import Transaction, set_if
+
+T = TypeVar("T")
+Durability = Literal["shared", "durable"]
+
+
+class Store(Settings):
+    """An open settings store; made by `kept.open`, ended by `close` or the end of a `with` block.
+
+    A store that is dropped is closed, unless a subscription needs it; so is every store when Python ends.
+    In C: `kept_store`. In Swift: `Store`.
+    """
+
+    def __init__(self, location: str | os.PathLike[str], options: kept_options) -> None:
+        """Opens one; programs call `kept.open`."""
+        self._location = _text_of_location(location)
+        self._busy_timeout: float = options.busy_timeout_ms / 1000
+        self._handle = POINTER(kept_store)()
+        with calling_back():
+            kept_open(encoded_text(self._location, "a location"), byref(options), byref(self._handle), kept_error())
+            self._close = weakref.finalize(self, close, opened(self._handle))
+        self._close.atexit = False  # _exit sees to that
+
+    # --- its life
+
+    def close(self) -> None:
+        """Closes the store and syncs what was written to the disk. Its subscriptions end: no further callback begins.
+        Any thread; the second time does nothing. Later calls raise `ClosedError`. In C: `kept_close`."""
+        self._close()
+
+    def flush(self) -> None:
+        """Syncs every write that has returned, of all processes, so that it survives power loss. In C: `kept_flush`."""
+        kept_flush(self._handle, kept_error())
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<kept.Store {self._location!r}{'' if self._close.alive else ', closed'}>"
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(f"{self!r} cannot be copied or pickled; open its location once more")
+
+    # --- writing with conditions
+
+    @overload
+    def set(self, key: Key[T], value: T, *, if_revision: int, durable: bool = False) -> int: ...
+    @overload
+    def set(self, key: Key[T], value: T, *, if_revision: None = None, durable: bool = False) -> None: ...
+    @overload
+    def set(self, key: str, value: Storable, *, if_revision: int, durable: bool = False) -> int: ...
+    @overload
+    def set(self, key: str, value: Storable, *, if_revision: None = None, durable: bool = False) -> None: ...
+    def set(self, key: Any, value: Any, *, if_revision: int | None = None, durable: bool = False) -> int | None:
+        """Sets a key as `[]` does, with conditions.
+
+        With `if_revision` only if the key still has that revision (0: is absent), else it is a `ConflictError` and
+        nothing is written; returns the key's new revision. With `durable` it survives power loss when this returns;
+        should that fail after a compare-and-set, the value is written and the error is raised all the same.
+        In C: `kept_set_json_if`. In Swift: `Store.set(_:forKey:ifRevision:)`."""
+        if if_revision is not None:
+            revision = set_if(self, key, value, if_revision)
+            if durable:
+                self.flush()
+            return revision
+        if durable:
+            with self.transaction(durable=True) as transaction:
+                transaction[key] = value
+        else:
+            self[key] = value
+        return None
+
+    # --- transactions
+
+    def transaction(self, durable: bool = False) -> Transaction:
+        """Begins a transaction: `with settings.transaction() as t:` commits at the end, rolls back on an exception.
+
+        With `durable` it survives power loss when it is committed, else it is as the store was opened. Where another
+        writer was faster the commit is a `ConflictError`; `run_transaction` begins again by itself.
+        In C: `kept_begin`."""
+        return Transaction(self, durable)
+
+    def run_transaction(self, body: Callable[[Transaction], T], durable: bool = False) -> T:
+        """Runs `body` in a transaction, commits, and returns what it returned; begins again when another writer was
+        faster. So `body` must have no effect outside the transaction. `ConflictError` when it was overtaken for as
+        long as the store's `busy_timeout`, or when it expects a revision that is gone. In Swift: `Store.transaction`."""
+        deadline = time.monotonic() + self._busy_timeout
+        refused: tuple[str, int] | None = None
+        for attempt in itertools.count():
+            transaction = self.transaction(durable)
+            try:
+                with transaction:
+                    result = body(transaction)
+                return result
+            except ConflictError:
+                hopeless = transaction._refused is not None and transaction._refused == refused
+                if hopeless or time.monotonic() >= deadline:
+                    raise
+                refused = transaction._refused
+            # A short random pause, longer each time, so that those who were overtaken do not meet again.
+            time.sleep(random.uniform(0, 20e-6 * 2 ** min(attempt, 8)))
+        raise AssertionError("the loop has no end")
+
+    def _together(self, steps: Callable[[Settings], T]) -> T:
+        return self.run_transaction(steps)
+
+    # --- observation
+
+    @overload
+    def observe(self, key: Key[T], *, initial: bool = ...) -> Callable[[Callable[[Change[T]], Any]], Subscription]: ...
+    @overload
+    def observe(self, key: Key[T], callback: Callable[[Change[T]], Any], *, initial: bool = ...) -> Subscription: ...
+    @overload
+    def observe(self, key: str, *, initial: bool = ...) -> Callable[[Callable[[Change[JSON]], Any]], Subscription]: ...
+    @overload
+    def observe(self, key: str, callback: Callable[[Change[JSON]], Any], *, initial: bool = ...) -> Subscription: ...
+    @overload
+    def observe(self, *, prefix: str, initial: bool = ...) -> Callable[[Callable[[Notice], Any]], Subscription]: ...
+    @overload
+    def observe(self, *, prefix: str, callback: Callable[[Notice], Any], initial: bool = ...) -> Subscription: ...
+    def observe(
+        self,
+        key: str | Key[Any] | None = None,
+        callback: Callable[[Any], Any] | None = None,
+        *,
+        prefix: str | None = None,
+        initial: bool = False,
+    ) -> Any:
+        """Calls back with a `Change` at each change of `key`, or with a `Notice` at each commit that changes keys with
+        `prefix` ("" is every key).
+
+        A decorator where no callback is given, and a context manager: `@settings.observe(VOLUME)`, or
+        `with settings.observe(VOLUME, show):`. The callback runs on the library's own thread, one call at a time and
+        in the order of the commits; with `initial`, first on this thread with what is there now. What it raises goes
+        to `logging.getLogger("kept")` and `sys.unraisablehook`. In C: `kept_observe`. In Swift: `Store.observe`."""
+        if (key is None) == (prefix is None):
+            raise InvalidError("observe() takes either a key or prefix=…, and exactly one of them")
+        encoded = encoded_text(prefix, "a prefix") if prefix is not None else encoded_name(name_of(key))  # type: ignore[arg-type]
+
+        def subscribed(callback: Callable[[Any], Any]) -> Subscription:
+            return subscribe(self, callback, key, encoded, initial)
+
+        return subscribed if callback is None else subscribed(callback)
+
+
+def open(
+    location: str | os.PathLike[str], *, durability: Durability = "shared", busy_timeout: float = 5.0
+) -> Store:
+    """Opens a store, and creates it where there is none.
+
+    `location` is an identifier such as "com.example.player" (lives in $XDG_CONFIG_HOME/kept/<identifier>.kept/, by
+    default in ~/.config), a path to the store's folder (a str with a slash, or any `Path`), "memory:" for a new store
+    without a file, or "memory:name" for one that this process shares by name. `durability` is for writes that do not
+    say: "shared" survives kill -9 of every process, "durable" survives power loss too. `busy_timeout` is how long, in
+    seconds, a write waits for other writers before it is a `BusyError`.
+
+    Raises `InvalidError`, `DeniedError`, `NoSpaceError`, `CorruptError`, `UnavailableError` or `UnsupportedError`.
+    In C: `kept_open`. In Swift: `Store.open(_:)`.
+    """
+    if durability not in ("shared", "durable"):
+        raise InvalidError(f'durability is {durability!r}; it must be "shared" or "durable"')
+    if not (0 <= busy_timeout and math.isfinite(busy_timeout) and busy_timeout * 1000 < 2**32):
+        raise InvalidError(f"busy_timeout is {busy_timeout!r}; it must be 0 to 4,294,967 seconds")
+    options = KEPT_OPTIONS_INIT()
+    options.durability = KEPT_DURABLE if durability == "durable" else KEPT_SHARED
+    options.busy_timeout_ms = round(busy_timeout * 1000)
+    return Store(location, options)
+
+
+def _text_of_location(location: str | os.PathLike[str]) -> str:
+    """A `Path` is always a path: without a slash it would be taken for an identifier."""
+    if isinstance(location, os.PathLike):
+        path = os.fspath(location)
+        return path if not isinstance(path, str) or "/" in path else f"./{path}"
+    return location

@@ -1,0 +1,105 @@
+"""Transactions: many keys change together or not at all."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable
+from ctypes import POINTER, byref, c_uint64
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
+
+from ._c.json import kept_set_json_if
+from ._c.status import kept_error
+from ._c.store import KEPT_DURABLE, kept_store
+from ._c.transactions import KEPT_TRANSACTION_OPTIONS_INIT, kept_begin, kept_commit, kept_rollback
+from ._errors import ConflictError, OutOfRangeError
+from ._json import Storable
+from ._key import Key, encoded_name, name_of
+from ._settings import Settings, json_for
+
+if TYPE_CHECKING:
+    from ._store import Store
+
+T = TypeVar("T")
+
+
+class Transaction(Settings):
+    """One commit in the making: it reads its own writes, and holds no lock.
+
+    Made by `Store.transaction`; as a context manager it commits at the end of the block, and rolls back on an
+    exception. Its reads raise `ConflictError` as soon as what it has read is known to have changed. One that is
+    dropped is rolled back. In C: `kept_begin`. In Swift: `Transaction`.
+    """
+
+    def __init__(self, store: Store, durable: bool) -> None:
+        """Begins one; programs call `Store.transaction`."""
+        options = KEPT_TRANSACTION_OPTIONS_INIT()
+        if durable:
+            options.durability = KEPT_DURABLE
+        self._handle = POINTER(kept_store)()
+        kept_begin(store._handle, byref(options), byref(self._handle), kept_error())
+        self._rollback = weakref.finalize(self, kept_rollback, self._handle)
+        self._rollback.atexit = False
+        # The expectation of `set` that was not met. Beginning again helps only if it is another one then.
+        self._refused: tuple[str, int] | None = None
+
+    def commit(self) -> int:
+        """Commits, and ends the transaction whatever comes of it. Returns the store's new revision, or the current one
+        when nothing changed. `ConflictError`, with nothing written, when somebody else has changed what it read: begin
+        again. In C: `kept_commit`."""
+        self._rollback.detach()
+        revision = c_uint64()
+        kept_commit(self._handle, byref(revision), kept_error())
+        return revision.value
+
+    def rollback(self) -> None:
+        """Ends the transaction and forgets its writes. Does nothing to one that has ended. In C: `kept_rollback`."""
+        self._rollback()
+
+    @overload
+    def set(self, key: Key[T], value: T, *, if_revision: int | None = None) -> None: ...
+    @overload
+    def set(self, key: str, value: Storable, *, if_revision: int | None = None) -> None: ...
+    def set(self, key: Any, value: Any, *, if_revision: int | None = None) -> None:
+        """As `[]`, with an expectation: where the key's revision is not `if_revision`, here or in `commit` there is a
+        `ConflictError`. 0 expects that the key is absent. In C: `kept_set_json_if`."""
+        if if_revision is None:
+            self[key] = value
+            return
+        try:
+            set_if(self, key, value, if_revision)
+        except ConflictError:
+            self._refused = name_of(key), if_revision
+            raise
+
+    def _together(self, steps: Callable[[Settings], T]) -> T:
+        return steps(self)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        # One that the block has ended itself stays as it is.
+        if not self._rollback.alive:
+            return
+        if kind is None:
+            self.commit()
+        else:
+            self.rollback()
+
+
+def set_if(settings: Settings, key: Any, value: Any, expected: int) -> int:
+    """Compare-and-set. Returns the key's revision, or 0 in a transaction, which does not know it yet."""
+    revision = c_uint64()
+    name, json = encoded_name(name_of(key)), json_for(key, value)
+    kept_set_json_if(settings._handle, name, json, revision_number(expected), byref(revision), kept_error())
+    return revision.value
+
+
+def revision_number(value: int) -> int:
+    """A revision as C takes it; ctypes would cut off what is too much."""
+    if not 0 <= value < 2**64:
+        raise OutOfRangeError(f"the revision {value} cannot be; revisions are 0 to 2^64 - 1")
+    return value
