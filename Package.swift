@@ -15,13 +15,14 @@ let package = Package(
     .target(name: "Kept", dependencies: ["KeptCore"]),
 
     // Implements include/kept.h.
-    .target(name: "KeptC", dependencies: ["KeptCore", "CKept"]),
+    .target(name: "KeptC", dependencies: ["KeptCore", "CKept", "CPlatform"]),
     .systemLibrary(name: "CKept", path: "include"),
 
     // The untyped store.
-    .target(name: "KeptCore", dependencies: ["CSQLite", "CJSON"]),
+    .target(name: "KeptCore", dependencies: ["CPlatform", "CSQLite", "CJSON"]),
 
-    // Module maps onto the system's libraries.
+    // What C gives us: the operating system in one header, and module maps onto the system's libraries.
+    .systemLibrary(name: "CPlatform"),
     .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(name: "CJSON", pkgConfig: "json-c", providers: [.apt(["libjson-c-dev"])]),
 

@@ -1,7 +1,7 @@
 # How libkept.so is made: `swift build` links it, ShipLibrary.cmake names, strips and weighs it.
 #
-# Defines the target kept::kept for the tests and for bindings/c. It is an imported target with the installed one's name,
-# because CMake did not compile it.
+# Defines the target kept::kept for the tests and for bindings/c. It is an imported target with the installed one's
+# name, because CMake did not compile it.
 
 find_program(KEPT_SWIFT swift REQUIRED DOC "The Swift 6.3 driver")
 

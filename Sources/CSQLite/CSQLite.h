@@ -1,4 +1,5 @@
-// The system's SQLite, and the few calls of it that Swift cannot spell: variadic functions and the SQLITE_TRANSIENT cast.
+// The system's SQLite, and the few calls of it that Swift cannot spell: variadic functions and the SQLITE_TRANSIENT
+// cast.
 #ifndef KEPT_CSQLITE_H
 #define KEPT_CSQLITE_H
 

@@ -1,15 +1,8 @@
 // The section "JSON" of kept.h: any value as text.
 
 public import CKept
+import CPlatform
 import KeptCore
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
 
 @_cdecl("kept_get_json") @implementation
 public func kept_get_json(
@@ -53,7 +46,9 @@ public func kept_set_json_if(
 }
 
 extension Optional where Wrapped == UnsafePointer<CChar> {
-  /// Reads NUL-terminated JSON. It need not be UTF-8 yet: the reader finds the byte where it is not.
+  /// Reads NUL-terminated JSON.
+  ///
+  /// It need not be UTF-8 yet: the reader finds the byte where it is not.
   fileprivate func value(for key: KeyName) throws(StoreError) -> Value {
     let start = try required("json")
     do {

@@ -38,7 +38,9 @@ private func shown(_ notice: OpaquePointer?) -> ShownNotice? {
   notice.map { Unmanaged<ShownNotice>.fromOpaque(UnsafeRawPointer($0)).takeUnretainedValue() }
 }
 
-/// A notice and the C texts that were asked of it; they live as long as it does. Used by one thread.
+/// A notice and the C texts that were asked of it; they live as long as it does.
+///
+/// Used by one thread.
 final class ShownNotice {
   struct Texts {
     var key: UnsafePointer<CChar>?

@@ -1,15 +1,8 @@
 // The section "Status" of kept.h: the version, the names of statuses, and giving memory back.
 
 public import CKept
+import CPlatform
 import KeptCore
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
 
 @_cdecl("kept_version") @implementation
 public func kept_version() -> UnsafePointer<CChar>? { StaticText.version }

@@ -29,7 +29,9 @@ public func kept_flush(_ store: OpaquePointer?, _ error: UnsafeMutablePointer<ke
 }
 
 extension UnsafePointer where Pointee == kept_options {
-  /// Copies the options. A program built with a longer struct may use only what this version knows.
+  /// Copies the options.
+  ///
+  /// A program built with a longer struct may use only what this version knows.
   fileprivate func storeOptions() throws(StoreError) -> StoreOptions {
     try checkOptions(self, size: pointee.size, known: MemoryLayout<kept_options>.size, name: "KEPT_OPTIONS_INIT")
     return StoreOptions(

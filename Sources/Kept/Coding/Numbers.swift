@@ -1,5 +1,5 @@
-// How numbers are stored. Which of them convert when they are read is KeptCore's rule, one for all languages: those that
-// survive it. The range of each Swift type comes on top.
+// How numbers are stored. Which of them convert when they are read is KeptCore's rule, one for all languages: those
+// that survive it. The range of each Swift type comes on top.
 
 public import KeptCore
 

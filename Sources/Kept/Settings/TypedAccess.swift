@@ -5,13 +5,13 @@ public import KeptCore
 extension SettingsAccess {
   /// Reads or writes a key; never throws.
   ///
-  /// Reading gives the key's default where nothing is stored, and where what is stored cannot be read as the key's type:
-  /// then the error handler hears why, and the stored value stays. Writing nil removes the key; a value that cannot be
-  /// written is told to the error handler, and the old one stays. In a transaction a failed write, or a read that did
-  /// not reach the store, is thrown when it commits.
+  /// Reading gives the key's default where nothing is stored, and where what is stored cannot be read as the key's
+  /// type: then the error handler hears why, and the stored value stays. Writing nil removes the key; a value that
+  /// cannot be written is told to the error handler, and the old one stays. In a transaction a failed write, or a read
+  /// that did not reach the store, is thrown when it commits.
   ///
-  /// `settings[.volume] += 1` is two operations, and another writer may come between them: ``Store/update(_:_:)`` is one.
-  /// In Python: `settings[key]`.
+  /// `settings[.volume] += 1` is two operations, and another writer may come between them: ``Store/update(_:_:)`` is
+  /// one. In Python: `settings[key]`.
   public subscript<Value: Storable>(key: Key<Value>) -> Value {
     get {
       do {

@@ -1,6 +1,8 @@
 // What can go wrong, as a code that programs test and a sentence that people read.
 
-/// Why a call failed. Its C twin is `kept_error`; in Python each code is an exception class.
+/// Why a call failed.
+///
+/// Its C twin is `kept_error`; in Python each code is an exception class.
 public struct StoreError: Error, Sendable, CustomStringConvertible {
   /// What kind of failure it is.
   public let code: Code
@@ -37,7 +39,9 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
 }
 
 extension StoreError {
-  /// The kind of a failure. Open: later versions may add codes, so a `switch` needs a `default`.
+  /// The kind of a failure.
+  ///
+  /// Open: later versions may add codes, so a `switch` needs a `default`.
   ///
   /// The raw values are the `KEPT_…` statuses of the C header.
   public struct Code: RawRepresentable, Hashable, Sendable, CustomStringConvertible {

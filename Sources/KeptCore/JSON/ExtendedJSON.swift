@@ -1,4 +1,5 @@
-// The objects that stand for what JSON has no kind for: a closed profile of MongoDB's Extended JSON, version 2, relaxed.
+// The objects that stand for what JSON has no kind for: a closed profile of MongoDB's Extended JSON, version 2,
+// relaxed.
 //
 //   {"$numberULong":"18446744073709551615"}            an integer above Int64.max
 //   {"$numberLong":"42"}                               read only: an integer

@@ -1,8 +1,10 @@
-// Which numbers a JSON text may hold: integers of 64 bits, and doubles that are neither rounded to zero nor to infinity.
-// json-c would clamp the others silently.
+// Which numbers a JSON text may hold: integers of 64 bits, and doubles that are neither rounded to zero nor to
+// infinity. json-c would clamp the others silently.
 
 extension JSONScanner {
-  /// Passes over a number. A point or an exponent makes it a double, else it is an integer.
+  /// Passes over a number.
+  ///
+  /// A point or an exponent makes it a double, else it is an integer.
   mutating func scanNumber() throws(StoreError) {
     let start = position
     let isNegative = skip("-")

@@ -18,7 +18,9 @@ struct JSONScanner {
 
   private init(_ bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
 
-  /// Checks a whole text. Throws `invalid` or `tooLarge`, always with an offset.
+  /// Checks a whole text.
+  ///
+  /// Throws `invalid` or `tooLarge`, always with an offset.
   static func scan(_ bytes: UnsafeBufferPointer<UInt8>) throws(StoreError) -> JSONFindings {
     guard bytes.count <= Limits.jsonTextBytes else {
       throw StoreError(

@@ -8,7 +8,9 @@ public struct Notice: Sendable, Hashable {
   public let revision: Revision
   /// Who made the changes.
   public let origin: Origin
-  /// In the order of the keys' bytes. An initial notice has the present values, with no old ones.
+  /// In the order of the keys' bytes.
+  ///
+  /// An initial notice has the present values, with no old ones.
   public let changes: [Change]
 
   public enum Origin: Sendable, Hashable {

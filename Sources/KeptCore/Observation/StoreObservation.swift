@@ -35,7 +35,9 @@ package final class StoreObservation: Sendable {
     state.withLock { $0.observers.removeAll { $0 === observer } }
   }
 
-  /// Cancels every subscription and lets the thread go. No further callback begins.
+  /// Cancels every subscription and lets the thread go.
+  ///
+  /// No further callback begins.
   func end() {
     let (observers, queue) = state.withLock { state in
       state.isEnded = true

@@ -38,7 +38,9 @@ extension Store {
     return (Subscription(observer, in: observation), { if let present { observer.deliverInitial(present) } })
   }
 
-  /// The values in a scope now. A key that is absent is told as absent; a prefix tells of what is there.
+  /// The values in a scope now.
+  ///
+  /// A key that is absent is told as absent; a prefix tells of what is there.
   private func present(_ scope: Scope, at revision: Revision) throws(StoreError) -> Notice {
     var changes: [Change] = []
     switch scope {

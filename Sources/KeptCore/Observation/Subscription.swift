@@ -1,6 +1,8 @@
 // The token of a subscription, and the promise behind it: after `cancel` returns, no further call begins.
 
-/// Ends its subscription when it is cancelled or dropped. The C twin is `kept_subscription`.
+/// Ends its subscription when it is cancelled or dropped.
+///
+/// The C twin is `kept_subscription`.
 public final class Subscription: Sendable {
   private let observer: Observer
   private let observation: StoreObservation
@@ -12,8 +14,10 @@ public final class Subscription: Sendable {
 
   deinit { cancel() }
 
-  /// Ends the subscription. When it returns no further callback begins; one that runs is waited for, unless this is
-  /// called from inside it. Cancelling twice is fine. The C twin is `kept_unobserve`.
+  /// Ends the subscription.
+  ///
+  /// When it returns no further callback begins; one that runs is waited for, unless this is called from inside it.
+  /// Cancelling twice is fine. The C twin is `kept_unobserve`.
   public func cancel() {
     observer.cancel()
     observation.remove(observer)
@@ -51,7 +55,9 @@ final class Observer: Sendable {
     self.afterLastCall = afterLastCall
   }
 
-  /// Lets it hear of commits after `base`. With `initial` they wait until that has been delivered on this thread.
+  /// Lets it hear of commits after `base`.
+  ///
+  /// With `initial` they wait until that has been delivered on this thread.
   func begin(after base: Revision, awaitingInitial: Bool) {
     state.update {
       $0.base = base

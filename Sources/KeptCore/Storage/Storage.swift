@@ -1,7 +1,9 @@
 // One contract with many twins: what a backend must do so that a store can stand on it.
 // The conformance suite (Tests/KeptCoreTests/Storage/) runs for every storage; what it tests is the contract.
 
-/// The store's count of commits: 1 for the first. Every key remembers the revision that last changed it. 0 is "never".
+/// The store's count of commits: 1 for the first.
+///
+/// Every key remembers the revision that last changed it. 0 is "never".
 public typealias Revision = UInt64
 
 /// A backend: it keeps keys with their values and revisions, and commits many at once.

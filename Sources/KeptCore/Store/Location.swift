@@ -1,12 +1,6 @@
 // Where a store is, read from the text that a program gives.
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
+import CPlatform
 
 /// A parsed location.
 enum Location: Equatable {
@@ -23,7 +17,8 @@ enum Location: Equatable {
     if let name = text.split(after: "memory:") {
       self = .memory(name: name.isEmpty ? nil : name)
     } else if let scheme = Self.laterSchemes.first(where: { text.hasPrefix($0) }) {
-      throw StoreError(.unsupported, "this version opens no \"\(scheme)\" location; give an identifier, a path or \"memory:\"")
+      throw StoreError(
+        .unsupported, "this version opens no \"\(scheme)\" location; give an identifier, a path or \"memory:\"")
     } else if text.utf8.contains(UInt8(ascii: "/")) {
       self = .folder(text)
     } else {
@@ -45,8 +40,8 @@ enum Location: Equatable {
     guard isPlain, !identifier.hasPrefix("."), identifier.utf8.count <= 200 else {
       throw StoreError(
         .invalid,
-        "\"\(identifier)\" is no identifier: use up to 200 letters, digits, '.', '-' and '_', such as com.example.player; "
-          + "a path needs a slash")
+        "\"\(identifier)\" is no identifier: use up to 200 letters, digits, '.', '-' and '_', "
+          + "such as com.example.player; a path needs a slash")
     }
     return try configurationFolder() + "/kept/\(identifier).kept"
   }
@@ -56,7 +51,8 @@ enum Location: Equatable {
     if let path = environment("XDG_CONFIG_HOME"), path.hasPrefix("/") { return path }
     if let home = environment("HOME"), home.hasPrefix("/") { return home + "/.config" }
     throw StoreError(
-      .unavailable, "neither XDG_CONFIG_HOME nor HOME is set to an absolute path; set one, or open the store by its path")
+      .unavailable,
+      "neither XDG_CONFIG_HOME nor HOME is set to an absolute path; set one, or open the store by its path")
   }
 
   private static func environment(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }

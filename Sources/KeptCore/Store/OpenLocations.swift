@@ -18,8 +18,11 @@ enum OpenLocations {
 
   private static let places = Mutex<[Identity: Place]>([:])
 
-  /// The shared store of a location, opened by `open` if this is its first handle. Each call needs a ``leave(_:)``.
-  static func enter(_ identity: Identity, open: () throws(StoreError) -> any Storage) throws(StoreError) -> SharedStore {
+  /// The shared store of a location, opened by `open` if this is its first handle.
+  ///
+  /// Each call needs a ``leave(_:)``.
+  static func enter(_ identity: Identity, open: () throws(StoreError) -> any Storage) throws(StoreError) -> SharedStore
+  {
     try places.withLock { places throws(StoreError) in
       var place = if let open = places[identity] { open } else { Place(shared: SharedStore(try open()), handles: 0) }
       place.handles += 1

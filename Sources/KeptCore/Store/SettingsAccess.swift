@@ -28,12 +28,16 @@ extension SettingsAccess {
     try entry(for: KeyName(key))?.value
   }
 
-  /// Reads a value as canonical JSON; nil if the key is absent. The C twin is `kept_get_json`.
+  /// Reads a value as canonical JSON; nil if the key is absent.
+  ///
+  /// The C twin is `kept_get_json`.
   public func json(forKey key: String) throws(StoreError) -> String? {
     try value(forKey: key)?.json
   }
 
-  /// Writes a value; `null` removes the key. The C twin is `kept_set_json`.
+  /// Writes a value; `null` removes the key.
+  ///
+  /// The C twin is `kept_set_json`.
   ///
   /// Throws `invalid` for a key that is none or a value that nests too deep, and `tooLarge` for one over the limits.
   public func set(_ value: Value, forKey key: String) throws(StoreError) {
@@ -56,18 +60,24 @@ extension SettingsAccess {
     return try put(try value.checked(for: key), for: key, ifRevision: expected)
   }
 
-  /// Writes a value given as JSON; the text `null` removes the key. The C twin is `kept_set_json`.
+  /// Writes a value given as JSON; the text `null` removes the key.
+  ///
+  /// The C twin is `kept_set_json`.
   ///
   /// Throws `invalid` with the offset of the byte that is wrong.
   public func setJSON(_ json: String, forKey key: String) throws(StoreError) {
     do { try set(Value(json: json), forKey: key) } catch { throw error.about(key) }
   }
 
-  /// Removes a key; false if there was nothing to remove. The C twin is `kept_remove`.
+  /// Removes a key; false if there was nothing to remove.
+  ///
+  /// The C twin is `kept_remove`.
   @discardableResult
   public func remove(_ key: String) throws(StoreError) -> Bool { try delete(KeyName(key)) }
 
-  /// Whether the key has a value. The C twin is `kept_contains`.
+  /// Whether the key has a value.
+  ///
+  /// The C twin is `kept_contains`.
   public func contains(_ key: String) throws(StoreError) -> Bool { try entry(for: KeyName(key))?.value != nil }
 
   /// The revision that last changed the key; nil if it is absent, 0 if this transaction wrote it.
@@ -78,7 +88,9 @@ extension SettingsAccess {
     return entry?.value == nil ? nil : entry?.revision
   }
 
-  /// The keys that begin with a prefix, in the order of their bytes; `""` for all. The C twin is `kept_list`.
+  /// The keys that begin with a prefix, in the order of their bytes; `""` for all.
+  ///
+  /// The C twin is `kept_list`.
   public func keys(prefix: String = "") throws(StoreError) -> [String] {
     try keys(prefix: ExactString(prefix)).map(\.text)
   }

@@ -2,11 +2,13 @@
 
 import Synchronization
 
-/// One open location of this process. Handles (``Store``) come and go; the last one closes it.
+/// One open location of this process.
+///
+/// Handles (``Store``) come and go; the last one closes it.
 final class SharedStore: Sendable {
   let storage: any Storage
-  // Commits and subscriptions take turns here, so that every subscriber is told of commits in their order, and a new one
-  // of all that come after the values it was given. Callbacks run elsewhere, never under this lock.
+  // Commits and subscriptions take turns here, so that every subscriber is told of commits in their order, and a new
+  // one of all that come after the values it was given. Callbacks run elsewhere, never under this lock.
   private let subscribers = Mutex<[ObjectIdentifier: DeliveryQueue]>([:])
 
   init(_ storage: any Storage) { self.storage = storage }

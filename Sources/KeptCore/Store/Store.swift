@@ -4,7 +4,8 @@ import Synchronization
 
 /// An open settings database, shared by every process that opens the same location.
 ///
-/// Every method may be called from any thread. After ``close()`` everything throws `closed`. The C twin is `kept_store`.
+/// Every method may be called from any thread. After ``close()`` everything throws `closed`. The C twin is
+/// `kept_store`.
 public final class Store: SettingsAccess {
   package let options: StoreOptions
   private let shared: SharedStore
@@ -20,22 +21,26 @@ public final class Store: SettingsAccess {
     observation = StoreObservation()
   }
 
-  /// Uses a storage of your own making, or a `MemoryStorage` in a test. Closing the store closes the storage.
+  /// Uses a storage of your own making, or a `MemoryStorage` in a test.
+  ///
+  /// Closing the store closes the storage.
   public convenience init(storage: any Storage, options: StoreOptions = StoreOptions()) {
     self.init(SharedStore(storage), nil, options)
   }
 
   deinit { close() }
 
-  /// Opens a store, and creates it where there is none. The C twin is `kept_open`.
+  /// Opens a store, and creates it where there is none.
+  ///
+  /// The C twin is `kept_open`.
   ///
   /// - Parameter location: an identifier such as `com.example.player`, which lives in
-  ///   `$XDG_CONFIG_HOME/kept/<identifier>.kept/` (by default in `~/.config`); text with a slash is a path to the store's
+  /// `$XDG_CONFIG_HOME/kept/<identifier>.kept/` (by default in `~/.config`); text with a slash is a path to the store's
   ///   folder; `memory:` is a new store without a file, and `memory:name` one that this process shares by name for as
   ///   long as a handle is open.
   ///
-  /// Throws `invalid`, `denied`, `noSpace`, `corrupt`, `unavailable` or `unsupported`. Opening a location several times,
-  /// in one process or in many, is legal: all handles see the same values.
+  /// Throws `invalid`, `denied`, `noSpace`, `corrupt`, `unavailable` or `unsupported`. Opening a location several
+  /// times, in one process or in many, is legal: all handles see the same values.
   public static func open(_ location: String, options: StoreOptions = StoreOptions()) throws(StoreError) -> Store {
     switch try Location(location) {
     case .memory(name: nil):
@@ -53,7 +58,9 @@ public final class Store: SettingsAccess {
     }
   }
 
-  /// Closes the handle and syncs what was written to the disk. Closing twice is fine. The C twin is `kept_close`.
+  /// Closes the handle and syncs what was written to the disk.
+  ///
+  /// Closing twice is fine. The C twin is `kept_close`.
   ///
   /// Its subscriptions end: when it returns, no further callback begins.
   public func close() {
@@ -64,7 +71,9 @@ public final class Store: SettingsAccess {
     if identity.map(OpenLocations.leave) ?? true { shared.storage.close() }
   }
 
-  /// Syncs every write that has returned to the disk, so that it survives power loss. The C twin is `kept_flush`.
+  /// Syncs every write that has returned to the disk, so that it survives power loss.
+  ///
+  /// The C twin is `kept_flush`.
   public func flush() throws(StoreError) {
     try storage().flush()
   }
@@ -113,7 +122,9 @@ extension Store {
 
   func listing(prefix: ExactString) throws(StoreError) -> Listing { try storage().keys(prefix: prefix) }
 
-  /// Commits a batch as this handle's. Its values were checked.
+  /// Commits a batch as this handle's.
+  ///
+  /// Its values were checked.
   func commit(_ batch: Batch) throws(StoreError) -> Commit {
     try checkOpen()
     return try shared.commit(batch, by: self)

@@ -3,8 +3,8 @@
 extension Store {
   /// Runs `body` as one commit: everything in it is seen together, or not at all.
   ///
-  /// It reads its own writes. When somebody else changes what it read before it commits, it is run again from the start,
-  /// so the closure must have no effect outside it. It is rolled back when the closure throws.
+  /// It reads its own writes. When somebody else changes what it read before it commits, it is run again from the
+  /// start, so the closure must have no effect outside it. It is rolled back when the closure throws.
   ///
   /// Throws what the closure throws, and `conflict` if it was overtaken for as long as the busy time-out. The C twins
   /// are `kept_begin`, `kept_commit` and `kept_rollback`.
@@ -33,7 +33,8 @@ extension Store {
 
   /// Changes a value as one step: nobody else writes it between the reading and the writing.
   ///
-  /// `body` receives the value, nil if the key is absent, and may be run several times; setting it to nil removes the key.
+  /// `body` receives the value, nil if the key is absent, and may be run several times; setting it to nil removes the
+  /// key.
   /// - Returns: the value afterwards.
   @discardableResult
   public func update(_ key: String, _ body: (inout Value?) throws -> Void) throws -> Value? {
@@ -50,7 +51,9 @@ extension Store {
     }
   }
 
-  /// Begins a transaction that the caller ends. The C twin is `kept_begin`.
+  /// Begins a transaction that the caller ends.
+  ///
+  /// The C twin is `kept_begin`.
   package func begin(durability: Durability? = nil) throws(StoreError) -> Transaction {
     _ = try currentRevision()
     return Transaction(of: self, durability: durability ?? options.durability)

@@ -3,7 +3,9 @@
 
 import Synchronization
 
-/// Reads and writes that are seen together or not at all. It reads its own writes.
+/// Reads and writes that are seen together or not at all.
+///
+/// It reads its own writes.
 ///
 /// A read throws `conflict` as soon as the key is known to have changed after the first read; the commit throws it if
 /// anything read or listed has changed. After its end everything throws `closed`.
@@ -61,7 +63,9 @@ public final class Transaction: SettingsAccess {
     }
   }
 
-  /// Commits and ends the transaction, whatever comes of it. The C twin is `kept_commit`.
+  /// Commits and ends the transaction, whatever comes of it.
+  ///
+  /// The C twin is `kept_commit`.
   /// - Returns: the store's new revision, or its current one when nothing changed.
   package func commit() throws(StoreError) -> Revision {
     let ended = try end()
@@ -77,7 +81,9 @@ public final class Transaction: SettingsAccess {
   var wasRefused: Bool { state.withLock { $0.wasRefused } }
 
   /// Lets the commit throw a failure that the failing call, a subscript, could not: else half of it would be committed,
-  /// or what was decided upon a default that nobody stored. Of several failures the first counts.
+  /// or what was decided upon a default that nobody stored.
+  ///
+  /// Of several failures the first counts.
   package func fail(_ error: StoreError) {
     let isHeard = state.withLock { state in
       if !state.hasEnded { state.failure = state.failure ?? error }
@@ -86,7 +92,9 @@ public final class Transaction: SettingsAccess {
     if !isHeard { store.report(error) }
   }
 
-  /// Ends the transaction and forgets its edits. Ending twice is fine. The C twin is `kept_rollback`.
+  /// Ends the transaction and forgets its edits.
+  ///
+  /// Ending twice is fine. The C twin is `kept_rollback`.
   package func rollBack() { state.withLock { $0.hasEnded = true } }
 
   private func end() throws(StoreError) -> State {

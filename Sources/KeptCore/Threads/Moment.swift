@@ -1,12 +1,6 @@
 // Time that only moves forward, for time-outs. No test depends on how much of it passes.
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
+import CPlatform
 
 enum Moment {
   /// Milliseconds since some fixed moment.

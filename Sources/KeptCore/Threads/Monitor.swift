@@ -1,12 +1,6 @@
 // A lock with a place to wait: `Synchronization.Mutex` has no condition, and Dispatch does not survive a fork.
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
+import CPlatform
 
 /// State that one thread at a time may touch, and whose changes others can wait for.
 ///

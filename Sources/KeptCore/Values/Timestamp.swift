@@ -1,4 +1,5 @@
-// A moment to the nanosecond. It never passes through a Double since 1970, which would alter nearly half of today's dates.
+// A moment to the nanosecond. It never passes through a Double since 1970, which would alter nearly half of today's
+// dates.
 
 /// A moment in UTC, of the years 1 to 9999.
 public struct Timestamp: Hashable, Comparable, Sendable {

@@ -234,7 +234,8 @@ extension Value {
       .compactMap { try? Timestamp(seconds: $0.0, nanoseconds: Int32($0.1)) }
     return [
       true, false, 0, 1, -1, .int(.min), .int(.max), .uint(UInt64(Int64.max) + 1), .uint(.max),
-      0.0, -0.0, 1.0, 0.1, .double(.leastNonzeroMagnitude), .double(.greatestFiniteMagnitude), .double(.infinity), .double(-.infinity),
+      0.0, -0.0, 1.0, 0.1, .double(.leastNonzeroMagnitude), .double(.greatestFiniteMagnitude), .double(.infinity),
+      .double(-.infinity),
       .double(.nan), "", "text", "with a NUL \u{0} inside", "\u{E9}", "e\u{301}", "\u{1F3B5}", "NaN", "removed",
       .bytes([]), .bytes([0]), .bytes(Array(0...255)), [], [:], [.null, true, [1, 1.0, ["": .bytes([1])]]],
       ["b": 1, "a": .null, "\u{E9}": 2, "e\u{301}": 3, "$dollar": [:]],

@@ -4,7 +4,9 @@ import Foundation
 import KeptCore
 import Testing
 
-/// A storage that keeps the contract. Add a case, and every story is told of it too.
+/// A storage that keeps the contract.
+///
+/// Add a case, and every story is told of it too.
 enum StorageUnderTest: String, CaseIterable, CustomTestStringConvertible {
   case memory = "MemoryStorage"
   case local = "LocalStorage"

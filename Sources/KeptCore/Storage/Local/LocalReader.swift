@@ -1,6 +1,9 @@
-// What is asked of the database: entries, listings, and what changed since. Writers ask it too, inside their transaction.
+// What is asked of the database: entries, listings, and what changed since. Writers ask it too, inside their
+// transaction.
 
-/// The reading half of a LocalStorage. Not thread-safe.
+/// The reading half of a LocalStorage.
+///
+/// Not thread-safe.
 final class LocalReader {
   private let connection: SQLiteConnection
 

@@ -3,12 +3,14 @@
 enum LocalSchema {
   /// "Kept" in ASCII: tells our databases from everybody else's.
   static let applicationID: Int64 = 0x4B65_7074
-  /// The version of the format. A higher one was written by a later Kept and is refused, never guessed at.
+  /// The version of the format.
+  ///
+  /// A higher one was written by a later Kept and is refused, never guessed at.
   static let version: Int64 = 1
 
-  // `entry` keeps every key with its kind, value and revision; ValueColumns.swift says what stands in `value`. ANY keeps
-  // -0.0 and 5.0 as they are; a REAL column would not. Removed keys stay as tombstones, so that others learn of it.
-  // `store` has one row: the count of commits, and the newest revision of which a tombstone was pruned (`floor`).
+  // `entry` keeps every key with its kind, value and revision; ValueColumns.swift says what stands in `value`. ANY
+  // keeps -0.0 and 5.0 as they are; a REAL column would not. Removed keys stay as tombstones, so that others learn of
+  // it. `store` has one row: the count of commits, and the newest revision of which a tombstone was pruned (`floor`).
   static let tables = """
     CREATE TABLE entry (
       key TEXT NOT NULL PRIMARY KEY,
@@ -34,7 +36,8 @@ enum LocalSchema {
     let answer = try mode.first { mode.string(0) } ?? nil
     guard answer == "wal" else {
       throw StoreError(
-        .unsupported, "the file system has no shared memory for SQLite's write-ahead log; put the store on a local disk")
+        .unsupported, "the file system has no shared memory for SQLite's write-ahead log; put the store on a local disk"
+      )
     }
     try connection.write { () throws(StoreError) in try connection.run(tables) }
   }
@@ -44,7 +47,8 @@ enum LocalSchema {
     let application = try connection.integer("PRAGMA application_id")
     let version = try connection.integer("PRAGMA user_version")
     guard application == applicationID else {
-      throw StoreError(.unsupported, "\(path) is not a store of Kept (application id \(application)); give another location")
+      throw StoreError(
+        .unsupported, "\(path) is not a store of Kept (application id \(application)); give another location")
     }
     guard version <= self.version else {
       throw StoreError(

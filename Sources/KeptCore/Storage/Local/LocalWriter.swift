@@ -1,6 +1,8 @@
 // A commit: check what it expects, write what really changes, count one revision, and sync if it must be durable.
 
-/// The writing half of a LocalStorage. Not thread-safe.
+/// The writing half of a LocalStorage.
+///
+/// Not thread-safe.
 final class LocalWriter {
   private let connection: SQLiteConnection
   private let reader: LocalReader

@@ -33,7 +33,9 @@ final class SQLiteConnection {
     try check(sqlite3_exec(handle, sql, nil, nil, nil), doing: "run \"\(sql)\"")
   }
 
-  /// A statement that is prepared once and kept. Use it up, or reset it, before the next use.
+  /// A statement that is prepared once and kept.
+  ///
+  /// Use it up, or reset it, before the next use.
   func statement(_ sql: StaticString) throws(StoreError) -> SQLiteStatement {
     let name = StaticName(sql)
     if let kept = statements[name] { return kept }
@@ -48,7 +50,8 @@ final class SQLiteConnection {
     return statement
   }
 
-  /// Runs `body` as one write transaction: it holds the write lock from the beginning, and is undone when `body` throws.
+  /// Runs `body` as one write transaction: it holds the write lock from the beginning, and is undone when `body`
+  /// throws.
   func write<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
     try statement("BEGIN IMMEDIATE").finish()
     do {

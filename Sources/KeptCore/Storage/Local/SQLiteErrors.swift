@@ -1,14 +1,7 @@
 // What SQLite's result codes mean to a program that uses Kept, and what it can do about them.
 
+import CPlatform
 import CSQLite
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
 
 extension StoreError {
   /// The error for a result code, with SQLite's own words and an advice.

@@ -2,7 +2,9 @@
 
 import CSQLite
 
-/// A prepared statement of one connection. Parameters count from 1, columns from 0, as in SQLite.
+/// A prepared statement of one connection.
+///
+/// Parameters count from 1, columns from 0, as in SQLite.
 struct SQLiteStatement {
   private let statement: OpaquePointer
   private let connection: OpaquePointer
@@ -98,7 +100,8 @@ struct SQLiteStatement {
   ) throws(Failure) -> T {
     let start = sqlite3_column_blob(statement, column)
     let count = Int(sqlite3_column_bytes(statement, column))
-    return try body(UnsafeBufferPointer(start: start?.assumingMemoryBound(to: UInt8.self), count: start == nil ? 0 : count))
+    return try body(
+      UnsafeBufferPointer(start: start?.assumingMemoryBound(to: UInt8.self), count: start == nil ? 0 : count))
   }
 
   func bytes(_ column: Int32) -> [UInt8] { withBytes(column) { Array($0) } }

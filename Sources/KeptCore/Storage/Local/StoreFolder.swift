@@ -1,14 +1,10 @@
 // A store's folder: made for its owner alone, and only ever with a whole database in it.
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
+import CPlatform
 
-/// The folder of a LocalStorage. Directories that it makes have mode 0700, files 0600.
+/// The folder of a LocalStorage.
+///
+/// Directories that it makes have mode 0700, files 0600.
 struct StoreFolder {
   let path: String
 
@@ -24,8 +20,8 @@ struct StoreFolder {
 
   /// Makes sure that the folder and a database in it are there.
   ///
-  /// A new database is made whole under a name of its own and then linked into place: whoever opens the folder meanwhile,
-  /// or finds it after a kill in the middle, sees either none or a complete one.
+  /// A new database is made whole under a name of its own and then linked into place: whoever opens the folder
+  /// meanwhile, or finds it after a kill in the middle, sees either none or a complete one.
   func prepare(_ fill: (_ path: String) throws(StoreError) -> Void) throws(StoreError) {
     try Self.makeDirectories(path)
     guard access(database, F_OK) != 0 else { return }
@@ -35,7 +31,7 @@ struct StoreFolder {
     try fill(draft)
     try Self.sync(draft)
     // Somebody else may have been first: theirs stays.
-    guard link(draft, database) == 0 || errno == EEXIST else { throw .system("put the database into", path) }
+    guard link(draft, database) == 0 || kept_errno() == EEXIST else { throw .system("put the database into", path) }
     try Self.sync(path)
   }
 
@@ -53,10 +49,9 @@ struct StoreFolder {
 
   private static func makeDirectories(_ path: String) throws(StoreError) {
     if mkdir(path, 0o700) == 0 { return try sync(parent(of: path)) }
-    switch errno {
+    switch kept_errno() {
     case EEXIST:
-      var status = stat()
-      guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
+      guard kept_is_folder(path) == 1 else {
         throw StoreError(.unavailable, "\(path) is not a folder; give another location")
       }
     case ENOENT where parent(of: path) != path:
@@ -75,14 +70,14 @@ struct StoreFolder {
   }
 
   private static func makeFile(_ path: String) throws(StoreError) {
-    let file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    let file = kept_open_file(path, O_RDWR | O_CREAT | O_EXCL, 0o600)
     guard file >= 0 else { throw .system("make a file in", parent(of: path)) }
     close(file)
   }
 
   /// Syncs a file, or the names in a folder, to the disk.
   private static func sync(_ path: String) throws(StoreError) {
-    let file = open(path, O_RDONLY | O_CLOEXEC)
+    let file = kept_open_file(path, O_RDONLY, 0)
     guard file >= 0 else { throw .system("open", path) }
     defer { close(file) }
     guard fsync(file) == 0 else { throw .system("sync", path) }
@@ -92,7 +87,7 @@ struct StoreFolder {
 extension StoreError {
   /// The error for a system call that has just failed.
   static func system(_ what: String, _ path: String) -> StoreError {
-    let error = errno
+    let error = kept_errno()
     let words = String(cString: strerror(error))
     return switch error {
     case ENOSPC, EDQUOT:

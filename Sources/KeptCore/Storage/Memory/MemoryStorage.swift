@@ -2,7 +2,9 @@
 
 import Synchronization
 
-/// Keeps everything in this process's memory. It is gone when the last store on it is closed.
+/// Keeps everything in this process's memory.
+///
+/// It is gone when the last store on it is closed.
 public final class MemoryStorage: Storage {
   public let abilities: StorageAbilities = [.atomicBatch, .revisions, .pushesChanges]
 
