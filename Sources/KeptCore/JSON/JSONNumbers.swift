@@ -2,11 +2,13 @@
 // json-c would clamp the others silently.
 
 extension JSONScanner {
-  /// Passes over a number. A point or an exponent makes it a double, else it is an integer.
+  /// Passes over a number.
+  ///
+  /// A point or an exponent makes it a double, else it is an integer.
   mutating func scanNumber() throws(StoreError) {
     let start = position
     let isNegative = skip("-")
-    if next == "I" { throw notANumber() }
+    if next == "I" { throw notANumber(at: start) }
     let whole = try scanDigits()
     if whole.count > 1, bytes[whole.lowerBound] == UInt8(ascii: "0") {
       throw invalid(at: whole.lowerBound, "a number begins with a needless 0; leave it out")

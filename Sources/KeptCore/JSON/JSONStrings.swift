@@ -2,7 +2,9 @@
 // NUL in a key, where json-c would end it.
 
 extension JSONScanner {
-  /// Passes over a string from quote to quote. A key's text is left in `key`.
+  /// Passes over a string from quote to quote.
+  ///
+  /// A key's text is left in `key`.
   mutating func scanString(isKey: Bool) throws(StoreError) {
     position += 1
     if isKey { key.removeAll(keepingCapacity: true) }
@@ -87,7 +89,7 @@ extension JSONScanner {
     case "t": return "\t"
     case "u": return try scanCodePoint(start: start)
     default:
-      throw invalid(at: start, "an escape is none that JSON has: \\\" \\\\ \\/ \\b \\f \\n \\r \\t or \\u with 4 digits")
+      throw invalid(at: start, #"an escape is none that JSON has: \" \\ \/ \b \f \n \r \t, or \u with 4 digits"#)
     }
   }
 

@@ -2,7 +2,9 @@
 
 import CJSON
 
-/// A text as json-c's objects. They never leave the call that made them: their reference counts are not atomic.
+/// A text as json-c's objects.
+///
+/// They never leave the call that made them: their reference counts are not atomic.
 struct JSONTree: ~Copyable {
   /// nil is JSON's null.
   let root: OpaquePointer?
@@ -86,10 +88,13 @@ struct JSONWalk {
   /// The text of a string node; it may hold NULs.
   func text(_ node: OpaquePointer?) -> String {
     let start = UnsafeRawPointer(json_object_get_string(node))
-    return String(decoding: UnsafeRawBufferPointer(start: start, count: Int(json_object_get_string_len(node))), as: UTF8.self)
+    let bytes = UnsafeRawBufferPointer(start: start, count: Int(json_object_get_string_len(node)))
+    return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// Counts the containers of the value. Those that only spell a kind (`$binary`, `$literal` and so on) are not entered.
+  /// Counts the containers of the value.
+  ///
+  /// Those that only spell a kind (`$binary`, `$literal` and so on) are not entered.
   private mutating func enter(at offset: Int) throws(StoreError) {
     guard depth < Limits.nesting else { throw StoreError.nestedTooDeeply(at: offset) }
     depth += 1

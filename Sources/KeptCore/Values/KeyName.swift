@@ -1,10 +1,14 @@
 // The name under which a value is stored. Whoever holds one need not check it again.
 
-/// A valid key: 1 to 1024 bytes of UTF-8 without NUL, compared byte by byte. Dots have no special meaning.
+/// A valid key: 1 to 1024 bytes of UTF-8 without NUL, compared byte by byte.
+///
+/// Dots have no special meaning.
 public struct KeyName: Hashable, Comparable, Sendable, CustomStringConvertible {
   public let exact: ExactString
 
-  /// Checks a key. Throws `invalid` for an empty or over-long one and for one with a NUL.
+  /// Checks a key.
+  ///
+  /// Throws `invalid` for an empty or over-long one and for one with a NUL.
   public init(_ text: String) throws(StoreError) {
     let length = text.utf8.count
     guard length > 0 else {

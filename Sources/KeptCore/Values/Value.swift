@@ -48,7 +48,7 @@ extension Value: Hashable {
     case (.int(let a), .int(let b)): a == b
     case (.uint(let a), .uint(let b)): a == b
     case (.double(let a), .double(let b)): a.bitPattern == b.bitPattern
-    case (.string(let a), .string(let b)): a.utf8.elementsEqual(b.utf8)
+    case (.string(let a), .string(let b)): ExactString(a) == ExactString(b)
     case (.bytes(let a), .bytes(let b)): a == b
     case (.date(let a), .date(let b)): a == b
     case (.array(let a), .array(let b)): a == b
@@ -84,6 +84,17 @@ extension Value: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, Expressib
   public init(stringLiteral value: String) { self = .string(value) }
   public init(arrayLiteral elements: Value...) { self = .array(elements) }
   public init(dictionaryLiteral elements: (ExactString, Value)...) { self = .dictionary(ValueDictionary(elements)) }
+}
+
+// MARK: - The value, if it is of the kind (numbers, which convert, are in Numbers.swift)
+
+extension Value {
+  public var asBool: Bool? { if case .bool(let value) = self { value } else { nil } }
+  public var asString: String? { if case .string(let value) = self { value } else { nil } }
+  public var asBytes: [UInt8]? { if case .bytes(let value) = self { value } else { nil } }
+  public var asDate: Timestamp? { if case .date(let value) = self { value } else { nil } }
+  public var asArray: [Value]? { if case .array(let value) = self { value } else { nil } }
+  public var asDictionary: ValueDictionary? { if case .dictionary(let value) = self { value } else { nil } }
 }
 
 extension Value: CustomStringConvertible {
