@@ -74,27 +74,16 @@ extension Value: Hashable {
   }
 }
 
-extension Value: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral,
-  ExpressibleByFloatLiteral, ExpressibleByStringLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
+// There is no nil literal, on purpose: in `found ? value : nil` it would make a `Value?` that holds null.
+extension Value: ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral,
+  ExpressibleByStringLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
 {
-  public init(nilLiteral: ()) { self = .null }
   public init(booleanLiteral value: Bool) { self = .bool(value) }
   public init(integerLiteral value: Int64) { self = .int(value) }
   public init(floatLiteral value: Double) { self = .double(value) }
   public init(stringLiteral value: String) { self = .string(value) }
   public init(arrayLiteral elements: Value...) { self = .array(elements) }
   public init(dictionaryLiteral elements: (ExactString, Value)...) { self = .dictionary(ValueDictionary(elements)) }
-}
-
-// MARK: - The value, if it is of the kind (numbers, which convert, are in Numbers.swift)
-
-extension Value {
-  public var asBool: Bool? { if case .bool(let value) = self { value } else { nil } }
-  public var asString: String? { if case .string(let value) = self { value } else { nil } }
-  public var asBytes: [UInt8]? { if case .bytes(let value) = self { value } else { nil } }
-  public var asDate: Timestamp? { if case .date(let value) = self { value } else { nil } }
-  public var asArray: [Value]? { if case .array(let value) = self { value } else { nil } }
-  public var asDictionary: ValueDictionary? { if case .dictionary(let value) = self { value } else { nil } }
 }
 
 extension Value: CustomStringConvertible {

@@ -8,7 +8,7 @@ import Testing
     arguments: [
       ("null", .null), (" \t\r\n true \n", true), ("false", false), ("0", 0), ("-1", -1),
       ("9223372036854775807", .int(.max)), ("-9223372036854775808", .int(.min)), ("\"\"", ""),
-      ("[ ]", []), ("{ }", .dictionary([:])), (" [ 1 , [ ] , { \"a\" : null } ] ", [1, [], ["a": nil]]),
+      ("[ ]", []), ("{ }", .dictionary([:])), (" [ 1 , [ ] , { \"a\" : null } ] ", [1, [], ["a": .null]]),
       (#"{"b":1,"a":2}"#, ["a": 2, "b": 1]),
     ] as [(String, Value)])
   func `plain JSON reads as what it says`(text: String, value: Value) throws {

@@ -45,7 +45,7 @@ import Testing
     let text = Array(#" [1.5,{"a":[],"b":-2e3}, {}]"#.utf8)
     let result = text.withUnsafeBufferPointer { text in Result { try JSONScanner.scan(text) } }
     let findings = try result.get()
-    #expect(findings.containers == [1, 6, 11, 24])
+    #expect(findings.containers == [1, 6, 11, 25])
     #expect(findings.doubles == [1.5, -2000.0])
   }
 

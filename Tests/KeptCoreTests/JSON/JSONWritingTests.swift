@@ -14,7 +14,7 @@ import Testing
       (.double(-.infinity), #"{"$numberDouble":"-Infinity"}"#),
       (.bytes([]), #"{"$binary":{"base64":"","subType":"00"}}"#),
       (.bytes([0, 1, 2, 255]), #"{"$binary":{"base64":"AAEC/w==","subType":"00"}}"#),
-      ([1, [], nil], "[1,[],null]"), (.dictionary([:]), "{}"),
+      ([1, [], .null], "[1,[],null]"), (.dictionary([:]), "{}"),
       (["b": 1, "a": ["c": 2]], #"{"a":{"c":2},"b":1}"#),
       (["$a": 1], #"{"$literal":{"$a":1}}"#), (["!": 1, "$": 2], #"{"$literal":{"!":1,"$":2}}"#),
       (["a$": 1], #"{"a$":1}"#), (["$a": ["$b": 1]], #"{"$literal":{"$a":{"$literal":{"$b":1}}}}"#),

@@ -19,15 +19,16 @@ import Testing
   @Test func `what is in order stays as it is`() throws {
     let date = try Timestamp(seconds: -1, nanoseconds: 5)
     for value: Value in [
-      true, 0, .uint(.max), -0.0, .double(.infinity), "a\0b", .bytes([0]), .date(date), [nil, [1.5]], ["$a": ["": nil]],
+      true, 0, .uint(.max), -0.0, .double(.infinity), "a\0b", .bytes([0]), .date(date), [.null, [1.5]],
+      ["$a": ["": .null]],
     ] {
       #expect(try value.checkedForStore() == value)
     }
   }
 
   @Test func `every NaN becomes the quiet one, and a small uint an int, at every depth`() throws {
-    let odd: [Value] = [.double(.signalingNaN), .double(-.nan), .uint(7), .uint(.max), .double(.nan), nil]
-    let even: [Value] = [.double(.nan), .double(.nan), 7, .uint(.max), .double(.nan), nil]
+    let odd: [Value] = [.double(.signalingNaN), .double(-.nan), .uint(7), .uint(.max), .double(.nan), .null]
+    let even: [Value] = [.double(.nan), .double(.nan), 7, .uint(.max), .double(.nan), .null]
     for (odd, even) in zip(odd, even).dropLast() { #expect(try odd.checkedForStore() == even) }
     #expect(try Value.array(odd).checkedForStore() == .array(even))
     #expect(try nested(60, inside: .array(odd)).checkedForStore() == nested(60, inside: .array(even)))

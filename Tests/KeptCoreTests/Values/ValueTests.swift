@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct ValueTests {
   @Test func `1, 1.0, true and "1" are four values`() {
-    let values: [Value] = [1, 1.0, true, "1", .uint(1), .bytes([1]), [1], nil]
+    let values: [Value] = [1, 1.0, true, "1", .uint(1), .bytes([1]), [1], .null]
     #expect(Set(values).count == values.count)
     for (index, value) in values.enumerated() {
       #expect(values.firstIndex(of: value) == index)
@@ -15,7 +15,7 @@ import Testing
   @Test func `every value equals itself, with one hash`() throws {
     let date = try Timestamp(seconds: 1)
     for value: Value in [
-      nil, false, 1, .uint(.max), 1.5, .double(.nan), "é", .bytes([]), .date(date), [1, [2]], ["a": ["b": nil]],
+      .null, false, 1, .uint(.max), 1.5, .double(.nan), "é", .bytes([]), .date(date), [1, [2]], ["a": ["b": .null]],
     ] {
       let twin = try value == .null ? .null : Value(json: value.json)
       #expect(value == twin)
@@ -40,7 +40,7 @@ import Testing
 
   @Test func `each kind has its name and its way out`() throws {
     let date = try Timestamp(seconds: 0)
-    let values: [Value] = [nil, true, 1, .uint(.max), 1.5, "a", .bytes([1]), .date(date), [1], ["a": 1]]
+    let values: [Value] = [.null, true, 1, .uint(.max), 1.5, "a", .bytes([1]), .date(date), [1], ["a": 1]]
     #expect(values.map(\.kind) == Value.Kind.allCases)
     #expect(values.map(\.kind.description) == Value.Kind.allCases.map(\.rawValue))
     #expect(values.compactMap(\.asBool) == [true])
@@ -49,6 +49,9 @@ import Testing
     #expect(values.compactMap(\.asDate) == [date])
     #expect(values.compactMap(\.asArray) == [[1]])
     #expect(values.compactMap(\.asDictionary) == [["a": 1]])
+    #expect(
+      values.map(\.described).joined(separator: ", ").hasPrefix(
+        "null, a bool, an int, a uint, a double, a string, bytes"))
   }
 }
 
