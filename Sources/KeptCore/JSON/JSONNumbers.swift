@@ -8,7 +8,7 @@ extension JSONScanner {
   mutating func scanNumber() throws(StoreError) {
     let start = position
     let isNegative = skip("-")
-    if next == "I" { throw notANumber() }
+    if next == "I" { throw notANumber(at: start) }
     let whole = try scanDigits()
     if whole.count > 1, bytes[whole.lowerBound] == UInt8(ascii: "0") {
       throw invalid(at: whole.lowerBound, "a number begins with a needless 0; leave it out")

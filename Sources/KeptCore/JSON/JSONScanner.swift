@@ -57,7 +57,7 @@ extension JSONScanner {
     case "t": try scanWord("true")
     case "f": try scanWord("false")
     case "n": try scanWord("null")
-    case "N", "I": throw notANumber()
+    case "N", "I": throw notANumber(at: position)
     case nil: throw invalid("the JSON text ends where a value must stand")
     default:
       throw invalid("a JSON value must stand here: an object, an array, text in double quotes, a number or a word")
@@ -144,8 +144,9 @@ extension JSONScanner {
     StoreError(.invalid, offset: offset ?? position, message)
   }
 
-  func notANumber() -> StoreError {
-    invalid("JSON has no NaN and no Infinity; write {\"$numberDouble\":\"NaN\"}, \"Infinity\" or \"-Infinity\"")
+  func notANumber(at offset: Int) -> StoreError {
+    invalid(
+      at: offset, "JSON has no NaN and no Infinity; write {\"$numberDouble\":\"NaN\"}, \"Infinity\" or \"-Infinity\"")
   }
 }
 

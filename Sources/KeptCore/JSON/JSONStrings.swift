@@ -89,8 +89,7 @@ extension JSONScanner {
     case "t": return "\t"
     case "u": return try scanCodePoint(start: start)
     default:
-      throw invalid(
-        at: start, "an escape is none that JSON has: \\\" \\\\ \\/ \\b \\f \\n \\r \\t or \\u with 4 digits")
+      throw invalid(at: start, #"an escape is none that JSON has: \" \\ \/ \b \f \n \r \t, or \u with 4 digits"#)
     }
   }
 

@@ -88,8 +88,8 @@ struct JSONWalk {
   /// The text of a string node; it may hold NULs.
   func text(_ node: OpaquePointer?) -> String {
     let start = UnsafeRawPointer(json_object_get_string(node))
-    return String(
-      decoding: UnsafeRawBufferPointer(start: start, count: Int(json_object_get_string_len(node))), as: UTF8.self)
+    let bytes = UnsafeRawBufferPointer(start: start, count: Int(json_object_get_string_len(node)))
+    return String(decoding: bytes, as: UTF8.self)
   }
 
   /// Counts the containers of the value.

@@ -23,8 +23,14 @@ public struct ExactString: Sendable {
 }
 
 extension ExactString: Hashable, Comparable {
-  public static func == (a: ExactString, b: ExactString) -> Bool { a.text.utf8.elementsEqual(b.text.utf8) }
-  public static func < (a: ExactString, b: ExactString) -> Bool { a.text.utf8.lexicographicallyPrecedes(b.text.utf8) }
+  public static func == (a: ExactString, b: ExactString) -> Bool {
+    a.text.utf8.count == b.text.utf8.count && a.withBytes { a in b.withBytes { b in a.elementsEqual(b) } }
+  }
+
+  public static func < (a: ExactString, b: ExactString) -> Bool {
+    a.withBytes { a in b.withBytes { b in a.lexicographicallyPrecedes(b) } }
+  }
+
   public func hash(into hasher: inout Hasher) { withBytes { hasher.combine(bytes: UnsafeRawBufferPointer($0)) } }
 }
 

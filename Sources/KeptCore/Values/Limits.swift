@@ -6,9 +6,9 @@ public enum Limits {
   public static let keyBytes = 1024
   /// The largest value: the bytes of a string or of bytes, the canonical JSON of an array or a dictionary.
   public static let valueBytes = 16 << 20
-  /// The longest JSON text that is read: a string of ``valueBytes``, each byte an escape of six, and its quotes.
+  /// The longest JSON text that is read: the longest string, each byte of it an escape of six, and its quotes.
   ///
-  /// A container may be written with white space up to this length.
+  /// An array or a dictionary may hold white space up to this length.
   public static let jsonTextBytes = 6 * valueBytes + 2
   /// How many arrays and dictionaries may stand inside each other.
   public static let nesting = 64

@@ -3,7 +3,7 @@
 extension Value {
   /// The value as a signed integer: an integer in range, or a double such as `3.0`.
   ///
-  /// `-0.0` would lose its sign.
+  /// `-0.0` is none: it would lose its sign.
   public var asInt64: Int64? {
     switch self {
     case .int(let value): value

@@ -48,7 +48,7 @@ extension Value: Hashable {
     case (.int(let a), .int(let b)): a == b
     case (.uint(let a), .uint(let b)): a == b
     case (.double(let a), .double(let b)): a.bitPattern == b.bitPattern
-    case (.string(let a), .string(let b)): a.utf8.elementsEqual(b.utf8)
+    case (.string(let a), .string(let b)): ExactString(a) == ExactString(b)
     case (.bytes(let a), .bytes(let b)): a == b
     case (.date(let a), .date(let b)): a == b
     case (.array(let a), .array(let b)): a == b
@@ -74,7 +74,7 @@ extension Value: Hashable {
   }
 }
 
-// No nil literal, on purpose: where a `Value?` is meant, Swift would sometimes take `nil` for null instead of absent.
+// There is no nil literal, on purpose: in `found ? value : nil` it would make a `Value?` that holds null.
 extension Value: ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral,
   ExpressibleByStringLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
 {

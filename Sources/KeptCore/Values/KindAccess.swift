@@ -5,6 +5,8 @@ extension Value {
   public var asString: String? { if case .string(let value) = self { value } else { nil } }
   public var asBytes: [UInt8]? { if case .bytes(let value) = self { value } else { nil } }
   public var asDate: Timestamp? { if case .date(let value) = self { value } else { nil } }
+  public var asArray: [Value]? { if case .array(let value) = self { value } else { nil } }
+  public var asDictionary: ValueDictionary? { if case .dictionary(let value) = self { value } else { nil } }
 
   /// The kind with its article, for error sentences: "a string", "an array".
   package var described: String {
