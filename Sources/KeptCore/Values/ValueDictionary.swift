@@ -33,9 +33,7 @@ public struct ValueDictionary: Sendable, Hashable {
   public subscript(key: ExactString) -> Value? {
     get {
       let place = firstIndex(notBelow: key)
-      // Not `? … : nil`: there, nil would be read as the literal of a Value, which is null.
-      guard place < members.count, members[place].key == key else { return nil }
-      return members[place].value
+      return place < members.count && members[place].key == key ? members[place].value : nil
     }
     set {
       let place = firstIndex(notBelow: key)

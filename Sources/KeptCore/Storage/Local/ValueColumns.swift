@@ -86,8 +86,7 @@ extension SQLiteStatement {
       let value = try damaged { () throws(StoreError) in
         try withBytes(column) { bytes throws(StoreError) in try Value(jsonBytes: bytes) }
       }
-      // Not `? … : nil`: there, nil would be read as the literal of a Value, which is null.
-      if value.kind == kind { return value } else { return nil }
+      return value.kind == kind ? value : nil
     default: return nil
     }
   }

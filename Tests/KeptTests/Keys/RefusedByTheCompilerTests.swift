@@ -1,0 +1,100 @@
+// What must not compile: types that no store could hold, and values that are not of their key's type.
+
+import Foundation
+import Testing
+
+@Suite struct RefusedByTheCompilerTests {
+  /// A line that must be refused ends with a part of the reason; every other line must compile.
+  private static let program = """
+    import Kept
+
+    struct Plain {}
+    struct Half: Encodable, Storable {}                     //! does not conform to protocol 'Storable'
+    enum Bare: Storable { case one }                        //! does not conform to protocol 'Storable'
+    final class Shared: Codable, Storable { var a = 1 }     //! is mutable
+    struct Frame: Codable, Storable { var x = 0 }
+    enum Theme: String, Storable { case system, dark }
+
+    extension Keys {
+      static let volume = Key("audio.volume", default: 50)
+      static let theme = Key("theme", default: Theme.system)
+      static let frame = Key<Frame?>("window.frame")
+      static let names = Key<[String]>("names", default: [])
+      static let plain = Key("plain", default: Plain())     //! 'Plain' conform to 'Storable'
+      static let plains = Key("n", default: [Plain()])      //! 'Plain' conform to 'Storable'
+      static let numbered = Key("n", default: [1: 2])       //! dictionary key type 'String'
+      static let required = Key<Int>("n")                   //! be equivalent
+    }
+
+    func use(_ settings: Store, _ transaction: Transaction) throws {
+      settings[.volume] = 70
+      settings[.volume] += 1
+      settings[.volume] = settings[.volume] * 2
+      settings[.frame] = Frame()
+      settings[.frame] = nil
+      settings[.frame]?.x = 3
+      settings[.names].append("a")
+      if settings[.theme] == .dark, transaction[.volume] > 3 { transaction[.theme] = .system }
+      let maybe: Int? = settings[.volume]
+      let text = "\\(settings[.volume]) \\(settings[.frame]?.x ?? 0) \\(maybe ?? 0)"
+      try settings.set(text.count, for: .volume)
+      _ = Double(try settings.value(for: .volume)) / 2
+
+      settings[.volume] = "loud"                            //! another type than the value
+      settings[.volume] = 0.5                               //! another type than the value
+      settings[.volume] = nil                               //! 'nil' cannot be assigned
+      settings[.theme] = "dark"                             //! another type than the value
+      transaction[.volume] = Plain()                        //! another type than the value
+      let name: String = settings[.volume]                  //! another type than the value
+      try settings.set("loud", for: .volume)                //! String
+      try settings.set(nil, for: .volume)                   //! 'nil' is not compatible
+      try settings.update(.volume) { $0 += 0.5 }            //! Double
+      let size: Double = try settings.value(for: .volume)   //! another type than the value
+      _ = settings[.loudness]                               //! no member 'loudness'
+      _ = (name, size)
+    }
+    """
+
+  @Test func `wrong types and wrong values are refused, each with its reason, and nothing else is`() throws {
+    let diagnostics = try typecheck(Self.program)
+    for (index, line) in Self.program.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+      let reasons = diagnostics[index + 1] ?? []
+      if let mark = line.range(of: "//! ") {
+        #expect(reasons.contains { $0.contains(line[mark.upperBound...]) }, "\(line)\ngot: \(reasons)")
+      } else {
+        #expect(reasons.isEmpty, "\(line)")
+      }
+    }
+  }
+
+  /// The errors of a program that imports Kept, by line.
+  private func typecheck(_ program: String) throws -> [Int: [String]] {
+    let source = FileManager.default.temporaryDirectory.appending(path: "refused-\(UUID()).swift")
+    try program.write(to: source, atomically: true, encoding: .utf8)
+    defer { try? FileManager.default.removeItem(at: source) }
+    let compiler = Process()
+    let output = Pipe()
+    compiler.executableURL = URL(filePath: "/usr/bin/env")
+    compiler.arguments =
+      ["swiftc", "-typecheck", "-swift-version", "6", "-diagnostic-style", "llvm"]
+      + [Self.modules, Self.sources.appending(path: "CSQLite"), Self.sources.appending(path: "CJSON")]
+      .flatMap { ["-I", $0.path] } + [source.path]
+    compiler.standardError = output
+    try compiler.run()
+    let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    compiler.waitUntilExit()
+    var diagnostics: [Int: [String]] = [:]
+    for line in text.split(separator: "\n") where line.contains(": error: ") {
+      // path:line:column: error: reason
+      let place = try #require(line.firstRange(of: source.lastPathComponent + ":"), "\(line)")
+      let number = try #require(Int(line[place.upperBound...].prefix { $0 != ":" }))
+      diagnostics[number, default: []].append(String(line))
+    }
+    return diagnostics
+  }
+
+  /// Where SwiftPM leaves the modules: beside this test program.
+  private static let modules = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
+    .appending(path: "Modules")
+  private static let sources = URL(filePath: #filePath).appending(path: "../../../../Sources").standardizedFileURL
+}
