@@ -75,7 +75,7 @@ extension SettingsAccess {
 
   /// The revision that last changed the key; nil if nothing is stored, 0 if this transaction wrote it.
   ///
-  /// The C twin is `kept_revision_of`. In Python: `settings.revision_of(key)`.
+  /// The C twin is `kept_revision_of`. In Python: `settings.revision(key)`.
   public func revision(of key: Key<some Storable>) throws(StoreError) -> Revision? { try revision(of: key.name) }
 
   private func stored(_ key: Key<some Storable>) throws(StoreError) -> KeptCore.Value? {

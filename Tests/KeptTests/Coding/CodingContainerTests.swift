@@ -195,6 +195,41 @@ private struct StringKey: CodingKey {
     #expect(throws: EncodingError.self) { try ValueEncoder().encode(Twice()) }
   }
 
+  @Test func `containers of every shape nest in an array, and each knows its path`() throws {
+    struct Mixed: Codable, Equatable {
+      init() {}
+      init(from decoder: any Decoder) throws {
+        #expect(decoder.codingPath.map(\.stringValue) == ["mixed"])
+        var elements = try decoder.unkeyedContainer()
+        #expect(elements.codingPath.count == 1)
+        let members = try elements.nestedContainer(keyedBy: StringKey.self)
+        #expect(members.codingPath.map(\.intValue) == [nil, 0])
+        #expect(try members.decode(Int.self, forKey: StringKey("a")) == 1)
+        #expect(try Int(from: members.superDecoder(forKey: StringKey("b"))) == 2)
+        #expect(try members.decodeNil(forKey: StringKey("c")))
+        #expect(members.allKeys.map(\.stringValue) == ["a", "b", "c"])
+        let single = try elements.superDecoder().singleValueContainer()
+        #expect(single.decodeNil())
+        #expect(throws: DecodingError.self) { try elements.nestedContainer(keyedBy: StringKey.self) }
+        #expect(throws: DecodingError.self) { try elements.nestedUnkeyedContainer() }
+      }
+      func encode(to encoder: any Encoder) throws {
+        #expect(encoder.codingPath.map(\.stringValue) == ["mixed"])
+        var elements = encoder.unkeyedContainer()
+        #expect(elements.codingPath.count == 1)
+        var members = elements.nestedContainer(keyedBy: StringKey.self)
+        #expect(members.codingPath.map(\.intValue) == [nil, 0])
+        try members.encode(1, forKey: StringKey("a"))
+        try 2.encode(to: members.superEncoder(forKey: StringKey("b")))
+        try members.encodeNil(forKey: StringKey("c"))
+        try elements.encodeNil()
+      }
+    }
+    let value = try ValueEncoder().encode(["mixed": Mixed()])
+    #expect(value == ["mixed": [["a": 1, "b": 2, "c": .null], .null]])
+    #expect(try ValueDecoder().decode([String: Mixed].self, from: value) == ["mixed": Mixed()])
+  }
+
   @Test func `of two members with one name the later counts`() throws {
     struct Again: Encodable {
       func encode(to encoder: any Encoder) throws {
