@@ -1,5 +1,4 @@
-// Which types keep their own kind inside a Codable value: bytes stay bytes and dates stay dates, as they do outside
-// one.
+// Which types keep their own kind inside a Codable value: bytes stay bytes and dates stay dates, as outside one.
 
 /// A type that the coders hand over as ``Storable/stored()`` says, instead of asking its `Codable` conformance.
 ///

@@ -7,7 +7,8 @@ extension Store {
   ///
   /// `body` receives the value, or the key's default where nothing is stored; it may be run several times, so it must
   /// have no effect outside it. Throws what `body` throws, and `wrongType` if the stored value is none of the key's
-  /// type; then nothing is written. In C: `kept_begin` and `kept_commit`. In Python: `settings.update_value(key, function)`.
+  /// type; then nothing is written. In C: `kept_begin` and `kept_commit`. In Python:
+  /// `settings.update_value(key, function)`.
   /// - Returns: the value afterwards.
   @discardableResult
   public func update<Value: Storable>(_ key: Key<Value>, _ body: (inout Value) throws -> Void) throws -> Value {
