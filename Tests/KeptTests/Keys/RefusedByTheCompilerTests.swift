@@ -77,8 +77,7 @@ import Testing
     compiler.executableURL = URL(filePath: "/usr/bin/env")
     compiler.arguments =
       ["swiftc", "-typecheck", "-swift-version", "6", "-diagnostic-style", "llvm"]
-      + [Self.modules, Self.sources.appending(path: "CSQLite"), Self.sources.appending(path: "CJSON")]
-      .flatMap { ["-I", $0.path] } + [source.path]
+      + (try Self.cModules() + [Self.modules]).flatMap { ["-I", $0.path] } + [source.path]
     compiler.standardError = output
     try compiler.run()
     let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
@@ -96,5 +95,12 @@ import Testing
   /// Where SwiftPM leaves the modules: beside this test program.
   private static let modules = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
     .appending(path: "Modules")
-  private static let sources = URL(filePath: #filePath).appending(path: "../../../../Sources").standardizedFileURL
+
+  /// The folders of the module maps that KeptCore is built upon.
+  private static func cModules() throws -> [URL] {
+    let sources = URL(filePath: #filePath).appending(path: "../../../../Sources").standardizedFileURL
+    let targets = try FileManager.default.contentsOfDirectory(at: sources, includingPropertiesForKeys: nil)
+    return targets.flatMap { [$0, $0.appending(path: "include")] }
+      .filter { FileManager.default.fileExists(atPath: $0.appending(path: "module.modulemap").path) }
+  }
 }
