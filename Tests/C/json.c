@@ -111,8 +111,9 @@ static void sixty_four_nested_arrays_are_fine_and_one_more_is_not(void) {
   char *text = nested(64);
   EXPECT(KEPT_OK, kept_set_json(store, "key", text, &why));
   CHECK_TEXT(text, json_of(store, "key"));
-  EXPECT(KEPT_INVALID, kept_set_json(store, "key", nested(65), &why));
-  EXPECT(KEPT_INVALID, kept_set_json(store, "key", nested(100000), &why));
+  EXPECT(KEPT_TOO_LARGE, kept_set_json(store, "key", nested(65), &why));
+  CHECK_INT(64, why.offset);
+  EXPECT(KEPT_TOO_LARGE, kept_set_json(store, "key", nested(100000), &why));
   CHECK_TEXT(text, json_of(store, "key"));
 }
 
@@ -183,12 +184,20 @@ static void an_old_revision_is_a_conflict_and_nothing_is_written(void) {
   CHECK_TEXT("absent", json_of(store, "other"));
 }
 
-static void a_key_is_removed_if_nobody_else_wrote_it(void) {
+static void null_is_no_value_to_write_on_a_condition(void) {
   kept_store *store = fresh_store();
   uint64_t revision = 0;
   EXPECT(KEPT_OK, kept_set_json_if(store, "key", "1", 0, &revision, &why));
-  EXPECT(KEPT_OK, kept_set_json_if(store, "key", "null", revision, NULL, &why));
-  CHECK_TEXT("absent", json_of(store, "key"));
+  EXPECT(KEPT_INVALID, kept_set_json_if(store, "key", "null", revision, NULL, &why));
+  CHECK_TEXT("1", json_of(store, "key"));
+}
+
+static void a_removed_key_is_absent_to_compare_and_set(void) {
+  kept_store *store = fresh_store();
+  uint64_t revision = 0;
+  EXPECT(KEPT_OK, kept_set_json_if(store, "key", "1", 0, &revision, &why));
+  EXPECT(KEPT_OK, kept_remove(store, "key", &why));
+  EXPECT(KEPT_CONFLICT, kept_set_json_if(store, "key", "2", revision, NULL, &why));
   EXPECT(KEPT_OK, kept_set_json_if(store, "key", "2", 0, NULL, &why));
 }
 
@@ -213,7 +222,8 @@ int main(int argc, char **argv) {
     TEST(what_is_absent_leaves_the_out_argument_alone),
     TEST(a_key_is_written_if_nobody_else_wrote_it),
     TEST(an_old_revision_is_a_conflict_and_nothing_is_written),
-    TEST(a_key_is_removed_if_nobody_else_wrote_it),
+    TEST(null_is_no_value_to_write_on_a_condition),
+    TEST(a_removed_key_is_absent_to_compare_and_set),
     TEST(a_closed_store_says_so),
     { 0 },
   };

@@ -47,7 +47,7 @@ static void a_folder_is_its_owners_alone(void) {
 static void an_identifier_lives_in_the_configuration_folder(void) {
   kept_store *store = open_at("com.example.player");
   EXPECT(KEPT_OK, kept_set_bool(store, "open", true, &why));
-  CHECK_INT(0700, mode_of(file_of(getenv("XDG_CONFIG_HOME"), "com.example.player.kept")));
+  CHECK_INT(0700, mode_of(file_of(getenv("XDG_CONFIG_HOME"), "kept/com.example.player.kept")));
 }
 
 static void a_memory_store_without_a_name_is_always_new(void) {
@@ -135,6 +135,14 @@ static void options_of_a_newer_program_are_accepted(void) {
   options.known.size = sizeof options;
   EXPECT(KEPT_OK, kept_open(fresh_location(), &options.known, &store, &why));
   kept_close(store);
+}
+
+static void options_that_ask_for_what_a_newer_version_has_are_unsupported(void) {
+  struct { kept_options known; uint64_t later[4]; } options = { KEPT_OPTIONS_INIT, { 0, 0, 0, 1 } };
+  kept_store *store = NULL;
+  options.known.size = sizeof options;
+  EXPECT(KEPT_UNSUPPORTED, kept_open(fresh_location(), &options.known, &store, &why));
+  CHECK(store == NULL);
 }
 
 /* Closing */
@@ -280,6 +288,7 @@ int main(int argc, char **argv) {
     TEST(options_say_how_to_open),
     TEST(options_that_were_not_initialised_are_refused),
     TEST(options_of_a_newer_program_are_accepted),
+    TEST(options_that_ask_for_what_a_newer_version_has_are_unsupported),
     TEST(closing_twice_or_closing_nothing_is_fine),
     TEST(a_closed_store_says_so),
     TEST(a_closed_handle_is_never_the_next_one),

@@ -183,105 +183,6 @@ static void writing_what_is_stored_already_is_no_change(void) {
   CHECK(revision_of(store, "key") > revision);
 }
 
-/* Text and bytes */
-
-static void text_comes_back_with_its_length_and_a_NUL_behind_it(void) {
-  kept_store *store = fresh_store();
-  const char text[] = "caf\xc3\xa9 \xf0\x9f\x8e\xb5";
-  char buffer[32];
-  size_t length = 0;
-  memset(buffer, 'x', sizeof buffer);
-  EXPECT(KEPT_OK, kept_set_string(store, "text", text, strlen(text), &why));
-  EXPECT(KEPT_OK, kept_get_string(store, "text", buffer, sizeof buffer, &length, &why));
-  CHECK_TEXT(text, buffer);
-  CHECK_UINT(strlen(text), length);
-  CHECK_INT('x', buffer[length + 1]);
-  EXPECT(KEPT_OK, kept_get_string(store, "text", buffer, sizeof buffer, NULL, &why));
-}
-
-static void only_the_given_length_of_a_text_is_kept(void) {
-  kept_store *store = fresh_store();
-  EXPECT(KEPT_OK, kept_set_string(store, "text", "loud and clear", 4, &why));
-  CHECK_TEXT("\"loud\"", json_of(store, "text"));
-}
-
-static void a_NUL_inside_a_text_is_kept(void) {
-  kept_store *store = fresh_store();
-  char buffer[8];
-  size_t length = 0;
-  EXPECT(KEPT_OK, kept_set_string(store, "text", "a\0b", 3, &why));
-  EXPECT(KEPT_OK, kept_get_string(store, "text", buffer, sizeof buffer, &length, &why));
-  CHECK_UINT(3, length);
-  CHECK(memcmp("a\0b", buffer, 4) == 0);
-}
-
-static void an_empty_text_is_not_absent(void) {
-  kept_store *store = fresh_store();
-  char buffer[1] = { 'x' };
-  size_t length = 99;
-  EXPECT(KEPT_OK, kept_set_string(store, "text", "", 0, &why));
-  EXPECT(KEPT_OK, kept_get_string(store, "text", buffer, 1, &length, &why));
-  CHECK_UINT(0, length);
-  CHECK_INT(0, buffer[0]);
-}
-
-static void a_buffer_that_is_too_small_is_untouched_and_the_length_is_told(void) {
-  kept_store *store = fresh_store();
-  char buffer[6] = "xxxxx";
-  size_t length = 0;
-  EXPECT(KEPT_OK, kept_set_string(store, "text", "hello", 5, &why));
-  EXPECT(KEPT_TOO_LARGE, kept_get_string(store, "text", NULL, 0, &length, &why));
-  CHECK_UINT(5, length);
-  EXPECT(KEPT_TOO_LARGE, kept_get_string(store, "text", buffer, 5, &length, &why));
-  EXPECT(KEPT_TOO_LARGE, kept_get_string(store, "text", buffer, 5, NULL, &why));
-  CHECK_TEXT("xxxxx", buffer);
-  EXPECT(KEPT_OK, kept_get_string(store, "text", buffer, 6, &length, &why));
-  CHECK_TEXT("hello", buffer);
-
-  memcpy(buffer, "xxxxx", 6);
-  EXPECT(KEPT_OK, kept_set_bytes(store, "bytes", "hello", 5, &why));
-  EXPECT(KEPT_TOO_LARGE, kept_get_bytes(store, "bytes", buffer, 4, &length, &why));
-  CHECK_UINT(5, length);
-  CHECK_TEXT("xxxxx", buffer);
-  EXPECT(KEPT_OK, kept_get_bytes(store, "bytes", buffer, 5, &length, &why));
-  CHECK_TEXT("hello", buffer);
-}
-
-static void text_that_is_not_UTF_8_is_refused(void) {
-  kept_store *store = fresh_store();
-  for (size_t i = 0; bad_text(i) != NULL; i++) {
-    EXPECT(KEPT_INVALID, kept_set_string(store, "text", bad_text(i), strlen(bad_text(i)), &why));
-  }
-  CHECK_TEXT("absent", json_of(store, "text"));
-}
-
-static void bytes_come_back_whatever_they_are(void) {
-  kept_store *store = fresh_store();
-  unsigned char bytes[256], found[256];
-  size_t length = 0;
-  for (int i = 0; i < 256; i++) bytes[i] = (unsigned char)(255 - i);
-  EXPECT(KEPT_OK, kept_set_bytes(store, "bytes", bytes, sizeof bytes, &why));
-  EXPECT(KEPT_OK, kept_get_bytes(store, "bytes", found, sizeof found, &length, &why));
-  CHECK_UINT(256, length);
-  CHECK(memcmp(bytes, found, 256) == 0);
-  EXPECT(KEPT_OK, kept_set_bytes(store, "bytes", NULL, 0, &why));
-  EXPECT(KEPT_OK, kept_get_bytes(store, "bytes", NULL, 0, &length, &why));
-  CHECK_UINT(0, length);
-}
-
-static void a_value_up_to_16_MiB_is_kept_and_one_beyond_is_too_large(void) {
-  kept_store *store = fresh_store();
-  size_t limit = 16u << 20, length = 0;
-  char *text = repeated('x', limit + 1), *found = repeated(' ', limit + 1);
-  EXPECT(KEPT_OK, kept_set_string(store, "text", text, limit, &why));
-  EXPECT(KEPT_OK, kept_get_string(store, "text", found, limit + 1, &length, &why));
-  CHECK(length == limit && memcmp(text, found, limit) == 0);
-  EXPECT(KEPT_TOO_LARGE, kept_set_string(store, "text", text, limit + 1, &why));
-  EXPECT(KEPT_TOO_LARGE, kept_set_bytes(store, "text", text, limit + 1, &why));
-  EXPECT(KEPT_TOO_LARGE, kept_get_string(store, "text", NULL, 0, &length, &why));
-  CHECK_UINT(limit, length);
-}
-
 /* Dates */
 
 static const int64_t first_second = -62135596800, last_second = 253402300799;
@@ -323,24 +224,17 @@ static void every_call_answers(kept_status status, kept_store *store, const char
   uint64_t natural = 99;
   double real = 99;
   int32_t nanoseconds = 99;
-  char buffer[8] = "buffer";
-  size_t length = 99;
   EXPECT(status, kept_get_bool(store, key, &flag, &why));
   EXPECT(status, kept_get_int64(store, key, &integer, &why));
   EXPECT(status, kept_get_uint64(store, key, &natural, &why));
   EXPECT(status, kept_get_double(store, key, &real, &why));
-  EXPECT(status, kept_get_string(store, key, buffer, 8, &length, &why));
-  EXPECT(status, kept_get_bytes(store, key, buffer, 8, &length, &why));
   EXPECT(status, kept_get_date(store, key, &seconds, &nanoseconds, &why));
-  CHECK(flag && integer == 99 && seconds == 99 && natural == 99 && real == 99 && nanoseconds == 99 && length == 99);
-  CHECK_TEXT("buffer", buffer);
+  CHECK(flag && integer == 99 && seconds == 99 && natural == 99 && real == 99 && nanoseconds == 99);
   if (status == KEPT_ABSENT) return;
   EXPECT(status, kept_set_bool(store, key, true, &why));
   EXPECT(status, kept_set_int64(store, key, 1, &why));
   EXPECT(status, kept_set_uint64(store, key, 1, &why));
   EXPECT(status, kept_set_double(store, key, 1, &why));
-  EXPECT(status, kept_set_string(store, key, "1", 1, &why));
-  EXPECT(status, kept_set_bytes(store, key, "1", 1, &why));
   EXPECT(status, kept_set_date(store, key, 1, 0, &why));
 }
 
@@ -362,7 +256,7 @@ static void a_closed_store_says_so(void) {
   every_call_answers(KEPT_CLOSED, store, "key");
 }
 
-static void nowhere_to_put_or_to_take_a_value_is_refused(void) {
+static void nowhere_to_put_a_value_is_refused(void) {
   kept_store *store = fresh_store();
   int64_t seconds = 99;
   int32_t nanoseconds = 99;
@@ -371,12 +265,8 @@ static void nowhere_to_put_or_to_take_a_value_is_refused(void) {
   EXPECT(KEPT_INVALID, kept_get_int64(store, "key", NULL, &why));
   EXPECT(KEPT_INVALID, kept_get_uint64(store, "key", NULL, &why));
   EXPECT(KEPT_INVALID, kept_get_double(store, "key", NULL, &why));
-  EXPECT(KEPT_INVALID, kept_get_string(store, "key", NULL, 8, NULL, &why));
-  EXPECT(KEPT_INVALID, kept_get_bytes(store, "key", NULL, 8, NULL, &why));
   EXPECT(KEPT_INVALID, kept_get_date(store, "key", NULL, &nanoseconds, &why));
   EXPECT(KEPT_INVALID, kept_get_date(store, "key", &seconds, NULL, &why));
-  EXPECT(KEPT_INVALID, kept_set_string(store, "key", NULL, 3, &why));
-  EXPECT(KEPT_INVALID, kept_set_bytes(store, "key", NULL, 3, &why));
   CHECK(seconds == 99 && nanoseconds == 99);
   CHECK_TEXT("1", json_of(store, "key"));
 }
@@ -392,21 +282,13 @@ int main(int argc, char **argv) {
     TEST(no_kind_passes_for_another_and_the_value_is_untouched),
     TEST(one_as_an_integer_and_one_as_a_double_are_two_values),
     TEST(writing_what_is_stored_already_is_no_change),
-    TEST(text_comes_back_with_its_length_and_a_NUL_behind_it),
-    TEST(only_the_given_length_of_a_text_is_kept),
-    TEST(a_NUL_inside_a_text_is_kept),
-    TEST(an_empty_text_is_not_absent),
-    TEST(a_buffer_that_is_too_small_is_untouched_and_the_length_is_told),
-    TEST(text_that_is_not_UTF_8_is_refused),
-    TEST(bytes_come_back_whatever_they_are),
-    TEST(a_value_up_to_16_MiB_is_kept_and_one_beyond_is_too_large),
     TEST(a_date_comes_back_to_the_nanosecond),
     TEST(a_date_outside_the_calendar_is_refused),
     TEST(what_is_absent_leaves_the_out_argument_alone),
     TEST(no_store_and_no_key_are_refused),
     TEST(a_bad_key_is_refused),
     TEST(a_closed_store_says_so),
-    TEST(nowhere_to_put_or_to_take_a_value_is_refused),
+    TEST(nowhere_to_put_a_value_is_refused),
     { 0 },
   };
   static const role roles[] = { { 0 } };

@@ -1,0 +1,176 @@
+/* Buffers: text and bytes come back in the caller's memory, all of them or nothing. */
+#define _XOPEN_SOURCE 700
+#include "check.h"
+
+#include <string.h>
+
+static void text_comes_back_with_its_length_and_a_NUL_behind_it(void) {
+  kept_store *store = fresh_store();
+  const char text[] = "caf\xc3\xa9 \xf0\x9f\x8e\xb5";
+  char buffer[32];
+  size_t length = 0;
+  memset(buffer, 'x', sizeof buffer);
+  EXPECT(KEPT_OK, kept_set_string(store, "text", text, strlen(text), &why));
+  EXPECT(KEPT_OK, kept_get_string(store, "text", buffer, sizeof buffer, &length, &why));
+  CHECK_TEXT(text, buffer);
+  CHECK_UINT(strlen(text), length);
+  CHECK_INT('x', buffer[length + 1]);
+  EXPECT(KEPT_OK, kept_get_string(store, "text", buffer, sizeof buffer, NULL, &why));
+}
+
+static void only_the_given_length_of_a_text_is_kept(void) {
+  kept_store *store = fresh_store();
+  EXPECT(KEPT_OK, kept_set_string(store, "text", "loud and clear", 4, &why));
+  CHECK_TEXT("\"loud\"", json_of(store, "text"));
+}
+
+static void a_NUL_inside_a_text_is_kept(void) {
+  kept_store *store = fresh_store();
+  char buffer[8];
+  size_t length = 0;
+  EXPECT(KEPT_OK, kept_set_string(store, "text", "a\0b", 3, &why));
+  EXPECT(KEPT_OK, kept_get_string(store, "text", buffer, sizeof buffer, &length, &why));
+  CHECK_UINT(3, length);
+  CHECK(memcmp("a\0b", buffer, 4) == 0);
+}
+
+static void an_empty_text_is_not_absent(void) {
+  kept_store *store = fresh_store();
+  char buffer[1] = { 'x' };
+  size_t length = 99;
+  EXPECT(KEPT_OK, kept_set_string(store, "text", "", 0, &why));
+  EXPECT(KEPT_OK, kept_get_string(store, "text", buffer, 1, &length, &why));
+  CHECK_UINT(0, length);
+  CHECK_INT(0, buffer[0]);
+}
+
+static void a_buffer_that_is_too_small_is_untouched_and_the_length_is_told(void) {
+  kept_store *store = fresh_store();
+  char buffer[6] = "xxxxx";
+  size_t length = 0;
+  EXPECT(KEPT_OK, kept_set_string(store, "text", "hello", 5, &why));
+  EXPECT(KEPT_TOO_LARGE, kept_get_string(store, "text", NULL, 0, &length, &why));
+  CHECK_UINT(5, length);
+  EXPECT(KEPT_TOO_LARGE, kept_get_string(store, "text", buffer, 5, &length, &why));
+  EXPECT(KEPT_TOO_LARGE, kept_get_string(store, "text", buffer, 5, NULL, &why));
+  CHECK_TEXT("xxxxx", buffer);
+  EXPECT(KEPT_OK, kept_get_string(store, "text", buffer, 6, &length, &why));
+  CHECK_TEXT("hello", buffer);
+
+  memcpy(buffer, "xxxxx", 6);
+  EXPECT(KEPT_OK, kept_set_bytes(store, "bytes", "hello", 5, &why));
+  EXPECT(KEPT_TOO_LARGE, kept_get_bytes(store, "bytes", buffer, 4, &length, &why));
+  CHECK_UINT(5, length);
+  CHECK_TEXT("xxxxx", buffer);
+  EXPECT(KEPT_OK, kept_get_bytes(store, "bytes", buffer, 5, &length, &why));
+  CHECK_TEXT("hello", buffer);
+}
+
+static void text_that_is_not_UTF_8_is_refused(void) {
+  kept_store *store = fresh_store();
+  for (size_t i = 0; bad_text(i) != NULL; i++) {
+    EXPECT(KEPT_INVALID, kept_set_string(store, "text", bad_text(i), strlen(bad_text(i)), &why));
+  }
+  CHECK_TEXT("absent", json_of(store, "text"));
+}
+
+static void bytes_come_back_whatever_they_are(void) {
+  kept_store *store = fresh_store();
+  unsigned char bytes[256], found[256];
+  size_t length = 0;
+  for (int i = 0; i < 256; i++) bytes[i] = (unsigned char)(255 - i);
+  EXPECT(KEPT_OK, kept_set_bytes(store, "bytes", bytes, sizeof bytes, &why));
+  EXPECT(KEPT_OK, kept_get_bytes(store, "bytes", found, sizeof found, &length, &why));
+  CHECK_UINT(256, length);
+  CHECK(memcmp(bytes, found, 256) == 0);
+  EXPECT(KEPT_OK, kept_set_bytes(store, "bytes", NULL, 0, &why));
+  EXPECT(KEPT_OK, kept_get_bytes(store, "bytes", NULL, 0, &length, &why));
+  CHECK_UINT(0, length);
+}
+
+static void a_value_up_to_16_MiB_is_kept_and_one_beyond_is_too_large(void) {
+  kept_store *store = fresh_store();
+  size_t limit = 16u << 20, length = 0;
+  char *text = repeated('x', limit + 1), *found = repeated(' ', limit + 1);
+  EXPECT(KEPT_OK, kept_set_string(store, "text", text, limit, &why));
+  EXPECT(KEPT_OK, kept_get_string(store, "text", found, limit + 1, &length, &why));
+  CHECK(length == limit && memcmp(text, found, limit) == 0);
+  EXPECT(KEPT_TOO_LARGE, kept_set_string(store, "text", text, limit + 1, &why));
+  EXPECT(KEPT_TOO_LARGE, kept_set_bytes(store, "text", text, limit + 1, &why));
+  EXPECT(KEPT_TOO_LARGE, kept_get_string(store, "text", NULL, 0, &length, &why));
+  CHECK_UINT(limit, length);
+}
+
+/** Every function of this section; each answer must be `status`, and no out argument may be touched. */
+static void every_call_answers(kept_status status, kept_store *store, const char *key) {
+  char buffer[8] = "buffer";
+  size_t length = 99;
+  EXPECT(status, kept_get_string(store, key, buffer, 8, &length, &why));
+  EXPECT(status, kept_get_bytes(store, key, buffer, 8, &length, &why));
+  CHECK_UINT(99, length);
+  CHECK_TEXT("buffer", buffer);
+  if (status == KEPT_ABSENT) return;
+  EXPECT(status, kept_set_string(store, key, "1", 1, &why));
+  EXPECT(status, kept_set_bytes(store, key, "1", 1, &why));
+}
+
+static void what_is_absent_leaves_the_buffer_alone(void) { every_call_answers(KEPT_ABSENT, fresh_store(), "key"); }
+
+static void no_store_and_no_key_are_refused(void) {
+  every_call_answers(KEPT_INVALID, NULL, "key");
+  every_call_answers(KEPT_INVALID, fresh_store(), NULL);
+}
+
+static void a_bad_key_is_refused(void) {
+  kept_store *store = fresh_store();
+  for (size_t i = 0; bad_key(i) != NULL; i++) every_call_answers(KEPT_INVALID, store, bad_key(i));
+}
+
+static void a_closed_store_says_so(void) {
+  kept_store *store = fresh_store();
+  kept_close(store);
+  every_call_answers(KEPT_CLOSED, store, "key");
+}
+
+static void nowhere_to_put_or_to_take_a_value_is_refused(void) {
+  kept_store *store = fresh_store();
+  size_t length = 99;
+  EXPECT(KEPT_OK, kept_set_string(store, "text", "1", 1, &why));
+  EXPECT(KEPT_OK, kept_set_bytes(store, "bytes", "1", 1, &why));
+  EXPECT(KEPT_INVALID, kept_get_string(store, "text", NULL, 8, &length, &why));
+  EXPECT(KEPT_INVALID, kept_get_bytes(store, "bytes", NULL, 8, &length, &why));
+  EXPECT(KEPT_INVALID, kept_set_string(store, "text", NULL, 3, &why));
+  EXPECT(KEPT_INVALID, kept_set_string(store, "text", NULL, 0, &why));
+  EXPECT(KEPT_INVALID, kept_set_bytes(store, "bytes", NULL, 3, &why));
+  CHECK_UINT(99, length);
+  CHECK_TEXT("\"1\"", json_of(store, "text"));
+}
+
+static void a_length_that_no_memory_has_is_too_large(void) {
+  kept_store *store = fresh_store();
+  EXPECT(KEPT_TOO_LARGE, kept_set_string(store, "key", "1", SIZE_MAX, &why));
+  EXPECT(KEPT_TOO_LARGE, kept_set_bytes(store, "key", "1", SIZE_MAX / 2, &why));
+  CHECK_TEXT("absent", json_of(store, "key"));
+}
+
+int main(int argc, char **argv) {
+  static const test tests[] = {
+    TEST(text_comes_back_with_its_length_and_a_NUL_behind_it),
+    TEST(only_the_given_length_of_a_text_is_kept),
+    TEST(a_NUL_inside_a_text_is_kept),
+    TEST(an_empty_text_is_not_absent),
+    TEST(a_buffer_that_is_too_small_is_untouched_and_the_length_is_told),
+    TEST(text_that_is_not_UTF_8_is_refused),
+    TEST(bytes_come_back_whatever_they_are),
+    TEST(a_value_up_to_16_MiB_is_kept_and_one_beyond_is_too_large),
+    TEST(what_is_absent_leaves_the_buffer_alone),
+    TEST(no_store_and_no_key_are_refused),
+    TEST(a_bad_key_is_refused),
+    TEST(a_closed_store_says_so),
+    TEST(nowhere_to_put_or_to_take_a_value_is_refused),
+    TEST(a_length_that_no_memory_has_is_too_large),
+    { 0 },
+  };
+  static const role roles[] = { { 0 } };
+  return run_tests(argc, argv, tests, roles);
+}

@@ -1,0 +1,81 @@
+/* How an observer's notices become one line of text. */
+#define _XOPEN_SOURCE 700
+#include "recorder.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static recorder *all[256];
+static size_t count;
+
+recorder *new_recorder(void) {
+  recorder *recorder = calloc(1, sizeof *recorder);
+  if (recorder == NULL || count == sizeof all / sizeof *all) exit(2);
+  pthread_mutex_init(&recorder->lock, NULL);
+  pthread_cond_init(&recorder->changed, NULL);
+  return all[count++] = recorder;
+}
+
+void record(recorder *recorder, kept_store *store, const char *key, uint32_t flags) {
+  recorder->store = store;
+  EXPECT(KEPT_OK, kept_observe(store, key, flags, recorder_notice, recorder, recorder_release,
+                               &recorder->subscription, &why));
+}
+
+static void append(recorder *recorder, const char *text) {
+  size_t used = strlen(recorder->text);
+  snprintf(recorder->text + used, sizeof recorder->text - used, "%s", text);
+}
+
+static void append_change(recorder *recorder, const kept_notice *notice, size_t index) {
+  const char *old = kept_notice_old_json(notice, index), *new = kept_notice_new_json(notice, index);
+  append(recorder, " ");
+  append(recorder, kept_notice_key(notice, index));
+  append(recorder, ":");
+  append(recorder, old ? old : "-");
+  append(recorder, ">");
+  append(recorder, new ? new : "-");
+}
+
+void recorder_notice(void *context, const kept_notice *notice) {
+  static const char *const origins[] = { "S", "P", "O", "I" };
+  recorder *recorder = context;
+  pthread_mutex_lock(&recorder->lock);
+  append(recorder, origins[kept_notice_origin(notice) & 3]);
+  for (size_t i = 0; i < kept_notice_count(notice); i++) append_change(recorder, notice, i);
+  append(recorder, ";");
+  recorder->revision = kept_notice_revision(notice);
+  recorder->thread = pthread_self();
+  recorder->notices++;
+  pthread_cond_broadcast(&recorder->changed);
+  pthread_mutex_unlock(&recorder->lock);
+  if (recorder->then != NULL) recorder->then(recorder);
+}
+
+void recorder_release(void *context) {
+  recorder *recorder = context;
+  pthread_mutex_lock(&recorder->lock);
+  recorder->releases++;
+  pthread_cond_broadcast(&recorder->changed);
+  pthread_mutex_unlock(&recorder->lock);
+}
+
+static int wait_until(recorder *recorder, const int *counter, int value) {
+  struct timespec end;
+  clock_gettime(CLOCK_REALTIME, &end);
+  end.tv_sec += 10;
+  pthread_mutex_lock(&recorder->lock);
+  while (*counter < value && pthread_cond_timedwait(&recorder->changed, &recorder->lock, &end) == 0) {}
+  int found = *counter;
+  pthread_mutex_unlock(&recorder->lock);
+  return found;
+}
+
+const char *recorded(recorder *recorder, int notices) {
+  CHECK_INT(notices, wait_until(recorder, &recorder->notices, notices));
+  return recorder->text;
+}
+
+int released(recorder *recorder) { return wait_until(recorder, &recorder->releases, 1); }

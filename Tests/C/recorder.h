@@ -1,0 +1,34 @@
+/* An observer that writes down what it is told, and lets a test wait for it: no test sleeps. */
+#ifndef RECORDER_H
+#define RECORDER_H
+
+#include "check.h"
+
+#include <pthread.h>
+
+typedef struct recorder {
+  pthread_mutex_t lock;
+  pthread_cond_t changed;
+  int notices;
+  int releases;
+  pthread_t thread;             /* of the last notice */
+  uint64_t revision;            /* of the last notice */
+  char text[4096];              /* "S key:old>new key:old>new;" for each; S, P, O or I is the origin, - no value */
+  kept_subscription *subscription;
+  void (*then)(struct recorder *recorder);   /* called from inside the callback; may be NULL */
+  kept_store *store;                         /* for `then` */
+} recorder;
+
+/** A recorder that lives until the program ends, since a subscription may outlive its test. */
+recorder *new_recorder(void);
+/** Subscribes it. */
+void record(recorder *recorder, kept_store *store, const char *key, uint32_t flags);
+/** The callbacks that record() subscribes. */
+void recorder_notice(void *context, const kept_notice *notice);
+void recorder_release(void *context);
+/** Waits until it has so many notices, and returns its text; a failed check after ten seconds. */
+const char *recorded(recorder *recorder, int notices);
+/** Waits until it was released, and returns how often. */
+int released(recorder *recorder);
+
+#endif

@@ -1,0 +1,372 @@
+/* Transactions: many keys change together or not at all, and nobody's write is overwritten unseen. */
+#define _XOPEN_SOURCE 700
+#include "check.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+static kept_store *begin(kept_store *store) {
+  kept_store *transaction = NULL;
+  EXPECT(KEPT_OK, kept_begin(store, NULL, &transaction, &why));
+  return transaction;
+}
+
+static void set(kept_store *store, const char *key, int64_t value) {
+  EXPECT(KEPT_OK, kept_set_int64(store, key, value, &why));
+}
+
+static int count_key(void *context, const char *key) {
+  (void)key;
+  ++*(int *)context;
+  return 0;
+}
+
+static int count_of(kept_store *store, const char *prefix) {
+  int count = 0;
+  EXPECT(KEPT_OK, kept_list(store, prefix, count_key, &count, &why));
+  return count;
+}
+
+/* Together or not at all */
+
+static void a_transaction_reads_its_own_writes_and_nobody_else_does(void) {
+  kept_store *store = fresh_store(), *transaction = begin(store);
+  set(transaction, "a", 1);
+  set(transaction, "b", 2);
+  CHECK_TEXT("1", json_of(transaction, "a"));
+  CHECK_INT(2, count_of(transaction, ""));
+  CHECK_TEXT("absent", json_of(store, "a"));
+  CHECK_INT(0, count_of(store, ""));
+  EXPECT(KEPT_OK, kept_commit(transaction, NULL, &why));
+  CHECK_TEXT("1", json_of(store, "a"));
+  CHECK_TEXT("2", json_of(store, "b"));
+}
+
+static void all_its_keys_have_one_revision(void) {
+  kept_store *store = fresh_store();
+  uint64_t committed = 0, a = 0, b = 0;
+  set(store, "before", 1);
+  kept_store *transaction = begin(store);
+  set(transaction, "a", 1);
+  set(transaction, "b", 2);
+  EXPECT(KEPT_OK, kept_commit(transaction, &committed, &why));
+  EXPECT(KEPT_OK, kept_revision_of(store, "a", &a, &why));
+  EXPECT(KEPT_OK, kept_revision_of(store, "b", &b, &why));
+  CHECK_UINT(2, committed);
+  CHECK_UINT(2, a);
+  CHECK_UINT(2, b);
+}
+
+static void every_kind_of_write_may_be_part_of_it(void) {
+  kept_store *store = fresh_store();
+  set(store, "gone", 1);
+  kept_store *transaction = begin(store);
+  EXPECT(KEPT_OK, kept_set_bool(transaction, "bool", true, &why));
+  EXPECT(KEPT_OK, kept_set_uint64(transaction, "uint64", UINT64_MAX, &why));
+  EXPECT(KEPT_OK, kept_set_double(transaction, "double", 0.5, &why));
+  EXPECT(KEPT_OK, kept_set_string(transaction, "string", "text", 4, &why));
+  EXPECT(KEPT_OK, kept_set_bytes(transaction, "bytes", "\0", 1, &why));
+  EXPECT(KEPT_OK, kept_set_date(transaction, "date", 0, 0, &why));
+  EXPECT(KEPT_OK, kept_set_json(transaction, "json", "[]", &why));
+  EXPECT(KEPT_OK, kept_remove(transaction, "gone", &why));
+  EXPECT(KEPT_OK, kept_commit(transaction, NULL, &why));
+  CHECK_INT(7, count_of(store, ""));
+  CHECK_TEXT("\"text\"", json_of(store, "string"));
+  CHECK_TEXT("absent", json_of(store, "gone"));
+}
+
+static void what_is_rolled_back_never_was(void) {
+  kept_store *store = fresh_store(), *transaction = begin(store);
+  uint64_t revision = 0;
+  set(transaction, "a", 1);
+  kept_rollback(transaction);
+  CHECK_TEXT("absent", json_of(store, "a"));
+  EXPECT(KEPT_OK, kept_set_json_if(store, "a", "2", 0, &revision, &why));
+  CHECK_UINT(1, revision);
+}
+
+static void what_changes_nothing_makes_no_revision(void) {
+  kept_store *store = fresh_store();
+  uint64_t revision = 0;
+  set(store, "a", 1);
+  kept_store *transaction = begin(store);
+  set(transaction, "a", 1);
+  EXPECT(KEPT_OK, kept_commit(transaction, &revision, &why));
+  CHECK_UINT(1, revision);
+  EXPECT(KEPT_OK, kept_commit(begin(store), &revision, &why));
+  CHECK_UINT(1, revision);
+}
+
+static void half_done(const char *location) {
+  kept_store *transaction = begin(open_at(location));
+  char key[32];
+  for (int i = 0; i < 100; i++) {
+    snprintf(key, sizeof key, "half.%d", i);
+    set(transaction, key, i);
+  }
+  tell_parent();
+  await_parent();
+}
+
+static void a_process_killed_before_the_commit_leaves_nothing(void) {
+  const char *location = fresh_folder();
+  child child = start_child("half_done", location);
+  await_child(&child);
+  kill_child(&child);
+  kept_store *store = open_at(location);
+  CHECK_INT(0, count_of(store, ""));
+  set(store, "after", 1);
+}
+
+/* Conflicts */
+
+static void a_key_it_read_and_another_changed_is_a_conflict(void) {
+  const char *location = fresh_location();
+  kept_store *store = open_at(location), *other = open_at(location);
+  set(store, "balance", 10);
+  kept_store *transaction = begin(store);
+  CHECK_TEXT("10", json_of(transaction, "balance"));
+  set(other, "balance", 20);
+  set(transaction, "balance", 11);
+  set(transaction, "log", 1);
+  uint64_t revision = 99;
+  EXPECT(KEPT_CONFLICT, kept_commit(transaction, &revision, &why));
+  CHECK_UINT(99, revision);
+  CHECK_TEXT("20", json_of(store, "balance"));
+  CHECK_TEXT("absent", json_of(store, "log"));
+}
+
+static void a_key_it_found_absent_and_another_wrote_is_a_conflict(void) {
+  kept_store *store = fresh_store(), *transaction = begin(store);
+  CHECK_TEXT("absent", json_of(transaction, "key"));
+  set(store, "key", 1);
+  set(transaction, "key", 2);
+  EXPECT(KEPT_CONFLICT, kept_commit(transaction, NULL, &why));
+  CHECK_TEXT("1", json_of(store, "key"));
+}
+
+static void a_prefix_it_listed_and_another_added_to_is_a_conflict(void) {
+  kept_store *store = fresh_store();
+  set(store, "list.1", 1);
+  kept_store *transaction = begin(store);
+  CHECK_INT(1, count_of(transaction, "list."));
+  set(store, "list.2", 2);
+  set(transaction, "count", 1);
+  EXPECT(KEPT_CONFLICT, kept_commit(transaction, NULL, &why));
+  CHECK_TEXT("absent", json_of(store, "count"));
+}
+
+static void a_prefix_it_listed_and_another_removed_from_is_a_conflict(void) {
+  kept_store *store = fresh_store();
+  set(store, "list.1", 1);
+  kept_store *transaction = begin(store);
+  CHECK_INT(1, count_of(transaction, "list."));
+  EXPECT(KEPT_OK, kept_remove(store, "list.1", &why));
+  set(transaction, "count", 1);
+  EXPECT(KEPT_CONFLICT, kept_commit(transaction, NULL, &why));
+}
+
+static void what_it_neither_read_nor_listed_is_no_conflict(void) {
+  kept_store *store = fresh_store(), *transaction = begin(store);
+  CHECK_TEXT("absent", json_of(transaction, "mine"));
+  CHECK_INT(0, count_of(transaction, "mine."));
+  set(store, "yours", 1);
+  set(transaction, "yours", 2);
+  set(transaction, "mine", 3);
+  EXPECT(KEPT_OK, kept_commit(transaction, NULL, &why));
+  CHECK_TEXT("2", json_of(store, "yours"));
+}
+
+static void reads_of_two_moments_are_a_conflict_at_once(void) {
+  kept_store *store = fresh_store();
+  char *json = NULL;
+  set(store, "a", 1);
+  set(store, "b", 1);
+  kept_store *transaction = begin(store);
+  CHECK_TEXT("1", json_of(transaction, "a"));
+  set(store, "b", 2);
+  EXPECT(KEPT_CONFLICT, kept_get_json(transaction, "b", &json, &why));
+  CHECK(json == NULL);
+  kept_rollback(transaction);
+}
+
+static void compare_and_set_is_checked_with_the_rest(void) {
+  kept_store *store = fresh_store();
+  uint64_t revision = 0, received = 99;
+  EXPECT(KEPT_OK, kept_set_json_if(store, "key", "1", 0, &revision, &why));
+  kept_store *transaction = begin(store);
+  EXPECT(KEPT_OK, kept_set_json_if(transaction, "key", "2", revision, &received, &why));
+  CHECK_UINT(0, received);
+  set(store, "key", 3);
+  EXPECT(KEPT_CONFLICT, kept_commit(transaction, NULL, &why));
+  CHECK_TEXT("3", json_of(store, "key"));
+}
+
+static void interloper(const char *location) {
+  set(open_at(location), "balance", 20);
+}
+
+static void another_process_is_a_conflict_too(void) {
+  const char *location = fresh_folder();
+  kept_store *store = open_at(location);
+  set(store, "balance", 10);
+  kept_store *transaction = begin(store);
+  CHECK_TEXT("10", json_of(transaction, "balance"));
+  child child = start_child("interloper", location);
+  CHECK_INT(0, finish_child(&child));
+  set(transaction, "balance", 11);
+  EXPECT(KEPT_CONFLICT, kept_commit(transaction, NULL, &why));
+  CHECK_TEXT("20", json_of(store, "balance"));
+}
+
+enum { threads = 4, additions = 25 };
+
+/** Adds one as often as it must, and begins again at each conflict. */
+static void *add(void *context) {
+  kept_store *store = context;
+  for (int done = 0; done < additions;) {
+    kept_store *transaction = NULL;
+    int64_t sum = 0;
+    if (kept_begin(store, NULL, &transaction, NULL) != KEPT_OK) break;
+    kept_status status = kept_get_int64(transaction, "sum", &sum, NULL);
+    if (status == KEPT_OK) status = kept_set_int64(transaction, "sum", sum + 1, NULL);
+    if (status == KEPT_OK) status = kept_commit(transaction, NULL, NULL);
+    else kept_rollback(transaction);
+    if (status == KEPT_OK) done++;
+    else if (status != KEPT_CONFLICT) return "neither done nor a conflict";
+  }
+  return NULL;
+}
+
+static void threads_that_begin_again_lose_nothing(void) {
+  kept_store *store = fresh_store();
+  pthread_t running[threads];
+  void *answer;
+  set(store, "sum", 0);
+  for (int i = 0; i < threads; i++) CHECK_INT(0, pthread_create(&running[i], NULL, add, store));
+  for (int i = 0; i < threads; i++) {
+    CHECK_INT(0, pthread_join(running[i], &answer));
+    CHECK_TEXT(NULL, answer);
+  }
+  CHECK_TEXT("100", json_of(store, "sum"));
+}
+
+/* The end */
+
+/** Whatever is asked of it, it has ended. */
+static void has_ended(kept_store *transaction) {
+  char *json = NULL;
+  EXPECT(KEPT_CLOSED, kept_get_json(transaction, "key", &json, &why));
+  EXPECT(KEPT_CLOSED, kept_set_int64(transaction, "key", 1, &why));
+  EXPECT(KEPT_CLOSED, kept_commit(transaction, NULL, &why));
+  kept_rollback(transaction);
+  kept_close(transaction);
+}
+
+static void an_ended_transaction_says_so_however_it_ended(void) {
+  kept_store *store = fresh_store();
+  kept_store *committed = begin(store), *rolled_back = begin(store), *closed = begin(store), *failed = begin(store);
+  EXPECT(KEPT_OK, kept_commit(committed, NULL, &why));
+  kept_rollback(rolled_back);
+  kept_close(closed);
+  CHECK_TEXT("absent", json_of(failed, "key"));
+  set(store, "key", 1);
+  set(failed, "key", 2);
+  EXPECT(KEPT_CONFLICT, kept_commit(failed, NULL, &why));
+  has_ended(committed);
+  has_ended(rolled_back);
+  has_ended(closed);
+  has_ended(failed);
+  CHECK_TEXT("1", json_of(store, "key"));
+}
+
+static void closing_a_transaction_leaves_its_store_open(void) {
+  kept_store *store = fresh_store(), *transaction = begin(store);
+  set(transaction, "key", 1);
+  kept_close(transaction);
+  CHECK_TEXT("absent", json_of(store, "key"));
+  set(store, "key", 2);
+}
+
+static void closing_the_store_ends_its_transactions(void) {
+  const char *location = fresh_location();
+  kept_store *other = open_at(location), *store = open_at(location), *transaction = begin(store);
+  set(transaction, "key", 1);
+  kept_close(store);
+  has_ended(transaction);
+  CHECK_TEXT("absent", json_of(other, "key"));
+}
+
+static void rolling_nothing_back_is_fine(void) { kept_rollback(NULL); }
+
+/* Options and bad arguments */
+
+static void a_transaction_may_be_durable(void) {
+  kept_store *store = fresh_store(), *transaction = NULL;
+  kept_transaction_options options = KEPT_TRANSACTION_OPTIONS_INIT;
+  options.durability = KEPT_DURABLE;
+  EXPECT(KEPT_OK, kept_begin(store, &options, &transaction, &why));
+  set(transaction, "key", 1);
+  EXPECT(KEPT_OK, kept_commit(transaction, NULL, &why));
+  CHECK_TEXT("1", json_of(store, "key"));
+}
+
+static void bad_arguments_are_refused(void) {
+  kept_store *store = fresh_store(), *transaction = NULL;
+  kept_transaction_options unsized = { 0, KEPT_AS_OPENED, 0 }, unknown = KEPT_TRANSACTION_OPTIONS_INIT;
+  unknown.durability = 7;
+  EXPECT(KEPT_INVALID, kept_begin(NULL, NULL, &transaction, &why));
+  EXPECT(KEPT_INVALID, kept_begin(store, NULL, NULL, &why));
+  EXPECT(KEPT_INVALID, kept_begin(store, &unsized, &transaction, &why));
+  EXPECT(KEPT_INVALID, kept_begin(store, &unknown, &transaction, &why));
+  EXPECT(KEPT_INVALID, kept_commit(NULL, NULL, &why));
+  EXPECT(KEPT_INVALID, kept_commit(store, NULL, &why));
+  CHECK(transaction == NULL);
+  set(store, "key", 1);
+}
+
+static void a_transaction_in_a_transaction_is_unsupported(void) {
+  kept_store *transaction = begin(fresh_store()), *inner = NULL;
+  EXPECT(KEPT_UNSUPPORTED, kept_begin(transaction, NULL, &inner, &why));
+  CHECK(inner == NULL);
+  kept_rollback(transaction);
+}
+
+static void a_closed_store_begins_nothing(void) {
+  kept_store *store = fresh_store(), *transaction = NULL;
+  kept_close(store);
+  EXPECT(KEPT_CLOSED, kept_begin(store, NULL, &transaction, &why));
+  CHECK(transaction == NULL);
+}
+
+int main(int argc, char **argv) {
+  static const test tests[] = {
+    TEST(a_transaction_reads_its_own_writes_and_nobody_else_does),
+    TEST(all_its_keys_have_one_revision),
+    TEST(every_kind_of_write_may_be_part_of_it),
+    TEST(what_is_rolled_back_never_was),
+    TEST(what_changes_nothing_makes_no_revision),
+    FOLDER_TEST(a_process_killed_before_the_commit_leaves_nothing),
+    TEST(a_key_it_read_and_another_changed_is_a_conflict),
+    TEST(a_key_it_found_absent_and_another_wrote_is_a_conflict),
+    TEST(a_prefix_it_listed_and_another_added_to_is_a_conflict),
+    TEST(a_prefix_it_listed_and_another_removed_from_is_a_conflict),
+    TEST(what_it_neither_read_nor_listed_is_no_conflict),
+    TEST(reads_of_two_moments_are_a_conflict_at_once),
+    TEST(compare_and_set_is_checked_with_the_rest),
+    FOLDER_TEST(another_process_is_a_conflict_too),
+    TEST(threads_that_begin_again_lose_nothing),
+    TEST(an_ended_transaction_says_so_however_it_ended),
+    TEST(closing_a_transaction_leaves_its_store_open),
+    TEST(closing_the_store_ends_its_transactions),
+    TEST(rolling_nothing_back_is_fine),
+    TEST(a_transaction_may_be_durable),
+    TEST(bad_arguments_are_refused),
+    TEST(a_transaction_in_a_transaction_is_unsupported),
+    TEST(a_closed_store_begins_nothing),
+    { 0 },
+  };
+  static const role roles[] = { ROLE(half_done), ROLE(interloper), { 0 } };
+  return run_tests(argc, argv, tests, roles);
+}
