@@ -2,49 +2,46 @@
 
 enum Base64 {
   private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+  /// The place of each byte in the alphabet; 255 for those that have none.
+  private static let digits: [UInt8] = {
+    var digits = [UInt8](repeating: 255, count: 256)
+    for (place, character) in alphabet.enumerated() { digits[Int(character)] = UInt8(place) }
+    return digits
+  }()
   private static let padding = UInt8(ascii: "=")
 
   static func encode(_ bytes: [UInt8], to sink: inout some JSONSink) {
+    let alphabet = alphabet
     for start in stride(from: 0, to: bytes.count, by: 3) {
-      let group = bytes[start..<min(start + 3, bytes.count)]
-      var bits: UInt32 = 0
-      for byte in group { bits = bits << 8 | UInt32(byte) }
-      bits <<= 8 * (3 - UInt32(group.count))
-      for place in 0..<4 {
-        // n bytes fill n + 1 characters.
-        sink.append(place <= group.count ? alphabet[Int(bits >> (18 - 6 * place) & 0x3F)] : padding)
-      }
+      let count = min(bytes.count - start, 3)
+      let second = count > 1 ? bytes[start + 1] : 0
+      let third = count > 2 ? bytes[start + 2] : 0
+      let bits = Int(bytes[start]) << 16 | Int(second) << 8 | Int(third)
+      sink.append(alphabet[bits >> 18])
+      sink.append(alphabet[bits >> 12 & 0x3F])
+      sink.append(count > 1 ? alphabet[bits >> 6 & 0x3F] : padding)
+      sink.append(count > 2 ? alphabet[bits & 0x3F] : padding)
     }
   }
 
   /// The bytes of a text; nil if it is not exactly what ``encode(_:to:)`` would write.
   static func decode(_ text: String) -> [UInt8]? {
-    let characters = Array(text.utf8)
+    let (characters, digits) = (Array(text.utf8), digits)
     guard characters.count % 4 == 0 else { return nil }
     let padded = characters.reversed().prefix(2).prefix { $0 == padding }.count
     var bytes: [UInt8] = []
     bytes.reserveCapacity(characters.count / 4 * 3)
     var bits: UInt32 = 0
-    for (index, character) in characters.dropLast(padded).enumerated() {
-      guard let digit = digit(character) else { return nil }
-      bits = bits << 6 | digit
-      // The first character of a group gives no whole byte; each of the others completes one.
-      let spare = UInt32(6 - 2 * (index % 4))
-      if index % 4 > 0 { bytes.append(UInt8(truncatingIfNeeded: bits >> spare)) }
+    for index in 0..<characters.count - padded {
+      let digit = digits[Int(characters[index])]
+      guard digit < 64 else { return nil }
+      bits = bits << 6 | UInt32(digit)
+      // The first character of four gives no whole byte; each of the others completes one.
+      let place = index % 4
+      if place > 0 { bytes.append(UInt8(truncatingIfNeeded: bits >> (6 - 2 * place))) }
     }
     // The bits behind the last byte must be zero, else two texts would stand for the same bytes.
     let unused: UInt32 = padded == 0 ? 0 : padded == 1 ? 0b11 : 0b1111
     return bits & unused == 0 ? bytes : nil
-  }
-
-  private static func digit(_ character: UInt8) -> UInt32? {
-    switch character {
-    case UInt8(ascii: "A")...UInt8(ascii: "Z"): UInt32(character - UInt8(ascii: "A"))
-    case UInt8(ascii: "a")...UInt8(ascii: "z"): UInt32(character - UInt8(ascii: "a")) + 26
-    case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt32(character - UInt8(ascii: "0")) + 52
-    case UInt8(ascii: "+"): 62
-    case UInt8(ascii: "/"): 63
-    default: nil
-    }
   }
 }

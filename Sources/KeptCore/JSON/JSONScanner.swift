@@ -15,6 +15,8 @@ struct JSONScanner {
   // The key that was scanned last, unescaped; here so that keys share one allocation.
   var key: [UInt8] = []
   private var depth = 0
+  // How long the canonical text will be at least: its commas, its brackets of arrays and of empty objects.
+  private var leastLength = 0
 
   private init(_ bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
 
@@ -68,12 +70,14 @@ extension JSONScanner {
     try enterContainer()
     var keys: Set<ExactString> = []
     skipSpace()
-    if !skip("}") {
+    if next == "}" {
+      position += 1
+      try countCanonical(2)
+    } else {
       repeat {
         try scanKey(unlike: &keys)
         try scanValue()
-        skipSpace()
-      } while skip(",")
+      } while try skipComma()
       guard skip("}") else { throw invalid("',' or '}' must stand here, after a member of an object") }
     }
     depth -= 1
@@ -93,15 +97,32 @@ extension JSONScanner {
 
   private mutating func scanArray() throws(StoreError) {
     try enterContainer()
+    try countCanonical(2)
     skipSpace()
     if !skip("]") {
       repeat {
         try scanValue()
-        skipSpace()
-      } while skip(",")
+      } while try skipComma()
       guard skip("]") else { throw invalid("',' or ']' must stand here, after an element of an array") }
     }
     depth -= 1
+  }
+
+  private mutating func skipComma() throws(StoreError) -> Bool {
+    skipSpace()
+    guard skip(",") else { return false }
+    try countCanonical(1)
+    return true
+  }
+
+  /// Refuses a value that is sure to be too large before anything is built of it: json-c takes some 700 bytes for `{}`.
+  private mutating func countCanonical(_ length: Int) throws(StoreError) {
+    leastLength += length
+    guard leastLength <= Limits.valueBytes else {
+      throw StoreError(
+        .tooLarge, offset: position,
+        "the value has, as JSON, more than \(Limits.valueBytes) bytes; no more can be stored under a key")
+    }
   }
 
   private mutating func enterContainer() throws(StoreError) {

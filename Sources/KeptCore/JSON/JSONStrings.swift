@@ -30,13 +30,12 @@ extension JSONScanner {
 
   /// Passes over characters that stand for themselves, up to a quote, an escape, a control character or the end.
   private mutating func scanPlainBytes() throws(StoreError) -> Range<Int> {
+    let (quote, backslash) = (UInt8(ascii: "\""), UInt8(ascii: "\\"))
     let start = position
     while position < bytes.count {
-      switch bytes[position] {
-      case 0x00..<0x20, UInt8(ascii: "\""), UInt8(ascii: "\\"): return start..<position
-      case 0x80...0xFF: try scanMultibyteCharacter()
-      default: position += 1
-      }
+      let byte = bytes[position]
+      if byte < 0x20 || byte == quote || byte == backslash { break }
+      if byte < 0x80 { position += 1 } else { try scanMultibyteCharacter() }
     }
     return start..<position
   }

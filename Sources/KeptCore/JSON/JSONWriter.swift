@@ -107,9 +107,9 @@ extension JSONSink {
     append(UInt8(ascii: "\""))
     text.withUTF8 { bytes in
       var start = 0
-      for (index, byte) in bytes.enumerated() where Self.needsEscape(byte) {
+      for index in bytes.indices where Self.needsEscape(bytes[index]) {
         append(contentsOf: UnsafeBufferPointer(rebasing: bytes[start..<index]))
-        append(Self.escape(byte))
+        append(Self.escape(bytes[index]))
         start = index + 1
       }
       append(contentsOf: UnsafeBufferPointer(rebasing: bytes[start...]))

@@ -39,17 +39,19 @@ import Testing
 
   @Test func `text of 16 MiB is fine, however it is written, and a byte more is not`() throws {
     let limit = Limits.valueBytes
-    #expect(try Value(json: "\"" + String(repeating: "x", count: limit) + "\"").asString?.utf8.count == limit)
-    let escaped = try Value(json: "\"" + String(repeating: #"\u0001"#, count: limit) + "\"")
-    #expect(escaped.asString?.utf8.count == limit)
+    let plain = String(repeating: "x", count: limit - 1000)
+    let text = try Value(json: "\"" + String(repeating: #"\u0001"#, count: 1000) + plain + "\"").asString
+    #expect(text?.utf8.count == limit)
+    #expect(text?.utf8.prefix(1000).allSatisfy { $0 == 1 } == true)
     Refusal("\"" + String(repeating: "x", count: limit + 1) + "\"", 0, "16777217 bytes").expect(.tooLarge)
   }
 
   @Test func `bytes of 16 MiB are fine and one more is not`() throws {
-    let limit = Limits.valueBytes
-    let bytes = [UInt8](repeating: 7, count: limit)
-    #expect(try Value(json: Value.bytes(bytes).json) == .bytes(bytes))
-    Refusal(Value.bytes(bytes + [7]).json, 0, "16777217 bytes").expect(.tooLarge)
+    // 16 MiB are one byte more than a multiple of three.
+    let threes = String(repeating: "BwcH", count: Limits.valueBytes / 3)
+    func binary(_ rest: String) -> String { #"{"$binary":{"base64":"\#(threes)\#(rest)","subType":"00"}}"# }
+    #expect(try Value(json: binary("Bw==")) == .bytes([UInt8](repeating: 7, count: Limits.valueBytes)))
+    Refusal(binary("Bwc="), 0, "16777217 bytes").expect(.tooLarge)
   }
 
   @Test func `an array counts by its canonical JSON`() throws {
@@ -61,8 +63,14 @@ import Testing
       .expect(.tooLarge)
   }
 
+  @Test func `an array that is sure to be too large is refused before anything is built`() {
+    // Three canonical bytes for each element, two for the brackets around them.
+    let text = "[" + String(repeating: "{},[],", count: Limits.valueBytes / 6 + 1)
+    Refusal(text, Limits.valueBytes, "more than 16777216 bytes").expect(.tooLarge)
+  }
+
   @Test func `a longer text than any value needs is not looked at`() {
-    let text = String(repeating: " ", count: Limits.jsonTextBytes) + "1"
+    let text = [UInt8](repeating: UInt8(ascii: " "), count: Limits.jsonTextBytes + 1)
     Refusal(text, Limits.jsonTextBytes, "at most \(Limits.jsonTextBytes) are read").expect(.tooLarge)
   }
 }

@@ -56,7 +56,7 @@ import Testing
   @Test func `16 MiB are fine and a byte more is not`() throws {
     let limit = Limits.valueBytes
     let text = String(repeating: "x", count: limit)
-    #expect(try Value.string(text).checkedForStore() == .string(text))
+    #expect(try Value.string(text).checkedForStore().kind == .string)
     expectRefused(.string(text + "x"), .tooLarge, "16777217 bytes; at most 16777216")
     #expect(try Value.bytes(Array(text.utf8)).checkedForStore().kind == .bytes)
     expectRefused(.bytes(Array(text.utf8) + [1]), .tooLarge, "16777217 bytes")

@@ -1,0 +1,39 @@
+// What must hold for every sequence of bytes: the reader does not crash, refuses with an offset inside the text, and
+// what it takes is a value whose canonical JSON reads back as the same value and is written back as the same text.
+
+import CFuzzer
+@testable import KeptCore
+
+func check(_ holds: Bool, _ property: StaticString) {
+  // A trap is how libFuzzer hears of a finding; it keeps the input that led here.
+  precondition(holds, "\(property)")
+}
+
+func readAnything(_ bytes: UnsafeBufferPointer<UInt8>) throws {
+  let value: Value
+  do {
+    value = try Value(jsonBytes: bytes)
+  } catch {
+    check(error.code == .invalid || error.code == .tooLarge, "a refusal is invalid or too large")
+    check(0...bytes.count ~= error.offset ?? -1, "a refusal has an offset in the text")
+    check(!error.message.isEmpty, "a refusal has a sentence")
+    return
+  }
+  let text = value.json
+  let again = try Value(json: text)
+  check(again == value, "canonical JSON reads back as the same value")
+  check(again.json == text, "canonical JSON is written back as the same text")
+  check(value.jsonByteCount == text.utf8.count, "the counted length is the written length")
+  if value != .null { check(try value.checkedForStore() == value, "what is read is in the form that a store keeps") }
+}
+
+var count = CommandLine.argc
+var arguments: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>? = CommandLine.unsafeArgv
+let status = LLVMFuzzerRunDriver(&count, &arguments) { data, size in
+  do {
+    try readAnything(UnsafeBufferPointer(start: data, count: size))
+  } catch {
+    check(false, "canonical JSON is never refused, and what is read can be stored")
+  }
+  return 0
+}
