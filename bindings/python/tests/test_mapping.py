@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import MutableMapping
+from collections.abc import Callable, MutableMapping
 from typing import Any
 
 import pytest
 
 import kept
+from kept._c.keys import kept_list_callback
 
 VOLUME = kept.Key("audio.volume", int, default=50)
 PLAIN = kept.Key("plain", int)
@@ -161,19 +162,21 @@ def test_what_is_no_prefix_is_refused(settings: kept.Store, prefix: Any) -> None
         settings.keys(prefix)
 
 
-def test_interrupting_a_listing_is_not_lost(settings: kept.Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    class Interrupted(str):
-        def decode(self, encoding: str) -> str:
+def test_an_interruption_of_a_listing_is_not_lost(settings: kept.Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings.update(a=1, b=2)
+    seen: list[bytes] = []
+
+    class Interrupting(bytes):
+        def decode(self, encoding: str = "utf-8", errors: str = "strict") -> str:
+            seen.append(self)
             raise KeyboardInterrupt
 
-    settings["a"] = 1
-    calls: list[Any] = []
+    def interrupted(collect: Callable[[None, bytes], int]) -> object:
+        return kept_list_callback(lambda _, key: collect(None, Interrupting(key)))
 
-    def kept_list(handle: Any, prefix: Any, callback: Any, context: Any, error: Any) -> None:
-        calls.append(callback)
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("kept._settings.kept_list", kept_list)
-    with pytest.raises(KeyboardInterrupt):
-        list(settings)
-    assert len(calls) == 1
+    with monkeypatch.context() as patch:
+        patch.setattr("kept._settings.kept_list_callback", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            list(settings)
+    assert seen == [b"a"]
+    assert list(settings) == ["a", "b"]
