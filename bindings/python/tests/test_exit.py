@@ -12,15 +12,14 @@ import pytest
 import kept
 
 
-def run(program: str, location: Path) -> str:
-    """Runs a program that opens `location` as `settings`; returns what it printed. It must end well and in silence."""
-    begin = f"""
-        import atexit, os, sys, threading
-        import kept
-        settings = kept.open({str(location)!r})
+def run(program: str, location: Path, before: str = "") -> str:
+    """Runs a program that opens `location` as `settings`; returns what it printed. It must end well and in silence.
+
+    `before` runs before kept is imported. What it registers with atexit is called after Kept's own end.
     """
+    parts = ["import atexit, os, sys, threading", before, f"import kept\nsettings = kept.open({str(location)!r})", program]
     result = subprocess.run(
-        [sys.executable, "-X", "dev", "-c", textwrap.dedent(begin) + textwrap.dedent(program)],
+        [sys.executable, "-X", "dev", "-c", "\n".join(map(textwrap.dedent, parts))],
         capture_output=True,
         text=True,
         timeout=60,
@@ -44,7 +43,6 @@ def test_subscriptions_that_are_alive_end_before_python_does(location: Path) -> 
         def show(notice):
             heard.set()
 
-        # Runs after Kept's own end, since it was registered before: what is written here is not told any more.
         settings["a"] = 1
         heard.wait(30)
         print("heard")
@@ -78,22 +76,44 @@ def test_a_callback_that_runs_is_waited_for(location: Path) -> None:
 def test_after_the_end_stores_are_closed_and_no_other_opens(location: Path) -> None:
     printed = run(
         """
-        # A second import of atexit's order: registered before kept was imported would run after it, as this does.
+        settings["a"] = 1
+        """,
+        location,
+        before="""
+        @atexit.register
         def late():
-            for use in (lambda: settings["a"], lambda: kept.open("memory:"), lambda: settings.observe("a", print)):
+            uses = [
+                lambda: settings["a"],
+                lambda: list(settings),
+                lambda: settings.observe("a", print),
+                lambda: kept.open("memory:"),
+            ]
+            for use in uses:
                 try:
                     use()
                 except kept.ClosedError as error:
                     print(type(error).__name__)
+        """,
+    )
+    assert printed == "ClosedError\n" * 4
 
-        import kept._exit
-        atexit.unregister(kept._exit._end)
-        atexit.register(late)
-        atexit.register(kept._exit._end)
+
+def test_a_forked_child_leaves_the_parent_s_store_alone(location: Path) -> None:
+    run(
+        """
+        settings["a"] = 1
+        child = os.fork()
+        if child == 0:
+            settings.close()
+            sys.exit(0)
+        assert os.waitpid(child, 0)[1] == 0
+        settings["b"] = 2
+        assert dict(settings) == {"a": 1, "b": 2}
         """,
         location,
     )
-    assert printed == "ClosedError\n" * 3
+    with kept.open(location) as settings:
+        assert dict(settings) == {"a": 1, "b": 2}
 
 
 @pytest.mark.parametrize("round", range(5))
