@@ -12,7 +12,7 @@
 Start with `kept.open`, `kept.Key` and `kept.Store`. What goes wrong is a `kept.KeptError`.
 """
 
-from ._c.status import kept_version
+from ._c.status import kept_version as _kept_version
 from ._dates import datetime_ns
 from ._errors import (
     AbsentError,
@@ -42,7 +42,6 @@ from ._store import Durability, Store, open
 from ._transaction import Transaction
 
 __all__ = [
-    "JSON",
     "AbsentError",
     "BusyError",
     "Change",
@@ -54,8 +53,9 @@ __all__ = [
     "FailedError",
     "ForkedError",
     "InvalidError",
-    "Key",
+    "JSON",
     "KeptError",
+    "Key",
     "LockedError",
     "NoSpaceError",
     "Notice",
@@ -75,4 +75,4 @@ __all__ = [
     "open",
 ]
 
-__version__: str = kept_version().decode("ascii")
+__version__: str = _kept_version().decode("ascii")

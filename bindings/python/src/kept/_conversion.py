@@ -59,14 +59,14 @@ class _Conversions:
             return self._typed_dict(kind)
         raise Refusal(
             InvalidError,
-            f"{_name(kind)} is not a type of keys; use bool, int, float, str, bytes, datetime, list[…], dict[str, …],"
+            f"{name_of_type(kind)} is not a type of keys; use bool, int, float, str, bytes, datetime, list[…], dict[str, …],"
             " an Enum, a dataclass, a TypedDict, or one of them with None",
         )
 
     def _optional(self, arguments: tuple[Any, ...]) -> Conversion:
         kinds = [argument for argument in arguments if argument is not types.NoneType]
         if len(kinds) != 1 or len(arguments) != 2:
-            names = " | ".join(_name(argument) for argument in arguments)
+            names = " | ".join(name_of_type(argument) for argument in arguments)
             raise Refusal(InvalidError, f"{names} is not a type of keys; only one type with None is")
         inner = self.of(kinds[0])
         return Conversion(
@@ -107,40 +107,42 @@ class _Conversions:
         members: dict[str, Conversion] = {}
 
         def to_json(value: Any) -> dict[str, Any]:
-            _require(kind, value, _name(kind))
+            _require(kind, value, name_of_type(kind))
             return {name: _inside(name, members[name].to_json, getattr(value, name)) for name in fields}
 
         def from_json(json: Any) -> Any:
-            _require(dict, json, _name(kind))
+            _require(dict, json, name_of_type(kind))
             optional = {name for name, field in fields.items() if _has_default(field)}
             found = _members(json, members, optional)
             try:
                 return kind(**found)
             except Exception as error:
-                raise Refusal(WrongTypeError, f"{_name(kind)} refuses what is stored: {error}") from error
+                raise Refusal(WrongTypeError, f"{name_of_type(kind)} refuses what is stored: {error}") from error
 
-        result = self._known[kind] = Conversion(_name(kind), to_json, from_json)
+        result = self._known[kind] = Conversion(name_of_type(kind), to_json, from_json)
         hints = _hints(kind)
         members.update((name, _inside(name, self.of, hints[name])) for name in fields)
         return result
 
     def _typed_dict(self, kind: Any) -> Conversion:
         members: dict[str, Conversion] = {}
+        hints = _hints(kind)
+        required = _required(kind, hints)
 
         def to_json(value: Any) -> dict[str, Any]:
-            _require(dict, value, _name(kind))
+            _require(dict, value, name_of_type(kind))
             for name in value.keys() - members.keys():
-                raise Refusal(WrongTypeError, f"{_name(kind)} has no member {name!r}")
-            for name in kind.__required_keys__ - value.keys():
-                raise Refusal(WrongTypeError, f"the member {name!r} of {_name(kind)} is missing")
+                raise Refusal(WrongTypeError, f"{name_of_type(kind)} has no member {name!r}")
+            for name in required - value.keys():
+                raise Refusal(WrongTypeError, f"the member {name!r} of {name_of_type(kind)} is missing")
             return {name: _inside(name, members[name].to_json, value[name]) for name in members if name in value}
 
         def from_json(json: Any) -> dict[str, Any]:
-            _require(dict, json, _name(kind))
-            return _members(json, members, kind.__optional_keys__)
+            _require(dict, json, name_of_type(kind))
+            return _members(json, members, members.keys() - required)
 
-        result = self._known[kind] = Conversion(_name(kind), to_json, from_json)
-        members.update((name, _inside(name, self.of, _bare(hint))) for name, hint in _hints(kind).items())
+        result = self._known[kind] = Conversion(name_of_type(kind), to_json, from_json)
+        members.update((name, _inside(name, self.of, _bare(hint))) for name, hint in hints.items())
         return result
 
 
@@ -208,7 +210,7 @@ def _enum(kind: type[Enum]) -> Conversion:
     members = {(type(member.value), member.value): member for member in kind}
     for value_type, value in members:
         if value_type not in (bool, int, float, str):
-            raise Refusal(InvalidError, f"the value {value!r} of {_name(kind)} is not a bool, int, float or str")
+            raise Refusal(InvalidError, f"the value {value!r} of {name_of_type(kind)} is not a bool, int, float or str")
     numbers = [_SCALARS[value_type] for value_type in {found for found, _ in members} & {int, float}]
 
     def from_json(json: Any) -> Enum:
@@ -220,13 +222,13 @@ def _enum(kind: type[Enum]) -> Conversion:
                 return members[type(value), value]
             except (Refusal, KeyError):
                 continue
-        raise Refusal(WrongTypeError, f"holds a {_name(type(json))} that is no value of {_name(kind)}")
+        raise Refusal(WrongTypeError, f"holds a {name_of_type(type(json))} that is no value of {name_of_type(kind)}")
 
     def to_json(value: Any) -> Any:
-        _require(kind, value, _name(kind))
+        _require(kind, value, name_of_type(kind))
         return value.value
 
-    return Conversion(_name(kind), to_json, from_json)
+    return Conversion(name_of_type(kind), to_json, from_json)
 
 
 # --- parts of containers
@@ -235,7 +237,7 @@ def _enum(kind: type[Enum]) -> Conversion:
 def _require(kind: Any, value: Any, name: str) -> None:
     """Refuses a value of another type. A bool is an int to Python, and never to Kept."""
     if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
-        raise Refusal(WrongTypeError, f"holds a {_name(type(value))}, asked for {name}")
+        raise Refusal(WrongTypeError, f"holds a {name_of_type(type(value))}, asked for {name}")
 
 
 def _inside(step: str | int, convert: Callable[[Any], Any], value: Any) -> Any:
@@ -245,7 +247,7 @@ def _inside(step: str | int, convert: Callable[[Any], Any], value: Any) -> Any:
         raise refusal.inside(step)
 
 
-def _members(json: dict[str, Any], members: dict[str, Conversion], optional: set[str] | frozenset[str]) -> dict[str, Any]:
+def _members(json: dict[str, Any], members: dict[str, Conversion], optional: set[str]) -> dict[str, Any]:
     """The members that a type knows; others belong to a newer program and are passed over."""
     found: dict[str, Any] = {}
     for name, member in members.items():
@@ -264,15 +266,24 @@ def _has_default(field: dataclasses.Field[Any]) -> bool:
 
 def _hints(kind: Any) -> dict[str, Any]:
     try:
-        return typing.get_type_hints(kind)
+        return typing.get_type_hints(kind, include_extras=True)
     except NameError as error:
-        raise Refusal(InvalidError, f"the types of {_name(kind)} cannot be resolved: {error}") from None
+        raise Refusal(InvalidError, f"the types of {name_of_type(kind)} cannot be resolved: {error}") from None
+
+
+def _required(kind: Any, hints: dict[str, Any]) -> set[str]:
+    """The members that a TypedDict must have: `__required_keys__` misses what annotations say that are still text."""
+    required = set(kind.__required_keys__)
+    required -= {name for name, hint in hints.items() if typing.get_origin(hint) is typing.NotRequired}
+    required |= {name for name, hint in hints.items() if typing.get_origin(hint) is typing.Required}
+    return required
 
 
 def _bare(hint: Any) -> Any:
-    """The type inside Required[…] and NotRequired[…], which say what `__required_keys__` says as well."""
+    """The type inside Required[…] and NotRequired[…]."""
     return typing.get_args(hint)[0] if typing.get_origin(hint) in (typing.Required, typing.NotRequired) else hint
 
 
-def _name(kind: Any) -> str:
+def name_of_type(kind: Any) -> str:
+    """The name of a type as a program spells it: list[int] and not list."""
     return kind.__qualname__ if isinstance(kind, type) and not typing.get_args(kind) else str(kind)

@@ -116,6 +116,9 @@ class datetime_ns(datetime):
         others = other._plain() if isinstance(other, datetime_ns) else other
         return self._plain() == others and self._nanosecond == nanosecond_of(other)
 
+    # datetime has its own, and would not ask __eq__.
+    __ne__ = object.__ne__
+
     def __hash__(self) -> int:
         # Equal dates have equal hashes, also across the two classes.
         plain = hash(self._plain())

@@ -73,11 +73,10 @@ def _end() -> None:
 
 
 def _forget() -> None:
-    """In a forked child: the other threads are gone, and with them the calls they were in."""
+    """In a forked child: the other threads are gone with the calls they were in, and the stores are the parent's; to
+    close one here could close it there."""
     global _gate
-    handles = _gate.handles
     _gate = _Gate()
-    _gate.handles = handles
 
 
 atexit.register(_end)

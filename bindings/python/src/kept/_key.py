@@ -6,7 +6,7 @@ import copy
 from types import UnionType
 from typing import Any, Final, Generic, TypeVar, cast, final, overload
 
-from ._conversion import conversion_of
+from ._conversion import conversion_of, name_of_type
 from ._errors import InvalidError
 from ._json import JSON, Storable, encode
 from ._refusal import Refusal
@@ -37,11 +37,12 @@ class Key(Generic[T]):
     Immutable; may be used with any store and from any thread. In Swift: `Key`. C passes the name alone.
     """
 
-    __slots__ = ("name", "type", "_conversion", "_default")
+    __slots__ = ("name", "value_type", "_conversion", "_default")
     name: str
     """1 to 1024 bytes of UTF-8 without NUL; dots have no special meaning."""
-    type: Any
+    value_type: Any
     """The type of the values."""
+    _default: Any
 
     @overload
     def __init__(self, name: str, type: type[T]) -> None: ...
@@ -61,7 +62,7 @@ class Key(Generic[T]):
             self._conversion = conversion_of(kind)
         except Refusal as refusal:
             raise refusal.about(name) from None
-        self.name, self.type = name, kind
+        self.name, self.value_type = name, kind
         if default is ABSENCE or default is None:
             self._default = None if self._conversion.optional else ABSENCE
             return
@@ -101,9 +102,19 @@ class Key(Generic[T]):
             raise AttributeError("a kept.Key cannot be changed; make another one")
         object.__setattr__(self, name, value)
 
+    def __eq__(self, other: object) -> bool:
+        """Whether both declare the same."""
+        if not isinstance(other, Key):
+            return NotImplemented
+        mine, others = (self.name, self.value_type), (other.name, other.value_type)
+        return mine == others and bool(self._default == other._default)
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
     def __repr__(self) -> str:
         default = f", default={self._default!r}" if self.has_default else ""
-        return f"kept.Key({self.name!r}, {getattr(self.type, '__qualname__', self.type)}{default})"
+        return f"kept.Key({self.name!r}, {name_of_type(self.value_type)}{default})"
 
 
 def name_of(key: str | Key[Any]) -> str:

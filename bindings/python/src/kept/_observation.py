@@ -41,7 +41,7 @@ class Origin(Enum):
     """Nobody now: the value at the time of subscribing."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Change(Generic[T]):
     """One key's old and new value in one commit. In Swift: `Change`."""
 
@@ -62,6 +62,9 @@ class Change(Generic[T]):
     def new(self) -> T | None:
         """The value after, or when it was removed the key's default, or None. `WrongTypeError` as `old`."""
         return self._typed(self._new)
+
+    def __repr__(self) -> str:
+        return f"Change({self.key!r}, {self._old!r} → {self._new!r}, revision={self.revision}, {self.origin})"
 
     def _typed(self, value: Any) -> T | None:
         if self._declared is None:

@@ -20,7 +20,7 @@ T = TypeVar("T")
 D = TypeVar("D")
 
 
-class Settings(MutableMapping["str | Key[Any]", JSON]):
+class Settings(MutableMapping[str, JSON]):
     """A store or a transaction, as a mapping: functions that work with both say `kept.Settings`.
 
     A key is a `kept.Key`, which fixes the type of its values, or a str, whose values are `kept.JSON`. Defaults of keys
@@ -69,7 +69,7 @@ class Settings(MutableMapping["str | Key[Any]", JSON]):
         kept_contains(self._handle, encoded_name(name_of(key)), byref(found), kept_error())  # type: ignore[arg-type]
         return found.value
 
-    @overload  # type: ignore[override]
+    @overload
     def get(self, key: Key[T]) -> T | None: ...
     @overload
     def get(self, key: Key[T], default: D) -> T | D: ...
@@ -170,7 +170,7 @@ class Settings(MutableMapping["str | Key[Any]", JSON]):
 
         return self._together(step)
 
-    @overload  # type: ignore[override]
+    @overload
     def pop(self, key: Key[T]) -> T: ...
     @overload
     def pop(self, key: Key[T], default: D) -> T | D: ...
@@ -265,7 +265,7 @@ class _Keys(KeysView[str]):
         return iter(self._mapping._list(self._prefix))
 
     def __contains__(self, key: object) -> bool:
-        return isinstance(key, str) and key.encode().startswith(self._prefix) and key in self._mapping
+        return isinstance(key, str) and key.startswith(self._prefix.decode()) and key in self._mapping
 
 
 class _Items(ItemsView[str, JSON]):

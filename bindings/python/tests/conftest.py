@@ -1,0 +1,34 @@
+"""Which library the tests use, and the stores that they open."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[3]
+
+# The package loads its library when it is imported, so this comes first. Child processes inherit it.
+built = ROOT / ".build/debug/libKeptC.so"
+if "KEPT_LIBRARY" not in os.environ:
+    if not built.exists():
+        raise pytest.UsageError("there is no library to test: run swift build, or set KEPT_LIBRARY to a libkept.so")
+    os.environ["KEPT_LIBRARY"] = str(built)
+os.environ["PYTHONPATH"] = str(ROOT / "bindings/python/src")
+
+import kept  # noqa: E402
+
+
+@pytest.fixture
+def location(tmp_path: Path) -> Path:
+    """Where a store may be."""
+    return tmp_path / "test.kept"
+
+
+@pytest.fixture
+def settings(location: Path) -> Iterator[kept.Store]:
+    """An empty store in a folder."""
+    with kept.open(location) as store:
+        yield store

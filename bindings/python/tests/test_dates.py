@@ -1,0 +1,92 @@
+"""`kept.datetime_ns` is a datetime in everything, and keeps its nanoseconds."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from datetime import datetime, timedelta, timezone
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from values import dates
+
+import kept
+
+UTC = timezone.utc
+MOMENT = kept.datetime_ns(2026, 11, 20, 23, 44, 1, 250_000, UTC, nanosecond=7)
+PLAIN = datetime(2026, 11, 20, 23, 44, 1, 250_000, UTC)
+
+
+def test_it_is_a_datetime() -> None:
+    assert isinstance(MOMENT, datetime)
+    assert (MOMENT.year, MOMENT.microsecond, MOMENT.nanosecond) == (2026, 250_000, 7)
+
+
+@pytest.mark.parametrize("nanosecond", [-1, 1000, 10**9])
+def test_nanoseconds_that_are_none_are_refused(nanosecond: int) -> None:
+    with pytest.raises(kept.InvalidError, match="must be 0 to 999"):
+        kept.datetime_ns(2026, 1, 1, nanosecond=nanosecond)
+
+
+def test_it_differs_from_a_datetime_by_its_nanoseconds() -> None:
+    assert MOMENT != PLAIN and PLAIN != MOMENT
+    assert PLAIN < MOMENT and MOMENT > PLAIN and not MOMENT < PLAIN
+    assert PLAIN <= MOMENT and MOMENT >= PLAIN and not MOMENT <= PLAIN
+    assert MOMENT == kept.datetime_ns.of(PLAIN, 7) != kept.datetime_ns.of(PLAIN, 8)
+    assert MOMENT != "no date"
+
+
+def test_without_nanoseconds_it_equals_a_datetime() -> None:
+    zero = kept.datetime_ns.of(PLAIN, 0)
+    assert zero == PLAIN and PLAIN == zero and hash(zero) == hash(PLAIN)
+
+
+def test_equal_moments_of_two_zones_are_equal() -> None:
+    east = MOMENT.astimezone(timezone(timedelta(hours=3)))
+    assert east == MOMENT and hash(east) == hash(MOMENT) and east.nanosecond == 7 and east.hour == 2
+
+
+def test_it_is_not_ordered_with_what_is_no_date() -> None:
+    with pytest.raises(TypeError):
+        MOMENT < 5  # type: ignore[operator]
+    with pytest.raises(TypeError):
+        MOMENT < datetime(2026, 1, 1)
+
+
+def test_it_prints_nine_digits() -> None:
+    assert MOMENT.isoformat() == "2026-11-20T23:44:01.250000007+00:00"
+    assert str(MOMENT) == "2026-11-20 23:44:01.250000007+00:00"
+    assert MOMENT.isoformat(timespec="milliseconds") == "2026-11-20T23:44:01.250+00:00"
+    assert eval(repr(MOMENT), {"kept": kept, "datetime": __import__("datetime")}) == MOMENT
+
+
+def test_replacing_and_adding_keep_the_nanoseconds() -> None:
+    assert MOMENT.replace(year=2027).nanosecond == 7
+    assert MOMENT.replace(nanosecond=0) == PLAIN
+    later: kept.datetime_ns = MOMENT + timedelta(seconds=1)
+    assert later.nanosecond == 7 and later.second == 2
+    assert timedelta(seconds=1) + MOMENT == later
+    assert later - timedelta(seconds=1) == MOMENT
+    assert later - MOMENT == timedelta(seconds=1) == later - PLAIN == later.replace(nanosecond=0) - PLAIN
+    assert PLAIN - MOMENT == timedelta(0)
+
+
+@given(dates, st.integers(0, 999))
+def test_it_survives_copying_and_pickling(moment: datetime, nanosecond: int) -> None:
+    precise = kept.datetime_ns.of(moment, nanosecond)
+    for copied in (copy.copy(precise), copy.deepcopy(precise), pickle.loads(pickle.dumps(precise))):
+        assert copied == precise and type(copied) is kept.datetime_ns
+
+
+@given(st.lists(st.tuples(dates, st.integers(0, 999)), min_size=2))
+def test_it_sorts_by_time(parts: list[tuple[datetime, int]]) -> None:
+    assert sorted(kept.datetime_ns.of(*part) for part in parts) == [kept.datetime_ns.of(*part) for part in sorted(parts)]
+
+
+def test_a_stored_date_is_equal_when_it_is_written_back(settings: kept.Store) -> None:
+    settings["opened"] = MOMENT
+    before = settings.revision("opened")
+    settings["opened"] = settings["opened"]
+    assert settings["opened"] == MOMENT
+    assert settings.revision("opened") == before

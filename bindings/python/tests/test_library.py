@@ -1,0 +1,53 @@
+"""Which library is loaded, and what is said when there is none."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from kept._c import library
+
+
+def imported(**environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", "import kept; print(kept.__version__)"],
+        env=os.environ | environment,
+        capture_output=True,
+        text=True,
+    )
+
+
+def test_the_variable_comes_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KEPT_LIBRARY", "/somewhere/libkept.so.0")
+    assert library.find() == "/somewhere/libkept.so.0"
+
+
+def test_then_the_one_inside_the_package(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv("KEPT_LIBRARY")
+    monkeypatch.setattr(library, "__file__", str(tmp_path / "kept/_c/library.py"))
+    (tmp_path / "kept").mkdir()
+    (tmp_path / "kept/libkept.so.0").touch()
+    assert library.find() == str(tmp_path / "kept/libkept.so.0")
+
+
+def test_then_the_system_s(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv("KEPT_LIBRARY")
+    monkeypatch.setattr(library, "__file__", str(tmp_path / "kept/_c/library.py"))
+    assert library.find() == "libkept.so.0"
+
+
+def test_a_library_that_is_missing_is_an_import_error_that_says_what_to_do() -> None:
+    result = imported(KEPT_LIBRARY="/nowhere/libkept.so.0")
+    assert result.returncode == 1
+    assert "ImportError: kept needs its C library, but /nowhere/libkept.so.0 cannot be loaded" in result.stderr
+    assert "set KEPT_LIBRARY" in result.stderr
+
+
+def test_a_library_that_is_another_one_is_an_import_error() -> None:
+    result = imported(KEPT_LIBRARY="libc.so.6")
+    assert result.returncode == 1
+    assert "ImportError: libc.so.6 lacks kept_version" in result.stderr

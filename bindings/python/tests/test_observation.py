@@ -1,0 +1,296 @@
+"""Hearing of changes: what is told, when it ends, and what becomes of a callback's own failures."""
+
+from __future__ import annotations
+
+import gc
+import logging
+import queue
+import sys
+import threading
+import weakref
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import kept
+from kept import _observation
+
+VOLUME = kept.Key("audio.volume", int, default=50)
+SECONDS = 30  # how long a test waits before it fails; no test passes by waiting
+
+
+class Heard:
+    """A callback that remembers what it is told."""
+
+    def __init__(self) -> None:
+        self.told: queue.Queue[Any] = queue.Queue()
+
+    def __call__(self, subject: Any) -> None:
+        self.told.put(subject)
+
+    def next(self) -> Any:
+        return self.told.get(timeout=SECONDS)
+
+
+def everything_delivered(settings: kept.Store) -> None:
+    """Returns when all commits so far are delivered: the library tells of them in their order."""
+    last = Heard()
+    with settings.observe("last", last):
+        settings.update_value("last", lambda value: value + 1, default=0)
+        last.next()
+
+
+def test_a_key_tells_of_its_changes(settings: kept.Store) -> None:
+    heard = Heard()
+    with settings.observe(VOLUME, heard):
+        settings["other"] = 1
+        settings[VOLUME] = 70
+        settings[VOLUME] = 70
+        del settings[VOLUME]
+        first, second = heard.next(), heard.next()
+    assert (first.key, first.old, first.new, first.revision) == ("audio.volume", 50, 70, 2)
+    assert (second.old, second.new, second.revision) == (70, 50, 3)
+    assert first.origin is kept.Origin.STORE
+
+
+def test_a_name_tells_json(settings: kept.Store) -> None:
+    heard = Heard()
+    with settings.observe("a", heard):
+        settings["a"] = [1, b"x"]
+        change = heard.next()
+    assert (change.old, change.new) == (None, [1, b"x"])
+    assert repr(change) == "Change('a', None → [1, b'x'], revision=1, Origin.STORE)"
+
+
+def test_a_prefix_tells_a_transaction_in_one_notice(settings: kept.Store) -> None:
+    heard = Heard()
+    with settings.observe(prefix="a.", callback=heard):
+        settings.update({"a.1": 1, "b": 2, "a.2": 3})
+        notice = heard.next()
+    assert notice.revision == 1
+    assert [(change.key, change.new) for change in notice.changes] == [("a.1", 1), ("a.2", 3)]
+
+
+def test_it_is_a_decorator(settings: kept.Store) -> None:
+    heard = Heard()
+
+    @settings.observe(VOLUME)
+    def show(change: kept.Change[int]) -> None:
+        """Shows the volume."""
+        heard(change.new)
+
+    settings[VOLUME] = 70
+    assert heard.next() == 70
+    assert getattr(show, "__name__") == "show" and show.__doc__ == "Shows the volume."
+    show(_observation.Change("k", 1, kept.Origin.STORE, None, 5))
+    assert heard.next() == 5
+    show.cancel()
+
+
+def test_initial_tells_what_is_there_on_this_thread(settings: kept.Store) -> None:
+    settings.update({"a.1": 1, "b": 2})
+    told: list[tuple[Any, threading.Thread]] = []
+    settings.observe("a.1", lambda change: told.append((change, threading.current_thread())), initial=True)
+    settings.observe(VOLUME, lambda change: told.append((change, threading.current_thread())), initial=True)
+    settings.observe(
+        prefix="", callback=lambda notice: told.append((notice, threading.current_thread())), initial=True
+    )
+    assert [thread for _, thread in told] == [threading.current_thread()] * 3
+    change, absent, notice = (subject for subject, _ in told)
+    assert (change.old, change.new, change.origin) == (None, 1, kept.Origin.INITIAL)
+    assert absent.new == 50
+    assert [change.key for change in notice.changes] == ["a.1", "b"]
+
+
+def test_another_handle_in_the_process_is_told_of(location: Path) -> None:
+    heard = Heard()
+    with kept.open(location) as settings, kept.open(location) as other, settings.observe("a", heard):
+        other["a"] = 1
+        assert heard.next().origin is kept.Origin.PROCESS
+
+
+def test_after_cancel_nothing_more_is_told(settings: kept.Store) -> None:
+    heard = Heard()
+    subscription = settings.observe("a", heard)
+    subscription.cancel()
+    subscription.cancel()
+    settings["a"] = 1
+    everything_delivered(settings)
+    assert heard.told.empty()
+
+
+def test_cancel_waits_for_the_call_that_runs(settings: kept.Store) -> None:
+    begun, may_end, log = threading.Event(), threading.Event(), []
+
+    def slow(change: kept.Change[Any]) -> None:
+        begun.set()
+        may_end.wait(SECONDS)
+        log.append("callback ended")
+
+    subscription = settings.observe("a", slow)
+    settings["a"] = 1
+    assert begun.wait(SECONDS)
+    canceller = threading.Thread(target=lambda: (subscription.cancel(), log.append("cancelled")))  # type: ignore[func-returns-value]
+    canceller.start()
+    may_end.set()
+    canceller.join(SECONDS)
+    assert log == ["callback ended", "cancelled"]
+
+
+def test_a_callback_may_do_everything(settings: kept.Store) -> None:
+    heard = Heard()
+
+    def busy(change: kept.Change[Any]) -> None:
+        settings["seen"] = change.new
+        with settings.observe("inner", heard):
+            settings["inner"] = settings["seen"]
+        settings.observe("later", heard)
+        subscription.cancel()
+        heard("cancelled")
+
+    subscription = settings.observe("a", busy)
+    settings["a"] = 1
+    assert heard.next() == "cancelled"
+    settings["later"] = 2
+    assert heard.next().new == 2
+    settings["a"] = 3
+    everything_delivered(settings)
+    assert settings["seen"] == 1
+
+
+def test_a_callback_may_close_the_store(location: Path) -> None:
+    heard = Heard()
+    settings = kept.open(location)
+    settings.observe("a", lambda change: (settings.close(), heard("closed")))  # type: ignore[func-returns-value]
+    settings["a"] = 1
+    assert heard.next() == "closed"
+    with pytest.raises(kept.ClosedError):
+        settings["a"]
+
+
+def test_closing_ends_subscriptions_and_releases_callbacks(location: Path) -> None:
+    settings = kept.open(location)
+    heard = Heard()
+    gone = weakref.ref(heard)
+    before = len(_observation._deliveries)
+    subscriptions = [settings.observe("a", heard), settings.observe(prefix="", callback=heard)]
+    assert len(_observation._deliveries) == before + 2
+    settings.close()
+    assert len(_observation._deliveries) == before
+    subscriptions[0].cancel()
+    del heard, subscriptions
+    gc.collect()
+    assert gone() is None
+
+
+def test_cancelling_releases_the_callback(settings: kept.Store) -> None:
+    before = len(_observation._deliveries)
+    for _ in range(100):
+        settings.observe("a", Heard()).cancel()
+    assert len(_observation._deliveries) == before
+
+
+def test_a_dropped_subscription_lives_on_and_keeps_its_store_open(location: Path) -> None:
+    heard = Heard()
+    kept.open(location).observe("a", heard)
+    gc.collect()
+    with kept.open(location) as other:
+        other["a"] = 1
+        assert heard.next().new == 1
+    for delivery in list(_observation._deliveries.values()):
+        if delivery.callback is heard:
+            delivery.store.close()
+
+
+def test_what_a_callback_raises_is_logged_and_goes_to_the_unraisable_hook(
+    settings: kept.Store, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    heard = Heard()
+    monkeypatch.setattr(sys, "unraisablehook", lambda unraisable: heard(unraisable.exc_value))
+    with caplog.at_level(logging.ERROR, logger="kept"):
+        for error in (ZeroDivisionError("oops"), SystemExit("oops"), KeyboardInterrupt("oops")):
+
+            def failing(change: object, error: BaseException = error) -> None:
+                raise error
+
+            with settings.observe("a", failing):
+                settings.update_value("a", lambda value: value + 1, default=0)
+                assert heard.next() is error
+    assert [record.getMessage() for record in caplog.records] == ["a callback failed: oops"] * 3
+    assert caplog.records[0].exc_info is not None
+
+
+def test_a_failing_callback_is_called_again(settings: kept.Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    failures = Heard()
+    monkeypatch.setattr(sys, "unraisablehook", lambda unraisable: failures(unraisable.exc_value))
+
+    def failing(change: kept.Change[Any]) -> None:
+        raise ValueError(change.new)
+
+    with settings.observe("a", failing):
+        settings["a"] = 1
+        settings["a"] = 2
+        assert [failures.next().args, failures.next().args] == [(1,), (2,)]
+
+
+def test_a_failing_initial_callback_does_not_stop_the_subscribing(
+    settings: kept.Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    failures = Heard()
+    monkeypatch.setattr(sys, "unraisablehook", lambda unraisable: failures(unraisable.exc_value))
+
+    def failing(change: kept.Change[Any]) -> None:
+        raise ValueError(change.new)
+
+    with settings.observe("a", failing, initial=True):
+        assert failures.next().args == (None,)
+        settings["a"] = 1
+        assert failures.next().args == (1,)
+
+
+def test_a_change_to_another_type_is_told_and_reading_it_is_the_error(settings: kept.Store) -> None:
+    heard = Heard()
+    with settings.observe(VOLUME, heard):
+        settings["audio.volume"] = "loud"
+        change = heard.next()
+    assert change.old == 50
+    with pytest.raises(kept.WrongTypeError):
+        change.new
+
+
+@pytest.mark.parametrize(
+    "subject",
+    [{}, {"key": "a", "prefix": "a"}, {"key": ""}, {"key": "a\0"}, {"key": 5}, {"prefix": "a\0"}, {"prefix": 5}],
+)
+def test_a_subject_that_is_none_is_refused(settings: kept.Store, subject: dict[str, Any]) -> None:
+    before = len(_observation._deliveries)
+    with pytest.raises(kept.InvalidError):
+        settings.observe(**subject, callback=print)
+    assert len(_observation._deliveries) == before
+
+
+def test_a_closed_store_cannot_be_observed_and_keeps_nothing(settings: kept.Store) -> None:
+    settings.close()
+    before = len(_observation._deliveries)
+    with pytest.raises(kept.ClosedError):
+        settings.observe("a", print)
+    assert len(_observation._deliveries) == before
+
+
+def test_changes_come_in_the_order_of_the_commits(settings: kept.Store) -> None:
+    heard = Heard()
+
+    def write() -> None:
+        for _ in range(50):
+            settings.update_value("n", lambda value: value + 1, default=0)
+
+    with settings.observe("n", heard):
+        writers = [threading.Thread(target=write) for _ in range(4)]
+        for writer in writers:
+            writer.start()
+        for writer in writers:
+            writer.join(SECONDS)
+        changes = [heard.next() for _ in range(200)]
+    assert [change.new for change in changes] == list(range(1, 201))
+    assert [change.revision for change in changes] == sorted(change.revision for change in changes)

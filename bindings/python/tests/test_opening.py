@@ -1,0 +1,92 @@
+"""Locations and options: what opens a store, and what is refused with a sentence."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import kept
+
+
+def test_a_path_is_a_folder(location: Path) -> None:
+    with kept.open(location) as settings:
+        settings["a"] = 1
+        assert repr(settings) == f"<kept.Store {str(location)!r}>"
+    assert stat.S_IMODE(location.stat().st_mode) == 0o700
+    with kept.open(str(location)) as settings:
+        assert settings["a"] == 1
+
+
+def test_a_path_object_without_a_slash_is_a_path_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with kept.open(Path("here")) as settings:
+        settings["a"] = 1
+    assert (tmp_path / "here").is_dir()
+
+
+def test_an_identifier_lives_in_the_configuration_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    with kept.open("com.example.player") as settings:
+        settings["a"] = 1
+    assert (tmp_path / "kept/com.example.player.kept").is_dir()
+
+
+def test_memory_is_new_each_time_and_shared_by_name() -> None:
+    with kept.open("memory:") as one, kept.open("memory:") as other:
+        one["a"] = 1
+        assert "a" not in other
+    with kept.open("memory:named") as one, kept.open("memory:named") as other:
+        one["a"] = 1
+        assert other["a"] == 1
+
+
+def test_two_handles_on_one_location_see_the_same(location: Path) -> None:
+    with kept.open(location) as one, kept.open(location) as other:
+        one["a"] = 1
+        assert other["a"] == 1
+
+
+def test_a_store_can_be_opened_durable(location: Path) -> None:
+    with kept.open(location, durability="durable", busy_timeout=0.5) as settings:
+        settings["a"] = 1
+        assert settings["a"] == 1
+
+
+@pytest.mark.parametrize(
+    "location", ["", "has space", ".hidden", "a\0b", "/tmp/a\0b", "\ud800", "/\udcff/x", 5, None, b"/tmp/x", "é"]
+)
+def test_what_is_no_location_is_refused(location: Any) -> None:
+    with pytest.raises(kept.InvalidError):
+        kept.open(location)
+
+
+def test_a_later_scheme_is_unsupported() -> None:
+    with pytest.raises(kept.UnsupportedError):
+        kept.open("etcd://localhost:2379/a")
+
+
+def test_a_file_in_the_way_is_an_error_and_stays(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("mine")
+    with pytest.raises(kept.KeptError) as caught:
+        kept.open(tmp_path / "file")
+    assert str(caught.value)
+    assert (tmp_path / "file").read_text() == "mine"
+
+
+def test_a_path_object_of_bytes_is_refused() -> None:
+    class Bytes(os.PathLike[bytes]):
+        def __fspath__(self) -> bytes:
+            return b"/tmp/x"
+
+    with pytest.raises(kept.InvalidError, match="a location is a bytes"):
+        kept.open(Bytes())  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("timeout", [-1, float("nan"), float("inf"), 2**32])
+def test_a_time_out_that_is_none_is_refused(timeout: float) -> None:
+    with pytest.raises(kept.InvalidError, match="busy_timeout"):
+        kept.open("memory:", busy_timeout=timeout)

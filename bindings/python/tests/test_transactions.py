@@ -1,0 +1,202 @@
+"""Transactions: all or nothing, and beginning again when somebody else was faster."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+from typing import Any
+
+import pytest
+
+import kept
+
+VOLUME = kept.Key("audio.volume", int, default=50)
+
+
+def test_what_it_writes_is_seen_by_itself_and_then_by_all(settings: kept.Store) -> None:
+    with settings.transaction() as transaction:
+        transaction["a"] = 1
+        transaction[VOLUME] = 70
+        assert transaction["a"] == 1 and transaction[VOLUME] == 70
+        assert list(transaction) == ["a", "audio.volume"] and len(transaction) == 2
+        assert "a" not in settings and len(settings) == 0
+    assert dict(settings) == {"a": 1, "audio.volume": 70}
+    assert settings.revision("a") == settings.revision(VOLUME) == 1
+
+
+def test_an_exception_rolls_it_back(settings: kept.Store) -> None:
+    settings["a"] = 1
+    with pytest.raises(ZeroDivisionError), settings.transaction() as transaction:
+        transaction["a"] = 2
+        del transaction["a"]
+        1 / 0
+    assert settings["a"] == 1 and settings.revision("a") == 1
+
+
+def test_a_refused_value_rolls_it_back(settings: kept.Store) -> None:
+    with pytest.raises(kept.InvalidError), settings.transaction() as transaction:
+        transaction["a"] = 1
+        transaction["b"] = object()  # type: ignore[call-overload]
+    assert len(settings) == 0
+
+
+def test_it_conflicts_when_what_it_read_was_changed(settings: kept.Store) -> None:
+    settings["a"] = 1
+    with pytest.raises(kept.ConflictError), settings.transaction() as transaction:
+        transaction["b"] = transaction["a"]
+        settings["a"] = 2
+    assert "b" not in settings
+
+
+def test_it_conflicts_when_a_prefix_it_listed_was_changed(settings: kept.Store) -> None:
+    with pytest.raises(kept.ConflictError), settings.transaction() as transaction:
+        transaction["count"] = len(transaction.keys("items."))
+        settings["items.1"] = 1
+    assert "count" not in settings
+
+
+def test_it_does_not_conflict_with_what_it_did_not_read(settings: kept.Store) -> None:
+    with settings.transaction() as transaction:
+        transaction["a"] = 1
+        settings["b"] = 2
+    assert dict(settings) == {"a": 1, "b": 2}
+
+
+def test_commit_tells_the_revision(settings: kept.Store) -> None:
+    transaction = settings.transaction()
+    transaction["a"] = 1
+    assert transaction.commit() == 1 == settings.revision("a")
+    transaction = settings.transaction()
+    transaction["a"] = 1
+    assert transaction.commit() == 1
+
+
+def test_after_its_end_it_is_closed(settings: kept.Store) -> None:
+    for end in (kept.Transaction.commit, kept.Transaction.rollback):
+        transaction = settings.transaction()
+        end(transaction)
+        with pytest.raises(kept.ClosedError):
+            transaction["a"] = 1
+        with pytest.raises(kept.ClosedError):
+            transaction.commit()
+        transaction.rollback()
+
+
+def test_one_that_the_block_has_ended_stays_ended(settings: kept.Store) -> None:
+    with settings.transaction() as transaction:
+        transaction["a"] = 1
+        transaction.rollback()
+    assert "a" not in settings
+    with settings.transaction() as transaction:
+        transaction["a"] = 1
+        transaction.commit()
+    assert settings["a"] == 1
+
+
+def test_one_that_is_dropped_is_forgotten(settings: kept.Store) -> None:
+    transaction = settings.transaction()
+    transaction["a"] = 1
+    gone = weakref.ref(transaction)
+    del transaction
+    gc.collect()
+    assert gone() is None
+    assert "a" not in settings
+
+
+def test_a_durable_one_commits(settings: kept.Store) -> None:
+    with settings.transaction(durable=True) as transaction:
+        transaction["a"] = 1
+    assert settings["a"] == 1
+
+
+def test_run_transaction_begins_again_when_it_was_overtaken(settings: kept.Store) -> None:
+    settings["a"] = 1
+    attempts: list[int] = []
+
+    def body(transaction: kept.Transaction) -> str:
+        attempts.append(settings["a"])  # type: ignore[arg-type]
+        transaction["b"] = transaction["a"]
+        if len(attempts) < 3:
+            settings["a"] = 10 + len(attempts)
+        return "done"
+
+    assert settings.run_transaction(body) == "done"
+    assert attempts == [1, 11, 12] and settings["b"] == 12
+
+
+def test_run_transaction_gives_up_when_it_is_always_overtaken(location: Any) -> None:
+    with kept.open(location, busy_timeout=0.05) as settings:
+        settings["a"] = 0
+
+        def body(transaction: kept.Transaction) -> None:
+            transaction["b"] = transaction["a"]
+            settings.update_value("a", lambda value: value + 1)
+
+        with pytest.raises(kept.ConflictError):
+            settings.run_transaction(body)
+        assert "b" not in settings and settings["a"] != 0
+
+
+def test_run_transaction_gives_up_at_once_on_a_revision_that_is_gone(settings: kept.Store) -> None:
+    settings["a"] = 1
+    settings["a"] = 2
+    attempts = []
+
+    def body(transaction: kept.Transaction) -> None:
+        attempts.append(1)
+        transaction.set("a", 3, if_revision=1)
+
+    with pytest.raises(kept.ConflictError):
+        settings.run_transaction(body)
+    assert len(attempts) == 2 and settings["a"] == 2
+
+
+def test_run_transaction_rolls_back_on_an_exception(settings: kept.Store) -> None:
+    def body(transaction: kept.Transaction) -> None:
+        transaction["a"] = 1
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        settings.run_transaction(body)
+    assert "a" not in settings
+
+
+def test_update_value_is_one_step(settings: kept.Store) -> None:
+    calls: list[int] = []
+
+    def louder(volume: int) -> int:
+        calls.append(volume)
+        if len(calls) == 1:
+            settings[VOLUME] = 80  # somebody else, between the reading and the writing
+        return volume + 1
+
+    assert settings.update_value(VOLUME, louder) == 81 == settings[VOLUME]
+    assert calls == [50, 80]
+
+
+def test_update_value_needs_a_value_or_a_default(settings: kept.Store) -> None:
+    with pytest.raises(kept.AbsentError):
+        settings.update_value("n", lambda value: value + 1)
+    assert settings.update_value("n", lambda value: value + 1, default=0) == 1
+    assert settings.update_value("n", lambda value: value + 1, default=0) == 2
+    with pytest.raises(kept.InvalidError, match="use del"):
+        settings.update_value("n", lambda value: None)
+    assert settings["n"] == 2
+
+
+def test_a_transaction_is_a_mapping_too(settings: kept.Store) -> None:
+    settings.update(a=1, b=2)
+    with settings.transaction() as transaction:
+        assert transaction.pop("a") == 1
+        assert transaction.setdefault("c", 3) == 3
+        assert transaction.update_value("b", lambda value: value + 1) == 3
+        assert transaction == {"b": 3, "c": 3}
+    assert dict(settings) == {"b": 3, "c": 3}
+
+
+def test_a_transaction_in_a_closed_store_is_closed(settings: kept.Store) -> None:
+    transaction = settings.transaction()
+    settings.close()
+    with pytest.raises(kept.ClosedError):
+        transaction["a"] = 1
+    transaction.rollback()
