@@ -1,4 +1,4 @@
-"""Typed keys: each type both ways, what survives, and what is refused at the declaration, the writing and the reading."""
+"""Typed keys: each type both ways, what survives, and what is refused: when declared, when written, when read."""
 
 from __future__ import annotations
 
@@ -156,7 +156,9 @@ def test_what_survives_is_read(settings: kept.Store, kind: Any, stored: Any, val
         (Login, {"sizes": {}}, "the member 'name' is missing"),
     ],
 )
-def test_what_is_of_another_type_is_an_error_and_stays(settings: kept.Store, kind: Any, stored: Any, sentence: str) -> None:
+def test_what_is_of_another_type_is_an_error_and_stays(
+    settings: kept.Store, kind: Any, stored: Any, sentence: str
+) -> None:
     settings["k"] = stored
     before = settings.revision("k")
     key: kept.Key[Any] = kept.Key("k", kind, default=None)

@@ -59,8 +59,8 @@ class _Conversions:
             return self._typed_dict(kind)
         raise Refusal(
             InvalidError,
-            f"{name_of_type(kind)} is not a type of keys; use bool, int, float, str, bytes, datetime, list[…], dict[str, …],"
-            " an Enum, a dataclass, a TypedDict, or one of them with None",
+            f"{name_of_type(kind)} is not a type of keys; use bool, int, float, str, bytes, datetime, list[…],"
+            " dict[str, …], an Enum, a dataclass, a TypedDict, or one of them with None",
         )
 
     def _optional(self, arguments: tuple[Any, ...]) -> Conversion:

@@ -133,7 +133,8 @@ def encoded_name(name: str) -> bytes:
 def encoded_text(text: str, role: str) -> bytes:
     """Text that ends with a NUL in C. Anything but a str, a NUL and a lone surrogate are an `InvalidError`."""
     if not isinstance(text, str):
-        raise InvalidError(f"{role} is a {type(text).__qualname__}; it must be a str" + " or a kept.Key" * (role == "a key"))
+        possible = "a str or a kept.Key" if role == "a key" else "a str"
+        raise InvalidError(f"{role} is a {type(text).__qualname__}; it must be {possible}")
     try:
         encoded = text.encode("utf-8")
     except UnicodeEncodeError as error:

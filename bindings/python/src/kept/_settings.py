@@ -157,7 +157,7 @@ class Settings(MutableMapping[str, JSON]):
     @overload
     def update_value(self, key: str, change: Callable[[Any], Storable], *, default: Storable = ...) -> JSON: ...
     def update_value(self, key: Any, change: Callable[[Any], Any], *, default: Any = ABSENCE) -> Any:
-        """Replaces a value by what `change` makes of it, and returns the new one: `update_value(VOLUME, lambda v: v + 1)`.
+        """Replaces a value by what `change` makes of it, and returns the new one: `update_value(N, lambda n: n + 1)`.
 
         Nobody can write between the reading and the writing: then `change` is called again, so it must have no effect
         of its own. An absent key begins with `default`, else with the key's own, else it is an `AbsentError`.
