@@ -195,7 +195,7 @@ def test_a_value_of_another_type_is_not_written(settings: kept.Store, kind: Any,
 
 @pytest.mark.parametrize(
     "kind",
-    [set[int], tuple[int, ...], dict[int, int], int | str, object, Any, Union[int, str, None], list, None, 5,
+    [set[int], tuple[int, ...], dict[int, int], int | str, object, Any, Union[int, str, None], list, None, 5, [int],
      enum.Enum("Odd", {"a": (1, 2)}), enum.Flag("Bits", "a b")],
 )  # fmt: skip
 def test_a_type_that_cannot_be_stored_is_refused_at_the_declaration(kind: Any) -> None:

@@ -6,9 +6,10 @@ import copy
 from types import UnionType
 from typing import Any, Final, Generic, TypeVar, cast, final, overload
 
-from ._conversion import conversion_of, name_of_type
+from ._conversion import name_of_type
 from ._errors import InvalidError
 from ._json import JSON, Storable, encode
+from ._key_types import conversion_of
 from ._refusal import Refusal
 
 T = TypeVar("T")
