@@ -32,11 +32,12 @@ def main(location: str, folder: Path) -> None:
         count, revision = len(settings), settings.revision(schemas.settings[0].key)
 
     kinds = Counter(NAMES.get(setting.kind, setting.kind) for setting in schemas.settings)
-    print(f"Python: read {schemas.files} files, {schemas.schemas} schemas in {(read - began) * 1000:.1f} ms:")
+    reading, writing = (f"{seconds * 1000:.1f} ms" for seconds in (read - began, written - read))
+    print(f"Python: read {schemas.files} files, {schemas.schemas} schemas in {reading}:")
     print("        " + ", ".join(f"{number} {name}" for name, number in kinds.most_common()))
     for key, reason in schemas.unread.items():
         print(f"        left out {key}: {reason}")
-    print(f"        wrote {count} keys in one transaction, revision {revision}, in {(written - read) * 1000:.1f} ms")
+    print(f"        opened a new store and wrote {count} keys in one transaction, revision {revision}: {writing}")
 
 
 if __name__ == "__main__":
