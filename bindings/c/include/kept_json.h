@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * kept_json.h — values as json-c trees, for C programs that hold `json_object *` already. Link with libkept_json.
+ *
+ * The conventions are those of kept.h. What this file adds to them:
+ *
+ * - A tree is the Extended JSON that kept.h describes, not a decoded form of it: bytes and dates are objects such as
+ *   {"$date":"…"}, and an object with a key that begins with a dollar sign stands inside {"$literal":{…}}. The functions
+ *   of the last section make and read these objects.
+ * - In json-c, NULL is the JSON null.
+ * - Ownership: a tree that is passed in stays the caller's and is neither changed nor kept; of one that is returned,
+ *   the caller owns the one reference, to be ended with json_object_put().
+ * - Reference counts of json-c are not atomic. No object is shared with another thread by this library: each call makes
+ *   its own. Neither should the program hand one object to two threads, not even to read it.
+ * - Types and values decide what is written, never the way a tree would print: doubles are written so that they come
+ *   back bit for bit, whatever double format or serializer this process or this object has been given.
+ */
+#ifndef KEPT_JSON_H
+#define KEPT_JSON_H
+
+#include <json-c/json_object.h>
+#include <kept.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * Reading and writing
+ * --------------------------------------------------------------------------------------------------------------- */
+
+/** Reads any value as a tree.
+ *  @param[out] value  receives a tree of the caller's own; never NULL, since a null is not stored
+ *  @return KEPT_OK or KEPT_ABSENT. The twin of kept_get_json(). */
+KEPT_API kept_status kept_json_get(kept_store *store, const char *key, json_object **value, kept_error *error);
+
+/** Writes a tree. NULL removes the key, and is KEPT_OK also where there was none.
+ *
+ *  Integers of json_object_new_uint64() and doubles that are not numbers need no `$` form: they are given one.
+ *  @return KEPT_OK, KEPT_INVALID for text that is not UTF-8 or a `$` form that is none, or KEPT_TOO_LARGE.
+ *          `error->offset` is -1: a tree has no bytes. The twin of kept_set_json(). */
+KEPT_API kept_status kept_json_set(kept_store *store, const char *key, json_object *value, kept_error *error);
+
+/** Writes a tree if the key still has the revision that the caller read: compare-and-set.
+ *  @param value     not NULL: a null is no value to compare and set
+ *  @param expected  the revision, from kept_revision_of(); 0 expects that the key is absent
+ *  @param[out] revision  receives the key's revision after the call; may be NULL
+ *  @return as kept_json_set(), or KEPT_CONFLICT with nothing written. The twin of kept_set_json_if(). */
+KEPT_API kept_status kept_json_set_if(kept_store *store, const char *key, json_object *value, uint64_t expected,
+                                      uint64_t *revision, kept_error *error);
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * The kinds that JSON lacks, wherever they stand in a tree
+ *
+ * Reading answers KEPT_OK, or KEPT_WRONG_TYPE for a tree of another kind, and converts numbers as kept.h says.
+ * --------------------------------------------------------------------------------------------------------------- */
+
+/** Makes a {"$binary":…} of the caller's own. NULL when `bytes` is NULL while `length` is not 0, when there are more
+ *  than 16 MiB, or when there is no memory. */
+KEPT_API json_object *kept_json_new_bytes(const void *bytes, size_t length);
+/** Reads a {"$binary":…} into the caller's buffer, as kept_get_bytes() does. */
+KEPT_API kept_status kept_json_to_bytes(json_object *value, void *buffer, size_t capacity, size_t *length,
+                                        kept_error *error);
+
+/** Makes a {"$date":…} of the caller's own. NULL outside the years 1 to 9999, when the nanoseconds are not 0 to
+ *  999,999,999, or when there is no memory. */
+KEPT_API json_object *kept_json_new_date(int64_t seconds, int32_t nanoseconds);
+/** Reads a {"$date":…}, as kept_get_date() does. */
+KEPT_API kept_status kept_json_to_date(json_object *value, int64_t *seconds, int32_t *nanoseconds, kept_error *error);
+
+/** Reads an integer of 0 to UINT64_MAX: json-c's own, or a {"$numberULong":…}. */
+KEPT_API kept_status kept_json_to_uint64(json_object *value, uint64_t *out, kept_error *error);
+/** Reads a double: json-c's own, or a {"$numberDouble":…}, which may be NaN or infinite. */
+KEPT_API kept_status kept_json_to_double(json_object *value, double *out, kept_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,88 @@
+/* The kinds that JSON lacks. Kept itself converts them, in a transaction on a memory store that is never committed:
+ * so there is one base64 and one calendar, and one set of rules for what converts. */
+#define _XOPEN_SOURCE 700
+#include "json_text.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+static const char key[] = "value";
+static kept_store *scratch;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void open_scratch(void) { (void)kept_open("memory:", NULL, &scratch, NULL); }
+
+/** A place for one conversion; ended with kept_rollback(). NULL without memory. */
+static kept_store *begin(void) {
+  kept_store *place = NULL;
+  pthread_once(&once, open_scratch);
+  return kept_begin(scratch, NULL, &place, NULL) == KEPT_OK ? place : NULL;
+}
+
+/** Puts a tree into a place of its own. @param[out] place  receives it; NULL when the status is not KEPT_OK */
+static kept_status put(json_object *value, kept_store **place, kept_error *error) {
+  char *text = NULL;
+  *place = NULL;
+  if (value == NULL) return refuse(error, KEPT_WRONG_TYPE, "the tree is null; look first whether there is a value");
+  kept_status status = json_text_of(value, &text, error);
+  if (status != KEPT_OK) return status;
+  kept_store *begun = begin();
+  status = begun == NULL ? refuse(error, KEPT_FAILED, "there is no memory to convert the value")
+                         : kept_set_json(begun, key, text, error);
+  free(text);
+  if (status == KEPT_OK) *place = begun;
+  else kept_rollback(begun);
+  return status;
+}
+
+/** Takes what was put into a place as a tree; NULL when it could not be put. */
+static json_object *take(kept_status status, kept_store *place) {
+  char *text = NULL;
+  json_object *tree = NULL;
+  if (status == KEPT_OK && kept_get_json(place, key, &text, NULL) == KEPT_OK) (void)json_tree_of(text, &tree, NULL);
+  kept_free(text);
+  kept_rollback(place);
+  return tree;
+}
+
+json_object *kept_json_new_bytes(const void *bytes, size_t length) {
+  kept_store *place = begin();
+  return take(kept_set_bytes(place, key, bytes, length, NULL), place);
+}
+
+json_object *kept_json_new_date(int64_t seconds, int32_t nanoseconds) {
+  kept_store *place = begin();
+  return take(kept_set_date(place, key, seconds, nanoseconds, NULL), place);
+}
+
+kept_status kept_json_to_bytes(json_object *value, void *buffer, size_t capacity, size_t *length, kept_error *error) {
+  kept_store *place;
+  kept_status status = put(value, &place, error);
+  if (status == KEPT_OK) status = kept_get_bytes(place, key, buffer, capacity, length, error);
+  kept_rollback(place);
+  return status;
+}
+
+kept_status kept_json_to_date(json_object *value, int64_t *seconds, int32_t *nanoseconds, kept_error *error) {
+  kept_store *place;
+  kept_status status = put(value, &place, error);
+  if (status == KEPT_OK) status = kept_get_date(place, key, seconds, nanoseconds, error);
+  kept_rollback(place);
+  return status;
+}
+
+kept_status kept_json_to_uint64(json_object *value, uint64_t *out, kept_error *error) {
+  kept_store *place;
+  kept_status status = put(value, &place, error);
+  if (status == KEPT_OK) status = kept_get_uint64(place, key, out, error);
+  kept_rollback(place);
+  return status;
+}
+
+kept_status kept_json_to_double(json_object *value, double *out, kept_error *error) {
+  kept_store *place;
+  kept_status status = put(value, &place, error);
+  if (status == KEPT_OK) status = kept_get_double(place, key, out, error);
+  kept_rollback(place);
+  return status;
+}
