@@ -2,6 +2,7 @@
 # and a size below the limit. Run by every build: cmake -D built=… -D library=… -D soname=… -P ShipLibrary.cmake
 
 cmake_path(GET library PARENT_PATH folder)
+cmake_path(GET library FILENAME name)
 file(MAKE_DIRECTORY ${folder})
 
 # SwiftPM writes the search path $ORIGIN; a system library looks where the system says.
@@ -12,18 +13,6 @@ file(RPATH_REMOVE FILE ${whole})
 execute_process(COMMAND ${strip_program} --strip-unneeded -o ${stripped} ${whole} COMMAND_ERROR_IS_FATAL ANY)
 file(SIZE ${stripped} size)
 
-# The library is replaced only when it differs, so that nothing is linked again without need.
-if(strip)
-  file(COPY_FILE ${stripped} ${library} ONLY_IF_DIFFERENT)
-else()
-  file(COPY_FILE ${whole} ${library} ONLY_IF_DIFFERENT)
-endif()
-file(REMOVE ${whole} ${stripped})
-
-cmake_path(GET library FILENAME name)
-file(CREATE_LINK ${name} ${folder}/${soname} SYMBOLIC)
-file(CREATE_LINK ${soname} ${folder}/libkept.so SYMBOLIC)
-
 # Megabytes as drives are sold: 1 MB is 1,000,000 bytes.
 math(EXPR hundredths "${size} / 10000")
 string(REGEX REPLACE "(..)$" ".\\1" megabytes ${hundredths})
@@ -32,3 +21,14 @@ if(limit GREATER 0 AND size GREATER limit)
   message(FATAL_ERROR "${name} is too large: ${size} bytes stripped, ${limit} are allowed. Look for a new dependency, "
     "or for generic code that is specialised too often; raise KEPT_SIZE_LIMIT only on purpose.")
 endif()
+
+# The library is replaced only when it differs, so that nothing is linked again without need.
+if(strip)
+  file(COPY_FILE ${stripped} ${library} ONLY_IF_DIFFERENT)
+else()
+  file(COPY_FILE ${whole} ${library} ONLY_IF_DIFFERENT)
+endif()
+file(REMOVE ${whole} ${stripped})
+
+file(CREATE_LINK ${name} ${folder}/${soname} SYMBOLIC)
+file(CREATE_LINK ${soname} ${folder}/libkept.so SYMBOLIC)

@@ -238,7 +238,9 @@ static void every_call_answers(kept_status status, kept_store *store, const char
   EXPECT(status, kept_set_date(store, key, 1, 0, &why));
 }
 
-static void what_is_absent_leaves_the_out_argument_alone(void) { every_call_answers(KEPT_ABSENT, fresh_store(), "key"); }
+static void what_is_absent_leaves_the_out_argument_alone(void) {
+  every_call_answers(KEPT_ABSENT, fresh_store(), "key");
+}
 
 static void no_store_and_no_key_are_refused(void) {
   every_call_answers(KEPT_INVALID, NULL, "key");

@@ -5,8 +5,8 @@
  * The conventions are those of kept.h. What this file adds to them:
  *
  * - A tree is the Extended JSON that kept.h describes, not a decoded form of it: bytes and dates are objects such as
- *   {"$date":"…"}, and an object with a key that begins with a dollar sign stands inside {"$literal":{…}}. The functions
- *   of the last section make and read these objects.
+ *   {"$date":"…"}, and an object with a key that begins with a dollar sign stands inside {"$literal":{…}}. The last
+ *   section makes and reads these objects.
  * - In json-c, NULL is the JSON null.
  * - Ownership: a tree that is passed in stays the caller's and is neither changed nor kept; of one that is returned,
  *   the caller owns the one reference, to be ended with json_object_put().

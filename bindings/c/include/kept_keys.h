@@ -16,9 +16,9 @@
  *   const char *theme_get(kept_store *store, char *buffer, size_t capacity, kept_error *error);
  *   kept_status theme_set(kept_store *store, const char *text, kept_error *error);
  *
- * - `_get` always answers: with the value, or with the default where the key is absent or could not be read. `error` may
- *   be NULL; otherwise its status is always set: KEPT_OK when the key was read or is absent, else why it was not read.
- *   The text that theme_get() returns is `buffer`, or the default, which is static; text with a NUL inside ends there.
+ * - `_get` always answers: with the value, or with the default where the key is absent or could not be read. `error`
+ *   may be NULL; otherwise its status is always set: KEPT_OK when the key was read or is absent, else why it was not
+ *   read. The text that theme_get() returns is `buffer`, or the default, which is static; a NUL inside a text ends it.
  * - `_set` and `_reset` answer as the functions of kept.h do. Resetting what is not there is KEPT_OK.
  * - A store may be a transaction, as everywhere.
  */

@@ -1,5 +1,5 @@
-/* How a tree becomes text: by types and values alone. json-c's own writer is not asked, because any library in the
- * process may have changed how it prints doubles (json_c_set_serialization_double_format), and because it prints NaN. */
+/* How a tree becomes text: by types and values alone. json-c's own writer is not asked, because it prints NaN, and
+ * because any library in the process may have changed how it prints doubles. */
 #define _XOPEN_SOURCE 700
 #include "json_text.h"
 
@@ -151,7 +151,7 @@ kept_status json_tree_of(const char *text, json_object **value, kept_error *erro
   /* With its NUL: a number ends there. */
   json_object *tree = json_tokener_parse_ex(tokener, text, (int)strlen(text) + 1);
   json_tokener_free(tokener);
-  if (tree == NULL) return refuse(error, KEPT_FAILED, "json-c did not read what Kept has written; is there memory left?");
+  if (tree == NULL) return refuse(error, KEPT_FAILED, "json-c did not read what Kept wrote; is there memory left?");
   *value = tree;
   return KEPT_OK;
 }

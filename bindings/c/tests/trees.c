@@ -1,4 +1,4 @@
-/* Trees: what a json_object means is what is stored, whatever json-c would print, and the caller's tree stays its own. */
+/* Trees: what a json_object means is stored, whatever json-c would print, and the caller's tree stays its own. */
 #define _XOPEN_SOURCE 700
 #include "check.h"
 
@@ -54,7 +54,8 @@ static void every_scalar_is_a_tree(void) {
 }
 
 static void a_double_comes_back_bit_for_bit(void) {
-  static const double numbers[] = { 0.1, 1.0 / 3, 1e16, 1e300, 5e-324, -0.0, 123456789012345680.0, 1.7976931348623157e308 };
+  static const double numbers[] = { 0.1, 1.0 / 3, 1e16, 1e300, 5e-324, -0.0, 123456789012345680.0,
+                                    1.7976931348623157e308 };
   kept_store *store = fresh_store();
   for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
     set(store, "number", json_object_new_double(numbers[i]));

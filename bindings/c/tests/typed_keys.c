@@ -1,4 +1,4 @@
-/* Typed keys: a default where there is nothing, a reason where a value cannot be read, and nothing else to get wrong. */
+/* Typed keys: a default where there is nothing, and a reason where a value cannot be read. */
 #include "check.h"
 
 #include <kept_keys.h>
