@@ -1,7 +1,8 @@
 # What is installed, and where: three components.
 #
 #   runtime      libkept.so.0 and the licence: what a program needs to run
-#   development  the header, libkept.so, kept.pc and find_package(kept): what a program needs to be built
+#   development  the headers, libkept.so, kept.pc, find_package(kept) and suppressions for valgrind: what a program
+#                needs to be built and tested
 #   python       libkept.so.0 alone, as one regular file: what a Python package carries. Only on request:
 #                cmake --install build --component python
 
@@ -26,6 +27,7 @@ install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT runtime)
 
 install(FILES ${PROJECT_BINARY_DIR}/lib/libkept.so DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)
 install(FILES include/kept.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development)
+install(FILES cmake/kept.supp DESTINATION ${CMAKE_INSTALL_DATADIR}/kept/valgrind COMPONENT development)
 kept_install_pc(cmake/kept.pc.in)
 
 configure_package_config_file(cmake/keptConfig.cmake.in ${PROJECT_BINARY_DIR}/keptConfig.cmake

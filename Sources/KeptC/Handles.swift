@@ -43,8 +43,14 @@ enum Handles {
   static let transactions = Tickets<Transaction>()
   static let subscriptions = Tickets<Subscription>()
 
+  /// Every store that C was ever given: it lives for ever, and leak checkers see who holds it.
+  private static let stores = Mutex<[Store]>([])
+
   /// The handle of a store, which from now on lives for ever.
-  static func handle(of store: Store) -> OpaquePointer { OpaquePointer(Unmanaged.passRetained(store).toOpaque()) }
+  static func handle(of store: Store) -> OpaquePointer {
+    stores.withLock { $0.append(store) }
+    return OpaquePointer(Unmanaged.passUnretained(store).toOpaque())
+  }
 
   /// The handle of a transaction; nil never happens, since a ticket is odd.
   static func handle(of transaction: Transaction) -> OpaquePointer? {

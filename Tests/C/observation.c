@@ -119,7 +119,7 @@ static void closing_the_store_ends_its_subscriptions(void) {
   CHECK_TEXT("S key:->1;", recorded(other, 1));
   CHECK_TEXT("", recorded(ended, 0));
   kept_unobserve(ended->subscription);
-  CHECK_INT(1, ended->releases);
+  CHECK_INT(1, released(ended));
 }
 
 static void end_itself(recorder *recorder) { kept_unobserve(recorder->subscription); }
@@ -163,7 +163,7 @@ static void a_callback_that_runs_is_waited_for(void) {
   recorded(recorder, 1);
   kept_unobserve(recorder->subscription);
   CHECK_TEXT("S key:->1; done", recorder->text);
-  CHECK_INT(1, recorder->releases);
+  CHECK_INT(1, released(recorder));
 }
 
 /* From inside a callback */

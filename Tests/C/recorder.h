@@ -19,7 +19,7 @@ typedef struct recorder {
   kept_store *store;                         /* for `then` */
 } recorder;
 
-/** A recorder that lives until the program ends, since a subscription may outlive its test. */
+/** A recorder that lives until the program ends: its release may come after its store was closed. */
 recorder *new_recorder(void);
 /** Subscribes it. */
 void record(recorder *recorder, kept_store *store, const char *key, uint32_t flags);

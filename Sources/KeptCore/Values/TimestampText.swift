@@ -6,7 +6,7 @@ extension Timestamp {
   /// Throws `invalid` for anything but `YYYY-MM-DDThh:mm:ss`, an optional point with one to nine digits, and `Z`; for
   /// days that the calendar does not have, leap seconds, and years outside 1 to 9999.
   public init(text: String) throws(StoreError) {
-    var reader = DateReader(rest: text.utf8[...])
+    var reader = DateReader(text)
     guard let fields = reader.readAll() else {
       throw StoreError(.invalid, "a date is not written like 2026-11-20T23:44:01.25Z, in UTC with T and Z")
     }
@@ -50,10 +50,13 @@ extension Timestamp: CustomStringConvertible {
 /// Takes a date apart into its numbers, whether they make sense or not.
 private struct DateReader {
   struct Fields {
-    var year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0, nanoseconds = 0
+    let year, month, day, hour, minute, second, nanoseconds: Int
   }
 
-  var rest: Substring.UTF8View
+  private var rest: Substring.UTF8View
+  private let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
+
+  init(_ text: String) { rest = text.utf8[...] }
 
   mutating func readAll() -> Fields? {
     guard let year = readNumber(4), skip("-"), let month = readNumber(2), skip("-"), let day = readNumber(2),
@@ -87,8 +90,4 @@ private struct DateReader {
     rest.removeFirst()
     return true
   }
-
-  private let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
-
-  init(rest: Substring.UTF8View) { self.rest = rest }
 }

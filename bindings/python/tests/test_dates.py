@@ -81,7 +81,8 @@ def test_it_survives_copying_and_pickling(moment: datetime, nanosecond: int) -> 
 
 @given(st.lists(st.tuples(dates, st.integers(0, 999)), min_size=2))
 def test_it_sorts_by_time(parts: list[tuple[datetime, int]]) -> None:
-    assert sorted(kept.datetime_ns.of(*part) for part in parts) == [kept.datetime_ns.of(*part) for part in sorted(parts)]
+    moments = [kept.datetime_ns.of(*part) for part in parts]
+    assert sorted(moments) == [kept.datetime_ns.of(*part) for part in sorted(parts)]
 
 
 def test_a_stored_date_is_equal_when_it_is_written_back(settings: kept.Store) -> None:

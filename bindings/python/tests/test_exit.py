@@ -17,7 +17,8 @@ def run(program: str, location: Path, before: str = "") -> str:
 
     `before` runs before kept is imported. What it registers with atexit is called after Kept's own end.
     """
-    parts = ["import atexit, os, sys, threading", before, f"import kept\nsettings = kept.open({str(location)!r})", program]
+    opening = f"import kept\nsettings = kept.open({str(location)!r})"
+    parts = ["import atexit, os, sys, threading", before, opening, program]
     result = subprocess.run(
         [sys.executable, "-X", "dev", "-c", "\n".join(map(textwrap.dedent, parts))],
         capture_output=True,

@@ -1,4 +1,4 @@
-"""Typed keys: each type both ways, what survives, and what is refused at the declaration, the writing and the reading."""
+"""Typed keys: each type both ways, what survives, and what is refused: when declared, when written, when read."""
 
 from __future__ import annotations
 
@@ -156,7 +156,9 @@ def test_what_survives_is_read(settings: kept.Store, kind: Any, stored: Any, val
         (Login, {"sizes": {}}, "the member 'name' is missing"),
     ],
 )
-def test_what_is_of_another_type_is_an_error_and_stays(settings: kept.Store, kind: Any, stored: Any, sentence: str) -> None:
+def test_what_is_of_another_type_is_an_error_and_stays(
+    settings: kept.Store, kind: Any, stored: Any, sentence: str
+) -> None:
     settings["k"] = stored
     before = settings.revision("k")
     key: kept.Key[Any] = kept.Key("k", kind, default=None)
@@ -193,7 +195,7 @@ def test_a_value_of_another_type_is_not_written(settings: kept.Store, kind: Any,
 
 @pytest.mark.parametrize(
     "kind",
-    [set[int], tuple[int, ...], dict[int, int], int | str, object, Any, Union[int, str, None], list, None, 5,
+    [set[int], tuple[int, ...], dict[int, int], int | str, object, Any, Union[int, str, None], list, None, 5, [int],
      enum.Enum("Odd", {"a": (1, 2)}), enum.Flag("Bits", "a b")],
 )  # fmt: skip
 def test_a_type_that_cannot_be_stored_is_refused_at_the_declaration(kind: Any) -> None:

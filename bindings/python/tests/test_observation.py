@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import kept
-from kept import _observation
+from kept import _exit, _observation
 
 VOLUME = kept.Key("audio.volume", int, default=50)
 SECONDS = 30  # how long a test waits before it fails; no test passes by waiting
@@ -131,7 +131,12 @@ def test_cancel_waits_for_the_call_that_runs(settings: kept.Store) -> None:
     subscription = settings.observe("a", slow)
     settings["a"] = 1
     assert begun.wait(SECONDS)
-    canceller = threading.Thread(target=lambda: (subscription.cancel(), log.append("cancelled")))  # type: ignore[func-returns-value]
+
+    def cancel() -> None:
+        subscription.cancel()
+        log.append("cancelled")
+
+    canceller = threading.Thread(target=cancel)
     canceller.start()
     may_end.set()
     canceller.join(SECONDS)
@@ -162,7 +167,12 @@ def test_a_callback_may_do_everything(settings: kept.Store) -> None:
 def test_a_callback_may_close_the_store(location: Path) -> None:
     heard = Heard()
     settings = kept.open(location)
-    settings.observe("a", lambda change: (settings.close(), heard("closed")))  # type: ignore[func-returns-value]
+
+    def close(change: object) -> None:
+        settings.close()
+        heard("closed")
+
+    settings.observe("a", close)
     settings["a"] = 1
     assert heard.next() == "closed"
     with pytest.raises(kept.ClosedError):
@@ -201,6 +211,27 @@ def test_a_dropped_subscription_lives_on_and_keeps_its_store_open(location: Path
     for delivery in list(_observation._deliveries.values()):
         if delivery.callback is heard:
             delivery.store.close()
+
+
+def test_the_last_subscription_of_a_dropped_store_closes_it(location: Path) -> None:
+    before = set(_exit._gate.handles)
+    kept.open(location).observe("a", print).cancel()
+    gc.collect()
+    assert set(_exit._gate.handles) == before
+
+
+def test_it_may_be_cancelled_from_inside_its_last_call(location: Path) -> None:
+    def once(change: object) -> None:
+        subscriptions.pop().cancel()
+
+    settings, dropped = kept.open(location), threading.Event()
+    weakref.finalize(settings, dropped.set)
+    subscriptions = [settings.observe("a", once)]
+    del settings
+    with kept.open(location) as other:
+        other["a"] = 1
+        # The release comes when the call has returned, on the library's thread.
+        assert dropped.wait(SECONDS)
 
 
 def test_what_a_callback_raises_is_logged_and_goes_to_the_unraisable_hook(

@@ -1,17 +1,14 @@
-"""Which Python types a `kept.Key` may have, and how their values become JSON and come back.
+"""How a value of one type becomes JSON and comes back: what a conversion is, and those of scalars and Enums.
 
 A conversion refuses what does not survive the round trip: 3.0 is the int 3, 3.5 is no int, a bool is never a number.
 """
 
 from __future__ import annotations
 
-import dataclasses
-import types
-import typing
 from collections.abc import Callable
 from datetime import datetime
-from enum import Enum, Flag
-from typing import Any, NamedTuple, Union
+from enum import Enum
+from typing import Any, NamedTuple, get_args
 
 from ._dates import datetime_ns
 from ._errors import InvalidError, OutOfRangeError, WrongTypeError
@@ -28,132 +25,22 @@ class Conversion(NamedTuple):
     optional: bool = False
 
 
-def conversion_of(kind: Any) -> Conversion:
-    """The conversion of a type; a `Refusal` with the list of what is possible when there is none."""
-    return _Conversions().of(kind)
+def require(kind: Any, value: Any, name: str) -> None:
+    """Refuses a value of another type. A bool is an int to Python, and never to Kept."""
+    if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
+        raise Refusal(WrongTypeError, f"holds a {name_of_type(type(value))}, asked for {name}")
 
 
-class _Conversions:
-    """Conversions in the making: a dataclass may hold lists of itself."""
-
-    def __init__(self) -> None:
-        self._known: dict[Any, Conversion] = {}
-
-    def of(self, kind: Any) -> Conversion:
-        if kind in _SCALARS:
-            return _SCALARS[kind]
-        if kind in self._known:
-            return self._known[kind]
-        origin, arguments = typing.get_origin(kind), typing.get_args(kind)
-        if origin in (Union, types.UnionType):
-            return self._optional(arguments)
-        if origin is list:
-            return self._list(arguments[0])
-        if origin is dict and arguments[0] is str:
-            return self._dict(arguments[1])
-        if isinstance(kind, type) and issubclass(kind, Enum) and not issubclass(kind, Flag):
-            return _enum(kind)
-        if isinstance(kind, type) and dataclasses.is_dataclass(kind):
-            return self._dataclass(kind)
-        if typing.is_typeddict(kind):
-            return self._typed_dict(kind)
-        raise Refusal(
-            InvalidError,
-            f"{name_of_type(kind)} is not a type of keys; use bool, int, float, str, bytes, datetime, list[…], dict[str, …],"
-            " an Enum, a dataclass, a TypedDict, or one of them with None",
-        )
-
-    def _optional(self, arguments: tuple[Any, ...]) -> Conversion:
-        kinds = [argument for argument in arguments if argument is not types.NoneType]
-        if len(kinds) != 1 or len(arguments) != 2:
-            names = " | ".join(name_of_type(argument) for argument in arguments)
-            raise Refusal(InvalidError, f"{names} is not a type of keys; only one type with None is")
-        inner = self.of(kinds[0])
-        return Conversion(
-            f"{inner.name} or None",
-            lambda value: None if value is None else inner.to_json(value),
-            lambda json: None if json is None else inner.from_json(json),
-            optional=True,
-        )
-
-    def _list(self, kind: Any) -> Conversion:
-        item = self.of(kind)
-
-        def each(convert: Callable[[Any], Any], values: Any) -> list[Any]:
-            _require(list, values, "list")
-            return [_inside(index, convert, value) for index, value in enumerate(values)]
-
-        return Conversion(
-            f"list of {item.name}",
-            lambda values: each(item.to_json, list(values) if isinstance(values, tuple) else values),
-            lambda json: each(item.from_json, json),
-        )
-
-    def _dict(self, kind: Any) -> Conversion:
-        member = self.of(kind)
-
-        def each(convert: Callable[[Any], Any], members: Any) -> dict[str, Any]:
-            _require(dict, members, "dict")
-            return {name: _inside(name, convert, value) for name, value in members.items()}
-
-        return Conversion(
-            f"dict of {member.name}",
-            lambda members: each(member.to_json, members),
-            lambda json: each(member.from_json, json),
-        )
-
-    def _dataclass(self, kind: Any) -> Conversion:
-        fields = {field.name: field for field in dataclasses.fields(kind) if field.init}
-        members: dict[str, Conversion] = {}
-
-        def to_json(value: Any) -> dict[str, Any]:
-            _require(kind, value, name_of_type(kind))
-            return {name: _inside(name, members[name].to_json, getattr(value, name)) for name in fields}
-
-        def from_json(json: Any) -> Any:
-            _require(dict, json, name_of_type(kind))
-            optional = {name for name, field in fields.items() if _has_default(field)}
-            found = _members(json, members, optional)
-            try:
-                return kind(**found)
-            except Exception as error:
-                raise Refusal(WrongTypeError, f"{name_of_type(kind)} refuses what is stored: {error}") from error
-
-        result = self._known[kind] = Conversion(name_of_type(kind), to_json, from_json)
-        hints = _hints(kind)
-        members.update((name, _inside(name, self.of, hints[name])) for name in fields)
-        return result
-
-    def _typed_dict(self, kind: Any) -> Conversion:
-        members: dict[str, Conversion] = {}
-        hints = _hints(kind)
-        required = _required(kind, hints)
-
-        def to_json(value: Any) -> dict[str, Any]:
-            _require(dict, value, name_of_type(kind))
-            for name in value.keys() - members.keys():
-                raise Refusal(WrongTypeError, f"{name_of_type(kind)} has no member {name!r}")
-            for name in required - value.keys():
-                raise Refusal(WrongTypeError, f"the member {name!r} of {name_of_type(kind)} is missing")
-            return {name: _inside(name, members[name].to_json, value[name]) for name in members if name in value}
-
-        def from_json(json: Any) -> dict[str, Any]:
-            _require(dict, json, name_of_type(kind))
-            return _members(json, members, members.keys() - required)
-
-        result = self._known[kind] = Conversion(name_of_type(kind), to_json, from_json)
-        members.update((name, _inside(name, self.of, _bare(hint))) for name, hint in hints.items())
-        return result
-
-
-# --- scalars
+def name_of_type(kind: Any) -> str:
+    """The name of a type as a program spells it: list[int] and not list."""
+    return kind.__qualname__ if isinstance(kind, type) and not get_args(kind) else str(kind)
 
 
 def _exact_int(value: Any) -> int:
     # -0.0 would lose its sign.
     if isinstance(value, float) and value.is_integer() and -(2.0**63) <= value < 2.0**64 and str(value) != "-0.0":
         return int(value)
-    _require(int, value, "int")
+    require(int, value, "int")
     return int(value)
 
 
@@ -165,7 +52,7 @@ def _exact_float(value: Any) -> float:
         except OverflowError:
             pass
         raise Refusal(OutOfRangeError, f"the int {value} is no float exactly")
-    _require(float, value, "float")
+    require(float, value, "float")
     return float(value)
 
 
@@ -177,24 +64,24 @@ def _stored_float(json: JSON) -> float:
 
 
 def _int_to_json(value: Any) -> int:
-    _require(int, value, "int")
+    require(int, value, "int")
     return int(value)
 
 
 def _scalar(kind: type) -> Conversion:
     def same(value: Any) -> Any:
-        _require(kind, value, kind.__name__)
+        require(kind, value, kind.__name__)
         return value
 
     return Conversion(kind.__name__, same, same)
 
 
 def _with_nanoseconds(value: Any) -> datetime_ns:
-    _require(datetime, value, "datetime")
+    require(datetime, value, "datetime")
     return datetime_ns.of(value)
 
 
-_SCALARS: dict[Any, Conversion] = {
+SCALARS: dict[Any, Conversion] = {
     bool: _scalar(bool),
     int: Conversion("int", _int_to_json, _exact_int),
     float: Conversion("float", _exact_float, _stored_float),
@@ -205,13 +92,13 @@ _SCALARS: dict[Any, Conversion] = {
 }
 
 
-def _enum(kind: type[Enum]) -> Conversion:
+def enum_conversion(kind: type[Enum]) -> Conversion:
     # By type and value, since Enum itself takes True for 1 and 1.0 for 1.
     members = {(type(member.value), member.value): member for member in kind}
     for value_type, value in members:
         if value_type not in (bool, int, float, str):
             raise Refusal(InvalidError, f"the value {value!r} of {name_of_type(kind)} is not a bool, int, float or str")
-    numbers = [_SCALARS[value_type] for value_type in {found for found, _ in members} & {int, float}]
+    numbers = [SCALARS[value_type] for value_type in {found for found, _ in members} & {int, float}]
 
     def from_json(json: Any) -> Enum:
         if isinstance(json, (bool, int, float, str)) and (type(json), json) in members:
@@ -225,65 +112,7 @@ def _enum(kind: type[Enum]) -> Conversion:
         raise Refusal(WrongTypeError, f"holds a {name_of_type(type(json))} that is no value of {name_of_type(kind)}")
 
     def to_json(value: Any) -> Any:
-        _require(kind, value, name_of_type(kind))
+        require(kind, value, name_of_type(kind))
         return value.value
 
     return Conversion(name_of_type(kind), to_json, from_json)
-
-
-# --- parts of containers
-
-
-def _require(kind: Any, value: Any, name: str) -> None:
-    """Refuses a value of another type. A bool is an int to Python, and never to Kept."""
-    if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
-        raise Refusal(WrongTypeError, f"holds a {name_of_type(type(value))}, asked for {name}")
-
-
-def _inside(step: str | int, convert: Callable[[Any], Any], value: Any) -> Any:
-    try:
-        return convert(value)
-    except Refusal as refusal:
-        raise refusal.inside(step)
-
-
-def _members(json: dict[str, Any], members: dict[str, Conversion], optional: set[str]) -> dict[str, Any]:
-    """The members that a type knows; others belong to a newer program and are passed over."""
-    found: dict[str, Any] = {}
-    for name, member in members.items():
-        if name in json:
-            found[name] = _inside(name, member.from_json, json[name])
-        elif name not in optional:
-            if not member.optional:
-                raise Refusal(WrongTypeError, f"the member {name!r} is missing")
-            found[name] = None
-    return found
-
-
-def _has_default(field: dataclasses.Field[Any]) -> bool:
-    return field.default is not dataclasses.MISSING or field.default_factory is not dataclasses.MISSING
-
-
-def _hints(kind: Any) -> dict[str, Any]:
-    try:
-        return typing.get_type_hints(kind, include_extras=True)
-    except NameError as error:
-        raise Refusal(InvalidError, f"the types of {name_of_type(kind)} cannot be resolved: {error}") from None
-
-
-def _required(kind: Any, hints: dict[str, Any]) -> set[str]:
-    """The members that a TypedDict must have: `__required_keys__` misses what annotations say that are still text."""
-    required = set(kind.__required_keys__)
-    required -= {name for name, hint in hints.items() if typing.get_origin(hint) is typing.NotRequired}
-    required |= {name for name, hint in hints.items() if typing.get_origin(hint) is typing.Required}
-    return required
-
-
-def _bare(hint: Any) -> Any:
-    """The type inside Required[…] and NotRequired[…]."""
-    return typing.get_args(hint)[0] if typing.get_origin(hint) in (typing.Required, typing.NotRequired) else hint
-
-
-def name_of_type(kind: Any) -> str:
-    """The name of a type as a program spells it: list[int] and not list."""
-    return kind.__qualname__ if isinstance(kind, type) and not typing.get_args(kind) else str(kind)

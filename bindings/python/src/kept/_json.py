@@ -36,7 +36,8 @@ def encode(value: Storable, key: str) -> bytes:
         return text.encode("utf-8")
     except UnicodeEncodeError as error:
         unit = ord(error.object[error.start])
-        raise InvalidError(f'"{key}": text holds the lone surrogate U+{unit:04X}, which is no character', key=key) from None
+        sentence = f'"{key}": text holds the lone surrogate U+{unit:04X}, which is no character'
+        raise InvalidError(sentence, key=key) from None
     except Refusal as refusal:
         raise refusal.about(key) from None
 
@@ -149,10 +150,10 @@ def _unwrapped_kind(name: str, tree: dict[str, Any]) -> JSON:
             return _KINDS[name](tree[name])
     except (TypeError, ValueError, KeyError, AttributeError):
         pass
-    raise Refusal(InvalidError, f"the JSON form {readable_form(tree)} is unknown; a newer version may have written it")
+    raise Refusal(InvalidError, f"the JSON form {_form(tree)} is unknown; a newer version may have written it")
 
 
-def readable_form(tree: dict[str, Any]) -> str:
+def _form(tree: dict[str, Any]) -> str:
     """The names of an object's members: enough to recognise a form, and no value that may be secret."""
     return "{" + ", ".join(sorted(tree)) + "}"
 

@@ -6,9 +6,10 @@ import copy
 from types import UnionType
 from typing import Any, Final, Generic, TypeVar, cast, final, overload
 
-from ._conversion import conversion_of, name_of_type
+from ._conversion import name_of_type
 from ._errors import InvalidError
 from ._json import JSON, Storable, encode
+from ._key_types import conversion_of
 from ._refusal import Refusal
 
 T = TypeVar("T")
@@ -133,7 +134,8 @@ def encoded_name(name: str) -> bytes:
 def encoded_text(text: str, role: str) -> bytes:
     """Text that ends with a NUL in C. Anything but a str, a NUL and a lone surrogate are an `InvalidError`."""
     if not isinstance(text, str):
-        raise InvalidError(f"{role} is a {type(text).__qualname__}; it must be a str" + " or a kept.Key" * (role == "a key"))
+        possible = "a str or a kept.Key" if role == "a key" else "a str"
+        raise InvalidError(f"{role} is a {type(text).__qualname__}; it must be {possible}")
     try:
         encoded = text.encode("utf-8")
     except UnicodeEncodeError as error:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from ._c import notices, observation
 from ._c.status import kept_error
+from ._errors import KeptError
 from ._exit import calling_back
 from ._json import JSON, decode
 from ._key import Key
@@ -170,14 +171,13 @@ def subscribe(
     subscription, number = Subscription(callback), next(_numbers)
     flags = observation.KEPT_OBSERVE_PREFIX if key is None else observation.KEPT_OBSERVE_KEY
     flags |= observation.KEPT_OBSERVE_INITIAL if initial else 0
+    pointer, error = byref(subscription._pointer), kept_error()
     _deliveries[number] = _Delivery(store, callback, key)
     try:
         with calling_back():
-            observation.kept_observe(
-                store._handle, encoded, flags, _c_deliver, number, _c_release, byref(subscription._pointer), kept_error()
-            )
-    except BaseException:
-        # C releases only what it has accepted.
+            observation.kept_observe(store._handle, encoded, flags, _c_deliver, number, _c_release, pointer, error)
+    except KeptError:
+        # It was refused, and C releases only what it has accepted.
         _deliveries.pop(number, None)
         raise
     return subscription

@@ -15,6 +15,7 @@ from ._errors import AbsentError
 from ._exit import calling_back
 from ._json import JSON, Storable, decode, encode
 from ._key import ABSENCE, Key, encoded_name, encoded_text, name_of
+from ._views import ItemsOf, KeysOf, ValuesOf
 
 T = TypeVar("T")
 D = TypeVar("D")
@@ -111,16 +112,16 @@ class Settings(MutableMapping[str, JSON]):
     def keys(self, prefix: str = "") -> KeysView[str]:
         """A view of the stored keys that begin with `prefix`, in the order of their UTF-8 bytes. Each look at the view
         lists the keys as they are at one moment. In C: `kept_list`."""
-        return _Keys(self, encoded_text(prefix, "a prefix"))
+        return KeysOf(self, encoded_text(prefix, "a prefix"))
 
     def items(self) -> ItemsView[str, JSON]:
         """A view of keys and values. A key that another writer removes meanwhile is passed over; for one moment's
         values, ask a transaction."""
-        return _Items(self)
+        return ItemsOf(self)
 
     def values(self) -> ValuesView[JSON]:
         """A view of the values, as `items`."""
-        return _Values(self)
+        return ValuesOf(self)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._list(b""))
@@ -157,7 +158,7 @@ class Settings(MutableMapping[str, JSON]):
     @overload
     def update_value(self, key: str, change: Callable[[Any], Storable], *, default: Storable = ...) -> JSON: ...
     def update_value(self, key: Any, change: Callable[[Any], Any], *, default: Any = ABSENCE) -> Any:
-        """Replaces a value by what `change` makes of it, and returns the new one: `update_value(VOLUME, lambda v: v + 1)`.
+        """Replaces a value by what `change` makes of it, and returns the new one: `update_value(N, lambda n: n + 1)`.
 
         Nobody can write between the reading and the writing: then `change` is called again, so it must have no effect
         of its own. An absent key begins with `default`, else with the key's own, else it is an `AbsentError`.
@@ -247,44 +248,3 @@ def json_for(key: str | Key[Any], value: Any) -> bytes:
         return encode(value, key)
     stored = key._to_json(value)
     return b"null" if stored is None else encode(stored, key.name)
-
-
-class _Keys(KeysView[str]):
-    """Keys with a prefix."""
-
-    _mapping: Settings
-
-    def __init__(self, settings: Settings, prefix: bytes) -> None:
-        super().__init__(settings)
-        self._prefix = prefix
-
-    def __len__(self) -> int:
-        return len(self._mapping._list(self._prefix))
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._mapping._list(self._prefix))
-
-    def __contains__(self, key: object) -> bool:
-        return isinstance(key, str) and key.startswith(self._prefix.decode()) and key in self._mapping
-
-
-class _Items(ItemsView[str, JSON]):
-    """Keys and values that are there when their turn comes."""
-
-    _mapping: Settings
-
-    def __iter__(self) -> Iterator[tuple[str, JSON]]:
-        for key in self._mapping:
-            try:
-                yield key, self._mapping[key]
-            except AbsentError:
-                continue
-
-
-class _Values(ValuesView[JSON]):
-    """Values that are there when their turn comes."""
-
-    _mapping: Settings
-
-    def __iter__(self) -> Iterator[JSON]:
-        return (value for _, value in _Items(self._mapping))

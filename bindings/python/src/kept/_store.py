@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 import os
 import random
@@ -111,10 +110,12 @@ class Store(Settings):
     def run_transaction(self, body: Callable[[Transaction], T], durable: bool = False) -> T:
         """Runs `body` in a transaction, commits, and returns what it returned; begins again when another writer was
         faster. So `body` must have no effect outside the transaction. `ConflictError` when it was overtaken for as
-        long as the store's `busy_timeout`, or when it expects a revision that is gone. In Swift: `Store.transaction`."""
+        long as the store's `busy_timeout`, or when it expects a revision that is gone.
+        In Swift: `Store.transaction`."""
         deadline = time.monotonic() + self._busy_timeout
         refused: tuple[str, int] | None = None
-        for attempt in itertools.count():
+        attempt = 0
+        while True:
             transaction = self.transaction(durable)
             try:
                 with transaction:
@@ -127,7 +128,7 @@ class Store(Settings):
                 refused = transaction._refused
             # A short random pause, longer each time, so that those who were overtaken do not meet again.
             time.sleep(random.uniform(0, 20e-6 * 2 ** min(attempt, 8)))
-        raise AssertionError("the loop has no end")
+            attempt += 1
 
     def _together(self, steps: Callable[[Settings], T]) -> T:
         return self.run_transaction(steps)
@@ -163,7 +164,7 @@ class Store(Settings):
         to `logging.getLogger("kept")` and `sys.unraisablehook`. In C: `kept_observe`. In Swift: `Store.observe`."""
         if (key is None) == (prefix is None):
             raise InvalidError("observe() takes either a key or prefix=…, and exactly one of them")
-        encoded = encoded_text(prefix, "a prefix") if prefix is not None else encoded_name(name_of(key))  # type: ignore[arg-type]
+        encoded = encoded_name(name_of(key)) if key is not None else encoded_text(prefix or "", "a prefix")
 
         def subscribed(callback: Callable[[Any], Any]) -> Subscription:
             return subscribe(self, callback, key, encoded, initial)

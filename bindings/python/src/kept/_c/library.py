@@ -46,7 +46,7 @@ def prototype(
     try:
         function: _NamedFuncPointer = getattr(library, name)
     except AttributeError:
-        raise ImportError(f"{library._name} lacks {name}: it is not the libkept that this package was made for") from None
+        raise ImportError(f"{library._name} lacks {name}: it is not the libkept of this package") from None
     function.restype = result
     function.argtypes = arguments
     if errcheck is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ctypes import POINTER, Structure, c_char, c_char_p, c_int32, c_int64, c_void_p
+from ctypes import Structure, c_char, c_char_p, c_int32, c_int64, c_void_p
 from typing import Any
 
 from .._errors import error_of_status

@@ -1,0 +1,107 @@
+/* Steps that observe. What an observer hears is written down in the form of the stories, and compared by `notices`. */
+#include <pthread.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "run.h"
+
+/* What an observer has heard; filled on the library's thread. */
+struct observer {
+  kept_subscription *subscription;
+  pthread_mutex_t mutex;
+  pthread_cond_t news;
+  json_object *heard; /* an array of notices in the form of the stories */
+  size_t told;        /* how many of them a step has expected */
+  int released;
+};
+
+static json_object *text_or_null(const char *text) { return text ? json_object_new_string(text) : NULL; }
+
+static void hear(void *context, const kept_notice *notice) {
+  static const char *const origins[] = {"store", "process", "other", "initial"};
+  struct observer *observer = context;
+  json_object *heard = json_object_new_object(), *changes = json_object_new_array();
+  for (size_t i = 0; i < kept_notice_count(notice); i++) {
+    json_object *change = json_object_new_object();
+    json_object_object_add(change, "key", text_or_null(kept_notice_key(notice, i)));
+    json_object_object_add(change, "old", text_or_null(kept_notice_old_json(notice, i)));
+    json_object_object_add(change, "new", text_or_null(kept_notice_new_json(notice, i)));
+    json_object_array_add(changes, change);
+  }
+  uint32_t origin = kept_notice_origin(notice);
+  json_object_object_add(heard, "revision", json_object_new_uint64(kept_notice_revision(notice)));
+  json_object_object_add(heard, "origin", json_object_new_string(origin < 4 ? origins[origin] : "?"));
+  json_object_object_add(heard, "changes", changes);
+  pthread_mutex_lock(&observer->mutex);
+  json_object_array_add(observer->heard, heard);
+  pthread_cond_broadcast(&observer->news);
+  pthread_mutex_unlock(&observer->mutex);
+}
+
+static void release(void *context) {
+  struct observer *observer = context;
+  pthread_mutex_lock(&observer->mutex);
+  observer->released++;
+  pthread_cond_broadcast(&observer->news);
+  pthread_mutex_unlock(&observer->mutex);
+}
+
+void step_observe(struct run *run, struct thing *on, json_object *step, struct outcome *outcome) {
+  uint32_t flags = has(step, "prefix") ? KEPT_OBSERVE_PREFIX : KEPT_OBSERVE_KEY;
+  json_object *scope = take_text(run, step, has(step, "prefix") ? "prefix" : "key");
+  json_object *initial = take(step, "initial");
+  if (initial) flags |= KEPT_OBSERVE_INITIAL;
+  struct thing *thing = place_for(run, take_word(step, "as", "observer"));
+  if (thing->observer) end_observer(run, thing->observer);
+  struct observer *observer = thing->observer = calloc(1, sizeof *observer);
+  pthread_mutex_init(&observer->mutex, NULL);
+  pthread_cond_init(&observer->news, NULL);
+  observer->heard = json_object_new_array();
+  outcome->status = kept_observe(on->store, json_object_get_string(scope), flags, hear, observer, release,
+                                 &observer->subscription, &outcome->error);
+  if (outcome->status != KEPT_OK) observer->released = 1; /* nobody will */
+  json_object_put(initial);
+  json_object_put(scope);
+}
+
+/* Waits until the observer has heard `count` notices and was released `released` times; false after ten seconds. */
+static bool wait_for(struct observer *observer, size_t count, int released) {
+  struct timespec deadline;
+  clock_gettime(CLOCK_REALTIME, &deadline);
+  deadline.tv_sec += 10;
+  int failed = 0;
+  while (!failed && (json_object_array_length(observer->heard) < count || observer->released < released))
+    failed = pthread_cond_timedwait(&observer->news, &observer->mutex, &deadline);
+  return !failed;
+}
+
+void step_notices(struct run *run, struct thing *on, json_object *step, struct outcome *outcome) {
+  struct observer *observer = on->observer;
+  json_object *expected = json_object_object_get(step, "gives");
+  pthread_mutex_lock(&observer->mutex);
+  size_t first = observer->told;
+  observer->told += json_object_array_length(expected);
+  if (!wait_for(observer, observer->told, 0)) complain(run, "too few notices came in ten seconds");
+  outcome->gives = json_object_new_array();
+  for (size_t i = first; i < observer->told; i++) {
+    json_object *notice = json_object_array_get_idx(observer->heard, i);
+    if (notice) json_object_array_add(outcome->gives, json_object_get(notice));
+  }
+  pthread_mutex_unlock(&observer->mutex);
+}
+
+void step_unobserve(struct run *run, struct thing *on, json_object *step, struct outcome *outcome) {
+  (void)run, (void)step, (void)outcome;
+  kept_unobserve(on->observer->subscription);
+}
+
+void end_observer(struct run *run, struct observer *observer) {
+  kept_unobserve(observer->subscription);
+  pthread_mutex_lock(&observer->mutex);
+  if (!wait_for(observer, 0, 1)) complain(run, "an observer was not released in ten seconds");
+  if (observer->released > 1) complain(run, "an observer was released %d times", observer->released);
+  if (json_object_array_length(observer->heard) > observer->told) complain(run, "an observer heard more than is told");
+  pthread_mutex_unlock(&observer->mutex);
+  json_object_put(observer->heard);
+  free(observer);
+}

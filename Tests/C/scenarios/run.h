@@ -1,0 +1,81 @@
+/* What the files of the scenario runner share: a run of a story, the fields of its steps, a function for each step. */
+#ifndef SCENARIOS_RUN_H
+#define SCENARIOS_RUN_H
+
+#include <json-c/json.h>
+#include <kept.h>
+
+struct observer;
+
+/* A store, a transaction or an observer, under the name that the story gave it. */
+struct thing {
+  char name[32];
+  kept_store *store; /* or a transaction */
+  struct observer *observer;
+};
+
+/* A story that is told in one store. */
+struct run {
+  const char *place; /* the story's title, its store and the step, for messages */
+  char location[64];
+  struct thing things[8];
+  int failures;
+};
+
+/* What a step came to. */
+struct outcome {
+  kept_status status;
+  json_object *gives; /* what the function gave, in the form of the stories; owned */
+  kept_error error;
+};
+
+void complain(struct run *run, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Fills an error with a mark: the library must leave it alone where nothing failed, and replace all of it elsewhere. */
+void mark(kept_error *error);
+bool is_marked(const kept_error *error);
+
+/* The thing of that name; NULL if nothing has it. */
+struct thing *named(struct run *run, const char *name);
+
+/* The thing of that name, or a free place for it. */
+struct thing *place_for(struct run *run, const char *name);
+
+/* Fields of a step: each is taken out as it is obeyed. (fields.c) */
+
+bool has(json_object *step, const char *field);
+
+/* Takes a field out; NULL if it is not there. The caller puts it. */
+json_object *take(json_object *step, const char *field);
+
+/* Takes a word of the format, such as a name, or `otherwise`; valid until seven more have been taken. */
+const char *take_word(json_object *step, const char *field, const char *otherwise);
+
+/* Takes a text that the step must have, with its forms ("hex", "repeat", "join") spelled out, also inside lists and
+ * objects. It ends with a NUL; the caller puts it. */
+json_object *take_text(struct run *run, json_object *step, const char *field);
+
+/* A step is done on a thing, fills the outcome, and takes its fields. */
+typedef void step_function(struct run *run, struct thing *on, json_object *step, struct outcome *outcome);
+
+step_function step_open, step_close, step_flush, step_begin, step_commit, step_rollback; /* lifetimes.c */
+step_function step_get_json, step_set_json, step_set_json_if; /* values.c, to step_set_date */
+step_function step_get_bool, step_get_int64, step_get_uint64, step_get_double, step_get_string, step_get_bytes;
+step_function step_set_bool, step_set_int64, step_set_uint64, step_set_double, step_set_string, step_set_bytes;
+step_function step_get_date, step_set_date;
+step_function step_contains, step_remove, step_revision_of, step_list; /* keys.c */
+step_function step_observe, step_notices, step_unobserve;              /* observation.c */
+
+/* Unsubscribes. The observer must have heard nothing that the story did not tell, and be released once. */
+void end_observer(struct run *run, struct observer *observer);
+
+/* Equal as doubles, however they are spelled. */
+bool same_double(json_object *a, json_object *b);
+
+/* Begins a step about a key: `key` is its text, `owned` what to put when the step is done. */
+#define WITH_KEY                                    \
+  json_object *owned = take_text(run, step, "key"); \
+  const char *key = json_object_get_string(owned);  \
+  kept_error *error = &outcome->error
+
+#endif

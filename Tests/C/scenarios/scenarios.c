@@ -1,0 +1,214 @@
+/* Tells the shared stories in C: scenarios FILE.json... (Tests/scenarios/README.md explains the stories).
+ *
+ * Every step is a function of kept.h. A step's fields are taken out as they are obeyed; what is left over is an error.
+ * Prints a line for each story in each store; exits with 1 if one did not end as it should. */
+#include <ftw.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "run.h"
+
+void complain(struct run *run, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  fprintf(stderr, "%s: ", run->place);
+  vfprintf(stderr, format, arguments);
+  fputc('\n', stderr);
+  va_end(arguments);
+  run->failures++;
+}
+
+void mark(kept_error *error) { memset(error, 0x5a, sizeof *error); }
+
+bool is_marked(const kept_error *error) {
+  kept_error marked;
+  mark(&marked);
+  return memcmp(error, &marked, sizeof marked) == 0;
+}
+
+struct thing *named(struct run *run, const char *name) {
+  for (size_t i = 0; i < sizeof run->things / sizeof *run->things; i++)
+    if (strcmp(run->things[i].name, name) == 0) return &run->things[i];
+  return NULL;
+}
+
+struct thing *place_for(struct run *run, const char *name) {
+  struct thing *thing = named(run, name);
+  if (thing == NULL) thing = named(run, "");
+  if (thing == NULL || strlen(name) >= sizeof thing->name) {
+    fprintf(stderr, "%s: more names than the runner has room for\n", run->place);
+    exit(2);
+  }
+  strcpy(thing->name, name);
+  return thing;
+}
+
+/* A step: what it is "on" where it does not say, and what does it. */
+static const struct step_kind {
+  const char *name, *subject;
+  step_function *function;
+} step_kinds[] = {
+    {"open", "store", step_open},
+    {"close", "store", step_close},
+    {"flush", "store", step_flush},
+    {"get_json", "store", step_get_json},
+    {"set_json", "store", step_set_json},
+    {"set_json_if", "store", step_set_json_if},
+    {"get_bool", "store", step_get_bool},
+    {"set_bool", "store", step_set_bool},
+    {"get_int64", "store", step_get_int64},
+    {"set_int64", "store", step_set_int64},
+    {"get_uint64", "store", step_get_uint64},
+    {"set_uint64", "store", step_set_uint64},
+    {"get_double", "store", step_get_double},
+    {"set_double", "store", step_set_double},
+    {"get_string", "store", step_get_string},
+    {"set_string", "store", step_set_string},
+    {"get_bytes", "store", step_get_bytes},
+    {"set_bytes", "store", step_set_bytes},
+    {"get_date", "store", step_get_date},
+    {"set_date", "store", step_set_date},
+    {"contains", "store", step_contains},
+    {"remove", "store", step_remove},
+    {"revision_of", "store", step_revision_of},
+    {"list", "store", step_list},
+    {"begin", "store", step_begin},
+    {"commit", "transaction", step_commit},
+    {"rollback", "transaction", step_rollback},
+    {"observe", "store", step_observe},
+    {"notices", "observer", step_notices},
+    {"unobserve", "observer", step_unobserve},
+};
+
+static const struct step_kind *kind_of(const char *name) {
+  for (size_t i = 0; i < sizeof step_kinds / sizeof *step_kinds; i++)
+    if (strcmp(step_kinds[i].name, name) == 0) return &step_kinds[i];
+  return NULL;
+}
+
+static bool same(const char *name, json_object *expected, json_object *given) {
+  return strcmp(name, "get_double") == 0 ? same_double(expected, given) : json_object_equal(expected, given);
+}
+
+/* Whether the status is as expected; then the rest of what the step expects is compared too. */
+static bool check(struct run *run, const char *name, json_object *step, struct outcome *outcome) {
+  const char *expected = take_word(step, "status", "ok");
+  const char *found = kept_status_text(outcome->status);
+  const kept_error *error = &outcome->error;
+  if (strcmp(expected, found) != 0) {
+    complain(run, "expected \"%s\", found \"%s\": %.200s", expected, found, error->message);
+    return false;
+  }
+  if (outcome->status == KEPT_OK && !is_marked(error)) complain(run, "nothing failed, but the error was written to");
+  if (outcome->status < 0 && (error->status != outcome->status || strlen(error->message) < 10))
+    complain(run, "the error does not say its status and a sentence");
+  if (has(step, "offset")) {
+    json_object *offset = take(step, "offset");
+    if (json_object_get_int64(offset) != error->offset)
+      complain(run, "expected the offset %s, found %" PRId64 ": %.200s", json_object_get_string(offset), error->offset,
+               error->message);
+    json_object_put(offset);
+  }
+  if (has(step, "gives")) {
+    json_object *gives = take_text(run, step, "gives");
+    if (!same(name, gives, outcome->gives))
+      complain(run, "expected %.200s, found %.200s", json_object_to_json_string(gives),
+               json_object_to_json_string(outcome->gives));
+    json_object_put(gives);
+  }
+  return true;
+}
+
+/* Every field must have been taken by the step, or by check(). */
+static void check_rest(struct run *run, const char *name, json_object *step) {
+  json_object_object_foreach(step, field, value) {
+    (void)value;
+    complain(run, "the runner does not know the field \"%s\" of \"%s\"", field, name);
+  }
+}
+
+static void tell_step(struct run *run, json_object *step) {
+  struct outcome outcome = {.status = KEPT_OK};
+  mark(&outcome.error);
+  json_object_object_del(step, "note");
+  const char *name = take_word(step, "do", "");
+  const struct step_kind *kind = kind_of(name);
+  struct thing nobody = {.name = ""}, *on = &nobody;
+  if (kind && kind->function != step_open) on = named(run, take_word(step, "on", kind->subject));
+  if (kind == NULL) {
+    complain(run, "the runner does not know the step \"%s\"", name);
+  } else if (on == NULL || (strcmp(kind->subject, "observer") == 0 && on->observer == NULL)) {
+    complain(run, "nothing that can do it has the name that the step is \"on\"");
+  } else {
+    kind->function(run, on, step, &outcome);
+    if (check(run, name, step, &outcome)) check_rest(run, name, step);
+    json_object_put(outcome.gives);
+  }
+}
+
+/* Ends the observers, then closes every store. */
+static void end_all(struct run *run) {
+  for (size_t i = 0; i < sizeof run->things / sizeof *run->things; i++)
+    if (run->things[i].observer) end_observer(run, run->things[i].observer);
+  for (size_t i = 0; i < sizeof run->things / sizeof *run->things; i++) kept_close(run->things[i].store);
+}
+
+static int remove_entry(const char *path, const struct stat *status, int kind, struct FTW *walk) {
+  (void)status, (void)kind, (void)walk;
+  return remove(path);
+}
+
+/* Tells a story in a new store of a kind; returns the number of failures. */
+static int tell(json_object *story, const char *kind) {
+  static int number;
+  char place[300], folder[] = "/tmp/kept-scenario-XXXXXX";
+  const char *title = json_object_get_string(json_object_object_get(story, "title"));
+  struct run run = {.place = place};
+  snprintf(place, sizeof place, "%s (%s)", title, kind);
+  bool in_folder = strcmp(kind, "folder") == 0;
+  if (in_folder && mkdtemp(folder) == NULL) return perror("mkdtemp"), 1;
+  if (in_folder) snprintf(run.location, sizeof run.location, "%s/store", folder);
+  else snprintf(run.location, sizeof run.location, "memory:scenario %d", number++);
+
+  json_object *opening = json_tokener_parse("{\"do\":\"open\"}");
+  tell_step(&run, opening);
+  json_object_put(opening);
+  json_object *steps = json_object_object_get(story, "steps");
+  for (size_t i = 0; i < json_object_array_length(steps); i++) {
+    json_object *step = NULL;
+    json_object_deep_copy(json_object_array_get_idx(steps, i), &step, NULL);
+    snprintf(place, sizeof place, "%s (%s), step %zu %s", title, kind, i + 1, json_object_to_json_string(step));
+    tell_step(&run, step);
+    json_object_put(step);
+  }
+  snprintf(place, sizeof place, "%s (%s)", title, kind);
+  end_all(&run);
+  if (in_folder) nftw(folder, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
+  printf("%s - %s (%s)\n", run.failures ? "not ok" : "ok", title, kind);
+  return run.failures;
+}
+
+int main(int count, char **files) {
+  int failures = count < 2;
+  if (failures) fputs("usage: scenarios FILE.json...\n", stderr);
+  for (int i = 1; i < count; i++) {
+    json_object *story = json_object_from_file(files[i]);
+    json_object *stores = story ? json_object_object_get(story, "stores") : NULL, *reason = NULL, *languages = NULL;
+    if (stores == NULL) {
+      fprintf(stderr, "%s is not a story: %s\n", files[i], json_util_get_last_err());
+      failures++;
+    } else if (json_object_object_get_ex(story, "not_in", &languages) &&
+               json_object_object_get_ex(languages, "c", &reason)) {
+      printf("not told in C - %s: %s\n", files[i], json_object_get_string(reason));
+    } else {
+      for (size_t j = 0; j < json_object_array_length(stores); j++)
+        failures += tell(story, json_object_get_string(json_object_array_get_idx(stores, j)));
+    }
+    json_object_put(story);
+  }
+  return failures > 0;
+}

@@ -1,0 +1,47 @@
+// The stories of Tests/scenarios, which Swift, C and Python tell identically. Tests/scenarios/README.md explains them.
+
+import Foundation
+import Testing
+
+/// One story.
+struct Story: Sendable {
+  let title: String
+  let stores: [String]
+  /// Why it cannot be told in Swift; nil if it can.
+  let reasonNotToTell: String?
+  let steps: [StoryValue]
+
+  init(file: URL) throws {
+    var fields = try StoryFields(JSONDecoder().decode(StoryValue.self, from: Data(contentsOf: file)))
+    title = try fields.string("title")
+    stores = try fields.take("stores").elements().map { try $0.string() }
+    steps = try fields.take("steps").elements()
+    var languages = try fields.takeIfThere("not_in").map { try StoryFields($0) }
+    reasonNotToTell = try languages?.takeIfThere("swift")?.string()
+    // The Python runner checks them: they are for the reader.
+    for name in ["promise", "words", "bad_input"] { _ = fields.takeIfThere(name) }
+    guard fields.rest.isEmpty else { throw StoryFault("\(file.lastPathComponent): unknown \(fields.rest.keys)") }
+  }
+
+  /// Every story, or why they cannot be read.
+  static let all = Result {
+    let folder = URL(filePath: #filePath).appending(path: "../../../scenarios").standardizedFileURL
+    let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+    return try files.filter { $0.pathExtension == "json" }
+      .sorted { $0.lastPathComponent < $1.lastPathComponent }
+      .map { try Story(file: $0) }
+  }
+}
+
+/// A story in a kind of store: one test.
+struct PlacedStory: Sendable, CustomTestStringConvertible {
+  let story: Story
+  let place: String
+
+  var testDescription: String { "\(story.title) (\(place))" }
+
+  /// All that can be told in Swift.
+  static let all = ((try? Story.all.get()) ?? []).filter { $0.reasonNotToTell == nil }.flatMap { story in
+    story.stores.map { PlacedStory(story: story, place: $0) }
+  }
+}

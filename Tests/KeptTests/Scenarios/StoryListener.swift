@@ -1,0 +1,64 @@
+// An observer of a story: it writes down what it hears, until a step asks for it.
+
+import Foundation
+import Kept
+
+/// Hears of a store's changes on the store's own thread.
+final class StoryListener: Sendable {
+  /// What was heard, as the stories write it; guarded by its condition.
+  private final class Heard: @unchecked Sendable {
+    let condition = NSCondition()
+    var notices: [StoryValue] = []
+    var told = 0
+  }
+  private let heard: Heard
+  private let subscription: Subscription
+
+  init(to store: Store, _ scope: Scope, initial: Bool) throws {
+    let heard = Heard()
+    self.heard = heard
+    subscription = try store.observe(scope, initial: initial) { notice in
+      heard.condition.withLock {
+        heard.notices.append(StoryValue(notice))
+        heard.condition.broadcast()
+      }
+    }
+  }
+
+  /// The next notices; waits for them for up to ten seconds.
+  func next(_ count: Int) throws -> [StoryValue] {
+    let deadline = Date(timeIntervalSinceNow: 10)
+    return try heard.condition.withLock {
+      let first = heard.told
+      heard.told += count
+      while heard.notices.count < heard.told {
+        guard heard.condition.wait(until: deadline) else { throw StoryFault("too few notices came in ten seconds") }
+      }
+      return Array(heard.notices[first..<heard.told])
+    }
+  }
+
+  /// What no step has asked for.
+  var untold: [StoryValue] { heard.condition.withLock { Array(heard.notices.dropFirst(heard.told)) } }
+
+  func cancel() { subscription.cancel() }
+}
+
+extension StoryValue {
+  fileprivate init(_ notice: Notice) {
+    let origin =
+      switch notice.origin {
+      case .store: "store"
+      case .process: "process"
+      case .otherProcess: "other"
+      case .initial: "initial"
+      }
+    func text(_ value: Value?) -> StoryValue { value.map { .text($0.json) } ?? .null }
+    self = .object([
+      "revision": .number(notice.revision),
+      "origin": .text(origin),
+      "changes": .list(
+        notice.changes.map { .object(["key": .text($0.key.text), "old": text($0.old), "new": text($0.new)]) }),
+    ])
+  }
+}

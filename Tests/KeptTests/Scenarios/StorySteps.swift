@@ -1,0 +1,116 @@
+// What each step does in Swift: the public calls of Kept. Transactions are begun by `begin`, which KeptC uses too, so that
+// a story can do something between two of their steps.
+
+import Foundation
+import Kept
+
+extension StoryTelling {
+  /// Does a step, and returns what it gives; `.null` where it gives nothing.
+  ///
+  /// A step takes its fields before anything can fail.
+  func perform(_ name: String, _ fields: inout StoryFields, _ expected: StoryValue?) throws -> StoryValue {
+    switch name {
+    case "open": try open(&fields)
+    case "close": try store(fields.string("on", otherwise: "store")).close()
+    case "flush": try store(fields.string("on", otherwise: "store")).flush()
+    case "begin": try begin(&fields)
+    case "commit": return .number(try transaction(fields.string("on", otherwise: "transaction")).commit())
+    case "rollback": try transaction(fields.string("on", otherwise: "transaction")).rollBack()
+    case "observe": try observe(&fields)
+    case "notices":
+      let listener = try listener(fields.string("on", otherwise: "observer"))
+      return .list(try listener.next(expected?.elements().count ?? 0))
+    case "unobserve": try listener(fields.string("on", otherwise: "observer")).cancel()
+    case "list":
+      let settings = try settings(fields.string("on", otherwise: "store"))
+      return .list(try settings.keys(prefix: fields.string("prefix")).map { .text($0) })
+    default:
+      let settings = try settings(fields.string("on", otherwise: "store"))
+      return try perform(name, on: settings, key: fields.string("key"), &fields)
+    }
+    return .null
+  }
+
+  private func open(_ fields: inout StoryFields) throws {
+    let name = try fields.string("as", otherwise: "store")
+    let location = try fields.string("location", otherwise: location)
+    let durability = try durability(&fields) ?? .shared
+    things[name] = .store(try Store.open(location, options: StoreOptions(durability: durability)))
+  }
+
+  private func begin(_ fields: inout StoryFields) throws {
+    let store = try store(fields.string("on", otherwise: "store"))
+    let name = try fields.string("as", otherwise: "transaction")
+    things[name] = .transaction(try store.begin(durability: durability(&fields)))
+  }
+
+  private func durability(_ fields: inout StoryFields) throws -> Durability? {
+    try fields.takeIfThere("durability").map { try $0.string() == "durable" ? .durable : .shared }
+  }
+
+  private func observe(_ fields: inout StoryFields) throws {
+    let store = try store(fields.string("on", otherwise: "store"))
+    let name = try fields.string("as", otherwise: "observer")
+    let initial = try fields.takeIfThere("initial")?.flag() ?? false
+    let prefix = try fields.takeIfThere("prefix")?.string()
+    let scope: Scope = try prefix.map { .prefix(ExactString($0)) } ?? .key(KeyName(fields.string("key")))
+    things[name] = .listener(try StoryListener(to: store, scope, initial: initial))
+  }
+}
+
+// MARK: - Steps about a key
+
+extension StoryTelling {
+  private func perform(
+    _ name: String, on settings: any SettingsAccess, key: String, _ fields: inout StoryFields
+  ) throws -> StoryValue {
+    switch name {
+    case "contains": return .bool(try settings.contains(key))
+    case "remove": if try !settings.remove(key) { throw StoreError(.absent, key: key, "was not there") }
+    case "revision_of": return .number(try Self.present(settings.revision(of: key)))
+    case "get_json": return .text(try Self.present(settings.json(forKey: key)))
+    case "set_json": try settings.setJSON(fields.string("json"), forKey: key)
+    case "set_json_if":
+      let (json, expected) = (try fields.string("json"), try fields.take("expected").unsigned())
+      return .number(try settings.set(Value(json: json), forKey: key, ifRevision: expected))
+    default: return try performTyped(name, on: settings, key: key, &fields)
+    }
+    return .null
+  }
+
+  private func performTyped(
+    _ name: String, on settings: any SettingsAccess, key: String, _ fields: inout StoryFields
+  ) throws -> StoryValue {
+    func get<T: Storable>(_ type: T.Type) throws -> T { try Self.present(settings.value(for: Key<T?>(key))) }
+    func set<T: Storable>(_ value: T) throws { try settings.set(value, for: Key<T>(key, default: value)) }
+    switch name {
+    case "get_bool": return .bool(try get(Bool.self))
+    case "set_bool": try set(fields.take("value").flag())
+    case "get_int64": return .number(try get(Int64.self))
+    case "set_int64": try set(fields.take("value").integer())
+    case "get_uint64": return .number(try get(UInt64.self))
+    case "set_uint64": try set(fields.take("value").unsigned())
+    case "get_double": return .text("\(try get(Double.self))")
+    case "set_double": try set(Self.double(fields.take("value")))
+    case "get_string": return .text(try get(String.self))
+    case "set_string": try set(fields.string("value"))
+    case "get_bytes": return .text(Array(try get(Data.self)))
+    case "set_bytes": try set(Data(fields.take("value").bytes()))
+    case "get_date":
+      let date = try get(Timestamp.self)
+      return .object(["seconds": .number(date.seconds), "nanoseconds": .number(Int64(date.nanoseconds))])
+    case "set_date":
+      var date = try StoryFields(fields.take("value"))
+      let (seconds, nanoseconds) = (try date.take("seconds").integer(), try date.take("nanoseconds").integer())
+      try set(Timestamp(seconds: seconds, nanoseconds: Int32(nanoseconds)))
+    default: throw StoryFault("the runner does not know the step \"\(name)\"")
+    }
+    return .null
+  }
+
+  /// Swift says nil where C and Python say "absent".
+  private static func present<T>(_ value: T?) throws -> T {
+    guard let value else { throw StoreError(.absent, "nothing is stored under the key") }
+    return value
+  }
+}

@@ -1,0 +1,132 @@
+// A story as it stands in its file: JSON, with the forms of a text spelled out, and taken apart field by field.
+
+import Foundation
+
+/// A part of a story; a text is its bytes, for a story may give some that are not UTF-8.
+indirect enum StoryValue: Hashable, Sendable {
+  case null
+  case bool(Bool)
+  case number(Int64)
+  case large(UInt64)
+  case text([UInt8])
+  case list([StoryValue])
+  case object([String: StoryValue])
+
+  static func text(_ string: String) -> StoryValue { .text(Array(string.utf8)) }
+  static func number(_ number: UInt64) -> StoryValue { Int64(exactly: number).map { .number($0) } ?? .large(number) }
+}
+
+/// What is wrong with a story, or with its runner.
+struct StoryFault: Error, CustomStringConvertible {
+  let description: String
+  init(_ description: String) { self.description = description }
+}
+
+extension StoryValue: Decodable {
+  init(from decoder: any Decoder) throws {
+    let container = try decoder.singleValueContainer()
+    if container.decodeNil() {
+      self = .null
+    } else if let bool = try? container.decode(Bool.self) {
+      self = .bool(bool)
+    } else if let number = try? container.decode(Int64.self) {
+      self = .number(number)
+    } else if let number = try? container.decode(UInt64.self) {
+      self = .large(number)
+    } else if let text = try? container.decode(String.self) {
+      self = .text(text)
+    } else if let list = try? container.decode([StoryValue].self) {
+      self = .list(list)
+    } else {
+      self = .object(try container.decode([String: StoryValue].self))
+    }
+  }
+}
+
+extension StoryValue {
+  /// The same, with `hex`, `repeat` and `join` spelled out wherever they stand.
+  func spelledOut() throws -> StoryValue {
+    switch self {
+    case .list(let elements): return .list(try elements.map { try $0.spelledOut() })
+    case .object(let members):
+      if let hex = members["hex"] { return .text(try Self.bytes(ofHex: hex.string())) }
+      if let part = members["repeat"], let times = members["times"] {
+        return .text(Self.repeated(try part.bytes(), times: Int(try times.integer())))
+      }
+      if case .list(let parts) = members["join"] { return .text(try parts.map { try $0.bytes() }.reduce([], +)) }
+      return .object(try members.mapValues { try $0.spelledOut() })
+    default: return self
+    }
+  }
+
+  private static func repeated(_ part: [UInt8], times: Int) -> [UInt8] {
+    // Millions of one byte, fast also in a debug build.
+    if part.count == 1, let byte = part.first { return Array(repeating: byte, count: times) }
+    var bytes: [UInt8] = []
+    for _ in 0..<times { bytes += part }
+    return bytes
+  }
+
+  private static func bytes(ofHex hex: String) throws -> [UInt8] {
+    let digits = hex.compactMap(\.hexDigitValue)
+    guard digits.count == hex.count, digits.count.isMultiple(of: 2) else { throw StoryFault("\(hex) is not hex") }
+    return stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] * 16 + digits[$0 + 1]) }
+  }
+
+  func bytes() throws -> [UInt8] {
+    guard case .text(let bytes) = try spelledOut() else { throw StoryFault("\(self) is no text") }
+    return bytes
+  }
+
+  func string() throws -> String {
+    guard let string = String(validating: try bytes(), as: UTF8.self) else {
+      throw StoryFault("a text is not UTF-8; the story must say not_in swift")
+    }
+    return string
+  }
+
+  func integer() throws -> Int64 {
+    guard case .number(let number) = self else { throw StoryFault("\(self) is no integer of 64 bits") }
+    return number
+  }
+
+  func unsigned() throws -> UInt64 {
+    if case .large(let number) = self { return number }
+    guard let number = UInt64(exactly: try integer()) else { throw StoryFault("\(self) is negative") }
+    return number
+  }
+
+  func flag() throws -> Bool {
+    guard case .bool(let flag) = self else { throw StoryFault("\(self) is no bool") }
+    return flag
+  }
+
+  func elements() throws -> [StoryValue] {
+    guard case .list(let elements) = self else { throw StoryFault("\(self) is no list") }
+    return elements
+  }
+}
+
+/// An object whose members are taken out as they are obeyed.
+struct StoryFields {
+  private(set) var rest: [String: StoryValue]
+
+  init(_ value: StoryValue) throws {
+    guard case .object(let members) = value else { throw StoryFault("\(value) is no object") }
+    rest = members
+  }
+
+  /// Takes a field that may be missing.
+  mutating func takeIfThere(_ name: String) -> StoryValue? { rest.removeValue(forKey: name) }
+
+  /// Takes a field that must be there.
+  mutating func take(_ name: String) throws -> StoryValue {
+    guard let value = takeIfThere(name) else { throw StoryFault("the field \"\(name)\" is missing") }
+    return value
+  }
+
+  mutating func string(_ name: String) throws -> String { try take(name).string() }
+  mutating func string(_ name: String, otherwise: String) throws -> String {
+    try takeIfThere(name)?.string() ?? otherwise
+  }
+}

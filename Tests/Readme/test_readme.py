@@ -1,0 +1,101 @@
+"""The programs in README.md are compiled and run as they stand there, one after the other in one store.
+
+Needs libkept.so: the one that `KEPT_LIBRARY` names, else the one in build/. Run by scripts/test, or alone:
+
+    .venv/bin/python -m pytest Tests/Readme
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text("utf-8")
+LIBRARY = Path(os.environ.get("KEPT_LIBRARY", ROOT / "build" / "lib" / "libkept.so")).resolve()
+SCRATCH = ROOT / "build" / "readme"
+"""Kept, so that the Swift package is not built anew each time."""
+
+MANIFEST = """\
+// swift-tools-version: 6.2
+import PackageDescription
+
+let package = Package(
+  name: "readme",
+  platforms: [.macOS(.v15)],
+  dependencies: [.package(name: "kept", path: "../../..")],
+  targets: [.executableTarget(name: "Readme", dependencies: [.product(name: "Kept", package: "kept")])]
+)
+"""
+
+
+def program(language: str) -> str:
+    """The only program of a language in the README."""
+    (found,) = re.finditer(rf"^```{language}\n(.*?)^```$", README, flags=re.DOTALL | re.MULTILINE)
+    return found[1]
+
+
+def run(*command: str | Path, config: Path | None = None) -> str:
+    """What a command prints; what it complains of is shown where it fails."""
+    environment = dict(os.environ, KEPT_LIBRARY=str(LIBRARY), PYTHONPATH=str(ROOT / "bindings" / "python" / "src"))
+    if config is not None:
+        environment["XDG_CONFIG_HOME"] = str(config)
+    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, f"{' '.join(map(str, command))}:\n{done.stdout}{done.stderr}"
+    return done.stdout
+
+
+def write_if_changed(file: Path, text: str) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    if not file.exists() or file.read_text("utf-8") != text:
+        file.write_text(text, "utf-8")
+
+
+def build_swift() -> Path:
+    package = SCRATCH / "swift"
+    write_if_changed(package / "Package.swift", MANIFEST)
+    write_if_changed(package / "Sources" / "Readme" / "main.swift", program("swift"))
+    command = ["swift", "build", "--package-path", str(package)]
+    run(*command)
+    return Path(run(*command, "--show-bin-path").strip()) / "Readme"
+
+
+def build_c(folder: Path) -> Path:
+    source = folder / "readme.c"
+    source.write_text(program("c"), "utf-8")
+    flags = ["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror"]
+    rpath = f"-Wl,-rpath,{LIBRARY.parent}"
+    run("cc", *flags, f"-I{ROOT / 'include'}", "-o", folder / "readme", source, LIBRARY, rpath)
+    return folder / "readme"
+
+
+def write_python(folder: Path) -> Path:
+    script = folder / "readme.py"
+    script.write_text(program("python"), "utf-8")
+    return script
+
+
+def test_the_three_programs_share_one_volume(tmp_path: Path) -> None:
+    swift, c, script = build_swift(), build_c(tmp_path), write_python(tmp_path)
+    config = tmp_path / "config"
+    config.mkdir()
+    assert run(swift, config=config) == "the volume is 60\n"
+    assert run(c, config=config) == "the volume is 70\n"
+    assert run(sys.executable, script, config=config) == "the volume is 80\n"
+    assert run(swift, config=config) == "the volume is 90\n"
+
+
+def test_each_program_is_about_ten_lines() -> None:
+    for language in ("swift", "c", "python"):
+        lines = [line for line in program(language).splitlines() if line.strip()]
+        assert len(lines) <= 16, f"the {language} program has {len(lines)} lines"
+
+
+def test_what_the_readme_points_to_is_there() -> None:
+    for path in re.findall(r"`((?:scripts|docs|Tests|examples|bindings|include)/[\w./-]+)`", README):
+        assert (ROOT / path).exists(), path
+    for path in re.findall(r"\]\(([\w./-]+)\)", README):
+        assert (ROOT / path).exists(), path

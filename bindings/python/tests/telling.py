@@ -1,0 +1,307 @@
+"""The Python runner of the shared stories: what each step does. Tests/scenarios/README.md explains them.
+
+A step takes its fields out as it obeys them; what is left over is an error. What the package offers is called through
+the package; only what it does not (JSON as text, integers of a fixed width, dates that cannot be) goes through `_c`.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+import threading
+from collections.abc import Callable
+from ctypes import byref, c_char_p, c_int64, c_uint64
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import kept
+from kept._c.json import kept_get_json, kept_set_json, kept_set_json_if
+from kept._c.keys import kept_revision_of
+from kept._c.status import kept_error, kept_free, kept_status_text
+from kept._c.values import kept_get_int64, kept_get_uint64, kept_set_date, kept_set_int64, kept_set_uint64
+from kept._json import decode
+from kept._key import encoded_name
+
+Step = dict[str, Any]
+
+
+# --- text
+
+
+def text(form: Any) -> bytes:
+    """The bytes that a form of a text means."""
+    match form:
+        case str():
+            return form.encode()
+        case {"hex": str(digits)}:
+            return bytes.fromhex(digits)
+        case {"repeat": part, "times": int(times)}:
+            return text(part) * times
+        case {"join": parts}:
+            return b"".join(map(text, parts))
+    raise AssertionError(f"{form} is no text")
+
+
+def word(form: Any) -> str:
+    """A text as the package takes it. A byte that is not UTF-8 becomes a lone surrogate, as ill-formed as the byte."""
+    return text(form).decode("utf-8", "surrogateescape")
+
+
+# --- what observers hear
+
+
+class Listener:
+    """An observer of a story: it keeps what it hears until a step asks for it."""
+
+    def __init__(self) -> None:
+        self.subscription: kept.Subscription | None = None
+        self.heard: list[Step] = []
+        self.told = 0
+        self.news = threading.Condition()
+
+    def hear(self, heard: kept.Notice | kept.Change[Any]) -> None:
+        changes = heard.changes if isinstance(heard, kept.Notice) else (heard,)
+        notice = {
+            "revision": heard.revision,
+            "origin": heard.origin.name.lower(),
+            "changes": [{"key": change.key, "old": repr(change.old), "new": repr(change.new)} for change in changes],
+        }
+        with self.news:
+            self.heard.append(notice)
+            self.news.notify()
+
+    def next(self, count: int) -> list[Step]:
+        first, self.told = self.told, self.told + count
+        with self.news:
+            assert self.news.wait_for(lambda: len(self.heard) >= self.told, 10), "too few notices came in ten seconds"
+        return self.heard[first : self.told]
+
+    def end(self) -> None:
+        assert self.subscription is not None
+        self.subscription.cancel()
+
+
+def notices_as_heard(notices: list[Step]) -> list[Step]:
+    """What a story expects, in the form of a listener: values as Python shows them."""
+
+    def value(form: Any) -> str:
+        return repr(None if form is None else decode(text(form), "expected"))
+
+    return [
+        {
+            **notice,
+            "changes": [
+                {"key": word(change["key"]), "old": value(change["old"]), "new": value(change["new"])}
+                for change in notice["changes"]
+            ],
+        }
+        for notice in notices
+    ]
+
+
+# --- steps
+
+
+class Telling:
+    """One story in one store: what has which name."""
+
+    def __init__(self, location: str) -> None:
+        self.location = location
+        self.things: dict[str, Any] = {}
+
+    def tell(self, step: Step) -> None:
+        step = dict(step)
+        step.pop("note", None)
+        name, status, offset = step.pop("do"), step.pop("status", "ok"), step.pop("offset", None)
+        expected = step.pop("gives", None)
+        on = self.things.get(step.pop("on", SUBJECTS.get(name, "store")))
+        try:
+            given = STEPS[name](self, on, step, expected)
+        except kept.KeptError as error:
+            assert kept_status_text(error.status).decode() == status, str(error)
+            assert len(str(error)) >= 10, "an error is a sentence"
+            assert offset is None or error.offset == offset, str(error)
+        else:
+            assert status == "ok"
+            assert expected is None or same(name, expected, given), f"expected {expected!r:.200}, found {given!r:.200}"
+        assert not step, f"the runner does not know {', '.join(step)} of {name}"
+
+    def end(self) -> None:
+        listeners = [thing for thing in self.things.values() if isinstance(thing, Listener)]
+        for listener in listeners:
+            listener.end()
+        for thing in self.things.values():
+            if isinstance(thing, kept.Transaction):
+                thing.rollback()
+        for thing in self.things.values():
+            if isinstance(thing, kept.Store):
+                thing.close()
+        for listener in listeners:
+            assert len(listener.heard) == listener.told, "an observer heard more than is told"
+
+    # Each takes its fields out of the step before anything can fail.
+
+    def open(self, _: Any, step: Step, __: Any) -> None:
+        name, durability = step.pop("as", "store"), step.pop("durability", "shared")
+        location = word(step.pop("location")) if "location" in step else self.location
+        self.things[name] = kept.open(location, durability=durability)
+
+    def begin(self, store: kept.Store, step: Step, _: Any) -> None:
+        name, durability = step.pop("as", "transaction"), step.pop("durability", "shared")
+        self.things[name] = store.transaction(durable=durability == "durable")
+
+    def observe(self, store: kept.Store, step: Step, _: Any) -> None:
+        listener = Listener()
+        name, initial = step.pop("as", "observer"), step.pop("initial", False)
+        if "prefix" in step:
+            prefix = word(step.pop("prefix"))
+            listener.subscription = store.observe(prefix=prefix, callback=listener.hear, initial=initial)
+        else:
+            listener.subscription = store.observe(word(step.pop("key")), listener.hear, initial=initial)
+        self.things[name] = listener
+
+    def notices(self, listener: Listener, _: Step, expected: list[Step]) -> list[Step]:
+        return listener.next(len(expected))
+
+
+def same(name: str, expected: Any, given: Any) -> bool:
+    if name == "notices":
+        return bool(notices_as_heard(expected) == given)
+    if name == "list":
+        return bool([word(key) for key in expected] == given)
+    if name == "get_double":
+        expected, nan = float(expected), math.isnan(given)
+        return math.isnan(expected) if nan else struct.pack("d", expected) == struct.pack("d", given)
+    if name in ("get_json", "get_string", "get_bytes"):
+        expected = text(expected)
+    return type(expected) is type(given) and bool(expected == given)
+
+
+Function = Callable[[Any, Any, Step, Any], Any]
+
+
+def through_key(kind: type, convert: Callable[[Any], Any] = lambda value: value) -> Function:
+    """Reads a key of a type."""
+
+    def get(_: Telling, settings: kept.Settings, step: Step, __: Any) -> Any:
+        name = word(step.pop("key"))
+        # The type spelled out, so that an absent key is an error and not a default.
+        return convert(settings[kept.Key(name, kind)])
+
+    return get
+
+
+def setting_key(kind: type, convert: Callable[[Any], Any] = lambda value: value) -> Function:
+    """Writes a key of a type."""
+
+    def put(_: Telling, settings: kept.Settings, step: Step, __: Any) -> None:
+        name, value = word(step.pop("key")), convert(step.pop("value"))
+        settings[kept.Key(name, kind)] = value
+
+    return put
+
+
+def through_c(function: Any, kind: Any) -> Function:
+    """Calls a function of `_c` that reads one number."""
+
+    def get(_: Telling, settings: kept.Settings, step: Step, __: Any) -> Any:
+        name, result = encoded_name(word(step.pop("key"))), kind()
+        function(settings._handle, name, byref(result), kept_error())
+        return result.value
+
+    return get
+
+
+def setting_c(function: Any) -> Function:
+    """Calls a function of `_c` that writes one number."""
+
+    def put(_: Telling, settings: kept.Settings, step: Step, __: Any) -> None:
+        key, value = word(step.pop("key")), step.pop("value")
+        function(settings._handle, encoded_name(key), value, kept_error())
+
+    return put
+
+
+def get_json(_: Telling, settings: kept.Settings, step: Step, __: Any) -> bytes:
+    name, result = encoded_name(word(step.pop("key"))), c_char_p()
+    kept_get_json(settings._handle, name, byref(result), kept_error())
+    try:
+        return result.value or b""
+    finally:
+        kept_free(result)
+
+
+def set_json(_: Telling, settings: kept.Settings, step: Step, __: Any) -> None:
+    key, value = word(step.pop("key")), text(step.pop("json"))
+    kept_set_json(settings._handle, encoded_name(key), value, kept_error())
+
+
+def set_json_if(_: Telling, settings: kept.Settings, step: Step, __: Any) -> int:
+    key, value, expected = word(step.pop("key")), text(step.pop("json")), step.pop("expected")
+    revision = c_uint64()
+    kept_set_json_if(settings._handle, encoded_name(key), value, expected, byref(revision), kept_error())
+    return revision.value
+
+
+def seconds_and_nanoseconds(moment: kept.datetime_ns) -> dict[str, int]:
+    plain = datetime(*moment.timetuple()[:6], moment.microsecond, tzinfo=UTC)
+    microseconds = (plain - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1)
+    seconds, rest = divmod(microseconds, 1_000_000)
+    return {"seconds": seconds, "nanoseconds": rest * 1000 + moment.nanosecond}
+
+
+def set_date(_: Telling, settings: kept.Settings, step: Step, __: Any) -> None:
+    key, value = word(step.pop("key")), step.pop("value")
+    kept_set_date(settings._handle, encoded_name(key), value["seconds"], value["nanoseconds"], kept_error())
+
+
+def contains(_: Telling, settings: kept.Settings, step: Step, __: Any) -> bool:
+    key = word(step.pop("key"))
+    return key in settings
+
+
+def remove(_: Telling, settings: kept.Settings, step: Step, __: Any) -> None:
+    key = word(step.pop("key"))
+    del settings[key]
+
+
+def list_keys(_: Telling, settings: kept.Settings, step: Step, __: Any) -> list[str]:
+    prefix = word(step.pop("prefix"))
+    return list(settings.keys(prefix))
+
+
+STEPS: dict[str, Function] = {
+    "open": Telling.open,
+    "close": lambda _, store, __, ___: store.close(),
+    "flush": lambda _, store, __, ___: store.flush(),
+    "get_json": get_json,
+    "set_json": set_json,
+    "set_json_if": set_json_if,
+    "get_bool": through_key(bool),
+    "set_bool": setting_key(bool),
+    "get_int64": through_c(kept_get_int64, c_int64),
+    "set_int64": setting_c(kept_set_int64),
+    "get_uint64": through_c(kept_get_uint64, c_uint64),
+    "set_uint64": setting_c(kept_set_uint64),
+    "get_double": through_key(float),
+    "set_double": setting_key(float, float),
+    "get_string": through_key(str, str.encode),
+    "set_string": setting_key(str, word),
+    "get_bytes": through_key(bytes),
+    "set_bytes": setting_key(bytes, text),
+    "get_date": through_key(kept.datetime_ns, seconds_and_nanoseconds),
+    "set_date": set_date,
+    "contains": contains,
+    "remove": remove,
+    "revision_of": through_c(kept_revision_of, c_uint64),
+    "list": list_keys,
+    "begin": Telling.begin,
+    "commit": lambda _, transaction, __, ___: transaction.commit(),
+    "rollback": lambda _, transaction, __, ___: transaction.rollback(),
+    "observe": Telling.observe,
+    "notices": Telling.notices,
+    "unobserve": lambda _, listener, __, ___: listener.end(),
+}
+
+# What a step is about where it does not say.
+SUBJECTS = {"commit": "transaction", "rollback": "transaction", "notices": "observer", "unobserve": "observer"}

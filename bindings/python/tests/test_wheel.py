@@ -1,0 +1,86 @@
+"""The wheel: built by CMake, for every Python 3, with what it needs inside and SQLite outside."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+from conftest import ROOT
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The repaired wheel."""
+    folder = tmp_path_factory.mktemp("wheel")
+    script = ROOT / "bindings/python/build-wheel"
+    built = subprocess.run(
+        [script, folder], env=os.environ | {"PYTHON": sys.executable}, capture_output=True, text=True
+    )
+    assert built.returncode == 0, built.stdout + built.stderr
+    [wheel] = folder.glob("*.whl")
+    return wheel
+
+
+@pytest.fixture(scope="module")
+def python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A Python that has nothing but the wheel."""
+    folder = tmp_path_factory.mktemp("venv")
+    subprocess.run([sys.executable, "-m", "venv", folder], check=True)
+    python = folder / "bin/python"
+    install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-index"]
+    subprocess.run([python, *install, wheel], check=True)
+    return python
+
+
+def run(python: Path, program: str, folder: Path) -> list[str]:
+    environment = {name: value for name, value in os.environ.items() if name not in ("KEPT_LIBRARY", "PYTHONPATH")}
+    result = subprocess.run([python, "-c", program], env=environment, cwd=folder, capture_output=True, text=True)
+    assert (result.returncode, result.stderr) == (0, "")
+    return result.stdout.splitlines()
+
+
+def test_one_wheel_is_for_every_python_3_of_the_platform(wheel: Path) -> None:
+    assert wheel.name.startswith("kept-0.1.0-py3-none-manylinux_")
+
+
+def test_it_carries_the_library_once_and_no_other_file_of_the_project(wheel: Path) -> None:
+    names = zipfile.ZipFile(wheel).namelist()
+    assert [name for name in names if "libkept" in name] == ["kept/libkept.so.0"]
+    assert {name.split("/")[0] for name in names} == {"kept", "kept.libs", "kept-0.1.0.dist-info"}
+    assert "kept/py.typed" in names
+
+
+def test_it_carries_json_c_and_never_sqlite(wheel: Path) -> None:
+    files = [name for name in zipfile.ZipFile(wheel).namelist() if name.startswith("kept.libs/") and name[-1] != "/"]
+    assert any(name.startswith("kept.libs/libjson-c") for name in files)
+    assert all(name.startswith(("kept.libs/libjson-c", "kept.libs/libpcre2")) for name in files)
+
+
+def test_it_works_where_nothing_else_is_installed(python: Path, tmp_path: Path) -> None:
+    program = """
+import kept
+with kept.open("./store") as settings:
+    settings["a"] = [1, 1.0, b"x"]
+    print(settings["a"], kept.__version__, kept._c.library.library._name)
+"""
+    [printed] = run(python, program, tmp_path)
+    assert printed.startswith("[1, 1.0, b'x'] 0.1.0 ")
+    assert printed.endswith("site-packages/kept/libkept.so.0")
+
+
+def test_python_s_sqlite_and_kept_s_are_the_same_one(python: Path, tmp_path: Path) -> None:
+    program = """
+import re, sqlite3, kept
+sqlite3.connect(":memory:").execute("SELECT 1")
+with kept.open("./store") as settings:
+    settings["a"] = 1
+for library in sorted(set(re.findall(r"/\\S*lib(?:sqlite3|json-c)\\S*", open("/proc/self/maps").read()))):
+    print(library)
+"""
+    libraries = run(python, program, tmp_path)
+    assert [library for library in libraries if "/kept.libs/libjson-c" in library]
+    assert len([library for library in libraries if "libsqlite3" in library]) == 1

@@ -1,0 +1,13 @@
+// swift-tools-version: 6.2
+// A Swift program that uses Kept as any other does: as a package. It is no part of Kept's own package, so that nobody
+// who depends on Kept builds it.
+import PackageDescription
+
+let package = Package(
+  name: "examples",
+  platforms: [.macOS(.v15)],
+  dependencies: [.package(name: "kept", path: "../..")],
+  targets: [
+    .executableTarget(name: "DesktopSettings", dependencies: [.product(name: "Kept", package: "kept")])
+  ]
+)
