@@ -1,4 +1,5 @@
-// Sleeping on a word of shared memory until somebody changes it: the Linux futex, and a bounded nap where there is none.
+// Sleeping on a word of shared memory until somebody changes it: the Linux futex, and a bounded nap where there is
+// none.
 #ifndef KEPT_FUTEX_H
 #define KEPT_FUTEX_H
 

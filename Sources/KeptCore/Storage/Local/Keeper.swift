@@ -3,7 +3,9 @@
 
 import Synchronization
 
-/// The thread behind one open store. It is started by the first thing there is to do.
+/// The thread behind one open store.
+///
+/// It is started by the first thing there is to do.
 final class Keeper: Sendable {
   private struct State {
     var hasThread = false

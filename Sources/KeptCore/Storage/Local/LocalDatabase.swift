@@ -1,6 +1,8 @@
 // How the database of a folder is made, and how it is connected to.
 
-/// The database file of one store. Each connection is its owner's.
+/// The database file of one store.
+///
+/// Each connection is its owner's.
 struct LocalDatabase: Sendable {
   let folder: StoreFolder
   private let busyTimeoutMilliseconds: Int

@@ -30,17 +30,17 @@ public final class LocalStorage: Storage {
   ///   - busyTimeoutMilliseconds: how long a commit waits for other writers before it throws `busy`.
   public convenience init(path: String, busyTimeoutMilliseconds: Int = 5000) throws(StoreError) {
     try self.init(
-      StoreFolder(path: path), busyTimeoutMilliseconds: busyTimeoutMilliseconds, pruning: TombstonePruning())
+      StoreFolder(path: path), busyTimeoutMilliseconds: busyTimeoutMilliseconds, limit: LogLimit())
   }
 
-  init(_ folder: StoreFolder, busyTimeoutMilliseconds: Int, pruning: TombstonePruning) throws(StoreError) {
+  init(_ folder: StoreFolder, busyTimeoutMilliseconds: Int, limit: LogLimit) throws(StoreError) {
     let database = LocalDatabase(folder, busyTimeoutMilliseconds: busyTimeoutMilliseconds)
     try database.prepare()
     let reader = LocalReader(try database.connect())
     let pulse = try PulseFile.open(in: folder, for: reader.storeID())
     let index = Index()
     let filler = IndexFiller(index, pulse, reader)
-    let writer = Monitor<LocalWriter?>(LocalWriter(try database.connect(), pulse, pruning: pruning))
+    let writer = Monitor<LocalWriter?>(LocalWriter(try database.connect(), pulse, limit: limit))
     let log = LogSync(of: database)
     (self.pulse, self.index, self.filler, self.writer, self.log) = (pulse, index, filler, writer, log)
     commits = GroupCommit { Self.commit($0, by: writer, telling: filler) }
@@ -58,7 +58,7 @@ public final class LocalStorage: Storage {
   }
 
   public func entry(for key: KeyName) throws(StoreError) -> Entry? {
-    let known: Entry?? = key.exact.withBytes { bytes in indexed(bytes) { $0.entry } }
+    let known: Entry?? = key.exact.withBytes { bytes in indexed(PreparedBytes(bytes)) { $0.entry } }
     if let known { return known }
     keeper.noteRead()
     return try filler.entry(for: key)
@@ -68,17 +68,17 @@ public final class LocalStorage: Storage {
   ///
   /// It makes no system call, no String and no allocation.
   @inline(__always)
-  func indexed<Result>(_ key: UnsafeBufferPointer<UInt8>, _ body: (IndexedEntry) -> Result) -> Result? {
+  func indexed<Result>(_ key: PreparedBytes, _ body: (IndexedEntry) -> Result) -> Result? {
     let generation = pulse.generation
     guard generation % 2 == 0 else { return nil }
-    return index.read(key, hash: index.hash(key), at: generation, body)
+    return index.read(key, at: generation, body)
   }
 
   public func revision() throws(StoreError) -> Revision {
     try filler.read { reader throws(StoreError) in try reader.revision() }
   }
 
-  public func keys(prefix: ExactString) throws(StoreError) -> Listing {
+  public func keys(prefix: ExactString) throws(StoreError) -> [KeyName] {
     try filler.read { reader throws(StoreError) in try reader.keys(prefix: prefix) }
   }
 

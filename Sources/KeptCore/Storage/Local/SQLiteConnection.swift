@@ -21,6 +21,8 @@ final class SQLiteConnection {
     sqlite3_busy_timeout(handle, Int32(clamping: busyTimeoutMilliseconds))
     kept_sqlite_configure(handle, SQLITE_DBCONFIG_DEFENSIVE, 1)
     kept_sqlite_configure(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
+    // Ours are for those who know nothing of Kept.
+    kept_sqlite_configure(handle, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0)
   }
 
   deinit {

@@ -2,7 +2,9 @@
 
 /// Lets one writer at a time lead: it commits for everyone who has come by then.
 final class GroupCommit: Sendable {
-  /// One writer's batch, on its way. Its result is set once, under the monitor, by the leader that took it.
+  /// One writer's batch, on its way.
+  ///
+  /// Its result is set once, under the monitor, by the leader that took it.
   private final class Request: @unchecked Sendable {
     let batch: Batch
     var result: Result<Commit, StoreError>?

@@ -8,13 +8,13 @@ final class LocalWriter {
   private let connection: SQLiteConnection
   private let reader: LocalReader
   private let pulse: Pulse
-  private let pruning: TombstonePruning
+  private let limit: LogLimit
 
-  init(_ connection: SQLiteConnection, _ pulse: Pulse, pruning: TombstonePruning) {
+  init(_ connection: SQLiteConnection, _ pulse: Pulse, limit: LogLimit) {
     self.connection = connection
     self.reader = LocalReader(connection)
     self.pulse = pulse
-    self.pruning = pruning
+    self.limit = limit
   }
 
   /// What came of a group.
@@ -25,7 +25,9 @@ final class LocalWriter {
     var pulse: UInt64?
   }
 
-  /// Commits a group. A batch whose conditions do not hold fails alone.
+  /// Commits a group.
+  ///
+  /// A batch whose conditions do not hold fails alone.
   func commit(_ group: [Batch]) -> Outcome {
     do throws(StoreError) {
       return try commitTogether(group)
@@ -47,7 +49,7 @@ final class LocalWriter {
         connection.rollBack()
         return Outcome(results: results)
       }
-      try finish(at: revision, results)
+      try limit.cutOff(connection, from: start, to: revision)
       return Outcome(results: results, pulse: try publish())
     } catch {
       connection.rollBack()
@@ -55,7 +57,9 @@ final class LocalWriter {
     }
   }
 
-  /// Makes the transaction visible. The pulse is odd from before until after, also if the commit fails.
+  /// Makes the transaction visible.
+  ///
+  /// The pulse is odd from before until after, also if the commit fails.
   private func publish() throws(StoreError) -> UInt64? {
     let own = pulse.beginCommit()
     do throws(StoreError) {
@@ -76,34 +80,34 @@ final class LocalWriter {
       return .failure(error)
     }
     let changes = try changes(by: batch)
-    if !changes.isEmpty { revision += 1 }
-    for change in changes { try store(change, revision: revision) }
+    if !changes.isEmpty {
+      revision += 1
+      for change in changes { try store(change, revision: revision) }
+      try reader.log.append(changes, at: revision)
+    }
     return .success(Commit(revision: revision, changes: changes))
   }
 
   private func check(_ condition: Condition) throws(StoreError) {
     switch condition {
     case .revision(let key, let expected):
-      try Condition.check(key, expected: expected, found: try revisionOfValue(key))
+      try Condition.check(key, expected: expected, found: try reader.row(for: key)?.revision ?? 0)
     case .unchanged(let key, let base):
-      let row = try reader.row(for: key)
-      let found = if let row { row.revision } else { try forgotten() }
-      try Condition.check(key, unchangedAfter: base, found: found)
+      try Condition.check(key, unchangedAfter: base, found: try lastChange(after: base) { $0 == key })
     case .unchangedPrefix(let prefix, let base):
       try Condition.check(
-        prefix, unchangedAfter: base, found: max(try reader.newestRevision(prefix: prefix), try forgotten()))
+        prefix, unchangedAfter: base, found: try lastChange(after: base) { $0.exact.hasPrefix(prefix) })
     }
   }
 
-  /// The revision of a key that has a value, readable or not; 0 for one that has none.
-  private func revisionOfValue(_ key: KeyName) throws(StoreError) -> Revision {
-    guard let row = try reader.row(for: key) else { return 0 }
-    if case .success(nil) = row.value { return 0 }
-    return row.revision
+  /// The last revision after `base` that changed such a key; 0 for none.
+  ///
+  /// What is forgotten counts as changed.
+  private func lastChange(after base: Revision, _ concerns: (KeyName) -> Bool) throws(StoreError) -> Revision {
+    guard try reader.revision() > base else { return 0 }
+    guard let changed = try reader.log.keys(after: base, limit: .max) else { return try reader.log.floor() }
+    return changed.filter { concerns($0.key) }.values.max() ?? 0
   }
-
-  /// The newest revision in which a key that left no trace may have been removed.
-  private func forgotten() throws(StoreError) -> Revision { try reader.floor() }
 
   /// What the batch changes; edits that leave a key as it is are left out.
   private func changes(by batch: Batch) throws(StoreError) -> [Change] {
@@ -122,29 +126,28 @@ final class LocalWriter {
   }
 
   private func store(_ change: Change, revision: Revision) throws(StoreError) {
-    let row = try connection.statement(
-      """
-      INSERT INTO entry (key, kind, value, revision) VALUES (?1, ?2, ?3, ?4)
-      ON CONFLICT (key) DO UPDATE SET kind = ?2, value = ?3, revision = ?4
-      """)
     do throws(StoreError) {
-      try row.bind(1, text: change.key.exact)
-      try row.bind(2, change.new.map(StoredValue.value) ?? .removed(at: pruning.now()))
-      try row.bind(4, Int64(clamping: revision))
-      try row.finish()
+      if let new = change.new { try put(new, change.key, revision) } else { try delete(change.key) }
     } catch {
       throw error.about(change.key.text)
     }
   }
 
-  /// Counts the revision, and forgets old removals where there are new ones.
-  private func finish(at revision: Revision, _ results: [Result<Commit, StoreError>]) throws(StoreError) {
-    let row = try connection.statement("UPDATE store SET revision = ?1")
-    try row.bind(1, Int64(clamping: revision))
+  private func put(_ value: Value, _ key: KeyName, _ revision: Revision) throws(StoreError) {
+    let row = try connection.statement(
+      """
+      INSERT INTO entry (key, kind, value, revision) VALUES (?1, ?2, ?3, ?4)
+      ON CONFLICT (key) DO UPDATE SET kind = ?2, value = ?3, revision = ?4
+      """)
+    try row.bind(1, text: key.exact)
+    try row.bind(2, kindAnd: value)
+    try row.bind(4, Int64(clamping: revision))
     try row.finish()
-    let removes = results.contains { result in
-      if case .success(let commit) = result { commit.changes.contains { $0.new == nil } } else { false }
-    }
-    if removes { try pruning.prune(connection, at: revision) }
+  }
+
+  private func delete(_ key: KeyName) throws(StoreError) {
+    let row = try connection.statement("DELETE FROM entry WHERE key = ?1")
+    try row.bind(1, text: key.exact)
+    try row.finish()
   }
 }

@@ -44,7 +44,7 @@ final class LogSync: Sendable {
       let open = if let connection { connection } else { try database.connect() }
       connection = open
       // SQLite opens its log when it first reads.
-      _ = try open.integer("SELECT revision FROM store")
+      _ = try open.integer("SELECT floor FROM store")
       try open.syncLog()
     }
   }

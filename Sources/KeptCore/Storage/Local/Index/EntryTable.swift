@@ -5,21 +5,23 @@ import CPlatform
 /// What the index knows of a key; it never changes, a newer one takes its place.
 final class IndexedEntry: Sendable {
   let key: KeyName
-  /// nil: the key is absent, or was never there.
+  /// nil: the key is absent.
   let value: Value?
-  /// 0: it was never there.
+  /// The revision that last changed the key, or at which it was found to be absent.
   let revision: Revision
 
-  init(_ key: KeyName, _ entry: Entry?) {
+  init(_ key: KeyName, _ entry: Entry) {
     self.key = key
-    value = entry?.value
-    revision = entry?.revision ?? 0
+    value = entry.value
+    revision = entry.revision
   }
 
-  var entry: Entry? { revision == 0 ? nil : Entry(value: value, revision: revision) }
+  var entry: Entry? { value.map { Entry(value: $0, revision: revision) } }
 }
 
-/// Open addressing with linear probing; at most half full. Not thread-safe: a ``ReadersGate`` stands before it.
+/// Open addressing with linear probing; at most half full.
+///
+/// Not thread-safe: a ``ReadersGate`` stands before it.
 struct EntryTable: @unchecked Sendable {
   // Invariants: `hash` 0 marks an empty slot; from a key's home slot to its own there is no empty one; the slot owns a
   // reference to its entry, and `bytes` point into a copy of the key that the slot owns.

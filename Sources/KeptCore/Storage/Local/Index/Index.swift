@@ -9,13 +9,16 @@
 
 import CPlatform
 
-/// The index of one open store. Readers pass without a lock; changes are made by one thread at a time.
+/// The index of one open store.
+///
+/// Readers pass without a lock; changes are made by one thread at a time.
 final class Index: @unchecked Sendable {
   // `table` and `applied` are touched by readers inside the gate, and by the one changer while it is closed.
   private let gate = ReadersGate()
   private var table = EntryTable()
   private(set) var applied: Revision = 0
-  private let seed = UInt64.random(in: 1 ... .max)
+  // One seed for the process, so that a prepared key serves every store.
+  private static let seed = UInt64.random(in: 1 ... .max)
 
   /// So many absent keys are remembered; with one more all of them are forgotten.
   private static let absentLimit = 16_384
@@ -28,16 +31,27 @@ final class Index: @unchecked Sendable {
   /// The generation for which the index is current; odd: for none.
   var generation: UInt64 { gate.generation }
 
-  func hash(_ key: UnsafeBufferPointer<UInt8>) -> UInt64 { kept_hash(key.baseAddress, key.count, seed) }
+  @inline(__always)
+  static func hash(_ key: UnsafeBufferPointer<UInt8>) -> UInt64 { kept_hash(key.baseAddress, key.count, seed) }
 
   /// Gives `body` the entry of a key; nil if the index is not current at this generation or does not know the key.
   @inline(__always)
   func read<Result>(
-    _ key: UnsafeBufferPointer<UInt8>, hash: UInt64, at generation: UInt64, _ body: (IndexedEntry) -> Result
+    _ key: PreparedBytes, at generation: UInt64, _ body: (IndexedEntry) -> Result
   ) -> Result? {
     gate.pass(at: generation) {
-      table.find(key, hash: hash)?._withUnsafeGuaranteedRef { body($0) }
+      table.find(key.bytes, hash: key.hash)?._withUnsafeGuaranteedRef { body($0) }
     }
+  }
+
+  /// Whether it holds nothing.
+  ///
+  /// For the one changer, as the next.
+  var isEmpty: Bool { table.count == 0 }
+
+  /// Whether it knows the key; others are not worth the memory until they are read.
+  func knows(_ key: KeyName) -> Bool {
+    key.exact.withBytes { table.find($0, hash: Self.hash($0)) != nil }
   }
 
   /// Adds what was read of one key while the index was, and stayed, current.
@@ -49,7 +63,7 @@ final class Index: @unchecked Sendable {
   /// Brings the table to another revision; afterwards it is current at `current`, or at no generation for nil.
   func change(current: UInt64?, applied: Revision, _ body: (inout Changes) -> Void) {
     gate.close {
-      var changes = Changes(table: table, seed: seed)
+      var changes = Changes(table: table)
       body(&changes)
       if changes.table.absent > Self.absentLimit { changes.table.removeAll() }
       table = changes.table
@@ -64,20 +78,10 @@ final class Index: @unchecked Sendable {
   /// What a change may do while the gate is closed.
   struct Changes {
     fileprivate var table: EntryTable
-    fileprivate let seed: UInt64
 
     /// Puts an entry in.
     mutating func put(_ entry: IndexedEntry) {
-      table.put(entry, hash: entry.key.exact.withBytes { kept_hash($0.baseAddress, $0.count, seed) })
-    }
-
-    /// Replaces the entry of a key that is in the table; others are not worth the memory until they are read.
-    mutating func update(_ keyed: KeyedEntry) {
-      let (isKnown, hash) = keyed.key.exact.withBytes { bytes in
-        let hash = kept_hash(bytes.baseAddress, bytes.count, seed)
-        return (table.find(bytes, hash: hash) != nil, hash)
-      }
-      if isKnown { table.put(IndexedEntry(keyed.key, keyed.entry), hash: hash) }
+      table.put(entry, hash: entry.key.exact.withBytes(Index.hash))
     }
 
     mutating func removeAll() { table.removeAll() }

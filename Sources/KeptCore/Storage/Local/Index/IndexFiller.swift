@@ -15,7 +15,7 @@ final class IndexFiller: Sendable {
   }
 
   /// More rows than this are not applied one by one: the index begins anew.
-  private static let deltaLimit: Int64 = 4096
+  private static let deltaLimit = 4096
 
   init(_ index: Index, _ pulse: Pulse, _ reader: sending LocalReader) {
     self.index = index
@@ -50,7 +50,8 @@ final class IndexFiller: Sendable {
       index.change(current: own &+ 1, applied: last.revision) { changes in
         for commit in commits {
           for change in commit.changes {
-            changes.update(KeyedEntry(key: change.key, entry: Entry(value: change.new, revision: commit.revision)))
+            guard index.knows(change.key) else { continue }
+            changes.put(IndexedEntry(change.key, Entry(value: change.new, revision: commit.revision)))
           }
         }
       }
@@ -67,7 +68,9 @@ final class IndexFiller: Sendable {
   /// The index is current and does not know the key: one row is all that is needed.
   private func addMissing(_ key: KeyName, _ reader: LocalReader, at generation: UInt64) throws(StoreError) -> Entry? {
     let entry = try reader.entry(for: key)
-    if pulse.generation == generation { index.add(IndexedEntry(key, entry)) }
+    if pulse.generation == generation {
+      index.add(IndexedEntry(key, entry ?? Entry(value: nil, revision: index.applied)))
+    }
     return entry
   }
 
@@ -78,7 +81,8 @@ final class IndexFiller: Sendable {
     let reader = try state.open()
     let (revision, delta, row) = try reader.atOneMoment { () throws(StoreError) in
       let revision = try reader.revision()
-      let delta = revision == index.applied ? [] : try reader.rows(after: index.applied, limit: Self.deltaLimit)
+      let isNews = revision != index.applied && !index.isEmpty
+      let delta = isNews ? try reader.rows(after: index.applied, limit: Self.deltaLimit, where: index.knows) : []
       let row: LocalReader.Row? = if let key { try reader.row(for: key) } else { nil }
       return (revision, delta, row)
     }
@@ -87,7 +91,7 @@ final class IndexFiller: Sendable {
     index.change(current: isUndisturbed ? before : nil, applied: revision) { changes in
       changes.apply(delta)
       if let key, case .success(let value) = row?.value ?? .success(nil) {
-        changes.put(IndexedEntry(key, row.map { Entry(value: value, revision: $0.revision) }))
+        changes.put(IndexedEntry(key, Entry(value: value, revision: row?.revision ?? revision)))
       }
     }
     guard let row else { return nil }
@@ -116,7 +120,7 @@ extension Index.Changes {
     guard let delta else { return removeAll() }
     for (key, row) in delta {
       switch row.value {
-      case .success(let value): update(KeyedEntry(key: key, entry: Entry(value: value, revision: row.revision)))
+      case .success(let value): put(IndexedEntry(key, Entry(value: value, revision: row.revision)))
       case .failure: return removeAll()
       }
     }

@@ -4,8 +4,9 @@ import CPlatform
 
 /// Counts readers in stripes, so that readers of different threads write to different cache lines.
 ///
-/// Invariant: while ``generation`` is odd no reader is inside, except those that entered before it became odd; a changer
-/// waits for these. A reader is inside only while it has found ``generation`` equal to the even number it was given.
+/// Invariant: while ``generation`` is odd no reader is inside, except those that entered before it became odd; a
+/// changer waits for these. A reader is inside only while it has found ``generation`` equal to the even number it was
+/// given.
 struct ReadersGate: @unchecked Sendable {
   // All words are atomic. They live as long as the process: a late reader must not touch freed memory.
   private let stripes: UnsafeMutablePointer<UInt64>

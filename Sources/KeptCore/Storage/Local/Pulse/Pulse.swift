@@ -1,4 +1,5 @@
-// How commits move the pulse, how readers look at it, and how watchers sleep on it. PulsePage.swift states the invariants.
+// How commits move the pulse, how readers look at it, and how watchers sleep on it. PulsePage.swift states the
+// invariants.
 
 import CPlatform
 
@@ -21,7 +22,9 @@ final class Pulse: Sendable {
   /// Where the generation stands; it stays mapped for as long as the process lives.
   var generationAddress: UnsafePointer<UInt64> { UnsafePointer(page.generation) }
 
-  /// Says that a commit is about to become visible. Call it under SQLite's write lock, before COMMIT.
+  /// Says that a commit is about to become visible.
+  ///
+  /// Call it under SQLite's write lock, before COMMIT.
   ///
   /// - Returns: the odd number of this commit, for ``endCommit(_:)``.
   func beginCommit() -> UInt64 {

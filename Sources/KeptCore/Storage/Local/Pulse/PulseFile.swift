@@ -1,8 +1,11 @@
-// The file behind the pulse: made whole and linked into place, mended where it is damaged, and locked while it is in use.
+// The file behind the pulse: made whole and linked into place, mended where it is damaged, and locked while it is in
+// use.
 
 import CPlatform
 
-/// The open file `pulse` in a store's folder. Everyone who has the store open holds a shared lock on it.
+/// The open file `pulse` in a store's folder.
+///
+/// Everyone who has the store open holds a shared lock on it.
 struct PulseFile: Sendable {
   let path: String
   let descriptor: Int32

@@ -19,7 +19,9 @@
 
 import CPlatform
 
-/// The words of a mapped pulse. The mapping outlives it: it is never undone.
+/// The words of a mapped pulse.
+///
+/// The mapping outlives it: it is never undone.
 struct PulsePage: @unchecked Sendable {
   // The words are atomic; the header is written before the page is shared and only compared afterwards.
   private let start: UnsafeMutableRawPointer
