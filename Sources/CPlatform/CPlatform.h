@@ -3,13 +3,20 @@
 #ifndef KEPT_CPLATFORM_H
 #define KEPT_CPLATFORM_H
 
+#include "Atomics.h"
+#include "FileLocks.h"
+#include "Futex.h"
+#include "Hash.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -22,6 +29,18 @@ static inline int kept_open_file(const char *path, int flags, mode_t mode) {
   return open(path, flags | O_CLOEXEC, mode);
 }
 
+/// Gives a file its blocks on the disk. Returns 0 or an errno.
+static inline int kept_allocate(int file, off_t size) {
+#if defined(__linux__)
+  return posix_fallocate(file, 0, size);
+#else
+  return ftruncate(file, size) == 0 ? 0 : errno;
+#endif
+}
+
+/// What mmap returns when it fails.
+static inline void *kept_map_failed(void) { return MAP_FAILED; }
+
 /// Whether a path leads to a folder, through symbolic links too.
 static inline int kept_is_folder(const char *path) {
   struct stat status;
@@ -30,6 +49,30 @@ static inline int kept_is_folder(const char *path) {
 
 /// Tells one thread from another, for as long as both live.
 static inline uintptr_t kept_thread_current(void) { return (uintptr_t)pthread_self(); }
+
+/// The moment in so many milliseconds, for kept_wait_until.
+static inline struct timespec kept_deadline(int64_t milliseconds) {
+  struct timespec moment;
+  clock_gettime(CLOCK_REALTIME, &moment);
+  moment.tv_sec += milliseconds / 1000;
+  moment.tv_nsec += (milliseconds % 1000) * 1000000;
+  if (moment.tv_nsec >= 1000000000) {
+    moment.tv_sec += 1;
+    moment.tv_nsec -= 1000000000;
+  }
+  return moment;
+}
+
+/// Waits for a condition; false when the moment has come. The clock that it follows may be set: a wait is then shorter
+/// or longer, and whoever waits looks again either way.
+static inline bool kept_wait_until(pthread_cond_t *condition, pthread_mutex_t *mutex, struct timespec moment) {
+  return pthread_cond_timedwait(condition, mutex, &moment) == 0;
+}
+
+/// A number below `count` that spreads threads apart and stays the same for a thread.
+static inline uint32_t kept_stripe(uint32_t count) {
+  return (uint32_t)(((uint64_t)(kept_thread_current() >> 12) * 0x9E3779B97F4A7C15u) >> 32) % count;
+}
 
 /// Starts a detached thread that receives no signals: those are the host's. Returns 0 or an errno.
 static inline int kept_thread_start(void *(*run)(void *context), void *context) {

@@ -8,7 +8,14 @@ public func kept_get_string(
   _ store: OpaquePointer?, _ key: UnsafePointer<CChar>?, _ buffer: UnsafeMutablePointer<CChar>?, _ capacity: Int,
   _ length: UnsafeMutablePointer<Int>?, _ error: UnsafeMutablePointer<kept_error>?
 ) -> kept_status {
-  boundary(error) { () throws(StoreError) in
+  let isDone = fromMemory(store, key, buffer) { store, key, buffer in
+    var count = 0
+    let read = store.readString(key, buffer, capacity, &count)
+    if read == .done { length?.pointee = count }
+    return read
+  }
+  if isDone { return KEPT_OK }
+  return boundary(error) { () throws(StoreError) in
     let text = try readValue(store, key, as: "string") { $0.asString }
     try copy(Array(text.utf8), endingWithNUL: true, into: UnsafeMutableRawPointer(buffer), capacity, length)
   }

@@ -8,7 +8,8 @@ public func kept_get_bool(
   _ store: OpaquePointer?, _ key: UnsafePointer<CChar>?, _ out: UnsafeMutablePointer<Bool>?,
   _ error: UnsafeMutablePointer<kept_error>?
 ) -> kept_status {
-  read(store, key, out, error, as: "bool") { $0.asBool }
+  if fromMemory(store, key, out, { $0.readBool($1, $2) }) { return KEPT_OK }
+  return read(store, key, out, error, as: "bool") { $0.asBool }
 }
 
 @_cdecl("kept_set_bool") @implementation
@@ -23,7 +24,8 @@ public func kept_get_int64(
   _ store: OpaquePointer?, _ key: UnsafePointer<CChar>?, _ out: UnsafeMutablePointer<Int64>?,
   _ error: UnsafeMutablePointer<kept_error>?
 ) -> kept_status {
-  read(store, key, out, error, as: "int64") { $0.asInt64 }
+  if fromMemory(store, key, out, { $0.readInt64($1, $2) }) { return KEPT_OK }
+  return read(store, key, out, error, as: "int64") { $0.asInt64 }
 }
 
 @_cdecl("kept_set_int64") @implementation
@@ -53,7 +55,8 @@ public func kept_get_double(
   _ store: OpaquePointer?, _ key: UnsafePointer<CChar>?, _ out: UnsafeMutablePointer<Double>?,
   _ error: UnsafeMutablePointer<kept_error>?
 ) -> kept_status {
-  read(store, key, out, error, as: "double") { $0.asDouble }
+  if fromMemory(store, key, out, { $0.readDouble($1, $2) }) { return KEPT_OK }
+  return read(store, key, out, error, as: "double") { $0.asDouble }
 }
 
 @_cdecl("kept_set_double") @implementation
@@ -84,6 +87,19 @@ public func kept_set_date(
 ) -> kept_status {
   write(store, key, error) { () throws(StoreError) in
     .date(try Timestamp(seconds: seconds, nanoseconds: nanoseconds))
+  }
+}
+
+/// Reads what the index knows; false leaves everything, also what is wrong with the arguments, to the ordinary way.
+@inline(__always)
+func fromMemory<Asked>(
+  _ store: OpaquePointer?, _ key: UnsafePointer<CChar>?, _ out: UnsafeMutablePointer<Asked>?,
+  _ read: (Store, PreparedBytes, UnsafeMutablePointer<Asked>) -> MemoryRead
+) -> Bool {
+  guard let store, !Tickets<Transaction>.isTicket(store), let key, let out else { return false }
+  // No reference is counted: a store that C was given lives for ever.
+  return Unmanaged<Store>.fromOpaque(UnsafeRawPointer(store))._withUnsafeGuaranteedRef { store in
+    read(store, PreparedBytes(key), out) == .done
   }
 }
 

@@ -14,11 +14,11 @@ public protocol Storage: AnyObject, Sendable {
   /// What this storage can do; it never changes.
   var abilities: StorageAbilities { get }
 
-  /// What is known of a key now: nil if it was never set, or so long ago removed that it is forgotten.
+  /// What is stored under a key now; nil if it is absent.
   func entry(for key: KeyName) throws(StoreError) -> Entry?
 
   /// The keys that begin with a text, as they are at one moment, in the order of their bytes.
-  func keys(prefix: ExactString) throws(StoreError) -> Listing
+  func keys(prefix: ExactString) throws(StoreError) -> [KeyName]
 
   /// The store's revision now.
   func revision() throws(StoreError) -> Revision
@@ -68,28 +68,15 @@ public struct StorageAbilities: OptionSet, Sendable {
   public static let pushesChanges = StorageAbilities(rawValue: 1 << 4)
 }
 
-/// What a storage knows of a key.
+/// A value, or the removal of one, with its revision.
 public struct Entry: Sendable, Hashable {
-  /// The value; nil for a key that was removed and is still remembered.
+  /// The value; nil where the key was removed.
   public var value: Value?
   /// The revision that last changed the key.
   public var revision: Revision
 
   public init(value: Value?, revision: Revision) {
     self.value = value
-    self.revision = revision
-  }
-}
-
-/// The keys under a prefix at one moment.
-public struct Listing: Sendable, Hashable {
-  /// Only keys that have a value, in the order of their bytes.
-  public var keys: [KeyName]
-  /// The newest revision under the prefix, removals included; 0 if nothing was ever there.
-  public var revision: Revision
-
-  public init(keys: [KeyName], revision: Revision) {
-    self.keys = keys
     self.revision = revision
   }
 }

@@ -8,7 +8,7 @@ import Synchronization
 /// `kept_store`.
 public final class Store: SettingsAccess {
   package let options: StoreOptions
-  private let shared: SharedStore
+  let shared: SharedStore
   // Under which name the shared store is known to this process; nil: this handle has it alone.
   private let identity: OpenLocations.Identity?
   private let isClosed = Atomic<Bool>(false)
@@ -52,7 +52,7 @@ public final class Store: SettingsAccess {
       let folder = try StoreFolder(preparing: path)
       let identity = OpenLocations.Identity.folder(try folder.identity())
       let shared = try OpenLocations.enter(identity) { () throws(StoreError) in
-        try LocalStorage(folder, busyTimeoutMilliseconds: options.busyTimeoutMilliseconds, pruning: TombstonePruning())
+        try LocalStorage(folder, busyTimeoutMilliseconds: options.busyTimeoutMilliseconds, limit: LogLimit())
       }
       return Store(shared, identity, options)
     }
@@ -86,8 +86,11 @@ public final class Store: SettingsAccess {
     return shared.storage
   }
 
+  /// Whether it was closed.
+  var hasEnded: Bool { isClosed.load(ordering: .acquiring) }
+
   private func checkOpen() throws(StoreError) {
-    if isClosed.load(ordering: .acquiring) { throw StoreError(.closed, "the store was closed; open it again") }
+    if hasEnded { throw StoreError(.closed, "the store was closed; open it again") }
   }
 }
 
@@ -99,7 +102,7 @@ extension Store {
   }
 
   public func keys(prefix: ExactString) throws(StoreError) -> [KeyName] {
-    try listing(prefix: prefix).keys
+    try storage().keys(prefix: prefix)
   }
 
   public func put(_ value: Value, for key: KeyName, ifRevision expected: Revision?) throws(StoreError) -> Revision {
@@ -120,7 +123,8 @@ extension Store {
   /// The store's count of commits now.
   public func currentRevision() throws(StoreError) -> Revision { try storage().revision() }
 
-  func listing(prefix: ExactString) throws(StoreError) -> Listing { try storage().keys(prefix: prefix) }
+  /// What changed after a revision.
+  func changes(after revision: Revision) throws(StoreError) -> ChangesAfter { try storage().changes(after: revision) }
 
   /// Commits a batch as this handle's.
   ///

@@ -121,7 +121,11 @@ extension Transaction.State {
   fileprivate mutating func stored(_ key: KeyName, in store: Store) throws(StoreError) -> Entry? {
     let base = try readingBase(of: store)
     let entry = try store.entry(for: key)
-    try Condition.check(key, unchangedAfter: base, found: entry?.revision ?? 0)
+    if let entry {
+      try Condition.check(key, unchangedAfter: base, found: entry.revision)
+    } else {
+      try checkUnmoved(store, since: base) { $0 == key }
+    }
     relied.insert(.unchanged(key, after: base))
     return entry
   }
@@ -136,10 +140,23 @@ extension Transaction.State {
   /// Lists a prefix below the edits, and relies on it.
   fileprivate mutating func stored(_ prefix: ExactString, in store: Store) throws(StoreError) -> [KeyName] {
     let base = try readingBase(of: store)
-    let listing = try store.listing(prefix: prefix)
-    try Condition.check(prefix, unchangedAfter: base, found: listing.revision)
+    let keys = try store.keys(prefix: prefix)
+    try checkUnmoved(store, since: base) { $0.exact.hasPrefix(prefix) }
     relied.insert(.unchangedPrefix(prefix, after: base))
-    return listing.keys
+    return keys
+  }
+
+  /// What is absent has no revision of its own: whether it was removed after `base` stands in the changes since.
+  private func checkUnmoved(
+    _ store: Store, since base: Revision, _ concerns: (KeyName) -> Bool
+  ) throws(StoreError) {
+    guard try store.currentRevision() > base else { return }
+    guard case .changed(let changed, _) = try store.changes(after: base) else {
+      throw StoreError(.conflict, "too much has changed since it was begun, at revision \(base); begin again")
+    }
+    if let first = changed.first(where: { concerns($0.key) }) {
+      try Condition.check(first.key, unchangedAfter: base, found: first.entry.revision)
+    }
   }
 
   /// The listing as it will be after the edits.

@@ -41,6 +41,17 @@ final class Monitor<State>: @unchecked Sendable {
     return try body(&state)
   }
 
+  /// Waits until `body` gives a result, at most so long; nil when the time is up.
+  func wait<Result>(milliseconds: Int64, until body: (inout State) -> Result?) -> Result? {
+    let deadline = kept_deadline(milliseconds)
+    pthread_mutex_lock(mutex)
+    defer { pthread_mutex_unlock(mutex) }
+    while true {
+      if let result = body(&state) { return result }
+      guard kept_wait_until(changed, mutex, deadline) else { return nil }
+    }
+  }
+
   /// Waits until `body` gives a result; it is asked now, and again after each change.
   func wait<Result>(until body: (inout State) -> Result?) -> Result {
     pthread_mutex_lock(mutex)

@@ -23,11 +23,11 @@ import Testing
     #expect(try mode(path + "/values.sqlite-shm") == 0o600)
   }
 
-  @Test func `leaves nothing but the database when it is closed`() throws {
+  @Test func `leaves nothing but the database and the pulse when it is closed`() throws {
     let storage = try LocalStorage(path: path)
     try storage.commit(key("a"), .set(1))
     storage.close()
-    #expect(try FileManager.default.contentsOfDirectory(atPath: path) == ["values.sqlite"])
+    #expect(try FileManager.default.contentsOfDirectory(atPath: path).sorted() == ["pulse", "values.sqlite"])
   }
 
   @Test func `finds its values again after closing`() throws {
@@ -38,7 +38,7 @@ import Testing
     first.close()
     let second = try LocalStorage(path: path)
     #expect(try second.revision() == revision)
-    #expect(try second.entry(for: key("k0")) == Entry(value: nil, revision: revision))
+    #expect(try second.entry(for: key("k0")) == nil)
     for (index, value) in Value.oneOfEachKind.enumerated().dropFirst() {
       #expect(try second.value(key("k\(index)")) == value)
     }
@@ -76,9 +76,9 @@ import Testing
       return try await group.reduce(into: []) { $0.append($1) }
     }
     for (index, storage) in storages.enumerated() { try storage.commit(key("k\(index)"), .set(true)) }
-    for storage in storages { #expect(try storage.keys(prefix: "").keys.count == 8) }
+    for storage in storages { #expect(try storage.keys(prefix: "").count == 8) }
     let names = try FileManager.default.contentsOfDirectory(atPath: path).sorted()
-    #expect(names == ["values.sqlite", "values.sqlite-shm", "values.sqlite-wal"])
+    #expect(names == ["pulse", "values.sqlite", "values.sqlite-shm", "values.sqlite-wal"])
   }
 
   @Test func `loses no update of several writers`() async throws {
@@ -93,34 +93,45 @@ import Testing
       try await group.waitForAll()
     }
     let storage = try LocalStorage(path: path)
-    #expect(try storage.keys(prefix: "").keys.count == 200)
+    #expect(try storage.keys(prefix: "").count == 200)
     #expect(try storage.revision() == 200)
   }
 
-  @Test func `forgets old removals and says so`() throws {
-    let clock = TestClock()
-    let pruning = TombstonePruning(count: 3, ageInSeconds: 100, interval: 1, now: { clock.now })
-    let storage = try LocalStorage(StoreFolder(path: path), busyTimeoutMilliseconds: 5000, pruning: pruning)
+  @Test func `forgets old changes and says so`() throws {
+    let limit = LogLimit(revisions: 3, interval: 5)
+    let storage = try LocalStorage(StoreFolder(path: path), busyTimeoutMilliseconds: 5000, limit: limit)
     for index in 0..<5 {
       try storage.commit(key("k\(index)"), .set(1))
       try storage.commit(key("k\(index)"), .remove)
     }
-    // Revisions 2, 4, 6, 8, 10 were removals; the three newest are remembered.
-    #expect(try storage.entry(for: key("k1")) == nil)
-    #expect(try storage.entry(for: key("k2")) == Entry(value: nil, revision: 6))
-    #expect(try storage.changes(after: 3) == .tooOld)
-    guard case .changed(let changed, upTo: 10) = try storage.changes(after: 4) else {
-      Issue.record("revision 4 is the floor, so what came after it is known")
+    // At revision 10 the log was cut off up to 7.
+    #expect(try storage.changes(after: 6) == .tooOld)
+    guard case .changed(let changed, upTo: 10) = try storage.changes(after: 7) else {
+      Issue.record("revision 7 is the floor, so what came after it is known")
       return
     }
-    #expect(changed.map(\.key.text) == ["k2", "k3", "k4"])
-    #expect(conflict { try storage.commit(key("x"), .set(1), .unchanged(key("k1"), after: 3)) }, "it may have changed")
+    #expect(changed.map(\.key.text) == ["k3", "k4"])
+    #expect(changed.allSatisfy { $0.entry.value == nil })
+    #expect(conflict { try storage.commit(key("x"), .set(1), .unchanged(key("k1"), after: 6)) }, "it may have changed")
+    #expect(try storage.commit(key("x"), .set(1), .unchanged(key("k1"), after: 7)).revision == 11)
+  }
 
-    clock.now += 101
-    try storage.commit(key("x"), .set(1))
-    try storage.commit(key("x"), .remove)
-    #expect(try storage.changes(after: 9) == .tooOld, "older than the age")
-    #expect(try storage.entry(for: key("x")) == Entry(value: nil, revision: 12))
+  @Test func `notices what the sqlite3 shell changes, as commits`() throws {
+    let storage = try LocalStorage(path: path)
+    for name in ["a", "b", "c"] { try storage.commit(key(name), .set(1)) }
+    let database = path + "/values.sqlite"
+    let before = try storage.revision()
+    for statement in [
+      "update entry set value = 2 where key = 'a'", "delete from entry where key = 'b'",
+      "insert into entry (key, kind, value) values ('d', 'string', 'new')",
+      "update entry set key = 'e' where key = 'c'",
+    ] { _ = try run("/usr/bin/sqlite3", database, statement) }
+    guard case .changed(let changed, upTo: before + 4) = try storage.changes(after: before) else {
+      Issue.record("each statement is a commit")
+      return
+    }
+    #expect(changed.map(\.key.text) == ["a", "b", "d", "c", "e"])
+    #expect(changed.map(\.entry.value) == [2, nil, "new", nil, 1])
   }
 
   @Test func `shows every value readably to the sqlite3 shell`() throws {
@@ -162,12 +173,6 @@ import Testing
     }
     #expect(try storage.value(key("f")) == 1)
   }
-}
-
-/// A clock that a test turns by hand.
-final class TestClock: @unchecked Sendable {
-  // Tests turn it and storages read it on one thread.
-  var now: Int64 = 1_000_000
 }
 
 func mode(_ path: String) throws -> Int {

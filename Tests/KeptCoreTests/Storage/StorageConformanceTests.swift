@@ -11,7 +11,7 @@ import Testing
   func `knows nothing of a key that was never set`(_ kind: StorageUnderTest) throws {
     let storage = try kind.open(in: folder)
     #expect(try storage.entry(for: key("never")) == nil)
-    #expect(try storage.keys(prefix: "") == Listing(keys: [], revision: 0))
+    #expect(try storage.keys(prefix: "") == [])
     #expect(try storage.revision() == 0)
   }
 
@@ -36,13 +36,13 @@ import Testing
   }
 
   @Test(arguments: StorageUnderTest.allCases)
-  func `removes a key and remembers when`(_ kind: StorageUnderTest) throws {
+  func `removes a key`(_ kind: StorageUnderTest) throws {
     let storage = try kind.open(in: folder)
     try storage.commit(key("a"), .set(1))
     let removal = try storage.commit(key("a"), .remove)
     #expect(removal.changes == [Change(key: try key("a"), old: 1, new: nil)])
-    #expect(try storage.entry(for: key("a")) == Entry(value: nil, revision: removal.revision))
-    #expect(try storage.keys(prefix: "") == Listing(keys: [], revision: removal.revision))
+    #expect(try storage.entry(for: key("a")) == nil)
+    #expect(try storage.keys(prefix: "") == [])
   }
 
   @Test(arguments: StorageUnderTest.allCases)
@@ -56,12 +56,12 @@ import Testing
     }
     try #require(storage.commit(batch).changes.count == 11)
     #expect(
-      try storage.keys(prefix: "").keys.map(\.text)
+      try storage.keys(prefix: "").map(\.text)
         == ["%_", "Z", "a", "a%b", "a.a", "a.b", "a~", "a\u{1F3B5}", "b", decomposed, composed])
-    #expect(try storage.keys(prefix: "a.").keys.map(\.text) == ["a.a", "a.b"])
-    #expect(try storage.keys(prefix: "a%").keys.map(\.text) == ["a%b"])
-    #expect(try storage.keys(prefix: "caf\u{E9}").keys.map(\.text) == [composed])
-    #expect(try storage.keys(prefix: "zz").keys.isEmpty)
+    #expect(try storage.keys(prefix: "a.").map(\.text) == ["a.a", "a.b"])
+    #expect(try storage.keys(prefix: "a%").map(\.text) == ["a%b"])
+    #expect(try storage.keys(prefix: "caf\u{E9}").map(\.text) == [composed])
+    #expect(try storage.keys(prefix: "zz").isEmpty)
   }
 
   @Test(arguments: StorageUnderTest.allCases)

@@ -1,5 +1,5 @@
-// What each step does in Swift: the public calls of Kept. Transactions are begun by `begin`, which KeptC uses too, so that
-// a story can do something between two of their steps.
+// What each step does in Swift: the public calls of Kept. Transactions are begun by `begin`, which KeptC uses too, so
+// that a story can do something between two of their steps.
 
 import Foundation
 import Kept

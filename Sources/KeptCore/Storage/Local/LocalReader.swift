@@ -6,76 +6,86 @@
 /// Not thread-safe.
 final class LocalReader {
   private let connection: SQLiteConnection
+  let log: ChangeLog
 
-  init(_ connection: SQLiteConnection) { self.connection = connection }
+  init(_ connection: SQLiteConnection) {
+    self.connection = connection
+    log = ChangeLog(connection: connection)
+  }
 
-  func entry(for key: KeyName) throws(StoreError) -> Entry? {
+  /// What a row holds: its revision is readable even where its value is not.
+  struct Row {
+    /// nil: the key was removed.
+    let value: Result<Value?, StoreError>
+    let revision: Revision
+  }
+
+  func row(for key: KeyName) throws(StoreError) -> Row? {
     let rows = try connection.statement("SELECT kind, value, revision FROM entry WHERE key = ?1")
-    do {
-      try rows.bind(1, text: key.exact)
-      return try rows.first { () throws(StoreError) in
-        Entry(value: try rows.value(0), revision: Revision(rows.integer(2)))
-      }
-    } catch {
-      throw error.about(key.text)
+    try rows.bind(1, text: key.exact)
+    return try rows.first {
+      let value: Result<Value?, StoreError>
+      do throws(StoreError) { value = .success(try rows.value(0)) } catch { value = .failure(error.about(key.text)) }
+      return Row(value: value, revision: Revision(clamping: rows.integer(2)))
     }
   }
 
-  func revision() throws(StoreError) -> Revision {
-    Revision(try connection.integer("SELECT revision FROM store"))
+  /// Throws `corrupt` where the row holds no value that Kept could have written.
+  func entry(for key: KeyName) throws(StoreError) -> Entry? {
+    guard let row = try row(for: key) else { return nil }
+    return Entry(value: try row.value.get(), revision: row.revision)
   }
 
-  /// Below it, removals are forgotten.
-  func floor() throws(StoreError) -> Revision {
-    Revision(try connection.integer("SELECT floor FROM store"))
+  func revision() throws(StoreError) -> Revision { try log.revision() }
+
+  func storeID() throws(StoreError) -> StoreID {
+    let rows = try connection.statement("SELECT uuid FROM store")
+    let bytes = try rows.first { rows.bytes(0) } ?? []
+    guard bytes.count == 16 else { throw StoreError(.corrupt, "the store has lost its id; keep a copy of its folder") }
+    func half(_ bytes: ArraySlice<UInt8>) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }
+    return StoreID(high: half(bytes[..<8]), low: half(bytes[8...]))
   }
 
-  func keys(prefix: ExactString) throws(StoreError) -> Listing {
-    try atOneMoment { () throws(StoreError) in
-      let rows = try connection.statement(
-        "SELECT key FROM entry WHERE key >= ?1 AND key < ?2 AND kind <> 'removed' ORDER BY key")
-      try rows.bind(prefix: prefix)
-      let keys = try rows.all { () throws(StoreError) in
-        guard let text = rows.string(0) else { throw StoreError(.corrupt, "a stored key is not UTF-8") }
-        return try KeyName(text)
-      }
-      return Listing(keys: keys, revision: try newestRevision(prefix: prefix))
-    }
-  }
-
-  /// The newest revision under a prefix, removals included.
-  func newestRevision(prefix: ExactString) throws(StoreError) -> Revision {
-    let newest = try connection.statement("SELECT max(revision) FROM entry WHERE key >= ?1 AND key < ?2")
-    try newest.bind(prefix: prefix)
-    return Revision(try newest.first { newest.integer(0) } ?? 0)
+  func keys(prefix: ExactString) throws(StoreError) -> [KeyName] {
+    let rows = try connection.statement("SELECT key FROM entry WHERE key >= ?1 AND key < ?2 ORDER BY key")
+    try rows.bind(1, text: prefix)
+    // 0xFF occurs in no UTF-8, so it is above everything that begins with the prefix.
+    try rows.bind(2, textBytes: Array(prefix.text.utf8) + [0xFF])
+    // What others stored under a name that is no key of Kept is theirs: nobody could ask for it.
+    return try rows.all { rows.string(0).flatMap { try? KeyName($0) } }.compactMap(\.self)
   }
 
   func changes(after revision: Revision) throws(StoreError) -> ChangesAfter {
     try atOneMoment { () throws(StoreError) in
-      guard try floor() <= revision else { return .tooOld }
-      let rows = try connection.statement(
-        "SELECT kind, value, revision, key FROM entry WHERE revision > ?1 ORDER BY revision, key")
-      try rows.bind(1, Int64(clamping: revision))
-      let changed = try rows.all { () throws(StoreError) in
-        let key = try KeyName(rows.string(3) ?? "")
-        return KeyedEntry(key: key, entry: Entry(value: try rows.value(0), revision: Revision(rows.integer(2))))
+      guard let rows = try rows(after: revision, limit: .max, where: { _ in true }) else { return .tooOld }
+      var changed: [KeyedEntry] = []
+      for (key, row) in rows {
+        // A value that cannot be read was not removed: it is left out, and reading the key says what is wrong.
+        if case .failure = row.value { continue }
+        changed.append(KeyedEntry(key: key, entry: Entry(value: try row.value.get(), revision: row.revision)))
       }
+      changed.sort { ($0.entry.revision, $0.key) < ($1.entry.revision, $1.key) }
       return .changed(changed, upTo: try self.revision())
     }
   }
 
+  /// What changed after a revision, at the moment of the transaction around it; nil: too old, or too much.
+  func rows(
+    after revision: Revision, limit: Int, where isWanted: (KeyName) -> Bool
+  ) throws(StoreError) -> [(KeyName, Row)]? {
+    guard let keys = try log.keys(after: revision, limit: limit) else { return nil }
+    var changed: [(KeyName, Row)] = []
+    for (key, logged) in keys where isWanted(key) {
+      let row = try row(for: key)
+      changed.append((key, row ?? Row(value: .success(nil), revision: logged)))
+    }
+    return changed
+  }
+
   /// Runs several statements on one state of the database.
-  private func atOneMoment<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
+  func atOneMoment<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
     try connection.statement("BEGIN").finish()
     defer { try? connection.statement("COMMIT").finish() }
     return try body()
-  }
-}
-
-extension SQLiteStatement {
-  /// Binds the bounds of a prefix: 0xFF occurs in no UTF-8, so it is above everything that begins with the prefix.
-  fileprivate func bind(prefix: ExactString) throws(StoreError) {
-    try bind(1, text: prefix)
-    try bind(2, textBytes: Array(prefix.text.utf8) + [0xFF])
   }
 }

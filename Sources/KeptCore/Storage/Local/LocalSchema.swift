@@ -9,23 +9,46 @@ enum LocalSchema {
   static let version: Int64 = 1
 
   // `entry` keeps every key with its kind, value and revision; ValueColumns.swift says what stands in `value`. ANY
-  // keeps -0.0 and 5.0 as they are; a REAL column would not. Removed keys stay as tombstones, so that others learn of
-  // it. `store` has one row: the count of commits, and the newest revision of which a tombstone was pruned (`floor`).
+  // keeps -0.0 and 5.0 as they are; a REAL column would not. `change` is the log of commits: one row for each revision,
+  // with the keys that it changed, divided by NULs, which no key holds. A key that stands there and not in `entry` was
+  // removed. Its newest row gives the store's revision. `store` has one row: the revision up to which the log was cut
+  // off (`floor`), and what tells this store from others. The triggers are for whoever else writes, such as the sqlite3
+  // shell: they log what that changes, so that it is a commit like any other. Kept's own connections have triggers
+  // switched off, and log by themselves.
   static let tables = """
     CREATE TABLE entry (
       key TEXT NOT NULL PRIMARY KEY,
       kind TEXT NOT NULL,
       value ANY NOT NULL,
-      revision INTEGER NOT NULL
+      revision INTEGER NOT NULL DEFAULT 0
     ) STRICT, WITHOUT ROWID;
-    CREATE INDEX entry_by_revision ON entry (revision);
-    CREATE INDEX removed_by_revision ON entry (revision) WHERE kind = 'removed';
+    CREATE TABLE change (
+      revision INTEGER NOT NULL PRIMARY KEY,
+      keys BLOB NOT NULL
+    ) STRICT;
     CREATE TABLE store (
       id INTEGER NOT NULL PRIMARY KEY CHECK (id = 1),
-      revision INTEGER NOT NULL,
-      floor INTEGER NOT NULL
+      floor INTEGER NOT NULL,
+      uuid BLOB NOT NULL
     ) STRICT;
-    INSERT INTO store VALUES (1, 0, 0);
+    INSERT INTO store VALUES (1, 0, randomblob(16));
+    CREATE VIEW revision (number) AS
+      SELECT max(floor, coalesce((SELECT max(revision) FROM change), 0)) FROM store;
+    CREATE TRIGGER inserted_by_others AFTER INSERT ON entry BEGIN
+      INSERT INTO change SELECT number + 1, CAST(NEW.key AS BLOB) FROM revision;
+      UPDATE entry SET revision = (SELECT number FROM revision) WHERE key = NEW.key;
+    END;
+    CREATE TRIGGER updated_by_others AFTER UPDATE OF kind, value ON entry BEGIN
+      INSERT INTO change SELECT number + 1, CAST(NEW.key AS BLOB) FROM revision;
+      UPDATE entry SET revision = (SELECT number FROM revision) WHERE key = NEW.key;
+    END;
+    CREATE TRIGGER renamed_by_others AFTER UPDATE OF key ON entry BEGIN
+      INSERT INTO change SELECT number + 1, CAST(OLD.key || char(0) || NEW.key AS BLOB) FROM revision;
+      UPDATE entry SET revision = (SELECT number FROM revision) WHERE key = NEW.key;
+    END;
+    CREATE TRIGGER deleted_by_others AFTER DELETE ON entry BEGIN
+      INSERT INTO change SELECT number + 1, CAST(OLD.key AS BLOB) FROM revision;
+    END;
     PRAGMA application_id = \(applicationID);
     PRAGMA user_version = \(version);
     """

@@ -1,16 +1,27 @@
-// A folder with an SQLite database in it: the default storage, shared by every process that opens the folder.
+// A folder with an SQLite database in it, and a mapped page that tells every process at once when it has changed.
 
-import Synchronization
-
-/// Keeps values in `values.sqlite`, in write-ahead mode, inside a folder of its own.
+/// The default storage: values last in `values.sqlite`, shared by every process that opens the folder.
 ///
-/// Two connections: one writes, one reads, so that a reader never waits for a sync. Each is behind a lock of its own.
+/// Reads come from an index in memory for as long as the pulse stands still; writers of one process commit in groups.
 public final class LocalStorage: Storage {
-  public let abilities: StorageAbilities = [.sharedBetweenProcesses, .atomicBatch, .revisions, .durable]
+  public let abilities: StorageAbilities = [
+    .sharedBetweenProcesses, .atomicBatch, .revisions, .durable, .pushesChanges,
+  ]
 
+  private let pulse: Pulse
+  private let index: Index
+  private let filler: IndexFiller
   // nil: closed.
-  private let writer: Mutex<LocalWriter?>
-  private let reader: Mutex<LocalReader?>
+  private let writer: Monitor<LocalWriter?>
+  private let commits: GroupCommit
+  private let log: LogSync
+  private let keeper: Keeper
+  private let watchers = Monitor(Watchers())
+
+  private struct Watchers {
+    var interruptions = 0
+    var isClosed = false
+  }
 
   /// Opens the store in a folder, and makes both where there are none.
   ///
@@ -19,78 +30,121 @@ public final class LocalStorage: Storage {
   ///   - busyTimeoutMilliseconds: how long a commit waits for other writers before it throws `busy`.
   public convenience init(path: String, busyTimeoutMilliseconds: Int = 5000) throws(StoreError) {
     try self.init(
-      StoreFolder(path: path), busyTimeoutMilliseconds: busyTimeoutMilliseconds, pruning: TombstonePruning())
+      StoreFolder(path: path), busyTimeoutMilliseconds: busyTimeoutMilliseconds, limit: LogLimit())
   }
 
-  init(_ folder: StoreFolder, busyTimeoutMilliseconds: Int, pruning: TombstonePruning) throws(StoreError) {
-    try folder.prepare { path throws(StoreError) in
-      try LocalSchema.create(on: SQLiteConnection(path: path, busyTimeoutMilliseconds: 0))
-    }
-    func connect() throws(StoreError) -> SQLiteConnection {
-      let connection = try SQLiteConnection(path: folder.database, busyTimeoutMilliseconds: busyTimeoutMilliseconds)
-      try connection.run("PRAGMA cell_size_check = ON; PRAGMA synchronous = NORMAL")
-      try LocalSchema.check(connection, path: folder.path)
-      return connection
-    }
-    writer = Mutex(LocalWriter(try connect(), pruning: pruning))
-    reader = Mutex(LocalReader(try connect()))
+  init(_ folder: StoreFolder, busyTimeoutMilliseconds: Int, limit: LogLimit) throws(StoreError) {
+    let database = LocalDatabase(folder, busyTimeoutMilliseconds: busyTimeoutMilliseconds)
+    try database.prepare()
+    let reader = LocalReader(try database.connect())
+    let pulse = try PulseFile.open(in: folder, for: reader.storeID())
+    let index = Index()
+    let filler = IndexFiller(index, pulse, reader)
+    let writer = Monitor<LocalWriter?>(LocalWriter(try database.connect(), pulse, limit: limit))
+    let log = LogSync(of: database)
+    (self.pulse, self.index, self.filler, self.writer, self.log) = (pulse, index, filler, writer, log)
+    commits = GroupCommit { Self.commit($0, by: writer, telling: filler) }
+    keeper = Keeper(sync: { try? log.wait() }, look: filler.look)
   }
 
-  /// Without the mapped page of a later version, a reader cannot know what other processes commit: ask every time.
-  public var generation: UInt64 { 1 }
+  deinit { close() }
+
+  public var generation: UInt64 { pulse.generation }
+
+  /// Where the generation stands, for caches above; from now on foreign writers are looked for all the time.
+  package var generationAddress: UnsafePointer<UInt64> {
+    keeper.noteCaching()
+    return pulse.generationAddress
+  }
 
   public func entry(for key: KeyName) throws(StoreError) -> Entry? {
-    try read { reader throws(StoreError) in try reader.entry(for: key) }
+    let known: Entry?? = key.exact.withBytes { bytes in indexed(PreparedBytes(bytes)) { $0.entry } }
+    if let known { return known }
+    keeper.noteRead()
+    return try filler.entry(for: key)
+  }
+
+  /// Gives `body` what the index knows of a key; nil if the database must be asked.
+  ///
+  /// It makes no system call, no String and no allocation.
+  @inline(__always)
+  func indexed<Result>(_ key: PreparedBytes, _ body: (IndexedEntry) -> Result) -> Result? {
+    let generation = pulse.generation
+    guard generation % 2 == 0 else { return nil }
+    return index.read(key, at: generation, body)
   }
 
   public func revision() throws(StoreError) -> Revision {
-    try read { reader throws(StoreError) in try reader.revision() }
+    try filler.read { reader throws(StoreError) in try reader.revision() }
   }
 
-  public func keys(prefix: ExactString) throws(StoreError) -> Listing {
-    try read { reader throws(StoreError) in try reader.keys(prefix: prefix) }
+  public func keys(prefix: ExactString) throws(StoreError) -> [KeyName] {
+    try filler.read { reader throws(StoreError) in try reader.keys(prefix: prefix) }
   }
 
   public func changes(after revision: Revision) throws(StoreError) -> ChangesAfter {
-    try read { reader throws(StoreError) in try reader.changes(after: revision) }
+    try filler.read { reader throws(StoreError) in try reader.changes(after: revision) }
   }
 
+  /// A durable commit is a shared one and a sync of the log: then it is on the disk with all that came before it.
   public func commit(_ batch: Batch) throws(StoreError) -> Commit {
-    try write { writer throws(StoreError) in try writer.commit(batch) }
+    let commit = try commits.commit(batch)
+    if batch.durability == .durable {
+      try log.wait()
+    } else if !commit.changes.isEmpty {
+      keeper.noteWrite()
+    }
+    return commit
   }
 
   public func flush() throws(StoreError) {
-    try write { writer throws(StoreError) in try writer.sync() }
+    // Closed stores say so.
+    _ = try revision()
+    try log.wait()
   }
 
   public func wait(after revision: Revision) throws(StoreError) -> Bool {
-    throw StoreError(.unsupported, "this version does not wait for the commits of other processes; read again instead")
+    while true {
+      if takesInterruption() { return false }
+      let seen = pulse.generation
+      if try self.revision() > revision { return true }
+      // Two seconds: the sqlite3 shell rings no bell.
+      pulse.sleep(seen: seen, milliseconds: 2000)
+    }
   }
 
-  public func interruptWaiting() {}
+  public func interruptWaiting() {
+    watchers.update { $0.interruptions += 1 }
+    pulse.ring()
+  }
 
   public func close() {
-    reader.withLock { $0 = nil }
-    writer.withLock { $0 = nil }
+    keeper.end()
+    watchers.update { $0.isClosed = true }
+    pulse.ring()
+    writer.update { $0 = nil }
+    log.close()
+    filler.close()
   }
 
-  private func read<Result: Sendable>(
-    _ body: (LocalReader) throws(StoreError) -> Result
-  ) throws(StoreError) -> Result {
-    try reader.withLock { reader throws(StoreError) in
-      guard let reader else { throw Self.closed }
-      return try body(reader)
+  private func takesInterruption() -> Bool {
+    watchers.update { watchers in
+      if watchers.isClosed { return true }
+      defer { watchers.interruptions = max(0, watchers.interruptions - 1) }
+      return watchers.interruptions > 0
     }
   }
 
-  private func write<Result: Sendable>(
-    _ body: (LocalWriter) throws(StoreError) -> Result
-  ) throws(StoreError) -> Result {
-    try writer.withLock { writer throws(StoreError) in
-      guard let writer else { throw Self.closed }
-      return try body(writer)
+  /// Commits a group and lets the index know, so that this process need not read what it has just written.
+  private static func commit(
+    _ group: [Batch], by writer: Monitor<LocalWriter?>, telling filler: IndexFiller
+  ) -> [Result<Commit, StoreError>] {
+    writer.update { writer in
+      guard let outcome = writer?.commit(group) else {
+        return group.map { _ in .failure(StoreError(.closed, "the store was closed; open it again")) }
+      }
+      if let pulse = outcome.pulse { filler.apply(outcome.results.compactMap { try? $0.get() }, pulse: pulse) }
+      return outcome.results
     }
   }
-
-  private static let closed = StoreError(.closed, "the store was closed; open it again")
 }

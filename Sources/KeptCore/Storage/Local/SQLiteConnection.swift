@@ -21,6 +21,8 @@ final class SQLiteConnection {
     sqlite3_busy_timeout(handle, Int32(clamping: busyTimeoutMilliseconds))
     kept_sqlite_configure(handle, SQLITE_DBCONFIG_DEFENSIVE, 1)
     kept_sqlite_configure(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
+    // Ours are for those who know nothing of Kept.
+    kept_sqlite_configure(handle, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0)
   }
 
   deinit {
@@ -50,13 +52,14 @@ final class SQLiteConnection {
     return statement
   }
 
-  /// Runs `body` as one write transaction: it holds the write lock from the beginning, and is undone when `body`
-  /// throws.
+  /// Runs `body` as one write transaction.
+  ///
+  /// It holds the write lock from the beginning, and is undone when `body` throws.
   func write<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
-    try statement("BEGIN IMMEDIATE").finish()
-    do {
+    try begin()
+    do throws(StoreError) {
       let result = try body()
-      try statement("COMMIT").finish()
+      try commit()
       return result
     } catch {
       rollBack()
@@ -64,15 +67,20 @@ final class SQLiteConnection {
     }
   }
 
+  /// Begins a write transaction; it holds the write lock from now on.
+  func begin() throws(StoreError) { try statement("BEGIN IMMEDIATE").finish() }
+
+  func commit() throws(StoreError) { try statement("COMMIT").finish() }
+
+  /// Undoes the transaction, if there is one: after some failures SQLite has done so by itself.
+  func rollBack() {
+    guard sqlite3_get_autocommit(handle) == 0 else { return }
+    sqlite3_exec(handle, "ROLLBACK", nil, nil, nil)
+  }
+
   /// Syncs every commit of every process that is in the log now.
   func syncLog() throws(StoreError) {
     try check(kept_sqlite_sync_log(handle), doing: "sync the store to the disk")
-  }
-
-  private func rollBack() {
-    // After some failures SQLite has rolled back by itself; what caused this is reported, not that.
-    guard sqlite3_get_autocommit(handle) == 0 else { return }
-    sqlite3_exec(handle, "ROLLBACK", nil, nil, nil)
   }
 
   private func check(_ status: Int32, doing what: String) throws(StoreError) {

@@ -25,7 +25,7 @@ struct StoreFolder {
   func prepare(_ fill: (_ path: String) throws(StoreError) -> Void) throws(StoreError) {
     try Self.makeDirectories(path)
     guard access(database, F_OK) != 0 else { return }
-    let draft = path + "/.new-\(getpid())-\(UInt32.random(in: 0 ... .max))"
+    let draft = draftName()
     defer { for suffix in ["", "-wal", "-shm"] { unlink(draft + suffix) } }
     try Self.makeFile(draft)
     try fill(draft)
@@ -34,6 +34,9 @@ struct StoreFolder {
     guard link(draft, database) == 0 || kept_errno() == EEXIST else { throw .system("put the database into", path) }
     try Self.sync(path)
   }
+
+  /// A name that nobody else uses, for what is made whole before it is linked into place.
+  func draftName() -> String { path + "/.new-\(getpid())-\(UInt32.random(in: 0 ... .max))" }
 
   /// Which folder this is, whatever path or symbolic link led to it.
   func identity() throws(StoreError) -> Identity {
@@ -86,8 +89,7 @@ struct StoreFolder {
 
 extension StoreError {
   /// The error for a system call that has just failed.
-  static func system(_ what: String, _ path: String) -> StoreError {
-    let error = kept_errno()
+  static func system(_ what: String, _ path: String, errno error: Int32 = kept_errno()) -> StoreError {
     let words = String(cString: strerror(error))
     return switch error {
     case ENOSPC, EDQUOT:

@@ -10,33 +10,14 @@
 //   date        TEXT          RFC 3339
 //   array       TEXT          canonical JSON
 //   dictionary  TEXT          canonical JSON
-//   removed     INTEGER       a tombstone: when it was removed, in seconds since 1970
 
 import CSQLite
 
-/// What the table holds for a key: a value, or the trace of a removal.
-enum StoredValue {
-  case value(Value)
-  case removed(at: Int64)
-
-  static let removedKind = "removed"
-
-  var kind: ExactString {
-    switch self {
-    case .value(let value): ExactString(value.kind.rawValue)
-    case .removed: ExactString(Self.removedKind)
-    }
-  }
-}
-
 extension SQLiteStatement {
   /// Binds the kind and the value to two parameters that follow each other.
-  func bind(_ index: Int32, _ stored: StoredValue) throws(StoreError) {
-    try bind(index, text: stored.kind)
-    switch stored {
-    case .removed(let moment): try bind(index + 1, moment)
-    case .value(let value): try bind(index + 1, value)
-    }
+  func bind(_ index: Int32, kindAnd value: Value) throws(StoreError) {
+    try bind(index, text: ExactString(value.kind.rawValue))
+    try bind(index + 1, value)
   }
 
   private func bind(_ index: Int32, _ value: Value) throws(StoreError) {
@@ -54,12 +35,11 @@ extension SQLiteStatement {
     }
   }
 
-  /// Reads the value from the columns `column` (kind) and `column + 1` (value); nil for a tombstone.
+  /// Reads the value from the columns `column` (kind) and `column + 1` (value).
   ///
   /// Throws `corrupt` where the two do not fit each other: then somebody else wrote them.
-  func value(_ column: Int32) throws(StoreError) -> Value? {
+  func value(_ column: Int32) throws(StoreError) -> Value {
     let name = string(column) ?? ""
-    if name == StoredValue.removedKind { return nil }
     guard let kind = Value.Kind(rawValue: name) else {
       throw StoreError(.corrupt, "its row names the kind \"\(name)\", which Kept does not have; set it anew")
     }

@@ -9,7 +9,7 @@ public final class MemoryStorage: Storage {
   public let abilities: StorageAbilities = [.atomicBatch, .revisions, .pushesChanges]
 
   fileprivate struct Contents {
-    // An entry without a value is a tombstone. They are few and small here, so none is ever pruned.
+    // An entry without a value is a removal. They are few and small here, so none is ever forgotten.
     var entries: [KeyName: Entry] = [:]
     var revision: Revision = 0
     var isClosed = false
@@ -25,19 +25,16 @@ public final class MemoryStorage: Storage {
   public var generation: UInt64 { published.load(ordering: .acquiring) }
 
   public func entry(for key: KeyName) throws(StoreError) -> Entry? {
-    try look { $0.entries[key] }
+    try look { contents in contents.entries[key].flatMap { $0.value == nil ? nil : $0 } }
   }
 
   public func revision() throws(StoreError) -> Revision {
     try look { $0.revision }
   }
 
-  public func keys(prefix: ExactString) throws(StoreError) -> Listing {
+  public func keys(prefix: ExactString) throws(StoreError) -> [KeyName] {
     try look { contents in
-      let under = contents.entries.filter { $0.key.exact.hasPrefix(prefix) }
-      return Listing(
-        keys: under.filter { $0.value.value != nil }.map(\.key).sorted(),
-        revision: under.map(\.value.revision).max() ?? 0)
+      contents.entries.filter { $0.value.value != nil && $0.key.exact.hasPrefix(prefix) }.map(\.key).sorted()
     }
   }
 

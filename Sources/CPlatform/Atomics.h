@@ -1,0 +1,40 @@
+// Atomic words in mapped memory that several processes share, and in tables of our own that several threads do.
+// Swift's `Atomic` owns its storage; these work on a word that lives where the caller says.
+#ifndef KEPT_ATOMICS_H
+#define KEPT_ATOMICS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+static inline uint64_t kept_load64(const uint64_t *word) { return __atomic_load_n(word, __ATOMIC_ACQUIRE); }
+
+static inline uint32_t kept_load32(const uint32_t *word) { return __atomic_load_n(word, __ATOMIC_ACQUIRE); }
+
+static inline void kept_store64(uint64_t *word, uint64_t value) { __atomic_store_n(word, value, __ATOMIC_SEQ_CST); }
+
+static inline void kept_store32(uint32_t *word, uint32_t value) { __atomic_store_n(word, value, __ATOMIC_SEQ_CST); }
+
+/// Puts `wanted` in place of `expected`; false, and nothing done, if something else is there.
+static inline bool kept_exchange64(uint64_t *word, uint64_t expected, uint64_t wanted) {
+  return __atomic_compare_exchange_n(word, &expected, wanted, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+}
+
+/// Puts `value` there and returns what was there before.
+static inline uint32_t kept_swap32(uint32_t *word, uint32_t value) {
+  return __atomic_exchange_n(word, value, __ATOMIC_SEQ_CST);
+}
+
+/// Adds and returns the sum.
+static inline uint32_t kept_add32(uint32_t *word, uint32_t value) {
+  return __atomic_add_fetch(word, value, __ATOMIC_SEQ_CST);
+}
+
+static inline void kept_add64(uint64_t *word, uint64_t value) {
+  (void)__atomic_fetch_add(word, value, __ATOMIC_SEQ_CST);
+}
+
+static inline void kept_subtract64(uint64_t *word, uint64_t value) {
+  (void)__atomic_fetch_sub(word, value, __ATOMIC_RELEASE);
+}
+
+#endif

@@ -1,0 +1,23 @@
+// Locks that belong to an open file and not to the process: closing another descriptor of the same file leaves them.
+#ifndef KEPT_FILE_LOCKS_H
+#define KEPT_FILE_LOCKS_H
+
+#include <fcntl.h>
+#include <stdbool.h>
+#include <unistd.h>
+
+#if defined(F_OFD_SETLK)
+#define KEPT_SET_LOCK F_OFD_SETLK
+#else
+#define KEPT_SET_LOCK F_SETLK
+#endif
+
+/// Takes or changes the lock of an open file at once: F_RDLCK, F_WRLCK or F_UNLCK. False: somebody else is in the way.
+static inline bool kept_lock_file(int file, short kind) {
+  struct flock lock = {0};
+  lock.l_type = kind;
+  lock.l_whence = SEEK_SET;
+  return fcntl(file, KEPT_SET_LOCK, &lock) == 0;
+}
+
+#endif

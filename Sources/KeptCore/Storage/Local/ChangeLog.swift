@@ -1,0 +1,71 @@
+// The log of commits in the database: which keys each revision changed, and for how many revisions that is remembered.
+
+/// Reads, extends and cuts off the table `change`.
+///
+/// Not thread-safe: it belongs to a connection.
+struct ChangeLog {
+  let connection: SQLiteConnection
+
+  func revision() throws(StoreError) -> Revision {
+    Revision(clamping: try connection.integer("SELECT number FROM revision"))
+  }
+
+  /// Below it, changes are forgotten.
+  func floor() throws(StoreError) -> Revision {
+    Revision(clamping: try connection.integer("SELECT floor FROM store"))
+  }
+
+  /// The keys that changed after a revision, each with the last revision that changed it.
+  ///
+  /// - Returns: nil if some are forgotten, or if there are more than `limit`.
+  func keys(after revision: Revision, limit: Int) throws(StoreError) -> [KeyName: Revision]? {
+    guard try floor() <= revision else { return nil }
+    let rows = try connection.statement("SELECT revision, keys FROM change WHERE revision > ?1 ORDER BY revision")
+    try rows.bind(1, Int64(clamping: revision))
+    defer { rows.reset() }
+    var changed: [KeyName: Revision] = [:]
+    while try rows.step() {
+      let at = Revision(clamping: rows.integer(0))
+      for key in rows.withBytes(1, Self.names) { changed[key] = at }
+      if changed.count > limit { return nil }
+    }
+    return changed
+  }
+
+  /// Logs a commit.
+  func append(_ changes: [Change], at revision: Revision) throws(StoreError) {
+    let row = try connection.statement("INSERT INTO change (revision, keys) VALUES (?1, ?2)")
+    try row.bind(1, Int64(clamping: revision))
+    try row.bind(2, bytes: Array(changes.map(\.key.exact.text.utf8).joined(separator: [0])))
+    try row.finish()
+  }
+
+  /// What is not a key of Kept was stored by somebody else, and nobody can ask for it.
+  private static func names(_ bytes: UnsafeBufferPointer<UInt8>) -> [KeyName] {
+    bytes.split(separator: 0).compactMap { name in
+      String(validating: name, as: UTF8.self).flatMap { try? KeyName($0) }
+    }
+  }
+}
+
+/// How much of the log is kept, so that whoever was away can still be told what changed.
+struct LogLimit: Sendable {
+  /// So many of the newest revisions are remembered.
+  var revisions: Revision = 10_000
+  /// The log is cut off where the revision divides by this: most commits need not.
+  var interval: Revision = 1024
+
+  /// Runs inside the write transaction of a commit that leads from one revision to another.
+  func cutOff(_ connection: SQLiteConnection, from start: Revision, to revision: Revision) throws(StoreError) {
+    guard start / interval < revision / interval, revision > revisions else { return }
+    let newest = Int64(clamping: revision - revisions)
+    try run("DELETE FROM change WHERE revision <= ?1", newest, connection)
+    try run("UPDATE store SET floor = max(floor, ?1)", newest, connection)
+  }
+
+  private func run(_ sql: StaticString, _ revision: Int64, _ connection: SQLiteConnection) throws(StoreError) {
+    let statement = try connection.statement(sql)
+    try statement.bind(1, revision)
+    try statement.finish()
+  }
+}

@@ -1,0 +1,69 @@
+// Bringing the write-ahead log to the disk: one sync serves everyone whose commit came before it.
+
+/// Syncs the log on a connection of its own, so that others go on committing meanwhile.
+final class LogSync: Sendable {
+  // Invariant: without a failure, every commit that returned before sync number `done` began is on the disk. `begun`
+  // numbers the syncs; while `begun > done` one is running. A failure stays: the system may have given up what it could
+  // not write, and the next sync would succeed without it.
+  fileprivate struct State {
+    var begun: UInt64 = 0
+    var done: UInt64 = 0
+    var failure: StoreError?
+  }
+  private let state = Monitor(State())
+  // Opened by the first sync; its log is the one that everybody writes.
+  private let connection = Monitor<SQLiteConnection?>(nil)
+  private let database: LocalDatabase
+
+  init(of database: LocalDatabase) { self.database = database }
+
+  func close() { connection.update { $0 = nil } }
+
+  /// Returns when everything that was committed before the call is on the disk.
+  func wait() throws(StoreError) {
+    // A sync that runs already may have missed what was committed last: the next one will do.
+    let needed = state.read { $0.begun + 1 }
+    while true {
+      let turn: Turn = state.wait { $0.turn(needed) }
+      switch turn {
+      case .done(let failure):
+        if let failure { throw failure }
+        return
+      case .sync: perform()
+      }
+    }
+  }
+
+  fileprivate enum Turn {
+    case done(StoreError?)
+    case sync
+  }
+
+  private func syncOnce() throws(StoreError) {
+    try connection.update { connection throws(StoreError) in
+      let open = if let connection { connection } else { try database.connect() }
+      connection = open
+      // SQLite opens its log when it first reads.
+      _ = try open.integer("SELECT floor FROM store")
+      try open.syncLog()
+    }
+  }
+
+  private func perform() {
+    var failure: StoreError?
+    do throws(StoreError) { try syncOnce() } catch { failure = error }
+    state.update {
+      $0.failure = $0.failure ?? failure
+      $0.done = $0.begun
+    }
+  }
+}
+
+extension LogSync.State {
+  fileprivate mutating func turn(_ needed: UInt64) -> LogSync.Turn? {
+    if done >= needed { return .done(failure) }
+    guard begun == done else { return nil }
+    begun += 1
+    return .sync
+  }
+}

@@ -1,0 +1,89 @@
+// What this process has read, kept in memory together with the generation under which it is known to be current.
+//
+// Invariants:
+// - An entry is what the database held at some revision up to `applied`, and every key in the table is as it was at
+//   `applied` or later.
+// - The gate is open for a generation G only if the table was brought up to date between two readings of the pulse that
+//   both gave G, and G is even. So whoever reads G from the pulse and passes the gate for G reads nothing stale: had a
+//   commit become visible meanwhile, the pulse would have moved first.
+
+import CPlatform
+
+/// The index of one open store.
+///
+/// Readers pass without a lock; changes are made by one thread at a time.
+final class Index: @unchecked Sendable {
+  // `table` and `applied` are touched by readers inside the gate, and by the one changer while it is closed.
+  private let gate = ReadersGate()
+  private var table = EntryTable()
+  private(set) var applied: Revision = 0
+  // One seed for the process, so that a prepared key serves every store.
+  private static let seed = UInt64.random(in: 1 ... .max)
+
+  /// So many absent keys are remembered; with one more all of them are forgotten.
+  private static let absentLimit = 16_384
+
+  deinit {
+    table.deallocate()
+    gate.deallocate()
+  }
+
+  /// The generation for which the index is current; odd: for none.
+  var generation: UInt64 { gate.generation }
+
+  @inline(__always)
+  static func hash(_ key: UnsafeBufferPointer<UInt8>) -> UInt64 { kept_hash(key.baseAddress, key.count, seed) }
+
+  /// Gives `body` the entry of a key; nil if the index is not current at this generation or does not know the key.
+  @inline(__always)
+  func read<Result>(
+    _ key: PreparedBytes, at generation: UInt64, _ body: (IndexedEntry) -> Result
+  ) -> Result? {
+    gate.pass(at: generation) {
+      table.find(key.bytes, hash: key.hash)?._withUnsafeGuaranteedRef { body($0) }
+    }
+  }
+
+  /// Whether it holds nothing.
+  ///
+  /// For the one changer, as the next.
+  var isEmpty: Bool { table.count == 0 }
+
+  /// Whether it knows the key; others are not worth the memory until they are read.
+  func knows(_ key: KeyName) -> Bool {
+    key.exact.withBytes { table.find($0, hash: Self.hash($0)) != nil }
+  }
+
+  /// Adds what was read of one key while the index was, and stayed, current.
+  func add(_ entry: IndexedEntry) {
+    let current = gate.generation
+    change(current: current, applied: applied) { $0.put(entry) }
+  }
+
+  /// Brings the table to another revision; afterwards it is current at `current`, or at no generation for nil.
+  func change(current: UInt64?, applied: Revision, _ body: (inout Changes) -> Void) {
+    gate.close {
+      var changes = Changes(table: table)
+      body(&changes)
+      if changes.table.absent > Self.absentLimit { changes.table.removeAll() }
+      table = changes.table
+      self.applied = applied
+      return current
+    }
+  }
+
+  /// Says that nothing in it may be used until it was brought up to date.
+  func distrust() { gate.close { nil } }
+
+  /// What a change may do while the gate is closed.
+  struct Changes {
+    fileprivate var table: EntryTable
+
+    /// Puts an entry in.
+    mutating func put(_ entry: IndexedEntry) {
+      table.put(entry, hash: entry.key.exact.withBytes(Index.hash))
+    }
+
+    mutating func removeAll() { table.removeAll() }
+  }
+}

@@ -1,0 +1,54 @@
+// A gate that many readers pass at once without meeting each other, and that one changer closes for a moment.
+
+import CPlatform
+
+/// Counts readers in stripes, so that readers of different threads write to different cache lines.
+///
+/// Invariant: while ``generation`` is odd no reader is inside, except those that entered before it became odd; a
+/// changer waits for these. A reader is inside only while it has found ``generation`` equal to the even number it was
+/// given.
+struct ReadersGate: @unchecked Sendable {
+  // All words are atomic. They live as long as the process: a late reader must not touch freed memory.
+  private let stripes: UnsafeMutablePointer<UInt64>
+  private let open: UnsafeMutablePointer<UInt64>
+
+  private static let stripeCount = 64
+  private static let wordsApart = 16
+  /// Odd, so it equals no generation under which something was filled.
+  private static let closed: UInt64 = 1
+
+  init() {
+    let words = (Self.stripeCount + 1) * Self.wordsApart
+    stripes = .allocate(capacity: words)
+    stripes.initialize(repeating: 0, count: words)
+    open = stripes + Self.stripeCount * Self.wordsApart
+    open.pointee = Self.closed
+  }
+
+  func deallocate() { stripes.deallocate() }
+
+  /// The generation for which the gate is open; odd while it is closed.
+  var generation: UInt64 { kept_load64(open) }
+
+  /// Runs `body` inside if the gate is open for this generation; nil otherwise.
+  @inline(__always)
+  func pass<Result>(at generation: UInt64, _ body: () -> Result?) -> Result? {
+    let stripe = stripes + Int(kept_stripe(UInt32(Self.stripeCount))) * Self.wordsApart
+    // Entering comes before looking, closing before counting: one of the two sees the other.
+    kept_add64(stripe, 1)
+    defer { kept_subtract64(stripe, 1) }
+    guard kept_load64(open) == generation else { return nil }
+    return body()
+  }
+
+  /// Closes the gate, waits until nobody is inside, runs `body`, and opens it for the generation that it returns.
+  ///
+  /// One thread at a time, and never from inside.
+  func close(_ body: () -> UInt64?) {
+    kept_store64(open, Self.closed)
+    for stripe in 0..<Self.stripeCount {
+      while kept_load64(stripes + stripe * Self.wordsApart) != 0 { sched_yield() }
+    }
+    kept_store64(open, body() ?? Self.closed)
+  }
+}

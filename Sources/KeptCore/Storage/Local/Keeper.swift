@@ -1,0 +1,72 @@
+// What has to be done now and then: plain writes are brought to the disk within a second, and a store that is being
+// read is looked at again, because the sqlite3 shell moves no pulse. One thread, that sleeps while there is nothing.
+
+import Synchronization
+
+/// The thread behind one open store.
+///
+/// It is started by the first thing there is to do.
+final class Keeper: Sendable {
+  private struct State {
+    var hasThread = false
+    var isEnded = false
+    var mustSync = false
+    var mustLook = false
+    // Somebody caches above us and asks nobody: look for ever.
+    var looksAlways = false
+
+    var isIdle: Bool { !mustSync && !mustLook && !looksAlways }
+  }
+  private let state = Monitor(State())
+  private let sync: @Sendable () -> Void
+  private let look: @Sendable (_ forCaches: Bool) -> Void
+
+  /// How long after a write, or a read, its duty is done at the latest.
+  private static let intervalMilliseconds: Int64 = 900
+
+  /// `sync` brings the log to the disk, `look` looks for foreign writers; both are called with no lock held.
+  init(sync: @escaping @Sendable () -> Void, look: @escaping @Sendable (_ forCaches: Bool) -> Void) {
+    self.sync = sync
+    self.look = look
+  }
+
+  /// There is something in the log that is not on the disk.
+  func noteWrite() { note { $0.mustSync = true } }
+
+  /// Somebody reads.
+  func noteRead() { note { $0.mustLook = true } }
+
+  /// Somebody reads, and keeps what was read for as long as the generation stands still.
+  func noteCaching() { note { $0.looksAlways = true } }
+
+  func end() { state.update { $0.isEnded = true } }
+
+  private func note(_ what: (inout State) -> Void) {
+    let mustStart = state.update { state in
+      what(&state)
+      defer { state.hasThread = true }
+      return !state.hasThread && !state.isEnded
+    }
+    // Without a thread, writes are still synced by `flush` and `close`, and each read asks SQLite after a while.
+    if mustStart { try? LibraryThread.start { [self] in work() } }
+  }
+
+  private func work() {
+    while let duty = next() {
+      if duty.mustSync { sync() }
+      if duty.mustLook || duty.looksAlways { look(duty.looksAlways) }
+    }
+  }
+
+  /// Waits for something to do, then for the interval, and takes it; nil at the end.
+  private func next() -> State? {
+    let isEnded = state.wait { $0.isEnded ? true : $0.isIdle ? nil : false }
+    if isEnded || state.wait(milliseconds: Self.intervalMilliseconds, until: { $0.isEnded ? true : nil }) != nil {
+      return nil
+    }
+    return state.update { state in
+      defer { (state.mustSync, state.mustLook) = (false, false) }
+      return state
+    }
+  }
+}

@@ -1,0 +1,29 @@
+// How the database of a folder is made, and how it is connected to.
+
+/// The database file of one store.
+///
+/// Each connection is its owner's.
+struct LocalDatabase: Sendable {
+  let folder: StoreFolder
+  private let busyTimeoutMilliseconds: Int
+
+  init(_ folder: StoreFolder, busyTimeoutMilliseconds: Int) {
+    self.folder = folder
+    self.busyTimeoutMilliseconds = busyTimeoutMilliseconds
+  }
+
+  /// Makes sure that the folder and a database in it are there.
+  func prepare() throws(StoreError) {
+    try folder.prepare { path throws(StoreError) in
+      try LocalSchema.create(on: SQLiteConnection(path: path, busyTimeoutMilliseconds: 0))
+    }
+  }
+
+  /// Opens another connection; throws `unsupported` for a database that is not ours, or of a later version.
+  func connect() throws(StoreError) -> SQLiteConnection {
+    let connection = try SQLiteConnection(path: folder.database, busyTimeoutMilliseconds: busyTimeoutMilliseconds)
+    try connection.run("PRAGMA cell_size_check = ON; PRAGMA synchronous = NORMAL")
+    try LocalSchema.check(connection, path: folder.path)
+    return connection
+  }
+}

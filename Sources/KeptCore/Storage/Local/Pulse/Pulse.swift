@@ -1,0 +1,76 @@
+// How commits move the pulse, how readers look at it, and how watchers sleep on it. PulsePage.swift states the
+// invariants.
+
+import CPlatform
+
+/// The pulse of one open store.
+final class Pulse: Sendable {
+  private let page: PulsePage
+  // Open for as long as the store is: it carries the lock that says "somebody has this store open".
+  let file: PulseFile
+
+  init(_ file: PulseFile, _ page: PulsePage) {
+    self.file = file
+    self.page = page
+  }
+
+  deinit { file.close() }
+
+  /// Even and unchanged: nothing was committed since it was last looked at.
+  var generation: UInt64 { kept_load64(page.generation) }
+
+  /// Where the generation stands; it stays mapped for as long as the process lives.
+  var generationAddress: UnsafePointer<UInt64> { UnsafePointer(page.generation) }
+
+  /// Says that a commit is about to become visible.
+  ///
+  /// Call it under SQLite's write lock, before COMMIT.
+  ///
+  /// - Returns: the odd number of this commit, for ``endCommit(_:)``.
+  func beginCommit() -> UInt64 {
+    while true {
+      let seen = generation
+      let own = seen % 2 == 0 ? seen &+ 1 : seen &+ 2
+      if kept_exchange64(page.generation, seen, own) { return own }
+    }
+  }
+
+  /// Says that the commit is visible, or will never be, and wakes who waits for it.
+  ///
+  /// - Returns: false if another writer has moved on already; the end is then announced by that one.
+  @discardableResult
+  func endCommit(_ own: UInt64) -> Bool {
+    let isLast = kept_exchange64(page.generation, own, own &+ 1)
+    wakeSleepers()
+    return isLast
+  }
+
+  /// Says that something changed without a commit of Kept: readers must ask again.
+  func touch() {
+    let seen = generation
+    if seen % 2 == 0 { _ = kept_exchange64(page.generation, seen, seen &+ 2) }
+    wakeSleepers()
+  }
+
+  /// Says, on a page that nobody else moves any more, that it is not to be trusted from now on.
+  func retire() { kept_store64(page.generation, 1) }
+
+  /// Sleeps until a commit rings the bell, at most so long; returns at once if the generation is not `seen` any more.
+  func sleep(seen: UInt64, milliseconds: Int32) {
+    let bell = kept_load32(page.bell)
+    // The flag first, then the generation: a writer moves the generation first and then looks at the flag.
+    kept_store32(page.sleeping, 1)
+    if generation == seen { kept_sleep_on(page.bell, bell, milliseconds) }
+  }
+
+  /// Wakes everyone who sleeps; they look again at what they waited for.
+  func ring() {
+    _ = kept_add32(page.bell, 1)
+    kept_wake_all(page.bell)
+  }
+
+  private func wakeSleepers() {
+    // A plain look first: with nobody asleep a commit touches no more than this line.
+    if kept_load32(page.sleeping) != 0, kept_swap32(page.sleeping, 0) != 0 { ring() }
+  }
+}

@@ -1,0 +1,86 @@
+// The file behind the pulse: made whole and linked into place, mended where it is damaged, and locked while it is in
+// use.
+
+import CPlatform
+
+/// The open file `pulse` in a store's folder.
+///
+/// Everyone who has the store open holds a shared lock on it.
+struct PulseFile: Sendable {
+  let path: String
+  let descriptor: Int32
+
+  func close() { CPlatform.close(descriptor) }
+
+  /// Whether the path still leads to this file.
+  var isInPlace: Bool {
+    var here = stat()
+    var there = stat()
+    return fstat(descriptor, &here) == 0 && stat(path, &there) == 0
+      && here.st_ino == there.st_ino && here.st_dev == there.st_dev
+  }
+
+  /// Opens the pulse of a store, and makes it where there is none.
+  static func open(in folder: StoreFolder, for store: StoreID) throws(StoreError) -> Pulse {
+    let path = folder.path + "/pulse"
+    let descriptor = try descriptor(path, in: folder, for: store)
+    do {
+      let file = PulseFile(path: path, descriptor: descriptor)
+      try file.lockShared()
+      return Pulse(file, try file.map(for: store))
+    } catch {
+      CPlatform.close(descriptor)
+      throw error
+    }
+  }
+
+  private static func descriptor(
+    _ path: String, in folder: StoreFolder, for store: StoreID
+  ) throws(StoreError) -> Int32 {
+    let existing = kept_open_file(path, O_RDWR, 0)
+    if existing >= 0 { return existing }
+    guard kept_errno() == ENOENT else { throw .system("open", path) }
+    let draft = folder.draftName()
+    defer { unlink(draft) }
+    try write(draft, for: store)
+    guard link(draft, path) == 0 || kept_errno() == EEXIST else { throw .system("put the pulse into", folder.path) }
+    let made = kept_open_file(path, O_RDWR, 0)
+    guard made >= 0 else { throw .system("open", path) }
+    return made
+  }
+
+  private static func write(_ draft: String, for store: StoreID) throws(StoreError) {
+    let descriptor = kept_open_file(draft, O_RDWR | O_CREAT | O_EXCL, 0o600)
+    guard descriptor >= 0 else { throw .system("make the file", draft) }
+    defer { CPlatform.close(descriptor) }
+    let file = PulseFile(path: draft, descriptor: descriptor)
+    try file.allocate()
+    try file.map(for: store, isNew: true)
+  }
+
+  private func lockShared() throws(StoreError) {
+    guard kept_lock_file(descriptor, Int16(F_RDLCK)) else {
+      throw StoreError(.busy, "\(path) is locked by a process that mends the store; try again")
+    }
+  }
+
+  /// Gives the file its page before it is mapped: on a full disk this is an error, not a crash at the first write.
+  private func allocate() throws(StoreError) {
+    let status = kept_allocate(descriptor, off_t(PulsePage.size))
+    guard status == 0 else { throw .system("make room for", path, errno: status) }
+  }
+
+  @discardableResult
+  private func map(for store: StoreID, isNew: Bool = false) throws(StoreError) -> PulsePage {
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { throw .system("look at", path) }
+    // A truncated page would be a crash for whoever reads beyond the end.
+    if status.st_size < PulsePage.size { try allocate() }
+    let start = mmap(nil, PulsePage.size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0)
+    guard let start, start != kept_map_failed() else { throw .system("map", path) }
+    let page = PulsePage(start)
+    // A damaged or strange one is mended where it is: those who have it mapped see another generation, and ask SQLite.
+    if isNew || !page.belongs(to: store) { page.initialize(for: store) }
+    return page
+  }
+}

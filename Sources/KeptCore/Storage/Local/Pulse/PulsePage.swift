@@ -1,0 +1,62 @@
+// The mapped page that every process with the store open shares: its layout, and what holds of its words at all times.
+//
+//   byte  0  magic         "KeptPuls"
+//   byte  8  format        1
+//   byte 16  store         the id of the database it belongs to, 16 bytes
+//   byte 64  generation    64 bits
+//   byte 128 sleeping      32 bits: 1 if somebody may sleep on `bell`
+//   byte 192 bell          32 bits: the futex word, moved to wake the sleepers
+//
+// Invariants:
+// - The generation only ever moves away from a number, never back to it. Whoever has seen an even number G and sees G
+//   again knows that no commit of Kept became visible in between.
+// - While a commit becomes visible the generation is an odd number that no other writer has used. It is moved there
+//   under SQLite's write lock, before COMMIT, so a commit is never visible under the even number that was there before.
+// - A writer that is killed leaves its odd number. The next writer moves on from there; until then readers ask SQLite.
+// - Nothing on the page is truth: whatever stands there, readers that find it odd or moved ask SQLite.
+//
+// Words that different writers touch lie on different cache lines.
+
+import CPlatform
+
+/// The words of a mapped pulse.
+///
+/// The mapping outlives it: it is never undone.
+struct PulsePage: @unchecked Sendable {
+  // The words are atomic; the header is written before the page is shared and only compared afterwards.
+  private let start: UnsafeMutableRawPointer
+
+  static let size = 4096
+  private static let magic: UInt64 = 0x736C_7550_7470_654B
+  private static let format: UInt64 = 1
+
+  init(_ start: UnsafeMutableRawPointer) { self.start = start }
+
+  var generation: UnsafeMutablePointer<UInt64> { (start + 64).assumingMemoryBound(to: UInt64.self) }
+  var sleeping: UnsafeMutablePointer<UInt32> { (start + 128).assumingMemoryBound(to: UInt32.self) }
+  var bell: UnsafeMutablePointer<UInt32> { (start + 192).assumingMemoryBound(to: UInt32.self) }
+
+  /// Whether the header says that this is the pulse of a store.
+  func belongs(to store: StoreID) -> Bool {
+    start.load(as: UInt64.self) == Self.magic && start.load(fromByteOffset: 8, as: UInt64.self) == Self.format
+      && start.load(fromByteOffset: 16, as: UInt64.self) == store.high
+      && start.load(fromByteOffset: 24, as: UInt64.self) == store.low
+  }
+
+  /// Writes the header anew, and moves the generation to an even number that nobody can have seen before.
+  func initialize(for store: StoreID) {
+    start.storeBytes(of: Self.magic, as: UInt64.self)
+    start.storeBytes(of: Self.format, toByteOffset: 8, as: UInt64.self)
+    start.storeBytes(of: store.high, toByteOffset: 16, as: UInt64.self)
+    start.storeBytes(of: store.low, toByteOffset: 24, as: UInt64.self)
+    // Below 2^62, so that no number of commits brings it around.
+    kept_store64(generation, UInt64.random(in: 1..<(1 << 61)) * 2)
+    kept_store32(sleeping, 1)
+  }
+}
+
+/// What tells a database from every other, and a pulse's own database from a strange one.
+struct StoreID: Hashable, Sendable {
+  let high: UInt64
+  let low: UInt64
+}

@@ -1,0 +1,40 @@
+// Keys for the hottest reads: checked and hashed once, compared by their bytes.
+
+import CPlatform
+
+/// The bytes of a key with their hash, valid as long as whoever owns the bytes says.
+package struct PreparedBytes {
+  package let bytes: UnsafeBufferPointer<UInt8>
+  package let hash: UInt64
+
+  @inline(__always)
+  package init(_ bytes: UnsafeBufferPointer<UInt8>) {
+    self.bytes = bytes
+    hash = Index.hash(bytes)
+  }
+
+  /// The bytes of text that ends with a NUL; they need not be a valid key: then no index knows them.
+  @inline(__always)
+  package init(_ text: UnsafePointer<CChar>) {
+    let length = strlen(text)
+    self.init(UnsafeRawBufferPointer(start: text, count: length).assumingMemoryBound(to: UInt8.self))
+  }
+}
+
+/// A key that was checked and hashed once.
+///
+/// It lives as long as the process.
+package final class PreparedKey: @unchecked Sendable {
+  package let name: KeyName
+  /// They point to a copy that is never freed.
+  package let prepared: PreparedBytes
+
+  package init(_ name: KeyName) {
+    self.name = name
+    prepared = name.exact.withBytes { bytes in
+      let copy = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: bytes.count)
+      _ = copy.initialize(from: bytes)
+      return PreparedBytes(UnsafeBufferPointer(copy))
+    }
+  }
+}
