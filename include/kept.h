@@ -145,14 +145,16 @@ KEPT_API kept_status kept_flush(kept_store *store, kept_error *error);
 KEPT_API kept_status kept_get_json(kept_store *store, const char *key, char **json, kept_error *error);
 
 /** Writes any value given as JSON. The text `null` removes the key, and is KEPT_OK also where there was none.
- *  @return KEPT_OK, KEPT_INVALID with `error->offset` where the text is wrong, or KEPT_TOO_LARGE.
+ *  @return KEPT_OK, KEPT_INVALID with `error->offset` where the text is wrong, or KEPT_TOO_LARGE for a value of more
+ *          than 16 MiB and for one that nests more than 64 arrays and objects.
  *  In Swift: `Store.setJSON(_:forKey:)`. In Python: `settings[key] = value`. */
 KEPT_API kept_status kept_set_json(kept_store *store, const char *key, const char *json, kept_error *error);
 
 /** Writes a value given as JSON if the key still has the revision that the caller read: compare-and-set.
  *  @param expected  the revision, from kept_revision_of(); 0 expects that the key is absent
  *  @param[out] revision  receives the key's revision after the call; may be NULL
- *  @return KEPT_OK, KEPT_CONFLICT with nothing written, KEPT_INVALID, KEPT_TOO_LARGE or KEPT_UNSUPPORTED.
+ *  @return KEPT_OK, KEPT_CONFLICT with nothing written, KEPT_INVALID, also for the text `null`, KEPT_TOO_LARGE or
+ *          KEPT_UNSUPPORTED.
  *  In a transaction KEPT_CONFLICT may come only from kept_commit(), and `revision` receives 0.
  *  In Swift: `Store.set(_:forKey:ifRevision:)`. In Python: `settings.set(key, value, if_revision=...)`. */
 KEPT_API kept_status kept_set_json_if(kept_store *store, const char *key, const char *json, uint64_t expected,
@@ -310,8 +312,9 @@ KEPT_API kept_status kept_observe(kept_store *store, const char *key, uint32_t f
                                   void *context, void (*release)(void *context), kept_subscription **subscription,
                                   kept_error *error);
 
-/** Ends a subscription. When it returns no further callback begins; one that runs is waited for, unless this is called
- *  from inside it. NULL and an ended subscription are fine. */
+/** Ends a subscription. When it returns no further callback begins and `release` has been called; a callback that runs
+ *  is waited for. From inside the callback it returns at once, and `release` is called when the callback has returned.
+ *  Notices that were not delivered by then are dropped. NULL and an ended subscription are fine. */
 KEPT_API void kept_unobserve(kept_subscription *subscription);
 
 /* ------------------------------------------------------------------------------------------------------------------

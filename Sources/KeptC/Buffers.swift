@@ -16,6 +16,7 @@ public func kept_get_string(
   }
   if isDone { return KEPT_OK }
   return boundary(error) { () throws(StoreError) in
+    try check(UnsafeMutableRawPointer(buffer), capacity)
     let text = try readValue(store, key, as: "string") { $0.asString }
     try copy(Array(text.utf8), endingWithNUL: true, into: UnsafeMutableRawPointer(buffer), capacity, length)
   }
@@ -41,6 +42,7 @@ public func kept_get_bytes(
   _ length: UnsafeMutablePointer<Int>?, _ error: UnsafeMutablePointer<kept_error>?
 ) -> kept_status {
   boundary(error) { () throws(StoreError) in
+    try check(buffer, capacity)
     let bytes = try readValue(store, key, as: "bytes") { $0.asBytes }
     try copy(bytes, endingWithNUL: false, into: buffer, capacity, length)
   }
@@ -67,14 +69,18 @@ private func given(_ start: UnsafeRawPointer, _ length: Int) throws(StoreError) 
   return UnsafeRawBufferPointer(start: start, count: length).assumingMemoryBound(to: UInt8.self)
 }
 
+/// A buffer may be missing only where it is said to have no room.
+private func check(_ buffer: UnsafeMutableRawPointer?, _ capacity: Int) throws(StoreError) {
+  guard buffer != nil || capacity == 0 else {
+    throw StoreError(.invalid, "the argument \"buffer\" is NULL, but its capacity is \(UInt(bitPattern: capacity))")
+  }
+}
+
 /// Copies into the caller's buffer, all of it or nothing; the length is told also when it does not fit.
 private func copy(
   _ bytes: [UInt8], endingWithNUL: Bool, into buffer: UnsafeMutableRawPointer?, _ capacity: Int,
   _ length: UnsafeMutablePointer<Int>?
 ) throws(StoreError) {
-  guard buffer != nil || capacity == 0 else {
-    throw StoreError(.invalid, "the argument \"buffer\" is NULL, but its capacity is \(UInt(bitPattern: capacity))")
-  }
   length?.pointee = bytes.count
   let needed = bytes.count + (endingWithNUL ? 1 : 0)
   guard UInt(bitPattern: capacity) >= UInt(needed) else {

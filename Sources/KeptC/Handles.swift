@@ -17,12 +17,21 @@ final class Tickets<Thing: Sendable>: Sendable {
 
   /// Hands out a new ticket.
   func issue(_ thing: Thing) -> UInt {
+    let ticket = reserve()
+    issue(ticket, thing)
+    return ticket
+  }
+
+  /// A new ticket that stands for nothing yet.
+  func reserve() -> UInt {
     table.withLock { table in
       table.last += 1
-      table.things[table.last] = thing
       return table.last << 1 | 1
     }
   }
+
+  /// Lets a reserved ticket stand for a thing.
+  func issue(_ ticket: UInt, _ thing: Thing) { table.withLock { $0.things[ticket >> 1] = thing } }
 
   /// What a ticket stands for; nil after it was withdrawn.
   func find(_ ticket: UInt) -> Thing? { table.withLock { $0.things[ticket >> 1] } }
@@ -57,10 +66,6 @@ enum Handles {
     OpaquePointer(bitPattern: transactions.issue(transaction))
   }
 
-  /// The handle of a subscription.
-  static func handle(of subscription: Subscription) -> OpaquePointer? {
-    OpaquePointer(bitPattern: subscriptions.issue(subscription))
-  }
 }
 
 extension Optional where Wrapped == OpaquePointer {

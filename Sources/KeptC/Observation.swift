@@ -14,9 +14,16 @@ public func kept_observe(
     let scope = try scope(key, flags)
     let callee = Callee(call: try callback.required("callback"), context: context, release: release)
     let out = try subscription.required("subscription")
+    let ticket = Handles.subscriptions.reserve()
     let (started, deliverInitial) = try store.prepareToObserve(
-      scope, initial: flags & KEPT_OBSERVE_INITIAL != 0, afterLastCall: callee.end, callee.call)
-    out.pointee = Handles.handle(of: started)
+      scope, initial: flags & KEPT_OBSERVE_INITIAL != 0,
+      afterLastCall: {
+        // It may have ended with its store: nobody need withdraw the ticket.
+        Handles.subscriptions.withdraw(ticket)
+        callee.end()
+      }, callee.call)
+    Handles.subscriptions.issue(ticket, started)
+    out.pointee = OpaquePointer(bitPattern: ticket)
     deliverInitial()
   }
 }

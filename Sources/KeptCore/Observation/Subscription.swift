@@ -30,8 +30,9 @@ final class Observer: Sendable {
   private let call: @Sendable (Notice) -> Void
   private let afterLastCall: @Sendable () -> Void
 
-  // `caller` is the thread that runs a call now, or is about to run the initial one. A call begins only while it is nil
-  // and the observer is not cancelled; `afterLastCall` runs once, by whoever sets `hasEnded`, when `caller` is nil.
+  // `caller` is the thread that runs a call now, is about to run the initial one, or runs `afterLastCall`. A call
+  // begins only while it is nil and the observer is not cancelled. `afterLastCall` runs once, by whoever sets
+  // `hasEnded`, and whoever cancels waits for it, as for a call.
   private struct State {
     var caller: UInt?
     // Later commits are delivered, those up to here are part of what was there when the subscription was made.
@@ -39,9 +40,11 @@ final class Observer: Sendable {
     var isCancelled = false
     var hasEnded = false
 
+    /// Whether the last call has to be followed by `afterLastCall` now, on this thread.
     mutating func end() -> Bool {
-      guard isCancelled, caller == nil, !hasEnded else { return false }
+      guard isCancelled, !hasEnded else { return false }
       hasEnded = true
+      caller = LibraryThread.current
       return true
     }
   }
@@ -85,7 +88,7 @@ final class Observer: Sendable {
       if state.caller == LibraryThread.current { return false }
       return state.caller == nil ? state.end() : nil
     }
-    if isMine { afterLastCall() }
+    if isMine { finish() }
   }
 
   private func beginCall(_ revision: Revision) -> Bool {
@@ -99,9 +102,15 @@ final class Observer: Sendable {
 
   private func finishCall() {
     let isLast = state.update { state in
+      if state.end() { return true }
       state.caller = nil
-      return state.end()
+      return false
     }
-    if isLast { afterLastCall() }
+    if isLast { finish() }
+  }
+
+  private func finish() {
+    afterLastCall()
+    state.update { $0.caller = nil }
   }
 }
