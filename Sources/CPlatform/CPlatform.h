@@ -5,6 +5,7 @@
 
 #include "Atomics.h"
 #include "FileLocks.h"
+#include "FileSystem.h"
 #include "Futex.h"
 #include "Hash.h"
 
@@ -14,6 +15,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>

@@ -52,7 +52,8 @@ public final class Store: SettingsAccess {
       let folder = try StoreFolder(preparing: path)
       let identity = OpenLocations.Identity.folder(try folder.identity())
       let shared = try OpenLocations.enter(identity) { () throws(StoreError) in
-        try LocalStorage(folder, busyTimeoutMilliseconds: options.busyTimeoutMilliseconds, limit: LogLimit())
+        if folder.isReadOnly { return try ReadOnlyStorage(folder) }
+        return try LocalStorage(folder, busyTimeoutMilliseconds: options.busyTimeoutMilliseconds, limit: LogLimit())
       }
       return Store(shared, identity, options)
     }

@@ -9,9 +9,10 @@ final class ChildProcess {
   private let questions = Pipe()
   private let answers = Pipe()
 
-  init(opening location: String) throws {
+  /// - Parameter asNobody: it gives up the rights of root, if it has them.
+  init(opening location: String, asNobody: Bool = false) throws {
     process.executableURL = try Self.program()
-    process.arguments = [location]
+    process.arguments = [location] + (asNobody ? ["--as-nobody"] : [])
     process.standardInput = questions
     process.standardOutput = answers
     try process.run()

@@ -37,12 +37,28 @@ import Testing
     #expect(error?.message.contains("format 99") == true)
   }
 
-  @Test func `a file that is no database`() throws {
+  @Test(arguments: [(0x6969 as UInt32, "NFS"), (0xFE53_4D42, "SMB"), (0xFF53_4D42, "CIFS"), (0x00C3_6400, "Ceph")])
+  func `a network file system, and makes no file there`(kind: UInt32, name: String) throws {
+    let folder = StoreFolder(path: path, on: FileSystem(kind: kind))
+    let error = #expect(throws: StoreError.self) {
+      try LocalStorage(folder, busyTimeoutMilliseconds: 0, limit: LogLimit())
+    }
+    #expect(error?.code == .unsupported)
+    #expect(error?.message.contains("network file system (\(name))") == true)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: path).isEmpty)
+  }
+
+  @Test func `no disk of this machine`() throws {
+    for path in ["/", "/dev/shm", folder.path] { try FileSystem(of: path).checkLocal(path) }
+    #expect(code { try FileSystem(of: folder.path + "/nowhere") } == .unavailable)
+  }
+
+  @Test func `a file that is no database, and sets it aside`() throws {
     try makeFolder()
     let text = String(repeating: "this is no database. ", count: 100)
     try text.write(toFile: path + "/values.sqlite", atomically: false, encoding: .utf8)
-    #expect(code { try LocalStorage(path: path) } == .corrupt)
-    #expect(try String(contentsOfFile: path + "/values.sqlite", encoding: .utf8) == text)
+    let note = try #require(try LocalStorage(path: path).salvage())
+    #expect(try String(contentsOfFile: "\(path)/\(note.quarantine)/values.sqlite", encoding: .utf8) == text)
   }
 
   @Test func `to wait for another writer for longer than the time-out`() throws {

@@ -41,7 +41,7 @@ struct ChangeLog {
   }
 
   /// What is not a key of Kept was stored by somebody else, and nobody can ask for it.
-  private static func names(_ bytes: UnsafeBufferPointer<UInt8>) -> [KeyName] {
+  static func names(_ bytes: UnsafeBufferPointer<UInt8>) -> [KeyName] {
     bytes.split(separator: 0).compactMap { name in
       String(validating: name, as: UTF8.self).flatMap { try? KeyName($0) }
     }

@@ -5,7 +5,7 @@
 /// Each connection is its owner's.
 struct LocalDatabase: Sendable {
   let folder: StoreFolder
-  private let busyTimeoutMilliseconds: Int
+  let busyTimeoutMilliseconds: Int
 
   init(_ folder: StoreFolder, busyTimeoutMilliseconds: Int) {
     self.folder = folder
@@ -22,8 +22,14 @@ struct LocalDatabase: Sendable {
   /// Opens another connection; throws `unsupported` for a database that is not ours, or of a later version.
   func connect() throws(StoreError) -> SQLiteConnection {
     let connection = try SQLiteConnection(path: folder.database, busyTimeoutMilliseconds: busyTimeoutMilliseconds)
-    try connection.run("PRAGMA cell_size_check = ON; PRAGMA synchronous = NORMAL")
-    try LocalSchema.check(connection, path: folder.path)
+    do throws(StoreError) {
+      try connection.run("PRAGMA cell_size_check = ON; PRAGMA synchronous = NORMAL")
+      try LocalSchema.check(connection, path: folder.path)
+    } catch {
+      // A database that was not understood is left exactly as it was found.
+      connection.leaveLog()
+      throw error
+    }
     return connection
   }
 }

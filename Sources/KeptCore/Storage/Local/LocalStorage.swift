@@ -8,6 +8,7 @@ public final class LocalStorage: Storage {
     .sharedBetweenProcesses, .atomicBatch, .revisions, .durable, .pushesChanges,
   ]
 
+  let database: LocalDatabase
   private let pulse: Pulse
   private let index: Index
   private let filler: IndexFiller
@@ -35,9 +36,8 @@ public final class LocalStorage: Storage {
 
   init(_ folder: StoreFolder, busyTimeoutMilliseconds: Int, limit: LogLimit) throws(StoreError) {
     let database = LocalDatabase(folder, busyTimeoutMilliseconds: busyTimeoutMilliseconds)
-    try database.prepare()
-    let reader = LocalReader(try database.connect())
-    let pulse = try PulseFile.open(in: folder, for: reader.storeID())
+    let (reader, pulse) = try database.open()
+    self.database = database
     let index = Index()
     let filler = IndexFiller(index, pulse, reader)
     let writer = Monitor<LocalWriter?>(LocalWriter(try database.connect(), pulse, limit: limit))
@@ -125,6 +125,7 @@ public final class LocalStorage: Storage {
     writer.update { $0 = nil }
     log.close()
     filler.close()
+    pulse.release()
   }
 
   private func takesInterruption() -> Bool {

@@ -8,9 +8,13 @@ final class SQLiteConnection {
   private var statements: [StaticName: SQLiteStatement] = [:]
 
   /// Opens a database file that exists.
-  init(path: String, busyTimeoutMilliseconds: Int) throws(StoreError) {
+  ///
+  /// - Parameter access: `SQLITE_OPEN_READWRITE`, or `SQLITE_OPEN_READONLY`, also with `SQLITE_OPEN_URI`.
+  init(
+    path: String, busyTimeoutMilliseconds: Int, access: Int32 = SQLITE_OPEN_READWRITE
+  ) throws(StoreError) {
     var opened: OpaquePointer?
-    let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | SQLITE_OPEN_PRIVATECACHE
+    let flags = access | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | SQLITE_OPEN_PRIVATECACHE
     let status = sqlite3_open_v2(path, &opened, flags, nil)
     guard status == SQLITE_OK, let opened else {
       let error = StoreError.sqlite(status, opened, doing: "open \(path)")
@@ -82,6 +86,9 @@ final class SQLiteConnection {
   func syncLog() throws(StoreError) {
     try check(kept_sqlite_sync_log(handle), doing: "sync the store to the disk")
   }
+
+  /// Closing will neither copy the log into the database nor remove it.
+  func leaveLog() { kept_sqlite_configure(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1) }
 
   private func check(_ status: Int32, doing what: String) throws(StoreError) {
     guard status == SQLITE_OK else { throw StoreError.sqlite(status, handle, doing: what) }

@@ -9,6 +9,7 @@ extension StoreError {
     let words = connection.map { String(cString: sqlite3_errmsg($0)) } ?? String(cString: sqlite3_errstr(status))
     let systemError = connection.map(sqlite3_system_errno) ?? 0
     let (code, advice) = meaning(of: status & 0xFF, systemError: systemError)
+    if code == .corrupt { connection.map(DamageMark.leave) }
     return StoreError(code, "could not \(what): SQLite says \"\(words)\"; \(advice)")
   }
 
@@ -19,7 +20,7 @@ extension StoreError {
     case SQLITE_FULL:
       (.noSpace, "the disk is full; free some space, nothing was changed")
     case SQLITE_CORRUPT, SQLITE_NOTADB:
-      (.corrupt, "the database is damaged; leave it as it is and keep a copy")
+      (.corrupt, "the database is damaged; close it everywhere and open it again, and what can be read is salvaged")
     case SQLITE_READONLY, SQLITE_PERM, SQLITE_AUTH:
       (.denied, "check who owns the store's folder and whether it may be written")
     case SQLITE_TOOBIG:

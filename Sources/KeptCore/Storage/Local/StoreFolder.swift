@@ -7,8 +7,13 @@ import CPlatform
 /// Directories that it makes have mode 0700, files 0600.
 struct StoreFolder {
   let path: String
+  /// For tests: what `statfs` would say.
+  var fileSystem: FileSystem?
 
-  init(path: String) { self.path = path }
+  init(path: String, on fileSystem: FileSystem? = nil) {
+    self.path = path
+    self.fileSystem = fileSystem
+  }
 
   /// Makes the folder where there is none, so that it has an identity.
   init(preparing path: String) throws(StoreError) {
@@ -24,6 +29,8 @@ struct StoreFolder {
   /// meanwhile, or finds it after a kill in the middle, sees either none or a complete one.
   func prepare(_ fill: (_ path: String) throws(StoreError) -> Void) throws(StoreError) {
     try Self.makeDirectories(path)
+    let fileSystem = if let fileSystem { fileSystem } else { try FileSystem(of: path) }
+    try fileSystem.checkLocal(path)
     guard access(database, F_OK) != 0 else { return }
     let draft = draftName()
     defer { for suffix in ["", "-wal", "-shm"] { unlink(draft + suffix) } }
@@ -72,14 +79,14 @@ struct StoreFolder {
     return parent.isEmpty ? "." : parent
   }
 
-  private static func makeFile(_ path: String) throws(StoreError) {
+  static func makeFile(_ path: String) throws(StoreError) {
     let file = kept_open_file(path, O_RDWR | O_CREAT | O_EXCL, 0o600)
     guard file >= 0 else { throw .system("make a file in", parent(of: path)) }
     close(file)
   }
 
   /// Syncs a file, or the names in a folder, to the disk.
-  private static func sync(_ path: String) throws(StoreError) {
+  static func sync(_ path: String) throws(StoreError) {
     let file = kept_open_file(path, O_RDONLY, 0)
     guard file >= 0 else { throw .system("open", path) }
     defer { close(file) }

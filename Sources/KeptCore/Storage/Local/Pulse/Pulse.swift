@@ -2,19 +2,26 @@
 // invariants.
 
 import CPlatform
+import Synchronization
 
 /// The pulse of one open store.
 final class Pulse: Sendable {
   private let page: PulsePage
   // Open for as long as the store is: it carries the lock that says "somebody has this store open".
   let file: PulseFile
+  private let isReleased = Atomic<Bool>(false)
 
   init(_ file: PulseFile, _ page: PulsePage) {
     self.file = file
     self.page = page
   }
 
-  deinit { file.close() }
+  deinit { release() }
+
+  /// Says that this process, or its parent, does not have the store open any more; the page stays mapped.
+  func release() {
+    if !isReleased.exchange(true, ordering: .acquiringAndReleasing) { file.close() }
+  }
 
   /// Even and unchanged: nothing was committed since it was last looked at.
   var generation: UInt64 { kept_load64(page.generation) }

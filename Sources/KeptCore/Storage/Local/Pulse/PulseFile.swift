@@ -20,48 +20,52 @@ struct PulseFile: Sendable {
       && here.st_ino == there.st_ino && here.st_dev == there.st_dev
   }
 
-  /// Opens the pulse of a store, and makes it where there is none.
-  static func open(in folder: StoreFolder, for store: StoreID) throws(StoreError) -> Pulse {
+  /// Opens the pulse of a folder, and makes it where there is none; waits for whoever mends the store.
+  static func open(in folder: StoreFolder, waiting milliseconds: Int) throws(StoreError) -> PulseFile {
     let path = folder.path + "/pulse"
-    let descriptor = try descriptor(path, in: folder, for: store)
-    do {
-      let file = PulseFile(path: path, descriptor: descriptor)
-      try file.lockShared()
-      return Pulse(file, try file.map(for: store))
-    } catch {
-      CPlatform.close(descriptor)
-      throw error
+    let file = PulseFile(path: path, descriptor: try descriptor(path, in: folder))
+    guard file.lock(Int16(F_RDLCK), waiting: milliseconds) else {
+      file.close()
+      throw StoreError(.busy, "\(path) is locked by a process that mends the store; try again")
     }
+    return file
   }
 
-  private static func descriptor(
-    _ path: String, in folder: StoreFolder, for store: StoreID
-  ) throws(StoreError) -> Int32 {
+  /// The page, as that of a store; it closes the file when it goes.
+  func pulse(of store: StoreID) throws(StoreError) -> Pulse { Pulse(self, try map(for: store)) }
+
+  /// Takes or changes the lock: F_RDLCK, F_WRLCK, F_UNLCK; false when the time is over.
+  func lock(_ kind: Int16, waiting milliseconds: Int) -> Bool {
+    let end = Moment.milliseconds + Int64(milliseconds)
+    var attempt = 0
+    while !kept_lock_file(descriptor, kind) {
+      guard Moment.milliseconds < end else { return false }
+      Moment.backOff(attempt: attempt)
+      attempt += 1
+    }
+    return true
+  }
+
+  private static func descriptor(_ path: String, in folder: StoreFolder) throws(StoreError) -> Int32 {
     let existing = kept_open_file(path, O_RDWR, 0)
     if existing >= 0 { return existing }
     guard kept_errno() == ENOENT else { throw .system("open", path) }
     let draft = folder.draftName()
     defer { unlink(draft) }
-    try write(draft, for: store)
+    try write(draft)
     guard link(draft, path) == 0 || kept_errno() == EEXIST else { throw .system("put the pulse into", folder.path) }
     let made = kept_open_file(path, O_RDWR, 0)
     guard made >= 0 else { throw .system("open", path) }
     return made
   }
 
-  private static func write(_ draft: String, for store: StoreID) throws(StoreError) {
+  // Whose it is becomes known when the database is open.
+  private static func write(_ draft: String) throws(StoreError) {
     let descriptor = kept_open_file(draft, O_RDWR | O_CREAT | O_EXCL, 0o600)
     guard descriptor >= 0 else { throw .system("make the file", draft) }
     defer { CPlatform.close(descriptor) }
     let file = PulseFile(path: draft, descriptor: descriptor)
     try file.allocate()
-    try file.map(for: store, isNew: true)
-  }
-
-  private func lockShared() throws(StoreError) {
-    guard kept_lock_file(descriptor, Int16(F_RDLCK)) else {
-      throw StoreError(.busy, "\(path) is locked by a process that mends the store; try again")
-    }
   }
 
   /// Gives the file its page before it is mapped: on a full disk this is an error, not a crash at the first write.
@@ -70,8 +74,7 @@ struct PulseFile: Sendable {
     guard status == 0 else { throw .system("make room for", path, errno: status) }
   }
 
-  @discardableResult
-  private func map(for store: StoreID, isNew: Bool = false) throws(StoreError) -> PulsePage {
+  private func map(for store: StoreID) throws(StoreError) -> PulsePage {
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { throw .system("look at", path) }
     // A truncated page would be a crash for whoever reads beyond the end.
@@ -80,7 +83,7 @@ struct PulseFile: Sendable {
     guard let start, start != kept_map_failed() else { throw .system("map", path) }
     let page = PulsePage(start)
     // A damaged or strange one is mended where it is: those who have it mapped see another generation, and ask SQLite.
-    if isNew || !page.belongs(to: store) { page.initialize(for: store) }
+    if !page.belongs(to: store) { page.initialize(for: store) }
     return page
   }
 }

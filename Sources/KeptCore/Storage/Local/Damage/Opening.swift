@@ -1,0 +1,77 @@
+// How a store is entered: nobody connects to a database that somebody else is mending, and a damaged one is mended by
+// the first who has it alone.
+
+import CPlatform
+
+extension LocalDatabase {
+  /// Opens the database and its pulse; a damaged database is set aside first, and what can be read is salvaged.
+  ///
+  /// Throws `corrupt` if it is damaged and others have it open.
+  func open() throws(StoreError) -> sending (LocalReader, Pulse) {
+    try prepare()
+    let file = try PulseFile.open(in: folder, waiting: busyTimeoutMilliseconds)
+    do throws(StoreError) {
+      // Marked by somebody who met damage: it can wait until nobody else has the store open.
+      if DamageMark.isThere(in: folder) || Salvage.isUnfinished(in: folder) { _ = try mend(file, waiting: 0) }
+      do throws(StoreError) {
+        return try enter(file)
+      } catch {
+        guard error.code == .corrupt else { throw error }
+        guard try mend(file, waiting: busyTimeoutMilliseconds) else {
+          throw StoreError(
+            .corrupt,
+            "the database in \(folder.path) is damaged, and other programs have it open; close them and open it again, "
+              + "and what can be read is salvaged")
+        }
+        return try enter(file)
+      }
+    } catch {
+      file.close()
+      throw error
+    }
+  }
+
+  private func enter(_ file: PulseFile) throws(StoreError) -> sending (LocalReader, Pulse) {
+    let reader = LocalReader(try connectToWhole())
+    return (reader, try file.pulse(of: reader.storeID()))
+  }
+
+  /// Connects, and looks whether all tables can be asked.
+  private func connectToWhole() throws(StoreError) -> SQLiteConnection {
+    let connection = try connect()
+    do throws(StoreError) {
+      let reader = LocalReader(connection)
+      _ = try reader.storeID()
+      _ = try reader.revision()
+      _ = try connection.statement("SELECT key, kind, value, revision FROM entry LIMIT 1").first {}
+      return connection
+    } catch {
+      connection.leaveLog()
+      // A table that is not there was there.
+      throw error.code == .failed ? StoreError(.corrupt, error.message) : error
+    }
+  }
+
+  /// Mends the store if this is the only one that has it open; false if it is not.
+  private func mend(_ file: PulseFile, waiting milliseconds: Int) throws(StoreError) -> Bool {
+    // Two who both want to be alone must not wait for each other: the shared lock is given back first.
+    _ = file.lock(Int16(F_UNLCK), waiting: 0)
+    let isAlone = file.lock(Int16(F_WRLCK), waiting: milliseconds)
+    defer { _ = file.lock(Int16(F_RDLCK), waiting: busyTimeoutMilliseconds) }
+    guard isAlone else { return false }
+    let salvage = Salvage(folder)
+    try salvage.finish()
+    if !isSound() { try salvage.run() }
+    DamageMark.remove(in: folder)
+    return true
+  }
+
+  /// Somebody else may have mended it meanwhile, and a mark may be an old one.
+  private func isSound() -> Bool {
+    guard let connection = try? connectToWhole(), let check = try? connection.statement("PRAGMA integrity_check(1)")
+    else { return false }
+    let isSound = (try? check.first { check.string(0) == "ok" }) == true
+    if !isSound { connection.leaveLog() }
+    return isSound
+  }
+}

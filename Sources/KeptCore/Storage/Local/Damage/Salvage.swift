@@ -1,0 +1,111 @@
+// What happens to a damaged database: it is set aside untouched, and what can be read goes into a new one.
+//
+// Each step may be the last one before a kill:
+//   1. `quarantine/<date>/` gets a second name for each of its files; they are never written again.
+//   2. A new database is made whole under a name of its own, synced, and renamed to `salvaged.sqlite`. From here on it
+//      is the truth: whoever opens the folder goes on with step 3.
+//   3. The old `-wal` and `-shm` are removed, then `salvaged.sqlite` is renamed to `values.sqlite`: the new database
+//      never stands beside an old log.
+// All of it under the exclusive lock of the pulse, which ends with its process.
+
+import CPlatform
+
+struct Salvage {
+  private let folder: StoreFolder
+
+  init(_ folder: StoreFolder) { self.folder = folder }
+
+  private var salvaged: String { folder.path + "/salvaged.sqlite" }
+
+  /// Whether somebody was killed in step 3.
+  static func isUnfinished(in folder: StoreFolder) -> Bool { access(Salvage(folder).salvaged, F_OK) == 0 }
+
+  func run() throws(StoreError) {
+    let place = try setAside()
+    try rebuild(notedAs: place)
+    try finish()
+  }
+
+  /// Step 3.
+  func finish() throws(StoreError) {
+    guard access(salvaged, F_OK) == 0 else { return }
+    for suffix in ["-wal", "-shm", "-journal"] {
+      guard unlink(folder.database + suffix) == 0 || kept_errno() == ENOENT else {
+        throw .system("remove", folder.database + suffix)
+      }
+    }
+    try StoreFolder.sync(folder.path)
+    guard rename(salvaged, folder.database) == 0 else { throw .system("put the new database into", folder.path) }
+    try StoreFolder.sync(folder.path)
+  }
+
+  /// Step 1; gives the path of the quarantine inside the folder.
+  private func setAside() throws(StoreError) -> String {
+    let quarantine = folder.path + "/quarantine"
+    let date = try Timestamp(seconds: Moment.secondsSince1970).description
+    var place = quarantine + "/" + date
+    guard mkdir(quarantine, 0o700) == 0 || kept_errno() == EEXIST else { throw .system("make the folder", quarantine) }
+    var number = 1
+    while mkdir(place, 0o700) != 0 {
+      guard kept_errno() == EEXIST else { throw .system("make the folder", place) }
+      number += 1
+      place = "\(quarantine)/\(date)-\(number)"
+    }
+    for name in ["values.sqlite", "values.sqlite-wal"] {
+      guard link(folder.path + "/" + name, place + "/" + name) == 0 || kept_errno() == ENOENT else {
+        throw .system("set aside \(name) in", place)
+      }
+    }
+    for path in [place, quarantine, folder.path] { try StoreFolder.sync(path) }
+    return String(place.dropFirst(folder.path.count + 1))
+  }
+
+  /// Step 2.
+  private func rebuild(notedAs place: String) throws(StoreError) {
+    let draft = folder.draftName()
+    defer { for suffix in ["", "-wal", "-shm"] { unlink(draft + suffix) } }
+    try StoreFolder.makeFile(draft)
+    try fill(draft, notedAs: place)
+    try StoreFolder.sync(draft)
+    guard rename(draft, salvaged) == 0 else { throw .system("put the salvaged values into", folder.path) }
+    try StoreFolder.sync(folder.path)
+  }
+
+  private func fill(_ draft: String, notedAs place: String) throws(StoreError) {
+    let connection = try SQLiteConnection(path: draft, busyTimeoutMilliseconds: 0)
+    try LocalSchema.create(on: connection)
+    try connection.write { () throws(StoreError) in
+      let wreck = Wreck(of: folder)
+      var count: Int64 = 0
+      try wreck?.forEachEntry { entry throws(StoreError) in
+        try put(entry, connection)
+        count += 1
+      }
+      try resume(above: wreck?.highestRevision ?? 0, connection)
+      try SalvageNote.write(quarantine: place, connection)
+    }
+  }
+
+  /// A key that is met twice keeps what has the higher revision.
+  private func put(_ entry: KeyedEntry, _ connection: SQLiteConnection) throws(StoreError) {
+    guard let value = entry.entry.value else { return }
+    let row = try connection.statement(
+      """
+      INSERT INTO entry (key, kind, value, revision) VALUES (?1, ?2, ?3, ?4)
+      ON CONFLICT (key) DO UPDATE SET kind = ?2, value = ?3, revision = ?4 WHERE ?4 > revision
+      """)
+    try row.bind(1, text: entry.key.exact)
+    try row.bind(2, kindAnd: value)
+    try row.bind(4, Int64(clamping: entry.entry.revision))
+    try row.finish()
+  }
+
+  /// Lets revisions go on far above all that may have been given out: the seconds since 1970 are its upper half, so
+  /// also the next salvage, of a database that tells nothing, begins higher.
+  private func resume(above found: Revision, _ connection: SQLiteConnection) throws(StoreError) {
+    let revision = max(found + (1 << 30), Revision(clamping: Moment.secondsSince1970) << 30)
+    let floor = try connection.statement("UPDATE store SET floor = ?1")
+    try floor.bind(1, Int64(clamping: revision))
+    try floor.finish()
+  }
+}

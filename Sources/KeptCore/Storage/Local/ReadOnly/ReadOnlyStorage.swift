@@ -1,0 +1,99 @@
+// A store that this process may read and not write: a folder without permission, or a read-only medium.
+
+/// The storage of a folder with a database in it, where nothing may be written.
+///
+/// It asks SQLite on every read. Writers that have the permission may be at work meanwhile; what they commit is seen.
+final class ReadOnlyStorage: Storage {
+  let abilities: StorageAbilities = [.sharedBetweenProcesses, .atomicBatch, .revisions, .durable, .pushesChanges]
+  // It cannot know whether somebody has committed.
+  let generation: UInt64 = 1
+
+  fileprivate struct State {
+    var isClosed = false
+    var interruptions = 0
+    var connected: (reader: LocalReader, files: ReadOnlyDatabase.Files)?
+  }
+  private let state = Monitor(State())
+  private let database: ReadOnlyDatabase
+
+  init(_ folder: StoreFolder) throws(StoreError) {
+    database = ReadOnlyDatabase(folder: folder)
+    // What is no store, or cannot be opened without writing, is refused at once.
+    _ = try revision()
+  }
+
+  deinit { close() }
+
+  func entry(for key: KeyName) throws(StoreError) -> Entry? {
+    try read { reader throws(StoreError) in try reader.entry(for: key) }
+  }
+
+  func keys(prefix: ExactString) throws(StoreError) -> [KeyName] {
+    try read { reader throws(StoreError) in try reader.keys(prefix: prefix) }
+  }
+
+  func revision() throws(StoreError) -> Revision {
+    try read { reader throws(StoreError) in try reader.revision() }
+  }
+
+  func changes(after revision: Revision) throws(StoreError) -> ChangesAfter {
+    try read { reader throws(StoreError) in try reader.changes(after: revision) }
+  }
+
+  func commit(_ batch: Batch) throws(StoreError) -> Commit {
+    _ = try revision()
+    throw StoreError(
+      .denied,
+      "the store in \(database.folder.path) may be read but not written; check who owns the folder, its permissions, "
+        + "and whether its disk is mounted read-only")
+  }
+
+  /// Nothing of ours is ever on its way to the disk.
+  func flush() throws(StoreError) { _ = try revision() }
+
+  func wait(after revision: Revision) throws(StoreError) -> Bool {
+    while true {
+      if try self.revision() > revision { return true }
+      // Nobody may ring a bell on a page that we may not write to.
+      let isOver: Bool? = state.wait(milliseconds: 1000) { $0.takesInterruption() ? true : nil }
+      if isOver != nil { return false }
+    }
+  }
+
+  func interruptWaiting() { state.update { $0.interruptions += 1 } }
+
+  func close() {
+    state.update {
+      $0.isClosed = true
+      $0.connected = nil
+    }
+  }
+
+  /// Reads on a connection that fits the files that are there now, and again if they were exchanged meanwhile.
+  private func read<Result>(_ body: (LocalReader) throws(StoreError) -> Result) throws(StoreError) -> Result {
+    try state.update { state throws(StoreError) in
+      guard !state.isClosed else { throw StoreError(.closed, "the store was closed; open it again") }
+      while true {
+        let files = try database.files()
+        if state.connected?.files != files { state.connected = nil }
+        let reader = if let connected = state.connected { connected.reader } else { try database.connect(files) }
+        state.connected = (reader, files)
+        do throws(StoreError) {
+          let result = try body(reader)
+          if try database.files() == files { return result }
+        } catch {
+          if try database.files() == files { throw error }
+        }
+      }
+    }
+  }
+}
+
+extension ReadOnlyStorage.State {
+  fileprivate mutating func takesInterruption() -> Bool {
+    if isClosed { return true }
+    guard interruptions > 0 else { return false }
+    interruptions -= 1
+    return true
+  }
+}

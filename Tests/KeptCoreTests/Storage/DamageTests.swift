@@ -1,0 +1,127 @@
+// Damaged databases: they are set aside untouched, what can be read is salvaged, and everybody is told.
+
+import Foundation
+import Testing
+
+@testable import KeptCore
+
+@Suite struct `A damaged store` {
+  let folder: TemporaryFolder
+  let path: String
+  let database: URL
+  init() throws {
+    folder = try TemporaryFolder()
+    path = folder.path + "/store"
+    database = URL(fileURLWithPath: path + "/values.sqlite")
+  }
+
+  @Test func `gives what can be read, and keeps the rest in quarantine`() throws {
+    try fill(300)
+    let damaged = try damage { bytes in
+      // A page in the middle, full of values.
+      let page = bytes.count / 4096 / 2 * 4096
+      for index in page..<page + 4096 { bytes[index] = 0xAA }
+    }
+    let marked = try LocalStorage(path: path)
+    for index in 0..<300 { _ = try? marked.value(key("k\(index)")) }
+    marked.close()
+    let storage = try LocalStorage(path: path)
+    let note = try #require(try storage.salvage())
+    let keys = try storage.keys(prefix: "")
+    #expect((200..<300).contains(keys.count), "one page of about eight was lost")
+    for key in keys { #expect(try storage.value(key) == .string(String(repeating: key.text, count: 20))) }
+    #expect(try Data(contentsOf: URL(fileURLWithPath: "\(path)/\(note.quarantine)/values.sqlite")) == damaged)
+    #expect(try storage.commit(key("new"), .set(1)).revision > 1 << 40, "far above any that was given out")
+    #expect(try storage.changes(after: 300) == .tooOld)
+  }
+
+  @Test func `tells every opener until somebody has acknowledged it`() throws {
+    try fill(3)
+    try damage { bytes in bytes[0] = 0 }
+    let one = try LocalStorage(path: path)
+    let other = try LocalStorage(path: path)
+    #expect(try one.salvage() != nil)
+    #expect(try other.salvage() == one.salvage())
+    try other.acknowledgeSalvage()
+    #expect(try one.salvage() == nil)
+    one.close()
+    other.close()
+    #expect(try LocalStorage(path: path).salvage() == nil)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: path + "/quarantine").count == 1)
+  }
+
+  @Test func `is left alone while somebody has it open`() throws {
+    try fill(3)
+    let open = try LocalStorage(path: path)
+    let damaged = try damage { bytes in bytes[0] = 0 }
+    let error = #expect(throws: StoreError.self) { try LocalStorage(path: path, busyTimeoutMilliseconds: 10) }
+    #expect(error?.code == .corrupt)
+    #expect(error?.message.contains("other programs have it open") == true)
+    #expect(try Data(contentsOf: database) == damaged)
+    open.close()
+    #expect(try LocalStorage(path: path).salvage() != nil)
+  }
+
+  @Test(arguments: [0, 1, 100, 4095, 4096, 5000]) func `is one that was cut off`(length: Int) throws {
+    try fill(300)
+    try damage { bytes in bytes = bytes.prefix(length) }
+    let storage = try LocalStorage(path: path)
+    #expect(try storage.salvage() != nil)
+    #expect(try storage.commit(key("new"), .set(1)).revision > 1 << 40)
+  }
+
+  @Test func `is not one that was only marked`() throws {
+    try fill(3)
+    try Data().write(to: URL(fileURLWithPath: path + "/damaged"))
+    let storage = try LocalStorage(path: path)
+    #expect(try storage.salvage() == nil)
+    #expect(try storage.revision() == 3)
+    #expect(!FileManager.default.fileExists(atPath: path + "/damaged"))
+  }
+
+  @Test func `is finished after a kill in the middle, and never meets the old log`() throws {
+    // The new database was complete; neither the old log nor the old database was out of the way.
+    try fill(3)
+    let new = folder.path + "/new"
+    let salvaged = try LocalStorage(path: new)
+    try salvaged.commit(key("salvaged"), .set(1))
+    salvaged.close()
+    let old = try LocalStorage(path: path)
+    try old.commit(key("k0"), .set("in the log"))
+    let log = try Data(contentsOf: URL(fileURLWithPath: path + "/values.sqlite-wal"))
+    old.close()
+    try log.write(to: URL(fileURLWithPath: path + "/values.sqlite-wal"))
+    try FileManager.default.moveItem(atPath: new + "/values.sqlite", toPath: path + "/salvaged.sqlite")
+    let storage = try LocalStorage(path: path)
+    #expect(try storage.keys(prefix: "").map(\.text) == ["salvaged"])
+    #expect(!FileManager.default.fileExists(atPath: path + "/salvaged.sqlite"))
+  }
+
+  @Test func `is salvaged once when many open it at the same time`() async throws {
+    try fill(100)
+    try damage { bytes in bytes[20] = 0xFF; bytes[0] = 0 }
+    let path = path
+    let storages = try await withThrowingTaskGroup(of: LocalStorage.self) { group in
+      for _ in 0..<6 { group.addTask { try LocalStorage(path: path) } }
+      return try await group.reduce(into: []) { $0.append($1) }
+    }
+    for storage in storages { #expect(try storage.salvage() != nil) }
+    #expect(try FileManager.default.contentsOfDirectory(atPath: path + "/quarantine").count == 1)
+  }
+
+  private func fill(_ count: Int) throws {
+    let storage = try LocalStorage(path: path)
+    for index in 0..<count {
+      try storage.commit(key("k\(index)"), .set(.string(String(repeating: "k\(index)", count: 20))))
+    }
+    storage.close()
+  }
+
+  @discardableResult
+  private func damage(_ body: (inout Data) -> Void) throws -> Data {
+    var bytes = try Data(contentsOf: database)
+    body(&bytes)
+    try bytes.write(to: database)
+    return bytes
+  }
+}
