@@ -6,7 +6,11 @@
 #include <stdbool.h>
 #include <unistd.h>
 
-#if defined(F_OFD_SETLK)
+#if defined(__linux__)
+// F_OFD_SETLK, which glibc shows only with _GNU_SOURCE, and Swift does not set that. With F_SETLK in its place the
+// locks would be the process's: closing any descriptor of the file would drop them.
+#define KEPT_SET_LOCK 37
+#elif defined(F_OFD_SETLK)
 #define KEPT_SET_LOCK F_OFD_SETLK
 #else
 #define KEPT_SET_LOCK F_SETLK

@@ -58,7 +58,8 @@ final class Wreck {
 
   private func loggedKeys() -> Set<KeyName> {
     var keys: Set<KeyName> = []
-    for sql: StaticString in ["SELECT revision, keys FROM change", "SELECT revision, keys FROM change ORDER BY 1 DESC"] {
+    for sql: StaticString in ["SELECT revision, keys FROM change", "SELECT revision, keys FROM change ORDER BY 1 DESC"]
+    {
       guard let rows = try? connection.statement(sql) else { continue }
       defer { rows.reset() }
       while (try? rows.step()) == true {

@@ -79,7 +79,15 @@ struct PulseFile: Sendable {
     guard fstat(descriptor, &status) == 0 else { throw .system("look at", path) }
     // A truncated page would be a crash for whoever reads beyond the end.
     if status.st_size < PulsePage.size { try allocate() }
-    let start = mmap(nil, PulsePage.size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0)
+    // The page is mapped for ever and would keep the lock with it: it is mapped through an opening of its own.
+    let other = kept_open_file(path, O_RDWR, 0)
+    guard other >= 0 else { throw .system("open", path) }
+    defer { CPlatform.close(other) }
+    var otherStatus = stat()
+    guard fstat(other, &otherStatus) == 0, status.st_ino == otherStatus.st_ino else {
+      throw StoreError(.unavailable, "\(path) was exchanged while it was opened; open the store again")
+    }
+    let start = mmap(nil, PulsePage.size, PROT_READ | PROT_WRITE, MAP_SHARED, other, 0)
     guard let start, start != kept_map_failed() else { throw .system("map", path) }
     let page = PulsePage(start)
     // A damaged or strange one is mended where it is: those who have it mapped see another generation, and ask SQLite.

@@ -6,7 +6,8 @@ import CSQLite
 extension StoreFolder {
   /// Whether there is a database that may be read, in a place where nothing may be written.
   var isReadOnly: Bool {
-    let mayWrite = faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) == 0
+    let mayWrite =
+      faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) == 0
       && (access(database, F_OK) != 0 || faccessat(AT_FDCWD, database, W_OK, AT_EACCESS) == 0)
     return !mayWrite && access(database, F_OK) == 0
   }
@@ -34,7 +35,8 @@ struct ReadOnlyDatabase: Sendable {
     if stat(folder.database + "-wal", &status) == 0, status.st_size > 0 { return Files(hasLog: true) }
     guard stat(folder.database, &status) == 0 else { throw .system("look at", folder.database) }
     return Files(
-      hasLog: false, inode: UInt64(status.st_ino), size: Int64(status.st_size), changed: kept_changed_nanoseconds(&status))
+      hasLog: false, inode: UInt64(status.st_ino), size: Int64(status.st_size),
+      changed: kept_changed_nanoseconds(&status))
   }
 
   func connect(_ files: Files) throws(StoreError) -> LocalReader {
