@@ -1,0 +1,106 @@
+// Cuts the power at every moment of a program's life: durable writes are there, plain ones are lost only from the end,
+// a transaction is there as a whole or not at all, and nothing is damaged.
+//   power_loss FOLDER [STRIDE]   FOLDER: empty, for scratch; STRIDE: look at every so many moments (1)
+#include "disk.h"
+
+#include <inttypes.h>
+#include <kept.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { COMMITS = 400, TEXT = 6000 };
+
+static struct {
+  size_t begun, returned;
+  int durable;
+} commits[COMMITS + 1];
+
+static void must(kept_status status, const kept_error *error, const char *what) {
+  if (status == KEPT_OK) return;
+  fprintf(stderr, "%s: %s\n", what, error->message);
+  exit(1);
+}
+
+/// One transaction: both keys get the number, and a text makes the log grow until it is copied into the database.
+static void commit(kept_store *store, int64_t number, uint32_t durability) {
+  static char text[TEXT];
+  memset(text, 'a' + (int)(number % 26), TEXT);
+  kept_error error;
+  kept_store *transaction;
+  kept_transaction_options options = KEPT_TRANSACTION_OPTIONS_INIT;
+  options.durability = durability;
+  must(kept_begin(store, &options, &transaction, &error), &error, "begin");
+  must(kept_set_int64(transaction, "first", number, &error), &error, "set");
+  must(kept_set_string(transaction, "text", text, TEXT, &error), &error, "set");
+  must(kept_set_int64(transaction, "second", number, &error), &error, "set");
+  must(kept_commit(transaction, NULL, &error), &error, "commit");
+}
+
+static void live(const char *folder) {
+  kept_error error;
+  kept_store *store;
+  must(kept_open(folder, NULL, &store, &error), &error, "open");
+  commit(store, 0, KEPT_DURABLE);
+  kept_close(store);
+  must(kept_open(folder, NULL, &store, &error), &error, "open again");
+  disk_record();
+  for (int number = 1; number <= COMMITS; number++) {
+    commits[number].durable = number % 7 == 0;
+    commits[number].begun = disk_events();
+    commit(store, number, commits[number].durable ? KEPT_DURABLE : KEPT_SHARED);
+    commits[number].returned = disk_events();
+  }
+  disk_stop();
+  kept_close(store);
+}
+
+/// Returns 1 and says why if the store is not as it must be after a power loss at this event.
+static int check(const char *folder, size_t event, unsigned seed) {
+  int64_t least = 0, most = 0, one = -1, two = -2;
+  for (int number = 1; number <= COMMITS; number++) {
+    if (commits[number].durable && commits[number].returned <= event) least = number;
+    if (commits[number].begun <= event) most = number;
+  }
+  kept_error error;
+  kept_store *store;
+  must(kept_open(folder, NULL, &store, &error), &error, "open after the power loss");
+  must(kept_get_int64(store, "first", &one, &error), &error, "get");
+  must(kept_get_int64(store, "second", &two, &error), &error, "get");
+  kept_close(store);
+  char quarantine[600];
+  snprintf(quarantine, sizeof quarantine, "%s/quarantine", folder);
+  int is_wrong = one != two || one < least || one > most || access(quarantine, F_OK) == 0;
+  if (is_wrong)
+    fprintf(stderr, "event %zu, seed %u: found %" PRId64 " and %" PRId64 ", expected %" PRId64 " to %" PRId64 "\n",
+            event, seed, one, two, least, most);
+  return is_wrong;
+}
+
+int main(int count, char **arguments) {
+  if (count < 2) return 2;
+  size_t stride = count > 2 ? strtoul(arguments[2], NULL, 10) : 1;
+  char alive[512], dead[512], command[600];
+  snprintf(alive, sizeof alive, "%s/alive", arguments[1]);
+  snprintf(dead, sizeof dead, "%s/dead", arguments[1]);
+  if (disk_install(alive) != 0) return 2;
+  live(alive);
+  int failures = 0;
+  size_t moments = 0;
+  for (size_t event = 0; event <= disk_events(); event += stride ? stride : 1) {
+    for (unsigned mode = 0; mode < 3; mode++, moments++) {
+      unsigned seed = mode < 2 ? mode : (unsigned)event + 2;
+      snprintf(command, sizeof command, "%s/values.sqlite-shm", dead);
+      unlink(command);
+      snprintf(command, sizeof command, "%s/values.sqlite-wal", dead);
+      unlink(command);
+      if (mkdir(dead, 0700) != 0 && access(dead, W_OK) != 0) return 2;
+      if (disk_cut(event, seed, dead) != 0) return 2;
+      failures += check(dead, event, seed);
+    }
+  }
+  printf("%zu events, %zu power losses, %d wrong\n", disk_events(), moments, failures);
+  return failures != 0;
+}
