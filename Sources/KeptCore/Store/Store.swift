@@ -12,6 +12,8 @@ public final class Store: SettingsAccess {
   // Under which name the shared store is known to this process; nil: this handle has it alone.
   private let identity: OpenLocations.Identity?
   private let isClosed = Atomic<Bool>(false)
+  // Only who wrote something has something to sync when it closes.
+  private let hasWritten = Atomic<Bool>(false)
   package let observation: StoreObservation
 
   private init(_ shared: SharedStore, _ identity: OpenLocations.Identity?, _ options: StoreOptions) {
@@ -67,7 +69,9 @@ public final class Store: SettingsAccess {
     guard !isClosed.exchange(true, ordering: .acquiringAndReleasing) else { return }
     shared.unsubscribe(ObjectIdentifier(self))
     observation.end()
-    do { try shared.storage.flush() } catch { report(error) }
+    if hasWritten.load(ordering: .acquiring) {
+      do { try shared.storage.flush() } catch { report(error) }
+    }
     if identity.map(OpenLocations.leave) ?? true { shared.storage.close() }
   }
 
@@ -131,7 +135,9 @@ extension Store {
   /// Its values were checked.
   func commit(_ batch: Batch) throws(StoreError) -> Commit {
     try checkOpen()
-    return try shared.commit(batch, by: self)
+    let commit = try shared.commit(batch, by: self)
+    if !commit.changes.isEmpty { hasWritten.store(true, ordering: .releasing) }
+    return commit
   }
 
   /// Subscribes this handle's deliveries to the shared store's commits.
