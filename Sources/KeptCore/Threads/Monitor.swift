@@ -41,6 +41,15 @@ final class Monitor<State>: @unchecked Sendable {
     return try body(&state)
   }
 
+  /// Changes the state where nobody who waits can be concerned, and wakes nobody.
+  func updateQuietly<Result, Failure: Error>(
+    _ body: (inout State) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    pthread_mutex_lock(mutex)
+    defer { pthread_mutex_unlock(mutex) }
+    return try body(&state)
+  }
+
   /// Waits until `body` gives a result, at most so long; nil when the time is up.
   func wait<Result>(milliseconds: Int64, until body: (inout State) -> Result?) -> Result? {
     let deadline = kept_deadline(milliseconds)

@@ -42,11 +42,14 @@ final class Keeper: Sendable {
   func end() { state.update { $0.isEnded = true } }
 
   private func note(_ what: (inout State) -> Void) {
-    let mustStart = state.update { state in
+    let (mustStart, mustWake) = state.updateQuietly { state in
+      let wasIdle = state.isIdle
       what(&state)
       defer { state.hasThread = true }
-      return !state.hasThread && !state.isEnded
+      return (!state.hasThread && !state.isEnded, wasIdle)
     }
+    // One that works, or pauses before it does, finds the note by itself.
+    if mustWake { state.update { _ in } }
     // Without a thread, writes are still synced by `flush` and `close`, and each read asks SQLite after a while.
     if mustStart { try? LibraryThread.start { [self] in work() } }
   }

@@ -40,7 +40,7 @@ public final class LocalStorage: Storage {
     let pulse = try PulseFile.open(in: folder, for: reader.storeID())
     let index = Index()
     let filler = IndexFiller(index, pulse, reader)
-    let writer = Monitor<LocalWriter?>(LocalWriter(try database.connect(), pulse, limit: limit))
+    let writer = Monitor<LocalWriter?>(LocalWriter(try database.connect(), pulse, filler, limit: limit))
     let log = LogSync(of: database)
     (self.pulse, self.index, self.filler, self.writer, self.log) = (pulse, index, filler, writer, log)
     commits = GroupCommit { Self.commit($0, by: writer, telling: filler) }

@@ -16,6 +16,8 @@ final class IndexFiller: Sendable {
 
   /// More rows than this are not applied one by one: the index begins anew.
   private static let deltaLimit = 4096
+  /// What a commit of so few keys has written is likely to be read or written again.
+  private static let worthKnowing = 64
 
   init(_ index: Index, _ pulse: Pulse, _ reader: sending LocalReader) {
     self.index = index
@@ -50,12 +52,17 @@ final class IndexFiller: Sendable {
       index.change(current: own &+ 1, applied: last.revision) { changes in
         for commit in commits {
           for change in commit.changes {
-            guard index.knows(change.key) else { continue }
+            guard index.knows(change.key) || commit.changes.count <= Self.worthKnowing else { continue }
             changes.put(IndexedEntry(change.key, Entry(value: change.new, revision: commit.revision)))
           }
         }
       }
     }
+  }
+
+  /// The value of a key at a revision, if the index has it: an inner nil is an absent key.
+  func known(_ key: KeyName, at revision: Revision) -> Value?? {
+    state.updateQuietly { _ in index.applied == revision ? index.entry(for: key).map(\.value) : nil }
   }
 
   /// Runs `body` with the reading connection.
