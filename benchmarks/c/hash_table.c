@@ -1,5 +1,5 @@
 /* The floor of reading: one atomic load, which says whether anything changed, then a lookup in a plain hash table (open
- * addressing over a power of two, at most a quarter full). It keeps nothing and shares nothing. */
+ * addressing over a power of two, at most half full). It keeps nothing and shares nothing. */
 #include "complaint.h"
 #include "engine.h"
 
@@ -19,19 +19,23 @@ typedef struct table {
   slot *slots;
 } table;
 
-/* Eight bytes at a time, multiplied and folded. */
+static uint64_t word_at(const char *text) {
+  uint64_t word;
+  memcpy(&word, text, sizeof word);
+  return word;
+}
+
+/* Both halves of the product: the last digits of a name are in the upper bytes of a word, and must reach the mask. */
+static uint64_t mix(uint64_t sum, uint64_t word) {
+  unsigned __int128 product = (unsigned __int128)(sum ^ word) * 0x9FB21C651E98DF25u;
+  return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+/* Eight bytes at a time; the last eight overlap those before. Keys are never shorter. */
 static uint64_t hash(const char *text, size_t length) {
   uint64_t sum = length;
-  for (; length >= 8; text += 8, length -= 8) {
-    uint64_t word;
-    memcpy(&word, text, 8);
-    sum = (sum ^ word) * 0x9FB21C651E98DF25u;
-    sum ^= sum >> 32;
-  }
-  uint64_t rest = 0;
-  memcpy(&rest, text, length);
-  sum = (sum ^ rest) * 0x9FB21C651E98DF25u;
-  return sum ^ sum >> 29;
+  for (size_t at = 0; at + 8 < length; at += 8) sum = mix(sum, word_at(text + at));
+  return mix(sum, word_at(text + length - 8));
 }
 
 /* The slot of a key, or the free one where it belongs. */
@@ -100,7 +104,7 @@ static void get_texts(void *session, walk *walk) {
 static void fill_table(void *session, walk *walk) {
   table *table = session;
   for (size_t step = 0; step < walk->steps; step++) {
-    if (table->used * 4 > table->mask) resize(table, (table->mask + 1) * 2);
+    if (table->used * 2 > table->mask) resize(table, (table->mask + 1) * 2);
     const key *key = walk_next(walk);
     slot *slot = find(table, key->text, key->length);
     table->used += slot->key.length == 0;

@@ -1,0 +1,56 @@
+"""Fair measuring, as c/rounds.c does it: many short turns, A B C A B C …, of which the median counts."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+TURN_NS = 2_000_000
+
+
+@dataclass(frozen=True)
+class Contestant:
+    name: str
+    loop: Callable[[int], None]
+    """Does so many operations."""
+    role: str = "contestant"
+    """Or "floor", or "base": what a goal compares with, in no column of its own."""
+
+    def turn(self, operations: int) -> int:
+        """The nanoseconds that a turn took."""
+        began = time.perf_counter_ns()
+        self.loop(operations)
+        return time.perf_counter_ns() - began
+
+    def calibrated(self) -> int:
+        """How many operations fill a turn."""
+        operations = 1
+        while (took := self.turn(operations)) < TURN_NS / 4:
+            operations *= 2
+        return max(1, operations * TURN_NS // took)
+
+
+@dataclass(frozen=True)
+class Row:
+    name: str
+    goals: list[str]
+    contestants: list[Contestant]
+    section: str = "Python"
+
+    def run(self, rounds: int) -> None:
+        """Measures, and prints a line of JSON for benchmarks/report to read."""
+        operations = [each.calibrated() for each in self.contestants]
+        results: list[list[float]] = [[] for _ in self.contestants]
+        for _ in range(rounds):
+            for contestant, count, result in zip(self.contestants, operations, results):
+                result.append(contestant.turn(count) / count)
+        self.print(results)
+
+    def print(self, results: list[list[float]]) -> None:
+        measured = [
+            {"name": each.name, "role": each.role, "rounds": result} for each, result in zip(self.contestants, results)
+        ]
+        line = {"section": self.section, "row": self.name, "unit": "ns", "goals": self.goals, "measured": measured}
+        print(json.dumps(line), flush=True)

@@ -1,0 +1,38 @@
+"""Every row that Python measures: rows.py FOLDER [--quick] makes stores in FOLDER, and prints a line of JSON a row."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from engines import BareCall, Dictionary, KeptByKey, KeptByName, SQLite
+from rounds import Contestant, Row
+
+
+def rows(folder: Path) -> list[Row]:
+    by_key, by_name = KeptByKey(folder), KeptByName(folder)
+    sqlite, dictionary, bare = SQLite(folder), Dictionary(), BareCall()
+    beside_get = [
+        Contestant("sqlite3", sqlite.get),
+        Contestant("dict", dictionary.get, role="floor"),
+        Contestant("bare ctypes call", bare.call, role="floor"),
+    ]
+    beside_set = [
+        Contestant("sqlite3", sqlite.set),
+        Contestant("bare ctypes call", bare.call, role="floor"),
+    ]
+    return [
+        Row("get by kept.Key, read before", ["<= 100 ns"], [Contestant("Kept", by_key.get), *beside_get]),
+        Row("get by name, read before", ["<= 100 ns"], [Contestant("Kept", by_name.get), *beside_get]),
+        Row("set by kept.Key", ["<= 1.5 x sqlite3"], [Contestant("Kept", by_key.set), *beside_set]),
+    ]
+
+
+def main() -> None:
+    rounds = 31 if "--quick" in sys.argv else 151
+    for row in rows(Path(sys.argv[1])):
+        print(f"bench: {row.name}", file=sys.stderr)
+        row.run(rounds)
+
+
+main()
