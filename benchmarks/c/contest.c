@@ -1,4 +1,4 @@
-/* Prepares the contestants of a row, lets them play, and prints one line of JSON: benchmarks/report/ reads it. */
+/* Prepares the contestants of a row, lets them play, and prints one line of JSON: runner/rows.py reads it. */
 #include "contest.h"
 
 #include "folders.h"

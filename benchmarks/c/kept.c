@@ -44,7 +44,8 @@ static void get_texts(void *session, walk *walk) {
   char buffer[64];
   for (size_t step = 0; step < walk->steps; step++) {
     size_t length;
-    check(kept_get_string(session, walk_next(walk)->text, buffer, sizeof buffer, &length, &error), &error, "get a text");
+    kept_status status = kept_get_string(session, walk_next(walk)->text, buffer, sizeof buffer, &length, &error);
+    check(status, &error, "get a text");
     walk->sum += length + (unsigned char)buffer[0];
   }
 }

@@ -1,7 +1,7 @@
 /* The keys and values that every engine is asked for, and the order in which it is asked.
  *
- * Stores are filled in sorted order and asked at random. The random order is laid out in memory once, so that the asking
- * itself walks straight on and its cost is the same for everybody. */
+ * Stores are filled in sorted order and asked at random. The random order is laid out in memory once, so that the
+ * asking itself walks straight on and its cost is the same for everybody. */
 #ifndef BENCH_KEYS_H
 #define BENCH_KEYS_H
 

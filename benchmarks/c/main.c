@@ -1,5 +1,5 @@
-/* bench FOLDER [--quick] [--only TEXT]: runs the rows of C, all or those whose name has TEXT in it, and prints a line of
- * JSON for each. Stores are made in FOLDER. */
+/* bench FOLDER [--quick] [--only TEXT]: runs the rows of C, all or those whose name has TEXT in it, and prints a line
+ * of JSON for each. Stores are made in FOLDER. */
 #include "complaint.h"
 #include "contest.h"
 #include "writer.h"

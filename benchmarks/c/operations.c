@@ -1,46 +1,41 @@
-/* operations FOLDER OPERATION COUNT: does one operation on Kept so many times, for callgrind to count instructions. Two
+/* operations FOLDER ENGINE OPERATION COUNT: does one operation so many times, for callgrind to count instructions. Two
  * runs of different length differ by the operations alone. */
 #include "complaint.h"
+#include "engines.h"
 #include "filling.h"
 #include "folders.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct counted {
-  const char *name;
-  void (*loop)(void *session, walk *walk);
-  kind kind;
-} counted;
+typedef void loop(void *session, walk *walk);
 
-static counted find(const char *name) {
-  const counted known[] = {
-    {"get-int64", kept.get_integers, INTEGER},
-    {"get-string", kept.get_texts, TEXT},
-    {"set-int64", kept.set, INTEGER},
-  };
-  for (size_t at = 0; at < sizeof known / sizeof *known; at++) {
-    if (strcmp(known[at].name, name) == 0) return known[at];
-  }
+static loop *loop_named(const engine *engine, const char *name) {
+  if (strcmp(name, "get_integers") == 0) return engine->get_integers;
+  if (strcmp(name, "get_texts") == 0) return engine->get_texts;
+  if (strcmp(name, "set") == 0) return engine->set;
   complain("there is no operation %s", name);
 }
 
+/* Once through all keys, so that none is new; then what is counted. */
+static void run(loop *loop, void *session, const keys *keys, size_t steps) {
+  walk warm = {.ring = keys->sorted, .count = keys->count, .steps = keys->count, .stamp = 1000000};
+  loop(session, &warm);
+  walk counted = {.ring = keys->shuffled, .count = keys->count, .steps = steps, .stamp = 2000000};
+  loop(session, &counted);
+}
+
 int main(int count, char **arguments) {
-  if (count != 4) complain("usage: operations FOLDER OPERATION COUNT");
-  counted operation = find(arguments[2]);
+  if (count != 5) complain("usage: operations FOLDER ENGINE OPERATION COUNT");
+  const engine *engine = engine_named(arguments[2]);
+  loop *loop = loop_named(engine, arguments[3]);
   const keys *keys = keys_of(1000);
   char *folder = folder_make(arguments[1], arguments[2]);
-  void *store = open_filled(&kept, folder, false, keys, operation.kind);
-  void *session = kept.join(store);
-
-  walk warm = {.ring = keys->sorted, .count = keys->count, .steps = keys->count, .stamp = 1000000};
-  operation.loop(session, &warm);
-  walk walk = {
-    .ring = keys->shuffled, .count = keys->count, .steps = strtoul(arguments[3], NULL, 10), .stamp = 2000000};
-  operation.loop(session, &walk);
-
-  kept.leave(session);
-  kept.close(store);
+  void *store = open_filled(engine, folder, false, keys, loop == engine->get_texts ? TEXT : INTEGER);
+  void *session = engine->join(store);
+  run(loop, session, keys, strtoul(arguments[4], NULL, 10));
+  engine->leave(session);
+  engine->close(store);
   folder_remove(folder);
   free(folder);
   return 0;

@@ -1,5 +1,5 @@
-/* The floor of writing: one page of a file that has its full size, written, and synced where the set is durable. It keeps
- * only the last value, and tears it when the power fails. */
+/* The floor of writing: one page of a file that has its full size, written, and synced where the set is durable. It
+ * keeps only the last value, and tears it when the power fails. */
 #include "complaint.h"
 #include "engine.h"
 #include "folders.h"

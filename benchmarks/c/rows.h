@@ -37,13 +37,13 @@ extern const task loading;     /* loading the engine's library into a fresh proc
 
 struct row {
   const char *section, *name;
-  const char *goals[MAX_GOALS];   /* "<= 25 ns", "<= 1.5 x SQLite" (times its time), ">= 4 x one thread" (times its speed) */
+  const char *goals[MAX_GOALS];   /* "<= 25 ns", "<= 1.5 x SQLite", ">= 4 x one thread": runner/goals.py explains */
   const task *task;
   operation operation;
   size_t keys;
   int threads;          /* 0: one */
   bool durable;
-  bool beside_writer;   /* another process sets keys all the while, 1,000 a second */
+  bool beside_writer;   /* another process sets keys meanwhile, 1,000 a second */
   contestant contestants[MAX_CONTESTANTS];
 };
 

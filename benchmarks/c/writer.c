@@ -3,6 +3,7 @@
 
 #include "clock.h"
 #include "complaint.h"
+#include "engines.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -63,14 +64,6 @@ void writer_end(writer *writer) {
 /* ------------------------------------------------------------------------------------------------------------------
  * The other side
  * --------------------------------------------------------------------------------------------------------------- */
-
-static const engine *engine_named(const char *name) {
-  const engine *const engines[] = {&kept, &sqlite, &lmdb};
-  for (size_t at = 0; at < sizeof engines / sizeof *engines; at++) {
-    if (strcmp(engines[at]->name, name) == 0) return engines[at];
-  }
-  complain("no engine %s can write beside a reader", name);
-}
 
 /* Sets at an even pace until there is a command to read. */
 static void write_on(const engine *engine, void *session, walk *walk) {

@@ -40,7 +40,7 @@ class Row:
     section: str = "Python"
 
     def run(self, rounds: int) -> None:
-        """Measures, and prints a line of JSON for benchmarks/report to read."""
+        """Measures, and prints a line of JSON for runner/rows.py."""
         operations = [each.calibrated() for each in self.contestants]
         results: list[list[float]] = [[] for _ in self.contestants]
         for _ in range(rounds):

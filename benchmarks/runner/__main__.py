@@ -1,7 +1,7 @@
 """Runs every measuring program and prints one table; scripts/bench has built all that it needs.
 
-A measuring program makes its stores in the folder that it is given and prints a line of JSON a row (rows.py). To add one,
-in Swift or in another language, add it to `measure`.
+A measuring program makes its stores in the folder that it is given and prints a line of JSON a row (rows.py). To add
+one, in Swift or in another language, add it to `measure`.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import instructions
 import machine
@@ -53,7 +54,7 @@ def measure(stores: Path, quick: bool) -> list[Row]:
     ]
 
 
-def circumstances(asked: argparse.Namespace, others: float) -> dict[str, object]:
+def circumstances(asked: argparse.Namespace, others: float) -> dict[str, Any]:
     return {
         "command": "scripts/bench --quick" if asked.quick else "scripts/bench",
         "date": machine.today(),
@@ -63,8 +64,8 @@ def circumstances(asked: argparse.Namespace, others: float) -> dict[str, object]
     }
 
 
-def in_words(seen: dict[str, object]) -> str:
-    versions = ", ".join(f"{name} {version}" for name, version in dict(seen["versions"]).items())  # type: ignore[call-overload]
+def in_words(seen: dict[str, Any]) -> str:
+    versions = ", ".join(f"{name} {version}" for name, version in seen["versions"].items())
     return (
         f"`{seen['command']}` on {seen['date']}, {seen['cores']} cores, of which other programs used "
         f"{seen['used by other programs']} meanwhile.\n{versions}."

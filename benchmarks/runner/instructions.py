@@ -1,40 +1,46 @@
-"""Counts the instructions of one operation with callgrind: two runs of different length differ by the operations alone."""
+"""Counts the instructions of one operation with callgrind: two runs of different length differ by that alone."""
 
 from __future__ import annotations
 
 import re
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 from rows import KEPT, Measured, Row
 
 SECTION = "Instructions, by callgrind"
-OPERATIONS = {
-    "get int64": "get-int64",
-    "get 20-byte string": "get-string",
-    "set": "set-int64",
-}
+ENGINES = [KEPT, "SQLite", "LMDB"]
+OPERATIONS = {"get int64": "get_integers", "get 20-byte string": "get_texts", "set": "set"}
+"""And the loop of c/engine.h that does it."""
 SHORT, LONG = 200, 1200
 """Of 1,000 keys: the difference asks each of them once."""
 
 
-def callgrind(program: Path, folder: Path, operation: str, count: int, out: Path = Path("/dev/null")) -> str:
+def callgrind(
+    program: Path, folder: Path, *arguments: str, out: Path = Path("/dev/null"), options: Sequence[str] = ()
+) -> str:
     """Runs the program `operations` under callgrind; what callgrind said."""
-    command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={out}", str(program), str(folder), operation]
-    return subprocess.run([*command, str(count)], capture_output=True, text=True, check=True).stderr
+    tool = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={out}", *options]
+    command = [*tool, str(program), str(folder), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stderr
 
 
-def _collected(program: Path, folder: Path, operation: str, count: int) -> int:
-    said = callgrind(program, folder, operation, count)
+def _collected(program: Path, folder: Path, *arguments: str) -> int:
+    said = callgrind(program, folder, *arguments)
     if not (found := re.search(r"Collected : (\d+)", said)):
         raise RuntimeError(f"callgrind told no number of instructions; it said:\n{said}")
     return int(found[1])
 
 
+def _counted(program: Path, folder: Path, engine: str, operation: str) -> Measured:
+    short, long = (_collected(program, folder, engine, operation, str(count)) for count in (SHORT, LONG))
+    return Measured(engine, "contestant", [(long - short) / (LONG - SHORT)])
+
+
 def rows(program: Path, folder: Path) -> list[Row]:
-    rows = []
-    for name, operation in OPERATIONS.items():
-        short, long = (_collected(program, folder, operation, count) for count in (SHORT, LONG))
-        counted = Measured(KEPT, "contestant", [(long - short) / (LONG - SHORT)])
-        rows.append(Row(SECTION, name, "instructions", [], [counted]))
-    return rows
+    """A row for each operation."""
+    return [
+        Row(SECTION, name, "instructions", [], [_counted(program, folder, engine, operation) for engine in ENGINES])
+        for name, operation in OPERATIONS.items()
+    ]

@@ -14,5 +14,5 @@ def write(path: Path, text: str) -> None:
         before, rest = whole.split(BEGIN)
         _, after = rest.split(END)
     except ValueError:
-        raise SystemExit(f'{path} needs the lines "{BEGIN}" and "{END}", once each: the table goes between them') from None
+        raise SystemExit(f'{path} needs the lines "{BEGIN}" and "{END}", once each, for the table') from None
     path.write_text(f"{before}{BEGIN}\n\n{text}\n\n{END}{after}")

@@ -17,7 +17,7 @@ def figure(value: float, unit: str) -> str:
     scales = [(1e6, "MB")] if unit == "bytes" else [(1, "ns"), (1e3, "µs"), (1e6, "ms")]
     scale, name = max((each for each in scales if value >= each[0]), default=scales[0])
     scaled = value / scale
-    return f"{scaled:.0f} {name}" if scaled >= 100 else f"{scaled:.3g} {name}"
+    return f"{scaled:.0f} {name}" if scaled >= 99.95 else f"{scaled:#.3g} {name}"
 
 
 def sections(rows: list[Row]) -> dict[str, list[Line]]:
