@@ -26,7 +26,6 @@ typedef struct engine {
 } engine;
 
 extern const engine kept, sqlite, lmdb;
-extern const engine sqlite_known; /* the floor of opening: SQLite that neither asks nor makes anything first */
 extern const engine hash_table;   /* the floor of reading */
 extern const engine page;         /* the floor of writing */
 

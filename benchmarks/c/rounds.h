@@ -1,7 +1,7 @@
 /* Fair measuring: the players of a row take turns, A B C A B C …, so that what the machine does meanwhile meets all.
  *
- * Many short turns, of which the median counts: on a busy machine a turn that is shorter than the scheduler's slice is
- * mostly left alone, where a long one never is. */
+ * The median of the turns counts. On a busy machine a turn that is shorter than the scheduler's slice is mostly left
+ * alone, where a long one never is. */
 #ifndef BENCH_ROUNDS_H
 #define BENCH_ROUNDS_H
 

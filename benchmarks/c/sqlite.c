@@ -10,7 +10,6 @@
 typedef struct store {
   char *path;
   bool durable;
-  bool known;   /* to have its table: nothing is asked or made when it is opened */
 } store;
 
 typedef struct session {
@@ -34,16 +33,10 @@ static sqlite3_stmt *prepared(session *session, sqlite3_stmt **statement, const 
   return *statement;
 }
 
-static void *open_known(const char *folder, bool durable) {
+static void *open_store(const char *folder, bool durable) {
   store *opened = malloc(sizeof *opened);
   if (!opened) complain("no memory");
-  *opened = (store){folder_path(folder, "values.sqlite"), durable, true};
-  return opened;
-}
-
-static void *open_store(const char *folder, bool durable) {
-  store *opened = open_known(folder, durable);
-  opened->known = false;
+  *opened = (store){folder_path(folder, "values.sqlite"), durable};
   return opened;
 }
 
@@ -61,10 +54,8 @@ static void *join(void *store_) {
   int status = sqlite3_open_v2(store->path, &joined->connection, flags, NULL);
   check(joined->connection, status == SQLITE_OK, "open");
   sqlite3_busy_timeout(joined->connection, 60000);
-  if (!store->known) {
-    run(joined->connection, "PRAGMA journal_mode = WAL");
-    run(joined->connection, "CREATE TABLE IF NOT EXISTS setting (key TEXT PRIMARY KEY NOT NULL, value) WITHOUT ROWID");
-  }
+  run(joined->connection, "PRAGMA journal_mode = WAL");
+  run(joined->connection, "CREATE TABLE IF NOT EXISTS setting (key TEXT PRIMARY KEY NOT NULL, value) WITHOUT ROWID");
   run(joined->connection, store->durable ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL");
   return joined;
 }
@@ -141,10 +132,4 @@ const engine sqlite = {
   .name = "SQLite", .library = sqlite3_libversion,
   .create = create, .open = open_store, .join = join, .leave = leave, .close = close_store,
   .get_integers = get_integers, .get_texts = get_texts, .set = set, .set_together = set_together,
-};
-
-const engine sqlite_known = {
-  .name = "SQLite, table known to exist",
-  .create = create, .open = open_known, .join = join, .leave = leave, .close = close_store,
-  .get_integers = get_integers, .set_together = set_together,
 };

@@ -7,7 +7,19 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-TURN_NS = 2_000_000
+MILLISECOND = 1_000_000
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Reading takes many short turns. Writing takes long ones, so that each has its share of SQLite's checkpoints."""
+
+    rounds: int
+    turn_ns: int
+
+
+FULL = {"reading": Plan(151, 2 * MILLISECOND), "writing": Plan(41, 100 * MILLISECOND)}
+QUICK = {"reading": Plan(31, 2 * MILLISECOND), "writing": Plan(9, 100 * MILLISECOND)}
 
 
 @dataclass(frozen=True)
@@ -24,12 +36,12 @@ class Contestant:
         self.loop(operations)
         return time.perf_counter_ns() - began
 
-    def calibrated(self) -> int:
+    def calibrated(self, turn_ns: int) -> int:
         """How many operations fill a turn."""
         operations = 1
-        while (took := self.turn(operations)) < TURN_NS / 4:
+        while (took := self.turn(operations)) < turn_ns / 4:
             operations *= 2
-        return max(1, operations * TURN_NS // took)
+        return max(1, operations * turn_ns // took)
 
 
 @dataclass(frozen=True)
@@ -37,13 +49,14 @@ class Row:
     name: str
     goals: list[str]
     contestants: list[Contestant]
+    kind: str = "reading"
     section: str = "Python"
 
-    def run(self, rounds: int) -> None:
+    def run(self, plan: Plan) -> None:
         """Measures, and prints a line of JSON for runner/rows.py."""
-        operations = [each.calibrated() for each in self.contestants]
+        operations = [each.calibrated(plan.turn_ns) for each in self.contestants]
         results: list[list[float]] = [[] for _ in self.contestants]
-        for _ in range(rounds):
+        for _ in range(plan.rounds):
             for contestant, count, result in zip(self.contestants, operations, results):
                 result.append(contestant.turn(count) / count)
         self.print(results)

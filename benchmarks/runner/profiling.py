@@ -33,7 +33,7 @@ def _of(program: Path, folder: Path, name: str, loop: str) -> str:
 
 
 def _costs(out: Path, inclusive: str) -> list[tuple[str, float]]:
-    """The functions by cost, from kept.h downwards. One that was inlined in several places counts as its dearest part."""
+    """The functions by cost, from kept.h downwards; one that is inlined in several places by its dearest part."""
     annotate = ["callgrind_annotate", f"--inclusive={inclusive}", "--threshold=100", str(out)]
     annotated = subprocess.run(annotate, capture_output=True, text=True, check=True).stdout
     demangle = ["swift", "demangle", "--simplified"]
