@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 from collections.abc import Sequence
@@ -23,7 +24,9 @@ def callgrind(
     """Runs the program `operations` under callgrind; what callgrind said."""
     tool = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={out}", *options]
     command = [*tool, str(program), str(folder), *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=True).stderr
+    # Swift seeds its hashes anew in every process: two runs would not be alike.
+    environment = {**os.environ, "SWIFT_DETERMINISTIC_HASHING": "1"}
+    return subprocess.run(command, capture_output=True, text=True, check=True, env=environment).stderr
 
 
 def _collected(program: Path, folder: Path, *arguments: str) -> int:

@@ -34,11 +34,12 @@ def _section(name: str, rows: list[Row]) -> list[Line]:
 
 def _lines(row: Row, rivals: list[str]) -> list[Line]:
     """A line for the row with its first goal, and one for each further goal."""
-    judgements = [judge(row, goal) for goal in row.goals]
-    lines = []
-    for beside, judgement in zip_longest([_figures(row, rivals)], judgements or [None]):
-        lines.append((beside or [""] * (len(rivals) + 3)) + _judged(row, judgement))
-    return lines
+    first = _figures(row, rivals)
+    if not row.goals:
+        return [[*first, to_first_rival(row), "", ""]]
+    further = [""] * len(first)
+    judged = [_judged(judge(row, goal)) for goal in row.goals]
+    return [beside + judgement for beside, judgement in zip_longest([first], judged, fillvalue=further)]
 
 
 def _figures(row: Row, rivals: list[str]) -> Line:
@@ -51,9 +52,7 @@ def _named(measured: Measured, unit: str) -> str:
     return f"{figure(measured.median, unit)} ({measured.name})"
 
 
-def _judged(row: Row, judgement: Judgement | None) -> Line:
-    if judgement is None:
-        return [to_first_rival(row), "", ""]
+def _judged(judgement: Judgement) -> Line:
     return [judgement.ratio, judgement.goal, judgement.verdict]
 
 
