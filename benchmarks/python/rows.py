@@ -1,7 +1,9 @@
-"""Every row that Python measures: rows.py FOLDER [--quick] makes stores in FOLDER, and prints a line of JSON a row."""
+"""rows.py FOLDER [--quick] [--only TEXT]: runs the rows of Python, all or those whose name has TEXT in it, and prints a
+line of JSON for each. Stores are made in FOLDER."""
 
 from __future__ import annotations
 
+import argparse
 import sys
 from pathlib import Path
 
@@ -28,11 +30,21 @@ def rows(folder: Path) -> list[Row]:
     ]
 
 
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--only", default="")
+    return parser.parse_args()
+
+
 def main() -> None:
-    plans = QUICK if "--quick" in sys.argv else FULL
-    for row in rows(Path(sys.argv[1])):
-        print(f"bench: {row.name}", file=sys.stderr)
-        row.run(plans[row.kind])
+    asked = arguments()
+    plans = QUICK if asked.quick else FULL
+    for row in rows(asked.folder):
+        if asked.only in row.name:
+            print(f"bench: {row.name}", file=sys.stderr)
+            row.run(plans[row.kind])
 
 
 main()

@@ -32,25 +32,33 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="scripts/bench", description="Measures Kept beside its rivals.")
     parser.add_argument("--quick", action="store_true", help="fewer rounds: under two minutes")
     parser.add_argument("--write", action="store_true", help="print the table into docs/performance.md too")
+    parser.add_argument("--only", default="", metavar="TEXT", help="only the rows that have this in their name")
     parser.add_argument("--profile", action="store_true", help="only show where the instructions of get and set go")
-    return parser.parse_args()
+    asked = parser.parse_args()
+    if asked.write and asked.only:
+        parser.error("--write prints the whole table; leave out --only")
+    return asked
 
 
-def run(*command: str | Path, quick: bool) -> list[Row]:
+def run(asked: argparse.Namespace, *command: str | Path) -> list[Row]:
     """The rows that a measuring program prints."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "bindings/python/src"), "KEPT_LIBRARY": str(LIBRARY)}
-    whole = [*map(str, command), *(["--quick"] if quick else [])]
+    whole = [*map(str, command), "--only", asked.only, *(["--quick"] if asked.quick else [])]
     printed = subprocess.run(whole, stdout=subprocess.PIPE, text=True, check=True, env=environment).stdout
     return rows.read(printed.splitlines())
 
 
-def measure(stores: Path, quick: bool) -> list[Row]:
-    size = Measured(KEPT, "contestant", [LIBRARY.stat().st_size])
+def size() -> Row:
+    measured = Measured(KEPT, "contestant", [LIBRARY.stat().st_size])
+    return Row("Opening and loading", "size of the library, stripped", "bytes", ["<= 7 MB"], [measured])
+
+
+def measure(asked: argparse.Namespace, stores: Path) -> list[Row]:
     return [
-        *run(PROGRAMS / "bench", stores, quick=quick),
-        Row("Opening and loading", "size of the library, stripped", "bytes", ["<= 7 MB"], [size]),
-        *run(sys.executable, ROOT / "benchmarks/python/rows.py", stores, quick=quick),
-        *instructions.rows(PROGRAMS / "operations", stores),
+        *run(asked, PROGRAMS / "bench", stores),
+        *(row for row in [size()] if asked.only in row.row),
+        *run(asked, sys.executable, ROOT / "benchmarks/python/rows.py", stores),
+        *instructions.rows(PROGRAMS / "operations", stores, asked.only),
     ]
 
 
@@ -79,7 +87,7 @@ def main() -> None:
         print(profiling.profile(PROGRAMS / "operations", stores))
         return
     load = machine.Load()
-    measured = measure(stores, asked.quick)
+    measured = measure(asked, stores)
     seen = circumstances(asked, load.of_others())
     print(f"\n{table.as_text(measured)}\n\n{in_words(seen)}")
     (BUILD / "results.json").write_text(json.dumps({**seen, "rows": [row.as_json() for row in measured]}, indent=1))

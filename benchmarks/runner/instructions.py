@@ -41,9 +41,10 @@ def _counted(program: Path, folder: Path, engine: str, operation: str) -> Measur
     return Measured(engine, "contestant", [(long - short) / (LONG - SHORT)])
 
 
-def rows(program: Path, folder: Path) -> list[Row]:
-    """A row for each operation."""
+def rows(program: Path, folder: Path, only: str) -> list[Row]:
+    """A row for each operation whose name has `only` in it."""
     return [
         Row(SECTION, name, "instructions", [], [_counted(program, folder, engine, operation) for engine in ENGINES])
         for name, operation in OPERATIONS.items()
+        if only in name
     ]
