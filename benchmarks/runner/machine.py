@@ -17,10 +17,15 @@ def _answer(*command: str) -> str:
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
 
 
+LIBRARY = ["Sources", "include", "Package.swift"]
+"""What the figures depend on, of all that is in the repository."""
+
+
 def _kept(header: Path) -> str:
     numbers = re.findall(r"^#define KEPT_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)$", header.read_text(), re.MULTILINE)
-    changed = " with changes" if _answer("git", "status", "--porcelain", "--untracked-files=no") else ""
-    return f"{'.'.join(numbers)} ({_answer('git', 'rev-parse', '--short', 'HEAD')}{changed})"
+    commit = _answer("git", "log", "-1", "--format=%h", "--", *LIBRARY)
+    changed = " with changes" if _answer("git", "status", "--porcelain", "--", *LIBRARY) else ""
+    return f"{'.'.join(numbers)} ({commit}{changed})"
 
 
 def versions(header: Path) -> dict[str, str]:

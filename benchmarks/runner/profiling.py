@@ -10,8 +10,6 @@ from instructions import OPERATIONS, callgrind
 from rows import KEPT
 
 COUNT = 4000
-WARMING = 1000
-"""`operations` asks for each key once before it begins to count; a profile has both."""
 FUNCTIONS = 45
 LINE = re.compile(r" *(?P<cost>[\d,]+) \( ?[\d.]+%\)  [^ ]*?:(?P<function>.+?)(?: \[[^\]]*\])?$")
 ABOVE = re.compile(r"/operations\]|/ld-linux|libc_start|TOTALS")
@@ -23,7 +21,7 @@ def profile(program: Path, folder: Path) -> str:
 
 def _of(program: Path, folder: Path, name: str, loop: str) -> str:
     out = folder / f"{loop}.callgrind"
-    callgrind(program, folder, KEPT, loop, str(COUNT), out=out, options=[f"--toggle-collect={loop}"])
+    callgrind(program, folder, KEPT, loop, str(COUNT), out=out, options=["--toggle-collect=profiled"])
     parts = []
     for inclusive, title in [("yes", "with all that it calls"), ("no", "itself")]:
         costs = _costs(out, inclusive)
@@ -41,6 +39,6 @@ def _costs(out: Path, inclusive: str) -> list[tuple[str, float]]:
     costs: dict[str, float] = {}
     for line in readable.splitlines():
         if (found := LINE.match(line)) and not ABOVE.search(line):
-            cost = int(found["cost"].replace(",", "")) / (COUNT + WARMING)
+            cost = int(found["cost"].replace(",", "")) / COUNT
             costs[found["function"]] = max(costs.get(found["function"], 0), cost)
     return sorted(costs.items(), key=lambda each: -each[1])
