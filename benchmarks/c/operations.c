@@ -23,7 +23,7 @@ static void warm(loop *loop, void *session, const keys *keys) {
   loop(session, &walk);
 }
 
-/* A profile collects only what happens in here: runner/profiling.py names it. */
+/* Callgrind collects only what happens in here: runner/instructions.py names it. */
 static __attribute__((noipa)) void profiled(loop *loop, void *session, const keys *keys, size_t steps) {
   walk walk = {.ring = keys->shuffled, .count = keys->count, .steps = steps, .stamp = 2000000};
   loop(session, &walk);
