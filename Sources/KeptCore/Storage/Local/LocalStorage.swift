@@ -143,7 +143,9 @@ public final class LocalStorage: Storage {
       guard let outcome = writer?.commit(group) else {
         return group.map { _ in .failure(StoreError(.closed, "the store was closed; open it again")) }
       }
-      if let pulse = outcome.pulse { filler.apply(outcome.results.compactMap { try? $0.get() }, pulse: pulse) }
+      if let visible = outcome.visible {
+        filler.apply(outcome.results.compactMap { try? $0.get() }, from: visible.start, pulse: visible.pulse)
+      }
       return outcome.results
     }
   }

@@ -25,8 +25,9 @@ final class LocalWriter {
   struct Outcome {
     /// One for each batch, in their order.
     var results: [Result<Commit, StoreError>]
-    /// The number that the pulse had while the group became visible; nil: nothing changed, or others have moved on.
-    var pulse: UInt64?
+    /// The revision from which the group went on, and the number of the pulse while it became visible; nil: nothing
+    /// changed, or another writer has moved the pulse on.
+    var visible: (start: Revision, pulse: UInt64)?
   }
 
   /// Commits a group.
@@ -55,7 +56,7 @@ final class LocalWriter {
       try limit.cutOff(connection, from: start, to: progress.revision)
       let own = try publish()
       last = (connection.dataVersion, progress.revision)
-      return Outcome(results: results, pulse: own)
+      return Outcome(results: results, visible: own.map { (start, $0) })
     } catch {
       connection.rollBack()
       throw error

@@ -43,12 +43,14 @@ final class IndexFiller: Sendable {
     }
   }
 
-  /// Takes over what this process has just committed, if the index was current right before it.
-  func apply(_ commits: [Commit], pulse own: UInt64) {
-    state.update { _ in
-      guard let first = commits.first, let last = commits.last, index.generation == own &- 1,
-        index.applied + 1 == first.revision
-      else { return }
+  /// Takes over what this process has just committed, if the index was as the database was right before it.
+  ///
+  /// - Parameters:
+  ///   - start: the revision from which the commits went on.
+  ///   - own: the number that the pulse had meanwhile.
+  func apply(_ commits: [Commit], from start: Revision, pulse own: UInt64) {
+    state.updateQuietly { _ in
+      guard let last = commits.last, index.applied == start || index.isEmpty else { return }
       index.change(current: own &+ 1, applied: last.revision) { changes in
         for commit in commits {
           for change in commit.changes {
