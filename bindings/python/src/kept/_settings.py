@@ -16,6 +16,7 @@ from ._exit import calling_back
 from ._json import JSON, Storable, decode, encode
 from ._key import ABSENCE, Key, encoded_key, encoded_text, name_of
 from ._memory import UNKNOWN, Memory
+from ._scalars import write_scalar
 from ._views import ItemsOf, KeysOf, ValuesOf
 
 T = TypeVar("T")
@@ -64,9 +65,10 @@ class Settings(MutableMapping[str, JSON]):
     def __setitem__(self, key: Any, value: Any) -> None:
         """Sets a key. A value that cannot be stored is an `InvalidError`, one that is not of the key's type a
         `WrongTypeError`, one above 16 MiB a `TooLargeError`. None removes a key whose type has None, and is an
-        `InvalidError` for all others. In C: `kept_set_json`."""
-        name = encoded_key(key)
-        kept_set_json(self._handle, name, json_for(key, value), kept_error())
+        `InvalidError` for all others. In C: `kept_set_int64` and its kin, and `kept_set_json`."""
+        name, stored = encoded_key(key), stored_for(key, value)
+        if not write_scalar(self._handle, name, stored):
+            kept_set_json(self._handle, name, json_for(key, stored), kept_error())
 
     def __delitem__(self, key: str | Key[Any]) -> None:
         """Removes a key. One that is not stored is an `AbsentError`, also if it has a default. In C: `kept_remove`."""
@@ -254,9 +256,11 @@ class Settings(MutableMapping[str, JSON]):
         self._together(step)
 
 
-def json_for(key: str | Key[Any], value: Any) -> bytes:
-    """What C stores for a value; the text null, which removes the key, only where the key's type has None."""
-    if not isinstance(key, Key):
-        return encode(value, key)
-    stored = key._to_json(value)
-    return b"null" if stored is None else encode(stored, key.name)
+def stored_for(key: str | Key[Any], value: Any) -> Any:
+    """What is stored for a value. Checked only if the key has a type."""
+    return key._to_json(value) if isinstance(key, Key) else value
+
+
+def json_for(key: str | Key[Any], stored: Any) -> bytes:
+    """What `stored_for` gave as JSON; the text null, which removes the key, only where the key's type has None."""
+    return b"null" if stored is None and isinstance(key, Key) else encode(stored, name_of(key))
