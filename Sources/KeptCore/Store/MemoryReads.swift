@@ -31,6 +31,12 @@ extension Store {
     }
   }
 
+  /// What the index knows of a key: a value, or that it is absent; nil leaves the key to the ordinary way.
+  package func known(_ key: PreparedBytes) -> Value?? {
+    guard let local = shared.local, !hasEnded else { return nil }
+    return local._withUnsafeGuaranteedRef { local in local.indexed(key) { $0.value } }
+  }
+
   /// Gives `copy` the value of a key if the index knows one; nil from it leaves the key to the ordinary way.
   @inline(__always)
   private func fromMemory(_ key: PreparedBytes, _ copy: (Value) -> Void?) -> Bool {
