@@ -1,5 +1,5 @@
-// Reading at the speed of memory: what the index knows is copied out at once, and the answer is true. Whatever is not as
-// plain as that, an absent key, another kind, a closed store, is false: the ordinary way knows how to say it.
+// Reading at the speed of memory: what the index knows is copied out at once, and the answer is true. Whatever is not
+// as plain as that, an absent key, another kind, a closed store, is false: the ordinary way knows how to say it.
 
 extension Store {
   package func readBool(_ key: PreparedBytes, _ out: UnsafeMutablePointer<Bool>) -> Bool {
