@@ -85,6 +85,22 @@ public final class Store: SettingsAccess {
   /// Tells the error handler of a failure that nobody is there to catch.
   package func report(_ error: StoreError) { options.errorHandler(error) }
 
+  /// Where to see whether anything has changed: even and unchanged, nothing has.
+  ///
+  /// The word is there for as long as the process lives. Of a closed store, and of a storage that cannot tell, it is
+  /// odd for ever.
+  package var generationAddress: UnsafePointer<UInt64> {
+    guard !hasEnded, let local = shared.storage as? LocalStorage else { return Self.unknownGeneration }
+    return local.generationAddress
+  }
+
+  // Never freed and never written.
+  nonisolated(unsafe) private static let unknownGeneration: UnsafePointer<UInt64> = {
+    let word = UnsafeMutablePointer<UInt64>.allocate(capacity: 1)
+    word.initialize(to: 1)
+    return UnsafePointer(word)
+  }()
+
   private func storage() throws(StoreError) -> any Storage {
     try checkOpen()
     return shared.storage
