@@ -37,7 +37,7 @@ static bool is_locked(const char *folder, off_t byte) {
   return locked;
 }
 
-static bool is_at(moment wanted, const char *folder) {
+bool stands_at(moment wanted, const char *folder) {
   switch (wanted) {
     case ODD_GENERATION: return generation_of(folder) % 2 == 1;
     case WRITING: return is_locked(folder, WRITE_LOCK);
@@ -53,7 +53,7 @@ bool stop_at(pid_t process, moment wanted, const char *folder, uint64_t *random)
     kill(process, SIGSTOP);
     waitpid(process, &status, WUNTRACED);
     if (!WIFSTOPPED(status)) fail("process %d ended where it should have been stopped", (int)process);
-    if (is_at(wanted, folder)) return true;
+    if (stands_at(wanted, folder)) return true;
     kill(process, SIGCONT);
   }
   return false;

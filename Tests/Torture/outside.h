@@ -13,6 +13,9 @@ typedef enum moment {
 /** The generation that stands on a store's pulse; 0 where there is none. */
 uint64_t generation_of(const char *folder);
 
+/** Whether a writer that is stopped, and alone, stands there. */
+bool stands_at(moment wanted, const char *folder);
+
 /** SIGSTOPs a process at random until it stands at such a moment; nobody else may use the store. False, and the process
  *  is running, when it did not come to that in many tries. */
 bool stop_at(pid_t process, moment wanted, const char *folder, uint64_t *random);

@@ -18,7 +18,7 @@
 #include <sys/types.h>
 
 /** How long anything may take before it is said to hang. */
-#define PATIENCE_SECONDS 60
+#define PATIENCE_SECONDS 30
 
 extern unsigned rounds;
 extern unsigned round_now;
