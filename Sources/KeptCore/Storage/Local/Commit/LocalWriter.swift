@@ -37,7 +37,8 @@ final class LocalWriter {
     do throws(StoreError) {
       return try commitTogether(group)
     } catch {
-      guard group.count > 1 else { return Outcome(results: [.failure(error)]) }
+      // Busy is nobody's own failure, and waiting again for each would take as many time-outs as there are batches.
+      guard group.count > 1, error.code != .busy else { return Outcome(results: group.map { _ in .failure(error) }) }
       // One of them, or the disk: by itself each finds out what its own failure is.
       return Outcome(results: group.map { commit([$0]).results[0] })
     }
