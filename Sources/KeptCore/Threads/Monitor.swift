@@ -56,8 +56,8 @@ package final class Monitor<State>: @unchecked Sendable {
   func updateQuietly<Result, Failure: Error>(
     _ body: (inout State) throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    pthread_mutex_lock(mutex)
-    defer { pthread_mutex_unlock(mutex) }
+    lock()
+    defer { unlock() }
     return try body(&state)
   }
 
@@ -94,6 +94,7 @@ package final class Monitor<State>: @unchecked Sendable {
   }
 
   /// Sleeps outside the gate: a fork does not wait for sleepers.
+  @discardableResult
   private func sleep<Result>(_ wait: () -> Result) -> Result {
     gate.leave()
     let result = wait()
