@@ -59,8 +59,9 @@ package final class StoreObservation: Sendable {
 extension StoreObservation: ForkAware {
   package func beforeFork() {}
 
-  /// The thread is the parent's; the next subscription here starts another one. The old ones hear nothing, and end as
-  /// they would have.
+  /// The thread is the parent's, and the next subscription here starts another one.
+  ///
+  /// The old ones hear nothing, and end as they would have.
   package func afterForkInChild() {
     let queue = state.update { state in
       defer { state.queue = nil }

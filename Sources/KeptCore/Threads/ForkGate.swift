@@ -1,12 +1,12 @@
-// The gate that a fork closes: afterwards no thread is in the middle of anything that the child would inherit half done.
+// The gate that a fork closes: then no thread is in the middle of anything that the child would inherit half done.
 
 import CPlatform
 
 /// Counts the threads that hold a ``Monitor``, and keeps others out while the process forks.
 ///
-/// Invariant: while ``closed`` is 1 no thread is inside, except those that entered before it became 1; the fork waits for
-/// these. A thread that is inside may enter again, so that a fork never waits for one that waits for the fork: that is
-/// why locks need no order among themselves here. Whoever sleeps on a condition is outside meanwhile.
+/// Invariant: while ``closed`` is 1 no thread is inside, except those that entered before it became 1; the fork waits
+/// for these. A thread that is inside may enter again, so that a fork never waits for one that waits for the fork: that
+/// is why locks need no order among themselves here. Whoever sleeps on a condition is outside meanwhile.
 final class ForkGate: @unchecked Sendable {
   // The words are atomic. Threads count in stripes, so that they seldom write to the same cache line.
   private let stripes: UnsafeMutablePointer<UInt64>

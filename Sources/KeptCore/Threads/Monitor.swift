@@ -1,5 +1,5 @@
-// A lock with a place to wait, that a fork leaves usable: `Synchronization.Mutex` has no condition and knows its holder by
-// a thread id that is another one in the child, and Dispatch does not survive a fork at all.
+// A lock with a place to wait, that a fork leaves usable: `Synchronization.Mutex` has no condition and knows its holder
+// by a thread id that is another one in the child, and Dispatch does not survive a fork at all.
 
 import CPlatform
 import Synchronization

@@ -1,5 +1,5 @@
-/* Forking while other threads are in the middle of everything: writing, reading, syncing, observing, transactions. Every
- * write that was acknowledged before the fork is there in the child, and every one of the child in the parent. */
+/* Forking while other threads are in the middle of everything: writing, reading, syncing, observing, transactions.
+ * Every write that was acknowledged before the fork is there in the child, and every one of the child in the parent. */
 #define _XOPEN_SOURCE 700
 #include "../check.h"
 #include "children.h"
@@ -116,11 +116,13 @@ static void go_on_in_parent(int round) {
   CHECK(is_all_there());
 }
 
+static void *(*const others[OTHERS])(void *) = { sync_often, subscribe_often, open_and_count };
+
 static void start_threads(pthread_t *threads, const char *location) {
   for (intptr_t i = 0; i < THREADS; i++) {
-    void *(*work)(void *) = i < WRITERS ? write_numbers : i < WRITERS + READERS ? read_numbers
-      : i == THREADS - 1 ? sync_often : i == THREADS - 2 ? subscribe_often : open_and_count;
-    CHECK_INT(0, pthread_create(&threads[i], NULL, work, work == open_and_count ? (void *)(uintptr_t)location : (void *)i));
+    void *(*work)(void *) = i < WRITERS ? write_numbers : i < WRITERS + READERS ? read_numbers : others[i % OTHERS];
+    void *context = work == open_and_count ? (void *)(uintptr_t)location : (void *)i;
+    CHECK_INT(0, pthread_create(&threads[i], NULL, work, context));
   }
 }
 

@@ -21,12 +21,13 @@ SECONDS = 60
 pytestmark = pytest.mark.filterwarnings("ignore:.*multi-threaded.*:DeprecationWarning")
 
 inherited: kept.Store
+PARENT = kept.Key("parent", int)
 
 
 def write(number: int) -> int:
     inherited[f"pool.{number}"] = number
     inherited.update_value("count", lambda count: count + 1, default=0)
-    return int(inherited["parent"]) + int(inherited[f"pool.{number}"])
+    return inherited[PARENT] + inherited[kept.Key(f"pool.{number}", int)]
 
 
 def in_child(work: Callable[[], object]) -> None:
