@@ -16,8 +16,9 @@ final class ForkGate: @unchecked Sendable {
   private let passage = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
   /// For whoever makes locks anew in a child; held only inside the gate, so it is free when a fork happens.
   let renewal = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
-  // How often the thread has entered.
-  private let depth: pthread_key_t
+  // How often the thread has entered. nil: the program has used up all keys; then nobody is counted, and a fork is as
+  // dangerous as without the gate.
+  private let depth: pthread_key_t?
 
   private static let stripeCount = 64
   private static let wordsApart = 16
@@ -30,8 +31,7 @@ final class ForkGate: @unchecked Sendable {
     pthread_mutex_init(passage, nil)
     pthread_mutex_init(renewal, nil)
     var key = pthread_key_t()
-    pthread_key_create(&key, nil)
-    depth = key
+    depth = pthread_key_create(&key, nil) == 0 ? key : nil
   }
 
   /// How many forks lie between this process and the one in which the library was first used.
@@ -39,14 +39,16 @@ final class ForkGate: @unchecked Sendable {
 
   /// Enters, after the fork that is under way.
   func enter() {
-    let times = ownDepth
+    guard let depth else { return }
+    let times = Self.times(depth)
     if times == 0 { while !tryEnter() { waitForFork() } }
-    ownDepth = times + 1
+    Self.set(depth, times + 1)
   }
 
   func leave() {
-    let times = ownDepth - 1
-    ownDepth = times
+    guard let depth else { return }
+    let times = Self.times(depth) - 1
+    Self.set(depth, times)
     if times == 0 { kept_subtract64(ownStripe, 1) }
   }
 
@@ -57,12 +59,12 @@ final class ForkGate: @unchecked Sendable {
     for stripe in 0..<Self.stripeCount {
       while kept_load64(stripes + stripe * Self.wordsApart) != 0 { Moment.backOff(attempt: 0) }
     }
-    ownDepth = 1
+    if let depth { Self.set(depth, 1) }
   }
 
   /// Opens it again.
   func open() {
-    ownDepth = 0
+    if let depth { Self.set(depth, 0) }
     kept_store64(closed, 0)
     pthread_mutex_unlock(passage)
   }
@@ -93,8 +95,9 @@ final class ForkGate: @unchecked Sendable {
     stripes + Int(kept_stripe(UInt32(Self.stripeCount))) * Self.wordsApart
   }
 
-  private var ownDepth: Int {
-    get { Int(bitPattern: pthread_getspecific(depth)) }
-    set { pthread_setspecific(depth, UnsafeRawPointer(bitPattern: newValue)) }
+  private static func times(_ depth: pthread_key_t) -> Int { Int(bitPattern: pthread_getspecific(depth)) }
+
+  private static func set(_ depth: pthread_key_t, _ times: Int) {
+    pthread_setspecific(depth, UnsafeRawPointer(bitPattern: times))
   }
 }

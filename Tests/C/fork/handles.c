@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static int read_and_write(void *context) {
@@ -132,6 +133,19 @@ static void a_subscription_is_the_parent_s(void) {
   CHECK_INT(1, released(hears));
 }
 
+static int look_at_log(void *context) {
+  struct stat status;
+  MUST(stat(context, &status) == 0 && status.st_size > 0);
+  return 0;
+}
+
+static void a_fork_copies_no_log_into_the_database(void) {
+  const char *location = fresh_folder();
+  kept_store *store = open_at(location);
+  EXPECT(KEPT_OK, kept_set_int64(store, "a", 1, &why));
+  CHECK_INT(0, in_child(look_at_log, (void *)(uintptr_t)file_of(location, "values.sqlite-wal")));
+}
+
 static pid_t from_callback;
 
 static int use_inside_callback(void *context) {
@@ -209,6 +223,7 @@ static const test tests[] = {
   FOLDER_TEST(a_parent_that_closes_leaves_the_child_s_store_alone),
   TEST(a_transaction_is_the_parent_s),
   TEST(a_subscription_is_the_parent_s),
+  FOLDER_TEST(a_fork_copies_no_log_into_the_database),
   FOLDER_TEST(a_callback_may_fork),
   FOLDER_TEST(exec_inherits_no_file),
   FOLDER_TEST(a_store_opened_by_a_relative_path_is_found_again),
