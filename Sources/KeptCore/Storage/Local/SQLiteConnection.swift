@@ -88,9 +88,16 @@ final class SQLiteConnection {
     try check(kept_sqlite_sync_log(handle), doing: "sync the store to the disk")
   }
 
+  /// Closing will neither copy the log into the database nor remove it.
+  func leaveLog() { kept_sqlite_configure(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1) }
+
   private func check(_ status: Int32, doing what: String) throws(StoreError) {
     guard status == SQLITE_OK else { throw StoreError.sqlite(status, handle, doing: what) }
   }
+}
+
+extension SQLiteConnection: OnConnection {
+  var connection: SQLiteConnection { self }
 }
 
 /// A literal is known by its address: finding its prepared statement makes no String.

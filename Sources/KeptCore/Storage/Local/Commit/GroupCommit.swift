@@ -60,6 +60,9 @@ final class GroupCommit: Sendable {
     }
   }
 
+  /// In the child of a fork: the leader and those who waited have vanished; their batches are the parent's.
+  func afterForkInChild() { state.update { $0 = State() } }
+
   private func lead() {
     let group = state.updateQuietly { $0.takeGroup() }
     let results = run(group.map(\.batch))

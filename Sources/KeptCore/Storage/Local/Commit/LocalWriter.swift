@@ -4,8 +4,8 @@
 /// The writing half of a LocalStorage.
 ///
 /// Not thread-safe.
-final class LocalWriter {
-  private let connection: SQLiteConnection
+final class LocalWriter: OnConnection {
+  let connection: SQLiteConnection
   private let reader: LocalReader
   private let pulse: Pulse
   private let filler: IndexFiller

@@ -77,6 +77,9 @@ final class Index: @unchecked Sendable {
     }
   }
 
+  /// In the child of a fork: the table is whole, since nobody was changing it, and as current as it was.
+  func afterForkInChild() { gate.forgetReaders() }
+
   /// Says that nothing in it may be used until it was brought up to date.
   func distrust() { gate.close { nil } }
 

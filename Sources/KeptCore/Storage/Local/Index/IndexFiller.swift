@@ -8,8 +8,7 @@ final class IndexFiller: Sendable {
   private let state: Monitor<State>
 
   fileprivate struct State {
-    // nil: closed.
-    var reader: LocalReader?
+    var reader: OnDemand<LocalReader>
     // A generation and the revision that the database had while the pulse stood still there.
     var seen: (generation: UInt64, revision: Revision) = (1, 0)
   }
@@ -19,7 +18,7 @@ final class IndexFiller: Sendable {
   /// What a commit of so few keys has written is likely to be read or written again.
   private static let worthKnowing = 64
 
-  init(_ index: Index, _ pulse: Pulse, _ reader: sending LocalReader) {
+  init(_ index: Index, _ pulse: Pulse, _ reader: sending OnDemand<LocalReader>) {
     self.index = index
     self.pulse = pulse
     state = Monitor(State(reader: reader))
@@ -29,7 +28,7 @@ final class IndexFiller: Sendable {
   func entry(for key: KeyName) throws(StoreError) -> Entry? {
     try state.update { state throws(StoreError) in
       let before = pulse.generation
-      if before % 2 == 0, before == index.generation { return try addMissing(key, state.open(), at: before) }
+      if before % 2 == 0, before == index.generation { return try addMissing(key, state.reader.get(), at: before) }
       return try refresh(&state, before, reading: key)
     }
   }
@@ -69,10 +68,12 @@ final class IndexFiller: Sendable {
 
   /// Runs `body` with the reading connection.
   func read<Result>(_ body: (LocalReader) throws(StoreError) -> Result) throws(StoreError) -> Result {
-    try state.update { state throws(StoreError) in try body(state.open()) }
+    try state.update { state throws(StoreError) in try body(state.reader.get()) }
   }
 
-  func close() { state.update { $0.reader = nil } }
+  func close() { state.update { $0.reader.close() } }
+
+  func beforeFork() { state.update { $0.reader.letGo() } }
 
   /// The index is current and does not know the key: one row is all that is needed.
   private func addMissing(_ key: KeyName, _ reader: LocalReader, at generation: UInt64) throws(StoreError) -> Entry? {
@@ -87,7 +88,7 @@ final class IndexFiller: Sendable {
   private func refresh(
     _ state: inout State, _ before: UInt64, reading key: KeyName?
   ) throws(StoreError) -> Entry? {
-    let reader = try state.open()
+    let reader = try state.reader.get()
     let (revision, delta, row) = try reader.atOneMoment { () throws(StoreError) in
       let revision = try reader.revision()
       let isNews = revision != index.applied && !index.isEmpty
@@ -109,11 +110,6 @@ final class IndexFiller: Sendable {
 }
 
 extension IndexFiller.State {
-  fileprivate func open() throws(StoreError) -> LocalReader {
-    guard let reader else { throw StoreError(.closed, "the store was closed; open it again") }
-    return reader
-  }
-
   /// Whether the revision has moved while the pulse has not.
   ///
   /// Then somebody else than Kept has written, with the sqlite3 shell perhaps, and nobody was told.
