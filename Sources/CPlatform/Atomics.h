@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// Loads are sequentially consistent like stores: the gate of the index and the sleepers of the pulse each write one word
-// and then look at another, and of two who do so at once one must see the other. A mere acquire may be moved up.
+// Loads are sequentially consistent like stores: the gate of the index and the sleepers of the pulse each write one
+// word and then look at another, and of two who do so at once one must see the other. A mere acquire may be moved up.
 
 static inline uint64_t kept_load64(const uint64_t *word) { return __atomic_load_n(word, __ATOMIC_SEQ_CST); }
 

@@ -1,4 +1,4 @@
-/* The search: take, one after the other, an operation that nothing untaken must precede, and go back where none fits. */
+/* The search: take, one after the other, an operation that nothing untaken must precede; go back where none fits. */
 #include "history.h"
 
 #include <stdlib.h>

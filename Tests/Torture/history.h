@@ -17,7 +17,7 @@ typedef enum kind {
 typedef struct operation {
   kind kind;
   int64_t found, put;
-  int64_t invoked, answered;   /* nanoseconds of one clock; an operation that begins after the answer of another is after it */
+  int64_t invoked, answered;   /* nanoseconds of one clock; what begins after the answer of another is after it */
 } operation;
 
 enum { MOST_OPERATIONS = 256 };

@@ -11,7 +11,7 @@ enum { WRITERS = 2, READERS = 2, THREADS = 2, KEYS_EACH = 2, KEYS = WRITERS * KE
 
 static struct shared {
   int64_t stop, checks, writes;
-  /* Invariant: what is stored is at least what was published, and at most what was begun. Each word on a line of its own. */
+  /* Invariant: what is stored is at least what was published, and at most what was begun. One cache line for each. */
   struct { int64_t begun; char apart[64]; int64_t published; char also_apart[64]; } keys[KEYS];
   int64_t written_by[WRITERS];
 } *shared;

@@ -97,7 +97,8 @@ static void play_round(uint64_t *random) {
   pid_t writer = start(write_until_stopped, NULL);
   await_word(&shared->acknowledged, 100, "nothing was written");
   /* Half of the rounds: only there does a reader find the generation odd. */
-  if (!stop_at(writer, round_now % 2 ? WRITING : ODD_GENERATION, folder, random)) fail("the writer never held the lock");
+  if (!stop_at(writer, round_now % 2 ? WRITING : ODD_GENERATION, folder, random))
+    fail("the writer never held the lock");
   /* An odd generation may outlive the lock for an instant; then the others would rightly write. */
   while (!stands_at(WRITING, folder)) {
     kill(writer, SIGCONT);
