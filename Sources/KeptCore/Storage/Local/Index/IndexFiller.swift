@@ -48,8 +48,10 @@ final class IndexFiller: Sendable {
   ///   - start: the revision from which the commits went on.
   ///   - own: the number that the pulse had meanwhile.
   func apply(_ commits: [Commit], from start: Revision, pulse own: UInt64) {
-    state.updateQuietly { _ in
-      guard let last = commits.last, index.applied == start || index.isEmpty else { return }
+    state.updateQuietly { state in
+      guard let last = commits.last else { return }
+      state.seen = (own &+ 1, last.revision)
+      guard index.applied == start || index.isEmpty else { return }
       index.change(current: own &+ 1, applied: last.revision) { changes in
         for commit in commits {
           for change in commit.changes {
