@@ -2,7 +2,6 @@
 
 public import CKept
 import KeptCore
-import Synchronization
 
 @_cdecl("kept_key_prepare") @implementation
 public func kept_key_prepare(
@@ -53,11 +52,11 @@ public func kept_key_get_string(
 
 /// Every key that was ever prepared: it lives for ever, so its address needs no reference.
 private enum PreparedKeys {
-  private static let keys = Mutex<[KeyName: PreparedKey]>([:])
+  private static let keys = Monitor<[KeyName: PreparedKey]>([:])
 
   /// The same address for the same text.
   static func pointer(to name: KeyName) -> OpaquePointer {
-    keys.withLock { keys in
+    keys.update { keys in
       let key = keys[name] ?? PreparedKey(name)
       keys[name] = key
       return OpaquePointer(Unmanaged.passUnretained(key).toOpaque())
