@@ -127,6 +127,17 @@ KEPT_API void kept_close(kept_store *store);
  *  In Swift: `Store.flush()`. */
 KEPT_API kept_status kept_flush(kept_store *store, kept_error *error);
 
+/** Where to see at once whether anything in the store has changed, for caches above this interface.
+ *  @return a word to be loaded anew at each look, as a whole (8 bytes, aligned; `__atomic_load_n(word,
+ *          __ATOMIC_ACQUIRE)`). Even and equal to what it was before a value was read: no process has committed since,
+ *          and the value is current. Odd: ask the store. Where the storage cannot tell (a memory store) and for a
+ *          closed store the word is always odd; NULL for a transaction and for NULL.
+ *  Look before you read and after it; keep what you read only if both looks gave the same even number. The word may be
+ *  read for as long as the process lives, but a cache belongs to an open handle: drop it when you call kept_close(),
+ *  since the word of a store that nobody has open need not move. Do not write to it. Never blocks.
+ *  In Python: `settings[key]` keeps such a cache by itself. */
+KEPT_API const uint64_t *kept_store_generation(kept_store *store);
+
 /* ------------------------------------------------------------------------------------------------------------------
  * JSON: any value as text
  *
@@ -223,6 +234,32 @@ KEPT_API kept_status kept_get_bytes(kept_store *store, const char *key, void *bu
 /** Writes `length` bytes; `bytes` may be NULL when `length` is 0. */
 KEPT_API kept_status kept_set_bytes(kept_store *store, const char *key, const void *bytes, size_t length,
                                     kept_error *error);
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * Prepared keys: for the hottest reads
+ *
+ * They answer as kept_get_bool() and the others do, and save the hashing of the key.
+ * --------------------------------------------------------------------------------------------------------------- */
+
+/** A key that was checked and hashed once, for every store. It lives as long as the process: there is nothing to free.
+ *  In Swift: `Key`. In Python: `kept.Key`. */
+typedef struct kept_key kept_key;
+
+/** Prepares a key; the same text gives the same pointer. Meant for keys that are known when the program is written:
+ *  each text that was ever prepared takes memory until the process ends.
+ *  @param[out] out  receives the prepared key
+ *  @return KEPT_OK or KEPT_INVALID. */
+KEPT_API kept_status kept_key_prepare(const char *key, const kept_key **out, kept_error *error);
+
+/** Reads a bool, as kept_get_bool() does. */
+KEPT_API kept_status kept_key_get_bool(kept_store *store, const kept_key *key, bool *out, kept_error *error);
+/** Reads an integer, as kept_get_int64() does. */
+KEPT_API kept_status kept_key_get_int64(kept_store *store, const kept_key *key, int64_t *out, kept_error *error);
+/** Reads a double, as kept_get_double() does. */
+KEPT_API kept_status kept_key_get_double(kept_store *store, const kept_key *key, double *out, kept_error *error);
+/** Reads text into the caller's buffer, as kept_get_string() does. */
+KEPT_API kept_status kept_key_get_string(kept_store *store, const kept_key *key, char *buffer, size_t capacity,
+                                         size_t *length, kept_error *error);
 
 /* ------------------------------------------------------------------------------------------------------------------
  * Keys: what is there

@@ -6,9 +6,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-static inline uint64_t kept_load64(const uint64_t *word) { return __atomic_load_n(word, __ATOMIC_ACQUIRE); }
+// Loads are sequentially consistent like stores: the gate of the index and the sleepers of the pulse each write one
+// word and then look at another, and of two who do so at once one must see the other. A mere acquire may be moved up.
 
-static inline uint32_t kept_load32(const uint32_t *word) { return __atomic_load_n(word, __ATOMIC_ACQUIRE); }
+static inline uint64_t kept_load64(const uint64_t *word) { return __atomic_load_n(word, __ATOMIC_SEQ_CST); }
+
+static inline uint32_t kept_load32(const uint32_t *word) { return __atomic_load_n(word, __ATOMIC_SEQ_CST); }
 
 static inline void kept_store64(uint64_t *word, uint64_t value) { __atomic_store_n(word, value, __ATOMIC_SEQ_CST); }
 

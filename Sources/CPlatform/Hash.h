@@ -1,8 +1,9 @@
-// Hashing the bytes of a key: fast for the short keys that settings have, and seeded, so that nobody can choose keys
-// that meet in one place.
+// Hashing and comparing the bytes of keys: fast for the short keys that settings have. The hash is seeded, so that
+// nobody can choose keys that meet in one place.
 #ifndef KEPT_HASH_H
 #define KEPT_HASH_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -34,6 +35,24 @@ static inline uint64_t kept_hash(const void *start, size_t length, uint64_t seed
     for (size_t index = 0; index < left; index++) last = last << 8 | bytes[index];
   }
   return kept_hash_fold(hash ^ last, factor ^ seed) | 1;
+}
+
+/// Whether two texts of one length have the same bytes. Inline, since a key is compared in less time than memcmp is
+/// called.
+static inline bool kept_same_bytes(const void *one, const void *other, size_t length) {
+  const unsigned char *a = (const unsigned char *)one, *b = (const unsigned char *)other;
+  if (length < 8) {
+    for (size_t index = 0; index < length; index++) {
+      if (a[index] != b[index]) return false;
+    }
+    return true;
+  }
+  // The last eight bytes may have been compared in part: better twice than one by one.
+  uint64_t difference = kept_hash_word(a + length - 8) ^ kept_hash_word(b + length - 8);
+  for (size_t index = 0; index + 8 < length; index += 8) {
+    difference |= kept_hash_word(a + index) ^ kept_hash_word(b + index);
+  }
+  return difference == 0;
 }
 
 #endif

@@ -22,6 +22,13 @@ static inline int kept_sqlite_bind_bytes(sqlite3_stmt *statement, int index, con
   return sqlite3_bind_blob64(statement, index, bytes ? bytes : "", length, SQLITE_TRANSIENT);
 }
 
+/// A number that moves with every commit, of this connection or another, that a transaction of this one sees; 0 if it
+/// cannot be had.
+static inline unsigned kept_sqlite_data_version(sqlite3 *connection) {
+  unsigned version = 0;
+  return sqlite3_file_control(connection, "main", SQLITE_FCNTL_DATA_VERSION, &version) == SQLITE_OK ? version : 0;
+}
+
 /// Syncs the write-ahead log, with everything committed into it so far.
 static inline int kept_sqlite_sync_log(sqlite3 *connection) {
   sqlite3_file *log = 0;

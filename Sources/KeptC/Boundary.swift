@@ -36,9 +36,27 @@ extension Optional where Wrapped == UnsafePointer<CChar> {
     }
     return text
   }
+}
 
-  /// A copy of text that names a key.
-  func key() throws(StoreError) -> KeyName { try KeyName(text("key")) }
+/// How C names a key: by its text, or by one that it has prepared.
+protocol KeyArgument {
+  /// A checked copy.
+  func name() throws(StoreError) -> KeyName
+
+  /// What the index finds it by, valid during the call; it need not be a valid key.
+  var prepared: PreparedBytes { get }
+}
+
+extension UnsafePointer<CChar>: KeyArgument {
+  func name() throws(StoreError) -> KeyName { try KeyName(Optional(self).text("key")) }
+
+  @inline(__always)
+  var prepared: PreparedBytes { PreparedBytes(self) }
+}
+
+extension Optional where Wrapped: KeyArgument {
+  /// A checked copy of the key; `invalid` for NULL and for what is none.
+  func key() throws(StoreError) -> KeyName { try required("key").name() }
 }
 
 extension UnsafeMutablePointer where Pointee == kept_error {

@@ -8,18 +8,7 @@ public func kept_get_string(
   _ store: OpaquePointer?, _ key: UnsafePointer<CChar>?, _ buffer: UnsafeMutablePointer<CChar>?, _ capacity: Int,
   _ length: UnsafeMutablePointer<Int>?, _ error: UnsafeMutablePointer<kept_error>?
 ) -> kept_status {
-  let isDone = fromMemory(store, key, buffer) { store, key, buffer in
-    var count = 0
-    let read = store.readString(key, buffer, capacity, &count)
-    if read == .done { length?.pointee = count }
-    return read
-  }
-  if isDone { return KEPT_OK }
-  return boundary(error) { () throws(StoreError) in
-    try check(UnsafeMutableRawPointer(buffer), capacity)
-    let text = try readValue(store, key, as: "string") { $0.asString }
-    try copy(Array(text.utf8), endingWithNUL: true, into: UnsafeMutableRawPointer(buffer), capacity, length)
-  }
+  readString(store, key, buffer, capacity, length, error)
 }
 
 @_cdecl("kept_set_string") @implementation
@@ -56,6 +45,34 @@ public func kept_set_bytes(
   write(store, key, error) { () throws(StoreError) in
     if length == 0 { return .bytes([]) }
     return .bytes(Array(try given(try bytes.required("bytes"), length)))
+  }
+}
+
+/// The whole of reading text, by a key of either kind.
+@inline(__always)
+func readString(
+  _ store: OpaquePointer?, _ key: (some KeyArgument)?, _ buffer: UnsafeMutablePointer<CChar>?, _ capacity: Int,
+  _ length: UnsafeMutablePointer<Int>?, _ error: UnsafeMutablePointer<kept_error>?
+) -> kept_status {
+  let isDone = fromMemory(store, key, buffer) { store, key, buffer in
+    var count = 0
+    guard store.readString(key, buffer, capacity, &count) else { return false }
+    length?.pointee = count
+    return true
+  }
+  return isDone ? KEPT_OK : askForString(store, key, buffer, capacity, length, error)
+}
+
+/// Reading text the ordinary way.
+@inline(never)
+private func askForString(
+  _ store: OpaquePointer?, _ key: (some KeyArgument)?, _ buffer: UnsafeMutablePointer<CChar>?, _ capacity: Int,
+  _ length: UnsafeMutablePointer<Int>?, _ error: UnsafeMutablePointer<kept_error>?
+) -> kept_status {
+  boundary(error) { () throws(StoreError) in
+    try check(UnsafeMutableRawPointer(buffer), capacity)
+    let text = try readValue(store, key, as: "string") { $0.asString }
+    try copy(Array(text.utf8), endingWithNUL: true, into: UnsafeMutableRawPointer(buffer), capacity, length)
   }
 }
 

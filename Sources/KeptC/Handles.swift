@@ -5,7 +5,6 @@
 //   counted upwards, that are looked up in a table and are simply no longer found after their end.
 
 import KeptCore
-import Synchronization
 
 /// Things that C names by a number.
 final class Tickets<Thing: Sendable>: Sendable {
@@ -13,7 +12,7 @@ final class Tickets<Thing: Sendable>: Sendable {
     var last: UInt = 0
     var things: [UInt: Thing] = [:]
   }
-  private let table = Mutex(Table())
+  private let table = Monitor(Table())
 
   /// Hands out a new ticket.
   func issue(_ thing: Thing) -> UInt {
@@ -24,25 +23,25 @@ final class Tickets<Thing: Sendable>: Sendable {
 
   /// A new ticket that stands for nothing yet.
   func reserve() -> UInt {
-    table.withLock { table in
+    table.update { table in
       table.last += 1
       return table.last << 1 | 1
     }
   }
 
   /// Lets a reserved ticket stand for a thing.
-  func issue(_ ticket: UInt, _ thing: Thing) { table.withLock { $0.things[ticket >> 1] = thing } }
+  func issue(_ ticket: UInt, _ thing: Thing) { table.update { $0.things[ticket >> 1] = thing } }
 
   /// What a ticket stands for; nil after it was withdrawn.
-  func find(_ ticket: UInt) -> Thing? { table.withLock { $0.things[ticket >> 1] } }
+  func find(_ ticket: UInt) -> Thing? { table.update { $0.things[ticket >> 1] } }
 
   /// Ends a ticket; nil if it had ended already.
   @discardableResult
-  func withdraw(_ ticket: UInt) -> Thing? { table.withLock { $0.things.removeValue(forKey: ticket >> 1) } }
+  func withdraw(_ ticket: UInt) -> Thing? { table.update { $0.things.removeValue(forKey: ticket >> 1) } }
 
   /// Ends all tickets that stand for things like this.
   func withdraw(where isEnding: (Thing) -> Bool) {
-    table.withLock { table in table.things = table.things.filter { !isEnding($0.value) } }
+    table.update { table in table.things = table.things.filter { !isEnding($0.value) } }
   }
 
   static func isTicket(_ handle: OpaquePointer) -> Bool { UInt(bitPattern: handle) & 1 == 1 }
@@ -53,11 +52,11 @@ enum Handles {
   static let subscriptions = Tickets<Subscription>()
 
   /// Every store that C was ever given: it lives for ever, and leak checkers see who holds it.
-  private static let stores = Mutex<[Store]>([])
+  private static let stores = Monitor<[Store]>([])
 
   /// The handle of a store, which from now on lives for ever.
   static func handle(of store: Store) -> OpaquePointer {
-    stores.withLock { $0.append(store) }
+    stores.update { $0.append(store) }
     return OpaquePointer(Unmanaged.passUnretained(store).toOpaque())
   }
 

@@ -1,4 +1,4 @@
-// The section "Store" of kept.h: opening and closing.
+// The section "Store" of kept.h: opening and closing, and the word that tells whether anything changed.
 
 public import CKept
 import KeptCore
@@ -26,6 +26,12 @@ public func kept_close(_ store: OpaquePointer?) {
 @_cdecl("kept_flush") @implementation
 public func kept_flush(_ store: OpaquePointer?, _ error: UnsafeMutablePointer<kept_error>?) -> kept_status {
   boundary(error) { () throws(StoreError) in try store.store().flush() }
+}
+
+@_cdecl("kept_store_generation") @implementation
+public func kept_store_generation(_ store: OpaquePointer?) -> UnsafePointer<UInt64>? {
+  guard let store = try? store.store() else { return nil }
+  return store.generationAddress
 }
 
 extension UnsafePointer where Pointee == kept_options {

@@ -93,19 +93,20 @@ public func kept_set_date(
 /// Reads what the index knows; false leaves everything, also what is wrong with the arguments, to the ordinary way.
 @inline(__always)
 func fromMemory<Asked>(
-  _ store: OpaquePointer?, _ key: UnsafePointer<CChar>?, _ out: UnsafeMutablePointer<Asked>?,
-  _ read: (Store, PreparedBytes, UnsafeMutablePointer<Asked>) -> MemoryRead
+  _ store: OpaquePointer?, _ key: (some KeyArgument)?, _ out: UnsafeMutablePointer<Asked>?,
+  _ read: (Store, PreparedBytes, UnsafeMutablePointer<Asked>) -> Bool
 ) -> Bool {
   guard let store, !Tickets<Transaction>.isTicket(store), let key, let out else { return false }
   // No reference is counted: a store that C was given lives for ever.
   return Unmanaged<Store>.fromOpaque(UnsafeRawPointer(store))._withUnsafeGuaranteedRef { store in
-    read(store, PreparedBytes(key), out) == .done
+    read(store, key.prepared, out)
   }
 }
 
-/// The whole of a typed read into an out argument.
-private func read<Asked>(
-  _ store: OpaquePointer?, _ key: UnsafePointer<CChar>?, _ out: UnsafeMutablePointer<Asked>?,
+/// The whole of a typed read into an out argument, the ordinary way.
+@inline(never)
+func read<Asked>(
+  _ store: OpaquePointer?, _ key: (some KeyArgument)?, _ out: UnsafeMutablePointer<Asked>?,
   _ error: UnsafeMutablePointer<kept_error>?, as asked: StaticString, _ convert: (Value) -> Asked?
 ) -> kept_status {
   boundary(error) { () throws(StoreError) in
@@ -116,7 +117,7 @@ private func read<Asked>(
 
 /// A value in the type that was asked for; `wrongType` where it would not survive.
 func readValue<Asked>(
-  _ store: OpaquePointer?, _ key: UnsafePointer<CChar>?, as asked: StaticString, _ convert: (Value) -> Asked?
+  _ store: OpaquePointer?, _ key: (some KeyArgument)?, as asked: StaticString, _ convert: (Value) -> Asked?
 ) throws(StoreError) -> Asked {
   let settings = try store.settings()
   let key = try key.key()

@@ -275,6 +275,75 @@ static void a_writer_that_waits_too_long_is_told_so_and_nothing_changes(void) {
   kept_close(store);
 }
 
+/* The generation */
+
+static uint64_t look(const uint64_t *word) { return __atomic_load_n(word, __ATOMIC_ACQUIRE); }
+
+static void the_generation_stands_still_until_somebody_writes(void) {
+  const char *location = fresh_folder();
+  kept_store *store = open_at(location), *other = open_at(location);
+  const uint64_t *word = kept_store_generation(store);
+  int64_t volume = 0;
+  CHECK(word != NULL);
+  if (word == NULL) return;
+  EXPECT(KEPT_OK, kept_set_int64(store, "audio.volume", 1, &why));
+  uint64_t before = look(word);
+  CHECK_UINT(0, before % 2);
+  EXPECT(KEPT_OK, kept_get_int64(store, "audio.volume", &volume, &why));
+  CHECK_UINT(before, look(word));
+  EXPECT(KEPT_OK, kept_set_int64(other, "audio.volume", 2, &why));
+  uint64_t after = look(word);
+  CHECK(after != before && after % 2 == 0);
+  CHECK_UINT(after, look(kept_store_generation(other)));
+  /* Writing what is stored already is no change. */
+  EXPECT(KEPT_OK, kept_set_int64(store, "audio.volume", 2, &why));
+  EXPECT(KEPT_OK, kept_get_int64(store, "audio.volume", &volume, &why));
+  CHECK_INT(2, volume);
+}
+
+static void another_process_moves_the_generation(void) {
+  const char *location = fresh_folder();
+  kept_store *store = open_at(location);
+  const uint64_t *word = kept_store_generation(store);
+  CHECK(word != NULL);
+  if (word == NULL) return;
+  uint64_t before = look(word);
+  child other = start_child("writer", location);
+  await_child(&other);
+  CHECK(look(word) != before);
+  kill_child(&other);
+}
+
+static void the_generation_can_be_read_after_closing(void) {
+  kept_store *store = fresh_store();
+  const uint64_t *word = kept_store_generation(store);
+  CHECK(word != NULL);
+  kept_close(store);
+  if (word != NULL) (void)look(word);
+  CHECK(kept_store_generation(store) != NULL && look(kept_store_generation(store)) % 2 == 1);
+}
+
+static void a_storage_that_cannot_tell_is_always_to_be_asked(void) {
+  kept_store *store = NULL;
+  EXPECT(KEPT_OK, kept_open("memory:", NULL, &store, &why));
+  const uint64_t *word = kept_store_generation(store);
+  CHECK(word != NULL);
+  for (int64_t number = 0; word != NULL && number < 3; number++) {
+    EXPECT(KEPT_OK, kept_set_int64(store, "n", number, &why));
+    CHECK_UINT(1, look(word) % 2);
+  }
+  kept_close(store);
+}
+
+static void what_is_no_store_has_no_generation(void) {
+  kept_store *transaction = NULL;
+  CHECK(kept_store_generation(NULL) == NULL);
+  EXPECT(KEPT_OK, kept_begin(fresh_store(), NULL, &transaction, &why));
+  CHECK(kept_store_generation(transaction) == NULL);
+  kept_rollback(transaction);
+  CHECK(kept_store_generation(transaction) == NULL);
+}
+
 int main(int argc, char **argv) {
   static const test tests[] = {
     TEST(a_value_is_still_there_after_closing_and_opening),
@@ -298,6 +367,11 @@ int main(int argc, char **argv) {
     FOLDER_TEST(a_write_that_returned_survives_kill_9),
     FOLDER_TEST(processes_that_write_at_once_lose_nothing),
     FOLDER_TEST(a_writer_that_waits_too_long_is_told_so_and_nothing_changes),
+    FOLDER_TEST(the_generation_stands_still_until_somebody_writes),
+    FOLDER_TEST(another_process_moves_the_generation),
+    TEST(the_generation_can_be_read_after_closing),
+    TEST(a_storage_that_cannot_tell_is_always_to_be_asked),
+    TEST(what_is_no_store_has_no_generation),
     { 0 },
   };
   static const role roles[] = { ROLE(nobody), ROLE(writer), ROLE(one_of_a_crowd), ROLE(lock_holder), { 0 } };

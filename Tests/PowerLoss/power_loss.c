@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { COMMITS = 400, TEXT = 6000 };
+enum { COMMITS = 400, TEXT = 12000 };
 
 static struct {
   size_t begun, returned;

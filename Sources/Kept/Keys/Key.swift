@@ -15,14 +15,17 @@ public final class Key<Value: Storable>: Keys, @unchecked Sendable {
   public let name: String
 
   // @unchecked is inherited; everything here is constant and Sendable.
-  private let checkedName: Result<KeyName, StoreError>
+  private let checked: Result<PreparedKey, StoreError>
+  /// What the index finds the key by; `none` for a name that is no key.
+  let bytes: PreparedBytes
   private let makeDefault: @Sendable () -> Value
 
   /// Declares a key that reads as `default` where nothing is stored.
   public init(_ name: String, default makeDefault: @autoclosure @escaping @Sendable () -> Value) {
     self.name = name
     self.makeDefault = makeDefault
-    checkedName = Result { () throws(StoreError) in try KeyName(name) }
+    checked = Result { () throws(StoreError) in PreparedKey(try KeyName(name)) }
+    bytes = (try? checked.get())?.prepared ?? .none
   }
 
   /// Declares a key that reads as nil where nothing is stored.
@@ -34,7 +37,7 @@ public final class Key<Value: Storable>: Keys, @unchecked Sendable {
   public var defaultValue: Value { makeDefault() }
 
   /// The name, checked once.
-  func keyName() throws(StoreError) -> KeyName { try checkedName.get() }
+  func keyName() throws(StoreError) -> KeyName { try checked.get().name }
 
   /// Reads what is stored under the key; errors name the key.
   func read(_ stored: KeptCore.Value?) throws(StoreError) -> Value {

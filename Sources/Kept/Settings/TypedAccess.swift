@@ -79,7 +79,9 @@ extension SettingsAccess {
   public func revision(of key: Key<some Storable>) throws(StoreError) -> Revision? { try revision(of: key.name) }
 
   private func stored(_ key: Key<some Storable>) throws(StoreError) -> KeptCore.Value? {
-    try entry(for: try key.keyName())?.value
+    // What the store's index knows needs no more than a look.
+    if let store = self as? Store, let known = store.known(key.bytes) { return known }
+    return try entry(for: try key.keyName())?.value
   }
 }
 

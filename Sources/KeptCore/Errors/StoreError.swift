@@ -72,7 +72,7 @@ extension StoreError {
     public static let unavailable = Code(rawValue: -11)
     /// The store, transaction or subscription was closed.
     public static let closed = Code(rawValue: -12)
-    /// The store belongs to the parent of this process.
+    /// The transaction was begun in the parent of this process.
     public static let forked = Code(rawValue: -13)
     /// The value or the text is over a limit.
     public static let tooLarge = Code(rawValue: -14)

@@ -56,7 +56,10 @@ final class Observer: Sendable {
     self.scope = scope
     self.call = call
     self.afterLastCall = afterLastCall
+    Fork.join(self)
   }
+
+  deinit { Fork.leave(self) }
 
   /// Lets it hear of commits after `base`.
   ///
@@ -112,5 +115,17 @@ final class Observer: Sendable {
   private func finish() {
     afterLastCall()
     state.update { $0.caller = nil }
+  }
+}
+
+extension Observer: ForkAware {
+  func beforeFork() {}
+
+  /// It hears nothing in the child, and whoever cancels it waits for no thread of the parent.
+  func afterForkInChild() {
+    state.update { state in
+      state.base = .max
+      if state.caller != LibraryThread.current { state.caller = nil }
+    }
   }
 }

@@ -1,7 +1,5 @@
 // Which locations this process has open: opening one again gives a second handle on the same shared store.
 
-import Synchronization
-
 /// The process's table of open locations.
 enum OpenLocations {
   /// What makes two locations the same.
@@ -16,14 +14,14 @@ enum OpenLocations {
     var handles: Int
   }
 
-  private static let places = Mutex<[Identity: Place]>([:])
+  private static let places = Monitor<[Identity: Place]>([:])
 
   /// The shared store of a location, opened by `open` if this is its first handle.
   ///
   /// Each call needs a ``leave(_:)``.
   static func enter(_ identity: Identity, open: () throws(StoreError) -> any Storage) throws(StoreError) -> SharedStore
   {
-    try places.withLock { places throws(StoreError) in
+    try places.update { places throws(StoreError) in
       var place = if let open = places[identity] { open } else { Place(shared: SharedStore(try open()), handles: 0) }
       place.handles += 1
       places[identity] = place
@@ -33,7 +31,7 @@ enum OpenLocations {
 
   /// Gives a handle back; true if it was the last one, and the storage is now the caller's to close.
   static func leave(_ identity: Identity) -> Bool {
-    places.withLock { places in
+    places.update { places in
       places[identity]?.handles -= 1
       guard places[identity]?.handles == 0 else { return false }
       places[identity] = nil

@@ -7,6 +7,9 @@ package struct PreparedBytes {
   package let bytes: UnsafeBufferPointer<UInt8>
   package let hash: UInt64
 
+  /// No key has them.
+  package static var none: PreparedBytes { PreparedBytes(UnsafeBufferPointer(start: nil, count: 0)) }
+
   @inline(__always)
   package init(_ bytes: UnsafeBufferPointer<UInt8>) {
     self.bytes = bytes
@@ -22,11 +25,9 @@ package struct PreparedBytes {
 }
 
 /// A key that was checked and hashed once.
-///
-/// It lives as long as the process.
 package final class PreparedKey: @unchecked Sendable {
   package let name: KeyName
-  /// They point to a copy that is never freed.
+  /// They point to a copy that lives as long as this object.
   package let prepared: PreparedBytes
 
   package init(_ name: KeyName) {
@@ -37,4 +38,6 @@ package final class PreparedKey: @unchecked Sendable {
       return PreparedBytes(UnsafeBufferPointer(copy))
     }
   }
+
+  deinit { prepared.bytes.deallocate() }
 }

@@ -24,7 +24,10 @@ final class SharedStore: Sendable {
   init(_ storage: any Storage) {
     self.storage = storage
     local = (storage as? LocalStorage).map(Unmanaged.passUnretained)
+    Fork.join(self)
   }
+
+  deinit { Fork.leave(self) }
 
   /// Commits and tells every handle that has subscriptions.
   func commit(_ batch: Batch, by writer: Store) throws(StoreError) -> Commit {
@@ -67,4 +70,11 @@ final class SharedStore: Sendable {
       queue.append(Notice(revision: commit.revision, origin: origin, changes: commit.changes))
     }
   }
+}
+
+extension SharedStore: ForkAware {
+  func beforeFork() {}
+
+  /// Commits that were under way are the parent's, and so is everyone who heard of them.
+  func afterForkInChild() { state.update { $0 = State() } }
 }

@@ -12,6 +12,8 @@ public final class Store: SettingsAccess {
   // Under which name the shared store is known to this process; nil: this handle has it alone.
   private let identity: OpenLocations.Identity?
   private let isClosed = Atomic<Bool>(false)
+  // Only who wrote something has something to sync when it closes.
+  private let hasWritten = Atomic<Bool>(false)
   package let observation: StoreObservation
 
   private init(_ shared: SharedStore, _ identity: OpenLocations.Identity?, _ options: StoreOptions) {
@@ -68,7 +70,9 @@ public final class Store: SettingsAccess {
     guard !isClosed.exchange(true, ordering: .acquiringAndReleasing) else { return }
     shared.unsubscribe(ObjectIdentifier(self))
     observation.end()
-    do { try shared.storage.flush() } catch { report(error) }
+    if hasWritten.load(ordering: .acquiring) {
+      do { try shared.storage.flush() } catch { report(error) }
+    }
     if identity.map(OpenLocations.leave) ?? true { shared.storage.close() }
   }
 
@@ -81,6 +85,22 @@ public final class Store: SettingsAccess {
 
   /// Tells the error handler of a failure that nobody is there to catch.
   package func report(_ error: StoreError) { options.errorHandler(error) }
+
+  /// Where to see whether anything has changed: even and unchanged, nothing has.
+  ///
+  /// The word is there for as long as the process lives. Of a closed store, and of a storage that cannot tell, it is
+  /// odd for ever.
+  package var generationAddress: UnsafePointer<UInt64> {
+    guard !hasEnded, let local = shared.storage as? LocalStorage else { return Self.unknownGeneration }
+    return local.generationAddress
+  }
+
+  // Never freed and never written.
+  nonisolated(unsafe) private static let unknownGeneration: UnsafePointer<UInt64> = {
+    let word = UnsafeMutablePointer<UInt64>.allocate(capacity: 1)
+    word.initialize(to: 1)
+    return UnsafePointer(word)
+  }()
 
   private func storage() throws(StoreError) -> any Storage {
     try checkOpen()
@@ -132,7 +152,9 @@ extension Store {
   /// Its values were checked.
   func commit(_ batch: Batch) throws(StoreError) -> Commit {
     try checkOpen()
-    return try shared.commit(batch, by: self)
+    let commit = try shared.commit(batch, by: self)
+    if !commit.changes.isEmpty { hasWritten.store(true, ordering: .releasing) }
+    return commit
   }
 
   /// Subscribes this handle's deliveries to the shared store's commits.

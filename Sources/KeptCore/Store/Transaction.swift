@@ -1,8 +1,6 @@
 // Edits that wait for their commit, and what they were decided upon. It holds no lock: when it commits, the storage
 // checks that nothing it read has changed since the revision at which it began to read.
 
-import Synchronization
-
 /// Reads and writes that are seen together or not at all.
 ///
 /// It reads its own writes.
@@ -24,11 +22,13 @@ public final class Transaction: SettingsAccess {
   }
 
   package let store: Store
-  private let state: Mutex<State>
+  private let state: Monitor<State>
+  // After how many forks it was begun.
+  private let forks = Fork.gate.forks
 
   init(of store: Store, durability: Durability) {
     self.store = store
-    state = Mutex(State(batch: Batch(durability: durability)))
+    state = Monitor(State(batch: Batch(durability: durability)))
   }
 
   public func entry(for key: KeyName) throws(StoreError) -> Entry? {
@@ -78,14 +78,14 @@ public final class Transaction: SettingsAccess {
   }
 
   /// Whether it failed because a revision that the caller expected was not there.
-  var wasRefused: Bool { state.withLock { $0.wasRefused } }
+  var wasRefused: Bool { state.update { $0.wasRefused } }
 
   /// Lets the commit throw a failure that the failing call, a subscript, could not: else half of it would be committed,
   /// or what was decided upon a default that nobody stored.
   ///
   /// Of several failures the first counts.
   package func fail(_ error: StoreError) {
-    let isHeard = state.withLock { state in
+    let isHeard = state.update { state in
       if !state.hasEnded { state.failure = state.failure ?? error }
       return !state.hasEnded
     }
@@ -95,7 +95,7 @@ public final class Transaction: SettingsAccess {
   /// Ends the transaction and forgets its edits.
   ///
   /// Ending twice is fine. The C twin is `kept_rollback`.
-  package func rollBack() { state.withLock { $0.hasEnded = true } }
+  package func rollBack() { state.update { $0.hasEnded = true } }
 
   private func end() throws(StoreError) -> State {
     try open { state throws(StoreError) in
@@ -107,8 +107,11 @@ public final class Transaction: SettingsAccess {
   private func open<Result: Sendable>(
     _ body: (inout State) throws(StoreError) -> Result
   ) throws(StoreError) -> Result {
-    try state.withLock { state throws(StoreError) in
+    try state.update { state throws(StoreError) in
       guard !state.hasEnded else { throw StoreError(.closed, "the transaction has ended; begin another") }
+      guard forks == Fork.gate.forks else {
+        throw StoreError(.forked, "the transaction was begun in the parent of this process; begin another")
+      }
       return try body(&state)
     }
   }

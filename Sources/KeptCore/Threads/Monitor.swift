@@ -1,64 +1,118 @@
-// A lock with a place to wait: `Synchronization.Mutex` has no condition, and Dispatch does not survive a fork.
+// A lock with a place to wait, that a fork leaves usable: `Synchronization.Mutex` has no condition and knows its holder
+// by a thread id that is another one in the child, and Dispatch does not survive a fork at all.
 
 import CPlatform
+import Synchronization
 
 /// State that one thread at a time may touch, and whose changes others can wait for.
 ///
-/// Never call a user's code inside ``read(_:)`` or ``update(_:)``: they hold the lock.
-final class Monitor<State>: @unchecked Sendable {
+/// Never call a user's code inside ``read(_:)`` or ``update(_:)``: they hold the lock, and a fork waits for it.
+package final class Monitor<State>: @unchecked Sendable {
   // The compiler cannot see it: `state` is touched only between lock and unlock of `mutex`.
   private var state: State
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
   private let changed = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+  // After how many forks the two were made: in a child vanished threads may still seem to wait for them.
+  private let made: Atomic<UInt64>
+  private let gate = Fork.gate
 
-  init(_ state: sending State) {
+  package init(_ state: sending State) {
     self.state = state
+    made = Atomic(gate.forks)
     pthread_mutex_init(mutex, nil)
     pthread_cond_init(changed, nil)
   }
 
   deinit {
-    pthread_cond_destroy(changed)
-    pthread_mutex_destroy(mutex)
+    // Destroying a condition waits for those who wait for it, vanished or not.
+    if made.load(ordering: .acquiring) == gate.forks {
+      pthread_cond_destroy(changed)
+      pthread_mutex_destroy(mutex)
+    }
     changed.deallocate()
     mutex.deallocate()
   }
 
   /// Looks at the state.
-  func read<Result, Failure: Error>(_ body: (State) throws(Failure) -> Result) throws(Failure) -> Result {
-    pthread_mutex_lock(mutex)
-    defer { pthread_mutex_unlock(mutex) }
+  package func read<Result, Failure: Error>(_ body: (State) throws(Failure) -> Result) throws(Failure) -> Result {
+    lock()
+    defer { unlock() }
     return try body(state)
   }
 
   /// Changes the state and wakes everyone who waits for it.
-  func update<Result, Failure: Error>(_ body: (inout State) throws(Failure) -> Result) throws(Failure) -> Result {
-    pthread_mutex_lock(mutex)
+  package func update<Result, Failure: Error>(
+    _ body: (inout State) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    lock()
     defer {
       pthread_cond_broadcast(changed)
-      pthread_mutex_unlock(mutex)
+      unlock()
     }
+    return try body(&state)
+  }
+
+  /// Changes the state where nobody who waits can be concerned, and wakes nobody.
+  func updateQuietly<Result, Failure: Error>(
+    _ body: (inout State) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    lock()
+    defer { unlock() }
     return try body(&state)
   }
 
   /// Waits until `body` gives a result, at most so long; nil when the time is up.
   func wait<Result>(milliseconds: Int64, until body: (inout State) -> Result?) -> Result? {
     let deadline = kept_deadline(milliseconds)
-    pthread_mutex_lock(mutex)
-    defer { pthread_mutex_unlock(mutex) }
+    lock()
+    defer { unlock() }
     while true {
       if let result = body(&state) { return result }
-      guard kept_wait_until(changed, mutex, deadline) else { return nil }
+      guard sleep({ kept_wait_until(changed, mutex, deadline) }) else { return nil }
     }
   }
 
   /// Waits until `body` gives a result; it is asked now, and again after each change.
   func wait<Result>(until body: (inout State) -> Result?) -> Result {
-    pthread_mutex_lock(mutex)
-    defer { pthread_mutex_unlock(mutex) }
+    lock()
+    defer { unlock() }
     while true {
       if let result = body(&state) { return result }
-      pthread_cond_wait(changed, mutex)
+      sleep { pthread_cond_wait(changed, mutex) }
     }
+  }
+
+  private func lock() {
+    gate.enter()
+    if made.load(ordering: .acquiring) != gate.forks { renew() }
+    pthread_mutex_lock(mutex)
+  }
+
+  private func unlock() {
+    pthread_mutex_unlock(mutex)
+    gate.leave()
+  }
+
+  /// Sleeps outside the gate: a fork does not wait for sleepers.
+  @discardableResult
+  private func sleep<Result>(_ wait: () -> Result) -> Result {
+    gate.leave()
+    let result = wait()
+    // It must not wait at the gate with the mutex that somebody inside may want.
+    pthread_mutex_unlock(mutex)
+    lock()
+    return result
+  }
+
+  /// Makes the mutex and the condition anew, in the child of the process that used them.
+  ///
+  /// The state is whole: nobody was inside during the fork.
+  private func renew() {
+    pthread_mutex_lock(gate.renewal)
+    defer { pthread_mutex_unlock(gate.renewal) }
+    guard made.load(ordering: .acquiring) != gate.forks else { return }
+    pthread_mutex_init(mutex, nil)
+    pthread_cond_init(changed, nil)
+    made.store(gate.forks, ordering: .releasing)
   }
 }

@@ -1,6 +1,8 @@
 // Swift compares strings by canonical equivalence: an NFC and an NFD spelling are equal, and would merge as dictionary
 // keys. Kept compares names by their bytes, as C, Python, SQLite and JSON do.
 
+import CPlatform
+
 /// Text that is compared, ordered and hashed by its UTF-8 bytes.
 public struct ExactString: Sendable {
   public let text: String
@@ -18,17 +20,29 @@ public struct ExactString: Sendable {
     text.utf8.withContiguousStorageIfAvailable(body) ?? Array(text.utf8).withUnsafeBufferPointer(body)
   }
 
+  /// Below 0, 0 or above 0: whether the bytes come before, are the same as, or come after those of `other`.
+  private func order(_ other: ExactString) -> Int {
+    withBytes { own in
+      other.withBytes { others in
+        // Empty text may have no address at all.
+        guard let a = own.baseAddress, let b = others.baseAddress else { return own.count - others.count }
+        let common = Int(memcmp(a, b, min(own.count, others.count)))
+        return common != 0 ? common : own.count - others.count
+      }
+    }
+  }
+
   /// Whether the bytes begin with those of `prefix`.
   package func hasPrefix(_ prefix: ExactString) -> Bool { text.utf8.starts(with: prefix.text.utf8) }
 }
 
 extension ExactString: Hashable, Comparable {
   public static func == (a: ExactString, b: ExactString) -> Bool {
-    a.text.utf8.count == b.text.utf8.count && a.withBytes { a in b.withBytes { b in a.elementsEqual(b) } }
+    a.text.utf8.count == b.text.utf8.count && a.order(b) == 0
   }
 
   public static func < (a: ExactString, b: ExactString) -> Bool {
-    a.withBytes { a in b.withBytes { b in a.lexicographicallyPrecedes(b) } }
+    a.order(b) < 0
   }
 
   public func hash(into hasher: inout Hasher) { withBytes { hasher.combine(bytes: UnsafeRawBufferPointer($0)) } }

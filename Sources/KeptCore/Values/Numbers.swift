@@ -4,6 +4,8 @@ extension Value {
   /// The value as a signed integer: an integer in range, or a double such as `3.0`.
   ///
   /// `-0.0` is none: it would lose its sign.
+  // Inlined into the reading path.
+  @inline(__always)
   public var asInt64: Int64? {
     switch self {
     case .int(let value): value
@@ -24,6 +26,8 @@ extension Value {
   }
 
   /// The value as a double: a double, or an integer that a double holds exactly.
+  // Inlined into the reading path.
+  @inline(__always)
   public var asDouble: Double? {
     switch self {
     case .int(let value): Double(exactly: value)

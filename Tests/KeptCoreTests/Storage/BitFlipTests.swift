@@ -109,11 +109,9 @@ private struct Image {
 
   static func value(_ index: Int) -> Value { .string(String(repeating: "k\(index)-", count: 8)) }
 
-  /// A flip inside a value is nobody's to notice; another key's value, or a text of another length, would be.
+  /// A changed byte or length inside a row is nobody's to notice, a row of another key would be.
   static func isPlausible(_ value: Value, _ index: Int) -> Bool {
-    guard case .string(let found) = value, case .string(let stored) = Self.value(index) else { return false }
-    let different = zip(found.utf8, stored.utf8).filter { $0 != $1 }
-    return found.utf8.count == stored.utf8.count && different.count <= 1
+    !(0..<200).contains { other in other != index && value == Self.value(other) }
   }
 
   func restore(_ change: (String, Data) -> Data) throws {

@@ -23,9 +23,9 @@ def without_comments(text: str) -> str:
 
 
 def sections() -> dict[str, str]:
-    """The header's sections by name, in small letters."""
-    parts = re.split(r"/\* -{20,}\n \* (\w+): ", HEADER)
-    return {name.lower(): "/*" + text for name, text in zip(parts[1::2], parts[2::2])}
+    """The header's sections by the names of their modules: "Prepared keys" is prepared_keys."""
+    parts = re.split(r"/\* -{20,}\n \* ([\w ]+): ", HEADER)
+    return {name.lower().replace(" ", "_"): "/*" + text for name, text in zip(parts[1::2], parts[2::2])}
 
 
 SECTIONS = sections()
@@ -50,6 +50,7 @@ ALL = {name: (section, text) for section in SECTIONS for name, text in prototype
 C = {name: getattr(module_of(section), name) for name, (section, _) in ALL.items()}
 
 store_p = ctypes.POINTER(module_of("store").kept_store)
+key_p = ctypes.POINTER(module_of("prepared_keys").kept_key)
 notice_p = ctypes.POINTER(module_of("observation").kept_notice)
 subscription_p = ctypes.POINTER(module_of("observation").kept_subscription)
 
@@ -78,6 +79,8 @@ TYPES: dict[str, Any] = {
     "kept_error *": ctypes.POINTER(module_of("status").kept_error),
     "kept_options *": ctypes.POINTER(module_of("store").kept_options),
     "kept_transaction_options *": ctypes.POINTER(module_of("transactions").kept_transaction_options),
+    "kept_key *": key_p,
+    "kept_key **": ctypes.POINTER(key_p),
     "kept_notice *": notice_p,
     "kept_subscription *": subscription_p,
     "kept_subscription **": ctypes.POINTER(subscription_p),
@@ -113,7 +116,7 @@ def test_each_section_has_its_module_and_no_module_is_without_a_section() -> Non
 def test_a_module_opens_with_its_section_s_title(section: str) -> None:
     title = flat(SECTIONS[section].split("\n", 1)[0].removeprefix("/*"))
     found = (module_of(section).__doc__ or "").replace(";", ".").rstrip(".").lower()
-    assert found.startswith(f"{section}: ")
+    assert found.startswith(f"{section.replace('_', ' ')}: ")
     assert found.split(": ", 1)[1].split(".")[0] == title.split(".")[0].lower()
 
 

@@ -39,14 +39,27 @@ final class Keeper: Sendable {
   /// Somebody reads, and keeps what was read for as long as the generation stands still.
   func noteCaching() { note { $0.looksAlways = true } }
 
+  /// In the child of a fork: there is no thread, and what was to be synced is the parent's to sync.
+  ///
+  /// - Returns: whether somebody caches above us, and must be made to ask, so that the thread is started again.
+  func afterForkInChild() -> Bool {
+    state.update { state in
+      (state.hasThread, state.mustSync, state.mustLook) = (false, false, false)
+      return state.looksAlways
+    }
+  }
+
   func end() { state.update { $0.isEnded = true } }
 
   private func note(_ what: (inout State) -> Void) {
-    let mustStart = state.update { state in
+    let (mustStart, mustWake) = state.updateQuietly { state in
+      let wasIdle = state.isIdle
       what(&state)
       defer { state.hasThread = true }
-      return !state.hasThread && !state.isEnded
+      return (!state.hasThread && !state.isEnded, wasIdle)
     }
+    // One that works, or pauses before it does, finds the note by itself.
+    if mustWake { state.update { _ in } }
     // Without a thread, writes are still synced by `flush` and `close`, and each read asks SQLite after a while.
     if mustStart { try? LibraryThread.start { [self] in work() } }
   }

@@ -4,8 +4,8 @@
 /// The reading half of a LocalStorage.
 ///
 /// Not thread-safe.
-final class LocalReader {
-  private let connection: SQLiteConnection
+final class LocalReader: OnConnection {
+  let connection: SQLiteConnection
   let log: ChangeLog
 
   init(_ connection: SQLiteConnection) {

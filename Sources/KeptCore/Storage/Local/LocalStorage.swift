@@ -12,8 +12,7 @@ public final class LocalStorage: Storage {
   private let pulse: Pulse
   private let index: Index
   private let filler: IndexFiller
-  // nil: closed.
-  private let writer: Monitor<LocalWriter?>
+  private let writer: Monitor<OnDemand<LocalWriter>>
   private let commits: GroupCommit
   private let log: LogSync
   private let keeper: Keeper
@@ -35,19 +34,29 @@ public final class LocalStorage: Storage {
   }
 
   init(_ folder: StoreFolder, busyTimeoutMilliseconds: Int, limit: LogLimit) throws(StoreError) {
-    let database = LocalDatabase(folder, busyTimeoutMilliseconds: busyTimeoutMilliseconds)
+    // A fork would find connections that nobody lets go.
+    Fork.gate.enter()
+    defer { Fork.gate.leave() }
+    let database = LocalDatabase(try folder.absolute(), busyTimeoutMilliseconds: busyTimeoutMilliseconds)
     let (reader, pulse) = try database.open()
     self.database = database
+    let id = try reader.storeID()
     let index = Index()
-    let filler = IndexFiller(index, pulse, reader)
-    let writer = Monitor<LocalWriter?>(LocalWriter(try database.connect(), pulse, limit: limit))
+    let filler = IndexFiller(index, pulse, OnDemand(reader) { () throws(StoreError) in try database.reader(of: id) })
+    let first = LocalWriter(try database.connect(), pulse, filler, limit: limit)
+    let writer = Monitor(
+      OnDemand(first) { () throws(StoreError) in LocalWriter(try database.connect(), pulse, filler, limit: limit) })
     let log = LogSync(of: database)
     (self.pulse, self.index, self.filler, self.writer, self.log) = (pulse, index, filler, writer, log)
     commits = GroupCommit { Self.commit($0, by: writer, telling: filler) }
     keeper = Keeper(sync: { try? log.wait() }, look: filler.look)
+    Fork.join(self)
   }
 
-  deinit { close() }
+  deinit {
+    Fork.leave(self)
+    close()
+  }
 
   public var generation: UInt64 { pulse.generation }
 
@@ -122,7 +131,7 @@ public final class LocalStorage: Storage {
     keeper.end()
     watchers.update { $0.isClosed = true }
     pulse.ring()
-    writer.update { $0 = nil }
+    writer.update { $0.close() }
     log.close()
     filler.close()
     pulse.release()
@@ -138,14 +147,34 @@ public final class LocalStorage: Storage {
 
   /// Commits a group and lets the index know, so that this process need not read what it has just written.
   private static func commit(
-    _ group: [Batch], by writer: Monitor<LocalWriter?>, telling filler: IndexFiller
+    _ group: [Batch], by writer: Monitor<OnDemand<LocalWriter>>, telling filler: IndexFiller
   ) -> [Result<Commit, StoreError>] {
     writer.update { writer in
-      guard let outcome = writer?.commit(group) else {
-        return group.map { _ in .failure(StoreError(.closed, "the store was closed; open it again")) }
+      let outcome: LocalWriter.Outcome
+      do throws(StoreError) { outcome = try writer.get().commit(group) } catch {
+        return group.map { _ in .failure(error) }
       }
-      if let pulse = outcome.pulse { filler.apply(outcome.results.compactMap { try? $0.get() }, pulse: pulse) }
+      if let visible = outcome.visible {
+        filler.apply(outcome.results.compactMap { try? $0.get() }, from: visible.start, pulse: visible.pulse)
+      }
       return outcome.results
     }
+  }
+}
+
+extension LocalStorage: ForkAware {
+  func beforeFork() {
+    writer.update { $0.letGo() }
+    log.beforeFork()
+    filler.beforeFork()
+  }
+
+  /// The pulse stays mapped, and its file's lock is the child's too.
+  func afterForkInChild() {
+    index.afterForkInChild()
+    commits.afterForkInChild()
+    log.afterForkInChild()
+    watchers.update { $0.interruptions = 0 }
+    if keeper.afterForkInChild() { pulse.touch() }
   }
 }

@@ -82,6 +82,11 @@ final class SQLiteConnection {
     sqlite3_exec(handle, "ROLLBACK", nil, nil, nil)
   }
 
+  /// Moves with every commit that this connection sees, its own and others'.
+  ///
+  /// It is up to date inside a transaction.
+  var dataVersion: UInt32 { kept_sqlite_data_version(handle) }
+
   /// Syncs every commit of every process that is in the log now.
   func syncLog() throws(StoreError) {
     try check(kept_sqlite_sync_log(handle), doing: "sync the store to the disk")
@@ -93,6 +98,10 @@ final class SQLiteConnection {
   private func check(_ status: Int32, doing what: String) throws(StoreError) {
     guard status == SQLITE_OK else { throw StoreError.sqlite(status, handle, doing: what) }
   }
+}
+
+extension SQLiteConnection: OnConnection {
+  var connection: SQLiteConnection { self }
 }
 
 /// A literal is known by its address: finding its prepared statement makes no String.

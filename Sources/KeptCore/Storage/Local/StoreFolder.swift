@@ -21,6 +21,14 @@ struct StoreFolder {
     try Self.makeDirectories(path)
   }
 
+  /// The same folder, also after the program has changed its working directory.
+  func absolute() throws(StoreError) -> StoreFolder {
+    guard !path.hasPrefix("/") else { return self }
+    guard let here = getcwd(nil, 0) else { throw .system("find the working directory for", path) }
+    defer { free(here) }
+    return StoreFolder(path: String(cString: here) + "/" + path)
+  }
+
   var database: String { path + "/values.sqlite" }
 
   /// Makes sure that the folder and a database in it are there.

@@ -14,7 +14,7 @@
     ├── CorruptError                   what is stored cannot be what was written
     ├── UnavailableError               the store cannot be reached now; this does not mean that it is empty
     ├── ClosedError                    the store or the transaction was closed
-    ├── ForkedError                    the store belongs to the parent of this process
+    ├── ForkedError                    the transaction belongs to the parent of this process
     ├── TooLargeError                  the value or the text is over a limit
     ├── UnsupportedError               this storage, or this version, cannot do it
     └── FailedError                    anything else; the sentence says what
@@ -122,7 +122,7 @@ class ClosedError(KeptError):
 
 
 class ForkedError(KeptError):
-    """The store belongs to the parent of this process: open it again in the child."""
+    """The transaction was begun in the parent of this process: begin another one."""
 
     status = -13
 

@@ -34,16 +34,17 @@ _gate = _Gate()
 @contextmanager
 def calling_back() -> Iterator[None]:
     """Surrounds a call during which the library may call Python or make a store. `ClosedError` once Python ends."""
-    with _gate.changed:
-        if _gate.closing:
+    gate = _gate  # a callback that forks finds another one in the child when it returns
+    with gate.changed:
+        if gate.closing:
             raise ClosedError("Python is about to end, and Kept has closed its stores")
-        _gate.calls += 1
+        gate.calls += 1
     try:
         yield
     finally:
-        with _gate.changed:
-            _gate.calls -= 1
-            _gate.changed.notify_all()
+        with gate.changed:
+            gate.calls -= 1
+            gate.changed.notify_all()
 
 
 def opened(handle: StorePointer) -> int:
@@ -72,12 +73,14 @@ def _end() -> None:
         close(number)
 
 
-def _forget() -> None:
-    """In a forked child: the other threads are gone with the calls they were in, and the stores are the parent's; to
-    close one here could close it there."""
+def _forget_threads() -> None:
+    """In a forked child: the other threads are gone with the calls they were in, and perhaps with the lock. The stores
+    go on; to close one here leaves the parent's open."""
     global _gate
+    handles = _gate.handles
     _gate = _Gate()
+    _gate.handles = handles
 
 
 atexit.register(_end)
-os.register_at_fork(after_in_child=_forget)
+os.register_at_fork(after_in_child=_forget_threads)

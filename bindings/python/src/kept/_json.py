@@ -32,8 +32,7 @@ def encode(value: Storable, key: str) -> bytes:
         if value is None:
             raise Refusal(InvalidError, "None cannot be stored; use del to remove a key")
         tree = _plain(value, 0)
-        text = json.dumps(tree, ensure_ascii=False, allow_nan=False, check_circular=False, separators=(",", ":"))
-        return text.encode("utf-8")
+        return _WRITER.encode(tree).encode("utf-8")
     except UnicodeEncodeError as error:
         unit = ord(error.object[error.start])
         sentence = f'"{key}": text holds the lone surrogate U+{unit:04X}, which is no character'
@@ -45,10 +44,10 @@ def encode(value: Storable, key: str) -> bytes:
 def decode(text: bytes | str, key: str) -> JSON:
     """The value of canonical JSON, as the library returns it."""
     try:
-        tree = json.loads(text, parse_constant=_refuse_constant)
-        # Only wrapped kinds have a key that begins with a dollar sign; the rest is what json.loads made of it.
-        wrapped = '"$' in text if isinstance(text, str) else b'"$' in text
-        return _unwrapped(tree) if wrapped else tree  # type: ignore[no-any-return]
+        text = text if isinstance(text, str) else text.decode("utf-8")
+        tree = _READER.decode(text)
+        # Only wrapped kinds have a key that begins with a dollar sign; the rest is what the reader made of it.
+        return _unwrapped(tree) if '"$' in text else tree  # type: ignore[no-any-return]
     except Refusal as refusal:
         raise refusal.about(key) from None
     except ValueError as error:
@@ -201,3 +200,8 @@ _KINDS: dict[str, Callable[[Any], JSON]] = {
 
 def _refuse_constant(name: str) -> NoReturn:
     raise Refusal(InvalidError, f"{name} is not JSON")
+
+
+# Made once: json.loads and json.dumps would make them for each call that asks for anything special.
+_READER = json.JSONDecoder(parse_constant=_refuse_constant)
+_WRITER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, check_circular=False, separators=(",", ":"))

@@ -38,7 +38,7 @@ class Key(Generic[T]):
     Immutable; may be used with any store and from any thread. In Swift: `Key`. C passes the name alone.
     """
 
-    __slots__ = ("name", "value_type", "_conversion", "_default")
+    __slots__ = ("name", "value_type", "_conversion", "_encoded", "_identity", "_default")
     name: str
     """1 to 1024 bytes of UTF-8 without NUL; dots have no special meaning."""
     value_type: Any
@@ -57,7 +57,9 @@ class Key(Generic[T]):
     def __init__(self, name: str, type: Any, *, default: Any = ABSENCE) -> None:
         """Declares a key. A name that is no key and a type that cannot be stored are an `InvalidError`; a default of
         another type is a `WrongTypeError`."""
-        encoded_name(name)
+        self._encoded = encoded_name(name)
+        # Finds the key in a dict without a Python call, as its own hash cannot.
+        self._identity = object()
         kind = type | None if default is None else type
         try:
             self._conversion = conversion_of(kind)
@@ -121,6 +123,11 @@ class Key(Generic[T]):
 def name_of(key: str | Key[Any]) -> str:
     """The name of a key that is given either way."""
     return key.name if isinstance(key, Key) else key
+
+
+def encoded_key(key: str | Key[Any]) -> bytes:
+    """The name of a key that is given either way, as C takes it."""
+    return key._encoded if isinstance(key, Key) else encoded_name(key)
 
 
 def encoded_name(name: str) -> bytes:

@@ -14,7 +14,9 @@ from ._c.store import StorePointer
 from ._errors import AbsentError
 from ._exit import calling_back
 from ._json import JSON, Storable, decode, encode
-from ._key import ABSENCE, Key, encoded_name, encoded_text, name_of
+from ._key import ABSENCE, Key, encoded_key, encoded_text, name_of
+from ._memory import UNKNOWN, Memory
+from ._scalars import write_scalar
 from ._views import ItemsOf, KeysOf, ValuesOf
 
 T = TypeVar("T")
@@ -32,6 +34,9 @@ class Settings(MutableMapping[str, JSON]):
     """
 
     _handle: StorePointer
+    # `_memory.py` says what is remembered; a transaction remembers nothing.
+    _generation: c_uint64 = UNKNOWN
+    _memory: Memory = {}
 
     # --- one key
 
@@ -42,6 +47,10 @@ class Settings(MutableMapping[str, JSON]):
     def __getitem__(self, key: Any) -> Any:
         """The value of a key. Absent without a default is an `AbsentError`, which is a KeyError; a stored value that
         is not of the key's type is a `WrongTypeError`, and is not touched. In C: `kept_get_json`."""
+        try:
+            return self._memory[self._generation.value][key._identity if type(key) is Key else key]
+        except (KeyError, TypeError):
+            pass  # not remembered
         try:
             return self._read(key)
         except AbsentError:
@@ -56,18 +65,19 @@ class Settings(MutableMapping[str, JSON]):
     def __setitem__(self, key: Any, value: Any) -> None:
         """Sets a key. A value that cannot be stored is an `InvalidError`, one that is not of the key's type a
         `WrongTypeError`, one above 16 MiB a `TooLargeError`. None removes a key whose type has None, and is an
-        `InvalidError` for all others. In C: `kept_set_json`."""
-        name = encoded_name(name_of(key))
-        kept_set_json(self._handle, name, json_for(key, value), kept_error())
+        `InvalidError` for all others. In C: `kept_set_int64` and its kin, and `kept_set_json`."""
+        name, stored = encoded_key(key), stored_for(key, value)
+        if not write_scalar(self._handle, name, stored):
+            kept_set_json(self._handle, name, json_for(key, stored), kept_error())
 
     def __delitem__(self, key: str | Key[Any]) -> None:
         """Removes a key. One that is not stored is an `AbsentError`, also if it has a default. In C: `kept_remove`."""
-        kept_remove(self._handle, encoded_name(name_of(key)), kept_error())
+        kept_remove(self._handle, encoded_key(key), kept_error())
 
     def __contains__(self, key: object) -> bool:
         """Whether the key is stored; its default does not count. In C: `kept_contains`."""
         found = c_bool()
-        kept_contains(self._handle, encoded_name(name_of(key)), byref(found), kept_error())  # type: ignore[arg-type]
+        kept_contains(self._handle, encoded_key(key), byref(found), kept_error())  # type: ignore[arg-type]
         return found.value
 
     @overload
@@ -81,6 +91,10 @@ class Settings(MutableMapping[str, JSON]):
     def get(self, key: Any, default: Any = ABSENCE) -> Any:
         """The value of a key. Where it is not stored: `default` if given, else the key's own, else None."""
         try:
+            return self._memory[self._generation.value][key._identity if type(key) is Key else key]
+        except (KeyError, TypeError):
+            pass  # not remembered
+        try:
             return self._read(key)
         except AbsentError:
             if default is not ABSENCE:
@@ -92,17 +106,17 @@ class Settings(MutableMapping[str, JSON]):
         `Store.set(..., if_revision=0)` expects. In C: `kept_revision_of`."""
         revision = c_uint64()
         try:
-            kept_revision_of(self._handle, encoded_name(name_of(key)), byref(revision), kept_error())
+            kept_revision_of(self._handle, encoded_key(key), byref(revision), kept_error())
         except AbsentError:
             return 0
         return revision.value
 
     def _read(self, key: str | Key[Any]) -> Any:
         """What is stored, of the key's type."""
-        name, text = name_of(key), c_char_p()
-        kept_get_json(self._handle, encoded_name(name), byref(text), kept_error())
+        text = c_char_p()
+        kept_get_json(self._handle, encoded_key(key), byref(text), kept_error())
         try:
-            stored = decode(text.value or b"", name)
+            stored = decode(text.value or b"", name_of(key))
         finally:
             kept_free(text)
         return key._from_json(stored) if isinstance(key, Key) else stored
@@ -242,9 +256,11 @@ class Settings(MutableMapping[str, JSON]):
         self._together(step)
 
 
-def json_for(key: str | Key[Any], value: Any) -> bytes:
-    """What C stores for a value; the text null, which removes the key, only where the key's type has None."""
-    if not isinstance(key, Key):
-        return encode(value, key)
-    stored = key._to_json(value)
-    return b"null" if stored is None else encode(stored, key.name)
+def stored_for(key: str | Key[Any], value: Any) -> Any:
+    """What is stored for a value. Checked only if the key has a type."""
+    return key._to_json(value) if isinstance(key, Key) else value
+
+
+def json_for(key: str | Key[Any], stored: Any) -> bytes:
+    """What `stored_for` gave as JSON; the text null, which removes the key, only where the key's type has None."""
+    return b"null" if stored is None and isinstance(key, Key) else encode(stored, name_of(key))

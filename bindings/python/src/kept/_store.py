@@ -12,12 +12,14 @@ from ctypes import POINTER, byref
 from types import TracebackType
 from typing import Any, Literal, NoReturn, Self, TypeVar, overload
 
-from ._c.store import KEPT_DURABLE, KEPT_OPTIONS_INIT, KEPT_SHARED, kept_flush, kept_open, kept_options, kept_store
+from ._c.store import KEPT_DURABLE, KEPT_OPTIONS_INIT, KEPT_SHARED, kept_flush, kept_open, kept_options
+from ._c.store import kept_store, kept_store_generation
 from ._c.status import kept_error
 from ._errors import ConflictError, InvalidError
 from ._exit import calling_back, close, opened
 from ._json import JSON, Storable
-from ._key import Key, encoded_name, encoded_text, name_of
+from ._key import Key, encoded_key, encoded_text
+from ._memory import UNKNOWN, remember
 from ._observation import Change, Notice, Subscription, subscribe
 from ._settings import Settings
 from ._transaction import Transaction, set_if
@@ -42,6 +44,7 @@ class Store(Settings):
             kept_open(encoded_text(self._location, "a location"), byref(options), byref(self._handle), kept_error())
             self._close = weakref.finalize(self, close, opened(self._handle))
         self._close.atexit = False  # _exit sees to that
+        self._memory = {}
 
     # --- its life
 
@@ -49,6 +52,7 @@ class Store(Settings):
         """Closes the store and syncs what was written to the disk. Its subscriptions end: no further callback begins.
         Any thread; the second time does nothing. Later calls raise `ClosedError`. In C: `kept_close`."""
         self._close()
+        self._generation, self._memory = UNKNOWN, {}
 
     def flush(self) -> None:
         """Syncs every write that has returned, of all processes, so that it survives power loss. In C: `kept_flush`."""
@@ -67,6 +71,25 @@ class Store(Settings):
 
     def __reduce__(self) -> NoReturn:
         raise TypeError(f"{self!r} cannot be copied or pickled; open its location once more")
+
+    # --- reading
+
+    def _read(self, key: str | Key[Any]) -> Any:
+        """As in any settings; remembers what it has read if nothing has changed meanwhile."""
+        if self._generation is UNKNOWN:
+            self._find_generation()
+        before = self._generation.value
+        value = super()._read(key)
+        if before % 2 == 0 and self._generation.value == before:
+            remember(self._memory, before, key, value)
+        return value
+
+    def _find_generation(self) -> None:
+        """Only for a store that is read: from now on the library looks out for writers that move no generation."""
+        self._generation = kept_store_generation(self._handle).contents
+        # `close` on another thread may have come in between; whichever of the two is last sees the other.
+        if not self._close.alive:
+            self._generation = UNKNOWN
 
     # --- writing with conditions
 
@@ -164,7 +187,7 @@ class Store(Settings):
         to `logging.getLogger("kept")` and `sys.unraisablehook`. In C: `kept_observe`. In Swift: `Store.observe`."""
         if (key is None) == (prefix is None):
             raise InvalidError("observe() takes either a key or prefix=…, and exactly one of them")
-        encoded = encoded_name(name_of(key)) if key is not None else encoded_text(prefix or "", "a prefix")
+        encoded = encoded_key(key) if key is not None else encoded_text(prefix or "", "a prefix")
 
         def subscribed(callback: Callable[[Any], Any]) -> Subscription:
             return subscribe(self, callback, key, encoded, initial)

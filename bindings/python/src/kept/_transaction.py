@@ -14,8 +14,8 @@ from ._c.store import KEPT_DURABLE, kept_store
 from ._c.transactions import KEPT_TRANSACTION_OPTIONS_INIT, kept_begin, kept_commit, kept_rollback
 from ._errors import ConflictError, OutOfRangeError
 from ._json import Storable
-from ._key import Key, encoded_name, name_of
-from ._settings import Settings, json_for
+from ._key import Key, encoded_key, name_of
+from ._settings import Settings, json_for, stored_for
 
 if TYPE_CHECKING:
     from ._store import Store
@@ -93,7 +93,7 @@ class Transaction(Settings):
 def set_if(settings: Settings, key: Any, value: Any, expected: int) -> int:
     """Compare-and-set. Returns the key's revision, or 0 in a transaction, which does not know it yet."""
     revision = c_uint64()
-    name, json = encoded_name(name_of(key)), json_for(key, value)
+    name, json = encoded_key(key), json_for(key, stored_for(key, value))
     kept_set_json_if(settings._handle, name, json, revision_number(expected), byref(revision), kept_error())
     return revision.value
 

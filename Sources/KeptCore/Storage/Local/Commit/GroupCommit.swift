@@ -1,5 +1,7 @@
 // Writers of one process that arrive while a commit runs go together into the next one, each with its own result.
 
+import CPlatform
+
 /// Lets one writer at a time lead: it commits for everyone who has come by then.
 final class GroupCommit: Sendable {
   /// One writer's batch, on its way.
@@ -16,18 +18,25 @@ final class GroupCommit: Sendable {
   private struct State {
     var waiting: [Request] = []
     var isLed = false
+    // How many writers there seem to be: those of the last group, and those who came while it was committed.
+    var expected = 1
 
-    mutating func turn(of own: Request, atMost limit: Int) -> Turn? {
+    mutating func turn(of own: Request) -> Turn? {
       if let result = own.result { return .done(result) }
       guard !isLed else { return nil }
       isLed = true
-      defer { waiting.removeFirst(min(limit, waiting.count)) }
-      return .lead(Array(waiting.prefix(limit)))
+      return .lead(expecting: expected)
+    }
+
+    mutating func takeGroup() -> [Request] {
+      let group = Array(waiting.prefix(GroupCommit.largestGroup))
+      waiting.removeFirst(group.count)
+      return group
     }
   }
   private enum Turn {
     case done(Result<Commit, StoreError>)
-    case lead([Request])
+    case lead(expecting: Int)
   }
   private let state = Monitor(State())
   private let run: @Sendable ([Batch]) -> [Result<Commit, StoreError>]
@@ -39,21 +48,42 @@ final class GroupCommit: Sendable {
 
   func commit(_ batch: Batch) throws(StoreError) -> Commit {
     let own = Request(batch)
-    state.update { $0.waiting.append(own) }
+    state.updateQuietly { $0.waiting.append(own) }
     while true {
       // Whoever finds nobody leading, and itself without a result, leads. A leader of a crowd may lead others first.
-      switch state.wait(until: { $0.turn(of: own, atMost: Self.largestGroup) }) {
+      switch state.wait(until: { $0.turn(of: own) }) {
       case .done(let result): return try result.get()
-      case .lead(let group): lead(group)
+      case .lead(let expected):
+        if expected > 1 { letOthersCome(expected) }
+        lead()
       }
     }
   }
 
-  private func lead(_ group: [Request]) {
+  /// In the child of a fork: the leader and those who waited have vanished; their batches are the parent's.
+  func afterForkInChild() { state.update { $0 = State() } }
+
+  private func lead() {
+    let group = state.updateQuietly { $0.takeGroup() }
     let results = run(group.map(\.batch))
     state.update { state in
       for (request, result) in zip(group, results) { request.result = result }
+      state.expected = group.count + state.waiting.count
       state.isLed = false
+    }
+  }
+
+  /// Gives way to the writers of the last group, who are awake and about to come again: with fewer processors than
+  /// writers each commit would else have one batch.
+  ///
+  /// It costs a few switches, and ends as soon as nobody comes any more.
+  private func letOthersCome(_ expected: Int) {
+    var seen = 0
+    for _ in 0..<expected {
+      let waiting = state.read { $0.waiting.count }
+      if waiting >= expected || waiting == seen { return }
+      seen = waiting
+      sched_yield()
     }
   }
 }

@@ -4,14 +4,18 @@
 /// The writing half of a LocalStorage.
 ///
 /// Not thread-safe.
-final class LocalWriter {
-  private let connection: SQLiteConnection
+final class LocalWriter: OnConnection {
+  let connection: SQLiteConnection
   private let reader: LocalReader
   private let pulse: Pulse
+  private let filler: IndexFiller
   private let limit: LogLimit
+  // What the database was after the last commit here: as long as the version is the same, nobody else has written.
+  private var last: (version: UInt32, revision: Revision)?
 
-  init(_ connection: SQLiteConnection, _ pulse: Pulse, limit: LogLimit) {
+  init(_ connection: SQLiteConnection, _ pulse: Pulse, _ filler: IndexFiller, limit: LogLimit) {
     self.connection = connection
+    self.filler = filler
     self.reader = LocalReader(connection)
     self.pulse = pulse
     self.limit = limit
@@ -21,8 +25,9 @@ final class LocalWriter {
   struct Outcome {
     /// One for each batch, in their order.
     var results: [Result<Commit, StoreError>]
-    /// The number that the pulse had while the group became visible; nil: nothing changed, or others have moved on.
-    var pulse: UInt64?
+    /// The revision from which the group went on, and the number of the pulse while it became visible; nil: nothing
+    /// changed, or another writer has moved the pulse on.
+    var visible: (start: Revision, pulse: UInt64)?
   }
 
   /// Commits a group.
@@ -32,7 +37,8 @@ final class LocalWriter {
     do throws(StoreError) {
       return try commitTogether(group)
     } catch {
-      guard group.count > 1 else { return Outcome(results: [.failure(error)]) }
+      // Busy is nobody's own failure, and waiting again for each would take as many time-outs as there are batches.
+      guard group.count > 1, error.code != .busy else { return Outcome(results: group.map { _ in .failure(error) }) }
       // One of them, or the disk: by itself each finds out what its own failure is.
       return Outcome(results: group.map { commit([$0]).results[0] })
     }
@@ -41,20 +47,34 @@ final class LocalWriter {
   private func commitTogether(_ group: [Batch]) throws(StoreError) -> Outcome {
     try connection.begin()
     do throws(StoreError) {
-      let start = try reader.revision()
-      var revision = start
-      var results: [Result<Commit, StoreError>] = []
-      for batch in group { results.append(try apply(batch, &revision)) }
-      guard revision > start else {
+      let start = try startingRevision()
+      var progress = Progress(start: start, revision: start)
+      let results = try group.map { batch throws(StoreError) in try apply(batch, of: group.count, &progress) }
+      guard progress.revision > start else {
         connection.rollBack()
         return Outcome(results: results)
       }
-      try limit.cutOff(connection, from: start, to: revision)
-      return Outcome(results: results, pulse: try publish())
+      try limit.cutOff(connection, from: start, to: progress.revision)
+      let own = try publish()
+      last = (connection.dataVersion, progress.revision)
+      return Outcome(results: results, visible: own.map { (start, $0) })
     } catch {
       connection.rollBack()
       throw error
     }
+  }
+
+  /// How far a group has come.
+  private struct Progress {
+    let start: Revision
+    var revision: Revision
+    /// What the batches before have written; nil: removed.
+    var written: [KeyName: Value?] = [:]
+  }
+
+  private func startingRevision() throws(StoreError) -> Revision {
+    if let last, last.version != 0, last.version == connection.dataVersion { return last.revision }
+    return try reader.revision()
   }
 
   /// Makes the transaction visible.
@@ -72,20 +92,26 @@ final class LocalWriter {
   }
 
   /// Applies one batch; a conflict is its result, anything else fails the group.
-  private func apply(_ batch: Batch, _ revision: inout Revision) throws(StoreError) -> Result<Commit, StoreError> {
+  private func apply(
+    _ batch: Batch, of group: Int, _ progress: inout Progress
+  ) throws(StoreError) -> Result<Commit, StoreError> {
     do throws(StoreError) {
       for condition in batch.conditions { try check(condition) }
     } catch {
       guard error.code == .conflict else { throw error }
       return .failure(error)
     }
-    let changes = try changes(by: batch)
+    let changes = try changes(by: batch, progress)
     if !changes.isEmpty {
-      revision += 1
-      for change in changes { try store(change, revision: revision) }
-      try reader.log.append(changes, at: revision)
+      progress.revision += 1
+      for change in changes {
+        try store(change, revision: progress.revision)
+        // A batch has one edit for a key: only another batch of the group could ask.
+        if group > 1 { progress.written.updateValue(change.new, forKey: change.key) }
+      }
+      try reader.log.append(changes, at: progress.revision)
     }
-    return .success(Commit(revision: revision, changes: changes))
+    return .success(Commit(revision: progress.revision, changes: changes))
   }
 
   private func check(_ condition: Condition) throws(StoreError) {
@@ -110,19 +136,28 @@ final class LocalWriter {
   }
 
   /// What the batch changes; edits that leave a key as it is are left out.
-  private func changes(by batch: Batch) throws(StoreError) -> [Change] {
+  private func changes(by batch: Batch, _ progress: Progress) throws(StoreError) -> [Change] {
     var changes: [Change] = []
     for (key, edit) in batch.edits.count > 1 ? batch.edits.sorted(by: { $0.key < $1.key }) : Array(batch.edits) {
-      let row = try reader.row(for: key)
-      // A value that cannot be read is replaced by whatever is written: that is how a damaged row is mended.
-      if case .failure = row?.value {
-        changes.append(Change(key: key, old: nil, new: edit.value))
-        continue
+      let old = try old(key, progress)
+      if edit.value != old.value || old.isDamaged {
+        changes.append(Change(key: key, old: old.value, new: edit.value))
       }
-      let old = try row?.value.get()
-      if edit.value != old { changes.append(Change(key: key, old: old, new: edit.value)) }
     }
     return changes
+  }
+
+  /// The value before the batch: from the group itself, from the index, or from the database.
+  ///
+  /// One that cannot be read is replaced by whatever is written: that is how a damaged row is mended.
+  private func old(_ key: KeyName, _ progress: Progress) throws(StoreError) -> (value: Value?, isDamaged: Bool) {
+    if let written = progress.written[key] { return (written, false) }
+    if let known = filler.known(key, at: progress.start) { return (known, false) }
+    switch try reader.row(for: key)?.value {
+    case .success(let value): return (value, false)
+    case .failure: return (nil, true)
+    case nil: return (nil, false)
+    }
   }
 
   private func store(_ change: Change, revision: Revision) throws(StoreError) {

@@ -12,12 +12,18 @@ final class LogSync: Sendable {
   }
   private let state = Monitor(State())
   // Opened by the first sync; its log is the one that everybody writes.
-  private let connection = Monitor<SQLiteConnection?>(nil)
-  private let database: LocalDatabase
+  private let connection: Monitor<OnDemand<SQLiteConnection>>
 
-  init(of database: LocalDatabase) { self.database = database }
+  init(of database: LocalDatabase) {
+    connection = Monitor(OnDemand { () throws(StoreError) in try database.connect() })
+  }
 
-  func close() { connection.update { $0 = nil } }
+  func close() { connection.update { $0.close() } }
+
+  func beforeFork() { connection.update { $0.letGo() } }
+
+  /// A sync that was running has vanished with its thread, and so has everyone who waited for it.
+  func afterForkInChild() { state.update { $0.begun = $0.done } }
 
   /// Returns when everything that was committed before the call is on the disk.
   func wait() throws(StoreError) {
@@ -41,8 +47,7 @@ final class LogSync: Sendable {
 
   private func syncOnce() throws(StoreError) {
     try connection.update { connection throws(StoreError) in
-      let open = if let connection { connection } else { try database.connect() }
-      connection = open
+      let open = try connection.get()
       // SQLite opens its log when it first reads.
       _ = try open.integer("SELECT floor FROM store")
       try open.syncLog()

@@ -29,12 +29,16 @@ extension LocalStorage {
   /// Whether the store was damaged, and what was readable of it salvaged, and nobody has acknowledged that yet.
   public func salvage() throws(StoreError) -> SalvageNote? {
     // Closed stores say so.
+    Fork.gate.enter()
+    defer { Fork.gate.leave() }
     _ = try revision()
     return try SalvageNote.read(database.connect())
   }
 
   /// Says that a person or a program has seen to what was lost.
   public func acknowledgeSalvage() throws(StoreError) {
+    Fork.gate.enter()
+    defer { Fork.gate.leave() }
     _ = try revision()
     try SalvageNote.acknowledge(database.connect())
   }

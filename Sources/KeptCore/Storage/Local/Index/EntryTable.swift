@@ -51,11 +51,11 @@ struct EntryTable: @unchecked Sendable {
       let slot = slots + place
       if slot.pointee.hash == 0 { return nil }
       if slot.pointee.hash == hash, slot.pointee.length == key.count, let bytes = slot.pointee.bytes,
-        let start = key.baseAddress, memcmp(bytes, start, key.count) == 0
+        let start = key.baseAddress, kept_same_bytes(bytes, start, key.count)
       {
         return slot.pointee.entry
       }
-      place = (place + 1) & mask
+      place = (place &+ 1) & mask
     }
   }
 
@@ -119,7 +119,7 @@ struct EntryTable: @unchecked Sendable {
 extension EntryTable.Slot {
   fileprivate func holds(_ key: UnsafeBufferPointer<UInt8>) -> Bool {
     guard length == key.count, let bytes, let start = key.baseAddress else { return false }
-    return memcmp(bytes, start, length) == 0
+    return kept_same_bytes(bytes, start, length)
   }
 
   fileprivate mutating func own(_ key: UnsafeBufferPointer<UInt8>, _ hash: UInt64) {

@@ -50,8 +50,13 @@ final class Index: @unchecked Sendable {
   var isEmpty: Bool { table.count == 0 }
 
   /// Whether it knows the key; others are not worth the memory until they are read.
-  func knows(_ key: KeyName) -> Bool {
-    key.exact.withBytes { table.find($0, hash: Self.hash($0)) != nil }
+  func knows(_ key: KeyName) -> Bool { entry(for: key) != nil }
+
+  /// What it knows of a key, as of `applied`.
+  ///
+  /// For the one changer, too.
+  func entry(for key: KeyName) -> IndexedEntry? {
+    key.exact.withBytes { table.find($0, hash: Self.hash($0))?.takeUnretainedValue() }
   }
 
   /// Adds what was read of one key while the index was, and stayed, current.
@@ -71,6 +76,9 @@ final class Index: @unchecked Sendable {
       return current
     }
   }
+
+  /// In the child of a fork: the table is whole, since nobody was changing it, and as current as it was.
+  func afterForkInChild() { gate.forgetReaders() }
 
   /// Says that nothing in it may be used until it was brought up to date.
   func distrust() { gate.close { nil } }

@@ -8,16 +8,17 @@ final class IndexFiller: Sendable {
   private let state: Monitor<State>
 
   fileprivate struct State {
-    // nil: closed.
-    var reader: LocalReader?
+    var reader: OnDemand<LocalReader>
     // A generation and the revision that the database had while the pulse stood still there.
     var seen: (generation: UInt64, revision: Revision) = (1, 0)
   }
 
   /// More rows than this are not applied one by one: the index begins anew.
   private static let deltaLimit = 4096
+  /// What a commit of so few keys has written is likely to be read or written again.
+  private static let worthKnowing = 64
 
-  init(_ index: Index, _ pulse: Pulse, _ reader: sending LocalReader) {
+  init(_ index: Index, _ pulse: Pulse, _ reader: sending OnDemand<LocalReader>) {
     self.index = index
     self.pulse = pulse
     state = Monitor(State(reader: reader))
@@ -27,7 +28,7 @@ final class IndexFiller: Sendable {
   func entry(for key: KeyName) throws(StoreError) -> Entry? {
     try state.update { state throws(StoreError) in
       let before = pulse.generation
-      if before % 2 == 0, before == index.generation { return try addMissing(key, state.open(), at: before) }
+      if before % 2 == 0, before == index.generation { return try addMissing(key, state.reader.get(), at: before) }
       return try refresh(&state, before, reading: key)
     }
   }
@@ -41,16 +42,20 @@ final class IndexFiller: Sendable {
     }
   }
 
-  /// Takes over what this process has just committed, if the index was current right before it.
-  func apply(_ commits: [Commit], pulse own: UInt64) {
-    state.update { _ in
-      guard let first = commits.first, let last = commits.last, index.generation == own &- 1,
-        index.applied + 1 == first.revision
-      else { return }
+  /// Takes over what this process has just committed, if the index was as the database was right before it.
+  ///
+  /// - Parameters:
+  ///   - start: the revision from which the commits went on.
+  ///   - own: the number that the pulse had meanwhile.
+  func apply(_ commits: [Commit], from start: Revision, pulse own: UInt64) {
+    state.updateQuietly { state in
+      guard let last = commits.last else { return }
+      state.seen = (own &+ 1, last.revision)
+      guard index.applied == start || index.isEmpty else { return }
       index.change(current: own &+ 1, applied: last.revision) { changes in
         for commit in commits {
           for change in commit.changes {
-            guard index.knows(change.key) else { continue }
+            guard index.knows(change.key) || commit.changes.count <= Self.worthKnowing else { continue }
             changes.put(IndexedEntry(change.key, Entry(value: change.new, revision: commit.revision)))
           }
         }
@@ -58,12 +63,19 @@ final class IndexFiller: Sendable {
     }
   }
 
-  /// Runs `body` with the reading connection.
-  func read<Result>(_ body: (LocalReader) throws(StoreError) -> Result) throws(StoreError) -> Result {
-    try state.update { state throws(StoreError) in try body(state.open()) }
+  /// The value of a key at a revision, if the index has it: an inner nil is an absent key.
+  func known(_ key: KeyName, at revision: Revision) -> Value?? {
+    state.updateQuietly { _ in index.applied == revision ? index.entry(for: key).map(\.value) : nil }
   }
 
-  func close() { state.update { $0.reader = nil } }
+  /// Runs `body` with the reading connection.
+  func read<Result>(_ body: (LocalReader) throws(StoreError) -> Result) throws(StoreError) -> Result {
+    try state.update { state throws(StoreError) in try body(state.reader.get()) }
+  }
+
+  func close() { state.update { $0.reader.close() } }
+
+  func beforeFork() { state.update { $0.reader.letGo() } }
 
   /// The index is current and does not know the key: one row is all that is needed.
   private func addMissing(_ key: KeyName, _ reader: LocalReader, at generation: UInt64) throws(StoreError) -> Entry? {
@@ -78,7 +90,7 @@ final class IndexFiller: Sendable {
   private func refresh(
     _ state: inout State, _ before: UInt64, reading key: KeyName?
   ) throws(StoreError) -> Entry? {
-    let reader = try state.open()
+    let reader = try state.reader.get()
     let (revision, delta, row) = try reader.atOneMoment { () throws(StoreError) in
       let revision = try reader.revision()
       let isNews = revision != index.applied && !index.isEmpty
@@ -100,11 +112,6 @@ final class IndexFiller: Sendable {
 }
 
 extension IndexFiller.State {
-  fileprivate func open() throws(StoreError) -> LocalReader {
-    guard let reader else { throw StoreError(.closed, "the store was closed; open it again") }
-    return reader
-  }
-
   /// Whether the revision has moved while the pulse has not.
   ///
   /// Then somebody else than Kept has written, with the sqlite3 shell perhaps, and nobody was told.

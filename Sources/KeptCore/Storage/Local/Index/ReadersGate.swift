@@ -41,6 +41,11 @@ struct ReadersGate: @unchecked Sendable {
     return body()
   }
 
+  /// In the child of a fork: readers that were inside have vanished.
+  func forgetReaders() {
+    for stripe in 0..<Self.stripeCount { kept_store64(stripes + stripe * Self.wordsApart, 0) }
+  }
+
   /// Closes the gate, waits until nobody is inside, runs `body`, and opens it for the generation that it returns.
   ///
   /// One thread at a time, and never from inside.

@@ -20,9 +20,13 @@ final class ReadOnlyStorage: Storage {
     database = ReadOnlyDatabase(folder: folder)
     // What is no store, or cannot be opened without writing, is refused at once.
     _ = try revision()
+    Fork.join(self)
   }
 
-  deinit { close() }
+  deinit {
+    Fork.leave(self)
+    close()
+  }
 
   func entry(for key: KeyName) throws(StoreError) -> Entry? {
     try read { reader throws(StoreError) in try reader.entry(for: key) }
@@ -87,6 +91,12 @@ final class ReadOnlyStorage: Storage {
       }
     }
   }
+}
+
+extension ReadOnlyStorage: ForkAware {
+  func beforeFork() { state.update { $0.connected = nil } }
+
+  func afterForkInChild() { state.update { $0.interruptions = 0 } }
 }
 
 extension ReadOnlyStorage.State {

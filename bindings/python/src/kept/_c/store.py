@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ctypes import POINTER, Structure, c_char_p, c_size_t, c_uint32, sizeof
+from ctypes import POINTER, Structure, c_char_p, c_size_t, c_uint32, c_uint64, sizeof
 from typing import TYPE_CHECKING, TypeAlias
 
 from .library import prototype
@@ -50,3 +50,6 @@ kept_close = prototype("kept_close", None, [POINTER(kept_store)])
 
 # kept_status kept_flush(kept_store *store, kept_error *error);
 kept_flush = prototype("kept_flush", kept_status, [POINTER(kept_store), POINTER(kept_error)], check)
+
+# const uint64_t *kept_store_generation(kept_store *store);
+kept_store_generation = prototype("kept_store_generation", POINTER(c_uint64), [POINTER(kept_store)])

@@ -1,0 +1,103 @@
+// The gate that a fork closes: then no thread is in the middle of anything that the child would inherit half done.
+
+import CPlatform
+
+/// Counts the threads that hold a ``Monitor``, and keeps others out while the process forks.
+///
+/// Invariant: while ``closed`` is 1 no thread is inside, except those that entered before it became 1; the fork waits
+/// for these. A thread that is inside may enter again, so that a fork never waits for one that waits for the fork: that
+/// is why locks need no order among themselves here. Whoever sleeps on a condition is outside meanwhile.
+final class ForkGate: @unchecked Sendable {
+  // The words are atomic. Threads count in stripes, so that they seldom write to the same cache line.
+  private let stripes: UnsafeMutablePointer<UInt64>
+  private let closed = UnsafeMutablePointer<UInt64>.allocate(capacity: 1)
+  private let forked = UnsafeMutablePointer<UInt64>.allocate(capacity: 1)
+  // Held by whoever forks; the others queue for it.
+  private let passage = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+  /// For whoever makes locks anew in a child; held only inside the gate, so it is free when a fork happens.
+  let renewal = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+  // How often the thread has entered. nil: the program has used up all keys; then nobody is counted, and a fork is as
+  // dangerous as without the gate.
+  private let depth: pthread_key_t?
+
+  private static let stripeCount = 64
+  private static let wordsApart = 16
+
+  init() {
+    stripes = .allocate(capacity: Self.stripeCount * Self.wordsApart)
+    stripes.initialize(repeating: 0, count: Self.stripeCount * Self.wordsApart)
+    closed.initialize(to: 0)
+    forked.initialize(to: 0)
+    pthread_mutex_init(passage, nil)
+    pthread_mutex_init(renewal, nil)
+    var key = pthread_key_t()
+    depth = pthread_key_create(&key, nil) == 0 ? key : nil
+  }
+
+  /// How many forks lie between this process and the one in which the library was first used.
+  var forks: UInt64 { kept_load64(forked) }
+
+  /// Enters, after the fork that is under way.
+  func enter() {
+    guard let depth else { return }
+    let times = Self.times(depth)
+    if times == 0 { while !tryEnter() { waitForFork() } }
+    Self.set(depth, times + 1)
+  }
+
+  func leave() {
+    guard let depth else { return }
+    let times = Self.times(depth) - 1
+    Self.set(depth, times)
+    if times == 0 { kept_subtract64(ownStripe, 1) }
+  }
+
+  /// Closes the gate and waits until nobody is inside; from then on the caller alone counts as inside.
+  func close() {
+    pthread_mutex_lock(passage)
+    kept_store64(closed, 1)
+    for stripe in 0..<Self.stripeCount {
+      while kept_load64(stripes + stripe * Self.wordsApart) != 0 { Moment.backOff(attempt: 0) }
+    }
+    if let depth { Self.set(depth, 1) }
+  }
+
+  /// Opens it again.
+  func open() {
+    if let depth { Self.set(depth, 0) }
+    kept_store64(closed, 0)
+    pthread_mutex_unlock(passage)
+  }
+
+  /// In the child: whoever was about to enter has vanished.
+  func forgetThreads() {
+    for stripe in 0..<Self.stripeCount { kept_store64(stripes + stripe * Self.wordsApart, 0) }
+    kept_add64(forked, 1)
+    // Threads that queued for it have vanished too.
+    pthread_mutex_init(passage, nil)
+    pthread_mutex_lock(passage)
+  }
+
+  private func tryEnter() -> Bool {
+    // Entering comes before looking, closing before counting: one of the two sees the other.
+    kept_add64(ownStripe, 1)
+    if kept_load64(closed) == 0 { return true }
+    kept_subtract64(ownStripe, 1)
+    return false
+  }
+
+  private func waitForFork() {
+    pthread_mutex_lock(passage)
+    pthread_mutex_unlock(passage)
+  }
+
+  private var ownStripe: UnsafeMutablePointer<UInt64> {
+    stripes + Int(kept_stripe(UInt32(Self.stripeCount))) * Self.wordsApart
+  }
+
+  private static func times(_ depth: pthread_key_t) -> Int { Int(bitPattern: pthread_getspecific(depth)) }
+
+  private static func set(_ depth: pthread_key_t, _ times: Int) {
+    pthread_setspecific(depth, UnsafeRawPointer(bitPattern: times))
+  }
+}

@@ -1,0 +1,235 @@
+/* What each kind of handle does in a child: stores go on, transactions and subscriptions are the parent's. */
+#define _XOPEN_SOURCE 700
+#include "../recorder.h"
+#include "children.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int read_and_write(void *context) {
+  kept_store *store = context;
+  MUST(int_of(store, "parent") == 1);
+  MUST(kept_set_int64(store, "child", 2, NULL) == KEPT_OK);
+  MUST(int_of(store, "child") == 2);
+  MUST(kept_flush(store, NULL) == KEPT_OK);
+  return 0;
+}
+
+static void both_go_on_with_the_same_handle(void) {
+  kept_store *store = fresh_store();
+  EXPECT(KEPT_OK, kept_set_int64(store, "parent", 1, &why));
+  CHECK_INT(0, in_child(read_and_write, store));
+  CHECK_INT(2, int_of(store, "child"));
+  EXPECT(KEPT_OK, kept_set_int64(store, "parent", 3, &why));
+  CHECK_INT(3, int_of(store, "parent"));
+}
+
+static void a_memory_store_is_copied(void) {
+  kept_store *store = open_at("memory:");
+  EXPECT(KEPT_OK, kept_set_int64(store, "parent", 1, &why));
+  CHECK_INT(0, in_child(read_and_write, store));
+  CHECK_TEXT("absent", json_of(store, "child"));
+}
+
+static int fork_again(void *context) {
+  MUST(in_child(read_and_write, context) == 0);
+  MUST(int_of(context, "child") == 2);
+  return 0;
+}
+
+static void a_grandchild_goes_on_too(void) {
+  kept_store *store = fresh_store();
+  EXPECT(KEPT_OK, kept_set_int64(store, "parent", 1, &why));
+  CHECK_INT(0, in_child(fork_again, store));
+  CHECK_INT(2, int_of(store, "child"));
+}
+
+static int close_it(void *context) {
+  kept_close(context);
+  MUST(kept_set_int64(context, "late", 1, NULL) == KEPT_CLOSED);
+  return 0;
+}
+
+static void a_child_that_closes_leaves_the_parent_s_store_alone(void) {
+  const char *location = fresh_folder();
+  kept_store *store = open_at(location);
+  EXPECT(KEPT_OK, kept_set_int64(store, "before", 1, &why));
+  CHECK_INT(0, in_child(close_it, store));
+  EXPECT(KEPT_OK, kept_set_int64(store, "after", 2, &why));
+  CHECK_INT(1, int_of(store, "before"));
+  kept_close(store);
+  store = open_at(location);
+  CHECK_INT(1, int_of(store, "before"));
+  CHECK_INT(2, int_of(store, "after"));
+}
+
+static int ends[2];   /* of a pipe */
+
+static int write_when_told(void *context) {
+  char byte;
+  MUST(read(ends[0], &byte, 1) == 1);
+  return read_and_write(context);
+}
+
+static void a_parent_that_closes_leaves_the_child_s_store_alone(void) {
+  const char *location = fresh_folder();
+  kept_store *store = open_at(location);
+  EXPECT(KEPT_OK, kept_set_int64(store, "parent", 1, &why));
+  CHECK_INT(0, pipe(ends));
+  pid_t child = fork_child(write_when_told, store);
+  kept_close(store);
+  CHECK_INT(1, write(ends[1], "!", 1));
+  CHECK_INT(0, end_of(child));
+  close(ends[0]), close(ends[1]);
+  CHECK_INT(2, int_of(open_at(location), "child"));
+}
+
+static int use_transaction(void *context) {
+  kept_store *transaction = context;
+  MUST(kept_set_int64(transaction, "b", 1, NULL) == KEPT_FORKED);
+  MUST(kept_commit(transaction, NULL, NULL) == KEPT_FORKED);
+  kept_rollback(transaction);
+  return 0;
+}
+
+static void a_transaction_is_the_parent_s(void) {
+  kept_store *store = fresh_store();
+  kept_store *transaction = NULL;
+  EXPECT(KEPT_OK, kept_begin(store, NULL, &transaction, &why));
+  EXPECT(KEPT_OK, kept_set_int64(transaction, "a", 1, &why));
+  CHECK_INT(0, in_child(use_transaction, transaction));
+  EXPECT(KEPT_OK, kept_commit(transaction, NULL, &why));
+  CHECK_TEXT("1", json_of(store, "a"));
+  CHECK_TEXT("absent", json_of(store, "b"));
+}
+
+static int hear_only_what_is_subscribed_here(void *context) {
+  recorder *inherited = context;
+  recorder *own = new_recorder();
+  record(own, inherited->store, "", KEPT_OBSERVE_PREFIX);
+  MUST(kept_set_int64(inherited->store, "here", 1, NULL) == KEPT_OK);
+  MUST(strcmp(recorded(own, 1), "S here:->1;") == 0);
+  MUST(inherited->notices == 1);
+  kept_unobserve(inherited->subscription);
+  MUST(inherited->releases == 1);
+  kept_close(inherited->store);
+  MUST(released(own) == 1);
+  return 0;
+}
+
+static void a_subscription_is_the_parent_s(void) {
+  kept_store *store = fresh_store();
+  recorder *hears = new_recorder();
+  hears->store = store;
+  record(hears, store, "", KEPT_OBSERVE_PREFIX);
+  EXPECT(KEPT_OK, kept_set_int64(store, "first", 1, &why));
+  recorded(hears, 1);
+  CHECK_INT(0, in_child(hear_only_what_is_subscribed_here, hears));
+  EXPECT(KEPT_OK, kept_set_int64(store, "second", 2, &why));
+  CHECK_TEXT("S first:->1;S second:->2;", recorded(hears, 2));
+  kept_unobserve(hears->subscription);
+  CHECK_INT(1, released(hears));
+}
+
+static int look_at_log(void *context) {
+  struct stat status;
+  MUST(stat(context, &status) == 0 && status.st_size > 0);
+  return 0;
+}
+
+static void a_fork_copies_no_log_into_the_database(void) {
+  const char *location = fresh_folder();
+  kept_store *store = open_at(location);
+  EXPECT(KEPT_OK, kept_set_int64(store, "a", 1, &why));
+  CHECK_INT(0, in_child(look_at_log, (void *)(uintptr_t)file_of(location, "values.sqlite-wal")));
+}
+
+static pid_t from_callback;
+
+static int use_inside_callback(void *context) {
+  recorder *inherited = context;
+  MUST(kept_set_int64(inherited->store, "child", 2, NULL) == KEPT_OK);
+  kept_unobserve(inherited->subscription);
+  kept_close(inherited->store);
+  return 0;
+}
+
+static void fork_here(recorder *recorder) {
+  recorder->then = NULL;
+  from_callback = fork_child(use_inside_callback, recorder);
+}
+
+static void a_callback_may_fork(void) {
+  const char *location = fresh_folder();
+  recorder *hears = new_recorder();
+  hears->store = open_at(location);
+  hears->then = fork_here;
+  record(hears, hears->store, "parent", 0);
+  EXPECT(KEPT_OK, kept_set_int64(hears->store, "parent", 1, &why));
+  recorded(hears, 1);
+  kept_unobserve(hears->subscription);
+  CHECK_INT(0, end_of(from_callback));
+  CHECK_INT(2, int_of(hears->store, "child"));
+}
+
+static void look_at_descriptors(const char *location) {
+  (void)location;
+  char path[64], target[4096];
+  int found = 0;
+  for (int file = 3; file < 256; file++) {
+    snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+    ssize_t length = readlink(path, target, sizeof target - 1);
+    if (length <= 0) continue;
+    target[length] = 0;
+    if (strstr(target, location)) found++;
+  }
+  _exit(found);
+}
+
+static void exec_inherits_no_file(void) {
+  const char *location = fresh_folder();
+  kept_store *store = open_at(location);
+  EXPECT(KEPT_OK, kept_set_int64(store, "a", 1, &why));
+  EXPECT(KEPT_OK, kept_flush(store, &why));
+  child child = start_child("look_at_descriptors", location);
+  CHECK_INT(0, finish_child(&child));
+  EXPECT(KEPT_OK, kept_set_int64(store, "a", 2, &why));
+  CHECK_INT(2, int_of(store, "a"));
+}
+
+static void a_store_opened_by_a_relative_path_is_found_again(void) {
+  const char *location = fresh_folder();
+  char here[4096], parent[4096];
+  CHECK(getcwd(here, sizeof here) != NULL);
+  snprintf(parent, sizeof parent, "%s", location);
+  *strrchr(parent, '/') = 0;
+  CHECK_INT(0, chdir(parent));
+  char relative[64];
+  snprintf(relative, sizeof relative, "./%s", strrchr(location, '/') + 1);
+  kept_store *store = open_at(relative);
+  CHECK_INT(0, chdir(here));
+  EXPECT(KEPT_OK, kept_set_int64(store, "parent", 1, &why));
+  CHECK_INT(0, in_child(read_and_write, store));
+  CHECK_INT(2, int_of(store, "child"));
+}
+
+static const test tests[] = {
+  FOLDER_TEST(both_go_on_with_the_same_handle),
+  TEST(a_memory_store_is_copied),
+  FOLDER_TEST(a_grandchild_goes_on_too),
+  FOLDER_TEST(a_child_that_closes_leaves_the_parent_s_store_alone),
+  FOLDER_TEST(a_parent_that_closes_leaves_the_child_s_store_alone),
+  TEST(a_transaction_is_the_parent_s),
+  TEST(a_subscription_is_the_parent_s),
+  FOLDER_TEST(a_fork_copies_no_log_into_the_database),
+  FOLDER_TEST(a_callback_may_fork),
+  FOLDER_TEST(exec_inherits_no_file),
+  FOLDER_TEST(a_store_opened_by_a_relative_path_is_found_again),
+  { NULL, NULL, 0 },
+};
+
+static const role roles[] = { ROLE(look_at_descriptors), { NULL, NULL } };
+
+int main(int argc, char **argv) { return run_tests(argc, argv, tests, roles); }

@@ -1,0 +1,60 @@
+/* Looks at the pulse's page and at the locks on SQLite's shared memory. */
+#include "outside.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* "WAL-Index Format" in SQLite's documentation: the lock bytes in the file `-shm`. */
+#define WRITE_LOCK 120
+#define CHECKPOINT_LOCK 121
+/* PulsePage.swift. */
+#define GENERATION_OFFSET 64
+
+static int open_in(const char *folder, const char *name) {
+  char path[4300];
+  snprintf(path, sizeof path, "%s/%s", folder, name);
+  return open(path, O_RDWR | O_CLOEXEC);
+}
+
+uint64_t generation_of(const char *folder) {
+  uint64_t generation = 0;
+  int file = open_in(folder, "pulse");
+  if (file < 0) return 0;
+  if (pread(file, &generation, sizeof generation, GENERATION_OFFSET) != sizeof generation) generation = 0;
+  close(file);
+  return generation;
+}
+
+static bool is_locked(const char *folder, off_t byte) {
+  struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = byte, .l_len = 1 };
+  int file = open_in(folder, "values.sqlite-shm");
+  if (file < 0) return false;
+  bool locked = fcntl(file, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+  close(file);
+  return locked;
+}
+
+bool stands_at(moment wanted, const char *folder) {
+  switch (wanted) {
+    case ODD_GENERATION: return generation_of(folder) % 2 == 1;
+    case WRITING: return is_locked(folder, WRITE_LOCK);
+    case CHECKPOINTING: return is_locked(folder, CHECKPOINT_LOCK);
+  }
+  return false;
+}
+
+bool stop_at(pid_t process, moment wanted, const char *folder, uint64_t *random) {
+  for (int tries = 0; tries < 400; tries++) {
+    int status = 0;
+    let_pass(random_below(random, 300));
+    kill(process, SIGSTOP);
+    waitpid(process, &status, WUNTRACED);
+    if (!WIFSTOPPED(status)) fail("process %d ended where it should have been stopped", (int)process);
+    if (stands_at(wanted, folder)) return true;
+    kill(process, SIGCONT);
+  }
+  return false;
+}

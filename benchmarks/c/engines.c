@@ -1,0 +1,14 @@
+/* The engines that can be named on a command line: Kept and its rivals. */
+#include "engines.h"
+
+#include "complaint.h"
+
+#include <string.h>
+
+const engine *engine_named(const char *name) {
+  const engine *const engines[] = {&kept, &sqlite, &lmdb};
+  for (size_t at = 0; at < sizeof engines / sizeof *engines; at++) {
+    if (strcmp(engines[at]->name, name) == 0) return engines[at];
+  }
+  complain("there is no engine %s", name);
+}

@@ -1,0 +1,49 @@
+/* From nothing open to the first value: what a program pays when it starts. Closing again is not counted. */
+#include "clock.h"
+#include "complaint.h"
+#include "filling.h"
+#include "rows.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct state {
+  const engine *engine;
+  char *folder;
+  walk walk;
+} state;
+
+static void *prepare(const row *row, const contestant *contestant, const char *folder) {
+  state *prepared = malloc(sizeof *prepared);
+  if (!prepared) complain("no memory");
+  const keys *keys = keys_of(keys_in(row, contestant));
+  contestant->engine->close(open_filled(contestant->engine, folder, false, keys, INTEGER));
+  *prepared = (state){
+    contestant->engine, strdup(folder), {.ring = keys->shuffled, .count = keys->count, .steps = 1}};
+  return prepared;
+}
+
+static uint64_t open_once(state *state) {
+  uint64_t began = clock_ns();
+  void *store = state->engine->open(state->folder, false);
+  void *session = state->engine->join(store);
+  state->engine->get_integers(session, &state->walk);
+  uint64_t took = clock_ns() - began;
+  state->engine->leave(session);
+  state->engine->close(store);
+  return took;
+}
+
+static uint64_t turn(void *state, size_t operations) {
+  uint64_t took = 0;
+  while (operations--) took += open_once(state);
+  return took;
+}
+
+static void finish(void *state_) {
+  state *state = state_;
+  free(state->folder);
+  free(state);
+}
+
+const task opening = {prepare, turn, finish};

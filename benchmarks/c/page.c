@@ -1,0 +1,64 @@
+/* The floor of writing: one page of a file that has its full size, written, and synced where the set is durable. It
+ * keeps only the last value, and tears it when the power fails. */
+#include "complaint.h"
+#include "engine.h"
+#include "folders.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { PAGE_SIZE = 4096 };
+
+typedef struct page_file {
+  int descriptor;
+  bool durable;
+  unsigned char bytes[PAGE_SIZE];
+} page_file;
+
+static void check(bool fine, const char *what) {
+  if (!fine) complain("cannot %s: %s", what, strerror(errno));
+}
+
+static void *open_file(const char *folder, bool durable) {
+  page_file *file = calloc(1, sizeof *file);
+  if (!file) complain("no memory");
+  file->durable = durable;
+  char *path = folder_path(folder, "page");
+  file->descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  check(file->descriptor >= 0, "open a file");
+  free(path);
+  /* Written once, so that no later sync has to allocate anything. */
+  check(pwrite(file->descriptor, file->bytes, PAGE_SIZE, 0) == PAGE_SIZE, "write a page");
+  check(fsync(file->descriptor) == 0, "sync a file");
+  return file;
+}
+
+static void close_file(void *file_) {
+  page_file *file = file_;
+  close(file->descriptor);
+  free(file);
+}
+
+static void write_page(page_file *file, walk *walk) {
+  walk->stamp++;
+  memcpy(file->bytes, &walk->stamp, sizeof walk->stamp);
+  check(pwrite(file->descriptor, file->bytes, PAGE_SIZE, 0) == PAGE_SIZE, "write a page");
+  if (file->durable) check(fdatasync(file->descriptor) == 0, "sync a page");
+}
+
+static void set(void *session, walk *walk) {
+  for (size_t step = 0; step < walk->steps; step++) write_page(session, walk);
+}
+
+static void *join(void *store) { return store; }
+
+static void leave(void *session) { (void)session; }
+
+const engine page = {
+  .name = "one page written",
+  .open = open_file, .join = join, .leave = leave, .close = close_file,
+  .set = set,
+};

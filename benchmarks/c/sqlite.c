@@ -1,0 +1,135 @@
+/* SQLite as a bare key-value table: write-ahead log, prepared statements, one connection a thread. */
+#include "complaint.h"
+#include "engine.h"
+#include "folders.h"
+
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct store {
+  char *path;
+  bool durable;
+} store;
+
+typedef struct session {
+  sqlite3 *connection;
+  sqlite3_stmt *select, *upsert;   /* prepared at first use */
+} session;
+
+static void check(sqlite3 *connection, bool fine, const char *what) {
+  if (!fine) complain("SQLite cannot %s: %s", what, sqlite3_errmsg(connection));
+}
+
+static void run(sqlite3 *connection, const char *sql) {
+  check(connection, sqlite3_exec(connection, sql, NULL, NULL, NULL) == SQLITE_OK, sql);
+}
+
+static sqlite3_stmt *prepared(session *session, sqlite3_stmt **statement, const char *sql) {
+  if (!*statement) {
+    int status = sqlite3_prepare_v3(session->connection, sql, -1, SQLITE_PREPARE_PERSISTENT, statement, NULL);
+    check(session->connection, status == SQLITE_OK, sql);
+  }
+  return *statement;
+}
+
+static void *open_store(const char *folder, bool durable) {
+  store *opened = malloc(sizeof *opened);
+  if (!opened) complain("no memory");
+  *opened = (store){folder_path(folder, "values.sqlite"), durable};
+  return opened;
+}
+
+static void close_store(void *store_) {
+  store *store = store_;
+  free(store->path);
+  free(store);
+}
+
+static void *join(void *store_) {
+  store *store = store_;
+  session *joined = calloc(1, sizeof *joined);
+  if (!joined) complain("no memory");
+  int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
+  int status = sqlite3_open_v2(store->path, &joined->connection, flags, NULL);
+  check(joined->connection, status == SQLITE_OK, "open");
+  sqlite3_busy_timeout(joined->connection, 60000);
+  run(joined->connection, "PRAGMA journal_mode = WAL");
+  run(joined->connection, "CREATE TABLE IF NOT EXISTS setting (key TEXT PRIMARY KEY NOT NULL, value) WITHOUT ROWID");
+  run(joined->connection, store->durable ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL");
+  return joined;
+}
+
+static void leave(void *session_) {
+  session *session = session_;
+  sqlite3_finalize(session->select);
+  sqlite3_finalize(session->upsert);
+  check(session->connection, sqlite3_close(session->connection) == SQLITE_OK, "close");
+  free(session);
+}
+
+static void create(const char *folder) {
+  void *store = open_store(folder, false);
+  leave(join(store));
+  close_store(store);
+}
+
+/* The row of a key; reset the statement when it is read. */
+static sqlite3_stmt *select_row(session *session, const key *key) {
+  sqlite3_stmt *select = prepared(session, &session->select, "SELECT value FROM setting WHERE key = ?1");
+  sqlite3_bind_text(select, 1, key->text, (int)key->length, SQLITE_STATIC);
+  check(session->connection, sqlite3_step(select) == SQLITE_ROW, "get");
+  return select;
+}
+
+static void get_integers(void *session, walk *walk) {
+  for (size_t step = 0; step < walk->steps; step++) {
+    sqlite3_stmt *select = select_row(session, walk_next(walk));
+    walk->sum += (uint64_t)sqlite3_column_int64(select, 0);
+    sqlite3_reset(select);
+  }
+}
+
+static void get_texts(void *session, walk *walk) {
+  char buffer[64];
+  for (size_t step = 0; step < walk->steps; step++) {
+    sqlite3_stmt *select = select_row(session, walk_next(walk));
+    const unsigned char *text = sqlite3_column_text(select, 0);
+    size_t length = (size_t)sqlite3_column_bytes(select, 0);
+    if (length >= sizeof buffer) complain("SQLite has a text of %zu bytes", length);
+    memcpy(buffer, text, length + 1);
+    walk->sum += length + (unsigned char)buffer[0];
+    sqlite3_reset(select);
+  }
+}
+
+static void upsert(session *session, walk *walk) {
+  sqlite3_stmt *upsert = prepared(session, &session->upsert,
+    "INSERT INTO setting VALUES (?1, ?2) ON CONFLICT (key) DO UPDATE SET value = excluded.value");
+  const key *key = walk_next(walk);
+  sqlite3_bind_text(upsert, 1, key->text, (int)key->length, SQLITE_STATIC);
+  if (walk->kind == INTEGER) {
+    sqlite3_bind_int64(upsert, 2, ++walk->stamp);
+  } else {
+    sqlite3_bind_text(upsert, 2, text_value, TEXT_LENGTH, SQLITE_STATIC);
+  }
+  check(session->connection, sqlite3_step(upsert) == SQLITE_DONE, "set");
+  sqlite3_reset(upsert);
+}
+
+static void set(void *session, walk *walk) {
+  for (size_t step = 0; step < walk->steps; step++) upsert(session, walk);
+}
+
+static void set_together(void *session_, walk *walk) {
+  session *session = session_;
+  run(session->connection, "BEGIN IMMEDIATE");
+  set(session, walk);
+  run(session->connection, "COMMIT");
+}
+
+const engine sqlite = {
+  .name = "SQLite", .library = sqlite3_libversion,
+  .create = create, .open = open_store, .join = join, .leave = leave, .close = close_store,
+  .get_integers = get_integers, .get_texts = get_texts, .set = set, .set_together = set_together,
+};

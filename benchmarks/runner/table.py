@@ -1,0 +1,76 @@
+"""The table: a part for each section, with a column for each rival that the section has."""
+
+from __future__ import annotations
+
+from itertools import zip_longest
+
+from goals import Judgement, judge, to_first_rival
+from rows import KEPT, Measured, Row
+
+Line = list[str]
+
+
+def figure(value: float, unit: str) -> str:
+    """Three digits and a unit."""
+    if unit == "instructions":
+        return f"{value:,.0f}"
+    scales = [(1e6, "MB")] if unit == "bytes" else [(1, "ns"), (1e3, "µs"), (1e6, "ms")]
+    scale, name = max((each for each in scales if value >= each[0]), default=scales[0])
+    scaled = value / scale
+    return f"{scaled:.0f} {name}" if scaled >= 99.95 else f"{scaled:#.3g} {name}"
+
+
+def sections(rows: list[Row]) -> dict[str, list[Line]]:
+    """The lines of each section, its heading first."""
+    names = dict.fromkeys(row.section for row in rows)
+    return {name: _section(name, [row for row in rows if row.section == name]) for name in names}
+
+
+def _section(name: str, rows: list[Row]) -> list[Line]:
+    rivals = list(dict.fromkeys(rival.name for row in rows for rival in row.having("contestant")))
+    heading = [name, KEPT, *rivals, "Floor or base", "Ratio", "Goal", "Result"]
+    return [heading] + [line for row in rows for line in _lines(row, rivals)]
+
+
+def _lines(row: Row, rivals: list[str]) -> list[Line]:
+    """A line for the row with its first goal, and one for each further goal."""
+    first = _figures(row, rivals)
+    if not row.goals:
+        return [[*first, to_first_rival(row), "", ""]]
+    further = [""] * len(first)
+    judged = [_judged(judge(row, goal)) for goal in row.goals]
+    return [beside + judgement for beside, judgement in zip_longest([first], judged, fillvalue=further)]
+
+
+def _figures(row: Row, rivals: list[str]) -> Line:
+    by_name = {each.name: figure(each.median, row.unit) for each in row.measured}
+    beside = [_named(each, row.unit) for each in row.having("floor") + row.having("base")]
+    return [row.row, by_name[KEPT], *(by_name.get(rival, "") for rival in rivals), ", ".join(beside)]
+
+
+def _named(measured: Measured, unit: str) -> str:
+    return f"{figure(measured.median, unit)} ({measured.name})"
+
+
+def _judged(judgement: Judgement) -> Line:
+    return [judgement.ratio, judgement.goal, judgement.verdict]
+
+
+def as_text(rows: list[Row]) -> str:
+    return "\n\n".join("\n".join(_aligned(lines)) for lines in sections(rows).values())
+
+
+def as_markdown(rows: list[Row]) -> str:
+    return "\n\n".join("\n".join(_piped(lines)) for lines in sections(rows).values())
+
+
+def _aligned(lines: list[Line]) -> list[str]:
+    widths = [max(map(len, column)) for column in zip(*lines)]
+    padded = [[cell.ljust(width) for cell, width in zip(line, widths)] for line in lines]
+    padded.insert(1, ["-" * width for width in widths])
+    return ["  ".join(line).rstrip() for line in padded]
+
+
+def _piped(lines: list[Line]) -> list[str]:
+    rule = ["---" for _ in lines[0]]
+    return ["| " + " | ".join(line) + " |" for line in [lines[0], rule, *lines[1:]]]

@@ -1,0 +1,158 @@
+"""Forks: parent and child go on with the stores that were open, whatever other threads were doing."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+import kept
+
+fork = multiprocessing.get_context("fork")
+SECONDS = 60
+# Python 3.12 warns of forks in a program with threads; here they are what is tested.
+pytestmark = pytest.mark.filterwarnings("ignore:.*multi-threaded.*:DeprecationWarning")
+
+inherited: kept.Store
+PARENT = kept.Key("parent", int)
+
+
+def write(number: int) -> int:
+    inherited[f"pool.{number}"] = number
+    inherited.update_value("count", lambda count: count + 1, default=0)
+    return inherited[PARENT] + inherited[kept.Key(f"pool.{number}", int)]
+
+
+def in_child(work: Callable[[], object]) -> None:
+    """Runs `work` in a child, which ends as Python programs end."""
+    child = fork.Process(target=work)
+    child.start()
+    child.join(SECONDS)
+    assert child.exitcode == 0
+
+
+@contextmanager
+def writing(settings: kept.Store, threads: int = 3) -> Iterator[None]:
+    """Threads that write all the time."""
+    stop = threading.Event()
+
+    def work(name: str) -> None:
+        number = 0
+        while not stop.is_set():
+            settings[name] = number
+            assert settings[name] == number
+            number += 1
+
+    running = [threading.Thread(target=work, args=(f"thread.{number}",)) for number in range(threads)]
+    for thread in running:
+        thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        for thread in running:
+            thread.join(SECONDS)
+            assert not thread.is_alive()
+
+
+def test_a_pool_uses_a_store_that_it_inherited(settings: kept.Store) -> None:
+    global inherited
+    inherited = settings
+    settings["parent"] = 1000
+    with fork.Pool(4) as pool:
+        assert pool.map(write, range(100)) == [1000 + number for number in range(100)]
+    assert settings["count"] == 100
+    assert len(settings.keys("pool.")) == 100
+
+
+def test_pools_are_made_while_threads_write_and_observe(settings: kept.Store) -> None:
+    global inherited
+    inherited = settings
+    settings["parent"] = 1000
+    with settings.observe(prefix="", callback=lambda notice: notice.changes), writing(settings):
+        for _ in range(10):
+            with fork.Pool(2) as pool:
+                assert pool.map(write, range(10)) == [1000 + number for number in range(10)]
+    assert settings["count"] == 100
+
+
+def test_a_child_that_closes_or_ends_leaves_the_parent_s_store_alone(settings: kept.Store) -> None:
+    settings["a"] = 1
+    in_child(settings.close)
+    settings["b"] = 2
+    in_child(lambda: None)
+    settings["c"] = 3
+    assert dict(settings) == {"a": 1, "b": 2, "c": 3}
+
+
+def test_a_transaction_is_the_parent_s(settings: kept.Store) -> None:
+    transaction = settings.transaction()
+    transaction["a"] = 1
+
+    def commit() -> None:
+        with pytest.raises(kept.ForkedError):
+            transaction.commit()
+
+    in_child(commit)
+    transaction.commit()
+    assert settings["a"] == 1
+
+
+def test_a_subscription_is_the_parent_s(settings: kept.Store) -> None:
+    heard: list[str] = []
+    came = threading.Event()
+
+    def hear(notice: kept.Notice) -> None:
+        heard.extend(change.key for change in notice.changes)
+        came.set()
+
+    subscription = settings.observe(prefix="", callback=hear)
+
+    def change() -> None:
+        settings["child"] = 1
+        subscription.cancel()
+        again = threading.Event()
+        settings.observe("here", lambda change: again.set())
+        settings["here"] = 1
+        assert again.wait(SECONDS)
+        assert heard == []
+
+    in_child(change)
+    settings["parent"] = 1
+    assert came.wait(SECONDS)
+    assert heard == ["parent"]
+
+
+def test_a_program_that_forks_ends_in_both(location: Path) -> None:
+    program = """
+import kept, os, sys
+settings = kept.open(sys.argv[1])
+settings.observe(prefix="", callback=print)
+child = os.fork()
+settings["child" if child == 0 else "parent"] = os.getpid()
+if child:
+    assert os.waitpid(child, 0)[1] == 0
+"""
+    ended = subprocess.run([sys.executable, "-W", "ignore", "-c", program, location], timeout=SECONDS)
+    assert ended.returncode == 0
+    with kept.open(location) as settings:
+        assert set(settings) == {"child", "parent"}
+
+
+def test_programs_are_started_while_threads_write(location: Path, settings: kept.Store) -> None:
+    program = "import kept, sys; kept.open(sys.argv[1])[sys.argv[2]] = 1"
+    arguments = [sys.executable, "-c", program, str(location)]
+    with writing(settings):
+        assert subprocess.run([*arguments, "subprocess"], timeout=SECONDS).returncode == 0
+        # A function to be called before exec makes it a real fork.
+        assert subprocess.run([*arguments, "fork"], timeout=SECONDS, preexec_fn=int).returncode == 0
+        child = os.posix_spawn(sys.executable, [*arguments, "spawn"], os.environ)
+        assert os.waitpid(child, 0)[1] == 0
+    assert settings["subprocess"] == settings["fork"] == settings["spawn"] == 1
