@@ -15,7 +15,8 @@ extension StoreError {
 
   private static func meaning(of status: Int32, systemError: Int32) -> (Code, advice: String) {
     switch status {
-    case SQLITE_BUSY, SQLITE_LOCKED:
+    // The last one: SQLite's own patience, about ten seconds, with a lock that somebody else holds.
+    case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL:
       (.busy, "another writer held the store for longer than the time-out; try again")
     case SQLITE_FULL:
       (.noSpace, "the disk is full; free some space, nothing was changed")
