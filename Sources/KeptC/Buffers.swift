@@ -18,7 +18,7 @@ public func kept_set_string(
 ) -> kept_status {
   write(store, key, error) { () throws(StoreError) in
     let bytes = try given(UnsafeRawPointer(try text.required("text")), length)
-    guard let text = String(validating: bytes, as: UTF8.self) else {
+    guard let text = String(exactly: bytes) else {
       throw StoreError(.invalid, "the text is not UTF-8; convert it first, or store it as bytes")
     }
     return .string(text)

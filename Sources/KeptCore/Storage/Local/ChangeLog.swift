@@ -43,7 +43,7 @@ struct ChangeLog {
   /// What is not a key of Kept was stored by somebody else, and nobody can ask for it.
   static func names(_ bytes: UnsafeBufferPointer<UInt8>) -> [KeyName] {
     bytes.split(separator: 0).compactMap { name in
-      String(validating: name, as: UTF8.self).flatMap { try? KeyName($0) }
+      String(exactly: UnsafeBufferPointer(rebasing: name)).flatMap { try? KeyName($0) }
     }
   }
 }

@@ -107,7 +107,7 @@ struct SQLiteStatement {
   func bytes(_ column: Int32) -> [UInt8] { withBytes(column) { Array($0) } }
 
   /// Text; nil where the bytes are not UTF-8.
-  func string(_ column: Int32) -> String? { withBytes(column) { String(validating: $0, as: UTF8.self) } }
+  func string(_ column: Int32) -> String? { withBytes(column) { String(exactly: $0) } }
 
   private var text: String { String(cString: sqlite3_sql(statement)) }
 
