@@ -56,6 +56,8 @@ enum Handles {
 
   /// The handle of a store, which from now on lives for ever.
   static func handle(of store: Store) -> OpaquePointer {
+    // Made by the thread that opens, before others meet at their first use.
+    _ = (transactions, subscriptions)
     stores.update { $0.append(store) }
     return OpaquePointer(Unmanaged.passUnretained(store).toOpaque())
   }

@@ -44,6 +44,7 @@ public final class Store: SettingsAccess {
   /// Throws `invalid`, `denied`, `noSpace`, `corrupt`, `unavailable` or `unsupported`. Opening a location several
   /// times, in one process or in many, is legal: all handles see the same values.
   public static func open(_ location: String, options: StoreOptions = StoreOptions()) throws(StoreError) -> Store {
+    _ = FirstUse.isOver
     switch try Location(location) {
     case .memory(name: nil):
       return Store(storage: MemoryStorage(), options: options)

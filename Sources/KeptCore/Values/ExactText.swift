@@ -1,9 +1,9 @@
 // Text from bytes that must be UTF-8 to the last one.
 //
 // Swift's own `String(validating:as:)` is not used: its first call looks up generic metadata behind a lock of the Swift
-// runtime that knows its owner by a thread id, and keeps that id in a variable of the thread. In a child after a fork the
-// main thread still has its parent's id, and two threads that made their first call together waited for ever (seen in
-// Tests/Torture, once in thousands of rounds).
+// runtime that knows its owner by a thread id, and keeps that id in a variable of the thread. In a child after a fork
+// the main thread still has its parent's id, and two threads that made their first call together waited for ever (seen
+// in Tests/Torture, once in thousands of rounds).
 
 import CPlatform
 

@@ -49,7 +49,12 @@ public final class LocalStorage: Storage {
     let log = LogSync(of: database)
     (self.pulse, self.index, self.filler, self.writer, self.log) = (pulse, index, filler, writer, log)
     commits = GroupCommit { Self.commit($0, by: writer, telling: filler) }
-    keeper = Keeper(sync: { try? log.wait() }, look: filler.look)
+    keeper = Keeper(
+      sync: { try? log.wait() },
+      look: { forCaches in
+        if pulse.generation % 2 == 1 { Self.settle(pulse, by: writer) }
+        filler.look(forCaches: forCaches)
+      })
     Fork.join(self)
   }
 
@@ -143,6 +148,11 @@ public final class LocalStorage: Storage {
       defer { watchers.interruptions = max(0, watchers.interruptions - 1) }
       return watchers.interruptions > 0
     }
+  }
+
+  /// Readers wait for nobody, but they are slow while the generation is odd: perhaps its writer was killed.
+  private static func settle(_ pulse: Pulse, by writer: Monitor<OnDemand<LocalWriter>>) {
+    writer.update { writer in try? writer.get().settlePulse() }
   }
 
   /// Commits a group and lets the index know, so that this process need not read what it has just written.

@@ -64,6 +64,13 @@ final class LocalWriter: OnConnection {
     }
   }
 
+  /// Moves a pulse that a killed writer has left odd to an even number; under the write lock no commit is on its way.
+  func settlePulse() throws(StoreError) {
+    try connection.begin()
+    defer { connection.rollBack() }
+    if pulse.generation % 2 == 1 { pulse.endCommit(pulse.beginCommit()) }
+  }
+
   /// How far a group has come.
   private struct Progress {
     let start: Revision
