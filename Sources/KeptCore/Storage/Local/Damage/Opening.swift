@@ -17,19 +17,29 @@ extension LocalDatabase {
         return try enter(file)
       } catch {
         guard error.code == .corrupt else { throw error }
-        guard try mend(file, waiting: busyTimeoutMilliseconds) else {
-          throw StoreError(
-            .corrupt,
-            "the database in \(folder.path) is damaged, and other programs have it open; close them and open it again, "
-              + "and what can be read is salvaged")
-        }
-        return try enter(file)
+        return try enterMended(file)
       }
     } catch {
       file.close()
       throw error
     }
   }
+
+  /// Mends a damaged store and enters it; or enters it when one of the others who meet the damage now has mended it.
+  private func enterMended(_ file: PulseFile) throws(StoreError) -> sending (LocalReader, Pulse) {
+    let end = Moment.milliseconds + Int64(busyTimeoutMilliseconds)
+    repeat {
+      if try mend(file, waiting: Self.patienceMilliseconds) { return try enter(file) }
+      if let entered = try? enter(file) { return entered }
+    } while Moment.milliseconds < end
+    throw StoreError(
+      .corrupt,
+      "the database in \(folder.path) is damaged, and other programs have it open; close them and open it again, "
+        + "and what can be read is salvaged")
+  }
+
+  /// How long one waits to be alone before looking whether another has mended the store, and has it open now.
+  private static let patienceMilliseconds = 50
 
   private func enter(_ file: PulseFile) throws(StoreError) -> sending (LocalReader, Pulse) {
     let reader = LocalReader(try connectToWhole())
