@@ -3,6 +3,7 @@
 #define _DEFAULT_SOURCE
 #include "check.h"
 
+#include <glob.h>
 #include <signal.h>
 #include <sqlite3.h>
 #include <stdio.h>
@@ -78,16 +79,20 @@ static void a_file_where_the_folder_should_be_is_refused_and_untouched(void) {
   CHECK(store == NULL);
 }
 
-static void a_file_that_is_no_database_is_corrupt_and_untouched(void) {
-  const char *location = fresh_folder(), *path = file_of(location, "values.sqlite");
-  kept_store *store = NULL;
+static void a_file_that_is_no_database_is_set_aside_untouched(void) {
+  const char *location = fresh_folder();
   struct stat status;
+  glob_t found;
   kept_close(open_at(location));
-  write_file(path, repeated('x', 10000));
-  EXPECT(KEPT_CORRUPT, kept_open(location, NULL, &store, &why));
-  CHECK(store == NULL);
-  CHECK_INT(0, stat(path, &status));
+  write_file(file_of(location, "values.sqlite"), repeated('x', 10000));
+  kept_store *store = open_at(location);
+  EXPECT(KEPT_OK, kept_set_int64(store, "a", 1, &why));
+  CHECK_INT(0, glob(file_of(location, "quarantine/*/values.sqlite"), 0, NULL, &found));
+  CHECK_INT(1, found.gl_pathc);
+  CHECK_INT(0, stat(found.gl_pathv[0], &status));
   CHECK_INT(10000, status.st_size);
+  globfree(&found);
+  kept_close(store);
 }
 
 /** Opens as somebody who may not. */
@@ -352,7 +357,7 @@ int main(int argc, char **argv) {
     TEST(a_memory_store_without_a_name_is_always_new),
     TEST(a_location_that_is_none_is_refused),
     FOLDER_TEST(a_file_where_the_folder_should_be_is_refused_and_untouched),
-    FOLDER_TEST(a_file_that_is_no_database_is_corrupt_and_untouched),
+    FOLDER_TEST(a_file_that_is_no_database_is_set_aside_untouched),
     FOLDER_TEST(a_folder_that_others_closed_is_denied),
     TEST(options_say_how_to_open),
     TEST(options_that_were_not_initialised_are_refused),
