@@ -114,6 +114,9 @@ typedef struct kept_options {
  *  @param[out] store  receives the handle; end it with kept_close()
  *  @return KEPT_OK, KEPT_INVALID, KEPT_DENIED, KEPT_NO_SPACE, KEPT_CORRUPT, KEPT_UNAVAILABLE or KEPT_UNSUPPORTED.
  *  Opening one location several times, in one process or in many, is legal: all handles see the same values.
+ *  A folder without permission to write is opened for reading; writes are then KEPT_DENIED. A damaged database is set
+ *  aside in the folder `quarantine` and what can be read of it is salvaged by the first opener who has the store alone;
+ *  this version does not tell C programs of it. With others in the way it is KEPT_CORRUPT.
  *  In Swift: `Store.open(_:)`. In Python: `kept.open(location)`. */
 KEPT_API kept_status kept_open(const char *location, const kept_options *options, kept_store **store,
                                kept_error *error);
