@@ -6,9 +6,9 @@
  *
  * Conventions, stated once:
  *
- * - Every function that can fail returns a kept_status: 0 is done, negative is an error. Arguments come in the
- *   order subject, inputs, out, error. An out argument is touched only when the status is 0 or positive, unless its
- *   function says otherwise.
+ * - Every function that can fail returns a kept_status: 0 is done, negative is an error, positive is done with a
+ *   warning. Arguments come in the order subject, inputs, out, error. An out argument is touched only when the status
+ *   is 0 or positive, unless its function says otherwise.
  * - `error` belongs to the caller, needs no initialisation and may be NULL. It is filled whenever the status is not
  *   KEPT_OK, and left alone when it is.
  * - Text is UTF-8. Keys end with a NUL; text and bytes that may hold a NUL come with a length. What Kept is given it
@@ -50,6 +50,7 @@ typedef int32_t kept_status;
 
 #define KEPT_OK              0   /* done */
 #define KEPT_SHADOWED        1   /* done, but a higher layer hides the value */
+#define KEPT_SALVAGED        2   /* done, but the store was damaged: values may be missing until somebody has looked */
 #define KEPT_ABSENT         -1   /* no layer has a value for the key */
 #define KEPT_WRONG_TYPE     -2   /* the key holds a value of another kind; it is untouched */
 #define KEPT_TYPE_CONFLICT  -3   /* the key is declared with another type */
@@ -112,11 +113,13 @@ typedef struct kept_options {
  *                   store without a file, "memory:name" one that this process shares by name
  *  @param options   NULL for the defaults; copied
  *  @param[out] store  receives the handle; end it with kept_close()
- *  @return KEPT_OK, KEPT_INVALID, KEPT_DENIED, KEPT_NO_SPACE, KEPT_CORRUPT, KEPT_UNAVAILABLE or KEPT_UNSUPPORTED.
+ *  @return KEPT_OK, KEPT_SALVAGED, KEPT_INVALID, KEPT_DENIED, KEPT_NO_SPACE, KEPT_CORRUPT, KEPT_UNAVAILABLE or
+ *          KEPT_UNSUPPORTED.
  *  Opening one location several times, in one process or in many, is legal: all handles see the same values.
  *  A folder without permission to write is opened for reading; writes are then KEPT_DENIED. A damaged database is set
  *  aside in the folder `quarantine` and what can be read of it is salvaged by the first opener who has the store alone;
- *  this version does not tell C programs of it. With others in the way it is KEPT_CORRUPT.
+ *  with others in the way it is KEPT_CORRUPT. From then on every opening is KEPT_SALVAGED, with the store open and the
+ *  sentence in `error`, until somebody calls kept_acknowledge_salvage(). So test for `< 0`, unless that matters to you.
  *  In Swift: `Store.open(_:)`. In Python: `kept.open(location)`. */
 KEPT_API kept_status kept_open(const char *location, const kept_options *options, kept_store **store,
                                kept_error *error);
@@ -129,6 +132,17 @@ KEPT_API void kept_close(kept_store *store);
 /** Syncs every write that has returned to the disk, in this process and in all others, so that it survives power loss.
  *  In Swift: `Store.flush()`. */
 KEPT_API kept_status kept_flush(kept_store *store, kept_error *error);
+
+/** Asks whether the store was found damaged, and nobody has acknowledged yet that values may be missing.
+ *  @param[out] quarantine  receives the path of the folder with the damaged files, to be freed with kept_free()
+ *  @return KEPT_OK, or KEPT_ABSENT when nothing was salvaged, or it was acknowledged. In Swift: `Store.salvage()`.
+ *  In Python: `settings.salvaged`. */
+KEPT_API kept_status kept_salvaged(kept_store *store, char **quarantine, kept_error *error);
+
+/** Says that a person or a program has seen to what was lost: openers are not told of it any more. The damaged files
+ *  stay where they are. @return KEPT_OK, also when there was nothing to acknowledge.
+ *  In Swift: `Store.acknowledgeSalvage()`. In Python: `settings.acknowledge_salvage()`. */
+KEPT_API kept_status kept_acknowledge_salvage(kept_store *store, kept_error *error);
 
 /** Where to see at once whether anything in the store has changed, for caches above this interface.
  *  @return a word to be loaded anew at each look, as a whole (8 bytes, aligned; `__atomic_load_n(word,

@@ -7,6 +7,7 @@
 // - the compiler checks every function here against kept.h (`@implementation`).
 
 import CKept
+import CPlatform
 import KeptCore
 
 /// Runs the body of an exported function: what it throws becomes a status and a filled-in `kept_error`.
@@ -36,6 +37,12 @@ extension Optional where Wrapped == UnsafePointer<CChar> {
     }
     return text
   }
+}
+
+/// Text for a `char **`, which the caller frees with `kept_free`.
+func copied(_ text: String) throws(StoreError) -> UnsafeMutablePointer<CChar> {
+  guard let copy = strdup(text) else { throw StoreError(.failed, "there is no memory for the text to be returned") }
+  return copy
 }
 
 /// How C names a key: by its text, or by one that it has prepared.

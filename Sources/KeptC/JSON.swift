@@ -12,9 +12,7 @@ public func kept_get_json(
   boundary(error) { () throws(StoreError) in
     let settings = try store.settings()
     let out = try json.required("json")
-    let text = try settings.present(key.key()).json
-    guard let copy = strdup(text) else { throw StoreError(.failed, "there is no memory for the text of the value") }
-    out.pointee = copy
+    out.pointee = try copied(settings.present(key.key()).json)
   }
 }
 

@@ -8,11 +8,36 @@ public func kept_open(
   _ location: UnsafePointer<CChar>?, _ options: UnsafePointer<kept_options>?,
   _ store: UnsafeMutablePointer<OpaquePointer?>?, _ error: UnsafeMutablePointer<kept_error>?
 ) -> kept_status {
-  boundary(error) { () throws(StoreError) in
+  var warning: StoreError?
+  let status = boundary(error) { () throws(StoreError) in
     let out = try store.required("store")
-    let options = try options.map { options throws(StoreError) in try options.storeOptions() }
-    out.pointee = Handles.handle(of: try Store.open(location.text("location"), options: options ?? StoreOptions()))
+    let options = try options.map { options throws(StoreError) in try options.storeOptions() } ?? StoreOptions()
+    out.pointee = Handles.handle(of: try Store.open(location.text("location"), options: options) { warning = $0 })
   }
+  guard status == KEPT_OK, let warning else { return status }
+  // It is open, and the caller is told what the warning says.
+  return boundary(error) { () throws(StoreError) in throw warning }
+}
+
+@_cdecl("kept_salvaged") @implementation
+public func kept_salvaged(
+  _ store: OpaquePointer?, _ quarantine: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?,
+  _ error: UnsafeMutablePointer<kept_error>?
+) -> kept_status {
+  boundary(error) { () throws(StoreError) in
+    let out = try quarantine.required("quarantine")
+    guard let note = try store.store().salvage() else {
+      throw StoreError(.absent, "nothing was salvaged, or it was acknowledged: nothing need be done")
+    }
+    out.pointee = try copied(note.quarantine)
+  }
+}
+
+@_cdecl("kept_acknowledge_salvage") @implementation
+public func kept_acknowledge_salvage(
+  _ store: OpaquePointer?, _ error: UnsafeMutablePointer<kept_error>?
+) -> kept_status {
+  boundary(error) { () throws(StoreError) in try store.store().acknowledgeSalvage() }
 }
 
 @_cdecl("kept_close") @implementation

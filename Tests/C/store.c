@@ -85,7 +85,9 @@ static void a_file_that_is_no_database_is_set_aside_untouched(void) {
   glob_t found;
   kept_close(open_at(location));
   write_file(file_of(location, "values.sqlite"), repeated('x', 10000));
-  kept_store *store = open_at(location);
+  kept_store *store = NULL;
+  EXPECT(KEPT_SALVAGED, kept_open(location, NULL, &store, &why));
+  CHECK(strstr(why.message, location) != NULL && strstr(why.message, "quarantine") != NULL);
   EXPECT(KEPT_OK, kept_set_int64(store, "a", 1, &why));
   CHECK_INT(0, glob(file_of(location, "quarantine/*/values.sqlite"), 0, NULL, &found));
   CHECK_INT(1, found.gl_pathc);
@@ -93,6 +95,30 @@ static void a_file_that_is_no_database_is_set_aside_untouched(void) {
   CHECK_INT(10000, status.st_size);
   globfree(&found);
   kept_close(store);
+}
+
+static void a_salvage_is_told_until_it_is_acknowledged(void) {
+  const char *location = fresh_folder();
+  kept_store *store = open_at(location), *other = NULL;
+  char *quarantine = NULL;
+  EXPECT(KEPT_ABSENT, kept_salvaged(store, &quarantine, &why));
+  EXPECT(KEPT_OK, kept_acknowledge_salvage(store, &why));
+  kept_close(store);
+  write_file(file_of(location, "values.sqlite"), "damaged");
+  CHECK_INT(KEPT_SALVAGED, kept_open(location, NULL, &store, NULL));
+  EXPECT(KEPT_SALVAGED, kept_open(location, NULL, &other, &why));
+  EXPECT(KEPT_OK, kept_salvaged(store, &quarantine, &why));
+  CHECK_INT(0, access(file_of(quarantine, "values.sqlite"), F_OK));
+  kept_free(quarantine);
+  EXPECT(KEPT_INVALID, kept_salvaged(store, NULL, &why));
+  EXPECT(KEPT_OK, kept_acknowledge_salvage(store, &why));
+  EXPECT(KEPT_ABSENT, kept_salvaged(other, &quarantine, &why));
+  kept_close(other);
+  kept_close(store);
+  kept_close(open_at(location));
+  EXPECT(KEPT_CLOSED, kept_salvaged(store, &quarantine, &why));
+  EXPECT(KEPT_CLOSED, kept_acknowledge_salvage(store, &why));
+  EXPECT(KEPT_INVALID, kept_acknowledge_salvage(NULL, &why));
 }
 
 /** Opens as somebody who may not. */
@@ -358,6 +384,7 @@ int main(int argc, char **argv) {
     TEST(a_location_that_is_none_is_refused),
     FOLDER_TEST(a_file_where_the_folder_should_be_is_refused_and_untouched),
     FOLDER_TEST(a_file_that_is_no_database_is_set_aside_untouched),
+    FOLDER_TEST(a_salvage_is_told_until_it_is_acknowledged),
     FOLDER_TEST(a_folder_that_others_closed_is_denied),
     TEST(options_say_how_to_open),
     TEST(options_that_were_not_initialised_are_refused),

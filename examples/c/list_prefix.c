@@ -44,7 +44,7 @@ int main(int count, char **arguments) {
 
   kept_error error;
   kept_status status = kept_open(arguments[1], NULL, &store, &error);
-  if (status == KEPT_OK) status = kept_begin(store, NULL, &listing.settings, &error);
+  if (status >= 0) status = kept_begin(store, NULL, &listing.settings, &error);
   if (status == KEPT_OK) status = kept_list(listing.settings, listing.prefix, print_key, &listing, &error);
   kept_rollback(listing.settings);
   kept_close(store);

@@ -48,6 +48,8 @@ extension StoreError {
     public let rawValue: Int32
     public init(rawValue: Int32) { self.rawValue = rawValue }
 
+    /// The store is open, but it was damaged, and values may be missing: a warning, to be acknowledged.
+    public static let salvaged = Code(rawValue: 2)
     /// No layer has a value for the key.
     public static let absent = Code(rawValue: -1)
     /// The key holds a value of another kind; it is untouched.
@@ -85,8 +87,8 @@ extension StoreError {
     public var description: String { Self.names[rawValue] ?? "unknown status" }
 
     private static let names: [Int32: String] = [
-      0: "ok", 1: "shadowed", -1: "absent", -2: "wrong type", -3: "type conflict", -4: "invalid", -5: "locked",
-      -6: "conflict", -7: "busy", -8: "no space", -9: "denied", -10: "corrupt", -11: "unavailable", -12: "closed",
+      0: "ok", 1: "shadowed", 2: "salvaged",
+      -1: "absent", -2: "wrong type", -3: "type conflict", -4: "invalid", -5: "locked", -6: "conflict", -7: "busy", -8: "no space", -9: "denied", -10: "corrupt", -11: "unavailable", -12: "closed",
       -13: "forked", -14: "too large", -15: "unsupported", -16: "failed",
     ]
 

@@ -44,11 +44,25 @@ public protocol Storage: AnyObject, Sendable {
   /// Makes one ``wait(after:)`` return false: one that runs now, or else the next.
   func interruptWaiting()
 
+  /// Whether what is stored was found damaged, and nobody has acknowledged yet that values may be missing.
+  func salvage() throws(StoreError) -> SalvageNote?
+
+  /// Says that a person or a program has seen to what was lost.
+  func acknowledgeSalvage() throws(StoreError)
+
   /// Syncs every commit that has returned to the disk.
   func flush() throws(StoreError)
 
   /// Ends the use of this object; what was committed stays. Closing twice is fine.
   func close()
+}
+
+extension Storage {
+  /// For storages that salvage nothing: nil.
+  public func salvage() throws(StoreError) -> SalvageNote? { nil }
+
+  /// For storages that salvage nothing: there is nothing to do.
+  public func acknowledgeSalvage() throws(StoreError) {}
 }
 
 /// What a storage can do beyond keeping values.

@@ -42,10 +42,24 @@ public final class Store: SettingsAccess {
   ///   long as a handle is open.
   ///
   /// Throws `invalid`, `denied`, `noSpace`, `corrupt`, `unavailable` or `unsupported`. Opening a location several
-  /// times, in one process or in many, is legal: all handles see the same values.
+  /// times, in one process or in many, is legal: all handles see the same values. A database that was found damaged is
+  /// set aside, and what can be read is salvaged: then the error handler hears `salvaged`, see ``salvage()``.
   public static func open(_ location: String, options: StoreOptions = StoreOptions()) throws(StoreError) -> Store {
+    try open(location, options: options, warning: options.errorHandler)
+  }
+
+  /// Opens a store, and tells `warning` what its user should know.
+  package static func open(
+    _ location: String, options: StoreOptions, warning: (StoreError) -> Void
+  ) throws(StoreError) -> Store {
+    let store = try at(Location(location), options)
+    if let note = try store.salvage() { warning(note.warning) }
+    return store
+  }
+
+  private static func at(_ location: Location, _ options: StoreOptions) throws(StoreError) -> Store {
     _ = FirstUse.isOver
-    switch try Location(location) {
+    switch location {
     case .memory(name: nil):
       return Store(storage: MemoryStorage(), options: options)
     case .memory(name: let name?):
@@ -83,6 +97,16 @@ public final class Store: SettingsAccess {
   public func flush() throws(StoreError) {
     try storage().flush()
   }
+
+  /// Whether the store was found damaged, and nobody has acknowledged yet that values may be missing.
+  ///
+  /// The C twin is `kept_salvaged`.
+  public func salvage() throws(StoreError) -> SalvageNote? { try storage().salvage() }
+
+  /// Says that a person or a program has seen to what was lost: openers are not told of it any more.
+  ///
+  /// The C twin is `kept_acknowledge_salvage`.
+  public func acknowledgeSalvage() throws(StoreError) { try storage().acknowledgeSalvage() }
 
   /// Tells the error handler of a failure that nobody is there to catch.
   package func report(_ error: StoreError) { options.errorHandler(error) }

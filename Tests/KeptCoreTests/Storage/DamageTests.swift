@@ -30,7 +30,7 @@ import Testing
     let keys = try storage.keys(prefix: "")
     #expect((50..<300).contains(keys.count), "some were lost, others not")
     for key in keys { #expect(try storage.value(key) == .string(String(repeating: key.text, count: 20))) }
-    #expect(try Data(contentsOf: URL(fileURLWithPath: "\(path)/\(note.quarantine)/values.sqlite")) == damaged)
+    #expect(try Data(contentsOf: URL(fileURLWithPath: "\(note.quarantine)/values.sqlite")) == damaged)
     #expect(try storage.commit(key("new"), .set(1)).revision > 1 << 40, "far above any that was given out")
     #expect(try storage.changes(after: 300) == .tooOld)
   }

@@ -58,7 +58,7 @@ import Testing
     let text = String(repeating: "this is no database. ", count: 100)
     try text.write(toFile: path + "/values.sqlite", atomically: false, encoding: .utf8)
     let note = try #require(try LocalStorage(path: path).salvage())
-    #expect(try String(contentsOfFile: "\(path)/\(note.quarantine)/values.sqlite", encoding: .utf8) == text)
+    #expect(try String(contentsOfFile: "\(note.quarantine)/values.sqlite", encoding: .utf8) == text)
   }
 
   @Test func `to wait for another writer for longer than the time-out`() throws {

@@ -35,6 +35,27 @@ import Testing
     #expect(try store.keys(prefix: "audio.") == ["audio.volume"])
   }
 
+  @Test func `warns of a salvage until somebody has acknowledged it`() throws {
+    let path = folder.path + "/store"
+    try Store.open(path).close()
+    try Data("damaged".utf8).write(to: URL(fileURLWithPath: path + "/values.sqlite"))
+    let warnings = Monitor<[StoreError]>([])
+    let options = StoreOptions(errorHandler: { error in warnings.update { $0.append(error) } })
+    let store = try Store.open(path, options: options)
+    #expect(warnings.read { $0.map(\.code) } == [.salvaged])
+    #expect(try store.salvage()?.quarantine.hasPrefix(path + "/quarantine/") == true)
+    try store.acknowledgeSalvage()
+    #expect(try store.salvage() == nil)
+    _ = try Store.open(path, options: options)
+    #expect(warnings.read { $0.count } == 1)
+  }
+
+  @Test func `has nothing to acknowledge in memory`() throws {
+    let store = try open(.memory)
+    try store.acknowledgeSalvage()
+    #expect(try store.salvage() == nil)
+  }
+
   @Test(arguments: Place.allCases)
   func `removes, and says whether there was anything`(_ place: Place) throws {
     let store = try open(place)

@@ -33,7 +33,7 @@ int main(int argc, char **argv) {
   kept_store *store;
   char theme[64], *frame;
 
-  if (kept_open(argc > 1 ? argv[1] : "memory:", NULL, &store, &error) != KEPT_OK) return fail(&error);
+  if (kept_open(argc > 1 ? argv[1] : "memory:", NULL, &store, &error) < 0) return fail(&error);
   printf("volume %" PRId64 ", theme %s\n", volume_get(store, NULL), theme_get(store, theme, sizeof theme, NULL));
   if (volume_set(store, (volume_get(store, NULL) + 20) % 101, &error) != KEPT_OK) return fail(&error);
   if (theme_set(store, "dark", &error) != KEPT_OK) return fail(&error);

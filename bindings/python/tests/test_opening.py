@@ -35,6 +35,23 @@ def test_an_identifier_lives_in_the_configuration_folder(tmp_path: Path, monkeyp
     assert (tmp_path / "kept/com.example.player.kept").is_dir()
 
 
+def test_a_salvage_is_told_until_it_is_acknowledged(location: Path) -> None:
+    with kept.open(location) as settings:
+        assert settings.salvaged is None
+        settings.acknowledge_salvage()
+    (location / "values.sqlite").write_bytes(b"damaged")
+    with pytest.warns(kept.SalvagedWarning, match="values may be missing") as warned:
+        settings = kept.open(location)
+    assert warned[0].filename == __file__, "where the program opens the store"
+    with settings:
+        assert settings.salvaged is not None
+        assert (Path(settings.salvaged) / "values.sqlite").read_bytes() == b"damaged"
+        settings.acknowledge_salvage()
+        assert settings.salvaged is None
+    with kept.open(location), pytest.raises(kept.ClosedError):
+        settings.acknowledge_salvage()
+
+
 def test_memory_is_new_each_time_and_shared_by_name() -> None:
     with kept.open("memory:") as one, kept.open("memory:") as other:
         one["a"] = 1

@@ -12,7 +12,7 @@ enum LocalSchema {
   // keeps -0.0 and 5.0 as they are; a REAL column would not. `change` is the log of commits: one row for each revision,
   // with the keys that it changed, divided by NULs, which no key holds. A key that stands there and not in `entry` was
   // removed. Its newest row gives the store's revision. `store` has one row: the revision up to which the log was cut
-  // off (`floor`), and what tells this store from others. The triggers are for whoever else writes, such as the sqlite3
+  // off (`floor`), what tells this store from others, and after a salvage where the damaged files are (`quarantine`). The triggers are for whoever else writes, such as the sqlite3
   // shell: they log what that changes, so that it is a commit like any other. Kept's own connections have triggers
   // switched off, and log by themselves.
   static let tables = """
@@ -29,9 +29,10 @@ enum LocalSchema {
     CREATE TABLE store (
       id INTEGER NOT NULL PRIMARY KEY CHECK (id = 1),
       floor INTEGER NOT NULL,
-      uuid BLOB NOT NULL
+      uuid BLOB NOT NULL,
+      quarantine TEXT
     ) STRICT;
-    INSERT INTO store VALUES (1, 0, randomblob(16));
+    INSERT INTO store VALUES (1, 0, randomblob(16), NULL);
     CREATE VIEW revision (number) AS
       SELECT max(floor, coalesce((SELECT max(revision) FROM change), 0)) FROM store;
     CREATE TRIGGER inserted_by_others AFTER INSERT ON entry BEGIN

@@ -11,7 +11,7 @@ public final class LocalStorage: Storage {
   let database: LocalDatabase
   private let pulse: Pulse
   private let index: Index
-  private let filler: IndexFiller
+  let filler: IndexFiller
   private let writer: Monitor<OnDemand<LocalWriter>>
   private let commits: GroupCommit
   private let log: LogSync

@@ -19,6 +19,8 @@
     ├── UnsupportedError               this storage, or this version, cannot do it
     └── FailedError                    anything else; the sentence says what
 
+A `SalvagedWarning` is no error: the store is open.
+
 In C: `kept_status` and `kept_error`. In Swift: `StoreError`.
 """
 
@@ -143,6 +145,10 @@ class FailedError(KeptError):
     """Anything else. The sentence says what."""
 
     status = -16
+
+
+class SalvagedWarning(UserWarning):
+    """The store is open, but it was damaged, and values may be missing: see `Store.salvaged`."""
 
 
 class_of_status: dict[int, type[KeptError]] = {

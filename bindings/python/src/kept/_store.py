@@ -6,16 +6,17 @@ import math
 import os
 import random
 import time
+import warnings
 import weakref
 from collections.abc import Callable
-from ctypes import POINTER, byref
+from ctypes import POINTER, byref, c_char_p
 from types import TracebackType
 from typing import Any, Literal, NoReturn, Self, TypeVar, overload
 
-from ._c.store import KEPT_DURABLE, KEPT_OPTIONS_INIT, KEPT_SHARED, kept_flush, kept_open, kept_options
-from ._c.store import kept_store, kept_store_generation
-from ._c.status import kept_error
-from ._errors import ConflictError, InvalidError
+from ._c.status import KEPT_SALVAGED, kept_error, kept_free
+from ._c.store import KEPT_DURABLE, KEPT_OPTIONS_INIT, KEPT_SHARED, kept_acknowledge_salvage, kept_flush, kept_open
+from ._c.store import kept_options, kept_salvaged, kept_store, kept_store_generation
+from ._errors import AbsentError, ConflictError, InvalidError, SalvagedWarning
 from ._exit import calling_back, close, opened
 from ._json import JSON, Storable
 from ._key import Key, encoded_key, encoded_text
@@ -40,11 +41,17 @@ class Store(Settings):
         self._location = _text_of_location(location)
         self._busy_timeout: float = options.busy_timeout_ms / 1000
         self._handle = POINTER(kept_store)()
+        error = kept_error()
         with calling_back():
-            kept_open(encoded_text(self._location, "a location"), byref(options), byref(self._handle), kept_error())
+            status = kept_open(
+                encoded_text(self._location, "a location"), byref(options), byref(self._handle), error
+            )
             self._close = weakref.finalize(self, close, opened(self._handle))
         self._close.atexit = False  # _exit sees to that
         self._memory = {}
+        if status == KEPT_SALVAGED:
+            # Shown where the program opens the store.
+            warnings.warn(error.message.decode("utf-8", "replace"), SalvagedWarning, stacklevel=3)
 
     # --- its life
 
@@ -57,6 +64,25 @@ class Store(Settings):
     def flush(self) -> None:
         """Syncs every write that has returned, of all processes, so that it survives power loss. In C: `kept_flush`."""
         kept_flush(self._handle, kept_error())
+
+    @property
+    def salvaged(self) -> str | None:
+        """The folder with the files of a damaged database, from which what could be read was salvaged: values may be
+        missing. None where there was no damage, or where it was acknowledged. In C: `kept_salvaged`."""
+        path = c_char_p()
+        try:
+            kept_salvaged(self._handle, byref(path), kept_error())
+        except AbsentError:
+            return None
+        try:
+            return os.fsdecode(path.value or b"")
+        finally:
+            kept_free(path)
+
+    def acknowledge_salvage(self) -> None:
+        """Says that a person or a program has seen to what was lost: openers are not told of it any more. The damaged
+        files stay where they are. In C: `kept_acknowledge_salvage`."""
+        kept_acknowledge_salvage(self._handle, kept_error())
 
     def __enter__(self) -> Self:
         return self
@@ -205,6 +231,9 @@ def open(
     without a file, or "memory:name" for one that this process shares by name. `durability` is for writes that do not
     say: "shared" survives kill -9 of every process, "durable" survives power loss too. `busy_timeout` is how long, in
     seconds, a write waits for other writers before it is a `BusyError`.
+
+    A store that was found damaged, and salvaged as far as it could be read, is opened with a `SalvagedWarning`, each
+    time until somebody calls its `acknowledge_salvage`.
 
     Raises `InvalidError`, `DeniedError`, `NoSpaceError`, `CorruptError`, `UnavailableError` or `UnsupportedError`.
     In C: `kept_open`. In Swift: `Store.open(_:)`.

@@ -1,45 +1,50 @@
 // The mark of a salvage: it tells every opener that values may be missing, until somebody acknowledges it.
 
 /// Where a damaged database was set aside.
+///
+/// In C and Python it is the text in ``quarantine``.
 public struct SalvageNote: Sendable, Hashable {
-  /// The folder with the damaged files, inside the store's folder.
+  /// The folder with the damaged files.
   public let quarantine: String
 
+  /// What an opener is told.
+  var warning: StoreError {
+    StoreError(
+      .salvaged,
+      "the store was damaged, and values may be missing: what could be read was salvaged, and the damaged files are in "
+        + "\(quarantine); look at what is missing, then acknowledge the salvage")
+  }
+
   /// Inside the transaction that fills the new database: note and values appear together.
+  ///
+  /// - Parameter quarantine: inside the store's folder.
   static func write(quarantine: String, _ connection: SQLiteConnection) throws(StoreError) {
-    try connection.run("CREATE TABLE IF NOT EXISTS salvage (quarantine TEXT NOT NULL) STRICT")
-    let row = try connection.statement("INSERT INTO salvage VALUES (?1)")
+    let row = try connection.statement("UPDATE store SET quarantine = ?1")
     try row.bind(1, text: ExactString(quarantine))
     try row.finish()
   }
 
-  static func read(_ connection: SQLiteConnection) throws(StoreError) -> SalvageNote? {
-    guard try connection.integer("SELECT count(*) FROM sqlite_schema WHERE name = 'salvage'") > 0 else { return nil }
-    let rows = try connection.statement("SELECT quarantine FROM salvage ORDER BY rowid DESC")
-    return try rows.first { SalvageNote(quarantine: rows.string(0) ?? "quarantine") }
+  static func read(_ connection: SQLiteConnection, in folder: StoreFolder) throws(StoreError) -> SalvageNote? {
+    let rows = try connection.statement("SELECT quarantine FROM store WHERE quarantine IS NOT NULL")
+    return try rows.first { SalvageNote(quarantine: folder.path + "/" + (rows.string(0) ?? "quarantine")) }
   }
 
   static func acknowledge(_ connection: SQLiteConnection) throws(StoreError) {
-    guard try read(connection) != nil else { return }
-    try connection.statement("DELETE FROM salvage").finish()
+    try connection.statement("UPDATE store SET quarantine = NULL WHERE quarantine IS NOT NULL").finish()
   }
 }
 
 extension LocalStorage {
-  /// Whether the store was damaged, and what was readable of it salvaged, and nobody has acknowledged that yet.
   public func salvage() throws(StoreError) -> SalvageNote? {
-    // Closed stores say so.
-    Fork.gate.enter()
-    defer { Fork.gate.leave() }
-    _ = try revision()
-    return try SalvageNote.read(database.connect())
+    let folder = database.folder
+    return try filler.read { reader throws(StoreError) in try SalvageNote.read(reader.connection, in: folder) }
   }
 
-  /// Says that a person or a program has seen to what was lost.
   public func acknowledgeSalvage() throws(StoreError) {
     Fork.gate.enter()
     defer { Fork.gate.leave() }
-    _ = try revision()
+    // Closed stores say so.
+    guard try salvage() != nil else { return }
     try SalvageNote.acknowledge(database.connect())
   }
 }

@@ -51,5 +51,15 @@ kept_close = prototype("kept_close", None, [POINTER(kept_store)])
 # kept_status kept_flush(kept_store *store, kept_error *error);
 kept_flush = prototype("kept_flush", kept_status, [POINTER(kept_store), POINTER(kept_error)], check)
 
+# kept_status kept_salvaged(kept_store *store, char **quarantine, kept_error *error);
+kept_salvaged = prototype(
+    "kept_salvaged", kept_status, [POINTER(kept_store), POINTER(c_char_p), POINTER(kept_error)], check
+)
+
+# kept_status kept_acknowledge_salvage(kept_store *store, kept_error *error);
+kept_acknowledge_salvage = prototype(
+    "kept_acknowledge_salvage", kept_status, [POINTER(kept_store), POINTER(kept_error)], check
+)
+
 # const uint64_t *kept_store_generation(kept_store *store);
 kept_store_generation = prototype("kept_store_generation", POINTER(c_uint64), [POINTER(kept_store)])
