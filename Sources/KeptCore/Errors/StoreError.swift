@@ -88,7 +88,8 @@ extension StoreError {
 
     private static let names: [Int32: String] = [
       0: "ok", 1: "shadowed", 2: "salvaged",
-      -1: "absent", -2: "wrong type", -3: "type conflict", -4: "invalid", -5: "locked", -6: "conflict", -7: "busy", -8: "no space", -9: "denied", -10: "corrupt", -11: "unavailable", -12: "closed",
+      -1: "absent", -2: "wrong type", -3: "type conflict", -4: "invalid", -5: "locked", -6: "conflict", -7: "busy",
+      -8: "no space", -9: "denied", -10: "corrupt", -11: "unavailable", -12: "closed",
       -13: "forked", -14: "too large", -15: "unsupported", -16: "failed",
     ]
 
