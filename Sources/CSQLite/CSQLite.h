@@ -5,6 +5,8 @@
 
 #include <sqlite3.h>
 
+#include "WholePages.h"
+
 /// Switches one of SQLITE_DBCONFIG_… on or off.
 static inline int kept_sqlite_configure(sqlite3 *connection, int option, int on) {
   return sqlite3_db_config(connection, option, on, (int *)0);

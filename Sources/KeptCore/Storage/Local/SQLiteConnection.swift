@@ -27,6 +27,8 @@ final class SQLiteConnection {
     kept_sqlite_configure(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
     // Ours are for those who know nothing of Kept.
     kept_sqlite_configure(handle, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0)
+    // Otherwise SQLite reads zeros where a database was cut off.
+    kept_sqlite_read_whole_pages(handle)
   }
 
   deinit {
@@ -86,6 +88,13 @@ final class SQLiteConnection {
   ///
   /// It is up to date inside a transaction.
   var dataVersion: UInt32 { kept_sqlite_data_version(handle) }
+
+  /// Whether every page is in the database file or in the log; a cut-off database lacks some.
+  ///
+  /// Ask inside a transaction.
+  func hasAllPages() throws(StoreError) -> Bool {
+    kept_sqlite_has_pages(handle, try integer("PRAGMA page_count")) != 0
+  }
 
   /// Syncs every commit of every process that is in the log now.
   func syncLog() throws(StoreError) {

@@ -46,14 +46,19 @@ extension LocalDatabase {
     return (reader, try file.pulse(of: reader.storeID()))
   }
 
-  /// Connects, and looks whether all tables can be asked.
+  /// Connects, and looks whether all pages are there and all tables can be asked.
   private func connectToWhole() throws(StoreError) -> SQLiteConnection {
     let connection = try connect()
     do throws(StoreError) {
       let reader = LocalReader(connection)
-      _ = try reader.storeID()
-      _ = try reader.revision()
-      _ = try connection.statement("SELECT key, kind, value, revision FROM entry LIMIT 1").first {}
+      try reader.atOneMoment { () throws(StoreError) in
+        _ = try reader.storeID()
+        _ = try reader.revision()
+        _ = try connection.statement("SELECT key, kind, value, revision FROM entry LIMIT 1").first {}
+        guard try connection.hasAllPages() else {
+          throw StoreError(.corrupt, "the database in \(folder.path) was cut off; what can be read is salvaged")
+        }
+      }
       return connection
     } catch {
       connection.leaveLog()
