@@ -306,6 +306,14 @@ static void end_now(pid_t process) {
   if (WIFEXITED(status) && WEXITSTATUS(status) != 0) fail("process %d found something wrong", (int)process);
 }
 
+/* A random moment would seldom meet the short steps: three times of four one of them is waited for. */
+static void await_moment(ino_t damaged, uint64_t *random) {
+  int64_t deadline = now_ns() + 2 * shared->control_ns;
+  int wanted = SETTING_ASIDE + (int)random_below(random, MENDED - SETTING_ASIDE);
+  if (random_below(random, 4) == 0) let_pass(random_below(random, (uint64_t)shared->control_ns / 800 + 1));
+  else while (step_of(damaged) < wanted && now_ns() < deadline) {}
+}
+
 /* Several open it at the same time; after a while the first of them are killed, or all. */
 static void kill_openers(ino_t damaged, uint64_t *random) {
   pid_t openers[OPENERS];
@@ -315,7 +323,7 @@ static void kill_openers(ino_t damaged, uint64_t *random) {
     openers[i] = start(open_and_write, (void *)(intptr_t)i);
   }
   await_word(&shared->begun[0], 1, "nobody began to open the store");
-  let_pass(random_below(random, (uint64_t)shared->control_ns / 800 + 1));
+  await_moment(damaged, random);
   for (int i = 0; i < victims; i++) end_now(openers[i]);
   kills += (unsigned)victims;
   if (victims == count) hits[step_of(damaged)]++;
