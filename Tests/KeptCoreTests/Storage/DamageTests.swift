@@ -35,6 +35,47 @@ import Testing
     #expect(try storage.changes(after: 300) == .tooOld)
   }
 
+  /// Every tenth page or one alone: what is on the others comes back.
+  @Test(arguments: [1, 2, 40]) func `loses what is on its damaged pages and no more`(count: Int) throws {
+    try fill(5000, forgettingLog: true)
+    var onDamaged: Set<Int> = []
+    try damage { bytes in
+      let keys = Dictionary(uniqueKeysWithValues: (0..<5000).map { (Data("k\($0)stringk\($0)k".utf8), $0) })
+      let leaves = stride(from: 1024, to: bytes.count, by: 1024).filter { bytes[$0] == 0x0A }
+      for number in 1...count {
+        let page = leaves[leaves.count * number / (count + 1)]
+        for (text, key) in keys where bytes[page..<page + 1024].range(of: text) != nil { onDamaged.insert(key) }
+        for index in page..<page + 1024 { bytes[index] = 0xAA }
+      }
+    }
+    try Data().write(to: URL(fileURLWithPath: path + "/damaged"))
+    let storage = try LocalStorage(path: path)
+    #expect(try storage.salvage() != nil)
+    let found = Set(try storage.keys(prefix: "").map(\.text))
+    let lost = (0..<5000).filter { !found.contains("k\($0)") }
+    #expect(lost.isEmpty == false && lost.allSatisfy(onDamaged.contains), "\(lost) of \(onDamaged)")
+    for key in found { #expect(try storage.value(KeyName(key)) == .string(String(repeating: key, count: 20))) }
+  }
+
+  @Test func `loses one value where that goes on in a damaged page`() throws {
+    let storage = try LocalStorage(path: path)
+    for index in 0..<20 {
+      try storage.commit(key("k\(index)"), .set(.string(String(repeating: "k\(index)-", count: 900))))
+    }
+    storage.close()
+    try damage { bytes in
+      // The second of the pages that k7 goes on in names the next one: there is none of that number.
+      let page = try #require(bytes.range(of: Data(String(repeating: "k7-", count: 300).utf8))).lowerBound / 1024 * 1024
+      for index in page..<page + 4 { bytes[index] = 0xAA }
+    }
+    try Data().write(to: URL(fileURLWithPath: path + "/damaged"))
+    let salvaged = try LocalStorage(path: path)
+    #expect(try salvaged.salvage() != nil)
+    let found = Set(try salvaged.keys(prefix: "").map(\.text))
+    #expect((0..<20).filter { !found.contains("k\($0)") } == [7])
+    #expect(try salvaged.value(key("k7")) == nil)
+  }
+
   @Test func `tells every opener until somebody has acknowledged it`() throws {
     try fill(3)
     try damage { bytes in bytes[0] = 0 }
@@ -109,18 +150,26 @@ import Testing
     #expect(try FileManager.default.contentsOfDirectory(atPath: path + "/quarantine").count == 1)
   }
 
-  private func fill(_ count: Int) throws {
-    let storage = try LocalStorage(path: path)
+  /// - Parameter forgettingLog: in one commit, which the log of commits then forgets: it names no key.
+  private func fill(_ count: Int, forgettingLog: Bool = false) throws {
+    let limit = forgettingLog ? LogLimit(revisions: 0, interval: 1) : LogLimit()
+    let storage = try LocalStorage(StoreFolder(path: path), busyTimeoutMilliseconds: 5000, limit: limit)
+    var batch = Batch()
     for index in 0..<count {
-      try storage.commit(key("k\(index)"), .set(.string(String(repeating: "k\(index)", count: 20))))
+      try batch.edit(key("k\(index)"), .set(.string(String(repeating: "k\(index)", count: 20))))
+      if !forgettingLog {
+        _ = try storage.commit(batch)
+        batch = Batch()
+      }
     }
+    if forgettingLog { _ = try storage.commit(batch) }
     storage.close()
   }
 
   @discardableResult
-  private func damage(_ body: (inout Data) -> Void) throws -> Data {
+  private func damage(_ body: (inout Data) throws -> Void) throws -> Data {
     var bytes = try Data(contentsOf: database)
-    body(&bytes)
+    try body(&bytes)
     try bytes.write(to: database)
     return bytes
   }

@@ -12,7 +12,9 @@ extension LocalDatabase {
     let file = try PulseFile.open(in: folder, waiting: busyTimeoutMilliseconds)
     do throws(StoreError) {
       // Marked by somebody who met damage: it can wait until nobody else has the store open.
-      if DamageMark.isThere(in: folder) || Salvage.isUnfinished(in: folder) { _ = try mend(file, waiting: 0) }
+      if DamageMark.isThere(in: folder) || Salvage.isUnfinished(in: folder) {
+        _ = try mend(file, waiting: Self.patienceMilliseconds)
+      }
       do throws(StoreError) {
         return try enter(file)
       } catch {
@@ -48,6 +50,10 @@ extension LocalDatabase {
 
   /// Connects, and looks whether all pages are there and all tables can be asked.
   private func connectToWhole() throws(StoreError) -> SQLiteConnection {
+    // What would be written to the old database now would be lost with it.
+    guard !Salvage.isUnfinished(in: folder) else {
+      throw StoreError(.corrupt, "the salvage of the store in \(folder.path) was not finished; open it again")
+    }
     let connection = try connect()
     do throws(StoreError) {
       let reader = LocalReader(connection)
@@ -72,13 +78,16 @@ extension LocalDatabase {
     // Two who both want to be alone must not wait for each other: the shared lock is given back first.
     _ = file.lock(Int16(F_UNLCK), waiting: 0)
     let isAlone = file.lock(Int16(F_WRLCK), waiting: milliseconds)
-    defer { _ = file.lock(Int16(F_RDLCK), waiting: busyTimeoutMilliseconds) }
-    guard isAlone else { return false }
-    let salvage = Salvage(folder)
-    try salvage.finish()
-    if !isSound() { try salvage.run() }
-    DamageMark.remove(in: folder)
-    return true
+    if isAlone {
+      let salvage = Salvage(folder)
+      try salvage.finish()
+      if !isSound() { try salvage.run() }
+      DamageMark.remove(in: folder)
+    }
+    guard file.lock(Int16(F_RDLCK), waiting: busyTimeoutMilliseconds) else {
+      throw StoreError(.busy, "the store in \(folder.path) is being mended by another process; try again")
+    }
+    return isAlone
   }
 
   /// Somebody else may have mended it meanwhile, and a mark may be an old one.
