@@ -76,6 +76,27 @@ import Testing
     #expect(try salvaged.value(key("k7")) == nil)
   }
 
+  @Test func `is in quarantine byte for byte, with its log, and never written again`() throws {
+    try fill(50)
+    let before = try LocalStorage(path: path)
+    try before.commit(key("k0"), .set("in the log"))
+    let log = try Data(contentsOf: URL(fileURLWithPath: path + "/values.sqlite-wal"))
+    let damaged = try damage { bytes in bytes.replaceSubrange(0..<16, with: Data(count: 16)) }
+    before.close()
+    // Closing has mended the header from the log.
+    try damaged.write(to: database)
+    try log.write(to: URL(fileURLWithPath: path + "/values.sqlite-wal"))
+    try Data().write(to: URL(fileURLWithPath: path + "/damaged"))
+    let files = try filesInQuarantine(after: { try $0.commit(key("new"), .set(1)) })
+    #expect(files == ["values.sqlite": damaged, "values.sqlite-wal": log])
+    for round in 0..<3 {
+      let storage = try LocalStorage(path: path)
+      for index in 0..<100 { try storage.commit(key("k\(index)"), .set(.int(Int64(round)))) }
+      storage.close()
+    }
+    #expect(try filesInQuarantine(after: { try $0.flush() }) == files)
+  }
+
   @Test func `tells every opener until somebody has acknowledged it`() throws {
     try fill(3)
     try damage { bytes in bytes[0] = 0 }
@@ -164,6 +185,17 @@ import Testing
     }
     if forgettingLog { _ = try storage.commit(batch) }
     storage.close()
+  }
+
+  /// What is in the only quarantine of the store, after it was opened and used.
+  private func filesInQuarantine(after use: (LocalStorage) throws -> Void) throws -> [String: Data] {
+    let storage = try LocalStorage(path: path)
+    defer { storage.close() }
+    try use(storage)
+    let quarantine = URL(fileURLWithPath: try #require(try storage.salvage()).quarantine)
+    let names = try FileManager.default.contentsOfDirectory(atPath: quarantine.path)
+    return try Dictionary(
+      uniqueKeysWithValues: names.map { ($0, try Data(contentsOf: quarantine.appendingPathComponent($0))) })
   }
 
   @discardableResult
