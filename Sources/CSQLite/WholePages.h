@@ -76,9 +76,10 @@ static inline int kept_log_has_pages(sqlite3_file *database, uint32_t frames, ui
   if (missing > frames) return 0;
   unsigned char *found = (unsigned char *)calloc((size_t)missing + 1, 1);
   if (!found) return 1;
+  const volatile uint32_t *block = 0;
   for (uint32_t frame = 0; frame < frames && missing > 0; frame++) {
     uint32_t word = frame + KEPT_INDEX_HEADER_WORDS;
-    const volatile uint32_t *block = kept_index_block(database, word / KEPT_BLOCK_FRAMES);
+    if (!block || word % KEPT_BLOCK_FRAMES == 0) block = kept_index_block(database, word / KEPT_BLOCK_FRAMES);
     if (!block) break;
     uint32_t page = block[word % KEPT_BLOCK_FRAMES];
     if (page < first || page > last || page == locked || found[page - first]) continue;
