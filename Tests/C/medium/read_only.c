@@ -1,0 +1,142 @@
+/* A store on a medium that is mounted read-only: a bind mount in a mount namespace of the reader's own, where the system
+ * allows that; else a folder without permission to write, for somebody who is not root. It says which of them it was. */
+#define _GNU_SOURCE
+#include "../check.h"
+
+#include <fcntl.h>
+#include <grp.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int write_text(const char *path, const char *text) {
+  int file = open(path, O_WRONLY);
+  if (file < 0) return 0;
+  ssize_t written = write(file, text, strlen(text));
+  return close(file) == 0 && written == (ssize_t)strlen(text);
+}
+
+/* Whoever may not have a mount namespace may have one of a user namespace's. */
+static int enter_namespace(void) {
+  char map[40];
+  unsigned user = (unsigned)geteuid();
+  if (unshare(CLONE_NEWNS) == 0) return 1;
+  snprintf(map, sizeof map, "0 %u 1", user);
+  return unshare(CLONE_NEWUSER | CLONE_NEWNS) == 0 && write_text("/proc/self/uid_map", map);
+}
+
+static int mount_read_only(const char *folder) {
+  return enter_namespace() && mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0
+         && mount(folder, folder, NULL, MS_BIND, NULL) == 0
+         && mount(NULL, folder, NULL, MS_REMOUNT | MS_BIND | MS_RDONLY, NULL) == 0;
+}
+
+static void forbid_writing(const char *folder) {
+  static const char *const names[] = { "values.sqlite", "values.sqlite-wal", "values.sqlite-shm", "pulse" };
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) chmod(file_of(folder, names[i]), 0444);
+  CHECK_INT(0, chmod(file_of(folder, ".."), 0755));
+  CHECK_INT(0, chmod(folder, 0555));
+  if (geteuid() == 0) CHECK(setgroups(0, NULL) == 0 && setgid(65534) == 0 && setuid(65534) == 0);
+}
+
+static void make_read_only(const char *folder) {
+  int is_mounted = mount_read_only(folder);
+  if (!is_mounted) forbid_writing(folder);
+  fprintf(stderr, "read-only by %s\n", is_mounted ? "a mount" : "permissions, since nothing could be mounted");
+}
+
+/* In the reader's process */
+
+static void reads_and_cannot_write(const char *location) {
+  kept_store *store = NULL, *transaction = NULL;
+  make_read_only(location);
+  EXPECT(KEPT_OK, kept_open(location, NULL, &store, &why));
+  CHECK_TEXT("\"hello\"", json_of(store, "greeting"));
+  CHECK_TEXT("absent", json_of(store, "other"));
+  EXPECT(KEPT_DENIED, kept_set_int64(store, "other", 1, &why));
+  CHECK(strstr(why.message, "read-only") != NULL);
+  EXPECT(KEPT_DENIED, kept_remove(store, "greeting", &why));
+  EXPECT(KEPT_OK, kept_begin(store, NULL, &transaction, &why));
+  EXPECT(KEPT_OK, kept_set_int64(transaction, "other", 1, &why));
+  EXPECT(KEPT_DENIED, kept_commit(transaction, NULL, &why));
+  CHECK_TEXT("\"hello\"", json_of(store, "greeting"));
+  kept_close(store);
+}
+
+static void follows(const char *location) {
+  kept_store *store = NULL;
+  make_read_only(location);
+  EXPECT(KEPT_OK, kept_open(location, NULL, &store, &why));
+  CHECK_TEXT("\"hello\"", json_of(store, "greeting"));
+  tell_parent();
+  await_parent();
+  CHECK_TEXT("\"changed\"", json_of(store, "greeting"));
+  tell_parent();
+  await_parent();
+  CHECK_TEXT("\"changed\"", json_of(store, "greeting"));
+  kept_close(store);
+}
+
+static void greets_until_killed(const char *location) {
+  EXPECT(KEPT_OK, kept_set_string(open_at(location), "greeting", "hello", 5, &why));
+  tell_parent();
+  await_parent();
+}
+
+/* Stories */
+
+static const char *folder_with_greeting(const char *greeting) {
+  const char *location = fresh_location();
+  kept_store *store = open_at(location);
+  EXPECT(KEPT_OK, kept_set_string(store, "greeting", greeting, strlen(greeting), &why));
+  kept_close(store);
+  return location;
+}
+
+static void a_store_is_read_there_and_not_written(void) {
+  child reader = start_child("reads_and_cannot_write", folder_with_greeting("hello"));
+  CHECK_INT(0, finish_child(&reader));
+}
+
+static void what_a_killed_writer_left_in_the_log_is_read_there(void) {
+  const char *location = folder_with_greeting("old");
+  child writer = start_child("greets_until_killed", location);
+  await_child(&writer);
+  kill_child(&writer);
+  child reader = start_child("reads_and_cannot_write", location);
+  CHECK_INT(0, finish_child(&reader));
+}
+
+static void what_others_write_where_they_may_is_seen_there(void) {
+  const char *location = folder_with_greeting("hello");
+  child reader = start_child("follows", location);
+  await_child(&reader);
+  /* Where nothing could be mounted, whoever owns the folder may write again. */
+  CHECK_INT(0, chmod(location, 0755));
+  chmod(file_of(location, "values.sqlite"), 0644);
+  chmod(file_of(location, "pulse"), 0666);
+  kept_store *store = open_at(location);
+  EXPECT(KEPT_OK, kept_set_string(store, "greeting", "changed", 7, &why));
+  chmod(file_of(location, "values.sqlite-wal"), 0644);
+  chmod(file_of(location, "values.sqlite-shm"), 0644);
+  release_child(&reader);
+  await_child(&reader);
+  kept_close(store);
+  release_child(&reader);
+  CHECK_INT(0, finish_child(&reader));
+}
+
+int main(int argc, char **argv) {
+  static const test tests[] = {
+    FOLDER_TEST(a_store_is_read_there_and_not_written),
+    FOLDER_TEST(what_a_killed_writer_left_in_the_log_is_read_there),
+    FOLDER_TEST(what_others_write_where_they_may_is_seen_there),
+    { 0 },
+  };
+  static const role roles[] = { ROLE(reads_and_cannot_write), ROLE(follows), ROLE(greets_until_killed), { 0 } };
+  return run_tests(argc, argv, tests, roles);
+}
