@@ -57,6 +57,35 @@ import Testing
     for key in found { #expect(try storage.value(KeyName(key)) == .string(String(repeating: key, count: 20))) }
   }
 
+  @Test func `loses no value where its log of commits and its id are damaged`() throws {
+    try fill(200)
+    try damage { bytes in
+      // Leaves of tables: only these two have them, and the schema.
+      for page in stride(from: 1024, to: bytes.count, by: 1024) where bytes[page] == 0x0D {
+        if bytes[page..<page + 1024].range(of: Data("CREATE ".utf8)) != nil { continue }
+        for index in page..<page + 1024 { bytes[index] = 0xAA }
+      }
+    }
+    let storage = try LocalStorage(path: path)
+    #expect(try storage.salvage() != nil)
+    #expect(try storage.keys(prefix: "").count == 200)
+    #expect(try storage.commit(key("new"), .set(1)).revision > 1 << 40)
+  }
+
+  @Test func `loses what is below a damaged page that leads to others, and no more`() throws {
+    try fill(5000, forgettingLog: true)
+    try damage { bytes in
+      // The first of them is the root, and leads to all.
+      let pages = stride(from: 1024, to: bytes.count, by: 1024).filter { bytes[$0] == 0x02 }
+      let page = pages[pages.count / 2]
+      for index in page..<page + 1024 { bytes[index] = 0xAA }
+    }
+    try Data().write(to: URL(fileURLWithPath: path + "/damaged"))
+    let storage = try LocalStorage(path: path)
+    #expect(try storage.salvage() != nil)
+    #expect((4000..<5000).contains(try storage.keys(prefix: "").count))
+  }
+
   @Test func `loses one value where that goes on in a damaged page`() throws {
     let storage = try LocalStorage(path: path)
     for index in 0..<20 {
