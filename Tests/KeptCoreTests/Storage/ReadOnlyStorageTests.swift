@@ -51,6 +51,15 @@ import Testing
     try child.finish()
   }
 
+  @Test(arguments: [1, 1024]) func `says corrupt of one that was cut off`(bytes: Int) throws {
+    let first = try LocalStorage(path: path)
+    try first.commit(key("a"), .set(.string(String(repeating: "x", count: 5000))))
+    first.close()
+    let database = URL(fileURLWithPath: path + "/values.sqlite")
+    try Data(contentsOf: database).dropLast(bytes).write(to: database)
+    #expect(code { _ = try ReadOnlyStorage(StoreFolder(path: path)) } == .corrupt)
+  }
+
   @Test func `answers as closed after closing, and a waiter goes home`() async throws {
     try LocalStorage(path: path).close()
     let storage = try ReadOnlyStorage(StoreFolder(path: path))

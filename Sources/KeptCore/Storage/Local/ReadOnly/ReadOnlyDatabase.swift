@@ -46,7 +46,11 @@ struct ReadOnlyDatabase: Sendable {
       access: SQLITE_OPEN_READONLY | (files.hasLog ? 0 : SQLITE_OPEN_URI))
     try connection.run("PRAGMA cell_size_check = ON")
     try LocalSchema.check(connection, path: folder.path)
-    return LocalReader(connection)
+    let reader = LocalReader(connection)
+    guard try reader.atOneMoment({ () throws(StoreError) in try connection.hasAllPages() }) else {
+      throw StoreError(.corrupt, "the database in \(folder.path) was cut off; somebody who may write must open it")
+    }
+    return reader
   }
 
   /// A path as SQLite's URIs have it.

@@ -80,9 +80,9 @@ final class ReadOnlyStorage: Storage {
       while true {
         let files = try database.files()
         if state.connected?.files != files { state.connected = nil }
-        let reader = if let connected = state.connected { connected.reader } else { try database.connect(files) }
-        state.connected = (reader, files)
         do throws(StoreError) {
+          let reader = if let connected = state.connected { connected.reader } else { try database.connect(files) }
+          state.connected = (reader, files)
           let result = try body(reader)
           if try database.files() == files { return result }
         } catch {
