@@ -201,7 +201,7 @@ static void open_and_write(void *context) {
   snprintf(key, sizeof key, "opened%d", number);
   int64_t stored = 0, before = load(&shared->highest);
   kept_get_int64(store, key, &stored, NULL);
-  int64_t next = stored + 1;   /* one more than it was told, if the one before was killed in between */
+  int64_t next = stored + 1;   /* more than it was told, if it was killed in between */
   expect_ok(kept_set_int64(store, key, next, &error), "write after the salvage", &error);
   store_word(&shared->opened[number], next);
   uint64_t revision = 0;
@@ -254,7 +254,7 @@ static int step_of(ino_t damaged) {
   return is_there("quarantine") ? SETTING_ASIDE : BEFORE;
 }
 
-/* A place in quarantine that is not complete was left by who was killed there; what is in one is the damaged original. */
+/* A place in quarantine that is not complete was left by one who was killed there; what is in one is the original. */
 static void check_quarantine(void) {
   char quarantine[4400], place[4700];
   unsigned complete = 0;
@@ -349,5 +349,6 @@ int main(int argc, char **argv) {
   for (round_now = 0; round_now < rounds; round_now++) play_round(&random);
   for (int i = 0; i < STEPS; i++)
     snprintf(text + strlen(text), sizeof text - strlen(text), "%s%u %s", i > 0 ? ", " : "", hits[i], steps[i]);
-  return end_torture("%u rounds, %u of them salvaged, %u openers killed; all of them %s", rounds, salvages, kills, text);
+  return end_torture("%u rounds, %u of them salvaged, %u openers killed; all of them %s", rounds, salvages, kills,
+                     text);
 }

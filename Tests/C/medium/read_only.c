@@ -1,5 +1,5 @@
-/* A store on a medium that is mounted read-only: a bind mount in a mount namespace of the reader's own, where the system
- * allows that; else a folder without permission to write, for somebody who is not root. It says which of them it was. */
+/* A store on a medium that is mounted read-only: a bind mount in a mount namespace of the reader's own, where the
+ * system allows that; else a folder without permission to write, for somebody who is not root. It says which it was. */
 #define _GNU_SOURCE
 #include "../check.h"
 
