@@ -51,8 +51,8 @@ static inline int kept_sqlite_read_whole_pages(sqlite3 *connection) {
   return SQLITE_OK;
 }
 
-// "WAL-Index File Format" in SQLite's documentation: blocks of 32 KiB, each with the page numbers of 4096 frames; in the
-// first, the header stands in the place of 34 of them. Frames count from 1.
+// "WAL-Index File Format" in SQLite's documentation: blocks of 32 KiB, each with the page numbers of 4096 frames; in
+// the first, the header stands in the place of 34 of them. Frames count from 1.
 enum { KEPT_INDEX_BLOCK = 32768, KEPT_BLOCK_FRAMES = 4096, KEPT_INDEX_HEADER_WORDS = 34 };
 
 /// A block of the wal-index that this connection, inside a transaction, has mapped already.
