@@ -22,12 +22,15 @@ final class SQLiteConnection {
       throw error
     }
     handle = opened
-    sqlite3_busy_timeout(handle, Int32(clamping: busyTimeoutMilliseconds))
+    setPatience(milliseconds: busyTimeoutMilliseconds)
     kept_sqlite_configure(handle, SQLITE_DBCONFIG_DEFENSIVE, 1)
     kept_sqlite_configure(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
     // Ours are for those who know nothing of Kept.
     kept_sqlite_configure(handle, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0)
   }
+
+  /// How long statements wait from now on for what another connection has locked.
+  func setPatience(milliseconds: Int) { sqlite3_busy_timeout(handle, Int32(clamping: milliseconds)) }
 
   deinit {
     for statement in statements.values { statement.finalize() }
