@@ -114,8 +114,8 @@ typedef struct kept_options {
  *                   store without a file, "memory:name" one that this process shares by name
  *  @param options   NULL for the defaults; copied
  *  @param[out] store  receives the handle; end it with kept_close()
- *  @return KEPT_OK, KEPT_SALVAGED, KEPT_INVALID, KEPT_BUSY, KEPT_DENIED, KEPT_NO_SPACE, KEPT_CORRUPT, KEPT_UNAVAILABLE or
- *          KEPT_UNSUPPORTED.
+ *  @return KEPT_OK, KEPT_SALVAGED, KEPT_INVALID, KEPT_BUSY, KEPT_DENIED, KEPT_NO_SPACE, KEPT_CORRUPT,
+ *          KEPT_UNAVAILABLE or KEPT_UNSUPPORTED.
  *  Neither opening nor reading waits for writers, also for one that was stopped in the middle of a commit. There is one
  *  exception: a writer that was stopped (SIGSTOP, a debugger) in the instant in which its commit becomes visible, less
  *  than a microsecond. Until it goes on, opening the store and reading what is not in memory are KEPT_BUSY after the
