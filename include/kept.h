@@ -102,7 +102,8 @@ typedef struct kept_store kept_store;
 typedef struct kept_options {
   size_t size;                /* sizeof(kept_options), so that older and newer programs both work */
   uint32_t durability;        /* KEPT_SHARED or KEPT_DURABLE, for writes that do not say */
-  uint32_t busy_timeout_ms;   /* how long a write waits for other writers before KEPT_BUSY, in milliseconds */
+  uint32_t busy_timeout_ms;   /* how long a write waits for other writers before KEPT_BUSY, in milliseconds; the time
+                                 for which it waits for other threads of its own process counts */
 } kept_options;
 
 #define KEPT_OPTIONS_INIT { sizeof(kept_options), KEPT_SHARED, 5000u }
@@ -113,8 +114,12 @@ typedef struct kept_options {
  *                   store without a file, "memory:name" one that this process shares by name
  *  @param options   NULL for the defaults; copied
  *  @param[out] store  receives the handle; end it with kept_close()
- *  @return KEPT_OK, KEPT_SALVAGED, KEPT_INVALID, KEPT_DENIED, KEPT_NO_SPACE, KEPT_CORRUPT, KEPT_UNAVAILABLE or
- *          KEPT_UNSUPPORTED.
+ *  @return KEPT_OK, KEPT_SALVAGED, KEPT_INVALID, KEPT_BUSY, KEPT_DENIED, KEPT_NO_SPACE, KEPT_CORRUPT,
+ *          KEPT_UNAVAILABLE or KEPT_UNSUPPORTED.
+ *  Neither opening nor reading waits for writers, also for one that was stopped in the middle of a commit. There is one
+ *  exception: a writer that was stopped (SIGSTOP, a debugger) in the instant in which its commit becomes visible, less
+ *  than a microsecond. Until it goes on, opening the store and reading what is not in memory are KEPT_BUSY after the
+ *  time-out in `options`, or after 100 ms if that is shorter.
  *  Opening one location several times, in one process or in many, is legal: all handles see the same values.
  *  A folder without permission to write is opened for reading; writes are then KEPT_DENIED. A damaged database is set
  *  aside in the folder `quarantine` and what can be read of it is salvaged by the first opener who has the store alone;

@@ -4,12 +4,16 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 /* "WAL-Index Format" in SQLite's documentation: the lock bytes in the file `-shm`. */
 #define WRITE_LOCK 120
 #define CHECKPOINT_LOCK 121
+#define FIRST_READ_MARK_LOCK 124
+#define LAST_READ_MARK_LOCK 127
+#define HEADER_BYTES 48
 /* PulsePage.swift. */
 #define GENERATION_OFFSET 64
 
@@ -37,11 +41,30 @@ static bool is_locked(const char *folder, off_t byte) {
   return locked;
 }
 
+static bool is_header_halved(const char *folder) {
+  char copies[2][HEADER_BYTES];
+  int file = open_in(folder, "values.sqlite-shm");
+  if (file < 0) return false;
+  bool is_halved = pread(file, copies, sizeof copies, 0) == sizeof copies
+    && memcmp(copies[0], copies[1], HEADER_BYTES) != 0;
+  close(file);
+  return is_halved;
+}
+
+static bool is_log_restarted(const char *folder) {
+  for (off_t lock = FIRST_READ_MARK_LOCK; lock <= LAST_READ_MARK_LOCK; lock++) {
+    if (!is_locked(folder, lock)) return false;
+  }
+  return true;
+}
+
 bool stands_at(moment wanted, const char *folder) {
   switch (wanted) {
     case ODD_GENERATION: return generation_of(folder) % 2 == 1;
     case WRITING: return is_locked(folder, WRITE_LOCK);
     case CHECKPOINTING: return is_locked(folder, CHECKPOINT_LOCK);
+    case HALF_A_HEADER: return is_header_halved(folder);
+    case RESTARTING_LOG: return is_log_restarted(folder);
   }
   return false;
 }

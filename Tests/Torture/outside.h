@@ -8,6 +8,9 @@ typedef enum moment {
   ODD_GENERATION,   /* its commit is becoming visible */
   WRITING,          /* it holds SQLite's write lock */
   CHECKPOINTING,    /* it moves the log into the database */
+  HALF_A_HEADER,    /* of the two copies of the header of SQLite's shared memory it has written one: nobody can begin
+                       to read */
+  RESTARTING_LOG,   /* it keeps readers out, all but those that need no log, to begin the log anew */
 } moment;
 
 /** The generation that stands on a store's pulse; 0 where there is none. */

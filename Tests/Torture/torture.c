@@ -72,6 +72,7 @@ void fail(const char *format, ...) {
   vsnprintf(text, sizeof text, format, values);
   va_end(values);
   fprintf(stderr, "%s: %s\n  seed 0x%" PRIx64 ", round %u, folder %s\n", name, text, seed, round_now, folder);
+  while (getenv("KEPT_TORTURE_STAY") != NULL) pause();
   _exit(1);
 }
 

@@ -5,6 +5,8 @@
  *   kills 10000              so many rounds
  *   kills 10000 0x5eed       with this seed
  *
+ * With KEPT_TORTURE_STAY in the environment, whoever finds something wrong stays there for a debugger.
+ *
  * The first process of a program never calls Kept, so it may fork as it likes. Whoever finds something wrong says it
  * with fail(), and the program ends with status 1. */
 #ifndef TORTURE_H

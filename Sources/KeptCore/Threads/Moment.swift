@@ -18,7 +18,11 @@ enum Moment {
   /// Steps back for a short random time, longer with each attempt, so that those who were overtaken do not meet again.
   static func backOff(attempt: Int) {
     let ceiling: Int = 20_000 << min(attempt, 8)
-    var pause = timespec(tv_sec: 0, tv_nsec: .random(in: 0...ceiling))
+    letPass(microseconds: .random(in: 0...ceiling) / 1000)
+  }
+
+  static func letPass(microseconds: Int) {
+    var pause = timespec(tv_sec: microseconds / 1_000_000, tv_nsec: microseconds % 1_000_000 * 1000)
     nanosleep(&pause, nil)
   }
 }

@@ -22,6 +22,23 @@ public enum Value: Sendable {
   public enum Kind: String, Hashable, Sendable, CaseIterable, CustomStringConvertible {
     case null, bool, int, uint, double, string, bytes, date, array, dictionary
     public var description: String { rawValue }
+
+    /// Written out, because what the compiler would write keeps a table that it makes at the first use (FirstUse).
+    public init?(rawValue: String) {
+      switch rawValue {
+      case "null": self = .null
+      case "bool": self = .bool
+      case "int": self = .int
+      case "uint": self = .uint
+      case "double": self = .double
+      case "string": self = .string
+      case "bytes": self = .bytes
+      case "date": self = .date
+      case "array": self = .array
+      case "dictionary": self = .dictionary
+      default: return nil
+      }
+    }
   }
 
   public var kind: Kind {

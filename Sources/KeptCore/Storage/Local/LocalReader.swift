@@ -50,7 +50,9 @@ final class LocalReader: OnConnection {
     let rows = try connection.statement("SELECT key FROM entry WHERE key >= ?1 AND key < ?2 ORDER BY key")
     try rows.bind(1, text: prefix)
     // 0xFF occurs in no UTF-8, so it is above everything that begins with the prefix.
-    try rows.bind(2, textBytes: Array(prefix.text.utf8) + [0xFF])
+    var end = Array(prefix.text.utf8)
+    end.append(0xFF)
+    try rows.bind(2, textBytes: end)
     // What others stored under a name that is no key of Kept is theirs: nobody could ask for it.
     return try rows.all { rows.string(0).flatMap { try? KeyName($0) } }.compactMap(\.self)
   }

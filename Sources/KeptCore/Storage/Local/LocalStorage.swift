@@ -48,7 +48,9 @@ public final class LocalStorage: Storage {
       OnDemand(first) { () throws(StoreError) in LocalWriter(try database.connect(), pulse, filler, limit: limit) })
     let log = LogSync(of: database)
     (self.pulse, self.index, self.filler, self.writer, self.log) = (pulse, index, filler, writer, log)
-    commits = GroupCommit { Self.commit($0, by: writer, telling: filler) }
+    commits = GroupCommit(timeoutMilliseconds: busyTimeoutMilliseconds) {
+      Self.commit($0, waiting: $1, by: writer, telling: filler)
+    }
     keeper = Keeper(
       sync: { try? log.wait() },
       look: { forCaches in
@@ -157,11 +159,11 @@ public final class LocalStorage: Storage {
 
   /// Commits a group and lets the index know, so that this process need not read what it has just written.
   private static func commit(
-    _ group: [Batch], by writer: Monitor<OnDemand<LocalWriter>>, telling filler: IndexFiller
+    _ group: [Batch], waiting milliseconds: Int, by writer: Monitor<OnDemand<LocalWriter>>, telling filler: IndexFiller
   ) -> [Result<Commit, StoreError>] {
     writer.update { writer in
       let outcome: LocalWriter.Outcome
-      do throws(StoreError) { outcome = try writer.get().commit(group) } catch {
+      do throws(StoreError) { outcome = try writer.get().commit(group, waiting: milliseconds) } catch {
         return group.map { _ in .failure(error) }
       }
       if let visible = outcome.visible {

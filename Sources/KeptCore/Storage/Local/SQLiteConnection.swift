@@ -6,6 +6,7 @@ import CSQLite
 final class SQLiteConnection {
   private let handle: OpaquePointer
   private var statements: [StaticName: SQLiteStatement] = [:]
+  private var patience: Int
 
   /// Opens a database file that exists.
   ///
@@ -15,20 +16,27 @@ final class SQLiteConnection {
   ) throws(StoreError) {
     var opened: OpaquePointer?
     let flags = access | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | SQLITE_OPEN_PRIVATECACHE
-    let status = sqlite3_open_v2(path, &opened, flags, nil)
+    let status = sqlite3_open_v2(path, &opened, flags, SQLitePatience.vfs)
     guard status == SQLITE_OK, let opened else {
       let error = StoreError.sqlite(status, opened, doing: "open \(path)")
       sqlite3_close_v2(opened)
       throw error
     }
     handle = opened
-    sqlite3_busy_timeout(handle, Int32(clamping: busyTimeoutMilliseconds))
+    patience = busyTimeoutMilliseconds
+    setPatience(milliseconds: busyTimeoutMilliseconds)
     kept_sqlite_configure(handle, SQLITE_DBCONFIG_DEFENSIVE, 1)
     kept_sqlite_configure(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
     // Ours are for those who know nothing of Kept.
     kept_sqlite_configure(handle, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0)
     // Otherwise SQLite reads zeros where a database was cut off.
     kept_sqlite_read_whole_pages(handle)
+  }
+
+  /// How long statements wait from now on for what another connection has locked.
+  func setPatience(milliseconds: Int) {
+    patience = milliseconds
+    sqlite3_busy_timeout(handle, Int32(clamping: milliseconds))
   }
 
   deinit {
@@ -38,13 +46,15 @@ final class SQLiteConnection {
 
   /// Runs statements that take and return nothing.
   func run(_ sql: String) throws(StoreError) {
+    SQLitePatience.begin(milliseconds: patience)
     try check(sqlite3_exec(handle, sql, nil, nil, nil), doing: "run \"\(sql)\"")
   }
 
   /// A statement that is prepared once and kept.
   ///
-  /// Use it up, or reset it, before the next use.
+  /// Use it up, or reset it, before the next use; the time for which it may wait begins now.
   func statement(_ sql: StaticString) throws(StoreError) -> SQLiteStatement {
+    SQLitePatience.begin(milliseconds: patience)
     let name = StaticName(sql)
     if let kept = statements[name] { return kept }
     var prepared: OpaquePointer?

@@ -15,7 +15,7 @@ extension StoreError {
 
   private static func meaning(of status: Int32, systemError: Int32) -> (Code, advice: String) {
     switch status {
-    // The last one: SQLite's own patience, about ten seconds, with a lock that somebody else holds.
+    // The last one: a writer was stopped in the instant in which nobody can begin to read (SQLitePatience).
     case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL:
       (.busy, "another writer held the store for longer than the time-out; try again")
     case SQLITE_FULL:

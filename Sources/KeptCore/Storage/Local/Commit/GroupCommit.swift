@@ -1,4 +1,5 @@
-// Writers of one process that arrive while a commit runs go together into the next one, each with its own result.
+// Writers of one process that arrive while a commit runs go together into the next one, each with its own result, and
+// each waits for other processes only as long as its own time-out says.
 
 import CPlatform
 
@@ -9,12 +10,18 @@ final class GroupCommit: Sendable {
   /// Its result is set once, under the monitor, by the leader that took it.
   private final class Request: @unchecked Sendable {
     let batch: Batch
+    /// Until when it waits for other writers: the time that it waits for a leader counts.
+    let deadline: Int64
     var result: Result<Commit, StoreError>?
-    init(_ batch: Batch) { self.batch = batch }
+
+    init(_ batch: Batch, deadline: Int64) {
+      self.batch = batch
+      self.deadline = deadline
+    }
   }
 
   // Invariant: a request is in `waiting` until a leader takes it; while `isLed` a leader is at work with those it took,
-  // and gives each a result before it resigns.
+  // and gives each a result, or puts it back, before it resigns.
   private struct State {
     var waiting: [Request] = []
     var isLed = false
@@ -33,21 +40,47 @@ final class GroupCommit: Sendable {
       waiting.removeFirst(group.count)
       return group
     }
+
+    /// The store was busy for as long as the most impatient of a group could wait: the others are led again.
+    mutating func give(_ results: [Result<Commit, StoreError>], to group: [Request]) {
+      let now = Moment.milliseconds
+      var patient: [Request] = []
+      for (request, result) in zip(group, results) {
+        if case .failure(let error) = result, error.code == .busy, now < request.deadline {
+          patient.append(request)
+        } else {
+          request.result = result
+        }
+      }
+      waiting.insert(contentsOf: patient, at: 0)
+      expected = group.count + waiting.count - patient.count
+      isLed = false
+    }
   }
   private enum Turn {
     case done(Result<Commit, StoreError>)
     case lead(expecting: Int)
   }
   private let state = Monitor(State())
-  private let run: @Sendable ([Batch]) -> [Result<Commit, StoreError>]
+  private let timeoutMilliseconds: Int
+  private let run: @Sendable (_ group: [Batch], _ milliseconds: Int) -> [Result<Commit, StoreError>]
 
   /// So many batches go into one transaction at most: a writer must not wait for ever-growing groups.
   private static let largestGroup = 256
 
-  init(_ run: @escaping @Sendable ([Batch]) -> [Result<Commit, StoreError>]) { self.run = run }
+  /// - Parameters:
+  ///   - timeoutMilliseconds: how long a writer waits for those of other processes.
+  ///   - run: commits a group; throws `busy` if the store is not free within so many milliseconds.
+  init(
+    timeoutMilliseconds: Int,
+    _ run: @escaping @Sendable (_ group: [Batch], _ milliseconds: Int) -> [Result<Commit, StoreError>]
+  ) {
+    self.timeoutMilliseconds = timeoutMilliseconds
+    self.run = run
+  }
 
   func commit(_ batch: Batch) throws(StoreError) -> Commit {
-    let own = Request(batch)
+    let own = Request(batch, deadline: Moment.milliseconds + Int64(timeoutMilliseconds))
     state.updateQuietly { $0.waiting.append(own) }
     while true {
       // Whoever finds nobody leading, and itself without a result, leads. A leader of a crowd may lead others first.
@@ -65,12 +98,9 @@ final class GroupCommit: Sendable {
 
   private func lead() {
     let group = state.updateQuietly { $0.takeGroup() }
-    let results = run(group.map(\.batch))
-    state.update { state in
-      for (request, result) in zip(group, results) { request.result = result }
-      state.expected = group.count + state.waiting.count
-      state.isLed = false
-    }
+    let earliest = group.map(\.deadline).min() ?? 0
+    let results = run(group.map(\.batch), Int(max(0, earliest - Moment.milliseconds)))
+    state.update { $0.give(results, to: group) }
   }
 
   /// Gives way to the writers of the last group, who are awake and about to come again: with fewer processors than

@@ -32,15 +32,16 @@ final class LocalWriter: OnConnection {
 
   /// Commits a group.
   ///
-  /// A batch whose conditions do not hold fails alone.
-  func commit(_ group: [Batch]) -> Outcome {
+  /// A batch whose conditions do not hold fails alone. All fail with `busy` if others keep the write lock so long.
+  func commit(_ group: [Batch], waiting milliseconds: Int) -> Outcome {
+    connection.setPatience(milliseconds: milliseconds)
     do throws(StoreError) {
       return try commitTogether(group)
     } catch {
       // Busy is nobody's own failure, and waiting again for each would take as many time-outs as there are batches.
       guard group.count > 1, error.code != .busy else { return Outcome(results: group.map { _ in .failure(error) }) }
       // One of them, or the disk: by itself each finds out what its own failure is.
-      return Outcome(results: group.map { commit([$0]).results[0] })
+      return Outcome(results: group.map { commit([$0], waiting: milliseconds).results[0] })
     }
   }
 
@@ -65,7 +66,10 @@ final class LocalWriter: OnConnection {
   }
 
   /// Moves a pulse that a killed writer has left odd to an even number; under the write lock no commit is on its way.
+  ///
+  /// It does not wait: while somebody has the write lock there is nothing to settle.
   func settlePulse() throws(StoreError) {
+    connection.setPatience(milliseconds: 0)
     try connection.begin()
     defer { connection.rollBack() }
     if pulse.generation % 2 == 1 { pulse.endCommit(pulse.beginCommit()) }

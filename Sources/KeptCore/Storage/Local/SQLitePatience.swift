@@ -1,0 +1,56 @@
+// How long SQLite sleeps when somebody else is in its way: no longer than the one who asks has patience.
+//
+// A busy time-out alone does not bound it. A commit writes the header of SQLite's shared memory twice, in an instant;
+// who finds the two unequal, because a writer was stopped in just that instant, tries a hundred times in ten seconds
+// and asks no busy handler (`walTryBeginRead`). SQLite sleeps through its VFS, so ours is SQLite's with another sleep.
+
+import CPlatform
+import CSQLite
+
+enum SQLitePatience {
+  /// The VFS to open a database with.
+  ///
+  /// nil: the program has put one of its own in the place of SQLite's, and that is left as it is.
+  static let vfs: String? = {
+    guard left != nil, let usual = sqlite3_vfs_find(nil), strncmp(usual.pointee.zName, "unix", 4) == 0,
+      let name = strdup("kept")
+    else { return nil }
+    let ours = UnsafeMutablePointer<sqlite3_vfs>.allocate(capacity: 1)
+    ours.initialize(to: usual.pointee)
+    ours.pointee.zName = UnsafePointer(name)
+    ours.pointee.pNext = nil
+    ours.pointee.xSleep = { _, microseconds in SQLitePatience.sleep(microseconds) }
+    return sqlite3_vfs_register(ours, 0) == SQLITE_OK ? "kept" : nil
+  }()
+
+  /// A writer that merely waits for its turn on a busy machine must not look like one that was stopped.
+  private static let leastMilliseconds = 100
+
+  // What the thread has left: a positive number of milliseconds, of which none has passed yet; or the negative of the
+  // moment at which they are over.
+  private static let left: pthread_key_t? = {
+    var key = pthread_key_t()
+    return pthread_key_create(&key, nil) == 0 ? key : nil
+  }()
+
+  /// From now on this thread's calls of SQLite sleep so long altogether.
+  static func begin(milliseconds: Int) {
+    guard let left else { return }
+    pthread_setspecific(left, UnsafeRawPointer(bitPattern: max(milliseconds, leastMilliseconds)))
+  }
+
+  private static func sleep(_ microseconds: Int32) -> Int32 {
+    guard let left else { return 0 }
+    let now = Int(clamping: Moment.milliseconds)
+    var patience = Int(bitPattern: pthread_getspecific(left))
+    if patience >= 0 {
+      patience = -(now + max(patience, leastMilliseconds))
+      pthread_setspecific(left, UnsafeRawPointer(bitPattern: patience))
+    }
+    // Those of the hundred tries that are left take no time.
+    let pause = min(Int(microseconds), (-patience - now) * 1000)
+    guard pause > 0 else { return 0 }
+    Moment.letPass(microseconds: pause)
+    return Int32(clamping: pause)
+  }
+}
