@@ -1,5 +1,6 @@
 // One connection to a database, and how SQLite is asked. Not thread-safe: its owner keeps it behind a lock.
 
+import CPlatform
 import CSQLite
 
 /// An open database connection with its prepared statements.
@@ -17,7 +18,13 @@ final class SQLiteConnection {
     let flags = access | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | SQLITE_OPEN_PRIVATECACHE
     let status = sqlite3_open_v2(path, &opened, flags, nil)
     guard status == SQLITE_OK, let opened else {
-      let error = StoreError.sqlite(status, opened, doing: "open \(path)")
+      let error = StoreError.sqlite(status, opened, at: path, doing: "open \(path)")
+      sqlite3_close_v2(opened)
+      throw error
+    }
+    // SQLite opens what it could not open for writing for reading, and never tries again.
+    guard access & SQLITE_OPEN_READWRITE == 0 || sqlite3_db_readonly(opened, "main") == 0 else {
+      let error = StoreError.sqlite(SQLITE_READONLY, nil, at: path, doing: "open \(path) for writing")
       sqlite3_close_v2(opened)
       throw error
     }
@@ -89,7 +96,16 @@ final class SQLiteConnection {
 
   /// Syncs every commit of every process that is in the log now.
   func syncLog() throws(StoreError) {
-    try check(kept_sqlite_sync_log(handle), doing: "sync the store to the disk")
+    guard kept_sqlite_sync_log(handle) != SQLITE_OK else { return }
+    // The log was asked, not the connection: that knows of no failure, and errno is still that of the sync.
+    throw StoreError.unsynced(errno: kept_errno())
+  }
+
+  /// Brings every commit that is in the log into the database, syncs that, and empties the log.
+  func copyLog() throws(StoreError) {
+    try check(
+      sqlite3_wal_checkpoint_v2(handle, "main", SQLITE_CHECKPOINT_TRUNCATE, nil, nil),
+      doing: "bring the store to the disk after a sync had failed")
   }
 
   /// Closing will neither copy the log into the database nor remove it.
