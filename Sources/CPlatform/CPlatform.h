@@ -26,6 +26,13 @@
 /// Why the last system call of this thread failed.
 static inline int kept_errno(void) { return errno; }
 
+/// The same, and forgotten: nobody takes it for the reason of a later failure.
+static inline int kept_take_errno(void) {
+  int error = errno;
+  errno = 0;
+  return error;
+}
+
 /// Opens a file; the descriptor is closed on exec. Returns -1 on failure.
 static inline int kept_open_file(const char *path, int flags, mode_t mode) {
   return open(path, flags | O_CLOEXEC, mode);

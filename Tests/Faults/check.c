@@ -62,12 +62,13 @@ int64_t get_both(kept_store *store) {
 
 static const char *looked_at;
 static int64_t least_expected, most_expected;
+static bool expects_tidiness;
 
 static void expect_nothing_but_the_store(void) {
   DIR *folder = opendir(looked_at);
   if (folder == NULL) fail("no folder at %s: %s", looked_at, strerror(errno));
   for (struct dirent *entry; (entry = readdir(folder)) != NULL;) {
-    if (strncmp(entry->d_name, ".new-", 5) == 0 || strcmp(entry->d_name, "quarantine") == 0
+    if ((expects_tidiness && strncmp(entry->d_name, ".new-", 5) == 0) || strcmp(entry->d_name, "quarantine") == 0
         || strcmp(entry->d_name, "damaged") == 0 || strncmp(entry->d_name, "salvaged", 8) == 0) {
       fail("%s lies in the folder", entry->d_name);
     }
@@ -87,9 +88,10 @@ static void look(void *unused) {
   expect_nothing_but_the_store();
 }
 
-void expect_whole(const char *folder, int64_t least, int64_t most) {
+void expect_whole(const char *folder, int64_t least, int64_t most, bool is_tidy) {
   looked_at = folder;
   least_expected = least;
   most_expected = most;
+  expects_tidiness = is_tidy;
   finish(start(look, NULL));
 }

@@ -19,7 +19,7 @@ kept_status set_both(kept_store *store, int64_t value, uint32_t durability, kept
 int64_t get_both(kept_store *store);
 
 /** Fails unless the store is whole and `first` and `second` are within these bounds, for a process that opens it now;
- *  nothing is in quarantine, no damage is noted, and no draft lies about. */
-void expect_whole(const char *folder, int64_t least, int64_t most);
+ *  nothing is in quarantine, no damage is noted, and, where files could be removed, no draft lies about. */
+void expect_whole(const char *folder, int64_t least, int64_t most, bool is_tidy);
 
 #endif

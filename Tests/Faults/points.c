@@ -17,7 +17,7 @@
 enum { MOST_POINTS = 2000, BIG = 1 << 20, BIGS = 5 };
 
 static struct shared {
-  int64_t failures, has_played, was_seen, least, most;
+  int64_t failures, wants_writer, others_wrote, has_played, was_seen, least, most;
 } *shared;
 
 static const char *folder;
@@ -58,6 +58,21 @@ static void open_and_write(void) {
   open_it();
   expect_ok(set_both(store, 1, KEPT_SHARED, &error), "write", &error);
   expect_ok(kept_set_int64(store, "other", 1, &error), "write", &error);
+}
+
+static void write_as_another(void *unused) {
+  kept_error error;
+  (void)unused;
+  just_open();
+  expect_ok(kept_set_int64(store, "number", 2, &error), "write as another", &error);
+  /* Not closed: the log stays. */
+}
+
+/* The first process starts the writer: a fork here would close what this one has open. */
+static void open_and_let_others_write(void) {
+  open_it();
+  store_word(&shared->wants_writer, 1);
+  await_word(&shared->others_wrote, 1, "no other process wrote");
 }
 
 static kept_status play_open(kept_error *error) {
@@ -147,7 +162,7 @@ static const struct scene {
   { "first opening", nothing, play_open, NEW | OPENS },
   { "opening", nothing, play_open, OPENS },
   { "first read", just_open, play_read, 0 },
-  { "another read", open_it, play_read, 0 },
+  { "reading what others wrote", open_and_let_others_write, play_read, 0 },
   { "set", open_it, play_set, 0 },
   { "transaction", open_it, play_transaction, WRITES },
   { "durable", open_it, play_durable, WRITES | MAY_STAND },
@@ -215,8 +230,8 @@ static void play(void *unused) {
   kept_error error;
   const struct scene *scene = current.scene;
   const struct failure *failure = current.failure;
-  scene->prepare();
   failing_folder(folder);
+  scene->prepare();
   plan_failure(failure->error, failure->kinds, current.point, current.for_ever);
   kept_status status = scene->play(&error);
   if (scene->play != play_forked && current.for_ever && store && !(scene->traits & (CLOSES | NEW))) read_meanwhile();
@@ -230,10 +245,10 @@ static void play(void *unused) {
   go_on(status);
 }
 
-/* Waits until the player has played, or has found something wrong. */
-static void await_player(pid_t player) {
+/* Waits until the player has come so far, or has found something wrong. */
+static void await_player(pid_t player, const int64_t *word) {
   siginfo_t end = { .si_pid = 0 };
-  for (int64_t begin = now_ns(); load(&shared->has_played) == 0; let_pass(50)) {
+  for (int64_t begin = now_ns(); load(word) == 0; let_pass(50)) {
     if (waitid(P_PID, (id_t)player, &end, WEXITED | WNOHANG | WNOWAIT) == 0 && end.si_pid == player) finish(player);
     if (now_ns() - begin > PATIENCE_SECONDS * INT64_C(1000000000)) fail("%s: it hangs", what);
   }
@@ -245,14 +260,21 @@ static bool play_round(void) {
   folder = fresh_folder();
   *shared = (struct shared){ 0 };
   if (!(current.scene->traits & NEW)) make_store(folder);
+  bool removes = !(current.failure->kinds & CALL_REMOVE);
   pid_t player = start(play, NULL);
+  if (current.scene->prepare == open_and_let_others_write) {
+    await_player(player, &shared->wants_writer);
+    finish(start(write_as_another, NULL));
+    store_word(&shared->others_wrote, 1);
+  }
   if (!(current.scene->traits & (CLOSES | NEW))) {
-    await_player(player);
-    expect_whole(folder, load(&shared->least), load(&shared->most));
+    await_player(player, &shared->has_played);
+    expect_whole(folder, load(&shared->least), load(&shared->most), removes);
   }
   store_word(&shared->was_seen, 1);
   finish(player);
-  expect_whole(folder, current.scene->traits & CLOSES ? 1 : 4, current.scene->traits & CLOSES ? 1 : 4);
+  int64_t last = current.scene->traits & CLOSES ? 1 : 4;
+  expect_whole(folder, last, last, removes);
   return load(&shared->failures) > 0;
 }
 

@@ -48,7 +48,7 @@ public final class LocalStorage: Storage {
       OnDemand(first) { () throws(StoreError) in LocalWriter(try database.connect(), pulse, filler, limit: limit) })
     let log = LogSync(of: database)
     (self.pulse, self.index, self.filler, self.writer, self.log) = (pulse, index, filler, writer, log)
-    commits = GroupCommit { Self.commit($0, by: writer, telling: filler) }
+    commits = GroupCommit { Self.commit($0, by: writer, telling: filler, log) }
     keeper = Keeper(
       sync: { try? log.wait() },
       look: { forCaches in
@@ -155,13 +155,30 @@ public final class LocalStorage: Storage {
     writer.update { writer in try? writer.get().settlePulse() }
   }
 
+  private static func attempt(
+    _ group: [Batch], by writer: inout OnDemand<LocalWriter>
+  ) throws(StoreError) -> (LocalWriter.Outcome, isStuck: Bool) {
+    let writer = try writer.get()
+    return (writer.commit(group), writer.connection.isStuckReading)
+  }
+
   /// Commits a group and lets the index know, so that this process need not read what it has just written.
   private static func commit(
-    _ group: [Batch], by writer: Monitor<OnDemand<LocalWriter>>, telling filler: IndexFiller
+    _ group: [Batch], by writer: Monitor<OnDemand<LocalWriter>>, telling filler: IndexFiller, _ log: LogSync
   ) -> [Result<Commit, StoreError>] {
     writer.update { writer in
       let outcome: LocalWriter.Outcome
-      do throws(StoreError) { outcome = try writer.get().commit(group) } catch {
+      do throws(StoreError) {
+        var (first, isStuck) = try attempt(group, by: &writer)
+        if isStuck {
+          // What all connections are stuck with goes with the last of them.
+          writer.letGo()
+          log.letGo()
+          filler.letGo()
+          (first, _) = try attempt(group, by: &writer)
+        }
+        outcome = first
+      } catch {
         return group.map { _ in .failure(error) }
       }
       if let visible = outcome.visible {
@@ -175,8 +192,8 @@ public final class LocalStorage: Storage {
 extension LocalStorage: ForkAware {
   func beforeFork() {
     writer.update { $0.letGo() }
-    log.beforeFork()
-    filler.beforeFork()
+    log.letGo()
+    filler.letGo()
   }
 
   /// The pulse stays mapped, and its file's lock is the child's too.

@@ -20,6 +20,8 @@ enum Obstacle {
       unlink(draft)
       close(file)
     }
-    return kept_allocate(file, room)
+    let allocated = kept_allocate(file, room)
+    if allocated != 0 { return allocated }
+    return fsync(file) == 0 ? 0 : kept_errno()
   }
 }

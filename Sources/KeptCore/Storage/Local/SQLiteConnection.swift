@@ -105,8 +105,13 @@ final class SQLiteConnection {
   func copyLog() throws(StoreError) {
     try check(
       sqlite3_wal_checkpoint_v2(handle, "main", SQLITE_CHECKPOINT_TRUNCATE, nil, nil),
-      doing: "bring the store to the disk after a sync had failed")
+      doing: "bring the log into the database")
   }
+
+  /// Whether SQLite could open a file only for reading once, and has just refused to write.
+  ///
+  /// It goes on refusing until this process has no connection to the database any more.
+  var isStuckReading: Bool { sqlite3_errcode(handle) & 0xFF == SQLITE_READONLY }
 
   /// Closing will neither copy the log into the database nor remove it.
   func leaveLog() { kept_sqlite_configure(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1) }

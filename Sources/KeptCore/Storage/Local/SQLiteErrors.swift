@@ -31,6 +31,8 @@ extension StoreError {
     // The last one: SQLite's own patience, about ten seconds, with a lock that somebody else holds.
     case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL:
       (.busy, "another writer held the store for longer than the time-out; try again")
+    // SQLite calls it damage, too, when the disk does not give a page.
+    case SQLITE_CORRUPT where kept_take_errno() == EIO: meaning(ofSystemError: EIO)
     case SQLITE_CORRUPT, SQLITE_NOTADB:
       (.corrupt, "the database is damaged; close it everywhere and open it again, and what can be read is salvaged")
     case SQLITE_FULL: meaning(ofSystemError: ENOSPC)

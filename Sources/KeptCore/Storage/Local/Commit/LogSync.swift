@@ -26,7 +26,8 @@ final class LogSync: Sendable {
 
   func close() { log.update { $0.connection.close() } }
 
-  func beforeFork() { log.update { $0.connection.letGo() } }
+  /// The next use connects again.
+  func letGo() { log.update { $0.connection.letGo() } }
 
   /// A sync that was running has vanished with its thread, and so has everyone who waited for it.
   func afterForkInChild() { state.update { $0.begun = $0.done } }
