@@ -20,7 +20,7 @@ enum { MOST_FILES = 1024 };
 
 static char folder[4300];
 static unsigned char is_ours[MOST_FILES];
-static int64_t room = -1;
+static int64_t *room;
 
 static __thread struct {
   int error;
@@ -45,7 +45,7 @@ long end_failure(void) {
   return plan.failed;
 }
 
-void leave_room(int64_t bytes) { __atomic_store_n(&room, bytes, __ATOMIC_SEQ_CST); }
+void limit_room(int64_t *word) { room = word; }
 
 static bool below(const char *path) { return *folder && strncmp(path, folder, strlen(folder)) == 0; }
 static bool ours(int file) { return file >= 0 && file < MOST_FILES && is_ours[file]; }
@@ -60,19 +60,21 @@ static bool fails(unsigned kind) {
   return true;
 }
 
+static bool has_limit(void) { return room && __atomic_load_n(room, __ATOMIC_SEQ_CST) >= 0; }
+
 /** Whether there is room for a file to grow to this size. */
 static bool has_room(int file, off_t end) {
   struct stat status;
-  if (__atomic_load_n(&room, __ATOMIC_SEQ_CST) < 0 || fstat(file, &status) != 0 || end <= status.st_size) return true;
+  if (!has_limit() || fstat(file, &status) != 0 || end <= status.st_size) return true;
   int64_t needed = end - status.st_size;
-  if (__atomic_sub_fetch(&room, needed, __ATOMIC_SEQ_CST) >= 0) return true;
-  __atomic_add_fetch(&room, needed, __ATOMIC_SEQ_CST);
+  if (__atomic_sub_fetch(room, needed, __ATOMIC_SEQ_CST) >= 0) return true;
+  __atomic_add_fetch(room, needed, __ATOMIC_SEQ_CST);
   errno = ENOSPC;
   return false;
 }
 
 static void give_back(int64_t bytes) {
-  if (bytes > 0 && __atomic_load_n(&room, __ATOMIC_SEQ_CST) >= 0) __atomic_add_fetch(&room, bytes, __ATOMIC_SEQ_CST);
+  if (bytes > 0 && has_limit()) __atomic_add_fetch(room, bytes, __ATOMIC_SEQ_CST);
 }
 
 /* The next one of a name, looked up once. */

@@ -26,8 +26,8 @@ void plan_failure(int error, unsigned kinds, long first, bool for_ever);
 /** Ends what was planned. @return how many calls have failed */
 long end_failure(void);
 
-/** Leaves room for so many more bytes, for every thread: then ENOSPC. A file that is removed or cut gives its room back.
- *  Negative: no end. */
-void leave_room(int64_t bytes);
+/** Lets the disk be full: `room` is how many more bytes fit, for every process that shares the word, and negative where
+ *  there is no end. A file that is removed or cut gives its room back. */
+void limit_room(int64_t *room);
 
 #endif
