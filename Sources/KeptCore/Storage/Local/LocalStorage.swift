@@ -42,16 +42,23 @@ public final class LocalStorage: Storage {
     self.database = database
     let id = try reader.storeID()
     let index = Index()
-    let filler = IndexFiller(index, pulse, OnDemand(reader) { () throws(StoreError) in try database.reader(of: id) })
+    let filler = IndexFiller(
+      index, pulse, OnDemand(reader) { () throws(StoreError) in LocalReader(try database.connect(to: id)) })
     let first = LocalWriter(try database.connect(), pulse, filler, limit: limit)
     let writer = Monitor(
-      OnDemand(first) { () throws(StoreError) in LocalWriter(try database.connect(), pulse, filler, limit: limit) })
-    let log = LogSync(of: database)
+      OnDemand(first) { () throws(StoreError) in
+        LocalWriter(try database.connect(to: id), pulse, filler, limit: limit)
+      })
+    let log = LogSync(of: id, in: database)
     (self.pulse, self.index, self.filler, self.writer, self.log) = (pulse, index, filler, writer, log)
     commits = GroupCommit { Self.commit($0, by: writer, telling: filler, log) }
     keeper = Keeper(
-      sync: { try? log.wait() },
+      sync: {
+        Self.stayInPlace(pulse, writer, filler, log)
+        try? log.wait()
+      },
       look: { forCaches in
+        Self.stayInPlace(pulse, writer, filler, log)
         if pulse.generation % 2 == 1 { Self.settle(pulse, by: writer) }
         filler.look(forCaches: forCaches)
       })
@@ -148,6 +155,15 @@ public final class LocalStorage: Storage {
       defer { watchers.interruptions = max(0, watchers.interruptions - 1) }
       return watchers.interruptions > 0
     }
+  }
+
+  /// Notices that the folder was removed, renamed or replaced: whoever asks next connects by the path, and is told what
+  /// is there.
+  private static func stayInPlace(
+    _ pulse: Pulse, _ writer: Monitor<OnDemand<LocalWriter>>, _ filler: IndexFiller, _ log: LogSync
+  ) {
+    let moved = [writer.update { $0.letGoIfMoved() }, filler.letGoIfMoved(), log.letGoIfMoved()]
+    if moved.contains(true) { pulse.distrust() } else if moved.contains(false) { pulse.stayInPlace() }
   }
 
   /// Readers wait for nobody, but they are slow while the generation is odd: perhaps its writer was killed.

@@ -32,6 +32,16 @@ struct OnDemand<Thing: OnConnection> {
     thing = nil
   }
 
+  /// Lets go of a database that is not where it was, so that the next use looks what is there.
+  ///
+  /// - Returns: whether it had moved; nil: nothing is connected.
+  mutating func letGoIfMoved() -> Bool? {
+    guard let thing else { return nil }
+    guard thing.connection.hasMoved else { return false }
+    letGo()
+    return true
+  }
+
   mutating func close() {
     thing = nil
     isClosed = true

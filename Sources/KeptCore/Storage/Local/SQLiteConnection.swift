@@ -113,6 +113,9 @@ final class SQLiteConnection {
   /// It goes on refusing until this process has no connection to the database any more.
   var isStuckReading: Bool { sqlite3_errcode(handle) & 0xFF == SQLITE_READONLY }
 
+  /// Whether another database is in this one's place by now, or none.
+  var hasMoved: Bool { kept_sqlite_has_moved(handle) != 0 }
+
   /// Closing will neither copy the log into the database nor remove it.
   func leaveLog() { kept_sqlite_configure(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1) }
 

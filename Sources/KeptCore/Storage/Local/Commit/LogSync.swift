@@ -20,11 +20,13 @@ final class LogSync: Sendable {
   }
   private let log: Monitor<Log>
 
-  init(of database: LocalDatabase) {
-    log = Monitor(Log(connection: OnDemand { () throws(StoreError) in try database.connect() }))
+  init(of store: StoreID, in database: LocalDatabase) {
+    log = Monitor(Log(connection: OnDemand { () throws(StoreError) in try database.connect(to: store) }))
   }
 
   func close() { log.update { $0.connection.close() } }
+
+  func letGoIfMoved() -> Bool? { log.update { $0.connection.letGoIfMoved() } }
 
   /// The next use connects again.
   func letGo() { log.update { $0.connection.letGo() } }
@@ -54,6 +56,8 @@ final class LogSync: Sendable {
 
   private func syncOnce() throws(StoreError) {
     try log.update { log throws(StoreError) in
+      // A log that nobody will find any more is no place for what must last.
+      _ = log.connection.letGoIfMoved()
       let connection = try log.connection.get()
       // SQLite opens its log when it first reads.
       _ = try connection.integer("SELECT floor FROM store")

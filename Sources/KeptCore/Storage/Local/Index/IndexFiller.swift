@@ -75,6 +75,8 @@ final class IndexFiller: Sendable {
 
   func close() { state.update { $0.reader.close() } }
 
+  func letGoIfMoved() -> Bool? { state.update { $0.reader.letGoIfMoved() } }
+
   /// The next use connects again.
   func letGo() { state.update { $0.reader.letGo() } }
 
