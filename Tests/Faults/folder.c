@@ -130,7 +130,22 @@ static void replaced_before_a_fork(void *unused) {
   expect_whole(aside, 1, 1, true);
 }
 
-/* Writes 2, 3, 4 ... on demand. */
+/* Waits until the page that a program has mapped is that of the file at the path. */
+static void await_same_page(kept_store *store) {
+  char pulse[4400];
+  const uint64_t *generation = kept_store_generation(store);
+  int64_t end = now_ns() + NOTICE_MS * INT64_C(1000000);
+  snprintf(pulse, sizeof pulse, "%s/pulse", folder);
+  for (uint64_t mapped = 0, in_file = 1; mapped != in_file; let_pass(1000)) {
+    int file = open(pulse, O_RDONLY);
+    if (file >= 0 && pread(file, &in_file, sizeof in_file, 64) != sizeof in_file) in_file = mapped + 1;
+    if (file >= 0) close(file);
+    mapped = __atomic_load_n(generation, __ATOMIC_SEQ_CST);
+    if (now_ns() > end) fail("the page is not that of the file after %d ms", NOTICE_MS);
+  }
+}
+
+/* Writes 2, 3, 4 when it is asked to. */
 static void write_on_demand(void *unused) {
   kept_error error;
   (void)unused;
@@ -138,6 +153,7 @@ static void write_on_demand(void *unused) {
   for (int64_t step = 2; step < 5; step++) {
     await_word(&shared->step, step, "nobody asked for a write");
     expect_ok(set_both(store, step, KEPT_SHARED, &error), "write", &error);
+    await_same_page(store);
     store_word(&shared->answer, step);
   }
   kept_close(store);
@@ -151,24 +167,14 @@ static void pulse_removed(void *unused) {
   snprintf(pulse, sizeof pulse, "%s/pulse", folder);
   if (unlink(pulse) != 0) fail("the pulse cannot be removed");
   pid_t other = start(write_on_demand, NULL);
-  int64_t end = now_ns() + 2 * NOTICE_MS * INT64_C(1000000);
   store_word(&shared->step, 2);
   await_word(&shared->answer, 2, "nothing was written");
   /* What others write is seen, at the latest when the page is found to be an old one. */
-  while (get_both(store) != 2 && now_ns() < end) let_pass(1000);
-  if (get_both(store) != 2) fail("a commit on another page is not noticed");
-  /* Both find the same page, so from now on at once. */
-  const uint64_t *generation = kept_store_generation(store);
+  for (int64_t end = now_ns() + NOTICE_MS * INT64_C(1000000); get_both(store) != 2; let_pass(1000))
+    if (now_ns() > end) fail("a commit on another page is not noticed");
+  await_same_page(store);
+  /* Both have the same page: from now on at once. */
   for (int64_t step = 3; step < 5; step++) {
-    uint64_t file = 0, mapped = 1;
-    while (file != mapped && now_ns() < end) {
-      int descriptor = open(pulse, O_RDONLY);
-      if (descriptor >= 0 && pread(descriptor, &file, 8, 64) != 8) file = 0;
-      if (descriptor >= 0) close(descriptor);
-      mapped = __atomic_load_n(generation, __ATOMIC_SEQ_CST);
-      let_pass(1000);
-    }
-    if (file != mapped) fail("the page is not that of the file");
     store_word(&shared->step, step);
     await_word(&shared->answer, step, "nothing was written");
     if (get_both(store) != step) fail("a stale read after the pulse was made anew");
