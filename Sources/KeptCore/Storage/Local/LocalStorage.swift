@@ -162,8 +162,15 @@ public final class LocalStorage: Storage {
   private static func stayInPlace(
     _ pulse: Pulse, _ writer: Monitor<OnDemand<LocalWriter>>, _ filler: IndexFiller, _ log: LogSync
   ) {
-    let moved = [writer.update { $0.letGoIfMoved() }, filler.letGoIfMoved(), log.letGoIfMoved()]
-    if moved.contains(true) { pulse.distrust() } else if moved.contains(false) { pulse.stayInPlace() }
+    guard let hasMoved = filler.hasMoved ?? writer.read({ $0.hasMoved }) else { return }
+    guard hasMoved else { return pulse.stayInPlace() }
+    log.letGo()
+    filler.letGo()
+    writer.update { writer in
+      writer.letGo()
+      // No commit of ours is on its way that would make it even again.
+      pulse.distrust()
+    }
   }
 
   /// Readers wait for nobody, but they are slow while the generation is odd: perhaps its writer was killed.

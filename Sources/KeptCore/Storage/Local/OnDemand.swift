@@ -32,15 +32,8 @@ struct OnDemand<Thing: OnConnection> {
     thing = nil
   }
 
-  /// Lets go of a database that is not where it was, so that the next use looks what is there.
-  ///
-  /// - Returns: whether it had moved; nil: nothing is connected.
-  mutating func letGoIfMoved() -> Bool? {
-    guard let thing else { return nil }
-    guard thing.connection.hasMoved else { return false }
-    letGo()
-    return true
-  }
+  /// Whether the database is not where it was; nil: nothing is connected.
+  var hasMoved: Bool? { thing?.connection.hasMoved }
 
   mutating func close() {
     thing = nil

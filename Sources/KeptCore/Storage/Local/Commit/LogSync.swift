@@ -26,8 +26,6 @@ final class LogSync: Sendable {
 
   func close() { log.update { $0.connection.close() } }
 
-  func letGoIfMoved() -> Bool? { log.update { $0.connection.letGoIfMoved() } }
-
   /// The next use connects again.
   func letGo() { log.update { $0.connection.letGo() } }
 
@@ -57,7 +55,7 @@ final class LogSync: Sendable {
   private func syncOnce() throws(StoreError) {
     try log.update { log throws(StoreError) in
       // A log that nobody will find any more is no place for what must last.
-      _ = log.connection.letGoIfMoved()
+      if log.connection.hasMoved == true { log.connection.letGo() }
       let connection = try log.connection.get()
       // SQLite opens its log when it first reads.
       _ = try connection.integer("SELECT floor FROM store")

@@ -75,7 +75,7 @@ final class IndexFiller: Sendable {
 
   func close() { state.update { $0.reader.close() } }
 
-  func letGoIfMoved() -> Bool? { state.update { $0.reader.letGoIfMoved() } }
+  var hasMoved: Bool? { state.read { $0.reader.hasMoved } }
 
   /// The next use connects again.
   func letGo() { state.update { $0.reader.letGo() } }
