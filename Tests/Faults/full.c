@@ -1,6 +1,6 @@
-/* A disk that is full while programs run: writes are told so, reads go on, nothing acknowledged is lost and nothing else
- * is there; as soon as there is room, everybody writes again. Once with a limit before the system's calls, and, where
- * mounting is allowed, on a small disk of its own, with every number of free pages. */
+/* A disk that is full while programs run: writes are told so, reads go on, nothing acknowledged is lost and nothing
+ * else is there; as soon as there is room, everybody writes again. Once with a limit before the system's calls, and,
+ * where mounting is allowed, on a small disk of its own, with every number of free pages. */
 #include "check.h"
 #include "failing.h"
 

@@ -1,6 +1,6 @@
-/* Every point at which the system can fail, one after the other: each scene of a store's life is played again and again,
- * and fails at its first call, its second, its third ..., once or from there on, until none is left. A failure is told
- * with the right status, the old state is there for this process and for others, and as soon as the system works again,
+/* Every point at which the system can fail, one after the other: each scene of a store's life is played again and
+ * again, and fails at its first call, its second, its third ..., once or from there on, until none is left. A failure
+ * is told with the right status, the old state is there for this process and for others, and as soon as the system works again,
  * so does the store, without being opened anew. */
 #include "check.h"
 #include "failing.h"
@@ -152,7 +152,8 @@ static kept_status play_forked(kept_error *error) {
 
 enum { NEW = 1, LOGGED = 2, WRITES = 4, MAY_STAND = 8, CLOSES = 16 };
 
-/* LOGGED: a writer that was killed has left a log. MAY_STAND: a durable commit that could not be synced is there all the same. */
+/* LOGGED: a writer that was killed has left a log.
+ * MAY_STAND: a durable commit that could not be synced is there all the same. */
 static const struct scene {
   const char *name;
   void (*prepare)(void);
@@ -263,7 +264,7 @@ static bool play_round(void) {
   *shared = (struct shared){ 0 };
   if (!(current.scene->traits & NEW)) make_store(folder);
   if (current.scene->traits & LOGGED) finish(start(write_as_another, NULL));
-  bool removes = !(current.failure->kinds & CALL_REMOVE);
+  bool is_tidy = !(current.failure->kinds & CALL_REMOVE);
   pid_t player = start(play, NULL);
   if (current.scene->prepare == open_and_let_others_write) {
     await_player(player, &shared->wants_writer);
@@ -272,12 +273,12 @@ static bool play_round(void) {
   }
   if (!(current.scene->traits & (CLOSES | NEW))) {
     await_player(player, &shared->has_played);
-    expect_whole(folder, load(&shared->least), load(&shared->most), removes);
+    expect_whole(folder, load(&shared->least), load(&shared->most), is_tidy);
   }
   store_word(&shared->was_seen, 1);
   finish(player);
   int64_t last = current.scene->traits & CLOSES ? 1 : 4;
-  expect_whole(folder, last, last, removes);
+  expect_whole(folder, last, last, is_tidy);
   return load(&shared->failures) > 0;
 }
 
