@@ -1,7 +1,7 @@
 /* Every point at which the system can fail, one after the other: each scene of a store's life is played again and
  * again, and fails at its first call, its second, its third ..., once or from there on, until none is left. A failure
- * is told with the right status, the old state is there for this process and for others, and as soon as the system works again,
- * so does the store, without being opened anew. */
+ * is told with the right status, the old state is there for this process and for others, and as soon as the system
+ * works again, so does the store, without being opened anew. */
 #include "check.h"
 #include "failing.h"
 
