@@ -26,6 +26,13 @@
 /// Why the last system call of this thread failed.
 static inline int kept_errno(void) { return errno; }
 
+/// The same, and forgotten: nobody takes it for the reason of a later failure.
+static inline int kept_take_errno(void) {
+  int error = errno;
+  errno = 0;
+  return error;
+}
+
 /// Opens a file; the descriptor is closed on exec. Returns -1 on failure.
 static inline int kept_open_file(const char *path, int flags, mode_t mode) {
   return open(path, flags | O_CLOEXEC, mode);
@@ -42,6 +49,18 @@ static inline int kept_allocate(int file, off_t size) {
 
 /// What mmap returns when it fails.
 static inline void *kept_map_failed(void) { return MAP_FAILED; }
+
+/// Puts mapped memory in the place of other mapped memory; whoever reads there meanwhile sees the one or the other.
+/// Returns 0 or an errno.
+static inline int kept_replace_mapping(void *place, void *memory, size_t size) {
+#if defined(__linux__)
+  // MREMAP_MAYMOVE | MREMAP_FIXED, which glibc shows only with _GNU_SOURCE.
+  return syscall(SYS_mremap, memory, size, size, 3, place) == (long)place ? 0 : errno;
+#else
+  (void)place, (void)memory, (void)size;
+  return ENOTSUP;
+#endif
+}
 
 /// Whether a path leads to a folder, through symbolic links too.
 static inline int kept_is_folder(const char *path) {

@@ -6,7 +6,10 @@
 #include <sys/stat.h>
 
 #if defined(__linux__)
+#include <linux/stat.h>
+#include <sys/syscall.h>
 #include <sys/vfs.h>
+#include <unistd.h>
 #else
 #include <sys/mount.h>
 #include <sys/param.h>
@@ -23,6 +26,20 @@ static inline int kept_file_system(const char *path, uint32_t *kind) {
   *kind = status.f_flags & MNT_LOCAL ? 0 : 0x6969;
 #endif
   return 0;
+}
+
+/// When a folder was made, in nanoseconds since 1970; 0 where nobody knows. It tells a folder from another one that was
+/// made after it was removed, and has its inode number now.
+static inline int64_t kept_made_nanoseconds(const char *path) {
+#if defined(__linux__)
+  struct statx status;
+  if (syscall(SYS_statx, -100 /* AT_FDCWD */, path, 0, STATX_BTIME, &status) != 0) return 0;
+  return status.stx_mask & STATX_BTIME ? status.stx_btime.tv_sec * 1000000000 + status.stx_btime.tv_nsec : 0;
+#else
+  struct stat status;
+  if (stat(path, &status) != 0) return 0;
+  return (int64_t)status.st_birthtimespec.tv_sec * 1000000000 + status.st_birthtimespec.tv_nsec;
+#endif
 }
 
 /// When a file was last changed, in nanoseconds since 1970.

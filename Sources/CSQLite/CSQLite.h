@@ -31,6 +31,12 @@ static inline unsigned kept_sqlite_data_version(sqlite3 *connection) {
   return sqlite3_file_control(connection, "main", SQLITE_FCNTL_DATA_VERSION, &version) == SQLITE_OK ? version : 0;
 }
 
+/// Whether the path of the database leads to another file by now, or to none.
+static inline int kept_sqlite_has_moved(sqlite3 *connection) {
+  int moved = 0;
+  return sqlite3_file_control(connection, "main", SQLITE_FCNTL_HAS_MOVED, &moved) == SQLITE_OK && moved;
+}
+
 /// Syncs the write-ahead log, with everything committed into it so far.
 static inline int kept_sqlite_sync_log(sqlite3 *connection) {
   sqlite3_file *log = 0;

@@ -19,13 +19,13 @@ struct LocalDatabase: Sendable {
     }
   }
 
-  /// Connects again to read; throws `unavailable` if another database is in the folder by now.
-  func reader(of store: StoreID) throws(StoreError) -> LocalReader {
-    let reader = LocalReader(try connect())
-    guard try reader.storeID() == store else {
+  /// Connects again; throws `unavailable` if another database is in the folder by now.
+  func connect(to store: StoreID) throws(StoreError) -> SQLiteConnection {
+    let connection = try connect()
+    guard try LocalReader(connection).storeID() == store else {
       throw StoreError(.unavailable, "another store has taken the place of the one in \(folder.path); open it again")
     }
-    return reader
+    return connection
   }
 
   /// Opens another connection; throws `unsupported` for a database that is not ours, or of a later version.

@@ -87,7 +87,14 @@ final class LocalReader: OnConnection {
   /// Runs several statements on one state of the database.
   func atOneMoment<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
     try connection.statement("BEGIN").finish()
-    defer { try? connection.statement("COMMIT").finish() }
-    return try body()
+    do throws(StoreError) {
+      let result = try body()
+      try? connection.statement("COMMIT").finish()
+      return result
+    } catch {
+      // COMMIT would repeat the failure, and not know its reason any more.
+      connection.rollBack()
+      throw error
+    }
   }
 }

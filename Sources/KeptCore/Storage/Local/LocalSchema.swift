@@ -66,6 +66,8 @@ enum LocalSchema {
       )
     }
     try connection.write { () throws(StoreError) in try connection.run(tables) }
+    // Closing would do it too, and keep a failure to itself: the file would then be linked into place without its log.
+    try connection.copyLog()
   }
 
   /// Throws unless the database is ours and of a version that we know.

@@ -42,18 +42,25 @@ public final class LocalStorage: Storage {
     self.database = database
     let id = try reader.storeID()
     let index = Index()
-    let filler = IndexFiller(index, pulse, OnDemand(reader) { () throws(StoreError) in try database.reader(of: id) })
+    let filler = IndexFiller(
+      index, pulse, OnDemand(reader) { () throws(StoreError) in LocalReader(try database.connect(to: id)) })
     let first = LocalWriter(try database.connect(), pulse, filler, limit: limit)
     let writer = Monitor(
-      OnDemand(first) { () throws(StoreError) in LocalWriter(try database.connect(), pulse, filler, limit: limit) })
-    let log = LogSync(of: database)
+      OnDemand(first) { () throws(StoreError) in
+        LocalWriter(try database.connect(to: id), pulse, filler, limit: limit)
+      })
+    let log = LogSync(of: id, in: database)
     (self.pulse, self.index, self.filler, self.writer, self.log) = (pulse, index, filler, writer, log)
     commits = GroupCommit(timeoutMilliseconds: busyTimeoutMilliseconds) {
-      Self.commit($0, waiting: $1, by: writer, telling: filler)
+      Self.commit($0, waiting: $1, by: writer, telling: filler, log)
     }
     keeper = Keeper(
-      sync: { try? log.wait() },
+      sync: {
+        Self.stayInPlace(pulse, writer, filler, log)
+        try? log.wait()
+      },
       look: { forCaches in
+        Self.stayInPlace(pulse, writer, filler, log)
         if pulse.generation % 2 == 1 { Self.settle(pulse, by: writer) }
         filler.look(forCaches: forCaches)
       })
@@ -152,18 +159,52 @@ public final class LocalStorage: Storage {
     }
   }
 
+  /// Notices that the folder was removed, renamed or replaced: whoever asks next connects by the path, and is told what
+  /// is there.
+  private static func stayInPlace(
+    _ pulse: Pulse, _ writer: Monitor<OnDemand<LocalWriter>>, _ filler: IndexFiller, _ log: LogSync
+  ) {
+    guard let hasMoved = filler.hasMoved ?? writer.read({ $0.hasMoved }) else { return }
+    guard hasMoved else { return pulse.stayInPlace() }
+    log.letGo()
+    filler.letGo()
+    writer.update { writer in
+      writer.letGo()
+      // No commit of ours is on its way that would make it even again.
+      pulse.distrust()
+    }
+  }
+
   /// Readers wait for nobody, but they are slow while the generation is odd: perhaps its writer was killed.
   private static func settle(_ pulse: Pulse, by writer: Monitor<OnDemand<LocalWriter>>) {
     writer.update { writer in try? writer.get().settlePulse() }
   }
 
+  private static func attempt(
+    _ group: [Batch], waiting milliseconds: Int, by writer: inout OnDemand<LocalWriter>
+  ) throws(StoreError) -> (LocalWriter.Outcome, isStuck: Bool) {
+    let writer = try writer.get()
+    return (writer.commit(group, waiting: milliseconds), writer.connection.isStuckReading)
+  }
+
   /// Commits a group and lets the index know, so that this process need not read what it has just written.
   private static func commit(
-    _ group: [Batch], waiting milliseconds: Int, by writer: Monitor<OnDemand<LocalWriter>>, telling filler: IndexFiller
+    _ group: [Batch], waiting milliseconds: Int, by writer: Monitor<OnDemand<LocalWriter>>,
+    telling filler: IndexFiller, _ log: LogSync
   ) -> [Result<Commit, StoreError>] {
     writer.update { writer in
       let outcome: LocalWriter.Outcome
-      do throws(StoreError) { outcome = try writer.get().commit(group, waiting: milliseconds) } catch {
+      do throws(StoreError) {
+        var (first, isStuck) = try attempt(group, waiting: milliseconds, by: &writer)
+        if isStuck {
+          // What all connections are stuck with goes with the last of them.
+          writer.letGo()
+          log.letGo()
+          filler.letGo()
+          (first, _) = try attempt(group, waiting: milliseconds, by: &writer)
+        }
+        outcome = first
+      } catch {
         return group.map { _ in .failure(error) }
       }
       if let visible = outcome.visible {
@@ -177,8 +218,8 @@ public final class LocalStorage: Storage {
 extension LocalStorage: ForkAware {
   func beforeFork() {
     writer.update { $0.letGo() }
-    log.beforeFork()
-    filler.beforeFork()
+    log.letGo()
+    filler.letGo()
   }
 
   /// The pulse stays mapped, and its file's lock is the child's too.

@@ -32,6 +32,9 @@ struct OnDemand<Thing: OnConnection> {
     thing = nil
   }
 
+  /// Whether the database is not where it was; nil: nothing is connected.
+  var hasMoved: Bool? { thing?.connection.hasMoved }
+
   mutating func close() {
     thing = nil
     isClosed = true

@@ -1,5 +1,6 @@
 // One connection to a database, and how SQLite is asked. Not thread-safe: its owner keeps it behind a lock.
 
+import CPlatform
 import CSQLite
 
 /// An open database connection with its prepared statements.
@@ -18,7 +19,13 @@ final class SQLiteConnection {
     let flags = access | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | SQLITE_OPEN_PRIVATECACHE
     let status = sqlite3_open_v2(path, &opened, flags, SQLitePatience.vfs)
     guard status == SQLITE_OK, let opened else {
-      let error = StoreError.sqlite(status, opened, doing: "open \(path)")
+      let error = StoreError.sqlite(status, opened, at: path, doing: "open \(path)")
+      sqlite3_close_v2(opened)
+      throw error
+    }
+    // SQLite opens what it could not open for writing for reading, and never tries again.
+    guard access & SQLITE_OPEN_READWRITE == 0 || sqlite3_db_readonly(opened, "main") == 0 else {
+      let error = StoreError.sqlite(SQLITE_READONLY, nil, at: path, doing: "open \(path) for writing")
       sqlite3_close_v2(opened)
       throw error
     }
@@ -108,8 +115,25 @@ final class SQLiteConnection {
 
   /// Syncs every commit of every process that is in the log now.
   func syncLog() throws(StoreError) {
-    try check(kept_sqlite_sync_log(handle), doing: "sync the store to the disk")
+    guard kept_sqlite_sync_log(handle) != SQLITE_OK else { return }
+    // The log was asked, not the connection: that knows of no failure, and errno is still that of the sync.
+    throw StoreError.unsynced(errno: kept_errno())
   }
+
+  /// Brings every commit that is in the log into the database, syncs that, and empties the log.
+  func copyLog() throws(StoreError) {
+    try check(
+      sqlite3_wal_checkpoint_v2(handle, "main", SQLITE_CHECKPOINT_TRUNCATE, nil, nil),
+      doing: "bring the log into the database")
+  }
+
+  /// Whether SQLite could open a file only for reading once, and has just refused to write.
+  ///
+  /// It goes on refusing until this process has no connection to the database any more.
+  var isStuckReading: Bool { sqlite3_errcode(handle) & 0xFF == SQLITE_READONLY }
+
+  /// Whether another database is in this one's place by now, or none.
+  var hasMoved: Bool { kept_sqlite_has_moved(handle) != 0 }
 
   /// Closing will neither copy the log into the database nor remove it.
   func leaveLog() { kept_sqlite_configure(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1) }

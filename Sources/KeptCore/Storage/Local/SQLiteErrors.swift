@@ -5,39 +5,66 @@ import CSQLite
 
 extension StoreError {
   /// The error for a result code, with SQLite's own words and an advice.
-  static func sqlite(_ status: Int32, _ connection: OpaquePointer?, doing what: String) -> StoreError {
+  ///
+  /// - Parameter database: where it is, for a connection that could not be opened.
+  static func sqlite(
+    _ status: Int32, _ connection: OpaquePointer?, at database: String? = nil, doing what: String
+  ) -> StoreError {
     let words = connection.map { String(cString: sqlite3_errmsg($0)) } ?? String(cString: sqlite3_errstr(status))
-    let systemError = connection.map(sqlite3_system_errno) ?? 0
-    let (code, advice) = meaning(of: status & 0xFF, systemError: systemError)
+    let (code, advice) = meaning(of: status & 0xFF) ?? systemMeaning(connection, at: database)
     if code == .corrupt { connection.map(DamageMark.leave) }
     return StoreError(code, "could not \(what): SQLite says \"\(words)\"; \(advice)")
   }
 
-  private static func meaning(of status: Int32, systemError: Int32) -> (Code, advice: String) {
+  /// The error for a sync that has failed: what it was about is written, and everybody reads it.
+  static func unsynced(errno error: Int32) -> StoreError {
+    let (code, _) = meaning(ofSystemError: error)
+    return StoreError(
+      code,
+      "could not sync the store to the disk: \(String(cString: strerror(error))); what was written can be read, but a "
+        + "power loss may take it: check the disk, and write durably or flush again")
+  }
+
+  /// nil: the system has failed, and knows why.
+  private static func meaning(of status: Int32) -> (Code, advice: String)? {
     switch status {
     // The last one: a writer was stopped in the instant in which nobody can begin to read (SQLitePatience).
     case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL:
       (.busy, "another writer held the store for longer than the time-out; try again")
-    case SQLITE_FULL:
-      (.noSpace, "the disk is full; free some space, nothing was changed")
+    // SQLite calls it damage, too, when the disk does not give a page.
+    case SQLITE_CORRUPT where kept_take_errno() == EIO: meaning(ofSystemError: EIO)
     case SQLITE_CORRUPT, SQLITE_NOTADB:
       (.corrupt, "the database is damaged; close it everywhere and open it again, and what can be read is salvaged")
-    case SQLITE_READONLY, SQLITE_PERM, SQLITE_AUTH:
-      (.denied, "check who owns the store's folder and whether it may be written")
-    case SQLITE_TOOBIG:
-      (.tooLarge, "the value is over SQLite's own limit")
-    case SQLITE_IOERR, SQLITE_CANTOPEN:
-      meaning(ofSystemError: systemError)
-    default:
-      (.failed, "nothing was changed")
+    case SQLITE_FULL: meaning(ofSystemError: ENOSPC)
+    case SQLITE_PERM, SQLITE_AUTH: meaning(ofSystemError: EACCES)
+    case SQLITE_TOOBIG: (.tooLarge, "the value is over SQLite's own limit; store less under one key")
+    case SQLITE_NOMEM: (.failed, "there is no memory for it; free some, nothing was changed")
+    // A file that could not be opened for writing SQLite opens for reading, for whatever reason.
+    case SQLITE_IOERR, SQLITE_CANTOPEN, SQLITE_READONLY: nil
+    default: (.failed, "nothing was changed; try again")
     }
   }
 
-  private static func meaning(ofSystemError error: Int32) -> (Code, advice: String) {
+  private static func systemMeaning(_ connection: OpaquePointer?, at database: String?) -> (Code, advice: String) {
+    let known = meaning(ofSystemError: connection.map(sqlite3_system_errno) ?? 0)
+    guard known.0 == .unavailable else { return known }
+    let path = database ?? connection.flatMap { sqlite3_db_filename($0, "main") }.map { String(cString: $0) }
+    return path.map { meaning(ofSystemError: Obstacle.errno(around: $0)) } ?? known
+  }
+
+  /// What an errno means, and what can be done.
+  static func meaning(ofSystemError error: Int32) -> (Code, advice: String) {
     switch error {
-    case ENOSPC, EDQUOT: (.noSpace, "the disk or the quota is full; free some space, nothing was changed")
-    case EACCES, EPERM, EROFS: (.denied, "check who owns the store's folder and whether it may be written")
-    default: (.unavailable, "the store's folder cannot be reached now; check the disk and the path")
+    case ENOSPC, EDQUOT:
+      (.noSpace, "the disk or the quota is full; free some space, nothing was changed")
+    case EACCES, EPERM, EROFS:
+      (.denied, "check who owns the store's folder, and whether it may be written")
+    case EMFILE, ENFILE:
+      (.unavailable, "too many files are open; close some or raise the limit, and try again")
+    case ENOENT, ENOTDIR:
+      (.unavailable, "the store's folder is not there any more; put it back, or open the store again to make a new one")
+    default:
+      (.unavailable, "the store's folder cannot be reached now; check the disk and the path, and try again")
     }
   }
 }

@@ -57,12 +57,15 @@ struct StoreFolder {
   func identity() throws(StoreError) -> Identity {
     var status = stat()
     guard stat(path, &status) == 0 else { throw .system("look at the folder", path) }
-    return Identity(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
+    return Identity(
+      device: UInt64(status.st_dev), inode: UInt64(status.st_ino), made: kept_made_nanoseconds(path))
   }
 
   struct Identity: Hashable, Sendable {
     let device: UInt64
     let inode: UInt64
+    // A folder that was removed may leave its inode number to the next one.
+    let made: Int64
   }
 
   private static func makeDirectories(_ path: String) throws(StoreError) {

@@ -3,24 +3,31 @@
 /// Syncs the log on a connection of its own, so that others go on committing meanwhile.
 final class LogSync: Sendable {
   // Invariant: without a failure, every commit that returned before sync number `done` began is on the disk. `begun`
-  // numbers the syncs; while `begun > done` one is running. A failure stays: the system may have given up what it could
-  // not write, and the next sync would succeed without it.
+  // numbers the syncs; while `begun > done` one is running. The failure is that of sync number `done`.
   fileprivate struct State {
     var begun: UInt64 = 0
     var done: UInt64 = 0
     var failure: StoreError?
   }
   private let state = Monitor(State())
-  // Opened by the first sync; its log is the one that everybody writes.
-  private let connection: Monitor<OnDemand<SQLiteConnection>>
 
-  init(of database: LocalDatabase) {
-    connection = Monitor(OnDemand { () throws(StoreError) in try database.connect() })
+  private struct Log {
+    // Opened by the first sync; its log is the one that everybody writes.
+    var connection: OnDemand<SQLiteConnection>
+    // A sync has failed: the system may have given up what it could not write, and the next sync would succeed without
+    // it. Until everything is in the database, and the log is empty, no sync of the log says anything.
+    var isDoubtful = false
+  }
+  private let log: Monitor<Log>
+
+  init(of store: StoreID, in database: LocalDatabase) {
+    log = Monitor(Log(connection: OnDemand { () throws(StoreError) in try database.connect(to: store) }))
   }
 
-  func close() { connection.update { $0.close() } }
+  func close() { log.update { $0.connection.close() } }
 
-  func beforeFork() { connection.update { $0.letGo() } }
+  /// The next use connects again.
+  func letGo() { log.update { $0.connection.letGo() } }
 
   /// A sync that was running has vanished with its thread, and so has everyone who waited for it.
   func afterForkInChild() { state.update { $0.begun = $0.done } }
@@ -46,11 +53,16 @@ final class LogSync: Sendable {
   }
 
   private func syncOnce() throws(StoreError) {
-    try connection.update { connection throws(StoreError) in
-      let open = try connection.get()
+    try log.update { log throws(StoreError) in
+      // A log that nobody will find any more is no place for what must last.
+      if log.connection.hasMoved == true { log.connection.letGo() }
+      let connection = try log.connection.get()
       // SQLite opens its log when it first reads.
-      _ = try open.integer("SELECT floor FROM store")
-      try open.syncLog()
+      _ = try connection.integer("SELECT floor FROM store")
+      let wasDoubtful = log.isDoubtful
+      log.isDoubtful = true
+      if wasDoubtful { try connection.copyLog() } else { try connection.syncLog() }
+      log.isDoubtful = false
     }
   }
 
@@ -58,7 +70,7 @@ final class LogSync: Sendable {
     var failure: StoreError?
     do throws(StoreError) { try syncOnce() } catch { failure = error }
     state.update {
-      $0.failure = $0.failure ?? failure
+      $0.failure = failure
       $0.done = $0.begun
     }
   }

@@ -84,6 +84,8 @@ struct Salvage {
       try resume(above: wreck?.highestRevision ?? 0, connection)
       try SalvageNote.write(quarantine: place, connection)
     }
+    // The file goes into place without its log.
+    try connection.copyLog()
   }
 
   /// A key that is met twice keeps what has the higher revision.

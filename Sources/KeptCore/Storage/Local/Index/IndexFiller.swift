@@ -75,7 +75,10 @@ final class IndexFiller: Sendable {
 
   func close() { state.update { $0.reader.close() } }
 
-  func beforeFork() { state.update { $0.reader.letGo() } }
+  var hasMoved: Bool? { state.read { $0.reader.hasMoved } }
+
+  /// The next use connects again.
+  func letGo() { state.update { $0.reader.letGo() } }
 
   /// The index is current and does not know the key: one row is all that is needed.
   private func addMissing(_ key: KeyName, _ reader: LocalReader, at generation: UInt64) throws(StoreError) -> Entry? {

@@ -2,25 +2,38 @@
 // invariants.
 
 import CPlatform
-import Synchronization
 
 /// The pulse of one open store.
 final class Pulse: Sendable {
   private let page: PulsePage
-  // Open for as long as the store is: it carries the lock that says "somebody has this store open".
-  let file: PulseFile
-  private let isReleased = Atomic<Bool>(false)
+  private let store: StoreID
+  // Open for as long as the store is: it carries the lock that says "somebody has this store open". nil: released.
+  private let file: Monitor<PulseFile?>
 
-  init(_ file: PulseFile, _ page: PulsePage) {
-    self.file = file
+  init(_ file: PulseFile, _ page: PulsePage, of store: StoreID) {
+    self.file = Monitor(file)
     self.page = page
+    self.store = store
   }
 
   deinit { release() }
 
   /// Says that this process, or its parent, does not have the store open any more; the page stays mapped.
   func release() {
-    if !isReleased.exchange(true, ordering: .acquiringAndReleasing) { file.close() }
+    file.update { file in
+      file?.close()
+      file = nil
+    }
+  }
+
+  /// Goes over to the file that everybody finds now, if this one was removed, replaced or cut.
+  ///
+  /// What others committed meanwhile was noticed as that of foreign writers is.
+  func stayInPlace() {
+    file.update { file in
+      guard let old = file, !old.isInPlace || !old.isWhole else { return }
+      file = (try? old.reopened(for: store, under: page)) ?? old
+    }
   }
 
   /// Even and unchanged: nothing was committed since it was last looked at.
@@ -59,8 +72,8 @@ final class Pulse: Sendable {
     wakeSleepers()
   }
 
-  /// Says, on a page that nobody else moves any more, that it is not to be trusted from now on.
-  func retire() { kept_store64(page.generation, 1) }
+  /// Says that the page is not to be trusted until the next commit: readers ask SQLite.
+  func distrust() { page.moveToNewOdd() }
 
   /// Sleeps until a commit rings the bell, at most so long; returns at once if the generation is not `seen` any more.
   func sleep(seen: UInt64, milliseconds: Int32) {

@@ -20,6 +20,27 @@ struct PulseFile: Sendable {
       && here.st_ino == there.st_ino && here.st_dev == there.st_dev
   }
 
+  /// Whether it has its whole page: what is mapped and not there is a crash for whoever reads it.
+  var isWhole: Bool {
+    var status = stat()
+    return fstat(descriptor, &status) == 0 && status.st_size >= PulsePage.size
+  }
+
+  /// Opens the file that is at the path now, and lets its page take the place of the one that is mapped.
+  func reopened(for store: StoreID, under page: PulsePage) throws(StoreError) -> PulseFile {
+    let folder = StoreFolder(path: String(path.dropLast("/pulse".count)))
+    let new = try Self.open(in: folder, waiting: 0)
+    do throws(StoreError) {
+      let error = page.replace(by: try new.map(for: store))
+      guard error == 0 else { throw .system("map", path, errno: error) }
+    } catch {
+      new.close()
+      throw error
+    }
+    close()
+    return new
+  }
+
   /// Opens the pulse of a folder, and makes it where there is none; waits for whoever mends the store.
   static func open(in folder: StoreFolder, waiting milliseconds: Int) throws(StoreError) -> PulseFile {
     let path = folder.path + "/pulse"
@@ -32,7 +53,7 @@ struct PulseFile: Sendable {
   }
 
   /// The page, as that of a store; it closes the file when it goes.
-  func pulse(of store: StoreID) throws(StoreError) -> Pulse { Pulse(self, try map(for: store)) }
+  func pulse(of store: StoreID) throws(StoreError) -> Pulse { Pulse(self, try map(for: store), of: store) }
 
   /// Takes or changes the lock: F_RDLCK, F_WRLCK, F_UNLCK; false when the time is over.
   func lock(_ kind: Int16, waiting milliseconds: Int) -> Bool {

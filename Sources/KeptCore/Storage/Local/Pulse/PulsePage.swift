@@ -53,10 +53,18 @@ struct PulsePage: @unchecked Sendable {
     start.storeBytes(of: Self.format, toByteOffset: 8, as: UInt64.self)
     start.storeBytes(of: store.high, toByteOffset: 16, as: UInt64.self)
     start.storeBytes(of: store.low, toByteOffset: 24, as: UInt64.self)
-    // Below 2^62, so that no number of commits brings it around.
-    kept_store64(generation, UInt64.random(in: 1..<(1 << 61)) * 2 + 1)
+    moveToNewOdd()
     kept_store32(sleeping, 1)
   }
+
+  /// Moves the generation to an odd number that nobody can have seen before.
+  func moveToNewOdd() {
+    // Below 2^62, so that no number of commits brings it around.
+    kept_store64(generation, UInt64.random(in: 1..<(1 << 61)) * 2 + 1)
+  }
+
+  /// Lets another page take the place of this one, at the same address.
+  func replace(by other: PulsePage) -> Int32 { kept_replace_mapping(start, other.start, Self.size) }
 }
 
 /// What tells a database from every other, and a pulse's own database from a strange one.

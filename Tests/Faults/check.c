@@ -1,0 +1,97 @@
+/* How the fault programs make a store, and how they look at it afterwards. */
+#include "check.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static void make(void *folder) {
+  kept_error error;
+  kept_store *store = open_store(folder, KEPT_SHARED, 5000);
+  expect_ok(kept_set_int64(store, "number", 1, &error), "write", &error);
+  expect_ok(set_both(store, 1, KEPT_SHARED, &error), "write", &error);
+  kept_close(store);
+}
+
+void make_store(const char *folder) { finish(start(make, (void *)folder)); }
+
+kept_status status_of(int error) {
+  switch (error) {
+    case ENOSPC:
+    case EDQUOT: return KEPT_NO_SPACE;
+    case EACCES:
+    case EPERM:
+    case EROFS: return KEPT_DENIED;
+    default: return KEPT_UNAVAILABLE;
+  }
+}
+
+void expect_status(kept_status wanted, kept_status status, const kept_error *error, const char *what) {
+  if (status != wanted) {
+    fail("%s: \"%s\" where \"%s\" was expected: %s", what, kept_status_text(status), kept_status_text(wanted),
+         status == KEPT_OK ? "" : error->message);
+  }
+  if (status == KEPT_OK) return;
+  if (error->status != status) fail("%s: the error has another status than the call", what);
+  if (strchr(error->message, ';') == NULL) fail("%s: a sentence without an advice: %s", what, error->message);
+}
+
+kept_status set_both(kept_store *store, int64_t value, uint32_t durability, kept_error *error) {
+  kept_transaction_options options = KEPT_TRANSACTION_OPTIONS_INIT;
+  kept_store *transaction = NULL;
+  options.durability = durability;
+  kept_status status = kept_begin(store, &options, &transaction, error);
+  if (status == KEPT_OK) status = kept_set_int64(transaction, "first", value, error);
+  if (status == KEPT_OK) status = kept_set_int64(transaction, "second", value, error);
+  if (status == KEPT_OK) return kept_commit(transaction, NULL, error);
+  kept_rollback(transaction);
+  return status;
+}
+
+int64_t get_both(kept_store *store) {
+  int64_t first = -1, second = -2;
+  kept_error error;
+  expect_ok(kept_get_int64(store, "first", &first, &error), "read the first", &error);
+  expect_ok(kept_get_int64(store, "second", &second, &error), "read the second", &error);
+  if (first != second) fail("half a transaction: %" PRId64 " and %" PRId64, first, second);
+  return first;
+}
+
+static const char *looked_at;
+static int64_t least_expected, most_expected;
+static bool expects_tidiness;
+
+static void expect_nothing_but_the_store(void) {
+  DIR *folder = opendir(looked_at);
+  if (folder == NULL) fail("no folder at %s: %s", looked_at, strerror(errno));
+  for (struct dirent *entry; (entry = readdir(folder)) != NULL;) {
+    if ((expects_tidiness && strncmp(entry->d_name, ".new-", 5) == 0) || strcmp(entry->d_name, "quarantine") == 0
+        || strcmp(entry->d_name, "damaged") == 0 || strncmp(entry->d_name, "salvaged", 8) == 0) {
+      fail("%s lies in the folder", entry->d_name);
+    }
+  }
+  closedir(folder);
+}
+
+static void look(void *unused) {
+  (void)unused;
+  kept_store *store = open_store(looked_at, KEPT_SHARED, 5000);
+  int64_t found = get_both(store);
+  if (found < least_expected || found > most_expected) {
+    fail("another process reads %" PRId64 ", and %" PRId64 " to %" PRId64 " was expected", found, least_expected,
+         most_expected);
+  }
+  kept_close(store);
+  expect_nothing_but_the_store();
+}
+
+void expect_whole(const char *folder, int64_t least, int64_t most, bool is_tidy) {
+  looked_at = folder;
+  least_expected = least;
+  most_expected = most;
+  expects_tidiness = is_tidy;
+  finish(start(look, NULL));
+}

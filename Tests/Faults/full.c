@@ -1,0 +1,236 @@
+/* A disk that is full while programs run: writes are told so, reads go on, nothing acknowledged is lost and nothing
+ * else is there; as soon as there is room, everybody writes again. Once with a limit before the system's calls, and,
+ * where mounting is allowed, on a small disk of its own, with every number of free pages. */
+#include "check.h"
+#include "failing.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { TEXT = 100000, MOST_WRITES = 200, PAGE = 4096, MOST_PAGES = 40, DISK_PAGES = 512 };
+
+static struct shared {
+  int64_t is_full, others_met_it, has_room, others_wrote, acknowledged, refusals;
+} *shared;
+
+static char folder[4300];
+static int64_t *room;
+
+/* Two ways to fill a disk */
+
+static char filler[4300];
+
+/* Fills a mounted disk, or takes away all room but this. */
+static void fill_disk(long pages) {
+  static const char block[PAGE];
+  if (room) {
+    store_word(room, pages * PAGE);
+    return;
+  }
+  int file = open(filler, O_WRONLY | O_CREAT, 0600);
+  off_t end = lseek(file, 0, SEEK_END);
+  while (write(file, block, PAGE) == PAGE) end += PAGE;
+  if (end < pages * PAGE || ftruncate(file, end - pages * PAGE) != 0) fail("the disk could not be filled");
+  close(file);
+}
+
+static void make_room(void) {
+  if (room) store_word(room, -1);
+  if (!room && unlink(filler) != 0) fail("no room could be made: %s", strerror(errno));
+}
+
+/* The story */
+
+static kept_status set_text(kept_store *store, int number, kept_error *error) {
+  static char text[TEXT];
+  char key[32];
+  memset(text, 'a' + number % 26, TEXT);
+  snprintf(key, sizeof key, "text%d", number);
+  return kept_set_string(store, key, text, TEXT, error);
+}
+
+/* Every text that was acknowledged is there as a whole, and the one after them is not. */
+static void expect_texts(kept_store *store) {
+  static char text[TEXT + 1];
+  kept_error error;
+  int count = (int)load(&shared->acknowledged);
+  for (int number = 0; number <= count; number++) {
+    char key[32];
+    size_t length = 0;
+    snprintf(key, sizeof key, "text%d", number);
+    kept_status status = kept_get_string(store, key, text, sizeof text, &length, &error);
+    if (number == count && status == KEPT_ABSENT) return;
+    expect_ok(status, "read a text on a full disk", &error);
+    if (number == count) fail("a text is there that was refused");
+    if (length != TEXT || text[0] != 'a' + number % 26 || text[TEXT - 1] != text[0]) fail("a text is not whole");
+  }
+}
+
+static void expect_refusal(kept_status status, const kept_error *error, const char *what) {
+  if (status == KEPT_OK) return;
+  expect_status(KEPT_NO_SPACE, status, error, what);
+  add(&shared->refusals, 1);
+}
+
+static void another(void *unused) {
+  kept_error error;
+  (void)unused;
+  kept_store *store = open_store(folder, KEPT_SHARED, 1000);
+  if (get_both(store) != 1) fail("the beginning is another one");
+  store_word(&shared->others_wrote, 1);
+  await_word(&shared->is_full, 1, "the disk was not filled");
+  expect_texts(store);
+  int64_t before = now_ns();
+  kept_status status = set_text(store, (int)load(&shared->acknowledged), &error);
+  expect_status(KEPT_NO_SPACE, status, &error, "another process writes");
+  if (now_ns() - before > INT64_C(2000000000)) fail("another process had to wait on a full disk");
+  expect_texts(store);
+  if (get_both(store) != 1) fail("another process reads what was refused");
+  store_word(&shared->others_met_it, 1);
+  await_word(&shared->has_room, 1, "no room was made");
+  expect_ok(kept_set_int64(store, "number", 5, &error), "write as another when there is room", &error);
+  store_word(&shared->others_wrote, 2);
+  kept_close(store);
+}
+
+static void fill_and_go_on(void *unused) {
+  kept_error error;
+  kept_status status = KEPT_OK;
+  (void)unused;
+  kept_store *store = open_store(folder, KEPT_SHARED, 1000);
+  if (get_both(store) != 1) fail("the beginning is another one");
+  await_word(&shared->others_wrote, 1, "no other process came");
+  fill_disk(100);
+  for (int number = 0; number < MOST_WRITES && (status = set_text(store, number, &error)) == KEPT_OK; number++)
+    add(&shared->acknowledged, 1);
+  expect_status(KEPT_NO_SPACE, status, &error, "write on a full disk");
+  fill_disk(0);
+  expect_refusal(set_both(store, 2, KEPT_SHARED, &error), &error, "transaction on a full disk");
+  if (get_both(store) != 1) {
+    /* It fitted into what the log has. */
+    fill_disk(0);
+    expect_ok(set_both(store, 1, KEPT_SHARED, &error), "go back", &error);
+  }
+  expect_texts(store);
+  if (__atomic_load_n(kept_store_generation(store), __ATOMIC_SEQ_CST) % 2 == 1) fail("the generation is odd");
+  store_word(&shared->is_full, 1);
+  await_word(&shared->others_met_it, 1, "another process hangs on a full disk");
+  make_room();
+  expect_ok(set_text(store, (int)load(&shared->acknowledged), &error), "write when there is room", &error);
+  add(&shared->acknowledged, 1);
+  expect_ok(set_both(store, 4, KEPT_DURABLE, &error), "write durably when there is room", &error);
+  store_word(&shared->has_room, 1);
+  await_word(&shared->others_wrote, 2, "another process does not write when there is room");
+  expect_texts(store);
+  kept_close(store);
+}
+
+static void play_story(void) {
+  *shared = (struct shared){ 0 };
+  pid_t first = start(fill_and_go_on, NULL), second = start(another, NULL);
+  finish(second);
+  finish(first);
+  expect_whole(folder, 4, 4, true);
+}
+
+/* Opening and making with so many pages left: room for one file may not be room for the next. */
+
+static long pages_left;
+
+static void open_with_pages(void *path) {
+  kept_store *store = NULL;
+  kept_error error;
+  kept_status status = kept_open(path, NULL, &store, &error);
+  expect_refusal(status, &error, "open with few pages left");
+  if (status != KEPT_OK) return;
+  expect_refusal(set_both(store, 1, KEPT_DURABLE, &error), &error, "write with few pages left");
+  kept_close(store);
+}
+
+static void play_pages(void) {
+  char fresh[4400];
+  for (pages_left = 0; pages_left < MOST_PAGES; pages_left++) {
+    fill_disk(pages_left);
+    finish(start(open_with_pages, folder));
+    snprintf(fresh, sizeof fresh, "%s-%ld", folder, pages_left);
+    fill_disk(pages_left);
+    finish(start(open_with_pages, fresh));
+    make_room();
+    expect_whole(folder, 1, 4, true);
+    /* What was made or not made on the full disk is no obstacle. */
+    finish(start(open_with_pages, fresh));
+    expect_whole(fresh, 1, 1, true);
+  }
+  if (load(&shared->refusals) == 0) fail("the disk was never full");
+  printf("%" PRId64 " refusals with up to %d free pages\n", load(&shared->refusals), MOST_PAGES);
+  fflush(stdout);
+}
+
+/* The two disks */
+
+static void limit_calls(void *unused) {
+  (void)unused;
+  room = share(sizeof *room);
+  store_word(room, -1);
+  limit_room(room);
+  failing_folder(folder);
+  make_store(folder);
+  play_story();
+  play_pages();
+}
+
+static bool write_file(const char *path, const char *text) {
+  int file = open(path, O_WRONLY);
+  bool written = file >= 0 && write(file, text, strlen(text)) == (ssize_t)strlen(text);
+  if (file >= 0) close(file);
+  return written;
+}
+
+/* A namespace of its own needs no rights, where the system allows it at all. */
+static bool mount_disk(const char *place) {
+  char map[64], size[64];
+  uid_t user = getuid();
+  gid_t group = getgid();
+  if (unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) return false;
+  snprintf(map, sizeof map, "0 %u 1", (unsigned)user);
+  if (!write_file("/proc/self/uid_map", map) || !write_file("/proc/self/setgroups", "deny")) return false;
+  snprintf(map, sizeof map, "0 %u 1", (unsigned)group);
+  if (!write_file("/proc/self/gid_map", map)) return false;
+  snprintf(size, sizeof size, "size=%d", DISK_PAGES * PAGE);
+  return mkdir(place, 0700) == 0 && mount("kept", place, "tmpfs", 0, size) == 0;
+}
+
+static int64_t *was_mounted;
+
+static void fill_real_disk(void *place) {
+  if (!mount_disk(place)) return;
+  store_word(was_mounted, 1);
+  snprintf(folder, sizeof folder, "%s/store", (const char *)place);
+  snprintf(filler, sizeof filler, "%s/filler", (const char *)place);
+  make_store(folder);
+  play_story();
+  play_pages();
+}
+
+int main(int argc, char **argv) {
+  begin_torture(argc, argv, 1);
+  shared = share(sizeof *shared);
+  was_mounted = share(sizeof *was_mounted);
+  snprintf(folder, sizeof folder, "%s", fresh_folder());
+  /* The processes of the story have their time; those who play it have several. */
+  limit_calls(NULL);
+  room = NULL;
+  limit_room(NULL);
+  char place[4400];
+  snprintf(place, sizeof place, "%s-disk", folder);
+  finish(start(fill_real_disk, place));
+  return end_torture("%d numbers of free pages, by failing calls%s", MOST_PAGES,
+                     load(was_mounted) ? ", and on a disk of its own" : " alone: no disk may be mounted here");
+}

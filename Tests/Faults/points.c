@@ -1,0 +1,309 @@
+/* Every point at which the system can fail, one after the other: each scene of a store's life is played again and
+ * again, and fails at its first call, its second, its third ..., once or from there on, until none is left. A failure
+ * is told with the right status, the old state is there for this process and for others, and as soon as the system
+ * works again, so does the store, without being opened anew. */
+#include "check.h"
+#include "failing.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* All of the first points are met, and some of those in the long middle of a checkpoint. */
+enum { EVERY_POINT = 60, END_OF_POINTS = 1 << 20, BIG = 1 << 20, BIGS = 5 };
+
+static struct shared {
+  int64_t failures, wants_writer, others_wrote, has_played, was_seen, least, most;
+} *shared;
+
+static const char *folder;
+static kept_store *store;
+
+/* Failures */
+
+static const struct failure {
+  const char *name;
+  int error;
+  unsigned kinds;
+} failures[] = {
+  { "ENOSPC", ENOSPC, CALL_CREATE | CALL_WRITE },
+  { "ENOSPC at a sync", ENOSPC, CALL_SYNC },
+  { "EDQUOT", EDQUOT, CALL_CREATE | CALL_WRITE },
+  { "EIO", EIO, CALL_OPEN | CALL_CREATE | CALL_REMOVE | CALL_WRITE | CALL_SYNC | CALL_READ | CALL_MAP },
+  { "EMFILE", EMFILE, CALL_OPEN | CALL_CREATE },
+  { "EACCES", EACCES, CALL_OPEN | CALL_CREATE | CALL_REMOVE },
+  { "EROFS", EROFS, CALL_CREATE | CALL_REMOVE | CALL_WRITE },
+  { "ENOMEM", ENOMEM, CALL_MAP },
+};
+
+/* Scenes */
+
+static void nothing(void) {}
+
+static void just_open(void) { store = open_store(folder, KEPT_SHARED, 200); }
+
+static void open_it(void) {
+  int64_t number = 0;
+  kept_error error;
+  just_open();
+  expect_ok(kept_get_int64(store, "number", &number, &error), "read", &error);
+}
+
+static void open_and_write(void) {
+  kept_error error;
+  open_it();
+  expect_ok(set_both(store, 1, KEPT_SHARED, &error), "write", &error);
+  expect_ok(kept_set_int64(store, "other", 1, &error), "write", &error);
+}
+
+static void write_as_another(void *unused) {
+  kept_error error;
+  (void)unused;
+  just_open();
+  expect_ok(kept_set_int64(store, "number", 2, &error), "write as another", &error);
+  /* Not closed: the log stays. */
+}
+
+/* The first process starts the writer: a fork here would close what this one has open. */
+static void open_and_let_others_write(void) {
+  open_it();
+  store_word(&shared->wants_writer, 1);
+  await_word(&shared->others_wrote, 1, "no other process wrote");
+}
+
+static kept_status play_open(kept_error *error) {
+  kept_options options = KEPT_OPTIONS_INIT;
+  options.busy_timeout_ms = 200;
+  return kept_open(folder, &options, &store, error);
+}
+
+static kept_status play_read(kept_error *error) {
+  int64_t first = 0;
+  kept_status status = kept_get_int64(store, "first", &first, error);
+  if (status == KEPT_OK && first != 1) fail("read %" PRId64 " where 1 is", first);
+  return status;
+}
+
+static kept_status play_transaction(kept_error *error) { return set_both(store, 2, KEPT_SHARED, error); }
+
+static kept_status play_durable(kept_error *error) { return set_both(store, 2, KEPT_DURABLE, error); }
+
+static kept_status play_set(kept_error *error) { return kept_set_int64(store, "number", 2, error); }
+
+static kept_status play_flush(kept_error *error) { return kept_flush(store, error); }
+
+static kept_status play_close(kept_error *error) {
+  (void)error;
+  kept_close(store);
+  return KEPT_OK;
+}
+
+/* So much that the log is copied into the database. */
+static kept_status play_checkpoint(kept_error *error) {
+  static char text[BIG];
+  memset(text, 'x', BIG);
+  kept_status status = KEPT_OK;
+  for (int i = 0; i < BIGS && status == KEPT_OK; i++) {
+    char key[16];
+    snprintf(key, sizeof key, "big%d", i);
+    status = kept_set_string(store, key, text, BIG, error);
+  }
+  return status;
+}
+
+static void hear(void *context, const kept_notice *notice) { (void)context, (void)notice; }
+
+static kept_status play_observe(kept_error *error) {
+  kept_subscription *subscription = NULL;
+  kept_status status =
+    kept_observe(store, "", KEPT_OBSERVE_PREFIX | KEPT_OBSERVE_INITIAL, hear, NULL, NULL, &subscription, error);
+  kept_unobserve(subscription);
+  return status;
+}
+
+/* A fork closes the connections; the parent makes them anew. */
+static kept_status play_fork(kept_error *error) {
+  pid_t child = fork();
+  if (child == 0) _exit(0);
+  waitpid(child, NULL, 0);
+  return set_both(store, 2, KEPT_SHARED, error);
+}
+
+/* In the child, with the connections of its parent gone. */
+static kept_status play_forked(kept_error *error) {
+  int status = 0;
+  pid_t child = fork();
+  if (child == 0) {
+    store_word(&shared->failures, 0);
+    kept_status played = set_both(store, 2, KEPT_SHARED, error);
+    store_word(&shared->failures, end_failure());
+    if (played != KEPT_OK && strchr(error->message, ';') == NULL) _exit(100);
+    _exit(-played);
+  }
+  waitpid(child, &status, 0);
+  if (!WIFEXITED(status) || WEXITSTATUS(status) == 100) fail("the child died, or gave no advice");
+  snprintf(error->message, sizeof error->message, "see the child;");
+  return error->status = -WEXITSTATUS(status);
+}
+
+enum { NEW = 1, LOGGED = 2, WRITES = 4, MAY_STAND = 8, CLOSES = 16 };
+
+/* LOGGED: a writer that was killed has left a log.
+ * MAY_STAND: a durable commit that could not be synced is there all the same. */
+static const struct scene {
+  const char *name;
+  void (*prepare)(void);
+  kept_status (*play)(kept_error *error);
+  unsigned traits;
+} scenes[] = {
+  { "first opening", nothing, play_open, NEW },
+  { "opening", nothing, play_open, 0 },
+  { "opening with a log", nothing, play_open, LOGGED },
+  { "first read", just_open, play_read, 0 },
+  { "reading what others wrote", open_and_let_others_write, play_read, 0 },
+  { "set", open_it, play_set, 0 },
+  { "transaction", open_it, play_transaction, WRITES },
+  { "durable", open_it, play_durable, WRITES | MAY_STAND },
+  { "checkpoint", open_it, play_checkpoint, 0 },
+  { "flush", open_and_write, play_flush, 0 },
+  { "close", open_and_write, play_close, CLOSES },
+  { "observe", open_it, play_observe, 0 },
+  { "fork", open_and_write, play_fork, WRITES },
+  { "forked", open_and_write, play_forked, WRITES },
+};
+
+/* One round */
+
+static struct round {
+  const struct scene *scene;
+  const struct failure *failure;
+  long point;
+  bool for_ever;
+} current;
+
+static char what[200];
+
+/* A failure that was over when SQLite told of it may have no better name than "unavailable". */
+static void expect_reason(kept_status status, const kept_error *error) {
+  kept_status wanted = status_of(current.failure->error);
+  if (status == KEPT_UNAVAILABLE && !current.for_ever) wanted = status;
+  if (status != KEPT_OK) expect_status(wanted, status, error, what);
+}
+
+static void read_meanwhile(void) {
+  int64_t number = 0;
+  kept_error error;
+  kept_status status = kept_get_int64(store, "number", &number, &error);
+  /* Who has no room to write can read. */
+  bool may_fail = current.failure->kinds & (CALL_OPEN | CALL_READ | CALL_MAP);
+  if (status == KEPT_OK ? number < 1 || number > 2 : !may_fail) {
+    fail("%s: reading meanwhile gives %" PRId64 ", \"%s\"", what, number, kept_status_text(status));
+  }
+  expect_reason(status, &error);
+}
+
+static void go_on(kept_status status) {
+  kept_error error;
+  const struct scene *scene = current.scene;
+  if (scene->traits & CLOSES) return;
+  if (store == NULL) expect_ok(play_open(&error), what, &error);
+  if (!(scene->traits & NEW)) {
+    int64_t found = get_both(store);
+    if (found < load(&shared->least) || found > load(&shared->most)) {
+      fail("%s: this process reads %" PRId64 " after \"%s\"", what, found, kept_status_text(status));
+    }
+  }
+  store_word(&shared->has_played, 1);
+  await_word(&shared->was_seen, 1, "nobody looked at the store");
+  if (kept_store_generation(store) == NULL) fail("no generation");
+  expect_ok(set_both(store, 3, KEPT_SHARED, &error), what, &error);
+  expect_ok(set_both(store, 4, KEPT_DURABLE, &error), what, &error);
+  expect_ok(kept_flush(store, &error), what, &error);
+  if (get_both(store) != 4) fail("%s: what was written after it is not there", what);
+  if (__atomic_load_n(kept_store_generation(store), __ATOMIC_SEQ_CST) % 2 == 1) fail("%s: the generation is odd", what);
+  kept_close(store);
+}
+
+static void play(void *unused) {
+  (void)unused;
+  kept_error error;
+  const struct scene *scene = current.scene;
+  const struct failure *failure = current.failure;
+  failing_folder(folder);
+  scene->prepare();
+  plan_failure(failure->error, failure->kinds, current.point, current.for_ever);
+  kept_status status = scene->play(&error);
+  if (scene->play != play_forked && current.for_ever && store && !(scene->traits & (CLOSES | NEW))) read_meanwhile();
+  long failed = end_failure();
+  if (scene->play != play_forked) store_word(&shared->failures, failed);
+  expect_reason(status, &error);
+  if (status != KEPT_OK && load(&shared->failures) == 0) fail("%s: failed by itself: %s", what, error.message);
+  bool writes = scene->traits & WRITES;
+  store_word(&shared->least, writes && status == KEPT_OK ? 2 : 1);
+  store_word(&shared->most, writes && (status == KEPT_OK || scene->traits & MAY_STAND) ? 2 : 1);
+  go_on(status);
+}
+
+/* Waits until the player has come so far, or has found something wrong. */
+static void await_player(pid_t player, const int64_t *word) {
+  siginfo_t end = { .si_pid = 0 };
+  for (int64_t begin = now_ns(); load(word) == 0; let_pass(50)) {
+    if (waitid(P_PID, (id_t)player, &end, WEXITED | WNOHANG | WNOWAIT) == 0 && end.si_pid == player) finish(player);
+    if (now_ns() - begin > PATIENCE_SECONDS * INT64_C(1000000000)) fail("%s: it hangs", what);
+  }
+}
+
+static bool play_round(void) {
+  snprintf(what, sizeof what, "%s, %s at point %ld%s", current.scene->name, current.failure->name, current.point,
+           current.for_ever ? " and after it" : "");
+  folder = fresh_folder();
+  *shared = (struct shared){ 0 };
+  if (!(current.scene->traits & NEW)) make_store(folder);
+  if (current.scene->traits & LOGGED) finish(start(write_as_another, NULL));
+  bool is_tidy = !(current.failure->kinds & CALL_REMOVE);
+  pid_t player = start(play, NULL);
+  if (current.scene->prepare == open_and_let_others_write) {
+    await_player(player, &shared->wants_writer);
+    finish(start(write_as_another, NULL));
+    store_word(&shared->others_wrote, 1);
+  }
+  if (!(current.scene->traits & (CLOSES | NEW))) {
+    await_player(player, &shared->has_played);
+    expect_whole(folder, load(&shared->least), load(&shared->most), is_tidy);
+  }
+  store_word(&shared->was_seen, 1);
+  finish(player);
+  int64_t last = current.scene->traits & CLOSES ? 1 : 4;
+  expect_whole(folder, last, last, is_tidy);
+  return load(&shared->failures) > 0;
+}
+
+static long next(long point) { return point < EVERY_POINT ? point + 1 : point + point / 4; }
+
+int main(int argc, char **argv) {
+  begin_torture(argc, argv, 1);
+  shared = share(sizeof *shared);
+  /* One scene by its name, for whoever looks for something. */
+  const char *only = getenv("KEPT_SCENE");
+  unsigned points = 0;
+  for (size_t s = 0; s < sizeof scenes / sizeof *scenes; s++) {
+    if (only && strcmp(only, scenes[s].name) != 0) continue;
+    unsigned before = points;
+    for (size_t f = 0; f < sizeof failures / sizeof *failures; f++) {
+      for (int for_ever = 0; for_ever < 2; for_ever++) {
+        for (long point = 1;; point = next(point), points++) {
+          current = (struct round){ &scenes[s], &failures[f], point, for_ever };
+          if (!play_round()) break;
+          if (point > END_OF_POINTS) fail("%s: there is no end", what);
+        }
+      }
+    }
+    printf("%s: %u points\n", scenes[s].name, points - before);
+    fflush(stdout);
+  }
+  return end_torture("%u failures, each told and survived", points);
+}
