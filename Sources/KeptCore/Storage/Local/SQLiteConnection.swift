@@ -92,6 +92,9 @@ final class SQLiteConnection {
     try check(kept_sqlite_sync_log(handle), doing: "sync the store to the disk")
   }
 
+  /// How long the log may grow before a commit copies it into the database.
+  func checkpointsAutomatically(afterPages pages: Int32) { sqlite3_wal_autocheckpoint(handle, pages) }
+
   /// Closing will neither copy the log into the database nor remove it.
   func leaveLog() { kept_sqlite_configure(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1) }
 

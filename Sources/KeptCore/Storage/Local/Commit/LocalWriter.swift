@@ -13,12 +13,13 @@ final class LocalWriter: OnConnection {
   // What the database was after the last commit here: as long as the version is the same, nobody else has written.
   private var last: (version: UInt32, revision: Revision)?
 
-  init(_ connection: SQLiteConnection, _ pulse: Pulse, _ filler: IndexFiller, limit: LogLimit) {
+  init(_ connection: SQLiteConnection, _ pulse: Pulse, _ filler: IndexFiller, limit: LogLimit) throws(StoreError) {
     self.connection = connection
     self.filler = filler
     self.reader = LocalReader(connection)
     self.pulse = pulse
     self.limit = limit
+    try connection.run("PRAGMA synchronous = NORMAL")
   }
 
   /// What came of a group.

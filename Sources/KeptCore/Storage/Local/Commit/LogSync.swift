@@ -14,8 +14,8 @@ final class LogSync: Sendable {
   // Opened by the first sync; its log is the one that everybody writes.
   private let connection: Monitor<OnDemand<SQLiteConnection>>
 
-  init(of database: LocalDatabase) {
-    connection = Monitor(OnDemand { () throws(StoreError) in try database.connect() })
+  init(_ store: StoreID, in database: LocalDatabase) {
+    connection = Monitor(OnDemand { () throws(StoreError) in try database.connect(to: store).connection })
   }
 
   func close() { connection.update { $0.close() } }

@@ -42,23 +42,17 @@ extension LocalDatabase {
   private static let patienceMilliseconds = 50
 
   private func enter(_ file: PulseFile) throws(StoreError) -> sending (LocalReader, Pulse) {
-    let reader = LocalReader(try connectToWhole())
+    let reader = try connectToWhole()
     return (reader, try file.pulse(of: reader.storeID()))
   }
 
   /// Connects, and looks whether all tables can be asked.
-  private func connectToWhole() throws(StoreError) -> SQLiteConnection {
-    let connection = try connect()
-    do throws(StoreError) {
-      let reader = LocalReader(connection)
-      _ = try reader.storeID()
-      _ = try reader.revision()
-      _ = try connection.statement("SELECT key, kind, value, revision FROM entry LIMIT 1").first {}
-      return connection
-    } catch {
-      connection.leaveLog()
-      // A table that is not there was there.
-      throw error.code == .failed ? StoreError(.corrupt, error.message) : error
+  private func connectToWhole() throws(StoreError) -> LocalReader {
+    try connect { reader throws(StoreError) in
+      do throws(StoreError) { try reader.checkTables() } catch {
+        // A table that is not there was there.
+        throw error.code == .failed ? StoreError(.corrupt, error.message) : error
+      }
     }
   }
 
@@ -78,7 +72,8 @@ extension LocalDatabase {
 
   /// Somebody else may have mended it meanwhile, and a mark may be an old one.
   private func isSound() -> Bool {
-    guard let connection = try? connectToWhole(), let check = try? connection.statement("PRAGMA integrity_check(1)")
+    guard let connection = try? connectToWhole().connection,
+      let check = try? connection.statement("PRAGMA integrity_check(1)")
     else { return false }
     let isSound = (try? check.first { check.string(0) == "ok" }) == true
     if !isSound { connection.leaveLog() }

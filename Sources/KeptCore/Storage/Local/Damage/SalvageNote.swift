@@ -32,7 +32,7 @@ extension LocalStorage {
     Fork.gate.enter()
     defer { Fork.gate.leave() }
     _ = try revision()
-    return try SalvageNote.read(database.connect())
+    return try SalvageNote.read(database.connect().connection)
   }
 
   /// Says that a person or a program has seen to what was lost.
@@ -40,6 +40,6 @@ extension LocalStorage {
     Fork.gate.enter()
     defer { Fork.gate.leave() }
     _ = try revision()
-    try SalvageNote.acknowledge(database.connect())
+    try SalvageNote.acknowledge(database.connect().connection)
   }
 }
