@@ -38,7 +38,12 @@ struct ChangeLog {
   func append(_ changes: [Change], at revision: Revision) throws(StoreError) {
     let row = try connection.statement("INSERT INTO change (revision, keys) VALUES (?1, ?2)")
     try row.bind(1, Int64(clamping: revision))
-    try row.bind(2, bytes: Array(changes.map(\.key.exact.text.utf8).joined(separator: [0])))
+    var names: [UInt8] = []
+    for change in changes {
+      if !names.isEmpty { names.append(0) }
+      change.key.exact.withBytes { names.append(contentsOf: $0) }
+    }
+    try row.bind(2, bytes: names)
     try row.finish()
   }
 

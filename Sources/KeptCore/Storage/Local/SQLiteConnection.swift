@@ -5,7 +5,8 @@ import CSQLite
 /// An open database connection with its prepared statements.
 final class SQLiteConnection {
   private let handle: OpaquePointer
-  private var statements: [StaticName: SQLiteStatement] = [:]
+  // A dozen: looking at each is faster than hashing one.
+  private var statements: [(name: UInt, statement: SQLiteStatement)] = []
 
   /// Opens a database file that exists.
   ///
@@ -30,7 +31,7 @@ final class SQLiteConnection {
   }
 
   deinit {
-    for statement in statements.values { statement.finalize() }
+    for kept in statements { kept.statement.finalize() }
     sqlite3_close_v2(handle)
   }
 
@@ -43,8 +44,9 @@ final class SQLiteConnection {
   ///
   /// Use it up, or reset it, before the next use.
   func statement(_ sql: StaticString) throws(StoreError) -> SQLiteStatement {
-    let name = StaticName(sql)
-    if let kept = statements[name] { return kept }
+    // A literal is known by its address: finding its prepared statement makes no String.
+    let name = UInt(bitPattern: sql.utf8Start)
+    for kept in statements where kept.name == name { return kept.statement }
     var prepared: OpaquePointer?
     let status = sqlite3_prepare_v3(
       handle, sql.description, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &prepared, nil)
@@ -52,7 +54,7 @@ final class SQLiteConnection {
       throw StoreError.sqlite(status, handle, doing: "prepare \"\(sql)\"")
     }
     let statement = SQLiteStatement(prepared, of: handle)
-    statements[name] = statement
+    statements.append((name, statement))
     return statement
   }
 
@@ -105,12 +107,4 @@ final class SQLiteConnection {
 
 extension SQLiteConnection: OnConnection {
   var connection: SQLiteConnection { self }
-}
-
-/// A literal is known by its address: finding its prepared statement makes no String.
-private struct StaticName: Hashable {
-  private let address: UInt
-  init(_ text: StaticString) {
-    address = text.hasPointerRepresentation ? UInt(bitPattern: text.utf8Start) : UInt(text.unicodeScalar.value)
-  }
 }

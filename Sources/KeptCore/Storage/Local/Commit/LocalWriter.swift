@@ -145,9 +145,12 @@ final class LocalWriter: OnConnection {
 
   /// What the batch changes; edits that leave a key as it is are left out.
   private func changes(by batch: Batch, _ progress: Progress) throws(StoreError) -> [Change] {
+    let edits = batch.inOrder
+    let known = filler.known(edits.lazy.map(\.key), at: progress.start)
     var changes: [Change] = []
-    for (key, edit) in batch.edits.count > 1 ? batch.edits.sorted(by: { $0.key < $1.key }) : Array(batch.edits) {
-      let old = try old(key, progress)
+    changes.reserveCapacity(edits.count)
+    for (index, (key, edit)) in edits.enumerated() {
+      let old = try old(key, known.isEmpty ? nil : known[index], progress)
       if edit.value != old.value || old.isDamaged {
         changes.append(Change(key: key, old: old.value, new: edit.value))
       }
@@ -158,9 +161,11 @@ final class LocalWriter: OnConnection {
   /// The value before the batch: from the group itself, from the index, or from the database.
   ///
   /// One that cannot be read is replaced by whatever is written: that is how a damaged row is mended.
-  private func old(_ key: KeyName, _ progress: Progress) throws(StoreError) -> (value: Value?, isDamaged: Bool) {
+  private func old(
+    _ key: KeyName, _ known: Value??, _ progress: Progress
+  ) throws(StoreError) -> (value: Value?, isDamaged: Bool) {
     if let written = progress.written[key] { return (written, false) }
-    if let known = filler.known(key, at: progress.start) { return (known, false) }
+    if let known { return (known, false) }
     switch try reader.row(for: key)?.value {
     case .success(let value): return (value, false)
     case .failure: return (nil, true)
@@ -178,10 +183,8 @@ final class LocalWriter: OnConnection {
 
   private func put(_ value: Value, _ key: KeyName, _ revision: Revision) throws(StoreError) {
     let row = try connection.statement(
-      """
-      INSERT INTO entry (key, kind, value, revision) VALUES (?1, ?2, ?3, ?4)
-      ON CONFLICT (key) DO UPDATE SET kind = ?2, value = ?3, revision = ?4
-      """)
+      // With REPLACE and no other index SQLite looks for the row only once.
+      "REPLACE INTO entry (key, kind, value, revision) VALUES (?1, ?2, ?3, ?4)")
     try row.bind(1, text: key.exact)
     try row.bind(2, kindAnd: value)
     try row.bind(4, Int64(clamping: revision))

@@ -87,6 +87,9 @@ final class Index: @unchecked Sendable {
   struct Changes {
     fileprivate var table: EntryTable
 
+    /// How many keys are known, the absent ones too.
+    var count: Int { table.count }
+
     /// Puts an entry in.
     mutating func put(_ entry: IndexedEntry) {
       table.put(entry, hash: entry.key.exact.withBytes(Index.hash))
