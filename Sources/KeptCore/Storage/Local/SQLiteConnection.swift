@@ -94,6 +94,9 @@ final class SQLiteConnection {
     try check(kept_sqlite_sync_log(handle), doing: "sync the store to the disk")
   }
 
+  /// How many rows the last statement that changes rows has changed.
+  var changedRows: Int64 { sqlite3_changes64(handle) }
+
   /// How long the log may grow before a commit copies it into the database.
   func checkpointsAutomatically(afterPages pages: Int32) { sqlite3_wal_autocheckpoint(handle, pages) }
 
