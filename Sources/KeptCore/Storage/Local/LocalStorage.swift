@@ -1,5 +1,6 @@
 // A folder with an SQLite database in it, and a mapped page that tells every process at once when it has changed.
 
+import CPlatform
 import Synchronization
 
 /// The default storage: values last in `values.sqlite`, shared by every process that opens the folder.
@@ -95,6 +96,13 @@ public final class LocalStorage: Storage {
     let generation = pulse.generation
     guard generation % 2 == 0 else { return nil }
     return index.read(key, at: generation, body)
+  }
+
+  /// Copies what the index can tell of a key at a glance, without meeting another thread; false: ask ``indexed(_:_:)``.
+  @inline(__always)
+  func glance(_ key: PreparedBytes, _ out: inout kept_glance) -> Bool {
+    let generation = pulse.generation
+    return generation % 2 == 0 && index.glance(key, at: generation, &out)
   }
 
   public func revision() throws(StoreError) -> Revision {
