@@ -46,10 +46,13 @@ typedef struct kept_glance {
 #define KEPT_RACES
 #endif
 
+/// Where the search for a hash begins. Not at its lowest bits: the last one is always 1.
+static inline uint64_t kept_home(uint64_t hash, uint64_t mask) { return hash >> 16 & mask; }
+
 /// Finds a key and copies what its slot tells.
 KEPT_RACES static inline bool kept_look(
   const kept_slots *table, const void *key, size_t length, uint64_t hash, kept_glance *out) {
-  uint64_t mask = table->mask, place = hash & mask;
+  uint64_t mask = table->mask, place = kept_home(hash, mask);
   // In a table that is being changed there may be no empty slot.
   for (uint64_t looked = 0; looked <= mask; looked++, place = (place + 1) & mask) {
     const kept_slot *slot = table->slots + place;

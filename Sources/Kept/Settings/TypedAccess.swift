@@ -13,16 +13,8 @@ extension SettingsAccess {
   /// `settings[.volume] += 1` is two operations, and another writer may come between them: ``Store/update(_:_:)`` is
   /// one. In Python: `settings[key]`.
   public subscript<Value: Storable>(key: Key<Value>) -> Value {
-    get {
-      do {
-        let stored = try stored(key)
-        do { return try key.read(stored) } catch { report(error) }
-      } catch { recordFailure(error) }
-      return key.defaultValue
-    }
-    set {
-      do { try set(newValue, for: key) } catch { recordFailure(error) }
-    }
+    get { valueOrDefault(key) }
+    set { setOrReport(newValue, for: key) }
   }
 
   /// Reads a key; its default where nothing is stored.
@@ -77,6 +69,20 @@ extension SettingsAccess {
   ///
   /// The C twin is `kept_revision_of`. In Python: `settings.revision(key)`.
   public func revision(of key: Key<some Storable>) throws(StoreError) -> Revision? { try revision(of: key.name) }
+
+  /// What the subscript reads.
+  @usableFromInline func valueOrDefault<Value: Storable>(_ key: Key<Value>) -> Value {
+    do {
+      let stored = try stored(key)
+      do { return try key.read(stored) } catch { report(error) }
+    } catch { recordFailure(error) }
+    return key.defaultValue
+  }
+
+  /// What the subscript writes.
+  @usableFromInline func setOrReport<Value: Storable>(_ value: Value, for key: Key<Value>) {
+    do { try set(value, for: key) } catch { recordFailure(error) }
+  }
 
   private func stored(_ key: Key<some Storable>) throws(StoreError) -> KeptCore.Value? {
     // What the store's index knows needs no more than a look.

@@ -4,7 +4,7 @@
 import CPlatform
 
 extension Store {
-  package func readBool(_ key: PreparedBytes, _ out: UnsafeMutablePointer<Bool>) -> Bool {
+  @usableFromInline package func readBool(_ key: PreparedBytes, _ out: UnsafeMutablePointer<Bool>) -> Bool {
     var seen = kept_glance()
     if glance(key, &seen), seen.kind == UInt16(KEPT_GLANCE_BOOL) {
       out.pointee = seen.payload.0 == 1
@@ -13,7 +13,7 @@ extension Store {
     return fromMemory(key) { value in value.asBool.map { out.pointee = $0 } }
   }
 
-  package func readInt64(_ key: PreparedBytes, _ out: UnsafeMutablePointer<Int64>) -> Bool {
+  @usableFromInline package func readInt64(_ key: PreparedBytes, _ out: UnsafeMutablePointer<Int64>) -> Bool {
     var seen = kept_glance()
     if glance(key, &seen), seen.kind == UInt16(KEPT_GLANCE_INT) {
       out.pointee = Int64(bitPattern: seen.payload.0)
@@ -22,7 +22,7 @@ extension Store {
     return fromMemory(key) { value in value.asInt64.map { out.pointee = $0 } }
   }
 
-  package func readDouble(_ key: PreparedBytes, _ out: UnsafeMutablePointer<Double>) -> Bool {
+  @usableFromInline package func readDouble(_ key: PreparedBytes, _ out: UnsafeMutablePointer<Double>) -> Bool {
     var seen = kept_glance()
     if glance(key, &seen), seen.kind == UInt16(KEPT_GLANCE_DOUBLE) {
       out.pointee = Double(bitPattern: seen.payload.0)

@@ -48,7 +48,7 @@ struct EntryTable: @unchecked Sendable {
   /// The entry of a key, without a reference of its own: use it before the table changes.
   @inline(__always)
   func find(_ key: UnsafeBufferPointer<UInt8>, hash: UInt64) -> Unmanaged<IndexedEntry>? {
-    var place = Int(truncatingIfNeeded: hash) & mask
+    var place = Int(truncatingIfNeeded: kept_home(hash, UInt64(truncatingIfNeeded: mask)))
     while true {
       let slot = slots + place
       if slot.pointee.hash == 0 { return nil }
@@ -100,7 +100,7 @@ struct EntryTable: @unchecked Sendable {
   }
 
   private func place(for key: UnsafeBufferPointer<UInt8>, _ hash: UInt64) -> UnsafeMutablePointer<kept_slot> {
-    var place = Int(truncatingIfNeeded: hash) & mask
+    var place = Int(truncatingIfNeeded: kept_home(hash, UInt64(truncatingIfNeeded: mask)))
     while slots[place].hash != 0 {
       if slots[place].hash == hash, slots[place].holds(key) { break }
       place = (place + 1) & mask
@@ -113,7 +113,7 @@ struct EntryTable: @unchecked Sendable {
     slots = Self.allocate((mask + 1) * 2)
     mask = mask * 2 + 1
     for place in 0...old.mask where old.slots[place].hash != 0 {
-      var free = Int(truncatingIfNeeded: old.slots[place].hash) & mask
+      var free = Int(truncatingIfNeeded: kept_home(old.slots[place].hash, UInt64(truncatingIfNeeded: mask)))
       while slots[free].hash != 0 { free = (free + 1) & mask }
       slots[free] = old.slots[place]
     }
