@@ -7,7 +7,7 @@ struct ChangeLog {
   let connection: SQLiteConnection
 
   func revision() throws(StoreError) -> Revision {
-    // What the view `revision` says: SQLite takes three times as long to prepare that.
+    // What the view `revision` says: SQLite takes twice as long to prepare that.
     Revision(
       clamping: try connection.integer("SELECT max(floor, coalesce((SELECT max(revision) FROM change), 0)) FROM store"))
   }
