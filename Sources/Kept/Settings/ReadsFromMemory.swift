@@ -4,15 +4,6 @@
 public import KeptCore
 
 extension Store {
-  /// Reads or writes a key; never throws.
-  ///
-  /// It is the subscript of every ``SettingsAccess``, and only faster.
-  @inlinable
-  public subscript<Value: Storable>(key: Key<Value>) -> Value {
-    get { remembered(key) ?? valueOrDefault(key) }
-    set { setOrReport(newValue, for: key) }
-  }
-
   /// A value of a type that is stored as it is; nil leaves everything else to the ordinary way.
   // Each comparison is decided when the program is compiled.
   @inlinable @inline(__always)
