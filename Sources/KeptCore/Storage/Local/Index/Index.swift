@@ -6,6 +6,8 @@
 // - The gate is open for a generation G only if the table was brought up to date between two readings of the pulse that
 //   both gave G, and G is even. So whoever reads G from the pulse and passes the gate for G reads nothing stale: had a
 //   commit become visible meanwhile, the pulse would have moved first.
+// - The table changes only while the gate's sequence number is odd, and that number never returns. So what was copied
+//   without passing, between two readings of the same even number, stood there at a moment when the gate was open for G.
 
 import CPlatform
 
