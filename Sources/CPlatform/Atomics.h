@@ -40,4 +40,7 @@ static inline void kept_subtract64(uint64_t *word, uint64_t value) {
   (void)__atomic_fetch_sub(word, value, __ATOMIC_RELEASE);
 }
 
+/// What comes before stays before, and what comes after stays after.
+static inline void kept_fence(void) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+
 #endif

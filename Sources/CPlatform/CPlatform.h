@@ -8,6 +8,7 @@
 #include "FileSystem.h"
 #include "Futex.h"
 #include "Hash.h"
+#include "Slots.h"
 
 #include <errno.h>
 #include <fcntl.h>

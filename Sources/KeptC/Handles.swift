@@ -33,7 +33,7 @@ final class Tickets<Thing: Sendable>: Sendable {
   func issue(_ ticket: UInt, _ thing: Thing) { table.update { $0.things[ticket >> 1] = thing } }
 
   /// What a ticket stands for; nil after it was withdrawn.
-  func find(_ ticket: UInt) -> Thing? { table.update { $0.things[ticket >> 1] } }
+  func find(_ ticket: UInt) -> Thing? { table.read { $0.things[ticket >> 1] } }
 
   /// Ends a ticket; nil if it had ended already.
   @discardableResult

@@ -17,7 +17,7 @@ public final class Key<Value: Storable>: Keys, @unchecked Sendable {
   // @unchecked is inherited; everything here is constant and Sendable.
   private let checked: Result<PreparedKey, StoreError>
   /// What the index finds the key by; `none` for a name that is no key.
-  let bytes: PreparedBytes
+  @usableFromInline let bytes: PreparedBytes
   private let makeDefault: @Sendable () -> Value
 
   /// Declares a key that reads as `default` where nothing is stored.

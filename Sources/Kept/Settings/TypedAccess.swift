@@ -12,17 +12,11 @@ extension SettingsAccess {
   ///
   /// `settings[.volume] += 1` is two operations, and another writer may come between them: ``Store/update(_:_:)`` is
   /// one. In Python: `settings[key]`.
+  @inlinable
   public subscript<Value: Storable>(key: Key<Value>) -> Value {
-    get {
-      do {
-        let stored = try stored(key)
-        do { return try key.read(stored) } catch { report(error) }
-      } catch { recordFailure(error) }
-      return key.defaultValue
-    }
-    set {
-      do { try set(newValue, for: key) } catch { recordFailure(error) }
-    }
+    // Where `self` is known to be a store, the question costs nothing.
+    get { (self as? Store)?.remembered(key) ?? valueOrDefault(key) }
+    set { setOrReport(newValue, for: key) }
   }
 
   /// Reads a key; its default where nothing is stored.
@@ -30,8 +24,10 @@ extension SettingsAccess {
   /// Throws `wrongType` with the key and both kinds if the stored value is none of the key's type; it stays stored.
   /// The C twins are `kept_get_bool`, `kept_get_int64`, `kept_get_double`, `kept_get_string`, `kept_get_bytes`,
   /// `kept_get_date`, and `kept_get_json` for everything else. In Python: `settings[key]`.
+  @inlinable
   public func value<Value: Storable>(for key: Key<Value>) throws(StoreError) -> Value {
-    try key.read(try stored(key))
+    if let value = (self as? Store)?.remembered(key) { return value }
+    return try storedOrDefault(key)
   }
 
   /// Writes a key; nil removes it.
@@ -77,6 +73,24 @@ extension SettingsAccess {
   ///
   /// The C twin is `kept_revision_of`. In Python: `settings.revision(key)`.
   public func revision(of key: Key<some Storable>) throws(StoreError) -> Revision? { try revision(of: key.name) }
+
+  @usableFromInline func storedOrDefault<Value: Storable>(_ key: Key<Value>) throws(StoreError) -> Value {
+    try key.read(try stored(key))
+  }
+
+  /// What the subscript reads.
+  @usableFromInline func valueOrDefault<Value: Storable>(_ key: Key<Value>) -> Value {
+    do {
+      let stored = try stored(key)
+      do { return try key.read(stored) } catch { report(error) }
+    } catch { recordFailure(error) }
+    return key.defaultValue
+  }
+
+  /// What the subscript writes.
+  @usableFromInline func setOrReport<Value: Storable>(_ value: Value, for key: Key<Value>) {
+    do { try set(value, for: key) } catch { recordFailure(error) }
+  }
 
   private func stored(_ key: Key<some Storable>) throws(StoreError) -> KeptCore.Value? {
     // What the store's index knows needs no more than a look.

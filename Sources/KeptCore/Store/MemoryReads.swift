@@ -1,24 +1,50 @@
 // Reading at the speed of memory: what the index knows is copied out at once, and the answer is true. Whatever is not
 // as plain as that, an absent key, another kind, a closed store, is false: the ordinary way knows how to say it.
 
+import CPlatform
+
 extension Store {
-  package func readBool(_ key: PreparedBytes, _ out: UnsafeMutablePointer<Bool>) -> Bool {
-    fromMemory(key) { value in value.asBool.map { out.pointee = $0 } }
+  @usableFromInline package func readBool(_ key: PreparedBytes, _ out: UnsafeMutablePointer<Bool>) -> Bool {
+    var seen = kept_glance()
+    if glance(key, &seen), seen.kind == UInt16(KEPT_GLANCE_BOOL) {
+      out.pointee = seen.payload.0 == 1
+      return true
+    }
+    return fromMemory(key) { value in value.asBool.map { out.pointee = $0 } }
   }
 
-  package func readInt64(_ key: PreparedBytes, _ out: UnsafeMutablePointer<Int64>) -> Bool {
-    fromMemory(key) { value in value.asInt64.map { out.pointee = $0 } }
+  @usableFromInline package func readInt64(_ key: PreparedBytes, _ out: UnsafeMutablePointer<Int64>) -> Bool {
+    var seen = kept_glance()
+    if glance(key, &seen), seen.kind == UInt16(KEPT_GLANCE_INT) {
+      out.pointee = Int64(bitPattern: seen.payload.0)
+      return true
+    }
+    return fromMemory(key) { value in value.asInt64.map { out.pointee = $0 } }
   }
 
-  package func readDouble(_ key: PreparedBytes, _ out: UnsafeMutablePointer<Double>) -> Bool {
-    fromMemory(key) { value in value.asDouble.map { out.pointee = $0 } }
+  @usableFromInline package func readDouble(_ key: PreparedBytes, _ out: UnsafeMutablePointer<Double>) -> Bool {
+    var seen = kept_glance()
+    if glance(key, &seen), seen.kind == UInt16(KEPT_GLANCE_DOUBLE) {
+      out.pointee = Double(bitPattern: seen.payload.0)
+      return true
+    }
+    return fromMemory(key) { value in value.asDouble.map { out.pointee = $0 } }
   }
 
   /// Copies text and a NUL, if they fit.
   package func readString(
     _ key: PreparedBytes, _ buffer: UnsafeMutableRawPointer, _ capacity: Int, _ length: inout Int
   ) -> Bool {
-    fromMemory(key) { value in
+    var seen = kept_glance()
+    if glance(key, &seen), seen.kind == UInt16(KEPT_GLANCE_TEXT), seen.count < capacity {
+      length = Int(seen.count)
+      withUnsafeBytes(of: &seen.payload) { text in
+        UnsafeMutableRawBufferPointer(start: buffer, count: length).copyMemory(from: .init(rebasing: text[..<length]))
+      }
+      buffer.storeBytes(of: 0, toByteOffset: length, as: UInt8.self)
+      return true
+    }
+    return fromMemory(key) { value in
       guard case .string(let text) = value else { return nil }
       let copied: Bool? = text.utf8.withContiguousStorageIfAvailable { bytes in
         guard bytes.count < capacity, let start = bytes.baseAddress else { return false }
@@ -35,6 +61,12 @@ extension Store {
   package func known(_ key: PreparedBytes) -> Value?? {
     guard let local = shared.local, !hasEnded else { return nil }
     return local._withUnsafeGuaranteedRef { local in local.indexed(key) { $0.value } }
+  }
+
+  @inline(__always)
+  private func glance(_ key: PreparedBytes, _ seen: inout kept_glance) -> Bool {
+    guard let local = shared.local, !hasEnded else { return false }
+    return local._withUnsafeGuaranteedRef { $0.glance(key, &seen) }
   }
 
   /// Gives `copy` the value of a key if the index knows one; nil from it leaves the key to the ordinary way.

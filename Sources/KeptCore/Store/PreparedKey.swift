@@ -3,7 +3,7 @@
 import CPlatform
 
 /// The bytes of a key with their hash, valid as long as whoever owns the bytes says.
-package struct PreparedBytes {
+@usableFromInline package struct PreparedBytes {
   package let bytes: UnsafeBufferPointer<UInt8>
   package let hash: UInt64
 

@@ -107,7 +107,8 @@ public final class Transaction: SettingsAccess {
   private func open<Result: Sendable>(
     _ body: (inout State) throws(StoreError) -> Result
   ) throws(StoreError) -> Result {
-    try state.update { state throws(StoreError) in
+    // Nobody waits for a transaction.
+    try state.updateQuietly { state throws(StoreError) in
       guard !state.hasEnded else { throw StoreError(.closed, "the transaction has ended; begin another") }
       guard forks == Fork.gate.forks else {
         throw StoreError(.forked, "the transaction was begun in the parent of this process; begin another")

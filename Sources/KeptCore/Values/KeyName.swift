@@ -18,10 +18,11 @@ public struct KeyName: Hashable, Comparable, Sendable, CustomStringConvertible {
       throw StoreError(
         .invalid, key: text, "a key has \(length) bytes; at most \(Limits.keyBytes) are allowed")
     }
-    guard !text.utf8.contains(0) else {
+    let exact = ExactString(text)
+    guard !exact.withBytes({ $0.contains(0) }) else {
       throw StoreError(.invalid, "a key holds a NUL at byte \(text.utf8.prefix { $0 != 0 }.count); leave it out")
     }
-    exact = ExactString(text)
+    self.exact = exact
   }
 
   public var text: String { exact.text }

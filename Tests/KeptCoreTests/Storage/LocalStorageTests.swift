@@ -135,7 +135,17 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(1)))
-  func `notices what the sqlite3 shell changes, though it reads from memory`() throws {
+  func `notices what the sqlite3 shell changes, though it reads from memory what it has written`() throws {
+    let storage = try LocalStorage(path: path)
+    try storage.commit(key("a"), .set(1))
+    #expect(try storage.value(key("a")) == 1)
+    _ = try run("/usr/bin/sqlite3", path + "/values.sqlite", "update entry set value = 2 where key = 'a'")
+    while try storage.value(key("a")) == 1 { sched_yield() }
+    #expect(try storage.value(key("a")) == 2)
+  }
+
+  @Test(.timeLimit(.minutes(1)))
+  func `notices what the sqlite3 shell changes, though caches above read from memory`() throws {
     let storage = try LocalStorage(path: path)
     let generation = storage.generationAddress
     try storage.commit(key("a"), .set(1))

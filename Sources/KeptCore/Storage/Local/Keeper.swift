@@ -30,11 +30,15 @@ final class Keeper: Sendable {
     self.look = look
   }
 
-  /// There is something in the log that is not on the disk.
-  func noteWrite() { note { $0.mustSync = true } }
-
-  /// Somebody reads.
-  func noteRead() { note { $0.mustLook = true } }
+  /// Somebody reads from the index, or soon will.
+  ///
+  /// - Parameter mustSync: there is something in the log that is not on the disk, too.
+  func noteUseOfIndex(mustSync: Bool = false) {
+    note { state in
+      state.mustLook = true
+      if mustSync { state.mustSync = true }
+    }
+  }
 
   /// Somebody reads, and keeps what was read for as long as the generation stands still.
   func noteCaching() { note { $0.looksAlways = true } }

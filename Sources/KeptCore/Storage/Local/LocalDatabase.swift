@@ -19,28 +19,33 @@ struct LocalDatabase: Sendable {
     }
   }
 
-  /// Connects again; throws `unavailable` if another database is in the folder by now.
-  func connect(to store: StoreID) throws(StoreError) -> SQLiteConnection {
-    let connection = try connect()
-    guard try LocalReader(connection).storeID() == store else {
-      throw StoreError(.unavailable, "another store has taken the place of the one in \(folder.path); open it again")
+  /// Connects again to a store; throws `unavailable` if another one is in the folder by now.
+  func connect(to store: StoreID) throws(StoreError) -> LocalReader {
+    try connect { reader throws(StoreError) in
+      guard try reader.storeID() == store else {
+        throw StoreError(.unavailable, "another store has taken the place of the one in \(folder.path); open it again")
+      }
     }
-    return connection
   }
 
-  /// Opens another connection; throws `unsupported` for a database that is not ours, or of a later version.
-  func connect() throws(StoreError) -> SQLiteConnection {
+  /// Opens another connection; throws `unsupported` for a database that is not ours, or of a later version, and what
+  /// `look` throws, which sees the database at the same moment.
+  func connect(_ look: (LocalReader) throws(StoreError) -> Void = { _ in }) throws(StoreError) -> LocalReader {
     let connection = try SQLiteConnection(path: folder.database, busyTimeoutMilliseconds: busyTimeoutMilliseconds)
+    let reader = LocalReader(connection)
     do throws(StoreError) {
-      // 4,000 of our pages are as much log as 1,000 of SQLite's usual ones.
-      try connection.run(
-        "PRAGMA cell_size_check = ON; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 4000")
-      try LocalSchema.check(connection, path: folder.path)
+      try connection.run("PRAGMA cell_size_check = ON")
+      // As much log as 1,000 of SQLite's usual pages, which are four times as large as ours.
+      connection.checkpointsAutomatically(afterPages: 4000)
+      try reader.atOneMoment { () throws(StoreError) in
+        try LocalSchema.check(connection, path: folder.path)
+        try look(reader)
+      }
+      return reader
     } catch {
       // A database that was not understood is left exactly as it was found.
       connection.leaveLog()
       throw error
     }
-    return connection
   }
 }

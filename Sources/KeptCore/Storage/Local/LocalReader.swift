@@ -7,6 +7,8 @@
 final class LocalReader: OnConnection {
   let connection: SQLiteConnection
   let log: ChangeLog
+  // A database keeps its id for life.
+  private var knownID: StoreID?
 
   init(_ connection: SQLiteConnection) {
     self.connection = connection
@@ -20,8 +22,10 @@ final class LocalReader: OnConnection {
     let revision: Revision
   }
 
+  private static let selectRow: StaticString = "SELECT kind, value, revision FROM entry WHERE key = ?1"
+
   func row(for key: KeyName) throws(StoreError) -> Row? {
-    let rows = try connection.statement("SELECT kind, value, revision FROM entry WHERE key = ?1")
+    let rows = try connection.statement(Self.selectRow)
     try rows.bind(1, text: key.exact)
     return try rows.first {
       let value: Result<Value?, StoreError>
@@ -39,11 +43,24 @@ final class LocalReader: OnConnection {
   func revision() throws(StoreError) -> Revision { try log.revision() }
 
   func storeID() throws(StoreError) -> StoreID {
-    let rows = try connection.statement("SELECT uuid FROM store")
+    if let knownID { return knownID }
+    // One statement asks two tables, because each that is prepared makes opening slower; the view would cost as much.
+    let rows = try connection.statement("SELECT uuid, (SELECT max(revision) FROM change) FROM store")
     let bytes = try rows.first { rows.bytes(0) } ?? []
     guard bytes.count == 16 else { throw StoreError(.corrupt, "the store has lost its id; keep a copy of its folder") }
     func half(_ bytes: ArraySlice<UInt8>) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }
-    return StoreID(high: half(bytes[..<8]), low: half(bytes[8...]))
+    let id = StoreID(high: half(bytes[..<8]), low: half(bytes[8...]))
+    knownID = id
+    return id
+  }
+
+  /// Throws unless every table can be asked.
+  func checkTables() throws(StoreError) {
+    _ = try storeID()
+    // An empty text is nobody's key.
+    let rows = try connection.statement(Self.selectRow)
+    try rows.bind(1, text: "")
+    _ = try rows.first {}
   }
 
   func keys(prefix: ExactString) throws(StoreError) -> [KeyName] {

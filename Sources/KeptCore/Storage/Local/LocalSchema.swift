@@ -74,10 +74,10 @@ enum LocalSchema {
   static func check(_ connection: SQLiteConnection, path: String) throws(StoreError) {
     let application = try connection.integer("PRAGMA application_id")
     let version = try connection.integer("PRAGMA user_version")
-    guard try connection.integer("PRAGMA page_count") > 0 else {
-      throw StoreError(.corrupt, "the database in \(path) is empty: what it held was cut off")
-    }
     guard application == applicationID else {
+      guard try connection.integer("PRAGMA page_count") > 0 else {
+        throw StoreError(.corrupt, "the database in \(path) is empty: what it held was cut off")
+      }
       throw StoreError(
         .unsupported, "\(path) is not a store of Kept (application id \(application)); give another location")
     }

@@ -1,5 +1,8 @@
 // A folder with an SQLite database in it, and a mapped page that tells every process at once when it has changed.
 
+import CPlatform
+import Synchronization
+
 /// The default storage: values last in `values.sqlite`, shared by every process that opens the folder.
 ///
 /// Reads come from an index in memory for as long as the pulse stands still; writers of one process commit in groups.
@@ -17,6 +20,7 @@ public final class LocalStorage: Storage {
   private let log: LogSync
   private let keeper: Keeper
   private let watchers = Monitor(Watchers())
+  private let hasRead = Atomic<Bool>(false)
 
   private struct Watchers {
     var interruptions = 0
@@ -42,12 +46,11 @@ public final class LocalStorage: Storage {
     self.database = database
     let id = try reader.storeID()
     let index = Index()
-    let filler = IndexFiller(
-      index, pulse, OnDemand(reader) { () throws(StoreError) in LocalReader(try database.connect(to: id)) })
-    let first = LocalWriter(try database.connect(), pulse, filler, limit: limit)
+    let filler = IndexFiller(index, pulse, OnDemand(reader) { () throws(StoreError) in try database.connect(to: id) })
+    // Whoever only reads needs none.
     let writer = Monitor(
-      OnDemand(first) { () throws(StoreError) in
-        LocalWriter(try database.connect(to: id), pulse, filler, limit: limit)
+      OnDemand { () throws(StoreError) in
+        try LocalWriter(try database.connect(to: id).connection, pulse, filler, limit: limit)
       })
     let log = LogSync(of: id, in: database)
     (self.pulse, self.index, self.filler, self.writer, self.log) = (pulse, index, filler, writer, log)
@@ -83,7 +86,11 @@ public final class LocalStorage: Storage {
   public func entry(for key: KeyName) throws(StoreError) -> Entry? {
     let known: Entry?? = key.exact.withBytes { bytes in indexed(PreparedBytes(bytes)) { $0.entry } }
     if let known { return known }
-    keeper.noteRead()
+    // Whoever asks but once needs neither the index nor a thread.
+    if !hasRead.exchange(true, ordering: .relaxed) {
+      return try filler.read { reader throws(StoreError) in try reader.entry(for: key) }
+    }
+    keeper.noteUseOfIndex()
     return try filler.entry(for: key)
   }
 
@@ -95,6 +102,13 @@ public final class LocalStorage: Storage {
     let generation = pulse.generation
     guard generation % 2 == 0 else { return nil }
     return index.read(key, at: generation, body)
+  }
+
+  /// Copies what the index can tell of a key at a glance, without meeting another thread; false: ask ``indexed(_:_:)``.
+  @inline(__always)
+  func glance(_ key: PreparedBytes, _ out: inout kept_glance) -> Bool {
+    let generation = pulse.generation
+    return generation % 2 == 0 && index.glance(key, at: generation, &out)
   }
 
   public func revision() throws(StoreError) -> Revision {
@@ -112,11 +126,9 @@ public final class LocalStorage: Storage {
   /// A durable commit is a shared one and a sync of the log: then it is on the disk with all that came before it.
   public func commit(_ batch: Batch) throws(StoreError) -> Commit {
     let commit = try commits.commit(batch)
-    if batch.durability == .durable {
-      try log.wait()
-    } else if !commit.changes.isEmpty {
-      keeper.noteWrite()
-    }
+    // What was written stands in the index.
+    if !commit.changes.isEmpty { keeper.noteUseOfIndex(mustSync: batch.durability == .shared) }
+    if batch.durability == .durable { try log.wait() }
     return commit
   }
 

@@ -6,7 +6,8 @@ import CSQLite
 /// An open database connection with its prepared statements.
 final class SQLiteConnection {
   private let handle: OpaquePointer
-  private var statements: [StaticName: SQLiteStatement] = [:]
+  // A dozen: looking at each is faster than hashing one.
+  private var statements: [(name: UInt, statement: SQLiteStatement)] = []
   private var patience: Int
 
   /// Opens a database file that exists.
@@ -47,7 +48,7 @@ final class SQLiteConnection {
   }
 
   deinit {
-    for statement in statements.values { statement.finalize() }
+    for kept in statements { kept.statement.finalize() }
     sqlite3_close_v2(handle)
   }
 
@@ -62,8 +63,9 @@ final class SQLiteConnection {
   /// Use it up, or reset it, before the next use; the time for which it may wait begins now.
   func statement(_ sql: StaticString) throws(StoreError) -> SQLiteStatement {
     SQLitePatience.begin(milliseconds: patience)
-    let name = StaticName(sql)
-    if let kept = statements[name] { return kept }
+    // A literal is known by its address: finding its prepared statement makes no String.
+    let name = UInt(bitPattern: sql.utf8Start)
+    for kept in statements where kept.name == name { return kept.statement }
     var prepared: OpaquePointer?
     let status = sqlite3_prepare_v3(
       handle, sql.description, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &prepared, nil)
@@ -71,7 +73,7 @@ final class SQLiteConnection {
       throw StoreError.sqlite(status, handle, doing: "prepare \"\(sql)\"")
     }
     let statement = SQLiteStatement(prepared, of: handle)
-    statements[name] = statement
+    statements.append((name, statement))
     return statement
   }
 
@@ -135,6 +137,12 @@ final class SQLiteConnection {
   /// Whether another database is in this one's place by now, or none.
   var hasMoved: Bool { kept_sqlite_has_moved(handle) != 0 }
 
+  /// How many rows the last statement that changes rows has changed.
+  var changedRows: Int64 { sqlite3_changes64(handle) }
+
+  /// How long the log may grow before a commit copies it into the database.
+  func checkpointsAutomatically(afterPages pages: Int32) { sqlite3_wal_autocheckpoint(handle, pages) }
+
   /// Closing will neither copy the log into the database nor remove it.
   func leaveLog() { kept_sqlite_configure(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1) }
 
@@ -145,12 +153,4 @@ final class SQLiteConnection {
 
 extension SQLiteConnection: OnConnection {
   var connection: SQLiteConnection { self }
-}
-
-/// A literal is known by its address: finding its prepared statement makes no String.
-private struct StaticName: Hashable {
-  private let address: UInt
-  init(_ text: StaticString) {
-    address = text.hasPointerRepresentation ? UInt(bitPattern: text.utf8Start) : UInt(text.unicodeScalar.value)
-  }
 }

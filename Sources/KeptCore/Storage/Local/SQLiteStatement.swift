@@ -30,6 +30,11 @@ struct SQLiteStatement {
     try check(text.withBytes { kept_sqlite_bind_text(statement, index, $0.baseAddress, UInt64($0.count)) })
   }
 
+  /// Binds text that is there for ever, and need not be copied.
+  func bind(_ index: Int32, constant text: StaticString) throws(StoreError) {
+    try check(kept_sqlite_bind_constant(statement, index, text.utf8Start, UInt64(text.utf8CodeUnitCount)))
+  }
+
   /// Binds text that need not be UTF-8: it serves only as a bound for comparisons.
   func bind(_ index: Int32, textBytes: [UInt8]) throws(StoreError) {
     try check(

@@ -36,10 +36,11 @@ struct StoreFolder {
   /// A new database is made whole under a name of its own and then linked into place: whoever opens the folder
   /// meanwhile, or finds it after a kill in the middle, sees either none or a complete one.
   func prepare(_ fill: (_ path: String) throws(StoreError) -> Void) throws(StoreError) {
-    try Self.makeDirectories(path)
+    let isThere = access(database, F_OK) == 0
+    if !isThere { try Self.makeDirectories(path) }
     let fileSystem = if let fileSystem { fileSystem } else { try FileSystem(of: path) }
     try fileSystem.checkLocal(path)
-    guard access(database, F_OK) != 0 else { return }
+    guard !isThere else { return }
     let draft = draftName()
     defer { for suffix in ["", "-wal", "-shm"] { unlink(draft + suffix) } }
     try Self.makeFile(draft)

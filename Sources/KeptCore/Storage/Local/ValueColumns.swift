@@ -16,7 +16,7 @@ import CSQLite
 extension SQLiteStatement {
   /// Binds the kind and the value to two parameters that follow each other.
   func bind(_ index: Int32, kindAnd value: Value) throws(StoreError) {
-    try bind(index, text: ExactString(value.kind.rawValue))
+    try bind(index, constant: value.kind.name)
     try bind(index + 1, value)
   }
 
@@ -39,8 +39,8 @@ extension SQLiteStatement {
   ///
   /// Throws `corrupt` where the two do not fit each other: then somebody else wrote them.
   func value(_ column: Int32) throws(StoreError) -> Value {
-    let name = string(column) ?? ""
-    guard let kind = Value.Kind(rawValue: name) else {
+    guard let kind = withBytes(column, Value.Kind.init(name:)) else {
+      let name = string(column) ?? ""
       throw StoreError(.corrupt, "its row names the kind \"\(name)\", which Kept does not have; set it anew")
     }
     guard let value = try value(of: kind, column + 1) else {
@@ -78,5 +78,32 @@ extension SQLiteStatement {
     } catch {
       throw StoreError(.corrupt, offset: error.offset, "its row is damaged: \(error.message)")
     }
+  }
+}
+
+extension Value.Kind {
+  /// The raw value, for SQLite to keep: no String is made of it, nor compared.
+  fileprivate var name: StaticString {
+    switch self {
+    case .null: "null"
+    case .bool: "bool"
+    case .int: "int"
+    case .uint: "uint"
+    case .double: "double"
+    case .string: "string"
+    case .bytes: "bytes"
+    case .date: "date"
+    case .array: "array"
+    case .dictionary: "dictionary"
+    }
+  }
+
+  fileprivate init?(name: UnsafeBufferPointer<UInt8>) {
+    let kind = Self.allCases.first { kind in
+      kind.name.utf8CodeUnitCount == name.count
+        && kind.name.withUTF8Buffer { $0.elementsEqual(name) }
+    }
+    guard let kind else { return nil }
+    self = kind
   }
 }

@@ -116,7 +116,7 @@ extension MemoryStorage.Contents {
 
   /// What the batch changes; edits that leave a key as it is are left out.
   fileprivate func changes(by batch: Batch) -> [Change] {
-    batch.edits.sorted { $0.key < $1.key }.compactMap { key, edit in
+    batch.inOrder.compactMap { key, edit in
       let old = entries[key]?.value
       return edit.value == old ? nil : Change(key: key, old: old, new: edit.value)
     }

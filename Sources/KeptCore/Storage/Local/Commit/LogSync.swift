@@ -21,7 +21,8 @@ final class LogSync: Sendable {
   private let log: Monitor<Log>
 
   init(of store: StoreID, in database: LocalDatabase) {
-    log = Monitor(Log(connection: OnDemand { () throws(StoreError) in try database.connect(to: store) }))
+    log = Monitor(
+      Log(connection: OnDemand { () throws(StoreError) in try database.connect(to: store).connection }))
   }
 
   func close() { log.update { $0.connection.close() } }

@@ -44,32 +44,24 @@ extension LocalDatabase {
   private static let patienceMilliseconds = 50
 
   private func enter(_ file: PulseFile) throws(StoreError) -> sending (LocalReader, Pulse) {
-    let reader = LocalReader(try connectToWhole())
+    let reader = try connectToWhole()
     return (reader, try file.pulse(of: reader.storeID()))
   }
 
   /// Connects, and looks whether all pages are there and all tables can be asked.
-  private func connectToWhole() throws(StoreError) -> SQLiteConnection {
+  private func connectToWhole() throws(StoreError) -> LocalReader {
     // What would be written to the old database now would be lost with it.
     guard !Salvage.isUnfinished(in: folder) else {
       throw StoreError(.corrupt, "the salvage of the store in \(folder.path) was not finished; open it again")
     }
-    let connection = try connect()
-    do throws(StoreError) {
-      let reader = LocalReader(connection)
-      try reader.atOneMoment { () throws(StoreError) in
-        _ = try reader.storeID()
-        _ = try reader.revision()
-        _ = try connection.statement("SELECT key, kind, value, revision FROM entry LIMIT 1").first {}
-        guard try connection.hasAllPages() else {
-          throw StoreError(.corrupt, "the database in \(folder.path) was cut off; what can be read is salvaged")
-        }
+    return try connect { reader throws(StoreError) in
+      do throws(StoreError) { try reader.checkTables() } catch {
+        // A table that is not there was there.
+        throw error.code == .failed ? StoreError(.corrupt, error.message) : error
       }
-      return connection
-    } catch {
-      connection.leaveLog()
-      // A table that is not there was there.
-      throw error.code == .failed ? StoreError(.corrupt, error.message) : error
+      guard try reader.connection.hasAllPages() else {
+        throw StoreError(.corrupt, "the database in \(folder.path) was cut off; what can be read is salvaged")
+      }
     }
   }
 
@@ -92,7 +84,8 @@ extension LocalDatabase {
 
   /// Somebody else may have mended it meanwhile, and a mark may be an old one.
   private func isSound() -> Bool {
-    guard let connection = try? connectToWhole(), let check = try? connection.statement("PRAGMA integrity_check(1)")
+    guard let connection = try? connectToWhole().connection,
+      let check = try? connection.statement("PRAGMA integrity_check(1)")
     else { return false }
     let isSound = (try? check.first { check.string(0) == "ok" }) == true
     if !isSound { connection.leaveLog() }

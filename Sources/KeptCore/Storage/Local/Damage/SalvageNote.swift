@@ -45,6 +45,6 @@ extension LocalStorage {
     defer { Fork.gate.leave() }
     // Closed stores say so.
     guard try salvage() != nil else { return }
-    try SalvageNote.acknowledge(database.connect())
+    try SalvageNote.acknowledge(database.connect().connection)
   }
 }

@@ -21,40 +21,38 @@ final class IndexedEntry: Sendable {
 
 /// Open addressing with linear probing; at most half full.
 ///
-/// Not thread-safe: a ``ReadersGate`` stands before it.
+/// Not thread-safe: a ``ReadersGate`` stands before it. But who only glances stands outside the gate, and looks whether
+/// the table was changed meanwhile: so slots and the bytes of keys are given back only with the whole table.
 struct EntryTable: @unchecked Sendable {
   // Invariants: `hash` 0 marks an empty slot; from a key's home slot to its own there is no empty one; the slot owns a
-  // reference to its entry, and `bytes` point into a copy of the key that the slot owns.
-  fileprivate struct Slot {
-    var hash: UInt64 = 0
-    var bytes: UnsafeMutablePointer<UInt8>?
-    var length = 0
-    var entry: Unmanaged<IndexedEntry>?
-  }
-
-  private var slots: UnsafeMutablePointer<Slot>
+  // reference to its entry, and what it tells at a glance is the value of that entry.
+  private var slots: UnsafeMutablePointer<kept_slot>
   private var mask: Int
+  private var keys = KeyArena()
+  // Every array of slots that there ever was, the last one in use; together the others are smaller than that.
+  private var arrays: [UnsafeMutablePointer<kept_slots>] = []
+  /// The array in use, for those who glance.
+  let shown: UnsafeMutablePointer<UnsafeMutablePointer<kept_slots>?>
   private(set) var count = 0
   /// How many entries say that a key is absent.
   private(set) var absent = 0
 
   init() {
-    slots = Self.allocate(1024)
     mask = 1023
+    slots = Self.allocate(1024)
+    shown = .allocate(capacity: 1)
+    shown.initialize(to: nil)
+    show()
   }
 
   /// The entry of a key, without a reference of its own: use it before the table changes.
   @inline(__always)
   func find(_ key: UnsafeBufferPointer<UInt8>, hash: UInt64) -> Unmanaged<IndexedEntry>? {
-    var place = Int(truncatingIfNeeded: hash) & mask
+    var place = Int(truncatingIfNeeded: kept_home(hash, UInt64(truncatingIfNeeded: mask)))
     while true {
       let slot = slots + place
       if slot.pointee.hash == 0 { return nil }
-      if slot.pointee.hash == hash, slot.pointee.length == key.count, let bytes = slot.pointee.bytes,
-        let start = key.baseAddress, kept_same_bytes(bytes, start, key.count)
-      {
-        return slot.pointee.entry
-      }
+      if slot.pointee.hash == hash, slot.pointee.holds(key) { return slot.pointee.indexed }
       place = (place &+ 1) & mask
     }
   }
@@ -62,34 +60,47 @@ struct EntryTable: @unchecked Sendable {
   /// Puts an entry in, or in place of the one that its key has; one of a lower revision is left out.
   mutating func put(_ entry: IndexedEntry, hash: UInt64) {
     let slot = entry.key.exact.withBytes { place(for: $0, hash) }
-    if let old = slot.pointee.entry?.takeUnretainedValue() {
+    if let old = slot.pointee.indexed?.takeUnretainedValue() {
       guard old.revision <= entry.revision else { return }
       if old.value == nil { absent -= 1 }
-      slot.pointee.entry?.release()
+      slot.pointee.indexed?.release()
     } else {
-      entry.key.exact.withBytes { slot.pointee.own($0, hash) }
+      entry.key.exact.withBytes { bytes in
+        slot.pointee.bytes = UnsafePointer(keys.copy(bytes))
+        slot.pointee.length = UInt32(truncatingIfNeeded: bytes.count)
+      }
+      slot.pointee.hash = hash
       count += 1
     }
     if entry.value == nil { absent += 1 }
-    slot.pointee.entry = .passRetained(entry)
+    slot.pointee.entry = Unmanaged.passRetained(entry).toOpaque()
+    slot.pointee.tell(entry.value)
     if count * 2 > mask { grow() }
   }
 
-  /// Forgets everything, and the memory with it.
+  /// Forgets everything; the memory is kept for what comes.
   mutating func removeAll() {
-    for place in 0...mask { slots[place].free() }
-    slots.deallocate()
-    self = EntryTable()
+    for place in 0...mask {
+      slots[place].indexed?.release()
+      slots[place] = kept_slot()
+    }
+    keys.removeAll()
+    (count, absent) = (0, 0)
   }
 
-  /// Frees what the table owns; it must not be used again.
+  /// Frees what the table owns; it must not be used again, nor glanced at.
   func deallocate() {
-    for place in 0...mask { slots[place].free() }
-    slots.deallocate()
+    for place in 0...mask { slots[place].indexed?.release() }
+    for array in arrays {
+      UnsafeMutableRawPointer(array.pointee.slots).deallocate()
+      array.deallocate()
+    }
+    keys.deallocate()
+    shown.deallocate()
   }
 
-  private func place(for key: UnsafeBufferPointer<UInt8>, _ hash: UInt64) -> UnsafeMutablePointer<Slot> {
-    var place = Int(truncatingIfNeeded: hash) & mask
+  private func place(for key: UnsafeBufferPointer<UInt8>, _ hash: UInt64) -> UnsafeMutablePointer<kept_slot> {
+    var place = Int(truncatingIfNeeded: kept_home(hash, UInt64(truncatingIfNeeded: mask)))
     while slots[place].hash != 0 {
       if slots[place].hash == hash, slots[place].holds(key) { break }
       place = (place + 1) & mask
@@ -102,36 +113,49 @@ struct EntryTable: @unchecked Sendable {
     slots = Self.allocate((mask + 1) * 2)
     mask = mask * 2 + 1
     for place in 0...old.mask where old.slots[place].hash != 0 {
-      var free = Int(truncatingIfNeeded: old.slots[place].hash) & mask
+      var free = Int(truncatingIfNeeded: kept_home(old.slots[place].hash, UInt64(truncatingIfNeeded: mask)))
       while slots[free].hash != 0 { free = (free + 1) & mask }
       slots[free] = old.slots[place]
     }
-    old.slots.deallocate()
+    show()
   }
 
-  private static func allocate(_ count: Int) -> UnsafeMutablePointer<Slot> {
-    let slots = UnsafeMutablePointer<Slot>.allocate(capacity: count)
-    slots.initialize(repeating: Slot(), count: count)
-    return slots
+  private mutating func show() {
+    let array = UnsafeMutablePointer<kept_slots>.allocate(capacity: 1)
+    array.initialize(to: kept_slots(mask: UInt64(mask), slots: slots))
+    arrays.append(array)
+    kept_publish_slots(shown, array)
+  }
+
+  private static func allocate(_ count: Int) -> UnsafeMutablePointer<kept_slot> {
+    let size = MemoryLayout<kept_slot>.stride
+    let bytes = UnsafeMutableRawPointer.allocate(byteCount: count * size, alignment: size)
+    return bytes.initializeMemory(as: kept_slot.self, repeating: kept_slot(), count: count)
   }
 }
 
-extension EntryTable.Slot {
+extension kept_slot {
+  @inline(__always)
   fileprivate func holds(_ key: UnsafeBufferPointer<UInt8>) -> Bool {
-    guard length == key.count, let bytes, let start = key.baseAddress else { return false }
-    return kept_same_bytes(bytes, start, length)
+    guard Int(length) == key.count, let bytes, let start = key.baseAddress else { return false }
+    return kept_same_bytes(bytes, start, key.count)
   }
 
-  fileprivate mutating func own(_ key: UnsafeBufferPointer<UInt8>, _ hash: UInt64) {
-    let copy = UnsafeMutablePointer<UInt8>.allocate(capacity: max(key.count, 1))
-    if let start = key.baseAddress { copy.update(from: start, count: key.count) }
-    self.hash = hash
-    bytes = copy
-    length = key.count
-  }
+  @inline(__always)
+  fileprivate var indexed: Unmanaged<IndexedEntry>? { entry.map { .fromOpaque($0) } }
 
-  fileprivate func free() {
-    bytes?.deallocate()
-    entry?.release()
+  /// Says at a glance what can be said.
+  fileprivate mutating func tell(_ value: Value?) {
+    (count, payload) = (0, (0, 0, 0, 0))
+    switch value {
+    case nil: kind = UInt16(KEPT_GLANCE_ABSENT)
+    case .bool(let value): (kind, payload.0) = (UInt16(KEPT_GLANCE_BOOL), value ? 1 : 0)
+    case .int(let value): (kind, payload.0) = (UInt16(KEPT_GLANCE_INT), UInt64(bitPattern: value))
+    case .double(let value): (kind, payload.0) = (UInt16(KEPT_GLANCE_DOUBLE), value.bitPattern)
+    case .string(let text) where text.utf8.count <= KEPT_GLANCE_BYTES:
+      (kind, count) = (UInt16(KEPT_GLANCE_TEXT), UInt16(text.utf8.count))
+      withUnsafeMutableBytes(of: &payload) { $0.copyBytes(from: text.utf8) }
+    default: kind = UInt16(KEPT_NO_GLANCE)
+    }
   }
 }

@@ -6,6 +6,8 @@
 // - The gate is open for a generation G only if the table was brought up to date between two readings of the pulse that
 //   both gave G, and G is even. So whoever reads G from the pulse and passes the gate for G reads nothing stale: had a
 //   commit become visible meanwhile, the pulse would have moved first.
+// - The table changes only while the gate's sequence number is odd, and that number never returns. So what was copied
+//   without passing, between two readings of the same even number, stood there at a moment when the gate was open for G.
 
 import CPlatform
 
@@ -15,13 +17,20 @@ import CPlatform
 final class Index: @unchecked Sendable {
   // `table` and `applied` are touched by readers inside the gate, and by the one changer while it is closed.
   private let gate = ReadersGate()
-  private var table = EntryTable()
+  private var table: EntryTable
+  // The same slots, for those who glance at them from outside the gate.
+  private let shown: UnsafeMutablePointer<UnsafeMutablePointer<kept_slots>?>
   private(set) var applied: Revision = 0
   // One seed for the process, so that a prepared key serves every store.
   private static let seed = UInt64.random(in: 1 ... .max)
 
   /// So many absent keys are remembered; with one more all of them are forgotten.
   private static let absentLimit = 16_384
+
+  init() {
+    table = EntryTable()
+    shown = table.shown
+  }
 
   deinit {
     table.deallocate()
@@ -42,6 +51,13 @@ final class Index: @unchecked Sendable {
     gate.pass(at: generation) {
       table.find(key.bytes, hash: key.hash)?._withUnsafeGuaranteedRef { body($0) }
     }
+  }
+
+  /// Copies what the index can tell of a key at a glance, and writes no word that others see; false: ask ``read(_:at:_:)``.
+  @inline(__always)
+  func glance(_ key: PreparedBytes, at generation: UInt64, _ out: inout kept_glance) -> Bool {
+    kept_take_glance(
+      shown, gate.sequence, gate.open, generation, key.bytes.baseAddress, key.bytes.count, key.hash, &out)
   }
 
   /// Whether it holds nothing.
@@ -86,6 +102,9 @@ final class Index: @unchecked Sendable {
   /// What a change may do while the gate is closed.
   struct Changes {
     fileprivate var table: EntryTable
+
+    /// How many keys are known, the absent ones too.
+    var count: Int { table.count }
 
     /// Puts an entry in.
     mutating func put(_ entry: IndexedEntry) {

@@ -17,6 +17,8 @@ final class IndexFiller: Sendable {
   private static let deltaLimit = 4096
   /// What a commit of so few keys has written is likely to be read or written again.
   private static let worthKnowing = 64
+  /// And what a larger one has, while the index is as small as that: an import is bounded in memory.
+  private static let smallIndex = 4096
 
   init(_ index: Index, _ pulse: Pulse, _ reader: sending OnDemand<LocalReader>) {
     self.index = index
@@ -55,7 +57,8 @@ final class IndexFiller: Sendable {
       index.change(current: own &+ 1, applied: last.revision) { changes in
         for commit in commits {
           for change in commit.changes {
-            guard index.knows(change.key) || commit.changes.count <= Self.worthKnowing else { continue }
+            let isWorthKnowing = commit.changes.count <= Self.worthKnowing || changes.count < Self.smallIndex
+            guard isWorthKnowing || index.knows(change.key) else { continue }
             changes.put(IndexedEntry(change.key, Entry(value: change.new, revision: commit.revision)))
           }
         }
@@ -63,9 +66,13 @@ final class IndexFiller: Sendable {
     }
   }
 
-  /// The value of a key at a revision, if the index has it: an inner nil is an absent key.
-  func known(_ key: KeyName, at revision: Revision) -> Value?? {
-    state.updateQuietly { _ in index.applied == revision ? index.entry(for: key).map(\.value) : nil }
+  /// The values of keys at a revision, of each that the index has: an inner nil is an absent key.
+  ///
+  /// - Returns: one for each key, or nothing if the index is at another revision.
+  func known(_ keys: some Sequence<KeyName>, at revision: Revision) -> [Value??] {
+    state.updateQuietly { _ in
+      index.applied == revision && !index.isEmpty ? keys.map { index.entry(for: $0).map(\.value) } : []
+    }
   }
 
   /// Runs `body` with the reading connection.

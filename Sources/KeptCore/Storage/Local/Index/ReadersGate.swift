@@ -10,7 +10,9 @@ import CPlatform
 struct ReadersGate: @unchecked Sendable {
   // All words are atomic. They live as long as the process: a late reader must not touch freed memory.
   private let stripes: UnsafeMutablePointer<UInt64>
-  private let open: UnsafeMutablePointer<UInt64>
+  let open: UnsafeMutablePointer<UInt64>
+  /// Moved before and after each change, so it is odd during one; it never returns to a number.
+  let sequence: UnsafeMutablePointer<UInt64>
 
   private static let stripeCount = 64
   private static let wordsApart = 16
@@ -23,6 +25,7 @@ struct ReadersGate: @unchecked Sendable {
     stripes.initialize(repeating: 0, count: words)
     open = stripes + Self.stripeCount * Self.wordsApart
     open.pointee = Self.closed
+    sequence = open + 1
   }
 
   func deallocate() { stripes.deallocate() }
@@ -54,6 +57,10 @@ struct ReadersGate: @unchecked Sendable {
     for stripe in 0..<Self.stripeCount {
       while kept_load64(stripes + stripe * Self.wordsApart) != 0 { sched_yield() }
     }
-    kept_store64(open, body() ?? Self.closed)
+    kept_add64(sequence, 1)
+    kept_fence()
+    let generation = body() ?? Self.closed
+    kept_add64(sequence, 1)
+    kept_store64(open, generation)
   }
 }

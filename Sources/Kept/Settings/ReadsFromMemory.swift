@@ -1,0 +1,23 @@
+// The shortest way to a setting: in a store, a Bool, Int or Double that was read before is copied out of the index, in
+// code that the compiler makes for just that type, in the program itself.
+
+public import KeptCore
+
+extension Store {
+  /// A value of a type that is stored as it is; nil leaves everything else to the ordinary way.
+  // Each comparison is decided when the program is compiled.
+  @inlinable @inline(__always)
+  func remembered<Value: Storable>(_ key: Key<Value>) -> Value? {
+    if Value.self == Int.self {
+      var number: Int64 = 0
+      if readInt64(key.bytes, &number) { return Int(exactly: number) as? Value }
+    } else if Value.self == Bool.self {
+      var isOn = false
+      if readBool(key.bytes, &isOn) { return isOn as? Value }
+    } else if Value.self == Double.self {
+      var number = 0.0
+      if readDouble(key.bytes, &number) { return number as? Value }
+    }
+    return nil
+  }
+}
