@@ -15,6 +15,8 @@ public struct Batch: Sendable {
   /// What must hold, or nothing is applied.
   public var conditions: [Condition] = []
   public var durability: Durability
+  /// Who commits it.
+  public var author = Author()
 
   public enum Edit: Sendable, Hashable {
     case set(Value)
@@ -25,6 +27,16 @@ public struct Batch: Sendable {
 
   /// Adds an edit; the last one for a key counts.
   public mutating func edit(_ key: KeyName, _ edit: Edit) { edits[key] = edit }
+}
+
+/// Who commits: notices tell observers.
+public struct Author: Sendable, Hashable {
+  /// What the writer calls itself, for other processes too.
+  public var tag: String?
+  /// The handle, within this process.
+  package var handle: ObjectIdentifier?
+
+  public init(tag: String? = nil) { self.tag = tag }
 }
 
 /// What a commit relies on.

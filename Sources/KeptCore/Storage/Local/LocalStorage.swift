@@ -17,6 +17,7 @@ public final class LocalStorage: Storage {
   private let log: LogSync
   private let keeper: Keeper
   private let watchers = Monitor(Watchers())
+  private let witness: Monitor<(any CommitWitness)?>
 
   private struct Watchers {
     var interruptions = 0
@@ -43,10 +44,13 @@ public final class LocalStorage: Storage {
     let id = try reader.storeID()
     let index = Index()
     let filler = IndexFiller(index, pulse, OnDemand(reader) { () throws(StoreError) in try database.reader(of: id) })
-    let first = LocalWriter(try database.connect(), pulse, filler, limit: limit)
-    let writer = Monitor(
-      OnDemand(first) { () throws(StoreError) in LocalWriter(try database.connect(), pulse, filler, limit: limit) })
+    let witness = Monitor<(any CommitWitness)?>(nil)
+    let makeWriter = { @Sendable () throws(StoreError) in
+      LocalWriter(try database.connect(), pulse, filler, limit: limit, witness: witness.read(\.self))
+    }
+    let writer = Monitor(OnDemand(make: makeWriter))
     let log = LogSync(of: database)
+    self.witness = witness
     (self.pulse, self.index, self.filler, self.writer, self.log) = (pulse, index, filler, writer, log)
     commits = GroupCommit { Self.commit($0, by: writer, telling: filler) }
     keeper = Keeper(
@@ -96,6 +100,10 @@ public final class LocalStorage: Storage {
     try filler.read { reader throws(StoreError) in try reader.keys(prefix: prefix) }
   }
 
+  public func entries(in scopes: [Scope]) throws(StoreError) -> (entries: [KeyedEntry], revision: Revision) {
+    try filler.read { reader throws(StoreError) in try reader.entries(in: scopes) }
+  }
+
   public func changes(after revision: Revision) throws(StoreError) -> ChangesAfter {
     try filler.read { reader throws(StoreError) in try reader.changes(after: revision) }
   }
@@ -137,6 +145,7 @@ public final class LocalStorage: Storage {
     watchers.update { $0.isClosed = true }
     pulse.ring()
     writer.update { $0.close() }
+    witness.update { $0 = nil }
     log.close()
     filler.close()
     pulse.release()
@@ -170,6 +179,10 @@ public final class LocalStorage: Storage {
       return outcome.results
     }
   }
+}
+
+extension LocalStorage: WitnessedStorage {
+  package func report(to witness: any CommitWitness) { self.witness.update { $0 = witness } }
 }
 
 extension LocalStorage: ForkAware {
