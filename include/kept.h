@@ -104,9 +104,15 @@ typedef struct kept_options {
   uint32_t durability;        /* KEPT_SHARED or KEPT_DURABLE, for writes that do not say */
   uint32_t busy_timeout_ms;   /* how long a write waits for other writers before KEPT_BUSY, in milliseconds; the time
                                  for which it waits for other threads of its own process counts */
+  uint32_t delivery;          /* KEPT_BY_LIBRARY or KEPT_BY_HOST: who calls observers back */
+  uint32_t reserved;          /* 0 */
+  const char *tag;            /* what the program calls itself, for observers in every process; NULL for nothing */
 } kept_options;
 
-#define KEPT_OPTIONS_INIT { sizeof(kept_options), KEPT_SHARED, 5000u }
+#define KEPT_BY_LIBRARY  0u   /* a thread of the library calls observers back */
+#define KEPT_BY_HOST     1u   /* the program does, with kept_store_dispatch(), when kept_store_fd() is readable */
+
+#define KEPT_OPTIONS_INIT { sizeof(kept_options), KEPT_SHARED, 5000u, KEPT_BY_LIBRARY, 0u, NULL }
 
 /** Opens a store, and creates it where there is none.
  *  @param location  an identifier such as "com.example.player" (lives in $XDG_CONFIG_HOME/kept/<identifier>.kept/,
@@ -318,10 +324,11 @@ typedef struct kept_transaction_options {
   size_t size;           /* sizeof(kept_transaction_options) */
   uint32_t durability;   /* KEPT_SHARED, KEPT_DURABLE, or KEPT_AS_OPENED: what the store was opened with */
   uint32_t reserved;     /* 0 */
+  const char *tag;       /* for observers in every process, in place of the store's own; NULL for the store's own */
 } kept_transaction_options;
 
 #define KEPT_AS_OPENED 0xFFFFFFFFu
-#define KEPT_TRANSACTION_OPTIONS_INIT { sizeof(kept_transaction_options), KEPT_AS_OPENED, 0u }
+#define KEPT_TRANSACTION_OPTIONS_INIT { sizeof(kept_transaction_options), KEPT_AS_OPENED, 0u, NULL }
 
 /** Begins a transaction. It is read and written through the same functions as a store, reads its own writes, and holds
  *  no lock: other writers go on. End it with kept_commit() or kept_rollback().
@@ -344,28 +351,33 @@ KEPT_API void kept_rollback(kept_store *transaction);
 /* ------------------------------------------------------------------------------------------------------------------
  * Observation: hearing of changes
  *
- * In this version a subscription hears of the changes made in its own process; those of other processes are read by
- * every call, but not yet announced.
+ * Every process hears of every change, in the order of the commits, never of a part of a transaction, never of an older
+ * state after a newer one, and always of the last one. A transaction of this process is a notice of its own; those of
+ * other processes may come merged. An observer that is slow delays only itself: what waits for it is merged by key.
  * --------------------------------------------------------------------------------------------------------------- */
 
-/** One commit as an observer sees it. Valid during the callback. In Swift: `Notice`. */
+/** One or more whole transactions as an observer sees them. Valid during the callback. In Swift: `Notice`. */
 typedef struct kept_notice kept_notice;
 
 /** A subscription; ended by kept_unobserve(), or with its store. In Swift: `Subscription`. */
 typedef struct kept_subscription kept_subscription;
 
-/** Receives a notice, on the store's own delivery thread; one at a time, in the order of the commits. */
+/** Receives a notice: on the store's own delivery thread, or in kept_store_dispatch() or kept_subscription_dispatch().
+ *  The callbacks of a subscription come one at a time, and so do those of a store, but for this: while one takes longer
+ *  than 100 ms, other subscriptions are called on another thread. */
 typedef void (*kept_notice_callback)(void *context, const kept_notice *notice);
 
 #define KEPT_OBSERVE_KEY      0u   /* changes of exactly this key */
 #define KEPT_OBSERVE_PREFIX   1u   /* changes of every key that begins with this text; "" is everything */
 #define KEPT_OBSERVE_INITIAL  2u   /* first deliver the current values, on this thread, before kept_observe() returns */
+#define KEPT_OBSERVE_POLLED   4u   /* called only in kept_subscription_dispatch(), however the store was opened */
 
-/** Subscribes to a key or a prefix.
- *  @param flags    KEPT_OBSERVE_KEY or KEPT_OBSERVE_PREFIX, with KEPT_OBSERVE_INITIAL or without
+/** Subscribes to a key or a prefix. Subscribing to a prefix reads, and keeps in memory, the values of all its keys.
+ *  @param flags    KEPT_OBSERVE_KEY or KEPT_OBSERVE_PREFIX, with the others or without
  *  @param release  called once with `context`, after the last callback; not when kept_observe() fails. May be NULL
  *  @param[out] subscription  receives the subscription; set before the first callback begins
  *  @return KEPT_OK, KEPT_INVALID, or KEPT_UNSUPPORTED on a transaction.
+ *  In the child of a fork the subscriptions of the parent hear nothing: subscribe again.
  *  In Swift: `Store.observe(_:initial:_:)`. In Python: `settings.observe(...)`. */
 KEPT_API kept_status kept_observe(kept_store *store, const char *key, uint32_t flags, kept_notice_callback callback,
                                   void *context, void (*release)(void *context), kept_subscription **subscription,
@@ -376,6 +388,30 @@ KEPT_API kept_status kept_observe(kept_store *store, const char *key, uint32_t f
  *  Notices that were not delivered by then are dropped. NULL and an ended subscription are fine. */
 KEPT_API void kept_unobserve(kept_subscription *subscription);
 
+/** The file descriptor by which a store opened with KEPT_BY_HOST says that callbacks are due: watch it for reading, with
+ *  poll, epoll, g_unix_fd_add or the like, and call kept_store_dispatch() when it is readable. It stays readable for as
+ *  long as something is due. Do not read it and do not close it: it is closed with the store, whose closing makes it
+ *  readable first. In the child of a fork it has the same number, and knows of the child's subscriptions alone.
+ *  @param[out] fd  receives the descriptor
+ *  @return KEPT_OK, KEPT_UNSUPPORTED for a store that was opened otherwise, or KEPT_FAILED without a free descriptor. */
+KEPT_API kept_status kept_store_fd(kept_store *store, int *fd, kept_error *error);
+
+/** Makes the callbacks that are due, on this thread; does not wait for any.
+ *  @param max       at most so many; 0 for all that are due
+ *  @param[out] delivered  receives how many there were; may be NULL
+ *  @return KEPT_OK, or KEPT_UNSUPPORTED for a store that was not opened with KEPT_BY_HOST. */
+KEPT_API kept_status kept_store_dispatch(kept_store *store, size_t max, size_t *delivered, kept_error *error);
+
+/** The same as kept_store_fd() for one subscription made with KEPT_OBSERVE_POLLED, so that each goes at its own pace.
+ *  The descriptor is closed with the subscription, which makes it readable first: dup() it for a loop that lives longer.
+ *  @return KEPT_OK, KEPT_CLOSED for a subscription that has ended, or KEPT_UNSUPPORTED for any other. */
+KEPT_API kept_status kept_subscription_fd(kept_subscription *subscription, int *fd, kept_error *error);
+
+/** The same as kept_store_dispatch() for one subscription made with KEPT_OBSERVE_POLLED. Call it on one thread at a time.
+ *  @return as kept_subscription_fd(). */
+KEPT_API kept_status kept_subscription_dispatch(kept_subscription *subscription, size_t max, size_t *delivered,
+                                                kept_error *error);
+
 /* ------------------------------------------------------------------------------------------------------------------
  * Notices: what an observer is told. Everything is valid during the callback; do not free.
  * --------------------------------------------------------------------------------------------------------------- */
@@ -384,19 +420,52 @@ KEPT_API void kept_unobserve(kept_subscription *subscription);
 #define KEPT_ORIGIN_PROCESS  1u   /* another handle in this process wrote it */
 #define KEPT_ORIGIN_OTHER    2u   /* another process wrote it */
 #define KEPT_ORIGIN_INITIAL  3u   /* nobody wrote it now: the values at the time of subscribing */
+#define KEPT_ORIGIN_SEVERAL  4u   /* several of the others: the observer was too slow to hear of each */
 
 /** The revision that the notice leads up to. */
 KEPT_API uint64_t kept_notice_revision(const kept_notice *notice);
+/** The first revision that the notice tells of: it is about this one, kept_notice_revision(), and all between. */
+KEPT_API uint64_t kept_notice_first_revision(const kept_notice *notice);
 /** Who wrote it: one of KEPT_ORIGIN_…. */
 KEPT_API uint32_t kept_notice_origin(const kept_notice *notice);
+/** What the writers of all its transactions call themselves (`tag` in the options); NULL where they do not agree. */
+KEPT_API const char *kept_notice_tag(const kept_notice *notice);
+/** Whether changes in between may have been missed, because the store no longer knows what happened: it was read again,
+ *  and the values are right. */
+KEPT_API bool kept_notice_missed(const kept_notice *notice);
 /** The number of changes in the notice. */
 KEPT_API size_t kept_notice_count(const kept_notice *notice);
 /** The key of a change, of 0 to count - 1; NULL beyond. */
 KEPT_API const char *kept_notice_key(const kept_notice *notice, size_t index);
-/** The value before the change as JSON; NULL where there was none, and beyond the last change. */
+/** The value before the change as JSON: what this subscription last reported, or what it found when it was made. NULL
+ *  where there was none, and beyond the last change. */
 KEPT_API const char *kept_notice_old_json(const kept_notice *notice, size_t index);
 /** The value after the change as JSON; NULL where the key was removed, and beyond the last change. */
 KEPT_API const char *kept_notice_new_json(const kept_notice *notice, size_t index);
+
+/** A value in a notice, to be read as kept_get_bool() and the others read. In Swift: `Value`. */
+typedef struct kept_value kept_value;
+
+/** The value before the change; NULL where kept_notice_old_json() is. */
+KEPT_API const kept_value *kept_notice_old(const kept_notice *notice, size_t index);
+/** The value after the change; NULL where kept_notice_new_json() is. */
+KEPT_API const kept_value *kept_notice_new(const kept_notice *notice, size_t index);
+
+/** Reads a bool. These functions answer KEPT_OK, KEPT_WRONG_TYPE, KEPT_ABSENT for the value NULL, or KEPT_INVALID. */
+KEPT_API kept_status kept_value_bool(const kept_value *value, bool *out, kept_error *error);
+/** Reads an integer. */
+KEPT_API kept_status kept_value_int64(const kept_value *value, int64_t *out, kept_error *error);
+/** Reads an integer of 0 to UINT64_MAX. */
+KEPT_API kept_status kept_value_uint64(const kept_value *value, uint64_t *out, kept_error *error);
+/** Reads a double. */
+KEPT_API kept_status kept_value_double(const kept_value *value, double *out, kept_error *error);
+/** Reads a date, as kept_get_date() does. */
+KEPT_API kept_status kept_value_date(const kept_value *value, int64_t *seconds, int32_t *nanoseconds,
+                                     kept_error *error);
+/** Reads text, in place: valid during the callback, with a NUL behind it. `length` may be NULL. */
+KEPT_API kept_status kept_value_string(const kept_value *value, const char **text, size_t *length, kept_error *error);
+/** Reads bytes, in place: valid during the callback. */
+KEPT_API kept_status kept_value_bytes(const kept_value *value, const void **bytes, size_t *length, kept_error *error);
 
 #ifdef __cplusplus
 }

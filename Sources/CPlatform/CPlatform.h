@@ -4,6 +4,7 @@
 #define KEPT_CPLATFORM_H
 
 #include "Atomics.h"
+#include "EventBell.h"
 #include "FileLocks.h"
 #include "FileSystem.h"
 #include "Futex.h"

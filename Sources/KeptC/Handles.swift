@@ -47,9 +47,16 @@ final class Tickets<Thing: Sendable>: Sendable {
   static func isTicket(_ handle: OpaquePointer) -> Bool { UInt(bitPattern: handle) & 1 == 1 }
 }
 
+/// A subscription of a C program.
+struct Subscribed: Sendable {
+  let subscription: Subscription
+  /// Who calls it, if the program polls it by itself.
+  let polled: HostDelivery?
+}
+
 enum Handles {
   static let transactions = Tickets<Transaction>()
-  static let subscriptions = Tickets<Subscription>()
+  static let subscriptions = Tickets<Subscribed>()
 
   /// Every store that C was ever given: it lives for ever, and leak checkers see who holds it.
   private static let stores = Monitor<[Store]>([])

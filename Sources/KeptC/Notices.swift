@@ -1,10 +1,21 @@
 // The section "Notices" of kept.h: what an observer is told. Everything is valid during the callback.
 
-import CKept
+public import CKept
 import KeptCore
 
 @_cdecl("kept_notice_revision") @implementation
 public func kept_notice_revision(_ notice: OpaquePointer?) -> UInt64 { shown(notice)?.notice.revision ?? 0 }
+
+@_cdecl("kept_notice_first_revision") @implementation
+public func kept_notice_first_revision(_ notice: OpaquePointer?) -> UInt64 {
+  shown(notice)?.notice.revisions.lowerBound ?? 0
+}
+
+@_cdecl("kept_notice_tag") @implementation
+public func kept_notice_tag(_ notice: OpaquePointer?) -> UnsafePointer<CChar>? { shown(notice)?.tag }
+
+@_cdecl("kept_notice_missed") @implementation
+public func kept_notice_missed(_ notice: OpaquePointer?) -> Bool { shown(notice)?.notice.mayHaveMissed ?? false }
 
 @_cdecl("kept_notice_origin") @implementation
 public func kept_notice_origin(_ notice: OpaquePointer?) -> UInt32 {
@@ -12,6 +23,7 @@ public func kept_notice_origin(_ notice: OpaquePointer?) -> UInt32 {
   case .store: KEPT_ORIGIN_STORE
   case .process: KEPT_ORIGIN_PROCESS
   case .initial: KEPT_ORIGIN_INITIAL
+  case .several: KEPT_ORIGIN_SEVERAL
   case .otherProcess, nil: KEPT_ORIGIN_OTHER
   }
 }
@@ -21,52 +33,117 @@ public func kept_notice_count(_ notice: OpaquePointer?) -> Int { shown(notice)?.
 
 @_cdecl("kept_notice_key") @implementation
 public func kept_notice_key(_ notice: OpaquePointer?, _ index: Int) -> UnsafePointer<CChar>? {
-  shown(notice)?.text(index, \.key)
+  shown(notice)?.text(index, .key)
 }
 
 @_cdecl("kept_notice_old_json") @implementation
 public func kept_notice_old_json(_ notice: OpaquePointer?, _ index: Int) -> UnsafePointer<CChar>? {
-  shown(notice)?.text(index, \.old)
+  shown(notice)?.text(index, .old)
 }
 
 @_cdecl("kept_notice_new_json") @implementation
 public func kept_notice_new_json(_ notice: OpaquePointer?, _ index: Int) -> UnsafePointer<CChar>? {
-  shown(notice)?.text(index, \.new)
+  shown(notice)?.text(index, .new)
+}
+
+@_cdecl("kept_notice_old") @implementation
+public func kept_notice_old(_ notice: OpaquePointer?, _ index: Int) -> OpaquePointer? {
+  shown(notice)?.value(index, \.old)
+}
+
+@_cdecl("kept_notice_new") @implementation
+public func kept_notice_new(_ notice: OpaquePointer?, _ index: Int) -> OpaquePointer? {
+  shown(notice)?.value(index, \.new)
+}
+
+@_cdecl("kept_value_bool") @implementation
+public func kept_value_bool(
+  _ value: OpaquePointer?, _ out: UnsafeMutablePointer<Bool>?, _ error: UnsafeMutablePointer<kept_error>?
+) -> kept_status {
+  read(value, out, error, as: "bool") { $0.asBool }
+}
+
+@_cdecl("kept_value_int64") @implementation
+public func kept_value_int64(
+  _ value: OpaquePointer?, _ out: UnsafeMutablePointer<Int64>?, _ error: UnsafeMutablePointer<kept_error>?
+) -> kept_status {
+  read(value, out, error, as: "int64") { $0.asInt64 }
+}
+
+@_cdecl("kept_value_uint64") @implementation
+public func kept_value_uint64(
+  _ value: OpaquePointer?, _ out: UnsafeMutablePointer<UInt64>?, _ error: UnsafeMutablePointer<kept_error>?
+) -> kept_status {
+  read(value, out, error, as: "uint64") { $0.asUInt64 }
+}
+
+@_cdecl("kept_value_double") @implementation
+public func kept_value_double(
+  _ value: OpaquePointer?, _ out: UnsafeMutablePointer<Double>?, _ error: UnsafeMutablePointer<kept_error>?
+) -> kept_status {
+  read(value, out, error, as: "double") { $0.asDouble }
+}
+
+@_cdecl("kept_value_date") @implementation
+public func kept_value_date(
+  _ value: OpaquePointer?, _ seconds: UnsafeMutablePointer<Int64>?, _ nanoseconds: UnsafeMutablePointer<Int32>?,
+  _ error: UnsafeMutablePointer<kept_error>?
+) -> kept_status {
+  boundary(error) { () throws(StoreError) in
+    let seconds = try seconds.required("seconds")
+    let nanoseconds = try nanoseconds.required("nanoseconds")
+    let date = try value.shown().converted("date") { $0.asDate }
+    seconds.pointee = date.seconds
+    nanoseconds.pointee = date.nanoseconds
+  }
+}
+
+@_cdecl("kept_value_string") @implementation
+public func kept_value_string(
+  _ value: OpaquePointer?, _ text: UnsafeMutablePointer<UnsafePointer<CChar>?>?, _ length: UnsafeMutablePointer<Int>?,
+  _ error: UnsafeMutablePointer<kept_error>?
+) -> kept_status {
+  boundary(error) { () throws(StoreError) in
+    let out = try text.required("text")
+    let shown = try value.shown()
+    let bytes = shown.content(Array(try shown.converted("string") { $0.asString }.utf8))
+    out.pointee = bytes.map { UnsafePointer($0.assumingMemoryBound(to: CChar.self)) }
+    length?.pointee = shown.length
+  }
+}
+
+@_cdecl("kept_value_bytes") @implementation
+public func kept_value_bytes(
+  _ value: OpaquePointer?, _ bytes: UnsafeMutablePointer<UnsafeRawPointer?>?, _ length: UnsafeMutablePointer<Int>?,
+  _ error: UnsafeMutablePointer<kept_error>?
+) -> kept_status {
+  boundary(error) { () throws(StoreError) in
+    let out = try bytes.required("bytes")
+    let count = try length.required("length")
+    let shown = try value.shown()
+    out.pointee = shown.content(try shown.converted("bytes") { $0.asBytes })
+    count.pointee = shown.length
+  }
 }
 
 private func shown(_ notice: OpaquePointer?) -> ShownNotice? {
   notice.map { Unmanaged<ShownNotice>.fromOpaque(UnsafeRawPointer($0)).takeUnretainedValue() }
 }
 
-/// A notice and the C texts that were asked of it; they live as long as it does.
-///
-/// Used by one thread.
-final class ShownNotice {
-  struct Texts {
-    var key: UnsafePointer<CChar>?
-    var old: UnsafePointer<CChar>?
-    var new: UnsafePointer<CChar>?
+extension Optional where Wrapped == OpaquePointer {
+  fileprivate func shown() throws(StoreError) -> ShownValue {
+    guard let self else { throw StoreError(.absent, "there is no value on this side of the change") }
+    return Unmanaged<ShownValue>.fromOpaque(UnsafeRawPointer(self)).takeUnretainedValue()
   }
+}
 
-  let notice: Notice
-  private lazy var texts = notice.changes.map { change in
-    Texts(key: copy(change.key.text), old: change.old.map { copy($0.json) }, new: change.new.map { copy($0.json) })
-  }
-  private var owned: [UnsafeMutablePointer<CChar>] = []
-
-  init(_ notice: Notice) { self.notice = notice }
-
-  deinit { for text in owned { text.deallocate() } }
-
-  func text(_ index: Int, _ which: KeyPath<Texts, UnsafePointer<CChar>?>) -> UnsafePointer<CChar>? {
-    texts.indices.contains(index) ? texts[index][keyPath: which] : nil
-  }
-
-  private func copy(_ text: String) -> UnsafePointer<CChar> {
-    let bytes = text.utf8CString
-    let copy = UnsafeMutablePointer<CChar>.allocate(capacity: bytes.count)
-    for (index, byte) in bytes.enumerated() { copy[index] = byte }
-    owned.append(copy)
-    return UnsafePointer(copy)
+/// The whole of a typed read of a value in a notice.
+private func read<Asked>(
+  _ value: OpaquePointer?, _ out: UnsafeMutablePointer<Asked>?, _ error: UnsafeMutablePointer<kept_error>?,
+  as asked: StaticString, _ convert: (Value) -> Asked?
+) -> kept_status {
+  boundary(error) { () throws(StoreError) in
+    let out = try out.required("out")
+    out.pointee = try value.shown().converted(asked, convert)
   }
 }

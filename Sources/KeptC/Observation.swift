@@ -14,15 +14,17 @@ public func kept_observe(
     let scope = try scope(key, flags)
     let callee = Callee(call: try callback.required("callback"), context: context, release: release)
     let out = try subscription.required("subscription")
+    let polled = flags & KEPT_OBSERVE_POLLED == 0 ? nil : try HostDelivery()
     let ticket = Handles.subscriptions.reserve()
     let (started, deliverInitial) = try store.prepareToObserve(
-      scope, initial: flags & KEPT_OBSERVE_INITIAL != 0,
+      scope, initial: flags & KEPT_OBSERVE_INITIAL != 0, by: polled.map { .by($0) } ?? .asOpened,
       afterLastCall: {
         // It may have ended with its store: nobody need withdraw the ticket.
         Handles.subscriptions.withdraw(ticket)
+        polled?.end()
         callee.end()
       }, callee.call)
-    Handles.subscriptions.issue(ticket, started)
+    Handles.subscriptions.issue(ticket, Subscribed(subscription: started, polled: polled))
     out.pointee = OpaquePointer(bitPattern: ticket)
     deliverInitial()
   }
@@ -30,11 +32,81 @@ public func kept_observe(
 
 @_cdecl("kept_unobserve") @implementation
 public func kept_unobserve(_ subscription: OpaquePointer?) {
-  Handles.subscriptions.withdraw(UInt(bitPattern: subscription))?.cancel()
+  Handles.subscriptions.withdraw(UInt(bitPattern: subscription))?.subscription.cancel()
+}
+
+@_cdecl("kept_store_fd") @implementation
+public func kept_store_fd(
+  _ store: OpaquePointer?, _ fd: UnsafeMutablePointer<Int32>?, _ error: UnsafeMutablePointer<kept_error>?
+) -> kept_status {
+  boundary(error) { () throws(StoreError) in
+    let out = try fd.required("fd")
+    out.pointee = try store.host().descriptor
+  }
+}
+
+@_cdecl("kept_store_dispatch") @implementation
+public func kept_store_dispatch(
+  _ store: OpaquePointer?, _ max: Int, _ delivered: UnsafeMutablePointer<Int>?,
+  _ error: UnsafeMutablePointer<kept_error>?
+) -> kept_status {
+  boundary(error) { () throws(StoreError) in
+    let count = try store.host().dispatch(atMost: limit(max))
+    delivered?.pointee = count
+  }
+}
+
+@_cdecl("kept_subscription_fd") @implementation
+public func kept_subscription_fd(
+  _ subscription: OpaquePointer?, _ fd: UnsafeMutablePointer<Int32>?, _ error: UnsafeMutablePointer<kept_error>?
+) -> kept_status {
+  boundary(error) { () throws(StoreError) in
+    let out = try fd.required("fd")
+    out.pointee = try polled(subscription).descriptor
+  }
+}
+
+@_cdecl("kept_subscription_dispatch") @implementation
+public func kept_subscription_dispatch(
+  _ subscription: OpaquePointer?, _ max: Int, _ delivered: UnsafeMutablePointer<Int>?,
+  _ error: UnsafeMutablePointer<kept_error>?
+) -> kept_status {
+  boundary(error) { () throws(StoreError) in
+    let count = try polled(subscription).dispatch(atMost: limit(max))
+    delivered?.pointee = count
+  }
+}
+
+extension Optional where Wrapped == OpaquePointer {
+  /// The delivery of a store that its host drives.
+  fileprivate func host() throws(StoreError) -> HostDelivery {
+    let store = try store()
+    guard store.options.isHostDriven else {
+      throw StoreError(
+        .unsupported,
+        "a thread of the library calls this store's observers; open it with KEPT_BY_HOST for a loop of "
+          + "your own")
+    }
+    return try store.hostDelivery()
+  }
+}
+
+/// 0 means all that are due. A count beyond any notice is as good.
+private func limit(_ max: Int) -> Int { max <= 0 ? .max : max }
+
+private func polled(_ subscription: OpaquePointer?) throws(StoreError) -> HostDelivery {
+  let handle = try subscription.required("subscription")
+  guard let found = Handles.subscriptions.find(UInt(bitPattern: handle)) else {
+    throw StoreError(.closed, "the subscription has ended; subscribe again")
+  }
+  guard let polled = found.polled else {
+    throw StoreError(.unsupported, "the subscription is called by others; subscribe with KEPT_OBSERVE_POLLED")
+  }
+  return polled
 }
 
 private func scope(_ key: UnsafePointer<CChar>?, _ flags: UInt32) throws(StoreError) -> Scope {
-  guard flags & ~(KEPT_OBSERVE_PREFIX | KEPT_OBSERVE_INITIAL) == 0 else {
+  guard flags & ~(KEPT_OBSERVE_PREFIX | KEPT_OBSERVE_INITIAL | KEPT_OBSERVE_POLLED) == 0 else {
     throw StoreError(.invalid, "the flags \(flags) are unknown; use KEPT_OBSERVE_…")
   }
   return flags & KEPT_OBSERVE_PREFIX == 0 ? .key(try key.key()) : .prefix(ExactString(try key.text("key")))

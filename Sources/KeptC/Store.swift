@@ -62,22 +62,41 @@ public func kept_store_generation(_ store: OpaquePointer?) -> UnsafePointer<UInt
 extension UnsafePointer where Pointee == kept_options {
   /// Copies the options.
   ///
-  /// A program built with a longer struct may use only what this version knows.
+  /// A program built with a longer struct may use only what this version knows; one built with a shorter struct gets
+  /// what it knew nothing of as 0.
   fileprivate func storeOptions() throws(StoreError) -> StoreOptions {
-    try checkOptions(self, size: pointee.size, known: MemoryLayout<kept_options>.size, name: "KEPT_OPTIONS_INIT")
-    return StoreOptions(
-      durability: try Durability(pointee.durability), busyTimeoutMilliseconds: Int(pointee.busy_timeout_ms))
+    let known = try knownOptions(self, size: pointee.size, least: 16, name: "KEPT_OPTIONS_INIT")
+    var options = StoreOptions(
+      durability: try Durability(known.durability), busyTimeoutMilliseconds: Int(known.busy_timeout_ms),
+      tag: try known.tag.map { tag throws(StoreError) in try Optional(tag).text("tag") })
+    switch known.delivery {
+    case KEPT_BY_LIBRARY: options.isHostDriven = false
+    case KEPT_BY_HOST: options.isHostDriven = true
+    default:
+      throw StoreError(.invalid, "the delivery \(known.delivery) is unknown; use KEPT_BY_LIBRARY or KEPT_BY_HOST")
+    }
+    return options
   }
 }
 
-/// Checks the size that an options struct gives: not shorter than what this version knows, and where it is longer, 0.
-func checkOptions(_ start: UnsafeRawPointer, size: Int, known: Int, name: StaticString) throws(StoreError) {
-  guard size >= known, size <= 4096 else {
+/// Copies an options struct of the size that it gives itself: at least that of its first version, and 0 behind what this
+/// version knows.
+func knownOptions<Options: BitwiseCopyable>(
+  _ start: UnsafePointer<Options>, size: Int, least: Int, name: StaticString
+) throws(StoreError) -> Options {
+  guard size >= least, size <= 4096 else {
     throw StoreError(.invalid, "the options say that they have \(size) bytes; begin with \(name)")
   }
-  guard UnsafeRawBufferPointer(start: start + known, count: size - known).allSatisfy({ $0 == 0 }) else {
+  let given = UnsafeRawBufferPointer(start: start, count: size)
+  guard given.dropFirst(MemoryLayout<Options>.size).allSatisfy({ $0 == 0 }) else {
     throw StoreError(.unsupported, "the options ask for what this version does not have; update the library")
   }
+  let known = UnsafeMutablePointer<Options>.allocate(capacity: 1)
+  defer { known.deallocate() }
+  let bytes = UnsafeMutableRawBufferPointer(start: known, count: MemoryLayout<Options>.size)
+  _ = bytes.initializeMemory(as: UInt8.self, repeating: 0)
+  bytes.copyMemory(from: UnsafeRawBufferPointer(rebasing: given.prefix(bytes.count)))
+  return known.pointee
 }
 
 extension Durability {

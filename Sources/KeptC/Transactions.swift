@@ -11,8 +11,8 @@ public func kept_begin(
   boundary(error) { () throws(StoreError) in
     let store = try store.store()
     let out = try transaction.required("transaction")
-    let durability = try options.flatMap { options throws(StoreError) in try options.durability() }
-    out.pointee = Handles.handle(of: try store.begin(durability: durability))
+    let choices = try options.map { options throws(StoreError) in try options.choices() }
+    out.pointee = Handles.handle(of: try store.begin(durability: choices?.durability, tag: choices?.tag))
   }
 }
 
@@ -40,11 +40,10 @@ func end(_ transaction: Transaction, _ handle: OpaquePointer?) {
 }
 
 extension UnsafePointer where Pointee == kept_transaction_options {
-  /// nil: what the store was opened with.
-  fileprivate func durability() throws(StoreError) -> Durability? {
-    try checkOptions(
-      self, size: pointee.size, known: MemoryLayout<kept_transaction_options>.size,
-      name: "KEPT_TRANSACTION_OPTIONS_INIT")
-    return pointee.durability == KEPT_AS_OPENED ? nil : try Durability(pointee.durability)
+  /// What is not said is as the store was opened.
+  fileprivate func choices() throws(StoreError) -> (durability: Durability?, tag: String?) {
+    let known = try knownOptions(self, size: pointee.size, least: 16, name: "KEPT_TRANSACTION_OPTIONS_INIT")
+    let durability = known.durability == KEPT_AS_OPENED ? nil : try Durability(known.durability)
+    return (durability, try known.tag.map { tag throws(StoreError) in try Optional(tag).text("tag") })
   }
 }

@@ -1,17 +1,39 @@
-// What an observer is told.
+// What an observer is told, and how two notices become one.
 
-/// One commit as an observer sees it: the changes in its scope, all of them at once.
+/// One or more whole transactions as an observer sees them: the changes in its scope, all of them at once.
 ///
-/// The C twin is `kept_notice`.
+/// A transaction of this process is a notice of its own, unless the observer is far behind; those of other processes
+/// may come merged. The C twin is `kept_notice`.
 public struct Notice: Sendable, Hashable {
-  /// The revision that the changes lead up to.
-  public let revision: Revision
+  /// The transactions that it tells of; they lead up to the upper bound.
+  public var revisions: ClosedRange<Revision>
   /// Who made the changes.
-  public let origin: Origin
+  public var origin: Origin
+  /// What the writers of all these transactions call themselves; nil where they do not agree.
+  public var tag: String?
+  /// Whether changes in between may have been missed: the store no longer knows what happened, and was read again.
+  ///
+  /// The values are those of the last revision all the same.
+  public var mayHaveMissed: Bool
   /// In the order of the keys' bytes.
   ///
-  /// An initial notice has the present values, with no old ones.
-  public let changes: [Change]
+  /// `old` is what this subscription last reported for the key, or what it read when it was made. An initial notice
+  /// has the present values, with no old ones.
+  public var changes: [Change]
+
+  public init(
+    revisions: ClosedRange<Revision>, origin: Origin, tag: String? = nil, mayHaveMissed: Bool = false,
+    changes: [Change]
+  ) {
+    self.revisions = revisions
+    self.origin = origin
+    self.tag = tag
+    self.mayHaveMissed = mayHaveMissed
+    self.changes = changes
+  }
+
+  /// The revision that the changes lead up to.
+  public var revision: Revision { revisions.upperBound }
 
   public enum Origin: Sendable, Hashable {
     /// This handle.
@@ -22,26 +44,22 @@ public struct Notice: Sendable, Hashable {
     case otherProcess
     /// Nobody now: these are the values at the time of subscribing.
     case initial
+    /// Several of the others: the observer was too slow to hear of each.
+    case several
   }
 
-  /// The part of the notice that lies in a scope; nil if nothing does.
-  func within(_ scope: Scope) -> Notice? {
-    let inScope = changes.filter { scope.contains($0.key) }
-    return inScope.isEmpty ? nil : Notice(revision: revision, origin: origin, changes: inScope)
-  }
-}
-
-/// What a subscription is about.
-public enum Scope: Sendable, Hashable {
-  /// Exactly one key.
-  case key(KeyName)
-  /// Every key that begins with a text; `""` is everything.
-  case prefix(ExactString)
-
-  func contains(_ key: KeyName) -> Bool {
-    switch self {
-    case .key(let own): own == key
-    case .prefix(let prefix): key.exact.hasPrefix(prefix)
+  /// Adds what happened next; a key that is again as it was before this notice has not changed.
+  mutating func merge(_ next: Notice) {
+    var merged: [KeyName: Change] = [:]
+    for change in changes { merged[change.key] = change }
+    for change in next.changes {
+      let old = merged[change.key].map(\.old) ?? change.old
+      merged[change.key] = old == change.new ? nil : Change(key: change.key, old: old, new: change.new)
     }
+    changes = merged.values.sorted { $0.key < $1.key }
+    revisions = revisions.lowerBound...max(revisions.upperBound, next.revisions.upperBound)
+    if origin != next.origin { origin = .several }
+    if tag != next.tag { tag = nil }
+    mayHaveMissed = mayHaveMissed || next.mayHaveMissed
   }
 }

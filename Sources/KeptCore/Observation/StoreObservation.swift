@@ -1,73 +1,91 @@
-// The subscriptions of one handle, and the thread that calls them: none before the first subscription.
+// The subscriptions of one handle, and who calls them.
 
 /// What a ``Store`` keeps for its observers.
 package final class StoreObservation: Sendable {
   private struct State {
     var observers: [Observer] = []
-    var queue: DeliveryQueue?
+    var host: HostDelivery?
     var isEnded = false
   }
   private let state = Monitor(State())
+  private let shared: SharedStore
+  private let report: @Sendable (StoreError) -> Void
 
-  init() { Fork.join(self) }
+  init(_ shared: SharedStore, report: @escaping @Sendable (StoreError) -> Void) {
+    self.shared = shared
+    self.report = report
+    Fork.join(self)
+  }
 
   deinit { Fork.leave(self) }
 
-  /// The queue that the delivery thread empties; the thread is started with it.
-  func startedQueue() throws(StoreError) -> DeliveryQueue {
+  /// What tells this handle from others in the origin of a change.
+  var handle: ObjectIdentifier { ObjectIdentifier(self) }
+
+  /// The delivery by the host; made when it is first asked for.
+  func host() throws(StoreError) -> HostDelivery {
     try state.update { state throws(StoreError) in
       if state.isEnded { throw StoreError(.closed, "the store was closed; open it again") }
-      if let queue = state.queue { return queue }
-      let queue = DeliveryQueue()
-      try LibraryThread.start { [self] in
-        while let notices = queue.take() {
-          for notice in notices { deliver(notice) }
-        }
+      let host = if let host = state.host { host } else { try HostDelivery() }
+      state.host = host
+      return host
+    }
+  }
+
+  /// Who calls an observer that nobody else calls.
+  var library: any Delivery { shared.watcher }
+
+  /// Lets an observer hear of every commit after the present one; gives the present values in its scope.
+  func add(_ observer: Observer) throws(StoreError) -> (present: [KeyName: Value], revision: Revision) {
+    try state.update { state throws(StoreError) in
+      if state.isEnded { throw StoreError(.closed, "the store was closed; open it again") }
+      state.observers.append(observer)
+    }
+    do throws(StoreError) {
+      try shared.watcher.enter(handle, report: report)
+      do throws(StoreError) {
+        return try shared.feed.add(observer)
+      } catch {
+        shared.watcher.leave(handle)
+        throw error
       }
-      state.queue = queue
-      return queue
+    } catch {
+      state.update { state in state.observers.removeAll { $0 === observer } }
+      throw error
     }
   }
 
-  func add(_ observer: Observer) {
-    state.update { $0.observers.append(observer) }
-  }
-
+  /// Ends what an observer hears; the second time does nothing.
   func remove(_ observer: Observer) {
-    state.update { $0.observers.removeAll { $0 === observer } }
+    let wasThere = state.update { state in
+      let place = state.observers.firstIndex { $0 === observer }
+      if let place { state.observers.remove(at: place) }
+      return place != nil
+    }
+    if wasThere { forget(observer) }
   }
 
-  /// Cancels every subscription and lets the thread go.
-  ///
-  /// No further callback begins.
+  /// Cancels every subscription: no further callback begins.
   func end() {
-    let (observers, queue) = state.update { state in
+    let (observers, host) = state.update { state in
       state.isEnded = true
-      defer { state.observers = [] }
-      return (state.observers, state.queue)
+      defer { (state.observers, state.host) = ([], nil) }
+      return (state.observers, state.host)
     }
-    queue?.end()
+    for observer in observers { forget(observer) }
+    host?.end()
     for observer in observers { observer.cancel() }
   }
 
-  private func deliver(_ notice: Notice) {
-    // A copy: callbacks may subscribe and cancel.
-    for observer in state.update({ $0.observers }) { observer.deliver(notice) }
+  private func forget(_ observer: Observer) {
+    shared.feed.remove(observer)
+    shared.watcher.leave(handle)
   }
 }
 
 extension StoreObservation: ForkAware {
   package func beforeFork() {}
 
-  /// The thread is the parent's, and the next subscription here starts another one.
-  ///
-  /// The old ones hear nothing, and end as they would have.
-  package func afterForkInChild() {
-    let queue = state.update { state in
-      defer { state.queue = nil }
-      return state.queue
-    }
-    // If it was a callback that forked, its thread goes on here, and finds nothing more to do.
-    queue?.end()
-  }
+  /// The subscriptions are the parent's: they hear nothing here, and are not counted.
+  package func afterForkInChild() { state.update { $0.observers = [] } }
 }

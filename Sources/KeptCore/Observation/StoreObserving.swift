@@ -1,10 +1,19 @@
 // Subscribing to a store.
 
+/// Who calls an observer, or takes what it is to be told.
+package enum DeliveryChoice: Sendable {
+  /// As the store was opened: a thread of the library, or the host's loop.
+  case asOpened
+  /// Somebody else, who is told when there is mail.
+  case by(any Delivery)
+}
+
 extension Store {
   /// Calls `body` after each commit that changes something in the scope, in the order of the commits.
   ///
-  /// In this version a subscription hears of commits made in its own process. It is called on the store's own thread,
-  /// one call at a time and with no lock held, so it may read, write, subscribe, cancel and close.
+  /// Commits of this process come one by one, those of others as they are found, perhaps merged. It is called on the
+  /// store's own thread, one call at a time and with no lock held, so it may read, write, subscribe, cancel and close.
+  /// While a call takes longer than 100 ms other subscriptions are called on another thread.
   /// - Parameters:
   ///   - initial: first deliver the present values, on this thread, before `observe` returns.
   /// - Returns: the token; dropping it ends the subscription.
@@ -22,35 +31,51 @@ extension Store {
   /// - Parameters:
   ///   - afterLastCall: runs once, when `body` will not be called any more.
   package func prepareToObserve(
-    _ scope: Scope, initial: Bool, afterLastCall: @escaping @Sendable () -> Void,
-    _ body: @escaping @Sendable (Notice) -> Void
+    _ scope: Scope, initial: Bool, by delivery: DeliveryChoice = .asOpened,
+    afterLastCall: @escaping @Sendable () -> Void, _ body: @escaping @Sendable (Notice) -> Void
   ) throws(StoreError) -> (Subscription, deliverInitial: () -> Void) {
-    let observation = observation
-    let queue = try observation.startedQueue()
-    let observer = Observer(scope, body, afterLastCall: afterLastCall)
-    let present = try subscribe(queue) { () throws(StoreError) in
-      let revision = try currentRevision()
-      let present = initial ? try self.present(scope, at: revision) : nil
-      observer.begin(after: revision, awaitingInitial: initial)
-      observation.add(observer)
-      return present
-    }
-    return (Subscription(observer, in: observation), { if let present { observer.deliverInitial(present) } })
+    let observer = Observer(
+      scope, of: observation.handle, by: try chosen(delivery), isStarting: true, body, afterLastCall: afterLastCall)
+    let (present, revision) = try observation.add(observer)
+    let notice = initial ? Notice(present: present, in: scope, at: revision) : nil
+    return (
+      Subscription(observer, in: observation),
+      { if let notice { observer.start(with: notice) } else { observer.start(waitingFor: nil) } }
+    )
   }
 
+  /// Subscribes for somebody who takes notices when there are any; an initial one is the first.
+  package func subscribeToTake(
+    _ scope: Scope, initial: Bool, toldBy delivery: any Delivery, afterEnd: @escaping @Sendable () -> Void
+  ) throws(StoreError) -> Subscription {
+    let observer = Observer(
+      scope, of: observation.handle, by: delivery, isStarting: true, { _ in }, afterLastCall: afterEnd)
+    let (present, revision) = try observation.add(observer)
+    observer.start(waitingFor: initial ? Notice(present: present, in: scope, at: revision) : nil)
+    return Subscription(observer, in: observation)
+  }
+
+  /// The delivery by this program's own event loop.
+  package func hostDelivery() throws(StoreError) -> HostDelivery { try observation.host() }
+
+  private func chosen(_ delivery: DeliveryChoice) throws(StoreError) -> any Delivery {
+    switch delivery {
+    case .by(let delivery): delivery
+    case .asOpened: if options.isHostDriven { try hostDelivery() } else { observation.library }
+    }
+  }
+}
+
+extension Notice {
   /// The values in a scope now.
   ///
   /// A key that is absent is told as absent; a prefix tells of what is there.
-  private func present(_ scope: Scope, at revision: Revision) throws(StoreError) -> Notice {
-    var changes: [Change] = []
-    switch scope {
-    case .key(let key):
-      changes = [Change(key: key, old: nil, new: try entry(for: key)?.value)]
-    case .prefix(let prefix):
-      for key in try keys(prefix: prefix) {
-        if let value = try entry(for: key)?.value { changes.append(Change(key: key, old: nil, new: value)) }
+  fileprivate init(present: [KeyName: Value], in scope: Scope, at revision: Revision) {
+    let changes =
+      switch scope {
+      case .key(let key): [Change(key: key, old: nil, new: present[key])]
+      case .prefix: present.keys.sorted().map { Change(key: $0, old: nil, new: present[$0]) }
       }
-    }
-    return Notice(revision: revision, origin: .initial, changes: changes)
+    self.init(revisions: revision...revision, origin: .initial, changes: changes)
   }
 }

@@ -17,6 +17,8 @@ public struct Batch: Sendable {
   /// What must hold, or nothing is applied.
   public var conditions: [Condition] = []
   public var durability: Durability
+  /// Who commits it.
+  public var author = Author()
 
   public enum Edit: Sendable, Hashable {
     case set(Value)
@@ -49,6 +51,16 @@ public struct Batch: Sendable {
     }
     return spans.map { (edits[$0.index].key, edits[$0.index].value) }
   }
+}
+
+/// Who commits: notices tell observers.
+public struct Author: Sendable, Hashable {
+  /// What the writer calls itself, for other processes too.
+  public var tag: String?
+  /// The handle, within this process.
+  package var handle: ObjectIdentifier?
+
+  public init(tag: String? = nil) { self.tag = tag }
 }
 
 /// What a commit relies on.

@@ -20,6 +20,9 @@ public protocol Storage: AnyObject, Sendable {
   /// The keys that begin with a text, as they are at one moment, in the order of their bytes.
   func keys(prefix: ExactString) throws(StoreError) -> [KeyName]
 
+  /// What is stored in some scopes, and the store's revision at that moment; in no order, and without removals.
+  func entries(in scopes: [Scope]) throws(StoreError) -> (entries: [KeyedEntry], revision: Revision)
+
   /// The store's revision now.
   func revision() throws(StoreError) -> Revision
 
@@ -97,10 +100,25 @@ public struct Entry: Sendable, Hashable {
 
 /// What came after a revision.
 public enum ChangesAfter: Sendable, Hashable {
-  /// The keys that changed, each as it is at revision `upTo`, ordered by revision and then by key.
-  case changed([KeyedEntry], upTo: Revision)
-  /// Removals of that age are forgotten: take everything as changed and read again.
+  case changed(Delta)
+  /// Changes of that age are forgotten, or the revision is none of this store's: take everything as changed and read
+  /// again.
   case tooOld
+}
+
+/// Changes that lead from one revision to another.
+public struct Delta: Sendable, Hashable {
+  /// The keys that changed, each as it is at revision `upTo`, ordered by revision and then by key.
+  public var entries: [KeyedEntry]
+  public var upTo: Revision
+  /// What the writers of all these commits call themselves; nil where they do not agree.
+  public var tag: String?
+
+  public init(_ entries: [KeyedEntry], upTo: Revision, tag: String? = nil) {
+    self.entries = entries
+    self.upTo = upTo
+    self.tag = tag
+  }
 }
 
 /// A key and what is known of it.

@@ -1,4 +1,4 @@
-// What all handles on one location share in this process: the storage, the order of its commits, and who is told.
+// What all handles on one location share in this process: the storage, and the path of its changes to the observers.
 
 /// One open location of this process.
 ///
@@ -10,71 +10,40 @@ final class SharedStore: Sendable {
   /// It lives as long as `storage`: counting a reference for each read would cost half of the read, and make threads
   /// wait for each other.
   let local: Unmanaged<LocalStorage>?
-
-  // Invariant: while somebody is subscribed, commits run one at a time, each followed by its notice, so that notices
-  // are in the order of the commits. While nobody is, commits run freely, and may go together; a new subscription waits
-  // for those that run, so that it hears of every commit after the values it was given.
-  private struct State {
-    var queues: [ObjectIdentifier: DeliveryQueue] = [:]
-    var freeCommits = 0
-    var isOrdered = false
-  }
-  private let state = Monitor(State())
+  let feed: Feed
+  let watcher: Watcher
+  private let isWitnessed: Bool
 
   init(_ storage: any Storage) {
     self.storage = storage
     local = (storage as? LocalStorage).map(Unmanaged.passUnretained)
-    Fork.join(self)
+    feed = Feed(storage)
+    watcher = Watcher(feed, storage)
+    let witnessed = storage as? any WitnessedStorage
+    isWitnessed = witnessed != nil
+    witnessed?.report(to: feed)
   }
 
-  deinit { Fork.leave(self) }
-
-  /// Commits and tells every handle that has subscriptions.
-  func commit(_ batch: Batch, by writer: Store) throws(StoreError) -> Commit {
-    let isFree: Bool = state.wait { state in
-      if state.isOrdered { return nil }
-      if state.queues.isEmpty { state.freeCommits += 1 } else { state.isOrdered = true }
-      return !state.isOrdered
+  /// Commits, and lets every handle's observers hear of it.
+  func commit(_ batch: Batch) throws(StoreError) -> Commit {
+    let commit = if isWitnessed { try storage.commit(batch) } else { try commitAndTell(batch) }
+    if !commit.changes.isEmpty {
+      feed.announceMail()
+      watcher.nudge()
     }
-    defer { state.update { if isFree { $0.freeCommits -= 1 } else { $0.isOrdered = false } } }
-    let commit = try storage.commit(batch)
-    if !isFree { announce(commit, by: writer) }
     return commit
   }
 
-  /// Reads the present values and lets `queue` hear of every later commit, with no commit of this process in between.
-  func subscribe<Present: Sendable>(
-    _ handle: Store, _ queue: DeliveryQueue, reading: () throws(StoreError) -> Present
-  ) throws(StoreError) -> Present {
-    let _: Void = state.wait { state in
-      guard !state.isOrdered else { return nil }
-      state.isOrdered = true
-      return ()
+  /// For a storage that calls no witness: nothing else is told while it commits.
+  private func commitAndTell(_ batch: Batch) throws(StoreError) -> Commit {
+    var commit: Commit?
+    try feed.announce { told throws(StoreError) in
+      let preceding = try told.map { told throws(StoreError) in try storage.changes(after: told) }
+      let made = try storage.commit(batch)
+      commit = made
+      return Publication(preceding: preceding, commits: [(made, by: batch.author)])
     }
-    defer { state.update { $0.isOrdered = false } }
-    let _: Void = state.wait { $0.freeCommits == 0 ? () : nil }
-    let present = try reading()
-    state.update { $0.queues[ObjectIdentifier(handle)] = queue }
-    return present
+    guard let commit else { throw StoreError(.failed, "the storage has not committed; try again") }
+    return commit
   }
-
-  /// Ends what a handle hears.
-  func unsubscribe(_ handle: ObjectIdentifier) {
-    state.update { $0.queues[handle] = nil }
-  }
-
-  private func announce(_ commit: Commit, by writer: Store) {
-    guard !commit.changes.isEmpty else { return }
-    for (handle, queue) in state.read({ $0.queues }) {
-      let origin: Notice.Origin = handle == ObjectIdentifier(writer) ? .store : .process
-      queue.append(Notice(revision: commit.revision, origin: origin, changes: commit.changes))
-    }
-  }
-}
-
-extension SharedStore: ForkAware {
-  func beforeFork() {}
-
-  /// Commits that were under way are the parent's, and so is everyone who heard of them.
-  func afterForkInChild() { state.update { $0 = State() } }
 }

@@ -20,7 +20,7 @@ public final class Store: SettingsAccess {
     self.shared = shared
     self.identity = identity
     self.options = options
-    observation = StoreObservation()
+    observation = StoreObservation(shared, report: options.errorHandler)
   }
 
   /// Uses a storage of your own making, or a `MemoryStorage` in a test.
@@ -83,7 +83,6 @@ public final class Store: SettingsAccess {
   /// Its subscriptions end: when it returns, no further callback begins.
   public func close() {
     guard !isClosed.exchange(true, ordering: .acquiringAndReleasing) else { return }
-    shared.unsubscribe(ObjectIdentifier(self))
     observation.end()
     if hasWritten.load(ordering: .acquiring) {
       do { try shared.storage.flush() } catch { report(error) }
@@ -152,7 +151,7 @@ extension Store {
   }
 
   public func put(_ value: Value, for key: KeyName, ifRevision expected: Revision?) throws(StoreError) -> Revision {
-    var batch = Batch(durability: options.durability)
+    var batch = newBatch()
     batch.edit(key, .set(value))
     if let expected { batch.conditions = [.revision(key, expected)] }
     let commit = try commit(batch)
@@ -161,7 +160,7 @@ extension Store {
   }
 
   public func delete(_ key: KeyName) throws(StoreError) -> Bool {
-    var batch = Batch(durability: options.durability)
+    var batch = newBatch()
     batch.edit(key, .remove)
     return try !commit(batch).changes.isEmpty
   }
@@ -177,16 +176,16 @@ extension Store {
   /// Its values were checked.
   func commit(_ batch: Batch) throws(StoreError) -> Commit {
     try checkOpen()
-    let commit = try shared.commit(batch, by: self)
+    let commit = try shared.commit(batch)
     if !commit.changes.isEmpty { hasWritten.store(true, ordering: .releasing) }
     return commit
   }
 
-  /// Subscribes this handle's deliveries to the shared store's commits.
-  func subscribe<Present: Sendable>(
-    _ queue: DeliveryQueue, reading: () throws(StoreError) -> Present
-  ) throws(StoreError) -> Present {
-    try checkOpen()
-    return try shared.subscribe(self, queue, reading: reading)
+  /// A batch of this handle's.
+  func newBatch(durability: Durability? = nil, tag: String? = nil) -> Batch {
+    var batch = Batch(durability: durability ?? options.durability)
+    batch.author = Author(tag: tag ?? options.tag)
+    batch.author.handle = observation.handle
+    return batch
   }
 }

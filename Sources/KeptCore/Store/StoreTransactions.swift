@@ -8,14 +8,15 @@ extension Store {
   ///
   /// Throws what the closure throws, and `conflict` if it was overtaken for as long as the busy time-out. The C twins
   /// are `kept_begin`, `kept_commit` and `kept_rollback`.
+  /// - Parameter tag: what the writer calls itself, in place of the store's own ``StoreOptions/tag``.
   @discardableResult
   public func transaction<Result>(
-    durability: Durability? = nil, _ body: (Transaction) throws -> Result
+    durability: Durability? = nil, tag: String? = nil, _ body: (Transaction) throws -> Result
   ) throws -> Result {
     let deadline = Moment.milliseconds + Int64(options.busyTimeoutMilliseconds)
     var attempt = 0
     while true {
-      let transaction = try begin(durability: durability)
+      let transaction = try begin(durability: durability, tag: tag)
       do {
         let result = try body(transaction)
         _ = try transaction.commit()
@@ -54,8 +55,8 @@ extension Store {
   /// Begins a transaction that the caller ends.
   ///
   /// The C twin is `kept_begin`.
-  package func begin(durability: Durability? = nil) throws(StoreError) -> Transaction {
+  package func begin(durability: Durability? = nil, tag: String? = nil) throws(StoreError) -> Transaction {
     _ = try currentRevision()
-    return Transaction(of: self, durability: durability ?? options.durability)
+    return Transaction(of: self, durability: durability, tag: tag)
   }
 }

@@ -26,9 +26,9 @@ public final class Transaction: SettingsAccess {
   // After how many forks it was begun.
   private let forks = Fork.gate.forks
 
-  init(of store: Store, durability: Durability) {
+  init(of store: Store, durability: Durability?, tag: String?) {
     self.store = store
-    state = Monitor(State(batch: Batch(durability: durability)))
+    state = Monitor(State(batch: store.newBatch(durability: durability, tag: tag)))
   }
 
   public func entry(for key: KeyName) throws(StoreError) -> Entry? {
@@ -155,10 +155,10 @@ extension Transaction.State {
     _ store: Store, since base: Revision, _ concerns: (KeyName) -> Bool
   ) throws(StoreError) {
     guard try store.currentRevision() > base else { return }
-    guard case .changed(let changed, _) = try store.changes(after: base) else {
+    guard case .changed(let delta) = try store.changes(after: base) else {
       throw StoreError(.conflict, "too much has changed since it was begun, at revision \(base); begin again")
     }
-    if let first = changed.first(where: { concerns($0.key) }) {
+    if let first = delta.entries.first(where: { concerns($0.key) }) {
       try Condition.check(first.key, unchangedAfter: base, found: first.entry.revision)
     }
   }

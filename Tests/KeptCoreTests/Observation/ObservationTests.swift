@@ -7,7 +7,7 @@ import Testing
 
 /// Collects notices and lets a test wait for them.
 final class Heard: Sendable {
-  private let notices = Monitor<[Notice]>([])
+  let notices = Monitor<[Notice]>([])
 
   func add(_ notice: Notice) { notices.update { $0.append(notice) } }
   var all: [Notice] { notices.read { $0 } }
@@ -133,13 +133,14 @@ final class Heard: Sendable {
     let token = Monitor<Subscription?>(nil)
     let ends = Monitor(0)
     let heard = heard
-    let (subscription, _) = try store.prepareToObserve(
+    let (subscription, begin) = try store.prepareToObserve(
       .key(key("a")), initial: false, afterLastCall: { ends.update { $0 += 1 } }
     ) { notice in
       token.wait { $0 }.cancel()
       heard.add(notice)
     }
     token.update { $0 = subscription }
+    begin()
     try store.set(1, forKey: "a")
     ends.wait { $0 == 1 ? () : nil }
     try store.set(2, forKey: "a")
@@ -154,6 +155,7 @@ final class Heard: Sendable {
     do {
       let dropped = try store.prepareToObserve(
         .prefix(""), initial: false, afterLastCall: { ends.update { $0 += 1 } }, heard.add)
+      dropped.deliverInitial()
       withExtendedLifetime(dropped) {}
     }
     #expect(ends.read { $0 } == 1)

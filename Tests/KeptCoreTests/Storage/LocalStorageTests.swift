@@ -106,12 +106,12 @@ import Testing
     }
     // At revision 10 the log was cut off up to 7.
     #expect(try storage.changes(after: 6) == .tooOld)
-    guard case .changed(let changed, upTo: 10) = try storage.changes(after: 7) else {
+    guard case .changed(let delta) = try storage.changes(after: 7), delta.upTo == 10 else {
       Issue.record("revision 7 is the floor, so what came after it is known")
       return
     }
-    #expect(changed.map(\.key.text) == ["k3", "k4"])
-    #expect(changed.allSatisfy { $0.entry.value == nil })
+    #expect(delta.entries.map(\.key.text) == ["k3", "k4"])
+    #expect(delta.entries.allSatisfy { $0.entry.value == nil })
     #expect(conflict { try storage.commit(key("x"), .set(1), .unchanged(key("k1"), after: 6)) }, "it may have changed")
     #expect(try storage.commit(key("x"), .set(1), .unchanged(key("k1"), after: 7)).revision == 11)
   }
@@ -126,12 +126,12 @@ import Testing
       "insert into entry (key, kind, value) values ('d', 'string', 'new')",
       "update entry set key = 'e' where key = 'c'",
     ] { _ = try run("/usr/bin/sqlite3", database, statement) }
-    guard case .changed(let changed, upTo: before + 4) = try storage.changes(after: before) else {
+    guard case .changed(let delta) = try storage.changes(after: before), delta.upTo == before + 4 else {
       Issue.record("each statement is a commit")
       return
     }
-    #expect(changed.map(\.key.text) == ["a", "b", "d", "c", "e"])
-    #expect(changed.map(\.entry.value) == [2, nil, "new", nil, 1])
+    #expect(delta.entries.map(\.key.text) == ["a", "b", "d", "c", "e"])
+    #expect(delta.entries.map(\.entry.value) == [2, nil, "new", nil, 1])
   }
 
   @Test(.timeLimit(.minutes(1)))

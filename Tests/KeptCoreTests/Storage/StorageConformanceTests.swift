@@ -159,11 +159,25 @@ import Testing
     #expect(
       try storage.changes(after: 1)
         == .changed(
-          [
-            KeyedEntry(key: try key("b"), entry: Entry(value: 2, revision: 2)),
-            KeyedEntry(key: try key("c"), entry: Entry(value: nil, revision: 3)),
-          ], upTo: 3))
-    #expect(try storage.changes(after: 3) == .changed([], upTo: 3))
+          Delta(
+            [
+              KeyedEntry(key: try key("b"), entry: Entry(value: 2, revision: 2)),
+              KeyedEntry(key: try key("c"), entry: Entry(value: nil, revision: 3)),
+            ], upTo: 3)))
+    #expect(try storage.changes(after: 3) == .changed(Delta([], upTo: 3)))
+    #expect(try storage.changes(after: 4) == .tooOld, "a revision that is none of this store's")
+  }
+
+  @Test(arguments: StorageUnderTest.allCases)
+  func `gives the entries in some scopes, of one moment`(_ kind: StorageUnderTest) throws {
+    let storage = try kind.open(in: folder)
+    for name in ["a", "p.a", "p.b", "q", "p"] { try storage.commit(key(name), .set(.string(name))) }
+    try storage.commit(key("p.b"), .remove)
+    let scopes: [Scope] = [.prefix("p."), .key(try key("q")), .key(try key("none")), .prefix("p.a")]
+    let (entries, revision) = try storage.entries(in: scopes)
+    #expect(revision == 6)
+    #expect(Set(entries.map(\.key.text)) == ["p.a", "q"])
+    #expect(entries.allSatisfy { $0.entry.value == .string($0.key.text) && $0.entry.revision < 6 })
   }
 
   @Test(arguments: StorageUnderTest.allCases)

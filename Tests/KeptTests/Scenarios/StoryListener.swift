@@ -52,6 +52,7 @@ extension StoryValue {
       case .process: "process"
       case .otherProcess: "other"
       case .initial: "initial"
+      case .several: "several"
       }
     func text(_ value: Value?) -> StoryValue { value.map { .text($0.json) } ?? .null }
     self = .object([

@@ -18,25 +18,38 @@ struct ChangeLog {
   }
 
   /// The keys that changed after a revision, each with the last revision that changed it.
+  struct Keys {
+    var revisions: [KeyName: Revision] = [:]
+    /// The tag that all these commits have; nil where they do not agree.
+    var tag: String?
+  }
+
+  /// What changed after `revision`, up to `last`.
   ///
-  /// - Returns: nil if some are forgotten, or if there are more than `limit`.
-  func keys(after revision: Revision, limit: Int) throws(StoreError) -> [KeyName: Revision]? {
+  /// - Returns: nil if some of it is forgotten, or if there are more than `limit` keys.
+  func keys(after revision: Revision, upTo last: Revision = .max, limit: Int = .max) throws(StoreError) -> Keys? {
     guard try floor() <= revision else { return nil }
-    let rows = try connection.statement("SELECT revision, keys FROM change WHERE revision > ?1 ORDER BY revision")
+    let rows = try connection.statement(
+      "SELECT revision, keys, tag FROM change WHERE revision > ?1 AND revision <= ?2 ORDER BY revision")
     try rows.bind(1, Int64(clamping: revision))
+    try rows.bind(2, Int64(clamping: last))
     defer { rows.reset() }
-    var changed: [KeyName: Revision] = [:]
+    var changed = Keys()
+    var isFirst = true
     while try rows.step() {
       let at = Revision(clamping: rows.integer(0))
-      for key in rows.withBytes(1, Self.names) { changed[key] = at }
-      if changed.count > limit { return nil }
+      for key in rows.withBytes(1, Self.names) { changed.revisions[key] = at }
+      if changed.revisions.count > limit { return nil }
+      let tag = rows.isNull(2) ? nil : rows.string(2)
+      changed.tag = isFirst || changed.tag == tag ? tag : nil
+      isFirst = false
     }
     return changed
   }
 
   /// Logs a commit.
-  func append(_ changes: [Change], at revision: Revision) throws(StoreError) {
-    let row = try connection.statement("INSERT INTO change (revision, keys) VALUES (?1, ?2)")
+  func append(_ changes: [Change], at revision: Revision, tag: String?) throws(StoreError) {
+    let row = try connection.statement("INSERT INTO change (revision, keys, tag) VALUES (?1, ?2, ?3)")
     try row.bind(1, Int64(clamping: revision))
     var names: [UInt8] = []
     for change in changes {
@@ -44,6 +57,7 @@ struct ChangeLog {
       change.key.exact.withBytes { names.append(contentsOf: $0) }
     }
     try row.bind(2, bytes: names)
+    if let tag { try row.bind(3, text: ExactString(tag)) }
     try row.finish()
   }
 

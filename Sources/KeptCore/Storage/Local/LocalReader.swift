@@ -76,16 +76,56 @@ final class LocalReader: OnConnection {
 
   func changes(after revision: Revision) throws(StoreError) -> ChangesAfter {
     try atOneMoment { () throws(StoreError) in
-      guard let rows = try rows(after: revision, limit: .max, where: { _ in true }) else { return .tooOld }
-      var changed: [KeyedEntry] = []
-      for (key, row) in rows {
-        // A value that cannot be read was not removed: it is left out, and reading the key says what is wrong.
-        if case .failure = row.value { continue }
-        changed.append(KeyedEntry(key: key, entry: Entry(value: try row.value.get(), revision: row.revision)))
-      }
-      changed.sort { ($0.entry.revision, $0.key) < ($1.entry.revision, $1.key) }
-      return .changed(changed, upTo: try self.revision())
+      let upTo = try self.revision()
+      // A revision that is still to come is one of a store that stood here before.
+      guard revision <= upTo, let keys = try log.keys(after: revision) else { return .tooOld }
+      return .changed(try delta(keys, upTo: upTo))
     }
+  }
+
+  /// The present values of keys that changed.
+  ///
+  /// - Parameter instead: what counts in place of the present value of a key, if anything does.
+  func delta(
+    _ keys: ChangeLog.Keys, upTo: Revision, instead: (KeyName) -> Value?? = { _ in nil }
+  ) throws(StoreError) -> Delta {
+    var entries: [KeyedEntry] = []
+    for (key, logged) in keys.revisions {
+      if let value = instead(key) {
+        entries.append(KeyedEntry(key: key, entry: Entry(value: value, revision: logged)))
+        continue
+      }
+      let row = try row(for: key)
+      // A value that cannot be read was not removed: it is left out, and reading the key says what is wrong.
+      if case .failure = row?.value { continue }
+      entries.append(KeyedEntry(key: key, entry: Entry(value: try row?.value.get(), revision: logged)))
+    }
+    entries.sort { ($0.entry.revision, $0.key) < ($1.entry.revision, $1.key) }
+    return Delta(entries, upTo: upTo, tag: keys.tag)
+  }
+
+  /// What is stored in some scopes, at one moment; a value that cannot be read is left out.
+  func entries(in scopes: [Scope]) throws(StoreError) -> (entries: [KeyedEntry], revision: Revision) {
+    try atOneMoment { () throws(StoreError) in
+      var found: [KeyName: Entry] = [:]
+      for scope in scopes {
+        switch scope {
+        case .key(let key): found[key] = try? entry(for: key)
+        case .prefix(let prefix): for (key, entry) in try entries(prefix: prefix) { found[key] = entry }
+        }
+      }
+      return (found.map { KeyedEntry(key: $0.key, entry: $0.value) }, try revision())
+    }
+  }
+
+  private func entries(prefix: ExactString) throws(StoreError) -> [(KeyName, Entry)] {
+    let rows = try connection.statement("SELECT kind, value, revision, key FROM entry WHERE key >= ?1 AND key < ?2")
+    try rows.bind(1, text: prefix)
+    try rows.bind(2, textBytes: Array(prefix.text.utf8) + [0xFF])
+    return try rows.all { () throws(StoreError) -> (KeyName, Entry)? in
+      guard let key = rows.string(3).flatMap({ try? KeyName($0) }), let value = try? rows.value(0) else { return nil }
+      return (key, Entry(value: value, revision: Revision(clamping: rows.integer(2))))
+    }.compactMap(\.self)
   }
 
   /// What changed after a revision, at the moment of the transaction around it; nil: too old, or too much.
@@ -94,7 +134,7 @@ final class LocalReader: OnConnection {
   ) throws(StoreError) -> [(KeyName, Row)]? {
     guard let keys = try log.keys(after: revision, limit: limit) else { return nil }
     var changed: [(KeyName, Row)] = []
-    for (key, logged) in keys where isWanted(key) {
+    for (key, logged) in keys.revisions where isWanted(key) {
       let row = try row(for: key)
       changed.append((key, row ?? Row(value: .success(nil), revision: logged)))
     }

@@ -11,8 +11,9 @@ enum LocalSchema {
   // `entry` keeps every key with its kind, value and revision; ValueColumns.swift says what stands in `value`. ANY
   // keeps -0.0 and 5.0 as they are; a REAL column would not. `change` is the log of commits: one row for each revision,
   // with the keys that it changed, divided by NULs, which no key holds. A key that stands there and not in `entry` was
-  // removed. Its newest row gives the store's revision. `store` has one row: the revision up to which the log was cut
-  // off (`floor`), what tells this store from others, and after a salvage where the damaged files are (`quarantine`). The triggers are for whoever else writes, such as the sqlite3
+  // removed. Its newest row gives the store's revision. `tag` is what the writer calls itself, if anything. `store` has
+  // one row: the revision up to which the log was cut off (`floor`), what tells this store from others, and after a
+  // salvage where the damaged files are (`quarantine`). The triggers are for whoever else writes, such as the sqlite3
   // shell: they log what that changes, so that it is a commit like any other. Kept's own connections have triggers
   // switched off, and log by themselves.
   static let tables = """
@@ -24,7 +25,8 @@ enum LocalSchema {
     ) STRICT, WITHOUT ROWID;
     CREATE TABLE change (
       revision INTEGER NOT NULL PRIMARY KEY,
-      keys BLOB NOT NULL
+      keys BLOB NOT NULL,
+      tag TEXT
     ) STRICT;
     CREATE TABLE store (
       id INTEGER NOT NULL PRIMARY KEY CHECK (id = 1),
@@ -36,19 +38,19 @@ enum LocalSchema {
     CREATE VIEW revision (number) AS
       SELECT max(floor, coalesce((SELECT max(revision) FROM change), 0)) FROM store;
     CREATE TRIGGER inserted_by_others AFTER INSERT ON entry BEGIN
-      INSERT INTO change SELECT number + 1, CAST(NEW.key AS BLOB) FROM revision;
+      INSERT INTO change (revision, keys) SELECT number + 1, CAST(NEW.key AS BLOB) FROM revision;
       UPDATE entry SET revision = (SELECT number FROM revision) WHERE key = NEW.key;
     END;
     CREATE TRIGGER updated_by_others AFTER UPDATE OF kind, value ON entry BEGIN
-      INSERT INTO change SELECT number + 1, CAST(NEW.key AS BLOB) FROM revision;
+      INSERT INTO change (revision, keys) SELECT number + 1, CAST(NEW.key AS BLOB) FROM revision;
       UPDATE entry SET revision = (SELECT number FROM revision) WHERE key = NEW.key;
     END;
     CREATE TRIGGER renamed_by_others AFTER UPDATE OF key ON entry BEGIN
-      INSERT INTO change SELECT number + 1, CAST(OLD.key || char(0) || NEW.key AS BLOB) FROM revision;
+      INSERT INTO change (revision, keys) SELECT number + 1, CAST(OLD.key || char(0) || NEW.key AS BLOB) FROM revision;
       UPDATE entry SET revision = (SELECT number FROM revision) WHERE key = NEW.key;
     END;
     CREATE TRIGGER deleted_by_others AFTER DELETE ON entry BEGIN
-      INSERT INTO change SELECT number + 1, CAST(OLD.key AS BLOB) FROM revision;
+      INSERT INTO change (revision, keys) SELECT number + 1, CAST(OLD.key AS BLOB) FROM revision;
     END;
     PRAGMA application_id = \(applicationID);
     PRAGMA user_version = \(version);

@@ -21,6 +21,7 @@ public final class LocalStorage: Storage {
   private let keeper: Keeper
   private let watchers = Monitor(Watchers())
   private let hasRead = Atomic<Bool>(false)
+  private let witness: Monitor<(any CommitWitness)?>
 
   private struct Watchers {
     var interruptions = 0
@@ -47,12 +48,15 @@ public final class LocalStorage: Storage {
     let id = try reader.storeID()
     let index = Index()
     let filler = IndexFiller(index, pulse, OnDemand(reader) { () throws(StoreError) in try database.connect(to: id) })
+    let witness = Monitor<(any CommitWitness)?>(nil)
     // Whoever only reads needs none.
     let writer = Monitor(
       OnDemand { () throws(StoreError) in
-        try LocalWriter(try database.connect(to: id).connection, pulse, filler, limit: limit)
+        try LocalWriter(
+          try database.connect(to: id).connection, pulse, filler, limit: limit, witness: witness.read(\.self))
       })
     let log = LogSync(of: id, in: database)
+    self.witness = witness
     (self.pulse, self.index, self.filler, self.writer, self.log) = (pulse, index, filler, writer, log)
     commits = GroupCommit(timeoutMilliseconds: busyTimeoutMilliseconds) {
       Self.commit($0, waiting: $1, by: writer, telling: filler, log)
@@ -119,6 +123,10 @@ public final class LocalStorage: Storage {
     try filler.read { reader throws(StoreError) in try reader.keys(prefix: prefix) }
   }
 
+  public func entries(in scopes: [Scope]) throws(StoreError) -> (entries: [KeyedEntry], revision: Revision) {
+    try filler.read { reader throws(StoreError) in try reader.entries(in: scopes) }
+  }
+
   public func changes(after revision: Revision) throws(StoreError) -> ChangesAfter {
     try filler.read { reader throws(StoreError) in try reader.changes(after: revision) }
   }
@@ -158,6 +166,7 @@ public final class LocalStorage: Storage {
     watchers.update { $0.isClosed = true }
     pulse.ring()
     writer.update { $0.close() }
+    witness.update { $0 = nil }
     log.close()
     filler.close()
     pulse.release()
@@ -225,6 +234,10 @@ public final class LocalStorage: Storage {
       return outcome.results
     }
   }
+}
+
+extension LocalStorage: WitnessedStorage {
+  package func report(to witness: any CommitWitness) { self.witness.update { $0 = witness } }
 }
 
 extension LocalStorage: ForkAware {

@@ -96,6 +96,7 @@ struct SQLiteStatement {
 
   /// What a column holds: one of SQLITE_INTEGER, SQLITE_FLOAT, SQLITE_TEXT, SQLITE_BLOB and SQLITE_NULL.
   func type(_ column: Int32) -> Int32 { sqlite3_column_type(statement, column) }
+  func isNull(_ column: Int32) -> Bool { type(column) == SQLITE_NULL }
   func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(statement, column) }
   func double(_ column: Int32) -> Double { sqlite3_column_double(statement, column) }
 

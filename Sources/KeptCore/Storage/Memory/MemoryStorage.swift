@@ -53,12 +53,22 @@ public final class MemoryStorage: Storage {
     }
   }
 
+  public func entries(in scopes: [Scope]) throws(StoreError) -> (entries: [KeyedEntry], revision: Revision) {
+    try look { contents in
+      let found = contents.entries.filter { key, entry in
+        entry.value != nil && scopes.contains { $0.contains(key) }
+      }
+      return (found.map { KeyedEntry(key: $0.key, entry: $0.value) }, contents.revision)
+    }
+  }
+
   public func changes(after revision: Revision) throws(StoreError) -> ChangesAfter {
     try look { contents in
+      guard revision <= contents.revision else { return .tooOld }
       let newer = contents.entries.filter { $0.value.revision > revision }
         .map { KeyedEntry(key: $0.key, entry: $0.value) }
         .sorted { ($0.entry.revision, $0.key) < ($1.entry.revision, $1.key) }
-      return .changed(newer, upTo: contents.revision)
+      return .changed(Delta(newer, upTo: contents.revision))
     }
   }
 

@@ -10,11 +10,17 @@ final class LocalWriter: OnConnection {
   private let pulse: Pulse
   private let filler: IndexFiller
   private let limit: LogLimit
+  /// Who hears of commits while they become visible.
+  private let witness: (any CommitWitness)?
   // What the database was after the last commit here: as long as the version is the same, nobody else has written.
   private var last: (version: UInt32, revision: Revision)?
 
-  init(_ connection: SQLiteConnection, _ pulse: Pulse, _ filler: IndexFiller, limit: LogLimit) throws(StoreError) {
+  init(
+    _ connection: SQLiteConnection, _ pulse: Pulse, _ filler: IndexFiller, limit: LogLimit,
+    witness: (any CommitWitness)?
+  ) throws(StoreError) {
     self.connection = connection
+    self.witness = witness
     self.filler = filler
     self.reader = LocalReader(connection)
     self.pulse = pulse
@@ -57,7 +63,7 @@ final class LocalWriter: OnConnection {
         return Outcome(results: results)
       }
       try limit.cutOff(connection, from: start, to: progress.revision)
-      let own = try publish()
+      let own = try announce(group, results, after: start)
       last = (connection.dataVersion, progress.revision)
       return Outcome(results: results, visible: own.map { (start, $0) })
     } catch {
@@ -87,6 +93,36 @@ final class LocalWriter: OnConnection {
   private func startingRevision() throws(StoreError) -> Revision {
     if let last, last.version != 0, last.version == connection.dataVersion { return last.revision }
     return try reader.revision()
+  }
+
+  /// Makes the transaction visible, and lets the witness know of what it holds and of what others did before.
+  private func announce(
+    _ group: [Batch], _ results: [Result<Commit, StoreError>], after start: Revision
+  ) throws(StoreError) -> UInt64? {
+    guard let witness else { return try publish() }
+    var own: UInt64?
+    try witness.announce { told throws(StoreError) in
+      guard let told else {
+        own = try publish()
+        return Publication(commits: [])
+      }
+      let commits = zip(results, group).compactMap { result, batch in (try? result.get()).map { ($0, by: batch.author) } }
+        .filter { !$0.0.changes.isEmpty }
+      let preceding = told == start ? nil : try others(after: told, upTo: start, before: commits.map(\.0))
+      own = try publish()
+      return Publication(preceding: preceding, commits: commits)
+    }
+    return own
+  }
+
+  /// What others have committed, as it was before the commits of this transaction.
+  private func others(
+    after told: Revision, upTo start: Revision, before commits: [Commit]
+  ) throws(StoreError) -> ChangesAfter {
+    guard told <= start, let keys = try reader.log.keys(after: told, upTo: start) else { return .tooOld }
+    var overwritten: [KeyName: Value?] = [:]
+    for change in commits.reversed().flatMap(\.changes) { overwritten.updateValue(change.old, forKey: change.key) }
+    return .changed(try reader.delta(keys, upTo: start) { overwritten[$0] })
   }
 
   /// Makes the transaction visible.
@@ -121,7 +157,7 @@ final class LocalWriter: OnConnection {
         // A batch has one edit for a key: only another batch of the group could ask.
         if group > 1 { progress.written.updateValue(change.new, forKey: change.key) }
       }
-      try reader.log.append(changes, at: progress.revision)
+      try reader.log.append(changes, at: progress.revision, tag: batch.author.tag)
     }
     return .success(Commit(revision: progress.revision, changes: changes))
   }
@@ -143,8 +179,8 @@ final class LocalWriter: OnConnection {
   /// What is forgotten counts as changed.
   private func lastChange(after base: Revision, _ concerns: (KeyName) -> Bool) throws(StoreError) -> Revision {
     guard try reader.revision() > base else { return 0 }
-    guard let changed = try reader.log.keys(after: base, limit: .max) else { return try reader.log.floor() }
-    return changed.filter { concerns($0.key) }.values.max() ?? 0
+    guard let changed = try reader.log.keys(after: base) else { return try reader.log.floor() }
+    return changed.revisions.filter { concerns($0.key) }.values.max() ?? 0
   }
 
   /// What the batch changes; edits that leave a key as it is are left out.

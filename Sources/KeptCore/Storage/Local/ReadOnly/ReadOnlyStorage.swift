@@ -40,6 +40,14 @@ final class ReadOnlyStorage: Storage {
     try read { reader throws(StoreError) in try reader.revision() }
   }
 
+  func entries(in scopes: [Scope]) throws(StoreError) -> (entries: [KeyedEntry], revision: Revision) {
+    try read { reader throws(StoreError) in try reader.entries(in: scopes) }
+  }
+
+  func salvage() throws(StoreError) -> SalvageNote? {
+    try read { reader throws(StoreError) in try SalvageNote.read(reader.connection, in: database.folder) }
+  }
+
   func changes(after revision: Revision) throws(StoreError) -> ChangesAfter {
     try read { reader throws(StoreError) in try reader.changes(after: revision) }
   }

@@ -1,0 +1,68 @@
+// Delivery by the host: its event loop watches a file descriptor, and calls back when it is readable.
+
+/// Observers that wait for their host to dispatch.
+///
+/// Level-triggered: the descriptor is readable for as long as an observer has mail.
+package final class HostDelivery: Delivery {
+  private struct State {
+    var line: [Observer] = []
+    var isEnded = false
+  }
+  private let state = Monitor(State())
+  private let bell: EventBell
+
+  package init() throws(StoreError) {
+    bell = try EventBell()
+    Fork.join(self)
+  }
+
+  deinit { Fork.leave(self) }
+
+  /// For poll, epoll and their like; to be watched for reading, and never read.
+  package var descriptor: Int32 { bell.descriptor }
+
+  package var fetchesMail: Bool { false }
+
+  package func mailArrived(for observer: Observer) {
+    state.updateQuietly { state in
+      state.line.append(observer)
+      bell.ring()
+    }
+  }
+
+  /// Makes the calls that are due now on this thread, at most so many.
+  ///
+  /// - Returns: how many there were.
+  package func dispatch(atMost limit: Int) -> Int {
+    var count = 0
+    while count < limit, let observer = next() {
+      if observer.deliverNext() { count += 1 }
+    }
+    return count
+  }
+
+  /// Wakes who waits for something that will not come any more.
+  package func end() {
+    state.updateQuietly { $0.isEnded = true }
+    bell.ring()
+  }
+
+  private func next() -> Observer? {
+    state.updateQuietly { state in
+      guard !state.line.isEmpty else { return nil }
+      let first = state.line.removeFirst()
+      if state.line.isEmpty, !state.isEnded { bell.silence() }
+      return first
+    }
+  }
+}
+
+extension HostDelivery: ForkAware {
+  func beforeFork() {}
+
+  /// The descriptor of the child has the same number, and is none of the parent's business.
+  func afterForkInChild() {
+    state.update { $0.line = [] }
+    bell.renew()
+  }
+}

@@ -1,0 +1,160 @@
+// Observers hear of what other processes commit: whole transactions, in order, merged only if they must be.
+//
+// A store on a LocalStorage of its own knows no more of the other one here than another process would.
+
+import Foundation
+import Testing
+
+@testable import KeptCore
+
+@Suite(.timeLimit(.minutes(2))) struct `An observer of another process` {
+  let folder: TemporaryFolder
+  let here: Store
+  let there: Store
+  let heard = Heard()
+  init() throws {
+    folder = try TemporaryFolder()
+    here = Store(storage: try LocalStorage(path: folder.path + "/store"))
+    there = Store(storage: try LocalStorage(path: folder.path + "/store"), options: StoreOptions(tag: "there"))
+  }
+
+  @Test func `hears of its changes, with old and new, revision, origin and tag`() throws {
+    try there.set(1, forKey: "a")
+    let subscription = try here.observe(.key(key("a")), heard.add)
+    try there.set(2, forKey: "a")
+    _ = heard.first(1)
+    try there.remove("a")
+    let notices = heard.first(2)
+    #expect(notices.map(\.revisions) == [2...2, 3...3])
+    #expect(notices.flatMap(\.changes).map(\.old) == [1, 2])
+    #expect(notices.flatMap(\.changes).map(\.new) == [2, nil])
+    #expect(notices.allSatisfy { $0.origin == .otherProcess && $0.tag == "there" && !$0.mayHaveMissed })
+    subscription.cancel()
+  }
+
+  @Test func `hears what was committed before its own transaction in a notice before it`() throws {
+    // The watcher is kept busy, so that the writer here is the first to find what came from there.
+    let gate = Monitor(false)
+    let slow = try here.observe(.key(key("slow"))) { _ in gate.wait { $0 ? () : nil } }
+    let subscription = try here.observe(.prefix("p."), heard.add)
+    try here.set(1, forKey: "slow")
+    try there.set(1, forKey: "p.a")
+    try there.set(2, forKey: "p.b")
+    try here.set(10, forKey: "p.a")
+    try there.set(3, forKey: "p.b")
+    gate.update { $0 = true }
+    let changes = heard.wait { notices in notices.last?.revision == 5 ? notices : nil }
+    // However they were merged, the own transaction is by itself, and nothing is told twice or backwards.
+    let own = try #require(changes.firstIndex { $0.origin == .store })
+    #expect(changes[own].revisions == 4...4)
+    #expect(changes[own].changes == [Change(key: try key("p.a"), old: 1, new: 10)])
+    let before = changes[..<own].flatMap(\.changes)
+    #expect(before.last { $0.key.text == "p.a" }?.new == 1)
+    #expect(before.last { $0.key.text == "p.b" }?.new == 2)
+    #expect(changes[(own + 1)...].flatMap(\.changes) == [Change(key: try key("p.b"), old: 2, new: 3)])
+    subscription.cancel()
+    slow.cancel()
+  }
+
+  @Test func `never hears a part of a transaction, and always the last state, from many writers`() async throws {
+    let subscription = try here.observe(.prefix("p."), heard.add)
+    let stores = [there, Store(storage: try LocalStorage(path: folder.path + "/store")), here]
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for (writer, store) in stores.enumerated() {
+        group.addTask {
+          for index in 0..<150 {
+            try store.transaction { transaction in
+              let value = Value.int(Int64(writer * 1000 + index))
+              try transaction.set(value, forKey: "p.a")
+              try transaction.set(value, forKey: "p.b")
+            }
+          }
+        }
+      }
+      try await group.waitForAll()
+    }
+    let last = try there.currentRevision()
+    let notices = heard.wait { notices in notices.last?.revision == last ? notices : nil }
+    var state: [String: Value] = [:]
+    var told: Revision = 0
+    for notice in notices {
+      #expect(notice.revisions.lowerBound > told)
+      told = notice.revision
+      for change in notice.changes {
+        #expect(change.old == state[change.key.text], "old is what was told before")
+        state[change.key.text] = change.new
+      }
+      #expect(state["p.a"] == state["p.b"], "a part of a transaction at \(notice.revisions)")
+    }
+    #expect(state["p.a"] == (try there.value(forKey: "p.a")))
+    #expect(notices.filter { $0.origin == .store }.count == 150, "each of its own is a notice")
+    subscription.cancel()
+  }
+
+  @Test func `is not told of what came to nothing`() throws {
+    try there.set(1, forKey: "a")
+    let subscription = try here.observe(.prefix(""), heard.add)
+    try there.set(1, forKey: "a")
+    try there.remove("none")
+    try there.set(2, forKey: "a")
+    #expect(heard.first(1)[0].changes == [Change(key: try key("a"), old: 1, new: 2)])
+    subscription.cancel()
+  }
+
+  @Test func `is told that it may have missed something, and the present state, where the log was cut off`() throws {
+    let path = folder.path + "/forgetful"
+    let limit = LogLimit(revisions: 3, interval: 5)
+    let forgetful = Store(
+      storage: try LocalStorage(StoreFolder(path: path), busyTimeoutMilliseconds: 5000, limit: limit))
+    let here = Store(storage: try LocalStorage(path: path))
+    try forgetful.set(0, forKey: "gone")
+    let subscription = try here.observe(.prefix(""), heard.add)
+    // One commit of more revisions than are remembered could not be: stop the watcher while they are made.
+    try here.shared.feed.pausing {
+      try forgetful.remove("gone")
+      for index in 1...20 { try forgetful.set(.int(Int64(index)), forKey: "a") }
+    }
+    let notice = heard.first(1)[0]
+    #expect(notice.mayHaveMissed)
+    #expect(notice.revision == 22)
+    #expect(
+      notice.changes == [
+        Change(key: try key("a"), old: nil, new: 20), Change(key: try key("gone"), old: 0, new: nil),
+      ])
+    subscription.cancel()
+  }
+
+  @Test func `that is slow delays only itself, and finds its changes merged`() throws {
+    let gate = Monitor(false)
+    let late = Heard()
+    let slow = try here.observe(.prefix("")) { notice in
+      gate.wait { $0 ? () : nil }
+      late.add(notice)
+    }
+    let quick = try here.observe(.prefix(""), heard.add)
+    for index in 1...50 {
+      try there.set(.int(Int64(index)), forKey: "a")
+      // The quick one hears of each while the slow one is still busy with the first.
+      heard.wait { notices in notices.last?.changes.last?.new == .int(Int64(index)) ? () : nil }
+    }
+    gate.update { $0 = true }
+    let notices = late.wait { notices in notices.last?.revision == 50 ? notices : nil }
+    #expect(notices.count == 2, "the first, and all others as one")
+    #expect(notices.last?.changes.count == 1)
+    slow.cancel()
+    quick.cancel()
+  }
+
+  @Test func `hears from the first process of a new store on`() throws {
+    let subscription = try here.observe(.key(key("a")), initial: true, heard.add)
+    #expect(heard.all.map(\.changes.first?.new) == [nil])
+    try there.set(1, forKey: "a")
+    #expect(heard.first(2)[1].changes.first?.new == 1)
+    subscription.cancel()
+  }
+}
+
+extension Heard {
+  /// Waits until `body` gives a result.
+  func wait<Result>(until body: ([Notice]) -> Result?) -> Result { notices.wait { body($0) } }
+}
