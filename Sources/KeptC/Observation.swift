@@ -91,7 +91,7 @@ extension Optional where Wrapped == OpaquePointer {
   }
 }
 
-/// 0 means all that are due. A count beyond any notice is as good.
+/// How many calls are asked for; 0 means all that are due.
 private func limit(_ max: Int) -> Int { max <= 0 ? .max : max }
 
 private func polled(_ subscription: OpaquePointer?) throws(StoreError) -> HostDelivery {

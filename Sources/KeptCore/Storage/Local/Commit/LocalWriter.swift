@@ -106,8 +106,9 @@ final class LocalWriter: OnConnection {
         own = try publish()
         return Publication(commits: [])
       }
-      let commits = zip(results, group).compactMap { result, batch in (try? result.get()).map { ($0, by: batch.author) } }
-        .filter { !$0.0.changes.isEmpty }
+      let commits = zip(results, group).compactMap { result, batch in (try? result.get()).map { ($0, by: batch.author) }
+      }
+      .filter { !$0.0.changes.isEmpty }
       let preceding = told == start ? nil : try others(after: told, upTo: start, before: commits.map(\.0))
       own = try publish()
       return Publication(preceding: preceding, commits: commits)
