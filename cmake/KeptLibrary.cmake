@@ -14,6 +14,7 @@ set(scratch ${PROJECT_BINARY_DIR}/swiftpm)
 
 # -static-stdlib  nobody who uses libkept.so needs a Swift toolchain or its runtime
 # -z nodelete     a Swift runtime cannot be unloaded: dlclose() leaves it where it is
+# --icf=safe      generic code that was compiled alike for several types is there once
 set(swift_build
   ${KEPT_SWIFT} build --package-path ${PROJECT_SOURCE_DIR} --scratch-path ${scratch}
   --configuration release --product KeptC
@@ -21,6 +22,7 @@ set(swift_build
   -Xlinker -soname=${kept_soname}
   -Xlinker --version-script=${PROJECT_SOURCE_DIR}/cmake/exports.map
   -Xlinker -znodelete
+  -Xlinker --icf=safe
   ${KEPT_SWIFT_FLAGS})
 
 add_custom_target(kept ALL

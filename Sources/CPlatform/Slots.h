@@ -38,7 +38,7 @@ typedef struct kept_glance {
 
 #define KEPT_RELAXED(word) __atomic_load_n(&(word), __ATOMIC_RELAXED)
 
-// What is changed meanwhile is read, too, and thrown away: the sanitizer of threads need not see it. Slots and the bytes
+// What is changed meanwhile is read too and thrown away: the sanitizer of threads need not see it. Slots and the bytes
 // of keys stay readable for as long as the index lives.
 #if defined(__clang__)
 #define KEPT_RACES __attribute__((no_sanitize("thread")))

@@ -20,7 +20,8 @@ static inline int kept_sqlite_bind_text(sqlite3_stmt *statement, int index, cons
 }
 
 /// Binds text that is never freed; SQLite does not copy it.
-static inline int kept_sqlite_bind_constant(sqlite3_stmt *statement, int index, const void *text, sqlite3_uint64 length) {
+static inline int kept_sqlite_bind_constant(
+    sqlite3_stmt *statement, int index, const void *text, sqlite3_uint64 length) {
   return sqlite3_bind_text64(statement, index, (const char *)text, length, SQLITE_STATIC, SQLITE_UTF8);
 }
 

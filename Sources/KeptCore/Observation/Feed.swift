@@ -151,8 +151,7 @@ extension Feed.State {
       known[entry.key] = change.new
       if change.old != change.new { changes.append(change) }
     }
-    changes.sort { $0.key < $1.key }
-    distribute(changes) { _, changes in
+    distribute(changes.inOrder(of: \.key.exact)) { _, changes in
       Notice(
         revisions: revisions, origin: .otherProcess, tag: delta.tag, mayHaveMissed: mayHaveMissed, changes: changes)
     }

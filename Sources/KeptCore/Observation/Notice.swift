@@ -56,7 +56,7 @@ public struct Notice: Sendable, Hashable {
       let old = merged[change.key].map(\.old) ?? change.old
       merged[change.key] = old == change.new ? nil : Change(key: change.key, old: old, new: change.new)
     }
-    changes = merged.values.sorted { $0.key < $1.key }
+    changes = Array(merged.values).inOrder(of: \.key.exact)
     revisions = revisions.lowerBound...max(revisions.upperBound, next.revisions.upperBound)
     if origin != next.origin { origin = .several }
     if tag != next.tag { tag = nil }

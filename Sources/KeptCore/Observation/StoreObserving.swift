@@ -74,7 +74,7 @@ extension Notice {
     let changes =
       switch scope {
       case .key(let key): [Change(key: key, old: nil, new: present[key])]
-      case .prefix: present.keys.sorted().map { Change(key: $0, old: nil, new: present[$0]) }
+      case .prefix: Array(present.keys).inOrder(of: \.exact).map { Change(key: $0, old: nil, new: present[$0]) }
       }
     self.init(revisions: revision...revision, origin: .initial, changes: changes)
   }

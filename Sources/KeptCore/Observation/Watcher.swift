@@ -1,5 +1,5 @@
-// The library's own threads for one open location: one waits for commits and calls observers, one at a time. When a call
-// takes long, another thread takes over, so that a slow observer delays only itself.
+// The library's own threads for one open location: one waits for commits and calls observers, one at a time. When a
+// call takes long, another thread takes over, so that a slow observer delays only itself.
 
 /// Waits on the storage, and calls the observers that no host and no queue calls.
 ///

@@ -1,7 +1,5 @@
 // What a commit is asked to do, and what it did.
 
-import CPlatform
-
 /// What a commit survives when it has returned.
 public enum Durability: Sendable, Hashable {
   /// Every process reads it, and it survives `kill -9` of every process.
@@ -32,24 +30,7 @@ public struct Batch: Sendable {
 
   /// The edits in the order of their keys' bytes.
   var inOrder: [(key: KeyName, edit: Edit)] {
-    let edits = Array(edits)
-    guard edits.count > 1 else { return edits.map { ($0.key, $0.value) } }
-    // All bytes side by side: comparing them there counts no reference, which would be most of the work.
-    var bytes: [UInt8] = []
-    var spans: [(start: Int, count: Int, index: Int)] = []
-    spans.reserveCapacity(edits.count)
-    for (index, edit) in edits.enumerated() {
-      let start = bytes.count
-      edit.key.exact.withBytes { bytes.append(contentsOf: $0) }
-      spans.append((start, bytes.count - start, index))
-    }
-    bytes.withUnsafeBytes { bytes in
-      spans.sort { a, b in
-        let order = bytes.baseAddress.map { memcmp($0 + a.start, $0 + b.start, min(a.count, b.count)) } ?? 0
-        return order != 0 ? order < 0 : a.count < b.count
-      }
-    }
-    return spans.map { (edits[$0.index].key, edits[$0.index].value) }
+    Array(edits).inOrder { $0.key.exact }.map { ($0.key, $0.value) }
   }
 }
 

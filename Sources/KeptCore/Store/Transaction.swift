@@ -169,7 +169,7 @@ extension Transaction.State {
     for (key, edit) in batch.edits where key.exact.hasPrefix(prefix) {
       if edit.value == nil { keys.remove(key) } else { keys.insert(key) }
     }
-    return keys.sorted()
+    return Array(keys).inOrder(of: \.exact)
   }
 
   private mutating func readingBase(of store: Store) throws(StoreError) -> Revision {

@@ -19,7 +19,7 @@ public struct ValueDictionary: Sendable, Hashable {
     if zip(members, members.dropFirst()).allSatisfy({ $0.key < $1.key }) { return }
     var collected: [ExactString: Value] = [:]
     for member in members { collected[member.key] = member.value }
-    members = collected.map { Member(key: $0, value: $1) }.sorted { $0.key < $1.key }
+    members = collected.map { Member(key: $0, value: $1) }.inOrder(of: \.key)
   }
 
   /// The same keys with other values.

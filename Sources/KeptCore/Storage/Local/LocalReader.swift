@@ -100,8 +100,7 @@ final class LocalReader: OnConnection {
       if case .failure = row?.value { continue }
       entries.append(KeyedEntry(key: key, entry: Entry(value: try row?.value.get(), revision: logged)))
     }
-    entries.sort { ($0.entry.revision, $0.key) < ($1.entry.revision, $1.key) }
-    return Delta(entries, upTo: upTo, tag: keys.tag)
+    return Delta(entries.inOrder(of: \.entry.revision, then: \.key.exact), upTo: upTo, tag: keys.tag)
   }
 
   /// What is stored in some scopes, at one moment; a value that cannot be read is left out.

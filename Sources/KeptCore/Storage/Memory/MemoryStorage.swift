@@ -34,7 +34,7 @@ public final class MemoryStorage: Storage {
 
   public func keys(prefix: ExactString) throws(StoreError) -> [KeyName] {
     try look { contents in
-      contents.entries.filter { $0.value.value != nil && $0.key.exact.hasPrefix(prefix) }.map(\.key).sorted()
+      contents.entries.filter { $0.value.value != nil && $0.key.exact.hasPrefix(prefix) }.map(\.key).inOrder(of: \.exact)
     }
   }
 
@@ -67,7 +67,7 @@ public final class MemoryStorage: Storage {
       guard revision <= contents.revision else { return .tooOld }
       let newer = contents.entries.filter { $0.value.revision > revision }
         .map { KeyedEntry(key: $0.key, entry: $0.value) }
-        .sorted { ($0.entry.revision, $0.key) < ($1.entry.revision, $1.key) }
+        .inOrder(of: \.entry.revision, then: \.key.exact)
       return .changed(Delta(newer, upTo: contents.revision))
     }
   }

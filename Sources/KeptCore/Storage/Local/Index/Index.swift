@@ -53,7 +53,8 @@ final class Index: @unchecked Sendable {
     }
   }
 
-  /// Copies what the index can tell of a key at a glance, and writes no word that others see; false: ask ``read(_:at:_:)``.
+  /// Copies what the index can tell of a key at a glance, and writes no word that others see; false: ask
+  /// ``read(_:at:_:)``.
   @inline(__always)
   func glance(_ key: PreparedBytes, at generation: UInt64, _ out: inout kept_glance) -> Bool {
     kept_take_glance(

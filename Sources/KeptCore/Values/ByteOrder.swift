@@ -1,0 +1,47 @@
+// Everything that Kept lists is in the order of its keys' bytes. There is one sorting for all of it: the standard
+// library's would be compiled anew, 5 KB each time, for every type that is sorted.
+
+import CPlatform
+
+extension Array {
+  /// The elements in the order of their keys' bytes.
+  func inOrder(of key: (Element) -> ExactString) -> [Element] {
+    count < 2 ? self : ByteOrder.places(of: map(key)).map { self[$0] }
+  }
+
+  /// The elements in the order of a number, and within the same in that of their keys' bytes.
+  func inOrder(of number: (Element) -> UInt64, then key: (Element) -> ExactString) -> [Element] {
+    let sorted = inOrder(of: key)
+    let numbers = sorted.map(number)
+    return ByteOrder.sorted(count) { numbers[$0] < numbers[$1] }.map { sorted[$0] }
+  }
+}
+
+enum ByteOrder {
+  /// The places of some texts, in the order of their bytes.
+  static func places(of texts: [ExactString]) -> [Int] {
+    // All bytes side by side: comparing them there counts no reference, which would be most of the work.
+    var bytes: [UInt8] = []
+    var starts = [0]
+    starts.reserveCapacity(texts.count + 1)
+    for text in texts {
+      text.withBytes { bytes.append(contentsOf: $0) }
+      starts.append(bytes.count)
+    }
+    return bytes.withUnsafeBytes { bytes in
+      sorted(texts.count) { a, b in
+        let (countA, countB) = (starts[a + 1] - starts[a], starts[b + 1] - starts[b])
+        let order = bytes.baseAddress.map { memcmp($0 + starts[a], $0 + starts[b], min(countA, countB)) } ?? 0
+        return order != 0 ? order < 0 : countA < countB
+      }
+    }
+  }
+
+  /// The numbers from 0 in another order; those that are alike stay as they were.
+  @inline(never)
+  fileprivate static func sorted(_ count: Int, _ isBefore: (Int, Int) -> Bool) -> [Int] {
+    var places = Array(0..<count)
+    places.sort(by: isBefore)
+    return places
+  }
+}
