@@ -5,6 +5,7 @@ package final class StoreObservation: Sendable {
   private struct State {
     var observers: [Observer] = []
     var host: HostDelivery?
+    var ordinary: (any Delivery)?
     var isEnded = false
   }
   private let state = Monitor(State())
@@ -34,6 +35,12 @@ package final class StoreObservation: Sendable {
 
   /// Who calls an observer that nobody else calls.
   var library: any Delivery { shared.watcher }
+
+  /// Who is chosen to do that in its place.
+  var ordinary: (any Delivery)? {
+    get { state.read(\.ordinary) }
+    set { state.update { $0.ordinary = newValue } }
+  }
 
   /// Lets an observer hear of every commit after the present one; gives the present values in its scope.
   func add(_ observer: Observer) throws(StoreError) -> (present: [KeyName: Value], revision: Revision) {

@@ -2,7 +2,7 @@
 
 /// Who calls an observer, or takes what it is to be told.
 package enum DeliveryChoice: Sendable {
-  /// As the store was opened: a thread of the library, or the host's loop.
+  /// As the store was opened: a thread of the library, or the host's loop; or as was chosen since.
   case asOpened
   /// Somebody else, who is told when there is mail.
   case by(any Delivery)
@@ -55,13 +55,19 @@ extension Store {
     return Subscription(observer, in: observation)
   }
 
+  /// Who calls observers that do not say by whom, from now on; nil: as the store was opened.
+  package var ordinaryDelivery: (any Delivery)? {
+    get { observation.ordinary }
+    set { observation.ordinary = newValue }
+  }
+
   /// The delivery by this program's own event loop.
   package func hostDelivery() throws(StoreError) -> HostDelivery { try observation.host() }
 
   private func chosen(_ delivery: DeliveryChoice) throws(StoreError) -> any Delivery {
     switch delivery {
     case .by(let delivery): delivery
-    case .asOpened: if options.isHostDriven { try hostDelivery() } else { observation.library }
+    case .asOpened: if options.isHostDriven { try hostDelivery() } else { observation.ordinary ?? observation.library }
     }
   }
 }
