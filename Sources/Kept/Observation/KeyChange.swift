@@ -5,7 +5,9 @@ public import KeptCore
 extension Key {
   /// One change of a key's value.
   ///
-  /// Where a side has no stored value, or one that is not of the key's type, it is the key's default.
+  /// Where a side has no stored value, or one that is not of the key's type, it is the key's default. `old` is what the
+  /// subscription last told as `new`, or what it found when it was made. The C twin is `kept_notice`. In Python:
+  /// `Change`.
   public struct Change: Sendable {
     /// The value before.
     public let old: Value

@@ -42,7 +42,7 @@ extension Key {
       let key: Key<Value>
       let inbox: Inbox
 
-      /// The next change; sleeps until there is one. nil is the end.
+      /// The next change, once there is one; nil is the end.
       public mutating func next(isolation actor: isolated (any Actor)?) async -> Change? {
         while let notice = await inbox.next(isolation: actor) {
           if let change = Change(in: notice, of: key) { return change }

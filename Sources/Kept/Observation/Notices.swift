@@ -45,7 +45,7 @@ extension Store {
       public typealias Failure = Never
       let inbox: Inbox
 
-      /// The next notice; sleeps until there is one. nil is the end.
+      /// The next notice, once there is one; nil is the end.
       public mutating func next(isolation actor: isolated (any Actor)?) async -> Notice? {
         await inbox.next(isolation: actor)
       }
