@@ -39,7 +39,7 @@ extension Store {
     let (present, revision) = try observation.add(observer)
     let notice = initial ? Notice(present: present, in: scope, at: revision) : nil
     return (
-      Subscription(observer, in: observation),
+      Subscription(observer, in: self),
       { if let notice { observer.start(with: notice) } else { observer.start(waitingFor: nil) } }
     )
   }
@@ -52,7 +52,7 @@ extension Store {
       scope, of: observation.handle, by: delivery, isStarting: true, { _ in }, afterLastCall: afterEnd)
     let (present, revision) = try observation.add(observer)
     observer.start(waitingFor: initial ? Notice(present: present, in: scope, at: revision) : nil)
-    return Subscription(observer, in: observation)
+    return Subscription(observer, in: self)
   }
 
   /// Who calls observers that do not say by whom, from now on; nil: as the store was opened.
