@@ -30,7 +30,7 @@ let package = Package(
     // The other process of tests that need two.
     .executableTarget(name: "kept-test-child", dependencies: ["KeptCore"], path: "Tests/Child"),
     .testTarget(name: "KeptCTests", dependencies: ["KeptC", "CKept", "KeptCore"]),
-    .testTarget(name: "KeptTests", dependencies: ["Kept"]),
+    .testTarget(name: "KeptTests", dependencies: ["Kept", "kept-test-child"]),
   ]
 )
 

@@ -89,8 +89,9 @@ final class Feed: CommitWitness {
       guard !state.audience.isEmpty else { return }
       switch publication.preceding {
       case .changed(let delta): state.post(delta)
-      // What was there before the commits can no longer be known.
-      case .tooOld: if (try? state.resync(storage)) != nil { return }
+      // What was there before the commits can no longer be known. Where it cannot be read either, `told` stays behind,
+      // and whoever asks next tells everything.
+      case .tooOld: return (try? state.resync(storage)) ?? ()
       case nil: break
       }
       for (commit, author) in publication.commits where commit.revision > state.told { state.post(commit, by: author) }

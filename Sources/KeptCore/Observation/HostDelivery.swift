@@ -25,6 +25,7 @@ package final class HostDelivery: Delivery {
 
   package func mailArrived(for observer: Observer) {
     state.updateQuietly { state in
+      guard !state.isEnded else { return }
       state.line.append(observer)
       bell.ring()
     }
@@ -41,10 +42,16 @@ package final class HostDelivery: Delivery {
     return count
   }
 
-  /// Wakes who waits for something that will not come any more.
+  /// Wakes who waits for something that will not come any more; mail that was not fetched is dropped.
   package func end() {
-    state.updateQuietly { $0.isEnded = true }
+    let dismissed = state.updateQuietly { state in
+      state.isEnded = true
+      // They hold this object, as it holds them.
+      defer { state.line = [] }
+      return state.line
+    }
     bell.ring()
+    withExtendedLifetime(dismissed) {}
   }
 
   private func next() -> Observer? {

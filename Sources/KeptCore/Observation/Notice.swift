@@ -48,18 +48,22 @@ public struct Notice: Sendable, Hashable {
     case several
   }
 
-  /// Adds what happened next; a key that is again as it was before this notice has not changed.
-  mutating func merge(_ next: Notice) {
+  /// Makes one of several that follow each other; a key that is again as it was before them has not changed.
+  ///
+  /// - Parameter notices: at least one.
+  init(merging notices: [Notice]) {
+    self = notices[0]
     var merged: [KeyName: Change] = [:]
-    for change in changes { merged[change.key] = change }
-    for change in next.changes {
-      let old = merged[change.key].map(\.old) ?? change.old
-      merged[change.key] = old == change.new ? nil : Change(key: change.key, old: old, new: change.new)
+    for notice in notices {
+      for change in notice.changes {
+        let old = merged[change.key].map(\.old) ?? change.old
+        merged[change.key] = old == change.new ? nil : Change(key: change.key, old: old, new: change.new)
+      }
+      revisions = revisions.lowerBound...max(revisions.upperBound, notice.revisions.upperBound)
+      if origin != notice.origin { origin = .several }
+      if tag != notice.tag { tag = nil }
+      mayHaveMissed = mayHaveMissed || notice.mayHaveMissed
     }
     changes = Array(merged.values).inOrder(of: \.key.exact)
-    revisions = revisions.lowerBound...max(revisions.upperBound, next.revisions.upperBound)
-    if origin != next.origin { origin = .several }
-    if tag != next.tag { tag = nil }
-    mayHaveMissed = mayHaveMissed || next.mayHaveMissed
   }
 }

@@ -5,7 +5,12 @@ package final class StoreObservation: Sendable {
   private struct State {
     var observers: [Observer] = []
     var host: HostDelivery?
+    var ordinary: (any Delivery)?
     var isEnded = false
+
+    func checkOpen() throws(StoreError) {
+      if isEnded { throw StoreError(.closed, "the store was closed; open it again") }
+    }
   }
   private let state = Monitor(State())
   private let shared: SharedStore
@@ -25,7 +30,7 @@ package final class StoreObservation: Sendable {
   /// The delivery by the host; made when it is first asked for.
   func host() throws(StoreError) -> HostDelivery {
     try state.update { state throws(StoreError) in
-      if state.isEnded { throw StoreError(.closed, "the store was closed; open it again") }
+      try state.checkOpen()
       let host = if let host = state.host { host } else { try HostDelivery() }
       state.host = host
       return host
@@ -35,22 +40,35 @@ package final class StoreObservation: Sendable {
   /// Who calls an observer that nobody else calls.
   var library: any Delivery { shared.watcher }
 
+  /// Who is chosen to do that in its place.
+  var ordinary: (any Delivery)? {
+    get { state.read(\.ordinary) }
+    set { state.update { $0.ordinary = newValue } }
+  }
+
   /// Lets an observer hear of every commit after the present one; gives the present values in its scope.
   func add(_ observer: Observer) throws(StoreError) -> (present: [KeyName: Value], revision: Revision) {
-    try state.update { state throws(StoreError) in
-      if state.isEnded { throw StoreError(.closed, "the store was closed; open it again") }
-      state.observers.append(observer)
-    }
+    try state.read { state throws(StoreError) in try state.checkOpen() }
+    try shared.watcher.enter(handle, report: report)
     do throws(StoreError) {
-      try shared.watcher.enter(handle, report: report)
-      do throws(StoreError) {
-        return try shared.feed.add(observer)
-      } catch {
-        shared.watcher.leave(handle)
-        throw error
+      let present = try shared.feed.add(observer)
+      try register(observer)
+      return present
+    } catch {
+      shared.watcher.leave(handle)
+      throw error
+    }
+  }
+
+  /// Whoever is registered is removed by ``remove(_:)`` or ``end()``: only now, when there is something to remove.
+  private func register(_ observer: Observer) throws(StoreError) {
+    do throws(StoreError) {
+      try state.update { state throws(StoreError) in
+        try state.checkOpen()
+        state.observers.append(observer)
       }
     } catch {
-      state.update { state in state.observers.removeAll { $0 === observer } }
+      shared.feed.remove(observer)
       throw error
     }
   }

@@ -2,7 +2,7 @@
 
 /// Who calls an observer, or takes what it is to be told.
 package enum DeliveryChoice: Sendable {
-  /// As the store was opened: a thread of the library, or the host's loop.
+  /// As the store was opened: a thread of the library, or the host's loop; or as was chosen since.
   case asOpened
   /// Somebody else, who is told when there is mail.
   case by(any Delivery)
@@ -39,7 +39,7 @@ extension Store {
     let (present, revision) = try observation.add(observer)
     let notice = initial ? Notice(present: present, in: scope, at: revision) : nil
     return (
-      Subscription(observer, in: observation),
+      Subscription(observer, in: self),
       { if let notice { observer.start(with: notice) } else { observer.start(waitingFor: nil) } }
     )
   }
@@ -52,7 +52,13 @@ extension Store {
       scope, of: observation.handle, by: delivery, isStarting: true, { _ in }, afterLastCall: afterEnd)
     let (present, revision) = try observation.add(observer)
     observer.start(waitingFor: initial ? Notice(present: present, in: scope, at: revision) : nil)
-    return Subscription(observer, in: observation)
+    return Subscription(observer, in: self)
+  }
+
+  /// Who calls observers that do not say by whom, from now on; nil: as the store was opened.
+  package var ordinaryDelivery: (any Delivery)? {
+    get { observation.ordinary }
+    set { observation.ordinary = newValue }
   }
 
   /// The delivery by this program's own event loop.
@@ -61,7 +67,7 @@ extension Store {
   private func chosen(_ delivery: DeliveryChoice) throws(StoreError) -> any Delivery {
     switch delivery {
     case .by(let delivery): delivery
-    case .asOpened: if options.isHostDriven { try hostDelivery() } else { observation.library }
+    case .asOpened: if options.isHostDriven { try hostDelivery() } else { observation.ordinary ?? observation.library }
     }
   }
 }

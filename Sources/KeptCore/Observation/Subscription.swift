@@ -1,15 +1,18 @@
 // The token of a subscription, and the promise behind it: after `cancel` returns, no further call begins.
 
-/// Ends its subscription when it is cancelled or dropped.
+/// Ends its subscription when it is cancelled or dropped, and keeps its store open until then.
+///
+/// A store that nobody else refers to would else be closed at once: the compiler lets go of a program's own reference
+/// after its last use, which may be the subscribing.
 ///
 /// The C twin is `kept_subscription`.
 public final class Subscription: Sendable {
   package let observer: Observer
-  private let observation: StoreObservation
+  private let store: Store
 
-  init(_ observer: Observer, in observation: StoreObservation) {
+  init(_ observer: Observer, in store: Store) {
     self.observer = observer
-    self.observation = observation
+    self.store = store
   }
 
   deinit { cancel() }
@@ -19,7 +22,7 @@ public final class Subscription: Sendable {
   /// When it returns no further callback begins; one that runs is waited for, unless this is called from inside it.
   /// Cancelling twice is fine. The C twin is `kept_unobserve`.
   public func cancel() {
-    observation.remove(observer)
+    store.observation.remove(observer)
     observer.cancel()
   }
 }

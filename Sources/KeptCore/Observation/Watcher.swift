@@ -3,10 +3,11 @@
 
 /// Waits on the storage, and calls the observers that no host and no queue calls.
 ///
-/// There is no thread while nobody is subscribed. The thread in charge is known by the number of its `shift`; one that
-/// finds another number goes home. Its deputy sleeps until a call begins, then looks every 100 ms whether that call is
-/// still the same one: then it begins a shift of its own. So observers of one location are called one at a time, unless
-/// one of them is slow.
+/// There is no thread while nobody is subscribed: each goes home when it finds that out, and says so as it goes, so that
+/// whoever subscribes meanwhile has the same threads. The thread in charge is known by the number of its `shift`. Its
+/// deputy sleeps until a call begins, then looks every 100 ms whether that call is still the same one: then it begins a
+/// shift of its own, and the other goes home after its call. So observers of one location are called one at a time,
+/// unless one of them is slow, and never do two threads wait on the storage or fetch mail.
 final class Watcher: Delivery {
   fileprivate struct State {
     var line: [Observer] = []
@@ -29,7 +30,8 @@ final class Watcher: Delivery {
     let report: @Sendable (StoreError) -> Void
   }
   fileprivate enum Step {
-    case goHome
+    // The last references to observers go when no lock is held: theirs may be the last to what a user's code holds.
+    case goHome(leaving: [Observer])
     case call(Observer, wakingDeputy: Bool)
     case watch
   }
@@ -48,7 +50,7 @@ final class Watcher: Delivery {
 
   deinit { Fork.leave(self) }
 
-  /// Lets a handle have one more subscription; the thread is started with the first.
+  /// Lets a handle have one more subscription; a thread is started with the first, and its deputy with the second.
   ///
   /// - Parameter report: hears what goes wrong while changes are waited for.
   func enter(_ handle: ObjectIdentifier, report: @escaping @Sendable (StoreError) -> Void) throws(StoreError) {
@@ -57,8 +59,8 @@ final class Watcher: Delivery {
         state.shift += 1
         try startLeader(state.shift)
         state.hasLeader = true
-      }
-      if state.count > 0, !state.hasDeputy {
+      } else if !state.hasDeputy {
+        // The leader may be busy with another subscription, if only with one that has just ended.
         try LibraryThread.start { [self] in standBy() }
         state.hasDeputy = true
       }
@@ -71,12 +73,9 @@ final class Watcher: Delivery {
     let isLast = state.update { state in
       state.subscribers[handle]?.count -= 1
       if state.subscribers[handle]?.count == 0 { state.subscribers[handle] = nil }
-      guard state.subscribers.isEmpty, state.hasLeader else { return false }
-      state.shift += 1
-      (state.hasLeader, state.hasDeputy, state.line) = (false, false, [])
-      return true
+      return state.subscribers.isEmpty && state.isWatching
     }
-    if isLast { storage.interruptWaiting() }
+    if isLast { wake() }
   }
 
   /// It looks for mail by itself; others tell it of what an observer could not be given before.
@@ -84,6 +83,8 @@ final class Watcher: Delivery {
 
   func mailArrived(for observer: Observer) {
     let mustWake = state.updateQuietly { state in
+      // Of the last ones to end there may be mail that nobody will fetch.
+      guard !state.subscribers.isEmpty else { return false }
       state.line.append(observer)
       return state.isWatching
     }
@@ -107,32 +108,40 @@ final class Watcher: Delivery {
     while true {
       // First what was told, then the mail: whatever comes later is newer than `told`, and ends the waiting.
       let (told, observers) = feed.mail()
-      let step = state.updateQuietly { $0.next(shift, observers) }
+      let step = state.updateQuietly { $0.next(observers) }
       switch step {
       case .goHome: return
       case .call(let observer, let wakingDeputy):
         if wakingDeputy { state.update { _ in } }
         observer.deliverNext()
-        state.updateQuietly { $0.endCall(shift) }
-      case .watch: watch(after: told, shift)
+        // Whoever was replaced must not fetch mail any more: the other may be asleep by then.
+        if !state.updateQuietly({ $0.endCall(shift) }) { return }
+      case .watch: watch(after: told)
       }
     }
   }
 
   /// Sleeps until somebody commits, and fetches what it was.
-  private func watch(after told: Revision, _ shift: Int) {
+  private func watch(after told: Revision) {
     do throws(StoreError) {
       if storage.abilities.contains(.pushesChanges) {
         let isNews = try storage.wait(after: told)
-        state.updateQuietly { if $0.shift == shift { $0.isWatching = false } }
-        if isNews { try feed.advance() }
+        let wasMeant = state.updateQuietly { $0.stopWatching() }
+        if isNews {
+          try feed.advance()
+        } else if !wasMeant {
+          // Not every storage says that it was closed: it would be waited for without a pause.
+          _ = try storage.revision()
+        }
       } else {
-        let _: Bool? = state.wait(milliseconds: 2000) { $0.shift != shift || feed.hasMail ? true : nil }
+        let _: Bool? = state.wait(milliseconds: 2000) {
+          $0.subscribers.isEmpty || !$0.line.isEmpty || feed.hasMail ? true : nil
+        }
       }
     } catch {
       report(error)
       // What could not be read now is read later: nothing is forgotten.
-      let _: Bool? = state.wait(milliseconds: 1000) { $0.shift != shift ? true : nil }
+      let _: Bool? = state.wait(milliseconds: 1000) { $0.subscribers.isEmpty ? true : nil }
     }
   }
 
@@ -145,7 +154,7 @@ final class Watcher: Delivery {
     while let call = awaitCall() {
       var seen = call
       while true {
-        let _: Bool? = state.wait(milliseconds: Self.patienceMilliseconds) { $0.hasDeputy ? nil : true }
+        let _: Bool? = state.wait(milliseconds: Self.patienceMilliseconds) { $0.subscribers.isEmpty ? true : nil }
         let now = state.updateQuietly { $0.takesOver(seen) }
         if let shift = now.shift {
           // Without another deputy the next slow call delays the others; nothing is lost.
@@ -162,7 +171,10 @@ final class Watcher: Delivery {
   /// Sleeps until a call runs; nil when there is no more need for a deputy.
   private func awaitCall() -> Int? {
     state.wait { state -> Int?? in
-      guard state.hasDeputy else { return .some(nil) }
+      if state.subscribers.isEmpty {
+        state.hasDeputy = false
+        return .some(nil)
+      }
       state.isDeputyAsleep = !state.isCalling
       return state.isCalling ? .some(state.call) : nil
     }
@@ -170,10 +182,14 @@ final class Watcher: Delivery {
 }
 
 extension Watcher.State {
-  /// What the thread with this shift does next, with new observers in the line.
-  fileprivate mutating func next(_ own: Int, _ observers: [Observer]) -> Watcher.Step {
+  /// What the thread in charge does next, with new observers in the line.
+  fileprivate mutating func next(_ observers: [Observer]) -> Watcher.Step {
     line += observers
-    guard own == shift, hasLeader else { return .goHome }
+    if subscribers.isEmpty {
+      // Whatever was in the line has ended.
+      defer { (hasLeader, isWatching, line) = (false, false, []) }
+      return .goHome(leaving: line)
+    }
     guard !line.isEmpty else {
       isWatching = true
       return .watch
@@ -184,13 +200,22 @@ extension Watcher.State {
     return .call(line.removeFirst(), wakingDeputy: isDeputyAsleep)
   }
 
-  fileprivate mutating func endCall(_ own: Int) {
-    if own == shift { call += 1 }
+  /// Whether the thread with this shift is still the one in charge.
+  fileprivate mutating func endCall(_ own: Int) -> Bool {
+    guard own == shift else { return false }
+    call += 1
+    return true
+  }
+
+  /// Whether somebody had a reason to end the waiting.
+  fileprivate mutating func stopWatching() -> Bool {
+    isWatching = false
+    return subscribers.isEmpty || !line.isEmpty
   }
 
   /// Begins a shift of the deputy's if the call that it has seen still runs.
   fileprivate mutating func takesOver(_ seen: Int) -> (call: Int, shift: Int?) {
-    guard hasDeputy, isCalling, call == seen else { return (call, nil) }
+    guard !subscribers.isEmpty, isCalling, call == seen else { return (call, nil) }
     shift += 1
     call += 1
     return (call, shift)
@@ -201,5 +226,7 @@ extension Watcher: ForkAware {
   func beforeFork() {}
 
   /// The threads are the parent's, and so are the subscriptions.
-  func afterForkInChild() { state.update { $0 = State() } }
+  ///
+  /// Whoever forks inside a callback must not find its own shift when that returns.
+  func afterForkInChild() { state.update { $0 = State(shift: $0.shift + 1) } }
 }

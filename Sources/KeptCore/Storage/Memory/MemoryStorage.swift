@@ -65,6 +65,7 @@ public final class MemoryStorage: Storage {
   public func changes(after revision: Revision) throws(StoreError) -> ChangesAfter {
     try look { contents in
       guard revision <= contents.revision else { return .tooOld }
+      if revision == contents.revision { return .changed(Delta([], upTo: revision)) }
       let newer = contents.entries.filter { $0.value.revision > revision }
         .map { KeyedEntry(key: $0.key, entry: $0.value) }
         .inOrder(of: \.entry.revision, then: \.key.exact)

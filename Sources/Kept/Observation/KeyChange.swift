@@ -5,7 +5,9 @@ public import KeptCore
 extension Key {
   /// One change of a key's value.
   ///
-  /// Where a side has no stored value, or one that is not of the key's type, it is the key's default.
+  /// Where a side has no stored value, or one that is not of the key's type, it is the key's default. `old` is what the
+  /// subscription last told as `new`, or what it found when it was made. The C twin is `kept_notice`. In Python:
+  /// `Change`.
   public struct Change: Sendable {
     /// The value before.
     public let old: Value
@@ -15,11 +17,17 @@ extension Key {
     public let event: Event
     /// Why `new` is the default although something is stored; nil when it is not so.
     public let error: StoreError?
-    /// The revision that the change leads up to.
-    public let revision: Revision
+    /// The commits that it tells of: one of this process, or one or more of others.
+    public let revisions: ClosedRange<Revision>
     /// Who made it.
     public let origin: Notice.Origin
+    /// What the writers of all these commits call themselves; nil where they do not agree.
+    public let tag: String?
+    /// Whether changes in between may have been missed; `new` is right all the same.
+    public let mayHaveMissed: Bool
 
+    /// The revision that the change leads up to.
+    public var revision: Revision { revisions.upperBound }
     /// Whether nothing changed: this is the value at the time of subscribing.
     public var isInitial: Bool { event == .initial }
   }
@@ -53,7 +61,9 @@ extension Key.Change {
       event = change.new == nil ? .removed : .set
       old = (try? key.read(change.old)) ?? key.defaultValue
     }
-    revision = notice.revision
+    revisions = notice.revisions
     origin = notice.origin
+    tag = notice.tag
+    mayHaveMissed = notice.mayHaveMissed
   }
 }

@@ -1,0 +1,147 @@
+// What is left of subscriptions when they have ended: no thread, no descriptor, no memory; and what is not let go early.
+
+import Foundation
+import Testing
+
+@testable import KeptCore
+
+/// A storage in memory that knows how many threads wait on it, and that can be closed under its store.
+private final class WatchedStorage: Storage {
+  let memory = MemoryStorage()
+  let waiting = Monitor(0)
+  /// While it is true nothing can be read, and when it has been, the past is forgotten.
+  let isUnreadable = Monitor(false)
+  private let remembersFrom = Monitor<Revision>(0)
+
+  var abilities: StorageAbilities { memory.abilities }
+  var generation: UInt64 { memory.generation }
+
+  func wait(after revision: Revision) throws(StoreError) -> Bool {
+    waiting.update { $0 += 1 }
+    defer { waiting.update { $0 -= 1 } }
+    return try memory.wait(after: revision)
+  }
+
+  func entry(for key: KeyName) throws(StoreError) -> Entry? { try memory.entry(for: key) }
+  func keys(prefix: ExactString) throws(StoreError) -> [KeyName] { try memory.keys(prefix: prefix) }
+  func entries(in scopes: [Scope]) throws(StoreError) -> (entries: [KeyedEntry], revision: Revision) {
+    if isUnreadable.read({ $0 }) { throw StoreError(.unavailable, "the disk is away; put it back") }
+    return try memory.entries(in: scopes)
+  }
+  func revision() throws(StoreError) -> Revision { try memory.revision() }
+  func commit(_ batch: Batch) throws(StoreError) -> Commit { try memory.commit(batch) }
+  func changes(after revision: Revision) throws(StoreError) -> ChangesAfter {
+    if isUnreadable.read({ $0 }) { remembersFrom.update { $0 = revision + 2 } }
+    return revision < remembersFrom.read({ $0 }) ? .tooOld : try memory.changes(after: revision)
+  }
+  func interruptWaiting() { memory.interruptWaiting() }
+  func flush() throws(StoreError) { try memory.flush() }
+  func close() { memory.close() }
+}
+
+@Suite(.timeLimit(.minutes(2))) struct `Letting go` {
+  @Test func `leaves no thread behind, however often subscriptions come and go while nothing is committed`() throws {
+    let storage = WatchedStorage()
+    let store = Store(storage: storage)
+    for _ in 0..<500 {
+      let subscription = try store.observe(.prefix("")) { _ in }
+      storage.waiting.wait { $0 > 0 ? () : nil }
+      subscription.cancel()
+    }
+    // Nobody commits, so nothing else wakes a thread that was forgotten.
+    storage.waiting.wait { $0 == 0 ? () : nil }
+    let subscription = try store.observe(.prefix("")) { _ in }
+    storage.waiting.wait { $0 == 1 ? () : nil }
+    subscription.cancel()
+  }
+
+  @Test func `keeps nothing of a store that is closed while others subscribe to it`() async throws {
+    for _ in 0..<2000 {
+      weak var shared: SharedStore?
+      do {
+        let storage = WatchedStorage()
+        let store = Store(storage: storage)
+        shared = store.shared
+        await withTaskGroup(of: Void.self) { group in
+          for _ in 0..<2 {
+            group.addTask {
+              for _ in 0..<3 {
+                let subscription = try? store.observe(.prefix("")) { _ in }
+                subscription?.cancel()
+              }
+            }
+          }
+          group.addTask { store.close() }
+        }
+      }
+      // The last to let go is a thread that goes home.
+      while shared != nil { await Task.yield() }
+    }
+  }
+
+  @Test func `of a store without closing it ends its subscriptions`() throws {
+    let ends = Monitor(0)
+    weak var shared: SharedStore?
+    do {
+      let store = try Store.open("memory:")
+      shared = store.shared
+      let (subscription, begin) = try store.prepareToObserve(
+        .prefix(""), initial: false, afterLastCall: { ends.update { $0 += 1 } }, { _ in })
+      begin()
+      withExtendedLifetime(subscription) {}
+    }
+    #expect(ends.read { $0 } == 1)
+    while shared != nil { sched_yield() }
+  }
+
+  @Test func `of a store is not done while a token is held`() throws {
+    let heard = Heard()
+    let other = try Store.open("memory:token")
+    func subscribe() throws -> Subscription { try Store.open("memory:token").observe(.prefix(""), heard.add) }
+    let subscription = try subscribe()
+    try other.set(1, forKey: "a")
+    #expect(heard.first(1).map(\.origin) == [.process])
+    subscription.cancel()
+  }
+
+  @Test func `of mail that a host never fetched closes its descriptor`() throws {
+    weak var delivery: HostDelivery?
+    do {
+      var options = StoreOptions()
+      options.isHostDriven = true
+      let store = Store(storage: MemoryStorage(), options: options)
+      delivery = try store.hostDelivery()
+      let subscription = try store.observe(.prefix("")) { _ in }
+      try store.set(1, forKey: "a")
+      store.close()
+      subscription.cancel()
+    }
+    #expect(delivery == nil)
+  }
+
+  @Test func `of nothing that could not be read when it was committed`() throws {
+    let storage = WatchedStorage()
+    let store = Store(storage: storage)
+    let heard = Heard()
+    let subscription = try store.observe(.prefix(""), heard.add)
+    storage.isUnreadable.update { $0 = true }
+    try storage.commit(key("foreign"), .set(1))
+    try store.set(2, forKey: "own")
+    storage.isUnreadable.update { $0 = false }
+    let told = heard.wait { notices in notices.last?.revision == 2 ? notices.flatMap(\.changes) : nil }
+    #expect(told.map(\.key.text).sorted() == ["foreign", "own"])
+    #expect(heard.all.last?.mayHaveMissed == true)
+    subscription.cancel()
+  }
+
+  @Test func `of a storage under its store is told to the error handler`() throws {
+    let storage = WatchedStorage()
+    let errors = Monitor<[StoreError.Code]>([])
+    let store = Store(
+      storage: storage, options: StoreOptions(errorHandler: { error in errors.update { $0.append(error.code) } }))
+    let subscription = try store.observe(.prefix("")) { _ in }
+    storage.close()
+    #expect(errors.wait { $0.first } == .closed)
+    subscription.cancel()
+  }
+}

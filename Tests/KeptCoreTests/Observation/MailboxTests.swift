@@ -1,0 +1,80 @@
+// What waits for a slow observer: one by one, then merged, and never more than there are keys.
+
+import Testing
+
+@testable import KeptCore
+
+@Suite(.timeLimit(.minutes(1))) struct `A mailbox` {
+  var box = Mailbox()
+
+  /// A commit that gives one key a value.
+  private func notice(
+    _ revision: Revision, _ origin: Notice.Origin, _ text: String, from old: Value?, to new: Value?
+  ) throws -> Notice {
+    Notice(revisions: revision...revision, origin: origin, changes: [Change(key: try key(text), old: old, new: new)])
+  }
+
+  private mutating func takeAll() -> [Notice] {
+    var taken: [Notice] = []
+    while let notice = box.take() { taken.append(notice) }
+    return taken
+  }
+
+  @Test mutating func `keeps the commits of this process apart, and makes one of what others did in between`() throws {
+    box.add(try notice(1, .store, "a", from: nil, to: 1))
+    box.add(try notice(2, .otherProcess, "a", from: 1, to: 2))
+    box.add(try notice(3, .otherProcess, "b", from: nil, to: 1))
+    box.add(try notice(4, .otherProcess, "a", from: 2, to: 3))
+    box.add(try notice(5, .process, "a", from: 3, to: 4))
+    let taken = takeAll()
+    #expect(taken.map(\.revisions) == [1...1, 2...4, 5...5])
+    #expect(
+      taken[1].changes == [
+        Change(key: try key("a"), old: 1, new: 3), Change(key: try key("b"), old: nil, new: 1),
+      ])
+    #expect(box.isEmpty)
+  }
+
+  @Test mutating func `gives nothing for what came to nothing, and what comes after it`() throws {
+    box.add(try notice(1, .otherProcess, "a", from: nil, to: 1))
+    box.add(try notice(2, .otherProcess, "a", from: 1, to: nil))
+    box.add(try notice(3, .store, "a", from: nil, to: 2))
+    #expect(takeAll().map(\.revisions) == [3...3])
+    box.add(try notice(4, .otherProcess, "a", from: 2, to: 1))
+    box.add(try notice(5, .otherProcess, "a", from: 1, to: 2))
+    #expect(takeAll().isEmpty)
+  }
+
+  @Test mutating func `makes one of all when too many wait, but for the initial one`() throws {
+    for revision in 1...Revision(Mailbox.limit) {
+      box.add(try notice(revision, .store, "a", from: .uint(revision - 1), to: .uint(revision)))
+    }
+    box.begin(with: Notice(revisions: 0...0, origin: .initial, changes: []))
+    box.add(try notice(5000, .process, "a", from: 4096, to: 5000))
+    box.add(try notice(5001, .process, "a", from: 5000, to: 5001))
+    let taken = takeAll()
+    #expect(taken.map(\.origin) == [.initial, .store, .process, .process])
+    #expect(taken.map(\.revisions) == [0...0, 1...4096, 5000...5000, 5001...5001])
+    #expect(taken[1].changes == [Change(key: try key("a"), old: .uint(0), new: .uint(4096))])
+  }
+
+  @Test(arguments: [Notice.Origin.store, .otherProcess])
+  mutating func `has little to do for each change, however many keys wait`(origin: Notice.Origin) throws {
+    let (keys, rounds) = (5000, 6)
+    for round in 0..<rounds {
+      for index in 0..<keys {
+        let revision = Revision(round * keys + index + 1)
+        let old: Value? = round == 0 ? nil : .int(Int64(round))
+        box.add(try notice(revision, origin, "k\(index)", from: old, to: .int(Int64(round + 1))))
+      }
+    }
+    var state: [KeyName: Value] = [:]
+    for notice in takeAll() {
+      for change in notice.changes {
+        #expect(change.old == state[change.key])
+        state[change.key] = change.new
+      }
+    }
+    #expect(state.count == keys && state.values.allSatisfy { $0 == .int(Int64(rounds)) })
+  }
+}

@@ -1,0 +1,267 @@
+// Changes as sequences: what a loop hears, from when, until when, and what a slow one finds.
+
+import Kept
+import Testing
+
+extension Keys {
+  fileprivate static let volume = Key("audio.volume", default: 50)
+}
+
+@Suite(.timeLimit(.minutes(2))) struct `A sequence of changes` {
+  let test = TestStore()
+  var settings: Store { test.store }
+
+  @Test func `hears old and new in the key's type, in order, of a key with dots`() async throws {
+    var changes = settings.changes(of: .volume).makeAsyncIterator()
+    settings[.volume] = 60
+    settings[.volume] = 60
+    settings[Key("audio", default: 0)] = 1
+    try settings.transaction(tag: "night") { $0[.volume] = 20 }
+    try settings.remove(.volume)
+    let heard = try await changes.take(3)
+    #expect(heard.map(\.old) == [50, 60, 20])
+    #expect(heard.map(\.new) == [60, 20, 50])
+    #expect(heard.map(\.event) == [.set, .set, .removed])
+    #expect(heard.map(\.revisions) == [1...1, 3...3, 4...4])
+    #expect(heard.map(\.tag) == [nil, "night", nil])
+    #expect(heard.allSatisfy { $0.origin == .store && $0.error == nil && !$0.mayHaveMissed })
+  }
+
+  @Test func `hears of a prefix in notices, each a transaction`() async throws {
+    var notices = settings.notices(prefix: "audio.").makeAsyncIterator()
+    try settings.transaction { transaction in
+      transaction[.volume] = 60
+      try transaction.set(true, forKey: "audio.muted")
+      try transaction.set(true, forKey: "video.muted")
+    }
+    let notice = try await notices.take(1)[0]
+    #expect(notice.changes.map(\.key.text) == ["audio.muted", "audio.volume"])
+    #expect(notice.changes.map(\.new) == [true, 60])
+  }
+
+  @Test func `loses nothing between its making and the first reading`() async throws {
+    let changes = settings.changes(of: .volume)
+    settings[.volume] = 60
+    settings[.volume] = 70
+    var reader = changes.makeAsyncIterator()
+    settings[.volume] = 80
+    #expect(try await reader.take(3).map(\.new) == [60, 70, 80])
+  }
+
+  @Test func `has its second reader begin where it begins`() async throws {
+    let changes = settings.changes(of: .volume, initial: true)
+    settings[.volume] = 60
+    var first = changes.makeAsyncIterator()
+    var second = changes.makeAsyncIterator()
+    settings[.volume] = 70
+    #expect(try await first.take(3).map(\.new) == [50, 60, 70])
+    #expect(try await second.take(2).map(\.new) == [60, 70])
+  }
+
+  @Test func `tells the value at its making first, when asked`() async throws {
+    settings[.volume] = 60
+    let changes = settings.changes(of: .volume, initial: true)
+    let notices = settings.notices(prefix: "", initial: true)
+    settings[.volume] = 70
+    var reader = changes.makeAsyncIterator()
+    let heard = try await reader.take(2)
+    #expect(heard.map(\.isInitial) == [true, false])
+    #expect(heard.map(\.old) == [60, 60] && heard.map(\.new) == [60, 70])
+    var whole = notices.makeAsyncIterator()
+    #expect(try await whole.take(2).map(\.origin) == [.initial, .store])
+  }
+
+  @Test func `tells a value that is none of its type as the default, with the reason`() async throws {
+    var changes = settings.changes(of: .volume).makeAsyncIterator()
+    try settings.set("loud", forKey: "audio.volume")
+    let change = try await changes.take(1)[0]
+    #expect(change.new == 50 && change.event == .set)
+    #expect(change.error?.description == #""audio.volume": holds string, asked for int"#)
+    #expect(test.takeReported().isEmpty)
+  }
+
+  @Test func `may be read on the main actor, and written there in the loop`() async throws {
+    let last = await countToThree(settings)
+    #expect(last == 3)
+  }
+
+  @MainActor private func countToThree(_ settings: Store) async -> Int {
+    for await change in settings.changes(of: .volume, initial: true) {
+      MainActor.assertIsolated()
+      if change.new == 3 { return change.new }
+      settings[.volume] = change.isInitial ? 1 : change.new + 1
+    }
+    return 0
+  }
+
+  @Test func `has one end for many readers, and each hears everything`() async throws {
+    let settings = settings
+    await withTaskGroup(of: [Int].self) { group in
+      for _ in 0..<100 {
+        let changes = settings.changes(of: .volume)
+        group.addTask { await changes.reduce(into: []) { heard, change in heard.append(change.new) } }
+      }
+      let notices = settings.notices()
+      group.addTask {
+        // Closes the store when it has heard of the last change: then nothing waits for the others any more.
+        var heard: [Int] = []
+        for await _ in notices {
+          heard.append(heard.count + 1)
+          if heard.count == 20 { break }
+        }
+        return heard
+      }
+      for value in 1...20 { settings[.volume] = value }
+      #expect(await group.next() == Array(1...20))
+      for _ in 0..<99 { settings[.volume] += 1 }
+      group.cancelAll()
+      for await heard in group { #expect(heard == Array((1...119).prefix(heard.count))) }
+    }
+  }
+}
+
+@Suite(.timeLimit(.minutes(2))) struct `The end of a sequence` {
+  let test = TestStore()
+  var settings: Store { test.store }
+
+  @Test func `comes with the closing of its store`() async throws {
+    for _ in 0..<200 {
+      let settings = TestStore().store
+      let changes = settings.changes(of: .volume)
+      // It may sleep by then, or come too late: both end.
+      async let heard = changes.reduce(into: 0) { heard, _ in heard += 1 }
+      settings.close()
+      #expect(await heard == 0)
+    }
+  }
+
+  @Test func `comes with its task's, whether it sleeps or hears`() async throws {
+    let settings = settings
+    for round in 0..<500 {
+      let changes = settings.changes(of: .volume)
+      let reading = Task { await changes.reduce(into: []) { heard, change in heard.append(change.new) } }
+      settings[.volume] = 2 * round
+      if round % 2 == 0 { await Task.yield() }
+      reading.cancel()
+      settings[.volume] = 2 * round + 1
+      let heard = await reading.value
+      #expect(heard == Array([2 * round, 2 * round + 1].prefix(heard.count)))
+    }
+  }
+
+  @Test func `is there at once for a closed store and for a key that is none, and the error handler hears why`() async {
+    for await _ in settings.changes(of: Key("", default: 0)) { Issue.record("nothing can be heard") }
+    #expect(test.takeReported().map(\.code) == [.invalid])
+    settings.close()
+    for await _ in settings.changes(of: .volume) { Issue.record("nothing can be heard") }
+    #expect(test.takeReported().map(\.code) == [.closed])
+  }
+
+  @Test func `lets go of the store, which was open until then without any other reference`() async throws {
+    weak var store: Store?
+    let other = try Store.open("memory:sequence")
+    do {
+      var changes: Store.Notices.Iterator
+      do {
+        let settings = try Store.open("memory:sequence")
+        store = settings
+        changes = settings.notices().makeAsyncIterator()
+      }
+      other[.volume] = 60
+      #expect(try await changes.take(1).map(\.origin) == [.process])
+      #expect(store != nil)
+    }
+    #expect(store == nil, "an iterator that is dropped keeps nothing")
+  }
+
+  @Test func `needs no reader`() throws {
+    weak var store: Store?
+    do {
+      let settings = TestStore().store
+      store = settings
+      let changes = settings.changes(of: .volume)
+      settings[.volume] = 60
+      withExtendedLifetime(changes) {}
+    }
+    #expect(store == nil)
+  }
+}
+
+@Suite(.timeLimit(.minutes(2))) struct `A sequence of what other processes change` {
+  let folder: SharedFolder
+  let here: Store
+  let there: Store
+  init() throws {
+    folder = try SharedFolder()
+    here = try folder.store()
+    there = try folder.store(tag: "there")
+  }
+
+  @Test func `tells by whom`() async throws {
+    var changes = here.changes(of: .volume).makeAsyncIterator()
+    there[.volume] = 60
+    let remote = try await changes.take(1)[0]
+    #expect(remote.old == 50 && remote.new == 60)
+    #expect(remote.origin == .otherProcess && remote.tag == "there" && remote.revisions == 1...1)
+    here[.volume] = 70
+    let local = try await changes.take(1)[0]
+    #expect(local.old == 60 && local.new == 70 && local.origin == .store && local.tag == nil)
+  }
+
+  @Test func `hears of a child process`() async throws {
+    let changes = here.changes(of: .volume)
+    let child = try OtherProcess(opening: folder.location)
+    try child.ask((1...200).map { ["set", "audio.volume", "\($0)"] })
+    var told = 50
+    for await change in changes {
+      #expect(change.old == told && change.new > (told == 50 ? 0 : told) && change.origin == .otherProcess)
+      told = change.new
+      if told == 200 { break }
+    }
+    #expect(try child.finish() == Array(repeating: "ok", count: 200))
+  }
+
+  @Test func `is merged for a slow reader, who finds the last state`() async throws {
+    var slow = here.notices(prefix: "audio.").makeAsyncIterator()
+    var quick = here.notices(prefix: "audio.").makeAsyncIterator()
+    for value in 1...50 {
+      try there.transaction { transaction in
+        transaction[.volume] = value
+        try transaction.set(.int(Int64(value)), forKey: "audio.balance")
+      }
+    }
+    try there.remove("audio.balance")
+    while try await quick.take(1)[0].revision < 51 {}
+    // What the quick one has heard of waits for the slow one, as one notice: a key that is as before is no change.
+    let notices = try await slow.take(1)
+    #expect(notices.map(\.revisions) == [1...51])
+    #expect(notices[0].changes == [Change(key: try KeyName("audio.volume"), old: nil, new: 50)])
+    #expect(notices[0].tag == "there" && !notices[0].mayHaveMissed)
+  }
+
+  @Test func `stays bounded for a reader who never comes, and ends in the last state`() async throws {
+    let changes = here.changes(of: .volume)
+    let writes = 10_000
+    for value in 1...writes { here[.volume] = value + 50 }
+    var told = 50
+    var count = 0
+    for await change in changes {
+      #expect(change.old == told)
+      told = change.new
+      count += 1
+      if told == writes + 50 { break }
+    }
+    #expect(count <= 4097)
+  }
+}
+
+extension AsyncIteratorProtocol where Failure == Never {
+  /// The next elements.
+  mutating func take(
+    _ count: Int, isolation: isolated (any Actor)? = #isolation
+  ) async throws -> [Element] {
+    var taken: [Element] = []
+    while taken.count < count { taken.append(try #require(await next(isolation: isolation))) }
+    return taken
+  }
+}

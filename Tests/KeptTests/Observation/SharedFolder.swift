@@ -1,0 +1,66 @@
+// A folder with a store that several processes use, and those processes.
+
+import Foundation
+import Kept
+import Testing
+
+/// A store in a folder of its own, which goes with it.
+final class SharedFolder: Sendable {
+  let location: String
+
+  init() throws {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("kept-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+    location = folder.appendingPathComponent("store").path
+  }
+
+  deinit { try? FileManager.default.removeItem(atPath: (location as NSString).deletingLastPathComponent) }
+
+  /// Another process, as far as every other store is concerned: they share no more than the files.
+  func store(tag: String? = nil) throws -> Store {
+    Store(storage: try LocalStorage(path: location), options: StoreOptions(tag: tag))
+  }
+}
+
+/// A running `kept-test-child` (Tests/Child): one question a line, one answer a line.
+final class OtherProcess {
+  private let process = Process()
+  private let questions = Pipe()
+  private let answers = Pipe()
+
+  init(opening location: String) throws {
+    let tests = URL(fileURLWithPath: try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))
+    process.executableURL = tests.deletingLastPathComponent().appendingPathComponent("kept-test-child")
+    process.arguments = [location]
+    process.standardInput = questions
+    process.standardOutput = answers
+    try process.run()
+  }
+
+  /// Asks, without waiting for the answers; the process ends when it has given them all.
+  func ask(_ lines: [[String]]) throws {
+    let text = lines.map { $0.joined(separator: "\t") + "\n" }.joined()
+    try questions.fileHandleForWriting.write(contentsOf: Data(text.utf8))
+    try questions.fileHandleForWriting.close()
+  }
+
+  /// Waits for the end, and gives the answers.
+  func finish() throws -> [String] {
+    let answers = try answers.fileHandleForReading.readToEnd() ?? Data()
+    process.waitUntilExit()
+    #expect(process.terminationStatus == 0)
+    return String(decoding: answers, as: UTF8.self).split(separator: "\n").map(String.init)
+  }
+}
+
+/// Random numbers that a failing test can repeat.
+struct Seeded: RandomNumberGenerator {
+  var state: UInt64
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var mixed = (state ^ (state >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+    return mixed ^ (mixed >> 31)
+  }
+}
