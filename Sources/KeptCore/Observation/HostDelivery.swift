@@ -25,6 +25,7 @@ package final class HostDelivery: Delivery {
 
   package func mailArrived(for observer: Observer) {
     state.updateQuietly { state in
+      guard !state.isEnded else { return }
       state.line.append(observer)
       bell.ring()
     }
@@ -43,7 +44,10 @@ package final class HostDelivery: Delivery {
 
   /// Wakes who waits for something that will not come any more.
   package func end() {
-    state.updateQuietly { $0.isEnded = true }
+    state.updateQuietly { state in
+      // Whoever still has mail holds this delivery, which would hold him, and the descriptor, for ever.
+      (state.line, state.isEnded) = ([], true)
+    }
     bell.ring()
   }
 
