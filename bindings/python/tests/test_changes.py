@@ -131,18 +131,22 @@ def test_a_slow_task_finds_the_commits_of_another_process_merged(location: Path,
     run(story())
 
 
-def test_a_slow_task_takes_no_more_memory_than_the_library_s_limit(settings: kept.Store) -> None:
+def test_a_slow_task_takes_no_more_memory_than_the_library_s_limit(location: Path) -> None:
     async def story() -> None:
-        changes, limit, commits = settings.changes("n"), 4096, 5000
-        for number in range(commits):
-            settings["n"] = number
-        assert not changes._taken
-        told = [await anext(changes)]
-        while told[-1].new != commits - 1:
-            told.append(await anext(changes))
-        assert len(told) <= limit + 1
-        assert [change.old for change in told[1:]] == [change.new for change in told[:-1]]
-        assert told[0].revisions[0] == 1
+        limit, commits = 4096, 5000
+        with kept.open(location, tag="this") as settings, kept.open(location, tag="that") as other:
+            changes = settings.changes("n")
+            for number in range(commits):
+                (settings, other)[number % 2]["n"] = number
+            assert not changes._taken
+            told = [await anext(changes)]
+            while told[-1].new != commits - 1:
+                told.append(await anext(changes))
+            assert len(told) <= limit
+            assert [change.old for change in told[1:]] == [change.new for change in told[:-1]]
+            assert told[0].revisions[0] == 1 and told[-1].revisions[1] == commits
+            merged = [change for change in told if change.revisions[0] < change.revisions[1]]
+            assert {(change.origin, change.tag) for change in merged} == {(kept.Origin.SEVERAL, None)}
 
     run(story())
 

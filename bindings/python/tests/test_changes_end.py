@@ -8,6 +8,7 @@ import os
 import random
 import resource
 import threading
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -92,17 +93,32 @@ def test_another_thread_may_close_the_store_while_many_wait(location: Path) -> N
     run(story())
 
 
+class Closing:
+    """A callback that closes its store."""
+
+    def __init__(self, settings: kept.Store) -> None:
+        self.settings, self.released = settings, threading.Event()
+        weakref.finalize(self, self.released.set)
+
+    def __call__(self, change: object) -> None:
+        self.settings.close()
+
+
 def test_a_callback_may_close_the_store_that_a_task_waits_for(location: Path) -> None:
-    async def story() -> None:
+    async def story() -> threading.Event:
         settings = kept.open(location)
         changes = settings.changes("b")
         task = asyncio.create_task(collect(changes))
         await until_it_waits(changes)
-        settings.observe("a", lambda change: settings.close())
+        closing = Closing(settings)
+        settings.observe("a", closing)
         settings["a"] = 1
         assert await task == []
+        return closing.released
 
-    run(story())
+    with nothing_left_over():
+        # The callback's own release comes when it has returned, on the library's thread.
+        assert run(story()).wait(SECONDS)
 
 
 def test_aclose_ends_those_who_wait(settings: kept.Store) -> None:
