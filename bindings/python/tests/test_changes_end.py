@@ -18,6 +18,7 @@ import pytest
 from loops import SECONDS, collect, run, subscriptions, until_it_waits
 
 import kept
+from kept import _observation
 
 
 def descriptors() -> int:
@@ -244,6 +245,28 @@ def test_a_task_that_is_cancelled_has_taken_nothing(settings: kept.Store) -> Non
         task.cancel()
         assert (await anext(changes)).new == 1
         assert task.cancelled()
+
+    run(story())
+
+
+def test_what_interrupts_the_taking_is_raised_where_it_is_awaited(
+    settings: kept.Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    async def story() -> None:
+        changes = settings.changes("a")
+        with monkeypatch.context() as patch:
+            patch.setattr(_observation, "subjects", interrupted)
+            settings["a"] = 1
+            try:
+                await anext(changes)
+            except KeyboardInterrupt:
+                settings["a"] = 2
+            else:
+                raise AssertionError("the interrupt was lost")
+        assert (await anext(changes)).new == 2
 
     run(story())
 
