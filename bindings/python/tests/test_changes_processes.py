@@ -6,7 +6,9 @@ import asyncio
 import gc
 import multiprocessing
 import os
+import signal
 import threading
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -91,25 +93,24 @@ def test_what_a_child_inherits_is_the_parent_s(settings: kept.Store) -> None:
 
 
 def test_a_child_that_collects_the_parent_s_tasks_leaves_them_alone(settings: kept.Store) -> None:
-    loop = asyncio.new_event_loop()
-    changes = settings.changes("a")
-    task = loop.create_task(changes.__anext__())
-    loop.run_until_complete(until_it_waits(changes))
+    with closing(asyncio.new_event_loop()) as loop:
+        changes = settings.changes("a")
+        task = loop.create_task(changes.__anext__())
+        loop.run_until_complete(until_it_waits(changes))
 
-    def child() -> None:
-        nonlocal changes, task
-        task.get_coro().close()
-        loop.set_exception_handler(lambda _, context: None)
-        del task, changes
-        gc.collect()
-        settings["a"] = 1
+        def child() -> None:
+            nonlocal changes, task
+            task.get_coro().close()
+            loop.set_exception_handler(lambda _, context: None)
+            del task, changes
+            gc.collect()
+            settings["a"] = 1
 
-    process = fork.Process(target=child)
-    process.start()
-    process.join(SECONDS)
-    assert process.exitcode == 0
-    assert loop.run_until_complete(asyncio.wait_for(task, SECONDS)).new == 1
-    loop.close()
+        process = fork.Process(target=child)
+        process.start()
+        process.join(SECONDS)
+        assert process.exitcode == 0
+        assert loop.run_until_complete(asyncio.wait_for(task, SECONDS)).new == 1
 
 
 def test_forks_while_a_loop_is_told_lose_nothing(settings: kept.Store) -> None:
@@ -143,6 +144,37 @@ def test_forks_while_a_loop_is_told_lose_nothing(settings: kept.Store) -> None:
         assert child.exitcode == 0
     assert heard == list(range(1, count + 1))
     assert len(settings.keys("child.")) == len(children)
+
+
+def wait(location: Path, connection: Any) -> None:
+    async def story() -> None:
+        changes = settings.changes("n")
+        task = asyncio.ensure_future(anext(changes))
+        await until_it_waits(changes)
+        connection.send("waits")
+        connection.send((await task).new)
+
+    with kept.open(location) as settings:
+        run(story())
+
+
+def test_kill_9_of_one_who_waits_is_nothing_to_the_others(location: Path, settings: kept.Store) -> None:
+    async def story() -> None:
+        changes = settings.changes("n")
+        pipes = [spawn.Pipe() for _ in range(3)]
+        waiting = [spawn.Process(target=wait, args=(location, there)) for _, there in pipes]
+        for process in waiting:
+            process.start()
+        assert [here.recv() for here, _ in pipes] == ["waits"] * 3
+        os.kill(waiting[1].pid or 0, signal.SIGKILL)
+        waiting[1].join(SECONDS)
+        settings["n"] = 1
+        assert [pipes[0][0].recv(), pipes[2][0].recv(), (await anext(changes)).new] == [1, 1, 1]
+        for process in waiting:
+            process.join(SECONDS)
+        assert [process.exitcode for process in waiting] == [0, -signal.SIGKILL, 0]
+
+    run(story())
 
 
 # --- the end of Python
