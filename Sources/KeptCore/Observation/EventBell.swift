@@ -11,7 +11,8 @@ final class EventBell: Sendable {
   init() throws(StoreError) {
     var ends: (Int32, Int32) = (-1, -1)
     guard kept_bell_open(&ends.0, &ends.1) == 0 else {
-      throw .system("make a descriptor for", "the event loop")
+      let words = String(cString: strerror(kept_errno()))
+      throw StoreError(.failed, "could not make a descriptor for the event loop: \(words); close some files")
     }
     (descriptor, writing) = ends
   }

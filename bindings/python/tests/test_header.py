@@ -66,9 +66,11 @@ TYPES: dict[str, Any] = {
     "double": ctypes.c_double,
     "kept_status": ctypes.c_int32,
     "void *": ctypes.c_void_p,
+    "void **": ctypes.POINTER(ctypes.c_void_p),
     "char *": ctypes.c_char_p,
     "char **": ctypes.POINTER(ctypes.c_char_p),
     "bool *": ctypes.POINTER(ctypes.c_bool),
+    "int *": ctypes.POINTER(ctypes.c_int),
     "int32_t *": ctypes.POINTER(ctypes.c_int32),
     "int64_t *": ctypes.POINTER(ctypes.c_int64),
     "uint64_t *": ctypes.POINTER(ctypes.c_uint64),
@@ -82,6 +84,7 @@ TYPES: dict[str, Any] = {
     "kept_key *": key_p,
     "kept_key **": ctypes.POINTER(key_p),
     "kept_notice *": notice_p,
+    "kept_value *": ctypes.POINTER(module_of("notices").kept_value),
     "kept_subscription *": subscription_p,
     "kept_subscription **": ctypes.POINTER(subscription_p),
     "kept_list_callback": module_of("keys").kept_list_callback,
@@ -165,8 +168,8 @@ def test_a_struct_has_the_header_s_fields(section: str, name: str) -> None:
     body = re.search(rf"typedef struct {name} \{{(.*?)\}} {name};", CODE[section], re.DOTALL)
     assert body is not None
     fields: list[tuple[str, Any]] = []
-    for kind, field, _, count in re.findall(r"(\w+) (\w+)(\[(\d+)\])?;", body[1]):
-        fields.append((field, ctypes.c_char * int(count) if count else TYPES[kind]))
+    for declaration, field, _, count in re.findall(r"(\w[\w *]*?(\w+))(\[(\d+)\])?;", body[1]):
+        fields.append((field, ctypes.c_char * int(count) if count else type_of(declaration)))
     assert list(getattr(module_of(section), name)._fields_) == fields
 
 
@@ -187,11 +190,13 @@ def test_a_callback_has_the_header_s_types(section: str, name: str) -> None:
 
 def test_the_initial_options_are_the_header_s() -> None:
     options = module_of("store").KEPT_OPTIONS_INIT()
-    assert "#define KEPT_OPTIONS_INIT { sizeof(kept_options), KEPT_SHARED, 5000u }" in HEADER
+    assert "{ sizeof(kept_options), KEPT_SHARED, 5000u, KEPT_BY_LIBRARY, 0u, NULL }" in HEADER
     assert (options.size, options.durability, options.busy_timeout_ms) == (ctypes.sizeof(options), 0, 5000)
+    assert (options.delivery, options.reserved, options.tag) == (0, 0, None)
     options = module_of("transactions").KEPT_TRANSACTION_OPTIONS_INIT()
-    assert "{ sizeof(kept_transaction_options), KEPT_AS_OPENED, 0u }" in HEADER
+    assert "{ sizeof(kept_transaction_options), KEPT_AS_OPENED, 0u, NULL }" in HEADER
     assert (options.size, options.durability, options.reserved) == (ctypes.sizeof(options), 0xFFFFFFFF, 0)
+    assert options.tag is None
 
 
 def test_each_status_has_one_exception_class() -> None:

@@ -83,7 +83,7 @@ def test_it_is_a_decorator(settings: kept.Store) -> None:
     settings[VOLUME] = 70
     assert heard.next() == 70
     assert getattr(show, "__name__") == "show" and show.__doc__ == "Shows the volume."
-    show(_observation.Change("k", 1, kept.Origin.STORE, None, 5))
+    show(kept.Change((1, 1), kept.Origin.STORE, None, False, "k", None, 5))
     assert heard.next() == 5
     show.cancel()
 

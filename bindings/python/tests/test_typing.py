@@ -5,7 +5,8 @@ Every `type: ignore` here is a mistake that mypy must find: one that it does not
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import asyncio
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
@@ -91,6 +92,26 @@ def test_a_change_has_the_type_of_its_key(settings: kept.Store) -> None:
         assert_type(subscription, kept.Subscription)
     with pytest.raises(kept.InvalidError):
         settings.observe(VOLUME, tell, prefix="")  # type: ignore[call-overload]
+
+
+def test_iterating_is_typed_by_the_key(settings: kept.Store) -> None:
+    async def story() -> None:
+        async for change in settings.changes(VOLUME, initial=True):
+            assert_type(change, kept.Change[int])
+            assert_type(change.new, int | None)
+            break
+        async for by_name in settings.changes("a", initial=True):
+            assert_type(by_name, kept.Change[kept.JSON])
+            break
+        async with settings.changes(prefix="", initial=True) as notices:
+            assert_type(notices, kept.Changes[kept.Notice])
+            iterator: AsyncIterator[kept.Notice] = notices
+            assert_type(await anext(iterator), kept.Notice)
+        await settings.aflush()
+
+    asyncio.run(story())
+    with pytest.raises(kept.InvalidError):
+        settings.changes(VOLUME, prefix="")  # type: ignore[call-overload]
 
 
 def test_a_store_is_a_mapping_of_names_to_json(settings: kept.Store) -> None:

@@ -9,10 +9,12 @@
         settings["window"] = {"size": [800, 600]}   # kept.JSON, by name
         print(settings[VOLUME], settings["window"])
 
+Callbacks (`settings.observe`) and `async for change in settings.changes(VOLUME)` hear of what every process changes.
 Start with `kept.open`, `kept.Key` and `kept.Store`. What goes wrong is a `kept.KeptError`.
 """
 
 from ._c.status import kept_version as _kept_version
+from ._changes import Changes
 from ._dates import datetime_ns
 from ._errors import (
     AbsentError,
@@ -37,7 +39,8 @@ from ._errors import (
 )
 from ._json import JSON, Storable
 from ._key import Key
-from ._observation import Change, Notice, Origin, Subscription
+from ._notices import Change, Notice, Origin
+from ._observation import Subscription
 from ._settings import Settings
 from ._store import Durability, Store, open
 from ._transaction import Transaction
@@ -46,6 +49,7 @@ __all__ = [
     "AbsentError",
     "BusyError",
     "Change",
+    "Changes",
     "ClosedError",
     "ConflictError",
     "CorruptError",

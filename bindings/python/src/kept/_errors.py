@@ -14,7 +14,7 @@
     ├── CorruptError                   what is stored cannot be what was written
     ├── UnavailableError               the store cannot be reached now; this does not mean that it is empty
     ├── ClosedError                    the store or the transaction was closed
-    ├── ForkedError                    the transaction belongs to the parent of this process
+    ├── ForkedError                    the transaction or the changes belong to the parent of this process
     ├── TooLargeError                  the value or the text is over a limit
     ├── UnsupportedError               this storage, or this version, cannot do it
     └── FailedError                    anything else; the sentence says what
@@ -124,7 +124,7 @@ class ClosedError(KeptError):
 
 
 class ForkedError(KeptError):
-    """The transaction was begun in the parent of this process: begin another one."""
+    """The transaction or the changes were begun in the parent of this process: begin others."""
 
     status = -13
 

@@ -16,14 +16,16 @@ from typing import Any, Literal, NoReturn, Self, TypeVar, overload
 from ._c.status import KEPT_SALVAGED, kept_error, kept_free
 from ._c.store import KEPT_DURABLE, KEPT_OPTIONS_INIT, KEPT_SHARED, kept_acknowledge_salvage, kept_flush, kept_open
 from ._c.store import kept_options, kept_salvaged, kept_store, kept_store_generation
+from ._changes import Changes
 from ._errors import AbsentError, ConflictError, InvalidError, SalvagedWarning
 from ._exit import calling_back, close, opened
 from ._json import JSON, Storable
 from ._key import Key, encoded_key, encoded_text
 from ._memory import UNKNOWN, remember
-from ._observation import Change, Notice, Subscription, subscribe
+from ._notices import Change, Notice
+from ._observation import Subscription, subscribe
 from ._settings import Settings
-from ._transaction import Transaction, set_if
+from ._transaction import Transaction, encoded_tag, set_if
 
 T = TypeVar("T")
 Durability = Literal["shared", "durable"]
@@ -64,6 +66,13 @@ class Store(Settings):
     def flush(self) -> None:
         """Syncs every write that has returned, of all processes, so that it survives power loss. In C: `kept_flush`."""
         kept_flush(self._handle, kept_error())
+
+    async def aflush(self) -> None:
+        """`flush` on a thread of the event loop's, so that the loop goes on meanwhile. Cancelling it waits for nothing;
+        the syncing goes on. In Swift: `Store.flush()`."""
+        from asyncio import to_thread
+
+        await to_thread(self.flush)
 
     @property
     def salvaged(self) -> str | None:
@@ -148,15 +157,15 @@ class Store(Settings):
 
     # --- transactions
 
-    def transaction(self, durable: bool = False) -> Transaction:
+    def transaction(self, durable: bool = False, *, tag: str | None = None) -> Transaction:
         """Begins a transaction: `with settings.transaction() as t:` commits at the end, rolls back on an exception.
 
-        With `durable` it survives power loss when it is committed, else it is as the store was opened. Where another
-        writer was faster the commit is a `ConflictError`; `run_transaction` begins again by itself.
-        In C: `kept_begin`."""
-        return Transaction(self, durable)
+        With `durable` it survives power loss when it is committed, else it is as the store was opened. `tag` is what
+        observers in every process are told instead of the store's own. Where another writer was faster the commit is
+        a `ConflictError`; `run_transaction` begins again by itself. In C: `kept_begin`."""
+        return Transaction(self, durable, tag)
 
-    def run_transaction(self, body: Callable[[Transaction], T], durable: bool = False) -> T:
+    def run_transaction(self, body: Callable[[Transaction], T], durable: bool = False, *, tag: str | None = None) -> T:
         """Runs `body` in a transaction, commits, and returns what it returned; begins again when another writer was
         faster. So `body` must have no effect outside the transaction. `ConflictError` when it was overtaken for as
         long as the store's `busy_timeout`, or when it expects a revision that is gone.
@@ -165,7 +174,7 @@ class Store(Settings):
         refused: tuple[str, int] | None = None
         attempt = 0
         while True:
-            transaction = self.transaction(durable)
+            transaction = self.transaction(durable, tag=tag)
             try:
                 with transaction:
                     result = body(transaction)
@@ -205,24 +214,43 @@ class Store(Settings):
         initial: bool = False,
     ) -> Any:
         """Calls back with a `Change` at each change of `key`, or with a `Notice` at each commit that changes keys with
-        `prefix` ("" is every key).
+        `prefix` ("" is every key), whichever process makes it. Commits of other processes may come merged.
 
         A decorator where no callback is given, and a context manager: `@settings.observe(VOLUME)`, or
         `with settings.observe(VOLUME, show):`. The callback runs on the library's own thread, one call at a time and
         in the order of the commits; with `initial`, first on this thread with what is there now. What it raises goes
         to `logging.getLogger("kept")` and `sys.unraisablehook`. In C: `kept_observe`. In Swift: `Store.observe`."""
-        if (key is None) == (prefix is None):
-            raise InvalidError("observe() takes either a key or prefix=…, and exactly one of them")
-        encoded = encoded_key(key) if key is not None else encoded_text(prefix or "", "a prefix")
+        encoded = _encoded_subject("observe()", key, prefix)
 
         def subscribed(callback: Callable[[Any], Any]) -> Subscription:
             return subscribe(self, callback, key, encoded, initial)
 
         return subscribed if callback is None else subscribed(callback)
 
+    @overload
+    def changes(self, key: Key[T], *, initial: bool = ...) -> Changes[Change[T]]: ...
+    @overload
+    def changes(self, key: str, *, initial: bool = ...) -> Changes[Change[JSON]]: ...
+    @overload
+    def changes(self, *, prefix: str, initial: bool = ...) -> Changes[Notice]: ...
+    def changes(
+        self, key: str | Key[Any] | None = None, *, prefix: str | None = None, initial: bool = False
+    ) -> Changes[Any]:
+        """What `observe` tells, for asyncio: `async for change in settings.changes(VOLUME)`.
+
+        It tells of everything after this call, with `initial` first of what is there now, in order, from whichever
+        process, and ends when the store is closed. A task that is slower than the writers finds commits merged by
+        key: it misses states in between, never the last. `WrongTypeError` comes from a change's `old` and `new`, not
+        from the loop. Any thread, any loop; each task needs its own. In Swift: `Store.changes(of:)`."""
+        return Changes(self, key, _encoded_subject("changes()", key, prefix), initial)
+
 
 def open(
-    location: str | os.PathLike[str], *, durability: Durability = "shared", busy_timeout: float = 5.0
+    location: str | os.PathLike[str],
+    *,
+    durability: Durability = "shared",
+    busy_timeout: float = 5.0,
+    tag: str | None = None,
 ) -> Store:
     """Opens a store, and creates it where there is none.
 
@@ -230,7 +258,8 @@ def open(
     default in ~/.config), a path to the store's folder (a str with a slash, or any `Path`), "memory:" for a new store
     without a file, or "memory:name" for one that this process shares by name. `durability` is for writes that do not
     say: "shared" survives kill -9 of every process, "durable" survives power loss too. `busy_timeout` is how long, in
-    seconds, a write waits for other writers before it is a `BusyError`.
+    seconds, a write waits for other writers before it is a `BusyError`. `tag` is what the program calls itself:
+    observers in every process find it in `Notice.tag` and `Change.tag`.
 
     A store that was found damaged, and salvaged as far as it could be read, is opened with a `SalvagedWarning`, each
     time until somebody calls its `acknowledge_salvage`.
@@ -245,7 +274,15 @@ def open(
     options = KEPT_OPTIONS_INIT()
     options.durability = KEPT_DURABLE if durability == "durable" else KEPT_SHARED
     options.busy_timeout_ms = round(busy_timeout * 1000)
+    options.tag = encoded_tag(tag)
     return Store(location, options)
+
+
+def _encoded_subject(asking: str, key: str | Key[Any] | None, prefix: str | None) -> bytes:
+    """The key or the prefix that somebody wants to hear of, as C takes it."""
+    if (key is None) == (prefix is None):
+        raise InvalidError(f"{asking} takes either a key or prefix=…, and exactly one of them")
+    return encoded_key(key) if key is not None else encoded_text(prefix or "", "a prefix")
 
 
 def _text_of_location(location: str | os.PathLike[str]) -> str:

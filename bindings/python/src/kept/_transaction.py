@@ -14,7 +14,7 @@ from ._c.store import KEPT_DURABLE, kept_store
 from ._c.transactions import KEPT_TRANSACTION_OPTIONS_INIT, kept_begin, kept_commit, kept_rollback
 from ._errors import ConflictError, OutOfRangeError
 from ._json import Storable
-from ._key import Key, encoded_key, name_of
+from ._key import Key, encoded_key, encoded_text, name_of
 from ._settings import Settings, json_for, stored_for
 
 if TYPE_CHECKING:
@@ -31,9 +31,10 @@ class Transaction(Settings):
     dropped is rolled back. In C: `kept_begin`. In Swift: `Transaction`.
     """
 
-    def __init__(self, store: Store, durable: bool) -> None:
+    def __init__(self, store: Store, durable: bool, tag: str | None) -> None:
         """Begins one; programs call `Store.transaction`."""
         options = KEPT_TRANSACTION_OPTIONS_INIT()
+        options.tag = encoded_tag(tag)
         if durable:
             options.durability = KEPT_DURABLE
         self._handle = POINTER(kept_store)()
@@ -88,6 +89,11 @@ class Transaction(Settings):
             self.commit()
         else:
             self.rollback()
+
+
+def encoded_tag(tag: str | None) -> bytes | None:
+    """What a writer calls itself, as C takes it."""
+    return None if tag is None else encoded_text(tag, "a tag")
 
 
 def set_if(settings: Settings, key: Any, value: Any, expected: int) -> int:

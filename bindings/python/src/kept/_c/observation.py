@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ctypes import CFUNCTYPE, POINTER, Structure, c_char_p, c_uint32, c_void_p
+from ctypes import CFUNCTYPE, POINTER, Structure, c_char_p, c_int, c_size_t, c_uint32, c_void_p
 from typing import TYPE_CHECKING, TypeAlias
 
 from .library import prototype
@@ -15,10 +15,11 @@ if TYPE_CHECKING:
 KEPT_OBSERVE_KEY = 0
 KEPT_OBSERVE_PREFIX = 1
 KEPT_OBSERVE_INITIAL = 2
+KEPT_OBSERVE_POLLED = 4
 
 
 class kept_notice(Structure):
-    """One commit as an observer sees it; opaque, and valid during the callback."""
+    """One or more whole transactions as an observer sees them; opaque, and valid during the callback."""
 
 
 class kept_subscription(Structure):
@@ -54,3 +55,30 @@ kept_observe = prototype(
 
 # void kept_unobserve(kept_subscription *subscription);
 kept_unobserve = prototype("kept_unobserve", None, [POINTER(kept_subscription)])
+
+# kept_status kept_store_fd(kept_store *store, int *fd, kept_error *error);
+kept_store_fd = prototype(
+    "kept_store_fd", kept_status, [POINTER(kept_store), POINTER(c_int), POINTER(kept_error)], check
+)
+
+# kept_status kept_store_dispatch(kept_store *store, size_t max, size_t *delivered, kept_error *error);
+kept_store_dispatch = prototype(
+    "kept_store_dispatch",
+    kept_status,
+    [POINTER(kept_store), c_size_t, POINTER(c_size_t), POINTER(kept_error)],
+    check,
+)
+
+# kept_status kept_subscription_fd(kept_subscription *subscription, int *fd, kept_error *error);
+kept_subscription_fd = prototype(
+    "kept_subscription_fd", kept_status, [POINTER(kept_subscription), POINTER(c_int), POINTER(kept_error)], check
+)
+
+# kept_status kept_subscription_dispatch(kept_subscription *subscription, size_t max, size_t *delivered,
+#     kept_error *error);
+kept_subscription_dispatch = prototype(
+    "kept_subscription_dispatch",
+    kept_status,
+    [POINTER(kept_subscription), c_size_t, POINTER(c_size_t), POINTER(kept_error)],
+    check,
+)

@@ -20,6 +20,8 @@ StorePointer: TypeAlias = "_Pointer[kept_store]"
 
 KEPT_SHARED = 0
 KEPT_DURABLE = 1
+KEPT_BY_LIBRARY = 0
+KEPT_BY_HOST = 1
 
 
 class kept_options(Structure):
@@ -29,12 +31,15 @@ class kept_options(Structure):
         ("size", c_size_t),
         ("durability", c_uint32),
         ("busy_timeout_ms", c_uint32),
+        ("delivery", c_uint32),
+        ("reserved", c_uint32),
+        ("tag", c_char_p),
     )
 
 
 def KEPT_OPTIONS_INIT() -> kept_options:
     """The options to begin with."""
-    return kept_options(sizeof(kept_options), KEPT_SHARED, 5000)
+    return kept_options(sizeof(kept_options), KEPT_SHARED, 5000, KEPT_BY_LIBRARY, 0, None)
 
 
 # kept_status kept_open(const char *location, const kept_options *options, kept_store **store, kept_error *error);

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ctypes import POINTER, Structure, c_size_t, c_uint32, c_uint64, sizeof
+from ctypes import POINTER, Structure, c_char_p, c_size_t, c_uint32, c_uint64, sizeof
 
 from .library import prototype
 from .status import check, kept_error, kept_status
@@ -18,12 +18,13 @@ class kept_transaction_options(Structure):
         ("size", c_size_t),
         ("durability", c_uint32),
         ("reserved", c_uint32),
+        ("tag", c_char_p),
     )
 
 
 def KEPT_TRANSACTION_OPTIONS_INIT() -> kept_transaction_options:
     """The options to begin with."""
-    return kept_transaction_options(sizeof(kept_transaction_options), KEPT_AS_OPENED, 0)
+    return kept_transaction_options(sizeof(kept_transaction_options), KEPT_AS_OPENED, 0, None)
 
 
 # kept_status kept_begin(kept_store *store, const kept_transaction_options *options, kept_store **transaction,

@@ -1,0 +1,146 @@
+"""`async for change in settings.changes(...)`: changes at the pace of a task, in whatever event loop runs it.
+
+Nothing is buffered in Python. The library keeps what waits for each iterator, merged where it must be, and makes a
+descriptor readable; a task that waits watches it, and then takes one notice. So a task that is cancelled while it waits
+has taken nothing, a slow one finds its changes merged, and nothing is watched while nobody waits.
+"""
+
+from __future__ import annotations
+
+import os
+import weakref
+from collections import deque
+from ctypes import POINTER, byref, c_int
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
+
+from ._c import observation
+from ._c.status import kept_error
+from ._errors import ClosedError, FailedError, ForkedError
+from ._exit import calling_back
+from ._key import Key
+from ._observation import Delivery, begin
+
+if TYPE_CHECKING:
+    from asyncio import Future
+
+    from ._store import Store
+
+N = TypeVar("N", covariant=True)
+
+
+class Changes(Generic[N]):
+    """The changes of a key, or the notices of a prefix, for `async for`; made by `Store.changes`.
+
+    It begins with the first change after it was made, waits for the next one each time, and ends when the store is
+    closed. Of tasks that share one, each change goes to one; each that is to hear of all needs its own. End it by
+    `aclose`, by the end of an `async with` block, or by dropping it. It keeps its store open.
+    In Swift: `Store.changes(of:)`.
+    """
+
+    def __init__(self, store: Store, key: str | Key[Any] | None, encoded: bytes, initial: bool) -> None:
+        """Subscribes; programs call `Store.changes`."""
+        # What the library has just been asked for. Only the initial one ever waits here.
+        self._taken: deque[Any] = deque()
+        self._pointer: observation.SubscriptionPointer = POINTER(observation.kept_subscription)()
+        begin(Delivery(store, self._taken.append, key, is_polled=True), encoded, initial, self._pointer)
+        self._unobserve = weakref.finalize(self, observation.kept_unobserve, self._pointer)
+        self._unobserve.atexit = False  # _exit sees to that
+        self._bell: _Bell | None = _Bell(self._pointer)
+        self._process = os.getpid()
+        # Who waits: tasks of one loop, which watches the bell while there are any.
+        self._rings: list[Future[None]] = []
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> N:
+        """Waits for the next one. A task that is cancelled meanwhile has taken nothing."""
+        from asyncio import sleep
+
+        # Other tasks have their turn even where there is always something to take.
+        await sleep(0)
+        while not self._take():
+            await self._readable()
+        return self._given()
+
+    async def aclose(self) -> None:
+        """Ends it: whoever waits for it, or asks it again, finds the end. The second time does nothing."""
+        self._unobserve()
+        self._taken.clear()
+        self._bell = None
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+    def _take(self) -> bool:
+        """Asks the library for one notice; whether there was one."""
+        if os.getpid() != self._process:
+            raise ForkedError("these changes are the parent's of this process; call settings.changes() again")
+        if self._taken:
+            return True
+        try:
+            with calling_back():
+                observation.kept_subscription_dispatch(self._pointer, 1, None, kept_error())
+        except ClosedError:
+            self._bell = None
+            raise StopAsyncIteration from None
+        return bool(self._taken)
+
+    def _given(self) -> N:
+        subject = self._taken.popleft()
+        if isinstance(subject, BaseException):
+            raise subject
+        return subject  # type: ignore[no-any-return]
+
+    async def _readable(self) -> None:
+        """Returns when there may be something to take, or when it has ended."""
+        # Importing kept need not import asyncio, which a program that comes here has done already.
+        from asyncio import get_running_loop
+
+        bell, loop = self._bell, get_running_loop()
+        if bell is None:
+            return
+        if not self._rings:
+            loop.add_reader(bell, self._ring)
+        elif self._rings[0].get_loop() is not loop:
+            raise RuntimeError("another event loop waits for these changes; call settings.changes() once for each loop")
+        ring = loop.create_future()
+        self._rings.append(ring)
+        try:
+            await ring
+        finally:
+            self._rings.remove(ring)
+            # A loop that a child has inherited is still the parent's: both would lose the reader.
+            if not self._rings and os.getpid() == self._process:
+                loop.remove_reader(bell)
+
+    def _ring(self) -> None:
+        for ring in self._rings:
+            if not ring.done():
+                ring.set_result(None)
+
+
+class _Bell:
+    """A descriptor that is readable when there is something to take: Python's own, so that no loop ever watches a
+    number that the library has closed. Closed when nobody has it any more, also no loop."""
+
+    def __init__(self, subscription: observation.SubscriptionPointer) -> None:
+        number = c_int()
+        observation.kept_subscription_fd(subscription, byref(number), kept_error())
+        try:
+            self._number = os.dup(number.value)
+            weakref.finalize(self, os.close, self._number).atexit = False
+        except OSError as error:
+            raise FailedError(f"changes() needs a file descriptor of its own: {error}") from None
+        finally:
+            # Another thread may have closed the store, and the number be another file's: then this is a ClosedError.
+            observation.kept_subscription_fd(subscription, byref(number), kept_error())
+
+    def fileno(self) -> int:
+        return self._number

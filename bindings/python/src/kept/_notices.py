@@ -1,0 +1,109 @@
+"""What an observer is told: notices and their changes, copied out of the library while it calls."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, Generic, TypeVar
+
+from ._c import notices
+from ._c.observation import NoticePointer
+from ._json import JSON, decode
+from ._key import Key
+
+T = TypeVar("T")
+
+
+class Origin(Enum):
+    """Who made a change. In C: `KEPT_ORIGIN_…`. In Swift: `Notice.Origin`."""
+
+    STORE = notices.KEPT_ORIGIN_STORE
+    """The store that the subscription was made on."""
+    PROCESS = notices.KEPT_ORIGIN_PROCESS
+    """Another handle in this process."""
+    OTHER = notices.KEPT_ORIGIN_OTHER
+    """Another process."""
+    INITIAL = notices.KEPT_ORIGIN_INITIAL
+    """Nobody now: the value at the time of subscribing."""
+    SEVERAL = notices.KEPT_ORIGIN_SEVERAL
+    """Several of the others: the observer was too slow to hear of each."""
+
+
+@dataclass(frozen=True)
+class _Told:
+    """What a notice says of itself, and each of its changes too."""
+
+    revisions: tuple[int, int]
+    """The first and the last revision that it tells of; it is about all between."""
+    origin: Origin
+    tag: str | None
+    """What the writers of all its transactions call themselves; None where they do not agree."""
+    missed: bool
+    """Whether changes in between may have been missed, because the store no longer knows what happened: it was read
+    again, and the values are right."""
+
+    @property
+    def revision(self) -> int:
+        """The revision of the store that it leads up to."""
+        return self.revisions[1]
+
+
+@dataclass(frozen=True, repr=False)
+class Change(_Told, Generic[T]):
+    """One key's old and new value in one notice. In Swift: `Change`."""
+
+    key: str
+    _old: JSON
+    _new: JSON
+    _declared: Key[T] | None = None
+
+    @property
+    def old(self) -> T | None:
+        """The value before, or the key's default, or None. `WrongTypeError` if it is not of the key's type."""
+        return self._typed(self._old)
+
+    @property
+    def new(self) -> T | None:
+        """The value after, or when it was removed the key's default, or None. `WrongTypeError` as `old`."""
+        return self._typed(self._new)
+
+    def __repr__(self) -> str:
+        return f"Change({self.key!r}, {self._old!r} → {self._new!r}, revision={self.revision}, {self.origin})"
+
+    def _typed(self, value: Any) -> T | None:
+        if self._declared is None:
+            return value  # type: ignore[no-any-return]
+        if value is None:
+            return self._declared.default if self._declared.has_default else None
+        return self._declared._from_json(value)
+
+
+@dataclass(frozen=True)
+class Notice(_Told):
+    """One or more whole transactions as a subscription to a prefix hears of them. One of this process is a notice of
+    its own; those of others may come merged. In C: `kept_notice`. In Swift: `Notice`."""
+
+    changes: tuple[Change[JSON], ...]
+    """One for each key."""
+
+
+def subjects(pointer: NoticePointer, key: str | Key[Any] | None) -> Sequence[Notice | Change[Any]]:
+    """What a subscription to `key`, or to a prefix where it is None, passes on of a notice: its changes, or itself."""
+    tag = notices.kept_notice_tag(pointer)
+    told = (
+        (notices.kept_notice_first_revision(pointer), notices.kept_notice_revision(pointer)),
+        Origin(notices.kept_notice_origin(pointer)),
+        None if tag is None else tag.decode("utf-8"),
+        notices.kept_notice_missed(pointer),
+    )
+    declared = key if isinstance(key, Key) else None
+
+    def change(index: int) -> Change[Any]:
+        name = notices.kept_notice_key(pointer, index).decode("utf-8")
+        texts = notices.kept_notice_old_json(pointer, index), notices.kept_notice_new_json(pointer, index)
+        old, new = (None if text is None else decode(text, name) for text in texts)
+        return Change(*told, name, old, new, declared)
+
+    changes = tuple(map(change, range(notices.kept_notice_count(pointer))))
+    return (Notice(*told, changes),) if key is None else changes

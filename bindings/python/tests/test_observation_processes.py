@@ -1,0 +1,120 @@
+"""Hearing of what other processes change, and of what writers call themselves."""
+
+from __future__ import annotations
+
+import multiprocessing
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from test_observation import SECONDS, VOLUME, Heard
+
+import kept
+
+spawn = multiprocessing.get_context("spawn")
+
+
+def write(location: Path, values: list[Any], tag: str | None, connection: Any) -> None:
+    """Another process; each value is written when the one before has been heard."""
+    with kept.open(location, tag=tag) as settings:
+        for value in values:
+            connection.recv()
+            settings["audio.volume"] = value
+
+
+class Writer:
+    """A process that writes one value after the other, when it is told to."""
+
+    def __init__(self, location: Path, values: list[Any], tag: str | None = None) -> None:
+        self.here, there = spawn.Pipe()
+        self.process = spawn.Process(target=write, args=(location, values, tag, there))
+
+    def __enter__(self) -> Writer:
+        self.process.start()
+        return self
+
+    def go_on(self) -> None:
+        self.here.send("go on")
+
+    def __exit__(self, *_: object) -> None:
+        self.process.join(SECONDS)
+        assert self.process.exitcode == 0
+
+
+def test_another_process_is_told_of(location: Path, settings: kept.Store) -> None:
+    heard, everything = Heard(), Heard()
+    decorated = settings.observe(VOLUME)(heard)
+    with settings.observe(prefix="", callback=everything), Writer(location, [60, 70, 60], "player") as writer:
+        for number, (old, new) in enumerate([(50, 60), (60, 70), (70, 60)], start=1):
+            writer.go_on()
+            change, notice = heard.next(), everything.next()
+            assert (change.old, change.new, change.revisions) == (old, new, (number, number))
+            assert (change.origin, change.tag, change.missed) == (kept.Origin.OTHER, "player", False)
+            assert (notice.origin, notice.tag, notice.revision) == (kept.Origin.OTHER, "player", number)
+            assert [(change.key, change.new) for change in notice.changes] == [("audio.volume", new)]
+    decorated.cancel()
+
+
+def test_what_a_callback_raises_about_another_process_s_change_does_not_end_the_subscription(
+    location: Path, settings: kept.Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    failures = Heard()
+    monkeypatch.setattr(sys, "unraisablehook", lambda unraisable: failures(unraisable.exc_value))
+
+    def show(change: kept.Change[int]) -> None:
+        raise ValueError(change.new)
+
+    with settings.observe(VOLUME, show), Writer(location, [60, "loud", 70]) as writer:
+        for expected in (ValueError(60), kept.WrongTypeError, ValueError(70)):
+            writer.go_on()
+            failure = failures.next()
+            if isinstance(expected, ValueError):
+                assert isinstance(failure, ValueError) and failure.args == expected.args
+            else:
+                assert isinstance(failure, expected)
+
+
+def test_after_cancel_another_process_is_not_told_of(location: Path, settings: kept.Store) -> None:
+    heard, other = Heard(), Heard()
+    with Writer(location, [60, 70]) as writer, settings.observe(VOLUME, other):
+        with settings.observe(VOLUME, heard):
+            writer.go_on()
+            assert heard.next().new == other.next().new == 60
+        writer.go_on()
+        assert other.next().new == 70
+        assert heard.told.empty()
+
+
+# --- what writers call themselves
+
+
+def test_the_tag_is_the_transaction_s_or_the_store_s(location: Path) -> None:
+    heard = Heard()
+    with kept.open(location, tag="player") as settings, settings.observe("a", heard):
+        settings["a"] = 1
+        with settings.transaction(tag="import") as transaction:
+            transaction["a"] = 2
+        settings.run_transaction(lambda transaction: transaction.update({"a": 3}), tag="größer")
+        with settings.transaction() as transaction:
+            transaction["a"] = 4
+        assert [heard.next().tag for _ in range(4)] == ["player", "import", "größer", "player"]
+
+
+def test_who_has_no_tag_is_told_of_without_one(settings: kept.Store) -> None:
+    heard = Heard()
+    with settings.observe("a", heard):
+        settings["a"] = 1
+        assert heard.next().tag is None
+
+
+@pytest.mark.parametrize("tag", ["a\0b", "\ud800", 5, b"bytes"])
+def test_a_tag_that_is_no_text_is_refused(location: Path, settings: kept.Store, tag: Any) -> None:
+    uses: list[Any] = [
+        lambda: kept.open(location, tag=tag),
+        lambda: settings.transaction(tag=tag),
+        lambda: settings.run_transaction(print, tag=tag),
+    ]
+    for use in uses:
+        with pytest.raises(kept.InvalidError, match="a tag"):
+            use()
