@@ -26,7 +26,8 @@ int key_named(const char *wanted) {
 static bool is_in_scope(const record *record, int key) {
   char name[KEY_LENGTH];
   name_of(name, key);
-  return record->is_prefix ? strncmp(name, record->scope, strlen(record->scope)) == 0 : strcmp(name, record->scope) == 0;
+  if (!record->is_prefix) return strcmp(name, record->scope) == 0;
+  return strncmp(name, record->scope, strlen(record->scope)) == 0;
 }
 
 /* Writing down */
