@@ -56,6 +56,7 @@ def size() -> Row:
 def measure(asked: argparse.Namespace, stores: Path) -> list[Row]:
     return [
         *run(asked, PROGRAMS / "bench", stores),
+        *run(asked, PROGRAMS / "hearing", stores),
         *(row for row in [size()] if asked.only in row.row),
         *run(asked, sys.executable, ROOT / "benchmarks/python/rows.py", stores),
         *instructions.rows(PROGRAMS / "operations", stores, asked.only),

@@ -14,8 +14,11 @@ final class Keeper: Sendable {
     var mustLook = false
     // Somebody caches above us and asks nobody: look for ever.
     var looksAlways = false
+    // A watcher does that meanwhile, whenever it has waited in vain.
+    var isWatched = false
 
-    var isIdle: Bool { !mustSync && !mustLook && !looksAlways }
+    var mustLookOften: Bool { looksAlways && !isWatched }
+    var isIdle: Bool { !mustSync && !mustLook && !mustLookOften }
   }
   private let state = Monitor(State())
   private let sync: @Sendable () -> Void
@@ -43,24 +46,33 @@ final class Keeper: Sendable {
   /// Somebody reads, and keeps what was read for as long as the generation stands still.
   func noteCaching() { note { $0.looksAlways = true } }
 
+  /// A watcher waits for commits, and calls ``watchedInVain()`` now and then: an idle program need not wake twice.
+  func noteWatching() { state.updateQuietly { $0.isWatched = true } }
+
+  /// The watcher may not come back.
+  func noteEndOfWatching() { note(mayStart: false) { $0.isWatched = false } }
+
+  /// Nobody rang: the store is looked at here.
+  func watchedInVain() { look(state.read(\.looksAlways)) }
+
   /// In the child of a fork: there is no thread, and what was to be synced is the parent's to sync.
   ///
   /// - Returns: whether somebody caches above us, and must be made to ask, so that the thread is started again.
   func afterForkInChild() -> Bool {
     state.update { state in
-      (state.hasThread, state.mustSync, state.mustLook) = (false, false, false)
+      (state.hasThread, state.mustSync, state.mustLook, state.isWatched) = (false, false, false, false)
       return state.looksAlways
     }
   }
 
   func end() { state.update { $0.isEnded = true } }
 
-  private func note(_ what: (inout State) -> Void) {
+  private func note(mayStart: Bool = true, _ what: (inout State) -> Void) {
     let (mustStart, mustWake) = state.updateQuietly { state in
       let wasIdle = state.isIdle
       what(&state)
-      defer { state.hasThread = true }
-      return (!state.hasThread && !state.isEnded, wasIdle)
+      defer { if mayStart { state.hasThread = true } }
+      return (mayStart && !state.hasThread && !state.isEnded, wasIdle && !state.isIdle)
     }
     // One that works, or pauses before it does, finds the note by itself.
     if mustWake { state.update { _ in } }
@@ -71,7 +83,7 @@ final class Keeper: Sendable {
   private func work() {
     while let duty = next() {
       if duty.mustSync { sync() }
-      if duty.mustLook || duty.looksAlways { look(duty.looksAlways) }
+      if duty.mustLook || duty.mustLookOften { look(duty.looksAlways) }
     }
   }
 

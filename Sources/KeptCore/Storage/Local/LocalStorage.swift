@@ -148,17 +148,31 @@ public final class LocalStorage: Storage {
 
   public func wait(after revision: Revision) throws(StoreError) -> Bool {
     while true {
-      if takesInterruption() { return false }
+      keeper.noteWatching()
+      if takesInterruption() { break }
       let seen = pulse.generation
-      if try self.revision() > revision { return true }
+      if try hasNews(after: revision) { return true }
       // Two seconds: the sqlite3 shell rings no bell.
       pulse.sleep(seen: seen, milliseconds: 2000)
+      if pulse.generation == seen { keeper.watchedInVain() }
     }
+    keeper.noteEndOfWatching()
+    return false
   }
 
   public func interruptWaiting() {
     watchers.update { $0.interruptions += 1 }
     pulse.ring()
+    keeper.noteEndOfWatching()
+  }
+
+  private func hasNews(after revision: Revision) throws(StoreError) -> Bool {
+    do throws(StoreError) {
+      return try self.revision() > revision
+    } catch {
+      keeper.noteEndOfWatching()
+      throw error
+    }
   }
 
   public func close() {

@@ -1,0 +1,76 @@
+/* What the writers of a store did, what an observer was told of it, and whether the two agree. */
+#ifndef TESTIMONY_H
+#define TESTIMONY_H
+
+#include <kept.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Pairs of keys, "pair.00.left" and "pair.00.right", always add up to 0; every writer counts in a key of its own,
+ * "count.0". All values are integers; 0 stands for an absent key. */
+enum { PAIRS = 12, COUNTERS = 8, KEYS = 2 * PAIRS + COUNTERS, FIRST_COUNTER = 2 * PAIRS };
+enum { KEY_LENGTH = 24, MOST_REVISIONS = 4000 };
+
+/** The name of a key, and the number of a name; -1 for a name that is none of ours. */
+const char *name_of(char name[KEY_LENGTH], int key);
+int key_named(const char *name);
+
+typedef struct edit {
+  int key;
+  int64_t value;
+} edit;
+
+/** A handle in a process: who writes, and who observes. Its tag is "process.handle". */
+typedef struct handle {
+  int process, number;
+} handle;
+
+typedef struct transaction {
+  bool is_known;
+  handle author;
+  int edit_count;
+  edit edits[KEYS];
+} transaction;
+
+/** Every transaction by its revision, from 1 to `last`. */
+typedef struct truth {
+  int64_t last;
+  transaction at[MOST_REVISIONS];
+} truth;
+
+typedef struct change {
+  int key;
+  int64_t old, new;
+} change;
+
+typedef struct notice {
+  int64_t first, last;
+  uint32_t origin;
+  bool missed, has_tag;
+  handle tag;
+  size_t begin, count;   /* in the record's changes */
+} notice;
+
+enum { MOST_NOTICES = MOST_REVISIONS, MOST_CHANGES = 8 * MOST_REVISIONS };
+
+/** What one subscription was told from its beginning, when nothing had been written, or from its initial notice. */
+typedef struct record {
+  handle observer;
+  bool is_prefix;
+  char scope[KEY_LENGTH];
+  int64_t heard, heard_at;   /* the last revision, and when it was heard */
+  size_t notice_count, change_count;
+  notice notices[MOST_NOTICES];
+  change changes[MOST_CHANGES];
+} record;
+
+/** Writes down what a callback is given. */
+void write_down(record *record, const kept_notice *notice);
+
+/** Whether every notice tells of whole transactions, one after another, with nothing left out, and the last of them
+ *  leads to the last state.
+ *  @param[out] why  receives what is wrong */
+bool agrees(const truth *truth, const record *record, char *why, size_t capacity);
+
+#endif
