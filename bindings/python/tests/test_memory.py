@@ -31,7 +31,7 @@ SCALARS: list[Any] = [True, 0, -1, 2**64 - 1, 0.5, "", "text", b"bytes", datetim
 
 def remembered(settings: kept.Settings) -> dict[object, Any]:
     """What a read would find without asking the library."""
-    return settings._memory.get(settings._generation.value, {})
+    return settings._memory.get(settings._generation[0], {})
 
 
 @pytest.mark.parametrize("value", SCALARS)
@@ -113,7 +113,7 @@ def test_a_transaction_remembers_nothing_and_a_commit_is_seen_at_once(settings: 
         assert transaction["n"] == 2 and settings["n"] == 1
         assert remembered(transaction) == {}
     assert settings["n"] == 2
-    assert kept.Settings._memory == {} and _memory.UNKNOWN.value == 1
+    assert kept.Settings._memory == {} and _memory.UNKNOWN[0] == 1
 
 
 def test_a_closed_store_has_forgotten(settings: kept.Store) -> None:
@@ -189,7 +189,7 @@ def test_a_moving_generation_is_not_remembered(settings: kept.Store, monkeypatch
         return value
 
     monkeypatch.setattr(kept.Settings, "_read", overtaken)
-    settings._generation = word
+    settings._generation = _memory.word_at(word)
     assert settings["a"] == 1 and remembered(settings) == {}
     monkeypatch.setattr(kept.Settings, "_read", read)
     word.value = 11

@@ -35,7 +35,7 @@ class Settings(MutableMapping[str, JSON]):
 
     _handle: StorePointer
     # `_memory.py` says what is remembered; a transaction remembers nothing.
-    _generation: c_uint64 = UNKNOWN
+    _generation: memoryview[int] = UNKNOWN
     _memory: Memory = {}
 
     # --- one key
@@ -48,7 +48,7 @@ class Settings(MutableMapping[str, JSON]):
         """The value of a key. Absent without a default is an `AbsentError`, which is a KeyError; a stored value that
         is not of the key's type is a `WrongTypeError`, and is not touched. In C: `kept_get_json`."""
         try:
-            return self._memory[self._generation.value][key._identity if type(key) is Key else key]
+            return self._memory[self._generation[0]][key._identity if type(key) is Key else key]
         except (KeyError, TypeError):
             pass  # not remembered
         try:
@@ -91,7 +91,7 @@ class Settings(MutableMapping[str, JSON]):
     def get(self, key: Any, default: Any = ABSENCE) -> Any:
         """The value of a key. Where it is not stored: `default` if given, else the key's own, else None."""
         try:
-            return self._memory[self._generation.value][key._identity if type(key) is Key else key]
+            return self._memory[self._generation[0]][key._identity if type(key) is Key else key]
         except (KeyError, TypeError):
             pass  # not remembered
         try:

@@ -21,7 +21,7 @@ from ._errors import AbsentError, ConflictError, InvalidError, SalvagedWarning
 from ._exit import calling_back, close, opened
 from ._json import JSON, Storable
 from ._key import Key, encoded_key, encoded_text
-from ._memory import UNKNOWN, remember
+from ._memory import UNKNOWN, remember, word_at
 from ._notices import Change, Notice
 from ._observation import Subscription, subscribe
 from ._settings import Settings
@@ -113,15 +113,15 @@ class Store(Settings):
         """As in any settings; remembers what it has read if nothing has changed meanwhile."""
         if self._generation is UNKNOWN:
             self._find_generation()
-        before = self._generation.value
+        before = self._generation[0]
         value = super()._read(key)
-        if before % 2 == 0 and self._generation.value == before:
+        if before % 2 == 0 and self._generation[0] == before:
             remember(self._memory, before, key, value)
         return value
 
     def _find_generation(self) -> None:
         """Only for a store that is read: from now on the library looks out for writers that move no generation."""
-        self._generation = kept_store_generation(self._handle).contents
+        self._generation = word_at(kept_store_generation(self._handle).contents)
         # `close` on another thread may have come in between; whichever of the two is last sees the other.
         if not self._close.alive:
             self._generation = UNKNOWN
