@@ -1,6 +1,6 @@
 // swift-tools-version: 6.2
-// A Swift program that uses Kept as any other does: as a package. It is no part of Kept's own package, so that nobody
-// who depends on Kept builds it.
+// Swift programs that use Kept as any other does: as a package. They are no part of Kept's own package, so that nobody
+// who depends on Kept builds them.
 import PackageDescription
 
 let package = Package(
@@ -8,6 +8,7 @@ let package = Package(
   platforms: [.macOS(.v15)],
   dependencies: [.package(name: "kept", path: "../..")],
   targets: [
-    .executableTarget(name: "DesktopSettings", dependencies: [.product(name: "Kept", package: "kept")])
+    .executableTarget(name: "DesktopSettings", dependencies: [.product(name: "Kept", package: "kept")]),
+    .executableTarget(name: "WatchChanges", dependencies: [.product(name: "Kept", package: "kept")]),
   ]
 )
