@@ -124,8 +124,8 @@ def test_daemon_threads_that_go_on_do_no_harm(location: Path, round: int) -> Non
         running = threading.Barrier(5)
 
         def work(number):
-            running.wait(30)
             own = kept.open("memory:")
+            running.wait(30)
             try:
                 while True:
                     with settings.observe(prefix="", callback=lambda notice: notice.changes, initial=True):
