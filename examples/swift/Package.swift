@@ -8,6 +8,7 @@ let package = Package(
   platforms: [.macOS(.v15)],
   dependencies: [.package(name: "kept", path: "../..")],
   targets: [
-    .executableTarget(name: "DesktopSettings", dependencies: [.product(name: "Kept", package: "kept")])
+    .executableTarget(name: "DesktopSettings", dependencies: [.product(name: "Kept", package: "kept")]),
+    .executableTarget(name: "ChangeSettings", dependencies: [.product(name: "Kept", package: "kept")]),
   ]
 )
