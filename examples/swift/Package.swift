@@ -10,5 +10,6 @@ let package = Package(
   targets: [
     .executableTarget(name: "DesktopSettings", dependencies: [.product(name: "Kept", package: "kept")]),
     .executableTarget(name: "WatchChanges", dependencies: [.product(name: "Kept", package: "kept")]),
+    .executableTarget(name: "ChangeSettings", dependencies: [.product(name: "Kept", package: "kept")]),
   ]
 )
