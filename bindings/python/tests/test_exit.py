@@ -112,6 +112,8 @@ def test_a_forked_child_leaves_the_parent_s_store_alone(location: Path) -> None:
         assert dict(settings) == {"a": 1, "b": 2}
         """,
         location,
+        # Python 3.12 warns of forks in a program with threads.
+        before='import warnings; warnings.filterwarnings("ignore", "This process", DeprecationWarning)',
     )
     with kept.open(location) as settings:
         assert dict(settings) == {"a": 1, "b": 2}
