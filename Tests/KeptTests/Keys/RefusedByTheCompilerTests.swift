@@ -26,6 +26,7 @@ import Testing
       static let required = Key<Int>("n")                   //! be equivalent
     }
 
+    func elsewhere(_ sendable: some Sendable) {}
     func use(_ settings: Store, _ transaction: Transaction) throws {
       settings[.volume] = 70
       settings[.volume] += 1
@@ -39,6 +40,11 @@ import Testing
       let text = "\\(settings[.volume]) \\(settings[.frame]?.x ?? 0) \\(maybe ?? 0)"
       try settings.set(text.count, for: .volume)
       _ = Double(try settings.value(for: .volume)) / 2
+      let changes = settings.changes(of: .volume)
+      Task { for await change in changes { settings[.volume] = change.new } }
+      Task { for await change in changes { settings[.theme] = change.new } } //! another type than the value
+      let reader = changes.makeAsyncIterator()
+      elsewhere(reader)                                     //! to 'Sendable' is unavailable
 
       settings[.volume] = "loud"                            //! another type than the value
       settings[.volume] = 0.5                               //! another type than the value
