@@ -392,7 +392,7 @@ KEPT_API void kept_unobserve(kept_subscription *subscription);
 /** The file descriptor by which a store opened with KEPT_BY_HOST says that callbacks are due: watch it for reading,
  *  with poll, epoll, g_unix_fd_add or the like, and call kept_store_dispatch() when it is readable. It stays readable
  *  for as long as something is due. Do not read it and do not close it: it is closed with the store, whose closing
- *  makes it readable first. In the child of a fork it has the same number, and knows of the child's subscriptions alone.
+ *  makes it readable first. In the child of a fork it has the same number, and knows only what is subscribed there.
  *  @param[out] fd  receives the descriptor
  *  @return KEPT_OK, KEPT_UNSUPPORTED for a store that was opened otherwise, or KEPT_FAILED if no descriptor is free. */
 KEPT_API kept_status kept_store_fd(kept_store *store, int *fd, kept_error *error);
