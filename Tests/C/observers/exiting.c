@@ -36,6 +36,7 @@ static void be_busy(const char *location) {
   EXPECT(KEPT_OK, kept_observe(store, "", KEPT_OBSERVE_PREFIX, hear, NULL, NULL, &subscription, &why));
   EXPECT(KEPT_OK, kept_observe(store, "key", KEPT_OBSERVE_KEY, hear, NULL, NULL, &subscription, &why));
   CHECK_INT(0, pthread_create(&writer, NULL, write_for_ever, NULL));
+  CHECK_INT(0, pthread_detach(writer));
   while (__atomic_load_n(&heard, __ATOMIC_ACQUIRE) < 4) sched_yield();
 }
 
