@@ -384,30 +384,31 @@ KEPT_API kept_status kept_observe(kept_store *store, const char *key, uint32_t f
                                   kept_error *error);
 
 /** Ends a subscription. When it returns no further callback begins and `release` has been called; a callback that runs
- *  is waited for. From inside the callback it returns at once, and `release` is called when the callback has returned.
+ *  is waited for. Not so from inside that callback, nor from inside one that it waits for (two may end each other):
+ *  then it returns at once, and `release` is called when the callback has returned.
  *  Notices that were not delivered by then are dropped. NULL and an ended subscription are fine. */
 KEPT_API void kept_unobserve(kept_subscription *subscription);
 
-/** The file descriptor by which a store opened with KEPT_BY_HOST says that callbacks are due: watch it for reading, with
- *  poll, epoll, g_unix_fd_add or the like, and call kept_store_dispatch() when it is readable. It stays readable for as
- *  long as something is due. Do not read it and do not close it: it is closed with the store, whose closing makes it
- *  readable first. In the child of a fork it has the same number, and knows of the child's subscriptions alone.
+/** The file descriptor by which a store opened with KEPT_BY_HOST says that callbacks are due: watch it for reading,
+ *  with poll, epoll, g_unix_fd_add or the like, and call kept_store_dispatch() when it is readable. It stays readable
+ *  for as long as something is due. Do not read it and do not close it: it is closed with the store, whose closing
+ *  makes it readable first. In the child of a fork it has the same number, and knows only what is subscribed there.
  *  @param[out] fd  receives the descriptor
- *  @return KEPT_OK, KEPT_UNSUPPORTED for a store that was opened otherwise, or KEPT_FAILED without a free descriptor. */
+ *  @return KEPT_OK, KEPT_UNSUPPORTED for a store that was opened otherwise, or KEPT_FAILED if no descriptor is free. */
 KEPT_API kept_status kept_store_fd(kept_store *store, int *fd, kept_error *error);
 
 /** Makes the callbacks that are due, on this thread; does not wait for any.
- *  @param max       at most so many; 0 for all that are due
+ *  @param max       at most so many; 0 for all that are due now: what their callbacks write is due the next time
  *  @param[out] delivered  receives how many there were; may be NULL
  *  @return KEPT_OK, or KEPT_UNSUPPORTED for a store that was not opened with KEPT_BY_HOST. */
 KEPT_API kept_status kept_store_dispatch(kept_store *store, size_t max, size_t *delivered, kept_error *error);
 
 /** The same as kept_store_fd() for one subscription made with KEPT_OBSERVE_POLLED, so that each goes at its own pace.
- *  The descriptor is closed with the subscription, which makes it readable first: dup() it for a loop that lives longer.
+ *  The descriptor is closed with the subscription, whose end makes it readable: dup() it for a loop that lives longer.
  *  @return KEPT_OK, KEPT_CLOSED for a subscription that has ended, or KEPT_UNSUPPORTED for any other. */
 KEPT_API kept_status kept_subscription_fd(kept_subscription *subscription, int *fd, kept_error *error);
 
-/** The same as kept_store_dispatch() for one subscription made with KEPT_OBSERVE_POLLED. Call it on one thread at a time.
+/** The same as kept_store_dispatch() for one subscription made with KEPT_OBSERVE_POLLED, one thread at a time.
  *  @return as kept_subscription_fd(). */
 KEPT_API kept_status kept_subscription_dispatch(kept_subscription *subscription, size_t max, size_t *delivered,
                                                 kept_error *error);

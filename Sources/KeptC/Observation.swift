@@ -19,10 +19,10 @@ public func kept_observe(
     let (started, deliverInitial) = try store.prepareToObserve(
       scope, initial: flags & KEPT_OBSERVE_INITIAL != 0, by: polled.map { .by($0) } ?? .asOpened,
       afterLastCall: {
-        // It may have ended with its store: nobody need withdraw the ticket.
-        Handles.subscriptions.withdraw(ticket)
         polled?.end()
         callee.end()
+        // Not before: whoever still finds the ticket waits for all this.
+        Handles.subscriptions.withdraw(ticket)
       }, callee.call)
     Handles.subscriptions.issue(ticket, Subscribed(subscription: started, polled: polled))
     out.pointee = OpaquePointer(bitPattern: ticket)
@@ -32,7 +32,8 @@ public func kept_observe(
 
 @_cdecl("kept_unobserve") @implementation
 public func kept_unobserve(_ subscription: OpaquePointer?) {
-  Handles.subscriptions.withdraw(UInt(bitPattern: subscription))?.subscription.cancel()
+  // The ticket is withdrawn when the last callback has returned: another thread that ends it meanwhile waits too.
+  Handles.subscriptions.find(UInt(bitPattern: subscription))?.subscription.cancel()
 }
 
 @_cdecl("kept_store_fd") @implementation
@@ -41,7 +42,7 @@ public func kept_store_fd(
 ) -> kept_status {
   boundary(error) { () throws(StoreError) in
     let out = try fd.required("fd")
-    out.pointee = try store.host().descriptor
+    out.pointee = try store.store().hostDelivery().descriptor
   }
 }
 
@@ -51,7 +52,7 @@ public func kept_store_dispatch(
   _ error: UnsafeMutablePointer<kept_error>?
 ) -> kept_status {
   boundary(error) { () throws(StoreError) in
-    let count = try store.host().dispatch(atMost: limit(max))
+    let count = try store.store().hostDelivery().dispatch(atMost: limit(max))
     delivered?.pointee = count
   }
 }
@@ -74,20 +75,6 @@ public func kept_subscription_dispatch(
   boundary(error) { () throws(StoreError) in
     let count = try polled(subscription).dispatch(atMost: limit(max))
     delivered?.pointee = count
-  }
-}
-
-extension Optional where Wrapped == OpaquePointer {
-  /// The delivery of a store that its host drives.
-  fileprivate func host() throws(StoreError) -> HostDelivery {
-    let store = try store()
-    guard store.options.isHostDriven else {
-      throw StoreError(
-        .unsupported,
-        "a thread of the library calls this store's observers; open it with KEPT_BY_HOST for a loop of "
-          + "your own")
-    }
-    return try store.hostDelivery()
   }
 }
 

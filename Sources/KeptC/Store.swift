@@ -66,6 +66,7 @@ extension UnsafePointer where Pointee == kept_options {
   /// what it knew nothing of as 0.
   fileprivate func storeOptions() throws(StoreError) -> StoreOptions {
     let known = try knownOptions(self, size: pointee.size, least: 16, name: "KEPT_OPTIONS_INIT")
+    try checkReserved(known.reserved)
     var options = StoreOptions(
       durability: try Durability(known.durability), busyTimeoutMilliseconds: Int(known.busy_timeout_ms),
       tag: try known.tag.map { tag throws(StoreError) in try Optional(tag).text("tag") })
@@ -79,8 +80,8 @@ extension UnsafePointer where Pointee == kept_options {
   }
 }
 
-/// Copies an options struct of the size that it gives itself: at least that of its first version, and 0 behind what this
-/// version knows.
+/// Copies an options struct of the size that it gives itself: at least that of its first version, and 0 behind what
+/// this version knows.
 func knownOptions<Options: BitwiseCopyable>(
   _ start: UnsafePointer<Options>, size: Int, least: Int, name: StaticString
 ) throws(StoreError) -> Options {
@@ -97,6 +98,13 @@ func knownOptions<Options: BitwiseCopyable>(
   _ = bytes.initializeMemory(as: UInt8.self, repeating: 0)
   bytes.copyMemory(from: UnsafeRawBufferPointer(rebasing: given.prefix(bytes.count)))
   return known.pointee
+}
+
+/// What may have a meaning one day must not be taken for the absence of it.
+func checkReserved(_ reserved: UInt32) throws(StoreError) {
+  guard reserved == 0 else {
+    throw StoreError(.unsupported, "the options have \(reserved) where this version has nothing; set reserved to 0")
+  }
 }
 
 extension Durability {

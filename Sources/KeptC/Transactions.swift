@@ -43,6 +43,7 @@ extension UnsafePointer where Pointee == kept_transaction_options {
   /// What is not said is as the store was opened.
   fileprivate func choices() throws(StoreError) -> (durability: Durability?, tag: String?) {
     let known = try knownOptions(self, size: pointee.size, least: 16, name: "KEPT_TRANSACTION_OPTIONS_INIT")
+    try checkReserved(known.reserved)
     let durability = known.durability == KEPT_AS_OPENED ? nil : try Durability(known.durability)
     return (durability, try known.tag.map { tag throws(StoreError) in try Optional(tag).text("tag") })
   }

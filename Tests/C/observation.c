@@ -213,7 +213,7 @@ static void bad_arguments_are_refused_and_nothing_is_released(void) {
   recorder *recorder = new_recorder();
   EXPECT(KEPT_INVALID, observe(NULL, "key", KEPT_OBSERVE_KEY, recorder));
   EXPECT(KEPT_INVALID, observe(store, NULL, KEPT_OBSERVE_KEY, recorder));
-  EXPECT(KEPT_INVALID, observe(store, "key", 4, recorder));
+  EXPECT(KEPT_INVALID, observe(store, "key", 8, recorder));
   EXPECT(KEPT_INVALID, kept_observe(store, "key", 0, NULL, recorder, recorder_release, &recorder->subscription, &why));
   EXPECT(KEPT_INVALID, kept_observe(store, "key", 0, recorder_notice, recorder, recorder_release, NULL, &why));
   for (size_t i = 0; bad_key(i) != NULL; i++) EXPECT(KEPT_INVALID, observe(store, bad_key(i), 0, recorder));

@@ -8,7 +8,7 @@
 #include <time.h>
 
 /* Visible to other files, or the compiler would see that nobody reads it, and valgrind that nobody holds them. */
-recorder *recorders[64];
+recorder *recorders[256];
 static size_t count;
 
 recorder *new_recorder(void) {
@@ -41,12 +41,17 @@ static void append_change(recorder *recorder, const kept_notice *notice, size_t 
 }
 
 void recorder_notice(void *context, const kept_notice *notice) {
-  static const char *const origins[] = { "S", "P", "O", "I" };
+  static const char *const origins[] = { "S", "P", "O", "I", "V" };
   recorder *recorder = context;
   pthread_mutex_lock(&recorder->lock);
-  append(recorder, origins[kept_notice_origin(notice) & 3]);
+  const char *tag = kept_notice_tag(notice);
+  uint32_t origin = kept_notice_origin(notice);
+  append(recorder, origin < sizeof origins / sizeof *origins ? origins[origin] : "?");
   for (size_t i = 0; i < kept_notice_count(notice); i++) append_change(recorder, notice, i);
   append(recorder, ";");
+  snprintf(recorder->tag, sizeof recorder->tag, "%s", tag ? tag : "");
+  recorder->missed = kept_notice_missed(notice);
+  recorder->first = kept_notice_first_revision(notice);
   recorder->revision = kept_notice_revision(notice);
   recorder->thread = pthread_self();
   recorder->notices++;
@@ -63,10 +68,15 @@ void recorder_release(void *context) {
   pthread_mutex_unlock(&recorder->lock);
 }
 
-static int wait_until(recorder *recorder, const int *counter, int value) {
+static struct timespec in_ten_seconds(void) {
   struct timespec end;
   clock_gettime(CLOCK_REALTIME, &end);
   end.tv_sec += 10;
+  return end;
+}
+
+static int wait_until(recorder *recorder, const int *counter, int value) {
+  struct timespec end = in_ten_seconds();
   pthread_mutex_lock(&recorder->lock);
   while (*counter < value && pthread_cond_timedwait(&recorder->changed, &recorder->lock, &end) == 0) {}
   int found = *counter;
@@ -77,6 +87,14 @@ static int wait_until(recorder *recorder, const int *counter, int value) {
 const char *recorded(recorder *recorder, int notices) {
   CHECK_INT(notices, wait_until(recorder, &recorder->notices, notices));
   return recorder->text;
+}
+
+void heard_up_to(recorder *recorder, uint64_t revision) {
+  struct timespec end = in_ten_seconds();
+  pthread_mutex_lock(&recorder->lock);
+  while (recorder->revision < revision && pthread_cond_timedwait(&recorder->changed, &recorder->lock, &end) == 0) {}
+  CHECK(recorder->revision >= revision);
+  pthread_mutex_unlock(&recorder->lock);
 }
 
 int released(recorder *recorder) { return wait_until(recorder, &recorder->releases, 1); }

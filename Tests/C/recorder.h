@@ -12,8 +12,11 @@ typedef struct recorder {
   int notices;
   int releases;
   pthread_t thread;             /* of the last notice */
-  uint64_t revision;            /* of the last notice */
-  char text[4096];              /* "S key:old>new key:old>new;" for each; S, P, O or I is the origin, - no value */
+  uint64_t first, revision;     /* of the last notice */
+  char tag[64];                 /* of the last notice; empty for none */
+  bool missed;                  /* by the last notice */
+  char text[4096];              /* "S key:old>new key:old>new;" for each: the origin is S, P, O, I, or V for several;
+                                   - is no value */
   kept_subscription *subscription;
   void (*then)(struct recorder *recorder);   /* called from inside the callback; may be NULL */
   kept_store *store;                         /* for `then` */
@@ -26,6 +29,8 @@ void record(recorder *recorder, kept_store *store, const char *key, uint32_t fla
 /** The callbacks that record() subscribes. */
 void recorder_notice(void *context, const kept_notice *notice);
 void recorder_release(void *context);
+/** Waits until its last notice leads up to this revision or beyond; a failed check after ten seconds. */
+void heard_up_to(recorder *recorder, uint64_t revision);
 /** Waits until it has so many notices, and returns its text; a failed check after ten seconds. */
 const char *recorded(recorder *recorder, int notices);
 /** Waits until it was released, and returns how often. */

@@ -150,13 +150,45 @@ static void options_say_how_to_open(void) {
 
 static void options_that_were_not_initialised_are_refused(void) {
   kept_store *store = NULL;
-  kept_options options = { 0, KEPT_SHARED, 5000 };
+  kept_options options = KEPT_OPTIONS_INIT;
+  options.size = 0;
   EXPECT(KEPT_INVALID, kept_open(fresh_location(), &options, &store, &why));
   options.size = 3;
   EXPECT(KEPT_INVALID, kept_open(fresh_location(), &options, &store, &why));
   options.size = sizeof options;
   options.durability = 7;
   EXPECT(KEPT_INVALID, kept_open(fresh_location(), &options, &store, &why));
+  options.durability = KEPT_SHARED;
+  options.delivery = 7;
+  EXPECT(KEPT_INVALID, kept_open(fresh_location(), &options, &store, &why));
+  options.delivery = KEPT_BY_LIBRARY;
+  for (size_t i = 0; bad_text(i) != NULL; i++) {
+    options.tag = bad_text(i);
+    EXPECT(KEPT_INVALID, kept_open(fresh_location(), &options, &store, &why));
+  }
+  CHECK(store == NULL);
+}
+
+/** The struct as the first version had it: what follows is not the program's. */
+static void options_of_an_older_program_are_accepted(void) {
+  kept_options options = KEPT_OPTIONS_INIT;
+  kept_store *store = NULL;
+  int fd;
+  options.size = 16;
+  options.delivery = options.reserved = 7;
+  options.tag = bad_text(0);
+  EXPECT(KEPT_OK, kept_open(fresh_location(), &options, &store, &why));
+  EXPECT(KEPT_UNSUPPORTED, kept_store_fd(store, &fd, &why));
+  kept_close(store);
+  options.size = 15;
+  EXPECT(KEPT_INVALID, kept_open(fresh_location(), &options, &store, &why));
+}
+
+static void what_is_reserved_is_0(void) {
+  kept_options options = KEPT_OPTIONS_INIT;
+  kept_store *store = NULL;
+  options.reserved = 1;
+  EXPECT(KEPT_UNSUPPORTED, kept_open(fresh_location(), &options, &store, &why));
   CHECK(store == NULL);
 }
 
@@ -388,6 +420,8 @@ int main(int argc, char **argv) {
     FOLDER_TEST(a_folder_that_others_closed_is_denied),
     TEST(options_say_how_to_open),
     TEST(options_that_were_not_initialised_are_refused),
+    TEST(options_of_an_older_program_are_accepted),
+    TEST(what_is_reserved_is_0),
     TEST(options_of_a_newer_program_are_accepted),
     TEST(options_that_ask_for_what_a_newer_version_has_are_unsupported),
     TEST(closing_twice_or_closing_nothing_is_fine),

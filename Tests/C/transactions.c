@@ -312,9 +312,38 @@ static void a_transaction_may_be_durable(void) {
   CHECK_TEXT("1", json_of(store, "key"));
 }
 
+/** The struct as the first version had it: what follows is not the program's. */
+static void options_of_an_older_program_are_accepted(void) {
+  kept_store *store = fresh_store(), *transaction = NULL;
+  kept_transaction_options options = KEPT_TRANSACTION_OPTIONS_INIT;
+  options.size = 16;
+  options.tag = bad_text(0);
+  EXPECT(KEPT_OK, kept_begin(store, &options, &transaction, &why));
+  kept_rollback(transaction);
+  options.size = 15;
+  EXPECT(KEPT_INVALID, kept_begin(store, &options, &transaction, &why));
+}
+
+static void options_of_a_newer_program_are_accepted_unless_they_ask_for_something(void) {
+  struct { kept_transaction_options known; uint64_t later; } options = { KEPT_TRANSACTION_OPTIONS_INIT, 0 };
+  kept_store *store = fresh_store(), *transaction = NULL, *other = NULL;
+  options.known.size = sizeof options;
+  EXPECT(KEPT_OK, kept_begin(store, &options.known, &transaction, &why));
+  kept_rollback(transaction);
+  options.later = 1;
+  EXPECT(KEPT_UNSUPPORTED, kept_begin(store, &options.known, &other, &why));
+  options.later = 0;
+  options.known.reserved = 1;
+  EXPECT(KEPT_UNSUPPORTED, kept_begin(store, &options.known, &other, &why));
+  options.known.reserved = 0;
+  options.known.tag = bad_text(0);
+  EXPECT(KEPT_INVALID, kept_begin(store, &options.known, &other, &why));
+  CHECK(other == NULL);
+}
+
 static void bad_arguments_are_refused(void) {
   kept_store *store = fresh_store(), *transaction = NULL;
-  kept_transaction_options unsized = { 0, KEPT_AS_OPENED, 0 }, unknown = KEPT_TRANSACTION_OPTIONS_INIT;
+  kept_transaction_options unsized = { 0, KEPT_AS_OPENED, 0, NULL }, unknown = KEPT_TRANSACTION_OPTIONS_INIT;
   unknown.durability = 7;
   EXPECT(KEPT_INVALID, kept_begin(NULL, NULL, &transaction, &why));
   EXPECT(KEPT_INVALID, kept_begin(store, NULL, NULL, &why));
@@ -362,6 +391,8 @@ int main(int argc, char **argv) {
     TEST(closing_the_store_ends_its_transactions),
     TEST(rolling_nothing_back_is_fine),
     TEST(a_transaction_may_be_durable),
+    TEST(options_of_an_older_program_are_accepted),
+    TEST(options_of_a_newer_program_are_accepted_unless_they_ask_for_something),
     TEST(bad_arguments_are_refused),
     TEST(a_transaction_in_a_transaction_is_unsupported),
     TEST(a_closed_store_begins_nothing),

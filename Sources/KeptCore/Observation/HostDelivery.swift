@@ -33,10 +33,13 @@ package final class HostDelivery: Delivery {
 
   /// Makes the calls that are due now on this thread, at most so many.
   ///
+  /// What comes meanwhile is due the next time: callbacks that write must not keep the host here for ever.
   /// - Returns: how many there were.
   package func dispatch(atMost limit: Int) -> Int {
+    var visits = state.read(\.line).reduce(0) { $0 + max($1.waitingCount, 1) }
     var count = 0
-    while count < limit, let observer = next() {
+    while visits > 0, count < limit, let observer = next() {
+      visits -= 1
       if observer.deliverNext() { count += 1 }
     }
     return count

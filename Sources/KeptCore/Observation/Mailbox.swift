@@ -9,6 +9,9 @@ struct Mailbox {
 
   var isEmpty: Bool { piles.isEmpty }
 
+  /// How many notices wait, at most: piles may come to nothing.
+  var count: Int { piles.count }
+
   /// Adds what happened next.
   mutating func add(_ notice: Notice) {
     if let last = piles.indices.last, piles[last].origin == .otherProcess, notice.origin == .otherProcess {

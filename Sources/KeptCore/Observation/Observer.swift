@@ -40,6 +40,13 @@ package final class Observer: Sendable {
       return true
     }
 
+    /// What whoever cancels still has to do.
+    mutating func cancel() -> Cancelling {
+      isCancelled = true
+      if let caller { return caller == LibraryThread.current ? .isOver : .isRunning }
+      return end() ? .isLast : .isOver
+    }
+
     /// Whether the delivery has to be told of mail.
     mutating func announces() -> Bool {
       guard !isAnnounced, caller == nil, !isCancelled, !mailbox.isEmpty else { return false }
@@ -47,6 +54,7 @@ package final class Observer: Sendable {
       return true
     }
   }
+  private enum Cancelling { case isOver, isLast, isRunning }
   private let state: Monitor<State>
 
   /// - Parameter isStarting: the thread that makes it is about to deliver the initial notice; see ``start(with:)``.
@@ -64,6 +72,9 @@ package final class Observer: Sendable {
   }
 
   deinit { Fork.leave(self) }
+
+  /// How many notices wait in its mailbox.
+  var waitingCount: Int { state.read { $0.mailbox.count } }
 
   /// Whether its delivery fetches the mail.
   var isFetched: Bool { delivery.fetchesMail }
@@ -125,15 +136,30 @@ package final class Observer: Sendable {
     }
   }
 
+  /// Ends it: no further call begins, and one that runs is waited for.
+  ///
+  /// Not so from inside that call, nor from inside another that it waits for: then it ends the observer as it returns.
   package func cancel() {
-    state.update { $0.isCancelled = true }
-    let isMine: Bool = state.wait { state in
-      // From inside the callback: it is not waited for, and ends the observer when it returns.
-      if state.caller == LibraryThread.current { return false }
-      return state.caller == nil ? state.end() : nil
+    while true {
+      switch state.update({ $0.cancel() }) {
+      case .isOver: return
+      case .isLast: return finish()
+      case .isRunning: if !waitForCall() { return }
+      }
     }
-    if isMine { finish() }
   }
+
+  /// Returns false at once if the call that runs waits for this thread.
+  private func waitForCall() -> Bool {
+    let thread = LibraryThread.current
+    guard CancelWaits.ofThisProcess.begin(thread, waitingFor: self) else { return false }
+    state.wait { $0.caller == nil ? () : nil }
+    CancelWaits.ofThisProcess.end(thread)
+    return true
+  }
+
+  /// The thread that runs its callback now.
+  var caller: UInt? { state.read(\.caller) }
 
   private func finishCall() {
     let (isLast, mustAnnounce) = state.update { state in

@@ -4,6 +4,8 @@
 package final class StoreObservation: Sendable {
   private struct State {
     var observers: [Observer] = []
+    // Those that somebody is ending together with the store: whoever else ends it waits for them, too.
+    var ending: [Observer] = []
     var host: HostDelivery?
     var ordinary: (any Delivery)?
     var isEnded = false
@@ -85,14 +87,16 @@ package final class StoreObservation: Sendable {
 
   /// Cancels every subscription: no further callback begins.
   func end() {
-    let (observers, host) = state.update { state in
+    let (observers, ending, host) = state.update { state in
       state.isEnded = true
+      state.ending += state.observers
       defer { (state.observers, state.host) = ([], nil) }
-      return (state.observers, state.host)
+      return (state.observers, state.ending, state.host)
     }
     for observer in observers { forget(observer) }
     host?.end()
-    for observer in observers { observer.cancel() }
+    for observer in ending { observer.cancel() }
+    state.update { state in state.ending.removeAll { ended in observers.contains { $0 === ended } } }
   }
 
   private func forget(_ observer: Observer) {
@@ -105,5 +109,5 @@ extension StoreObservation: ForkAware {
   package func beforeFork() {}
 
   /// The subscriptions are the parent's: they hear nothing here, and are not counted.
-  package func afterForkInChild() { state.update { $0.observers = [] } }
+  package func afterForkInChild() { state.update { ($0.observers, $0.ending) = ([], []) } }
 }

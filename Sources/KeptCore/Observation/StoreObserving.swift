@@ -62,7 +62,14 @@ extension Store {
   }
 
   /// The delivery by this program's own event loop.
-  package func hostDelivery() throws(StoreError) -> HostDelivery { try observation.host() }
+  package func hostDelivery() throws(StoreError) -> HostDelivery {
+    guard options.isHostDriven || hasEnded else {
+      throw StoreError(
+        .unsupported,
+        "a thread of the library calls this store's observers; open it with KEPT_BY_HOST for a loop of your own")
+    }
+    return try observation.host()
+  }
 
   private func chosen(_ delivery: DeliveryChoice) throws(StoreError) -> any Delivery {
     switch delivery {

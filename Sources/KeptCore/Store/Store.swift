@@ -82,8 +82,9 @@ public final class Store: SettingsAccess {
   ///
   /// Its subscriptions end: when it returns, no further callback begins.
   public func close() {
-    guard !isClosed.exchange(true, ordering: .acquiringAndReleasing) else { return }
+    let isFirst = !isClosed.exchange(true, ordering: .acquiringAndReleasing)
     observation.end()
+    guard isFirst else { return }
     if hasWritten.load(ordering: .acquiring) {
       do { try shared.storage.flush() } catch { report(error) }
     }

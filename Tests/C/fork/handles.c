@@ -1,8 +1,10 @@
 /* What each kind of handle does in a child: stores go on, transactions and subscriptions are the parent's. */
-#define _XOPEN_SOURCE 700
+#define _GNU_SOURCE
 #include "../recorder.h"
 #include "children.h"
 
+#include <poll.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -123,14 +125,89 @@ static void a_subscription_is_the_parent_s(void) {
   kept_store *store = fresh_store();
   recorder *hears = new_recorder();
   hears->store = store;
-  record(hears, store, "", KEPT_OBSERVE_PREFIX);
-  EXPECT(KEPT_OK, kept_set_int64(store, "first", 1, &why));
+  record(hears, store, "parent.", KEPT_OBSERVE_PREFIX);
+  EXPECT(KEPT_OK, kept_set_int64(store, "parent.first", 1, &why));
   recorded(hears, 1);
   CHECK_INT(0, in_child(hear_only_what_is_subscribed_here, hears));
-  EXPECT(KEPT_OK, kept_set_int64(store, "second", 2, &why));
-  CHECK_TEXT("S first:->1;S second:->2;", recorded(hears, 2));
+  EXPECT(KEPT_OK, kept_set_int64(store, "parent.second", 2, &why));
+  CHECK_TEXT("S parent.first:->1;S parent.second:->2;", recorded(hears, 2));
   kept_unobserve(hears->subscription);
   CHECK_INT(1, released(hears));
+}
+
+static void parent_and_child_are_two_processes_to_an_observer(void) {
+  recorder *hears = new_recorder();
+  record(hears, fresh_store(), "child", KEPT_OBSERVE_KEY);
+  EXPECT(KEPT_OK, kept_set_int64(hears->store, "parent", 1, &why));
+  CHECK_INT(0, in_child(read_and_write, hears->store));
+  CHECK_TEXT("O child:->2;", recorded(hears, 1));
+}
+
+/* Host-driven stores */
+
+static int readable(int fd, int milliseconds) {
+  struct pollfd watched = { fd, POLLIN, 0 };
+  return poll(&watched, 1, milliseconds) == 1;
+}
+
+static kept_store *by_host;
+static int by_host_fd;
+
+static int dispatch_only_what_is_subscribed_here(void *context) {
+  recorder *inherited = context, *own = new_recorder();
+  int fd = -1;
+  size_t delivered = 4711;
+  MUST(!readable(by_host_fd, 0));
+  MUST(kept_store_fd(by_host, &fd, NULL) == KEPT_OK && fd == by_host_fd);
+  MUST(kept_store_dispatch(by_host, 0, &delivered, NULL) == KEPT_OK && delivered == 0);
+  record(own, by_host, "", KEPT_OBSERVE_PREFIX);
+  MUST(kept_set_int64(by_host, "here", 1, NULL) == KEPT_OK);
+  MUST(readable(fd, 10000));
+  MUST(kept_store_dispatch(by_host, 0, &delivered, NULL) == KEPT_OK && delivered == 1);
+  MUST(strcmp(own->text, "S here:->1;") == 0);
+  MUST(inherited->notices == 0);
+  int copy = dup(fd);
+  kept_close(by_host);
+  MUST(readable(copy, 0) && own->releases == 1);
+  return 0;
+}
+
+static void a_host_driven_store_goes_on_in_both_under_the_same_number(void) {
+  kept_options options = KEPT_OPTIONS_INIT;
+  recorder *hears = new_recorder();
+  options.delivery = KEPT_BY_HOST;
+  EXPECT(KEPT_OK, kept_open(fresh_location(), &options, &by_host, &why));
+  EXPECT(KEPT_OK, kept_store_fd(by_host, &by_host_fd, &why));
+  record(hears, by_host, "first", KEPT_OBSERVE_KEY);
+  EXPECT(KEPT_OK, kept_set_int64(by_host, "first", 1, &why));
+  CHECK(readable(by_host_fd, 10000));
+  CHECK_INT(0, in_child(dispatch_only_what_is_subscribed_here, hears));
+  CHECK(readable(by_host_fd, 0));
+  CHECK_INT(KEPT_OK, kept_store_dispatch(by_host, 0, NULL, NULL));
+  CHECK_TEXT("S first:->1;", hears->text);
+  kept_close(by_host);
+}
+
+static int dispatch_polled(void *context) {
+  recorder *inherited = context;
+  size_t delivered = 4711;
+  int fd = -1;
+  MUST(kept_subscription_fd(inherited->subscription, &fd, NULL) == KEPT_OK && !readable(fd, 0));
+  MUST(kept_set_int64(inherited->store, "key", 2, NULL) == KEPT_OK);
+  MUST(kept_subscription_dispatch(inherited->subscription, 0, &delivered, NULL) == KEPT_OK && delivered == 0);
+  kept_unobserve(inherited->subscription);
+  MUST(inherited->releases == 1 && inherited->notices == 0);
+  return 0;
+}
+
+static void a_polled_subscription_is_the_parent_s(void) {
+  recorder *polled = new_recorder();
+  record(polled, fresh_store(), "key", KEPT_OBSERVE_POLLED);
+  EXPECT(KEPT_OK, kept_set_int64(polled->store, "key", 1, &why));
+  CHECK_INT(0, in_child(dispatch_polled, polled));
+  CHECK_INT(KEPT_OK, kept_subscription_dispatch(polled->subscription, 1, NULL, NULL));
+  CHECK_INT(0, strncmp(polled->text, "S key:->1;", 10));
+  CHECK_INT(0, polled->releases);
 }
 
 static int look_at_log(void *context) {
@@ -188,6 +265,41 @@ static void look_at_descriptors(const char *location) {
   _exit(found);
 }
 
+/** How many event descriptors there are; the C library and valgrind make none. */
+static void look_for_bells(const char *location) {
+  (void)location;
+  char path[64], target[4096];
+  int found = 0;
+  for (int file = 3; file < 256; file++) {
+    snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+    ssize_t length = readlink(path, target, sizeof target - 1);
+    if (length <= 0) continue;
+    target[length] = 0;
+    if (strstr(target, "eventfd")) found++;
+  }
+  _exit(found);
+}
+
+static void spawned_programs_inherit_no_descriptor(void) {
+  kept_options options = KEPT_OPTIONS_INIT;
+  kept_store *store = NULL;
+  recorder *polled = new_recorder();
+  int fd;
+  pid_t pid;
+  options.delivery = KEPT_BY_HOST;
+  EXPECT(KEPT_OK, kept_open(fresh_folder(), &options, &store, &why));
+  EXPECT(KEPT_OK, kept_store_fd(store, &fd, &why));
+  record(polled, store, "key", KEPT_OBSERVE_POLLED);
+  char program[] = "/proc/self/exe", child[] = "--child", role[] = "look_for_bells", nowhere[] = "";
+  char *arguments[] = { program, child, role, nowhere, NULL };
+  CHECK_INT(0, posix_spawn(&pid, program, NULL, NULL, arguments, environ));
+  CHECK_INT(0, end_of(pid));
+  EXPECT(KEPT_OK, kept_set_int64(store, "key", 1, &why));
+  CHECK_INT(KEPT_OK, kept_subscription_dispatch(polled->subscription, 0, NULL, NULL));
+  CHECK_TEXT("S key:->1;", polled->text);
+  kept_close(store);
+}
+
 static void exec_inherits_no_file(void) {
   const char *location = fresh_folder();
   kept_store *store = open_at(location);
@@ -223,13 +335,17 @@ static const test tests[] = {
   FOLDER_TEST(a_parent_that_closes_leaves_the_child_s_store_alone),
   TEST(a_transaction_is_the_parent_s),
   TEST(a_subscription_is_the_parent_s),
+  FOLDER_TEST(parent_and_child_are_two_processes_to_an_observer),
+  TEST(a_host_driven_store_goes_on_in_both_under_the_same_number),
+  TEST(a_polled_subscription_is_the_parent_s),
   FOLDER_TEST(a_fork_copies_no_log_into_the_database),
   FOLDER_TEST(a_callback_may_fork),
   FOLDER_TEST(exec_inherits_no_file),
+  FOLDER_TEST(spawned_programs_inherit_no_descriptor),
   FOLDER_TEST(a_store_opened_by_a_relative_path_is_found_again),
   { NULL, NULL, 0 },
 };
 
-static const role roles[] = { ROLE(look_at_descriptors), { NULL, NULL } };
+static const role roles[] = { ROLE(look_at_descriptors), ROLE(look_for_bells), { NULL, NULL } };
 
 int main(int argc, char **argv) { return run_tests(argc, argv, tests, roles); }

@@ -50,6 +50,31 @@ KEPT_API kept_status kept_json_set_if(kept_store *store, const char *key, json_o
                                       uint64_t *revision, kept_error *error);
 
 /* ------------------------------------------------------------------------------------------------------------------
+ * Observation
+ * --------------------------------------------------------------------------------------------------------------- */
+
+/** One change of a notice. All of it belongs to the library and is valid during the callback: read it there, and make a
+ *  json_object_deep_copy() of what is to stay. */
+typedef struct kept_json_change {
+  const char *key;
+  json_object *old_value;   /* as kept_notice_old_json(); NULL where there was none */
+  json_object *new_value;   /* as kept_notice_new_json(); NULL where the key was removed */
+} kept_json_change;
+
+/** Receives a notice with its changes as trees, which no other thread and no other callback is given.
+ *  @param notice   for its origin, its tag, its revisions; see kept.h
+ *  @param changes  kept_notice_count() of them; NULL when there is no memory for the trees: the texts of the notice are
+ *                  there all the same */
+typedef void (*kept_json_callback)(void *context, const kept_notice *notice, const kept_json_change *changes,
+                                   size_t count);
+
+/** Subscribes to a key or a prefix. The twin of kept_observe(), with its flags, its threads and its statuses; ended by
+ *  kept_unobserve(). Stores opened with KEPT_BY_HOST and KEPT_OBSERVE_POLLED work as with kept_observe(). */
+KEPT_API kept_status kept_json_observe(kept_store *store, const char *key, uint32_t flags, kept_json_callback callback,
+                                       void *context, void (*release)(void *context),
+                                       kept_subscription **subscription, kept_error *error);
+
+/* ------------------------------------------------------------------------------------------------------------------
  * The kinds that JSON lacks, wherever they stand in a tree
  *
  * Reading answers KEPT_OK, or KEPT_WRONG_TYPE for a tree of another kind, and converts numbers as kept.h says.
