@@ -34,7 +34,8 @@ public final class MemoryStorage: Storage {
 
   public func keys(prefix: ExactString) throws(StoreError) -> [KeyName] {
     try look { contents in
-      contents.entries.filter { $0.value.value != nil && $0.key.exact.hasPrefix(prefix) }.map(\.key).inOrder(of: \.exact)
+      contents.entries.filter { $0.value.value != nil && $0.key.exact.hasPrefix(prefix) }.map(\.key)
+        .inOrder(of: \.exact)
     }
   }
 
