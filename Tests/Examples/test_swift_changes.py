@@ -34,7 +34,11 @@ def build() -> Path:
 
 def test_the_watching_program_prints_what_another_process_changes(tmp_path: Path) -> None:
     location = str(tmp_path / "store")
-    watching = subprocess.Popen([build(), location], stdout=subprocess.PIPE, text=True)
+    with subprocess.Popen([build(), location], stdout=subprocess.PIPE, text=True) as watching:
+        expect_changes_of_others(watching, location)
+
+
+def expect_changes_of_others(watching: subprocess.Popen[str], location: str) -> None:
     assert watching.stdout is not None
     assert watching.stdout.readline() == "watching\n"
     with kept.open(location) as settings:
