@@ -8,10 +8,16 @@ static uint32_t take_durability(json_object *step, uint32_t otherwise) {
   return *word == '\0' ? otherwise : strcmp(word, "durable") == 0 ? KEPT_DURABLE : KEPT_SHARED;
 }
 
+static const char *take_tag(json_object *step) {
+  const char *word = take_word(step, "tag", "");
+  return *word == '\0' ? NULL : word;
+}
+
 void step_open(struct run *run, struct thing *on, json_object *step, struct outcome *outcome) {
   (void)on;
   kept_options options = KEPT_OPTIONS_INIT;
   options.durability = take_durability(step, KEPT_SHARED);
+  options.tag = take_tag(step);
   struct thing *opened = place_for(run, take_word(step, "as", "store"));
   json_object *location = has(step, "location") ? take_text(run, step, "location") : NULL;
   const char *where = location ? json_object_get_string(location) : run->location;
@@ -32,6 +38,7 @@ void step_flush(struct run *run, struct thing *on, json_object *step, struct out
 void step_begin(struct run *run, struct thing *on, json_object *step, struct outcome *outcome) {
   kept_transaction_options options = KEPT_TRANSACTION_OPTIONS_INIT;
   options.durability = take_durability(step, KEPT_AS_OPENED);
+  options.tag = take_tag(step);
   struct thing *begun = place_for(run, take_word(step, "as", "transaction"));
   outcome->status = kept_begin(on->store, &options, &begun->store, &outcome->error);
 }

@@ -13,6 +13,7 @@ struct observer {
   json_object *heard; /* an array of notices in the form of the stories */
   size_t told;        /* how many of them a step has expected */
   int released;
+  bool once;          /* it cancels itself inside its first callback */
 };
 
 static json_object *text_or_null(const char *text) { return text ? json_object_new_string(text) : NULL; }
@@ -30,12 +31,16 @@ static void hear(void *context, const kept_notice *notice) {
   }
   uint32_t origin = kept_notice_origin(notice);
   json_object_object_add(heard, "revision", json_object_new_uint64(kept_notice_revision(notice)));
+  json_object_object_add(heard, "first", json_object_new_uint64(kept_notice_first_revision(notice)));
+  json_object_object_add(heard, "tag", text_or_null(kept_notice_tag(notice)));
+  json_object_object_add(heard, "missed", json_object_new_boolean(kept_notice_missed(notice)));
   json_object_object_add(heard, "origin", json_object_new_string(origin < 4 ? origins[origin] : "?"));
   json_object_object_add(heard, "changes", changes);
   pthread_mutex_lock(&observer->mutex);
   json_object_array_add(observer->heard, heard);
   pthread_cond_broadcast(&observer->news);
   pthread_mutex_unlock(&observer->mutex);
+  if (observer->once) kept_unobserve(observer->subscription);
 }
 
 static void release(void *context) {
@@ -49,7 +54,7 @@ static void release(void *context) {
 void step_observe(struct run *run, struct thing *on, json_object *step, struct outcome *outcome) {
   uint32_t flags = has(step, "prefix") ? KEPT_OBSERVE_PREFIX : KEPT_OBSERVE_KEY;
   json_object *scope = take_text(run, step, has(step, "prefix") ? "prefix" : "key");
-  json_object *initial = take(step, "initial");
+  json_object *initial = take(step, "initial"), *once = take(step, "once");
   if (initial) flags |= KEPT_OBSERVE_INITIAL;
   struct thing *thing = place_for(run, take_word(step, "as", "observer"));
   if (thing->observer) end_observer(run, thing->observer);
@@ -57,10 +62,12 @@ void step_observe(struct run *run, struct thing *on, json_object *step, struct o
   pthread_mutex_init(&observer->mutex, NULL);
   pthread_cond_init(&observer->news, NULL);
   observer->heard = json_object_new_array();
+  observer->once = once != NULL;
   outcome->status = kept_observe(on->store, json_object_get_string(scope), flags, hear, observer, release,
                                  &observer->subscription, &outcome->error);
   if (outcome->status != KEPT_OK) observer->released = 1; /* nobody will */
   json_object_put(initial);
+  json_object_put(once);
   json_object_put(scope);
 }
 
@@ -75,9 +82,18 @@ static bool wait_for(struct observer *observer, size_t count, int released) {
   return !failed;
 }
 
+/* Says what an expected notice leaves out. */
+static void complete(json_object *notice) {
+  if (!has(notice, "first"))
+    json_object_object_add(notice, "first", json_object_get(json_object_object_get(notice, "revision")));
+  if (!has(notice, "tag")) json_object_object_add(notice, "tag", NULL);
+  if (!has(notice, "missed")) json_object_object_add(notice, "missed", json_object_new_boolean(0));
+}
+
 void step_notices(struct run *run, struct thing *on, json_object *step, struct outcome *outcome) {
   struct observer *observer = on->observer;
   json_object *expected = json_object_object_get(step, "gives");
+  for (size_t i = 0; i < json_object_array_length(expected); i++) complete(json_object_array_get_idx(expected, i));
   pthread_mutex_lock(&observer->mutex);
   size_t first = observer->told;
   observer->told += json_object_array_length(expected);

@@ -10,11 +10,23 @@ final class StoryListener: Sendable {
     let condition = NSCondition()
     var notices: [StoryValue] = []
     var told = 0
+    // For who ends itself inside its first callback.
+    var own: Subscription?
+
+    /// The subscription, which its first callback may know before whoever made it.
+    func awaitOwn() -> Subscription? {
+      condition.withLock {
+        while own == nil { guard condition.wait(until: Date(timeIntervalSinceNow: 10)) else { return nil } }
+        defer { own = nil }
+        return own
+      }
+    }
   }
   private let heard: Heard
   private let subscription: Subscription
 
-  init(to store: Store, _ scope: Scope, initial: Bool) throws {
+  /// - Parameter once: it cancels itself inside its first callback.
+  init(to store: Store, _ scope: Scope, initial: Bool, once: Bool) throws {
     let heard = Heard()
     self.heard = heard
     subscription = try store.observe(scope, initial: initial) { notice in
@@ -22,6 +34,11 @@ final class StoryListener: Sendable {
         heard.notices.append(StoryValue(notice))
         heard.condition.broadcast()
       }
+      if once { heard.awaitOwn()?.cancel() }
+    }
+    heard.condition.withLock {
+      if once { heard.own = subscription }
+      heard.condition.broadcast()
     }
   }
 
@@ -44,6 +61,15 @@ final class StoryListener: Sendable {
   func cancel() { subscription.cancel() }
 }
 
+extension StoryListener {
+  /// Says what an expected notice leaves out.
+  static func complete(_ expected: StoryValue) -> StoryValue {
+    guard case .object(let told) = expected else { return expected }
+    let otherwise = ["first": told["revision"] ?? .null, "tag": .null, "missed": .bool(false)]
+    return .object(otherwise.merging(told) { _, told in told })
+  }
+}
+
 extension StoryValue {
   fileprivate init(_ notice: Notice) {
     let origin =
@@ -57,6 +83,9 @@ extension StoryValue {
     func text(_ value: Value?) -> StoryValue { value.map { .text($0.json) } ?? .null }
     self = .object([
       "revision": .number(notice.revision),
+      "first": .number(notice.revisions.lowerBound),
+      "tag": notice.tag.map { .text($0) } ?? .null,
+      "missed": .bool(notice.mayHaveMissed),
       "origin": .text(origin),
       "changes": .list(
         notice.changes.map { .object(["key": .text($0.key.text), "old": text($0.old), "new": text($0.new)]) }),

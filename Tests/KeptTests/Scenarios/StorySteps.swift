@@ -35,13 +35,15 @@ extension StoryTelling {
     let name = try fields.string("as", otherwise: "store")
     let location = try fields.string("location", otherwise: location)
     let durability = try durability(&fields) ?? .shared
-    things[name] = .store(try Store.open(location, options: StoreOptions(durability: durability)))
+    let tag = try fields.takeIfThere("tag")?.string()
+    things[name] = .store(try Store.open(location, options: StoreOptions(durability: durability, tag: tag)))
   }
 
   private func begin(_ fields: inout StoryFields) throws {
     let store = try store(fields.string("on", otherwise: "store"))
     let name = try fields.string("as", otherwise: "transaction")
-    things[name] = .transaction(try store.begin(durability: durability(&fields)))
+    let tag = try fields.takeIfThere("tag")?.string()
+    things[name] = .transaction(try store.begin(durability: durability(&fields), tag: tag))
   }
 
   private func durability(_ fields: inout StoryFields) throws -> Durability? {
@@ -52,9 +54,10 @@ extension StoryTelling {
     let store = try store(fields.string("on", otherwise: "store"))
     let name = try fields.string("as", otherwise: "observer")
     let initial = try fields.takeIfThere("initial")?.flag() ?? false
+    let once = try fields.takeIfThere("once")?.flag() ?? false
     let prefix = try fields.takeIfThere("prefix")?.string()
     let scope: Scope = try prefix.map { .prefix(ExactString($0)) } ?? .key(KeyName(fields.string("key")))
-    things[name] = .listener(try StoryListener(to: store, scope, initial: initial))
+    things[name] = .listener(try StoryListener(to: store, scope, initial: initial, once: once))
   }
 }
 

@@ -53,7 +53,8 @@ def word(form: Any) -> str:
 class Listener:
     """An observer of a story: it keeps what it hears until a step asks for it."""
 
-    def __init__(self) -> None:
+    def __init__(self, once: bool) -> None:
+        self.once = once
         self.subscription: kept.Subscription | None = None
         self.heard: list[Step] = []
         self.told = 0
@@ -63,12 +64,19 @@ class Listener:
         changes = heard.changes if isinstance(heard, kept.Notice) else (heard,)
         notice = {
             "revision": heard.revision,
+            "first": heard.revisions[0],
+            "tag": heard.tag,
+            "missed": heard.missed,
             "origin": heard.origin.name.lower(),
             "changes": [{"key": change.key, "old": repr(change.old), "new": repr(change.new)} for change in changes],
         }
         with self.news:
             self.heard.append(notice)
-            self.news.notify()
+            self.news.notify_all()
+            if self.once:
+                assert self.news.wait_for(lambda: self.subscription is not None, 10)
+        if self.once:
+            self.end()
 
     def next(self, count: int) -> list[Step]:
         first, self.told = self.told, self.told + count
@@ -89,6 +97,9 @@ def notices_as_heard(notices: list[Step]) -> list[Step]:
 
     return [
         {
+            "first": notice["revision"],
+            "tag": None,
+            "missed": False,
             **notice,
             "changes": [
                 {"key": word(change["key"]), "old": value(change["old"]), "new": value(change["new"])}
@@ -144,20 +155,23 @@ class Telling:
     def open(self, _: Any, step: Step, __: Any) -> None:
         name, durability = step.pop("as", "store"), step.pop("durability", "shared")
         location = word(step.pop("location")) if "location" in step else self.location
-        self.things[name] = kept.open(location, durability=durability)
+        self.things[name] = kept.open(location, durability=durability, tag=step.pop("tag", None))
 
     def begin(self, store: kept.Store, step: Step, _: Any) -> None:
         name, durability = step.pop("as", "transaction"), step.pop("durability", "shared")
-        self.things[name] = store.transaction(durable=durability == "durable")
+        self.things[name] = store.transaction(durable=durability == "durable", tag=step.pop("tag", None))
 
     def observe(self, store: kept.Store, step: Step, _: Any) -> None:
-        listener = Listener()
+        listener = Listener(step.pop("once", False))
         name, initial = step.pop("as", "observer"), step.pop("initial", False)
         if "prefix" in step:
             prefix = word(step.pop("prefix"))
-            listener.subscription = store.observe(prefix=prefix, callback=listener.hear, initial=initial)
+            subscription = store.observe(prefix=prefix, callback=listener.hear, initial=initial)
         else:
-            listener.subscription = store.observe(word(step.pop("key")), listener.hear, initial=initial)
+            subscription = store.observe(word(step.pop("key")), listener.hear, initial=initial)
+        with listener.news:
+            listener.subscription = subscription
+            listener.news.notify_all()
         self.things[name] = listener
 
     def notices(self, listener: Listener, _: Step, expected: list[Step]) -> list[Step]:
