@@ -26,9 +26,9 @@ extension Store {
 extension Key {
   /// A sequence of ``Change``s that ends with its store.
   ///
-  /// It lasts as long as a ``KeptCore/Store/Notices`` does, and keeps what waits in the same way: nothing is buffered in
-  /// the sequence, what waits is in the library's mailbox, where changes by others since the last one taken are one, and
-  /// more than 4096 become one. A slow reader finds fewer changes, and always the last; each `old` is the `new` before.
+  /// It lasts as long as ``Store/Notices`` do, and keeps what waits in the same way: nothing is buffered in the
+  /// sequence; in the library's mailbox the changes of other processes that follow each other are one, and when more
+  /// than 4096 wait all are one. A slow reader finds fewer changes, and always the last; each `old` is the `new` before.
   public struct Changes: AsyncSequence, Sendable {
     public typealias Element = Change
     public typealias Failure = Never

@@ -27,9 +27,9 @@ extension Store {
   /// A sequence of ``Notice``s that ends with its store.
   ///
   /// Nothing is buffered in the sequence itself. What waits is in the library's mailbox: one notice for each commit of
-  /// this process, and one for all commits of others since the last one taken, merged by key. When more than 4096 wait
-  /// they become one. So a reader that is slow, or does not read at all, finds fewer notices but misses no key and never
-  /// the last value, and it takes no more memory than there are keys, times 4096.
+  /// this process, and one, merged by key, for commits of other processes that follow each other. When more than 4096
+  /// wait they become one. So a reader that is slow, or does not read at all, finds fewer notices, but misses no key and
+  /// never the last value, and memory stays bounded.
   ///
   /// It ends when the store is closed and when the reading task is cancelled; what waits by then is dropped. The
   /// subscription ends when the iterator is dropped, as it is when a loop is left. Until then the store stays open. The

@@ -37,8 +37,8 @@ extension Store {
 
   /// Calls `body` on a queue after each commit that changes the key, in the order of the commits.
   ///
-  /// As the same method for a ``Scope``, with changes in the key's own type: see there for the queue, and
-  /// ``observe(_:initial:_:)-(Key<Value>,_,_)`` for the changes.
+  /// It is the same as for a ``Scope``, with the changes in the key's own type: a value that is none of it comes as the
+  /// default, with the reason in ``Key/Change/error``. Throws `closed`, and `invalid` for a key whose name is none.
   public func observe<Value: Storable>(
     _ key: Key<Value>, initial: Bool = false, queue: DispatchQueue,
     _ body: @escaping @Sendable (Key<Value>.Change) -> Void

@@ -85,6 +85,40 @@ extension Keys {
     #expect(last == 3)
   }
 
+  @Test func `is woken every time, by tasks that answer each other`() async throws {
+    let settings = settings
+    let (ping, pong) = (Key("ping", default: 0), Key("pong", default: 0))
+    let pings = settings.changes(of: ping)
+    let pongs = settings.changes(of: pong)
+    let answering = Task {
+      for await change in pings { settings[pong] = change.new }
+    }
+    settings[ping] = 1
+    for await change in pongs {
+      #expect(change.new == change.old + 1)
+      if change.new == 5000 { break }
+      settings[ping] = change.new + 1
+    }
+    answering.cancel()
+    await answering.value
+  }
+
+  @Test @MainActor func `divides its changes among the copies of an iterator, and forgets none of them`() async throws {
+    let reader = settings.changes(of: .volume).makeAsyncIterator()
+    let readings = (0..<2).map { _ in
+      Task { @MainActor in
+        var own = reader
+        return await own.next(isolation: #isolation)?.new
+      }
+    }
+    await Task.yield()
+    settings[.volume] = 60
+    settings[.volume] = 70
+    var heard: [Int?] = []
+    for reading in readings { heard.append(await reading.value) }
+    #expect(Set(heard) == [60, 70])
+  }
+
   @MainActor private func countToThree(_ settings: Store) async -> Int {
     for await change in settings.changes(of: .volume, initial: true) {
       MainActor.assertIsolated()

@@ -26,6 +26,4 @@ extension Keys {
   static let magnification = Key("org.gnome.desktop.a11y.magnifier.mag-factor", default: 2.0)
   static let keyboard = Key("org.gnome.desktop.input-sources.xkb-options", default: [String]())
   static let replaced = Key<Replaced?>("org.gnome.desktop.background.replaced")
-  /// When this program last wrote: by it others see how long a change took to reach them.
-  static let written = Key<Date?>("org.example.desktop.written")
 }

@@ -17,7 +17,6 @@ func change(_ settings: Transaction) throws -> String {
   try settings.set(replaced.magnification * 1.25, for: .magnification)
   try settings.set(replaced.keyboard + ["caps:escape"], for: .keyboard)
   try settings.set(replaced, for: .replaced)
-  try settings.set(Date(), for: .written)
   return "changed 6 keys, and saved what they were as a struct"
 }
 
@@ -31,7 +30,6 @@ func undo(_ settings: Transaction) throws -> String {
   try settings.set(replaced.magnification, for: .magnification)
   try settings.set(replaced.keyboard, for: .keyboard)
   try settings.set(nil, for: .replaced)
-  try settings.set(Date(), for: .written)
   return "read the struct, put 6 keys back, and removed it"
 }
 
