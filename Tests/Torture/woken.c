@@ -10,7 +10,7 @@
 
 /* How long a watcher sleeps at most, and how long a busy machine may keep it from running. */
 enum { OBSERVERS = 4, BOUND_MS = 2000, SLACK_MS = 3000 };
-enum { TRIES = 40 };
+enum { TRIES = 150 };
 
 static struct shared {
   int64_t begun, acknowledged;

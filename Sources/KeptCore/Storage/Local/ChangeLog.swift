@@ -17,9 +17,20 @@ struct ChangeLog {
     Revision(clamping: try connection.integer("SELECT floor FROM store"))
   }
 
+  /// What is not forgotten: from after `floor` up to the present revision.
+  func extent() throws(StoreError) -> (floor: Revision, revision: Revision) {
+    let rows = try connection.statement("SELECT floor, (SELECT max(revision) FROM change) FROM store")
+    let found = try rows.first { (Revision(clamping: rows.integer(0)), Revision(clamping: rows.integer(1))) }
+    let (floor, last) = found ?? (0, 0)
+    return (floor, max(floor, last))
+  }
+
   /// The keys that changed after a revision, each with the last revision that changed it.
   struct Keys {
     var revisions: [KeyName: Revision] = [:]
+    /// The first and the last revision that are remembered; 0 where there are none.
+    var first: Revision = 0
+    var last: Revision = 0
     /// The tag that all these commits have; nil where they do not agree.
     var tag: String?
   }
@@ -29,20 +40,27 @@ struct ChangeLog {
   /// - Returns: nil if some of it is forgotten, or if there are more than `limit` keys.
   func keys(after revision: Revision, upTo last: Revision = .max, limit: Int = .max) throws(StoreError) -> Keys? {
     guard try floor() <= revision else { return nil }
+    return try remembered(after: revision, upTo: last, limit: limit)
+  }
+
+  /// What changed after `revision`, which is not below the floor.
+  ///
+  /// - Returns: nil if there are more than `limit` keys.
+  func remembered(after revision: Revision, upTo last: Revision, limit: Int) throws(StoreError) -> Keys? {
     let rows = try connection.statement(
       "SELECT revision, keys, tag FROM change WHERE revision > ?1 AND revision <= ?2 ORDER BY revision")
     try rows.bind(1, Int64(clamping: revision))
     try rows.bind(2, Int64(clamping: last))
     defer { rows.reset() }
     var changed = Keys()
-    var isFirst = true
     while try rows.step() {
       let at = Revision(clamping: rows.integer(0))
       for key in rows.withBytes(1, Self.names) { changed.revisions[key] = at }
       if changed.revisions.count > limit { return nil }
       let tag = rows.isNull(2) ? nil : rows.string(2)
-      changed.tag = isFirst || changed.tag == tag ? tag : nil
-      isFirst = false
+      changed.tag = changed.first == 0 || changed.tag == tag ? tag : nil
+      if changed.first == 0 { changed.first = at }
+      changed.last = at
     }
     return changed
   }

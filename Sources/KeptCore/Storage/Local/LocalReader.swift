@@ -76,9 +76,12 @@ final class LocalReader: OnConnection {
 
   func changes(after revision: Revision) throws(StoreError) -> ChangesAfter {
     try atOneMoment { () throws(StoreError) in
-      let upTo = try self.revision()
+      let keys = try log.remembered(after: revision, upTo: .max, limit: .max) ?? ChangeLog.Keys()
+      // What is remembered without a gap needs no question about what is forgotten.
+      if keys.first != 0, keys.first - 1 == revision { return .changed(try delta(keys, upTo: keys.last)) }
+      let (floor, upTo) = try log.extent()
       // A revision that is still to come is one of a store that stood here before.
-      guard revision <= upTo, let keys = try log.keys(after: revision) else { return .tooOld }
+      guard floor <= revision, revision <= upTo else { return .tooOld }
       return .changed(try delta(keys, upTo: upTo))
     }
   }
