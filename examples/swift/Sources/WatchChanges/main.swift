@@ -1,4 +1,4 @@
-// Prints what changes in a store as it changes, whichever process does it, until somebody sets "quit": WatchChanges LOCATION
+// Prints what changes in a store as it changes, whichever process does it, until "quit" is set: WatchChanges LOCATION
 //
 // A line for each change: its key, old and new value, and how long it took to come here. For that a writer sets in the
 // same transaction a key to the time, as ChangeSettings does.
