@@ -40,7 +40,9 @@ static int64_t switches(void) {
   int64_t sum = 0;
   DIR *tasks = opendir("/proc/self/task");
   if (tasks == NULL) fail("no list of threads");
-  for (struct dirent *task; (task = readdir(tasks)) != NULL;) if (task->d_name[0] != '.') sum += switches_of(task->d_name);
+  for (struct dirent *task; (task = readdir(tasks)) != NULL;) {
+    if (task->d_name[0] != '.') sum += switches_of(task->d_name);
+  }
   closedir(tasks);
   return sum;
 }
@@ -58,7 +60,9 @@ static void idle(void *own) {
     uint32_t flags = i % 2 ? KEPT_OBSERVE_PREFIX : KEPT_OBSERVE_KEY;
     expect_ok(kept_observe(store, "key", flags, hear, NULL, NULL, &subscription, &error), "observe", &error);
   }
-  for (int i = 0; program->reads && i < 2; i++) expect_ok(kept_get_int64(store, "key", &number, &error), "read", &error);
+  for (int i = 0; program->reads && i < 2; i++) {
+    expect_ok(kept_get_int64(store, "key", &number, &error), "read", &error);
+  }
   if (program->caches) kept_store_generation(store);
   let_pass(SETTLE_MS * 1000);
   int64_t before = switches();

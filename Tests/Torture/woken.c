@@ -1,5 +1,5 @@
-/* kill -9 of a writer between its commit and the waking of the others, and of observers that wait: whoever is left hears
- * of every commit within two seconds. What is committed is asked of SQLite, since Kept would wake the others. */
+/* kill -9 of a writer between its commit and the waking of the others, and of observers that wait: whoever is left
+ * hears of every commit within two seconds. What is committed is asked of SQLite, since Kept would wake the others. */
 #include "outside.h"
 
 #include <inttypes.h>

@@ -28,7 +28,8 @@ extension Key {
   ///
   /// It lasts as long as ``Store/Notices`` do, and keeps what waits in the same way: nothing is buffered in the
   /// sequence; in the library's mailbox the changes of other processes that follow each other are one, and when more
-  /// than 4096 wait all are one. A slow reader finds fewer changes, and always the last; each `old` is the `new` before.
+  /// than 4096 wait all are one. A slow reader finds fewer changes, and always the last; each `old` is the `new`
+  /// before.
   public struct Changes: AsyncSequence, Sendable {
     public typealias Element = Change
     public typealias Failure = Never

@@ -11,11 +11,11 @@ extension Store {
   /// }
   /// ```
   ///
-  /// It hears of every commit after this call, in this process and in others; see ``Notices`` for how long, and for what
-  /// becomes of a slow reader. Subscribing to a prefix reads, and keeps in memory, the values of all its keys. It never
-  /// throws: of a store that is closed, or cannot be read, the sequence is over at once, and the error handler hears why.
-  /// Any thread, any task. The C twins are `kept_observe` with `KEPT_OBSERVE_POLLED` and `kept_subscription_fd`. In
-  /// Python: `settings.changes(prefix=...)`.
+  /// It hears of every commit after this call, in this process and in others; see ``Notices`` for how long, and for
+  /// what becomes of a slow reader. Subscribing to a prefix reads, and keeps in memory, the values of all its keys. It
+  /// never throws: of a store that is closed, or cannot be read, the sequence is over at once, and the error handler
+  /// hears why. Any thread, any task. The C twins are `kept_observe` with `KEPT_OBSERVE_POLLED` and
+  /// `kept_subscription_fd`. In Python: `settings.changes(prefix=...)`.
   /// - Parameters:
   ///   - prefix: text that the keys begin with; `""` is every key.
   ///   - initial: the first notice has the values at the time of this call, and comes before any other.
@@ -28,8 +28,8 @@ extension Store {
   ///
   /// Nothing is buffered in the sequence itself. What waits is in the library's mailbox: one notice for each commit of
   /// this process, and one, merged by key, for commits of other processes that follow each other. When more than 4096
-  /// wait they become one. So a reader that is slow, or does not read at all, finds fewer notices, but misses no key and
-  /// never the last value, and memory stays bounded.
+  /// wait they become one. So a reader that is slow, or does not read at all, finds fewer notices, but misses no key
+  /// and never the last value, and memory stays bounded.
   ///
   /// It ends when the store is closed and when the reading task is cancelled; what waits by then is dropped. The
   /// subscription ends when the iterator is dropped, as it is when a loop is left. Until then the store stays open. The

@@ -4,7 +4,8 @@ public import Dispatch
 public import KeptCore
 
 extension Store {
-  /// Where observers that name no queue are called, for those who subscribe from now on; nil: on the store's own thread.
+  /// Where observers that name no queue are called, for those who subscribe from now on; nil: on the store's own
+  /// thread.
   ///
   /// `store.callbackQueue = .main` suits a program whose main queue runs: one with an event loop on it, or an `async`
   /// `main`. Where nothing drains the queue nothing is called. Initial values still come before `observe` returns.
@@ -16,13 +17,13 @@ extension Store {
   /// Calls `body` on a queue after each commit that changes something in the scope, in the order of the commits.
   ///
   /// The queue may be serial or concurrent: the calls of one subscription come one at a time either way, and with no
-  /// lock held, so they may read, write, subscribe, cancel and close. A queue that is slow, or does not run, delays only
-  /// its own observers: what waits is merged as for a slow one.
+  /// lock held, so they may read, write, subscribe, cancel and close. A queue that is slow, or does not run, delays
+  /// only its own observers: what waits is merged as for a slow one.
   ///
-  /// ``Subscription/cancel()`` keeps its promise from any thread, also on the queue itself: a call that waits in the queue
-  /// is dropped, and one that runs is waited for. Only a call that in turn waits for the canceller would wait for ever.
-  /// Throws `closed`. In C: `kept_observe` in a store opened with `KEPT_BY_HOST`. In Python: a subscription calls on the
-  /// library's thread; `settings.changes(...)` brings changes to an event loop.
+  /// ``Subscription/cancel()`` keeps its promise from any thread, also on the queue itself: a call that waits in the
+  /// queue is dropped, and one that runs is waited for. Only a call that in turn waits for the canceller would wait for
+  /// ever. Throws `closed`. In C: `kept_observe` in a store opened with `KEPT_BY_HOST`. In Python: a subscription calls
+  /// on the library's thread; `settings.changes(...)` brings changes to an event loop.
   /// - Parameters:
   ///   - initial: first deliver the present values, on this thread, before `observe` returns.
   /// - Returns: the token; dropping it ends the subscription.

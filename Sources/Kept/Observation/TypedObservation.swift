@@ -11,9 +11,9 @@ extension Store {
   /// happened, ``Key/Change/mayHaveMissed`` says so, and the value is right all the same. A value that is none of the
   /// key's type comes as the default, with the reason in ``Key/Change/error``.
   ///
-  /// It is called on the store's own thread, or on its ``callbackQueue``, one call at a time and with no lock held, so it
-  /// may read, write, subscribe, cancel and close. Throws `closed`, and `invalid` for a key whose name is none. The C
-  /// twin is `kept_observe`. In Python: `settings.observe(key)`.
+  /// It is called on the store's own thread, or on its ``callbackQueue``, one call at a time and with no lock held, so
+  /// it may read, write, subscribe, cancel and close. Throws `closed`, and `invalid` for a key whose name is none. The
+  /// C twin is `kept_observe`. In Python: `settings.observe(key)`.
   /// - Parameters:
   ///   - initial: first deliver the present value, on this thread, before `observe` returns.
   /// - Returns: the token; dropping it ends the subscription.

@@ -3,11 +3,11 @@
 
 /// Waits on the storage, and calls the observers that no host and no queue calls.
 ///
-/// There is no thread while nobody is subscribed: each goes home when it finds that out, and says so as it goes, so that
-/// whoever subscribes meanwhile has the same threads. The thread in charge is known by the number of its `shift`. Its
-/// deputy sleeps until a call begins, then looks every 100 ms whether that call is still the same one: then it begins a
-/// shift of its own, and the other goes home after its call. So observers of one location are called one at a time,
-/// unless one of them is slow, and never do two threads wait on the storage or fetch mail.
+/// There is no thread while nobody is subscribed: each goes home when it finds that out, and says so as it goes, so
+/// that whoever subscribes meanwhile has the same threads. The thread in charge is known by the number of its `shift`.
+/// Its deputy sleeps until a call begins, then looks every 100 ms whether that call is still the same one: then it
+/// begins a shift of its own, and the other goes home after its call. So observers of one location are called one at a
+/// time, unless one of them is slow, and never do two threads wait on the storage or fetch mail.
 final class Watcher: Delivery {
   fileprivate struct State {
     var line: [Observer] = []

@@ -41,8 +41,8 @@ public protocol Storage: AnyObject, Sendable {
   var generation: UInt64 { get }
 
   /// Blocks until there is a commit newer than `revision`, and returns true; or until ``interruptWaiting()`` is called
-  /// or the storage is closed, and returns false. Needs `pushesChanges`. It may return true when the generation has moved
-  /// without a commit: ``changes(after:)`` says what there is.
+  /// or the storage is closed, and returns false. Needs `pushesChanges`. It may return true when the generation has
+  /// moved without a commit: ``changes(after:)`` says what there is.
   func wait(after revision: Revision) throws(StoreError) -> Bool
 
   /// Makes one ``wait(after:)`` return false: one that runs now, or else the next.

@@ -1,4 +1,5 @@
-// What is left of subscriptions when they have ended: no thread, no descriptor, no memory; and what is not let go early.
+// What is left of subscriptions when they have ended: no thread, no descriptor, no memory; and what is not let go
+// early.
 
 import Foundation
 import Testing

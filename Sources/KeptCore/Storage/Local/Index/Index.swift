@@ -7,7 +7,8 @@
 //   both gave G, and G is even. So whoever reads G from the pulse and passes the gate for G reads nothing stale: had a
 //   commit become visible meanwhile, the pulse would have moved first.
 // - The table changes only while the gate's sequence number is odd, and that number never returns. So what was copied
-//   without passing, between two readings of the same even number, stood there at a moment when the gate was open for G.
+//   without passing, between two readings of the same even number, stood there at a moment when the gate was open for
+// G.
 
 import CPlatform
 
