@@ -31,7 +31,7 @@ func undo(_ settings: Transaction) throws -> String {
   try settings.set(replaced.magnification, for: .magnification)
   try settings.set(replaced.keyboard, for: .keyboard)
   try settings.set(nil, for: .replaced)
-  try settings.set(Date(), for: .written)
+  try settings.set(nil, for: .written)
   return "read the struct, put 6 keys back, and removed it"
 }
 
