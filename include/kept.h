@@ -96,7 +96,8 @@ KEPT_API void kept_free(void *memory);
 typedef struct kept_store kept_store;
 
 #define KEPT_SHARED   0u   /* every process reads it when the call returns; it survives kill -9 of every process */
-#define KEPT_DURABLE  1u   /* it survives power loss too: synced to the disk before the call returns */
+#define KEPT_DURABLE  1u   /* it survives power loss too: synced to the disk before the call returns. Where that sync
+                              fails the call says so, and the value is there, but may not survive */
 
 /** How to open a store. Begin with KEPT_OPTIONS_INIT, then change what you need. In Swift: `StoreOptions`. */
 typedef struct kept_options {
@@ -296,7 +297,8 @@ KEPT_API kept_status kept_key_get_string(kept_store *store, const kept_key *key,
 /** Tells whether the key has a value. In Swift: `Store.contains(_:)`. In Python: `key in settings`. */
 KEPT_API kept_status kept_contains(kept_store *store, const char *key, bool *out, kept_error *error);
 
-/** Removes a key. @return KEPT_OK, or KEPT_ABSENT when there was nothing to remove; then nothing changed.
+/** Removes a key. @return KEPT_OK, or KEPT_ABSENT when there was nothing to remove; then nothing changed. In a
+ *  transaction that counts as reading the key.
  *  In Swift: `Store.remove(_:)`. In Python: `del settings[key]`. */
 KEPT_API kept_status kept_remove(kept_store *store, const char *key, kept_error *error);
 
