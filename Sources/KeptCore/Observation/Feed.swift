@@ -28,9 +28,6 @@ final class Feed: CommitWitness {
 
   deinit { Fork.leave(self) }
 
-  /// The revision up to which everything is in the mailboxes.
-  var told: Revision { state.read(\.told) }
-
   /// Lets an observer hear of every commit after the present one.
   ///
   /// - Returns: the present values in its scope, all of one revision.
@@ -47,17 +44,14 @@ final class Feed: CommitWitness {
         throw error
       }
       state.audience.add(observer)
-      return (state.known.filter { observer.scope.contains($0.key) }, state.told)
+      return (state.present(in: observer.scope), state.told)
     }
     announceMail()
     return present
   }
 
   /// Ends what an observer hears.
-  ///
-  /// - Returns: whether nobody listens any more.
-  @discardableResult
-  func remove(_ observer: Observer) -> Bool {
+  func remove(_ observer: Observer) {
     state.update { state in
       state.audience.remove(observer)
       state.hasMail.removeAll { $0 === observer }
@@ -66,12 +60,8 @@ final class Feed: CommitWitness {
       case .key(let key): if !state.audience.covers(key) { state.known[key] = nil }
       case .prefix: state.forgetUncovered()
       }
-      return state.audience.isEmpty
     }
   }
-
-  /// Runs `body` while nothing is told: for tests.
-  func pausing(_ body: () throws -> Void) rethrows { try state.update { _ in try body() } }
 
   /// Asks the storage what others have committed.
   func advance() throws(StoreError) {
@@ -125,6 +115,14 @@ extension Feed.State {
     switch try storage.changes(after: told) {
     case .changed(let delta): post(delta, alsoCovering: scope)
     case .tooOld: try resync(storage, alsoCovering: scope)
+    }
+  }
+
+  /// What is known of the keys in a scope that somebody listens to.
+  fileprivate func present(in scope: Scope) -> [KeyName: Value] {
+    switch scope {
+    case .key(let key): known[key].map { [key: $0] } ?? [:]
+    case .prefix: known.filter { scope.contains($0.key) }
     }
   }
 

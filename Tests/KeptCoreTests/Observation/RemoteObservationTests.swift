@@ -109,10 +109,11 @@ import Testing
     let here = Store(storage: try LocalStorage(path: path))
     try forgetful.set(0, forKey: "gone")
     let subscription = try here.observe(.prefix(""), heard.add)
-    // One commit of more revisions than are remembered could not be: stop the watcher while they are made.
-    try here.shared.feed.pausing {
+    // One commit of more revisions than are remembered could not be: nothing is told while they are made.
+    try here.shared.feed.announce { _ in
       try forgetful.remove("gone")
       for index in 1...20 { try forgetful.set(.int(Int64(index)), forKey: "a") }
+      return Publication(commits: [])
     }
     let notice = heard.first(1)[0]
     #expect(notice.mayHaveMissed)

@@ -97,6 +97,16 @@ import Testing
     #expect(try storage.revision() == 200)
   }
 
+  @Test func `never takes a database that cannot be read for one without the key`() throws {
+    let storage = try LocalStorage(path: path)
+    try storage.commit(key("a"), .set(1))
+    _ = try run("/usr/bin/sqlite3", path + "/values.sqlite", "drop table entry")
+    for scope in [Scope.key(try key("a")), .prefix("")] {
+      #expect(throws: StoreError.self, "\(scope)") { _ = try storage.entries(in: [scope]) }
+      #expect(throws: StoreError.self, "\(scope)") { _ = try Store(storage: storage).observe(scope) { _ in } }
+    }
+  }
+
   @Test func `forgets old changes and says so`() throws {
     let limit = LogLimit(revisions: 3, interval: 5)
     let storage = try LocalStorage(StoreFolder(path: path), busyTimeoutMilliseconds: 5000, limit: limit)

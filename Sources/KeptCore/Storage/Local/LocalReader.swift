@@ -106,13 +106,17 @@ final class LocalReader: OnConnection {
     return Delta(entries.inOrder(of: \.entry.revision, then: \.key.exact), upTo: upTo, tag: keys.tag)
   }
 
-  /// What is stored in some scopes, at one moment; a value that cannot be read is left out.
+  /// What is stored in some scopes, at one moment.
+  ///
+  /// A row that holds no value that Kept could have written is left out; a database that cannot be read throws.
   func entries(in scopes: [Scope]) throws(StoreError) -> (entries: [KeyedEntry], revision: Revision) {
     try atOneMoment { () throws(StoreError) in
       var found: [KeyName: Entry] = [:]
       for scope in scopes {
         switch scope {
-        case .key(let key): found[key] = try? entry(for: key)
+        case .key(let key):
+          guard let row = try row(for: key), case .success(let value) = row.value else { continue }
+          found[key] = Entry(value: value, revision: row.revision)
         case .prefix(let prefix): for (key, entry) in try entries(prefix: prefix) { found[key] = entry }
         }
       }
