@@ -1,0 +1,31 @@
+// The types that a key can be declared with, and what a value of each is.
+
+/// The type of a declared key: the words of JSON Schema, and two for what JSON lacks.
+public enum DeclaredType: Sendable, Hashable, CaseIterable, CustomStringConvertible {
+  case boolean
+  /// Also takes a number without a fraction, and stores it as an integer: 3.0 as 3.
+  case integer
+  /// Also takes an integer that a double can hold, and stores it as a double: 1 as 1.0.
+  case number
+  case string, bytes, date, array, object
+
+  /// The word of the schema.
+  public var description: String {
+    switch self {
+    case .boolean: "boolean"
+    case .integer: "integer"
+    case .number: "number"
+    case .string: "string"
+    case .bytes: "bytes"
+    case .date: "date"
+    case .array: "array"
+    case .object: "object"
+    }
+  }
+
+  /// The type that a word of the schema names; nil for any other word.
+  package init?(word: String) {
+    guard let type = Self.allCases.first(where: { ExactString($0.description) == ExactString(word) }) else { return nil }
+    self = type
+  }
+}
