@@ -1,0 +1,64 @@
+// Which variables of an environment are settings: those with the prefix, whose names EnvironmentName would write.
+//
+// No sentence quotes a variable's text: it may be a secret.
+
+/// The settings of an environment.
+package struct EnvironmentLayer: Sendable {
+  package let values: [KeyName: TextValue]
+  /// A sentence for each variable with the prefix that is not read.
+  package let problems: [StoreError]
+
+  /// Reads variables written as `NAME=text`.
+  ///
+  /// The text is taken as it is, white space too. Of variables with the same name the first one counts, as for
+  /// `getenv`. Throws `invalid` for a prefix that is empty or that no name can have.
+  package init(prefix: String, _ variables: [String]) throws(StoreError) {
+    try Self.check(prefix)
+    var values: [KeyName: TextValue] = [:]
+    var problems: [StoreError] = []
+    for variable in variables where ExactString(variable).hasPrefix(ExactString(prefix)) {
+      guard let end = variable.utf8.firstIndex(of: UInt8(ascii: "=")) else { continue }
+      let name = String(variable[..<end])
+      guard let key = EnvironmentName.key(of: name, prefix: prefix) else {
+        problems.append(Self.notAKey(name, prefix: prefix))
+        continue
+      }
+      guard values[key] == nil else {
+        problems.append(Self.twice(name, key))
+        continue
+      }
+      values[key] = TextValue(String(variable[variable.utf8.index(after: end)...]))
+    }
+    self.values = values
+    self.problems = problems
+  }
+
+  private static func check(_ prefix: String) throws(StoreError) {
+    guard !prefix.isEmpty else {
+      throw StoreError(
+        .invalid, "the prefix of environment variables is empty, and would make every variable a setting; give one")
+    }
+    guard !prefix.utf8.contains(where: { $0 == 0 || $0 == UInt8(ascii: "=") }) else {
+      throw StoreError(.invalid, "the prefix of environment variables holds '=' or a NUL, which no variable's name can")
+    }
+  }
+
+  private static func notAKey(_ name: String, prefix: String) -> StoreError {
+    let subject = "the environment variable \(shortened(name)) is ignored"
+    guard let key = EnvironmentName.intendedKey(of: name, prefix: prefix) else {
+      return StoreError(.invalid, "\(subject): its name stands for no key")
+    }
+    let canonical = EnvironmentName.name(of: key, prefix: prefix)
+    return StoreError(.invalid, key: key.text, "\(subject): for this key write \(shortened(canonical))")
+  }
+
+  private static func twice(_ name: String, _ key: KeyName) -> StoreError {
+    StoreError(
+      .invalid, key: key.text, "the environment variable \(shortened(name)) is there twice; the first one counts")
+  }
+
+  /// A long name is cut: a message has to fit into the caller's `kept_error`.
+  private static func shortened(_ name: String) -> String {
+    name.utf8.count <= 160 ? name : String(name.unicodeScalars.prefix(150)) + "…"
+  }
+}
