@@ -1,7 +1,9 @@
-// What kind of file system a path is on, and when a file was changed.
+// What kind of file system a path is on, what kind of file, and when that was changed.
 #ifndef KEPT_FILE_SYSTEM_H
 #define KEPT_FILE_SYSTEM_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/stat.h>
 
@@ -50,5 +52,29 @@ static inline int64_t kept_changed_nanoseconds(const struct stat *status) {
   return (int64_t)status->st_mtim.tv_sec * 1000000000 + status->st_mtim.tv_nsec;
 #endif
 }
+
+/// When a file, its rights or its names were last changed, in nanoseconds since 1970: the time that nobody can set.
+static inline int64_t kept_altered_nanoseconds(const struct stat *status) {
+#if defined(__APPLE__)
+  return (int64_t)status->st_ctimespec.tv_sec * 1000000000 + status->st_ctimespec.tv_nsec;
+#else
+  return (int64_t)status->st_ctim.tv_sec * 1000000000 + status->st_ctim.tv_nsec;
+#endif
+}
+
+/// What stands in the place of a file, in words; NULL for a regular file.
+static inline const char *kept_no_file(const struct stat *status) {
+  switch (status->st_mode & S_IFMT) {
+  case S_IFREG: return NULL;
+  case S_IFLNK: return "a symbolic link";
+  case S_IFDIR: return "a directory";
+  case S_IFIFO: return "a FIFO";
+  case S_IFSOCK: return "a socket";
+  default: return "a device";
+  }
+}
+
+/// Whether users who neither own the file nor are of its group may write it.
+static inline bool kept_others_may_write(const struct stat *status) { return status->st_mode & S_IWOTH; }
 
 #endif

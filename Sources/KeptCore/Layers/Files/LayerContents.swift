@@ -1,0 +1,135 @@
+// What a layer file says: the values of the layer, and which keys an administrator locks.
+//
+//   {"values": {"audio.volume": 30}, "locked": ["audio.theme"], "lockedPrefixes": ["network."]}
+//
+// Every member may be left out; the two that lock are for the managed layer alone. A value in the managed layer locks
+// its key. An empty prefix locks every key.
+
+/// The state of a layer that comes from a file.
+struct LayerContents: Sendable, Equatable {
+  let values: [KeyName: Value]
+  /// The keys that are locked one by one, with those that the managed layer has a value for.
+  let locked: Set<KeyName>
+  // Sorted, and none of them begins with another: of those that are not after a key only the last can begin it.
+  let lockedPrefixes: [ExactString]
+
+  /// An absent file.
+  init() { (values, locked, lockedPrefixes) = ([:], [], []) }
+
+  init(values: [KeyName: Value], locked: Set<KeyName> = [], lockedPrefixes: [ExactString] = []) {
+    self.values = values
+    self.locked = locked
+    var prefixes: [ExactString] = []
+    for prefix in lockedPrefixes.inOrder(of: { $0 }) where prefixes.last.map(prefix.hasPrefix) != true {
+      prefixes.append(prefix)
+    }
+    self.lockedPrefixes = prefixes
+  }
+
+  /// Whether the layers of arguments, environment and user are ignored for a key.
+  func locks(_ key: KeyName) -> Bool { locked.contains(key) || hasLockedPrefix(key.exact) }
+
+  private func hasLockedPrefix(_ key: ExactString) -> Bool {
+    var low = 0
+    var high = lockedPrefixes.count
+    while low < high {
+      let middle = low + (high - low) / 2
+      if key < lockedPrefixes[middle] { high = middle } else { low = middle + 1 }
+    }
+    return low > 0 && key.hasPrefix(lockedPrefixes[low - 1])
+  }
+}
+
+extension LayerContents {
+  /// Reads what a file holds.
+  ///
+  /// Throws `invalid` or `tooLarge`, with a sentence that names the member, or the key, and what is right.
+  init(_ value: Value, layer: Layer) throws(StoreError) {
+    guard case .dictionary(let members) = value else {
+      throw StoreError(.invalid, "it holds \(value.kind.inWords); write one object, such as {\"values\":{}}")
+    }
+    var values: [KeyName: Value] = [:]
+    var locked: Set<KeyName> = []
+    var prefixes: [ExactString] = []
+    for member in members {
+      switch (member.key, layer) {
+      case ("values", _): values = try Self.values(member.value)
+      case ("locked", .managed): locked = try Self.locked(member.value)
+      case ("lockedPrefixes", .managed): prefixes = try Self.prefixes(member.value)
+      case ("locked", _), ("lockedPrefixes", _):
+        throw StoreError(.invalid, "it has \"\(member.key)\", but only the managed layer can lock; leave it out")
+      default:
+        let known = layer == .managed ? "\"values\", \"locked\" and \"lockedPrefixes\"" : "\"values\""
+        throw StoreError(.invalid, "it has a member \"\(member.key)\"; known is \(known)")
+      }
+    }
+    if layer == .managed { locked.formUnion(values.keys) }
+    self.init(values: values, locked: locked, lockedPrefixes: prefixes)
+  }
+
+  private static func values(_ value: Value) throws(StoreError) -> [KeyName: Value] {
+    guard case .dictionary(let members) = value else {
+      throw StoreError(.invalid, "\"values\" is \(value.kind.inWords); it takes an object of keys and their values")
+    }
+    var values: [KeyName: Value] = [:]
+    values.reserveCapacity(members.count)
+    for member in members {
+      let key = try key(member.key.text, in: "values")
+      if case .null = member.value {
+        throw StoreError(.invalid, key: key.text, "null in \"values\" stands for nothing; leave the key out")
+      }
+      do { values[key] = try member.value.checkedForStore() } catch { throw error.about(key.text) }
+    }
+    return values
+  }
+
+  private static func locked(_ value: Value) throws(StoreError) -> Set<KeyName> {
+    var locked: Set<KeyName> = []
+    for text in try texts(value, of: "locked") { locked.insert(try key(text, in: "locked")) }
+    return locked
+  }
+
+  private static func prefixes(_ value: Value) throws(StoreError) -> [ExactString] {
+    let texts = try texts(value, of: "lockedPrefixes")
+    for text in texts where !text.utf8.isEmpty { _ = try key(text, in: "lockedPrefixes") }
+    return texts.map { ExactString($0) }
+  }
+
+  private static func texts(_ value: Value, of member: String) throws(StoreError) -> [String] {
+    guard case .array(let elements) = value else {
+      throw StoreError(.invalid, "\"\(member)\" is \(value.kind.inWords); it takes an array of texts")
+    }
+    var texts: [String] = []
+    for element in elements {
+      guard case .string(let text) = element else {
+        throw StoreError(.invalid, "\"\(member)\" holds \(element.kind.inWords); it takes texts only")
+      }
+      texts.append(text)
+    }
+    return texts
+  }
+
+  private static func key(_ text: String, in member: String) throws(StoreError) -> KeyName {
+    do {
+      return try KeyName(text)
+    } catch {
+      throw StoreError(error.code, key: error.key, "in \"\(member)\": \(error.message)")
+    }
+  }
+}
+
+extension Value.Kind {
+  /// The kind as part of a sentence about a JSON text.
+  fileprivate var inWords: String {
+    switch self {
+    case .null: "null"
+    case .bool: "a bool"
+    case .int, .uint, .double: "a number"
+    case .string: "a text"
+    case .bytes: "bytes"
+    case .date: "a date"
+    case .array: "an array"
+    case .dictionary: "an object"
+    }
+  }
+}

@@ -1,0 +1,127 @@
+// The file of a layer: which files are read at all, and that one is read whole or not.
+
+import CPlatform
+
+/// A file that an administrator writes for the managed or the system layer.
+struct LayerFile: Sendable {
+  let path: String
+  let layer: Layer
+  /// For tests: happens after the file was opened, before it is read.
+  var beforeReading: @Sendable () -> Void = {}
+
+  init(path: String, layer: Layer) {
+    self.path = path
+    self.layer = layer
+  }
+
+  /// Where the file is of a program that names no other: `/etc/kept/<identifier>/managed.json` or `…/system.json`.
+  static func standardPath(identifier: String, layer: Layer) -> String { "/etc/kept/\(identifier)/\(layer).json" }
+
+  enum Reading: Sendable {
+    /// The file is the same as before.
+    case unchanged
+    case read(LayerContents, FileStamp)
+    /// There is no file, or no folder for it: an empty layer.
+    case absent
+    /// To be reported; the layer stays as it was.
+    case failed(StoreError)
+  }
+
+  /// How often a file is read again that was changed meanwhile.
+  private static let attempts = 5
+
+  /// Reads the file if it is another one than that with the stamp.
+  func read(since stamp: FileStamp?) -> Reading {
+    guard !path.utf8.isEmpty, !path.utf8.contains(0) else {
+      return .failed(StoreError(.invalid, "the path of the \(layer) layer is empty or holds a NUL; give another one"))
+    }
+    do throws(StoreError) {
+      for _ in 1...Self.attempts {
+        if let reading = try attempt(since: stamp) { return reading }
+      }
+      throw problem(.busy, "was changed each time it was read; write a new file beside it, and rename that over it")
+    } catch {
+      return .failed(error)
+    }
+  }
+
+  /// nil: the file was changed while it was read.
+  private func attempt(since stamp: FileStamp?) throws(StoreError) -> Reading? {
+    // Looked at before it is opened: opening a device can do something.
+    var status = stat()
+    guard lstat(path, &status) == 0 else { return try noFile(kept_errno()) }
+    try check(status)
+    if stamp?.vouches(for: FileStamp(status)) == true { return .unchanged }
+    let file = kept_open_file(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0)
+    guard file >= 0 else { return try notOpened(kept_errno()) }
+    defer { close(file) }
+    guard fstat(file, &status) == 0 else { throw cannotRead(kept_errno()) }
+    try check(status)
+    let before = FileStamp(status)
+    beforeReading()
+    let bytes = try bytes(of: file, expecting: Int(status.st_size))
+    // Looked at by its path: it is still the one in place.
+    guard before.isSame(as: FileStamp(of: path)), bytes.count == Int(status.st_size) else { return nil }
+    return .read(try contents(bytes), before)
+  }
+
+  private func noFile(_ error: Int32) throws(StoreError) -> Reading {
+    guard error == ENOENT || error == ENOTDIR else { throw cannotRead(error) }
+    return .absent
+  }
+
+  private func notOpened(_ error: Int32) throws(StoreError) -> Reading? {
+    switch error {
+    // Gone, or exchanged for a link or a socket, since it was looked at.
+    case ENOENT, ENOTDIR, ELOOP, ENXIO: return nil
+    default: throw cannotRead(error)
+    }
+  }
+
+  /// Throws for what is no plain file, can be written by everybody, or is too large.
+  private func check(_ status: stat) throws(StoreError) {
+    if let other = withUnsafePointer(to: status, { kept_no_file($0) }) {
+      throw problem(
+        .unavailable, "is \(String(cString: other)), not a regular file; put the file itself there")
+    }
+    guard !withUnsafePointer(to: status, { kept_others_may_write($0) }) else {
+      throw problem(.denied, "can be written by others, who could prescribe anything; chmod o-w it")
+    }
+    guard status.st_size <= Limits.valueBytes else {
+      throw problem(.tooLarge, "has \(status.st_size) bytes; at most \(Limits.valueBytes) are read")
+    }
+  }
+
+  /// All bytes, or more than expected by one if there are more.
+  private func bytes(of file: Int32, expecting size: Int) throws(StoreError) -> [UInt8] {
+    var error: Int32 = 0
+    let bytes = [UInt8](unsafeUninitializedCapacity: size + 1) { buffer, count in
+      while count <= size, let start = buffer.baseAddress {
+        let got = CPlatform.read(file, start + count, size + 1 - count)
+        if got < 0 && kept_errno() == EINTR { continue }
+        if got < 0 { error = kept_errno() }
+        guard got > 0 else { return }
+        count += got
+      }
+    }
+    guard error == 0 else { throw cannotRead(error) }
+    return bytes
+  }
+
+  private func contents(_ bytes: [UInt8]) throws(StoreError) -> LayerContents {
+    do {
+      let value = try bytes.withUnsafeBufferPointer { bytes throws(StoreError) in try Value(jsonBytes: bytes) }
+      return try LayerContents(value, layer: layer)
+    } catch {
+      throw StoreError(error.code, key: error.key, offset: error.offset, "\(subject): \(error.message)")
+    }
+  }
+
+  private var subject: String { "\(path), the file of the \(layer) layer" }
+
+  private func problem(_ code: StoreError.Code, _ words: String) -> StoreError {
+    StoreError(code, "\(subject), \(words)")
+  }
+
+  private func cannotRead(_ error: Int32) -> StoreError { .system("read", "\(subject)", errno: error) }
+}
