@@ -51,8 +51,9 @@ typedef int32_t kept_status;
 #define KEPT_OK              0   /* done */
 #define KEPT_SHADOWED        1   /* done, but a higher layer hides the value */
 #define KEPT_SALVAGED        2   /* done, but the store was damaged: values may be missing until somebody has looked */
+#define KEPT_MISFIT          3   /* done, but what is stored does not fit the declaration, and reads as absent */
 #define KEPT_ABSENT         -1   /* no layer has a value for the key */
-#define KEPT_WRONG_TYPE     -2   /* the key holds a value of another kind; it is untouched */
+#define KEPT_WRONG_TYPE     -2   /* the key holds, or is declared with, a value of another kind; it is untouched */
 #define KEPT_TYPE_CONFLICT  -3   /* the key is declared with another type */
 #define KEPT_INVALID        -4   /* an argument, a JSON text or a constraint is not as it must be */
 #define KEPT_LOCKED         -5   /* an administrator has locked the key */
@@ -99,6 +100,10 @@ typedef struct kept_store kept_store;
 #define KEPT_DURABLE  1u   /* it survives power loss too: synced to the disk before the call returns. Where that sync
                               fails the call says so, and the value is there, but may not survive */
 
+/** Receives a failure that nobody is there to be returned to. @param error  valid during the call
+ *  In Swift: `StoreOptions.errorHandler`. In Python: the logger "kept". */
+typedef void (*kept_report_callback)(void *context, const kept_error *error);
+
 /** How to open a store. Begin with KEPT_OPTIONS_INIT, then change what you need. In Swift: `StoreOptions`. */
 typedef struct kept_options {
   size_t size;                /* sizeof(kept_options), so that older and newer programs both work */
@@ -108,12 +113,25 @@ typedef struct kept_options {
   uint32_t delivery;          /* KEPT_BY_LIBRARY or KEPT_BY_HOST: who calls observers back */
   uint32_t reserved;          /* 0 */
   const char *tag;            /* what the program calls itself, for observers in every process; NULL for nothing */
+  const char *managed;        /* the file of the managed layer: a path, or KEPT_STANDARD_FILE; NULL for none */
+  const char *system;         /* the file of the system layer, in the same way */
+  const char *environment;    /* the prefix of the environment's variables that count, "PLAYER_"; NULL for none */
+  const char *const *argv;    /* the arguments that count, as main() has them; NULL for none */
+  size_t argc;                /* how many there are */
+  kept_report_callback report;   /* hears of what no call can return: a layer's file that is broken, a value in a layer
+                                    that does not fit; NULL for nobody. Called on the thread that finds it, with no
+                                    lock held, also after kept_open() has returned */
+  void *report_context;       /* what `report` is called with; valid until kept_close() has returned */
 } kept_options;
 
 #define KEPT_BY_LIBRARY  0u   /* a thread of the library calls observers back */
 #define KEPT_BY_HOST     1u   /* the program does, with kept_store_dispatch(), when kept_store_fd() is readable */
 
-#define KEPT_OPTIONS_INIT { sizeof(kept_options), KEPT_SHARED, 5000u, KEPT_BY_LIBRARY, 0u, NULL }
+/* Of a layer's file: /etc/kept/<identifier>/managed.json, or system.json; for a store opened by its identifier. */
+#define KEPT_STANDARD_FILE ""
+
+#define KEPT_OPTIONS_INIT \
+  { sizeof(kept_options), KEPT_SHARED, 5000u, KEPT_BY_LIBRARY, 0u, NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL }
 
 /** Opens a store, and creates it where there is none.
  *  @param location  an identifier such as "com.example.player" (lives in $XDG_CONFIG_HOME/kept/<identifier>.kept/,
@@ -166,6 +184,13 @@ KEPT_API kept_status kept_acknowledge_salvage(kept_store *store, kept_error *err
  *  since the word of a store that nobody has open need not move. Do not write to it. Never blocks.
  *  In Python: `settings[key]` keeps such a cache by itself. */
 KEPT_API const uint64_t *kept_store_generation(kept_store *store);
+
+/** The second word for such caches: it moves when a file of this handle's layers has changed what keys read as.
+ *  @return a word to be loaded like the first one; a value is current while neither has moved. NULL where no layer can
+ *          change: the store was opened without `managed` and `system`, and kept_register_json() was not called; ask
+ *          again after that. It may be read for as long as the process lives.
+ *  In Python: `settings[key]` looks at both. */
+KEPT_API const uint64_t *kept_store_layers(kept_store *store);
 
 /* ------------------------------------------------------------------------------------------------------------------
  * JSON: any value as text
@@ -263,6 +288,108 @@ KEPT_API kept_status kept_get_bytes(kept_store *store, const char *key, void *bu
 /** Writes `length` bytes; `bytes` may be NULL when `length` is 0. */
 KEPT_API kept_status kept_set_bytes(kept_store *store, const char *key, const void *bytes, size_t length,
                                     kept_error *error);
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * Declarations: what a key holds
+ *
+ * A declaration is a JSON Schema (draft 2020-12) object that is kept in the store. From then on a value of another
+ * type, or one that breaks a constraint, is refused in every process and language: KEPT_WRONG_TYPE for another kind,
+ * KEPT_INVALID for anything else, with the rule in `error`. The words:
+ *   type                   one of "boolean", "integer" (also takes 3.0, and stores 3), "number" (also takes 1, and
+ *                          stores 1.0), "string", "bytes", "date", "array", "object"; it must be there
+ *   default                what the key reads as where no layer has a value
+ *   enum                   the values that there are
+ *   minimum, maximum       of integers and numbers
+ *   minLength, maxLength   of strings, in Unicode scalars, and of bytes
+ *   pattern                of strings, by PCRE2: it may match anywhere; use ^ and $
+ *   items                  of arrays: a schema for every element
+ *   properties, required, additionalProperties
+ *                          of objects: schemas by name, names that must be there, a schema or a bool for all others
+ *   summary                what the key is for, in a sentence
+ *   secret                 true keeps its values out of errors, reports and explanations
+ *   title, description, $comment
+ *                          remarks
+ * Any other word is refused with KEPT_UNSUPPORTED. A declaration has at most 64 KiB of text.
+ * --------------------------------------------------------------------------------------------------------------- */
+
+/** Declares a key. The same declaration again is nothing; another default, summary or constraint takes the place of the
+ *  old one, wider or narrower. What is stored and does not fit stays, and reads as if it were not there.
+ *  @return KEPT_OK, KEPT_MISFIT when that is so, with the reason in `error`, KEPT_INVALID with `error->offset` where
+ *          the text is wrong, KEPT_TYPE_CONFLICT if the key is declared with another type, KEPT_TOO_LARGE or
+ *          KEPT_UNSUPPORTED for a word that Kept does not have.
+ *  In Swift: `Store.declare(_:forKey:)`. In Python: `settings.declare(key)`. */
+KEPT_API kept_status kept_declare_json(kept_store *store, const char *key, const char *schema, kept_error *error);
+
+/** Declares many keys at once, all or none. @param schema  one object of type "object" whose `properties` are the keys
+ *  and their declarations; it may also have $schema, $id, title, description and $comment
+ *  @return as kept_declare_json(), about the first key that it concerns. */
+KEPT_API kept_status kept_declare_list(kept_store *store, const char *schema, kept_error *error);
+
+/** The same with a file, such as a `settings.schema.json` that a program ships for all its languages.
+ *  @return as kept_declare_list(), KEPT_UNAVAILABLE where there is no such file, or KEPT_DENIED.
+ *  In Swift: `Store.declare(contentsOf:)`. In Python: `settings.declare_file(path)`. */
+KEPT_API kept_status kept_declare_file(kept_store *store, const char *path, kept_error *error);
+
+/** Takes a declaration away; the value stays. @return KEPT_OK, or KEPT_ABSENT when there was none.
+ *  In Swift: `Store.undeclare(_:)`. In Python: `settings.undeclare(key)`. */
+KEPT_API kept_status kept_undeclare(kept_store *store, const char *key, kept_error *error);
+
+/** Reads what a key is declared as. @param[out] schema  receives canonical JSON, to be freed with kept_free()
+ *  @return KEPT_OK, or KEPT_ABSENT. In Swift: `Store.declaration(forKey:)`. In Python: `settings.declaration(key)`. */
+KEPT_API kept_status kept_declaration_json(kept_store *store, const char *key, char **schema, kept_error *error);
+
+/** Reads all declarations of keys that begin with `prefix`, as kept_declare_list() takes them.
+ *  @param[out] schema  receives canonical JSON, to be freed with kept_free()
+ *  @return KEPT_OK, or KEPT_UNSUPPORTED for a transaction.
+ *  In Swift: `Store.declarations(prefix:)`. In Python: `settings.declarations(prefix)`. */
+KEPT_API kept_status kept_declarations_json(kept_store *store, const char *prefix, char **schema, kept_error *error);
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * Layers: where a value comes from
+ *
+ * What a key reads as is decided by the highest layer that has a value which fits the declaration; what does not fit is
+ * skipped and reported. Only the user's layer, the store, is written. The others are given in kept_options, each handle
+ * its own. Setting a key that arguments or environment hide is KEPT_SHADOWED: it is stored, and does not show. Setting a
+ * key that the managed layer locks is KEPT_LOCKED, and nothing is stored.
+ *
+ * The files of the managed and of the system layer are read again when they change, and observers hear of it. They are
+ *   {"values": {"audio.volume": 30}, "locked": ["audio.theme"], "lockedPrefixes": ["network."]}
+ * in the JSON of kept_get_json(); the members that lock are for the managed layer alone, whose values lock their keys
+ * as well. For a locked key neither arguments nor environment nor the user are asked. A file must be a regular one that
+ * others cannot write. One that cannot be read is reported, and the layer stays what it was; one that is not there is
+ * an empty layer.
+ *
+ * Arguments are pairs, "-audio.volume 30"; a variable of the environment has the key in capitals, with `_` for each
+ * dot: PLAYER_AUDIO_VOLUME. Both are text, and are read as the type that the key is declared with, else as that of the
+ * function that reads. docs/layers.md has all rules.
+ * --------------------------------------------------------------------------------------------------------------- */
+
+#define KEPT_LAYER_NONE         0u   /* none has a value */
+#define KEPT_LAYER_DECLARED     1u   /* the defaults that keys are declared with */
+#define KEPT_LAYER_REGISTERED   2u   /* the defaults that this program has registered */
+#define KEPT_LAYER_SYSTEM       3u   /* the administrator's defaults */
+#define KEPT_LAYER_USER         4u   /* the store */
+#define KEPT_LAYER_ENVIRONMENT  5u   /* variables of the environment */
+#define KEPT_LAYER_ARGUMENTS    6u   /* the command line */
+#define KEPT_LAYER_MANAGED      7u   /* what the administrator prescribes */
+
+/** Says what each layer has for a key, which one wins, and why.
+ *  @param[out] json  receives an object to be freed with kept_free(): "key", "value", "layer", "locked", "secret",
+ *                    "revision", "reason" (a sentence), and "layers", the highest first, each with "layer", "source" (a
+ *                    file, an argument or a variable), "value", "verdict" ("wins", "hidden", "skipped", "ignored" or
+ *                    "silent") and "problem". What there is not is left out; of a secret all values are
+ *  @return KEPT_OK, also for a key that no layer has.
+ *  In Swift: `Store.explain(_:)`. In Python: `settings.explain(key)`. */
+KEPT_API kept_status kept_explain_json(kept_store *store, const char *key, char **json, kept_error *error);
+
+/** Tells which layer decides what a key reads as. @param[out] layer  receives one of KEPT_LAYER_… */
+KEPT_API kept_status kept_layer_of(kept_store *store, const char *key, uint32_t *layer, kept_error *error);
+
+/** Registers defaults for this handle, above those that keys are declared with: they are not stored.
+ *  @param json  an object of keys and values; null takes one back
+ *  @return KEPT_OK, KEPT_INVALID, KEPT_TOO_LARGE, or KEPT_UNSUPPORTED for a transaction.
+ *  In Swift: `Store.register(defaults:)`. In Python: `settings.register(defaults)`. */
+KEPT_API kept_status kept_register_json(kept_store *store, const char *json, kept_error *error);
 
 /* ------------------------------------------------------------------------------------------------------------------
  * Prepared keys: for the hottest reads
@@ -424,6 +551,7 @@ KEPT_API kept_status kept_subscription_dispatch(kept_subscription *subscription,
 #define KEPT_ORIGIN_OTHER    2u   /* another process wrote it */
 #define KEPT_ORIGIN_INITIAL  3u   /* nobody wrote it now: the values at the time of subscribing */
 #define KEPT_ORIGIN_SEVERAL  4u   /* several of the others: the observer was too slow to hear of each */
+#define KEPT_ORIGIN_LAYER    5u   /* nobody wrote to the store: a file of this handle's layers has changed */
 
 /** The revision that the notice leads up to. */
 KEPT_API uint64_t kept_notice_revision(const kept_notice *notice);
@@ -445,6 +573,12 @@ KEPT_API const char *kept_notice_key(const kept_notice *notice, size_t index);
 KEPT_API const char *kept_notice_old_json(const kept_notice *notice, size_t index);
 /** The value after the change as JSON; NULL where the key was removed, and beyond the last change. */
 KEPT_API const char *kept_notice_new_json(const kept_notice *notice, size_t index);
+
+/** The layer that the new value comes from: one of KEPT_LAYER_…, KEPT_LAYER_NONE where there is none. A change may be
+ *  of this alone. */
+KEPT_API uint32_t kept_notice_layer(const kept_notice *notice, size_t index);
+/** Whether the key is declared secret, so that its values must not be written to a log or a screen. */
+KEPT_API bool kept_notice_secret(const kept_notice *notice, size_t index);
 
 /** A value in a notice, to be read as kept_get_bool() and the others read. In Swift: `Value`. */
 typedef struct kept_value kept_value;

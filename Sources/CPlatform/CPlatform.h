@@ -35,6 +35,12 @@ static inline int kept_take_errno(void) {
   return error;
 }
 
+/// The variables of the environment, each as NAME=text; a null pointer behind the last.
+static inline char *const *kept_environment(void) {
+  extern char **environ;
+  return environ;
+}
+
 /// Opens a file; the descriptor is closed on exec. Returns -1 on failure.
 static inline int kept_open_file(const char *path, int flags, mode_t mode) {
   return open(path, flags | O_CLOEXEC, mode);

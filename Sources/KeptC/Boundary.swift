@@ -21,6 +21,18 @@ func boundary(_ error: UnsafeMutablePointer<kept_error>?, _ body: () throws(Stor
   }
 }
 
+/// The same for a function that can be done and still have something to say: what its body returns becomes a positive
+/// status.
+func boundary(
+  warning error: UnsafeMutablePointer<kept_error>?, _ body: () throws(StoreError) -> StoreError?
+) -> kept_status {
+  var warning: StoreError?
+  let status = boundary(error) { () throws(StoreError) in warning = try body() }
+  guard status == KEPT_OK, let warning else { return status }
+  error?.fill(warning)
+  return warning.code.rawValue
+}
+
 extension Optional {
   /// The pointer, or `invalid` with the argument's name for NULL.
   func required(_ name: StaticString) throws(StoreError) -> Wrapped {
@@ -67,7 +79,7 @@ extension Optional where Wrapped: KeyArgument {
 }
 
 extension UnsafeMutablePointer where Pointee == kept_error {
-  fileprivate func fill(_ failure: StoreError) {
+  func fill(_ failure: StoreError) {
     pointee.status = failure.code.rawValue
     pointee.reserved = 0
     pointee.offset = failure.offset.map(Int64.init) ?? -1

@@ -12,7 +12,7 @@ public func kept_get_json(
   boundary(error) { () throws(StoreError) in
     let settings = try store.settings()
     let out = try json.required("json")
-    out.pointee = try copied(settings.present(key.key()).json)
+    out.pointee = try copied(settings.present(key.key()).value?.json ?? "null")
   }
 }
 
@@ -21,11 +21,12 @@ public func kept_set_json(
   _ store: OpaquePointer?, _ key: UnsafePointer<CChar>?, _ json: UnsafePointer<CChar>?,
   _ error: UnsafeMutablePointer<kept_error>?
 ) -> kept_status {
-  boundary(error) { () throws(StoreError) in
+  boundary(warning: error) { () throws(StoreError) in
     let settings = try store.settings()
     let key = try key.key()
     let value = try json.value(for: key)
     if value == .null { _ = try settings.delete(key) } else { try settings.write(value, key) }
+    return settings.shadow(over: key)
   }
 }
 
@@ -34,12 +35,13 @@ public func kept_set_json_if(
   _ store: OpaquePointer?, _ key: UnsafePointer<CChar>?, _ json: UnsafePointer<CChar>?, _ expected: UInt64,
   _ revision: UnsafeMutablePointer<UInt64>?, _ error: UnsafeMutablePointer<kept_error>?
 ) -> kept_status {
-  boundary(error) { () throws(StoreError) in
+  boundary(warning: error) { () throws(StoreError) in
     let settings = try store.settings()
     let key = try key.key()
     let value = try json.value(for: key).checked(for: key)
     let written = try settings.put(value, for: key, ifRevision: expected)
     revision?.pointee = written
+    return settings.shadow(over: key)
   }
 }
 
@@ -47,24 +49,25 @@ extension Optional where Wrapped == UnsafePointer<CChar> {
   /// Reads NUL-terminated JSON.
   ///
   /// It need not be UTF-8 yet: the reader finds the byte where it is not.
-  fileprivate func value(for key: KeyName) throws(StoreError) -> Value {
-    let start = try required("json")
+  func value(for key: KeyName?, named name: StaticString = "json") throws(StoreError) -> Value {
+    let start = try required(name)
     do {
       return try Value(
         jsonBytes: UnsafeRawBufferPointer(start: start, count: strlen(start)).assumingMemoryBound(to: UInt8.self))
     } catch {
-      throw error.about(key.text)
+      throw key.map { error.about($0.text) } ?? error
     }
   }
 }
 
 extension SettingsAccess {
-  /// The value of a key; throws `absent` where there is none.
-  func present(_ key: KeyName) throws(StoreError) -> Value {
-    guard let value = try entry(for: key)?.value else {
+  /// What a key reads as; throws `absent` where no layer has a value.
+  func present(_ key: KeyName) throws(StoreError) -> Resolved {
+    let resolved = try resolved(key)
+    guard resolved.value != nil else {
       throw StoreError(.absent, key: key.text, "has no value; set it first, or use a default")
     }
-    return value
+    return resolved
   }
 
   /// Checks and writes a value.

@@ -11,7 +11,7 @@ public func kept_contains(
   boundary(error) { () throws(StoreError) in
     let settings = try store.settings()
     let out = try out.required("out")
-    out.pointee = try settings.entry(for: key.key())?.value != nil
+    out.pointee = try settings.contains(key.key())
   }
 }
 
@@ -19,12 +19,13 @@ public func kept_contains(
 public func kept_remove(
   _ store: OpaquePointer?, _ key: UnsafePointer<CChar>?, _ error: UnsafeMutablePointer<kept_error>?
 ) -> kept_status {
-  boundary(error) { () throws(StoreError) in
+  boundary(warning: error) { () throws(StoreError) in
     let settings = try store.settings()
     let key = try key.key()
     guard try settings.delete(key) else {
-      throw StoreError(.absent, key: key.text, "has no value, so there was nothing to remove")
+      throw StoreError(.absent, key: key.text, "is not stored, so there was nothing to remove")
     }
+    return settings.shadow(over: key)
   }
 }
 
@@ -38,7 +39,7 @@ public func kept_revision_of(
     let out = try revision.required("revision")
     let key = try key.key()
     guard let entry = try settings.entry(for: key), entry.value != nil else {
-      throw StoreError(.absent, key: key.text, "has no value, and so no revision")
+      throw StoreError(.absent, key: key.text, "is not stored, and so has no revision")
     }
     out.pointee = entry.revision
   }

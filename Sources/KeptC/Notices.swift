@@ -24,6 +24,7 @@ public func kept_notice_origin(_ notice: OpaquePointer?) -> UInt32 {
   case .process: KEPT_ORIGIN_PROCESS
   case .initial: KEPT_ORIGIN_INITIAL
   case .several: KEPT_ORIGIN_SEVERAL
+  case .layer: KEPT_ORIGIN_LAYER
   case .otherProcess, nil: KEPT_ORIGIN_OTHER
   }
 }
@@ -54,6 +55,16 @@ public func kept_notice_old(_ notice: OpaquePointer?, _ index: Int) -> OpaquePoi
 @_cdecl("kept_notice_new") @implementation
 public func kept_notice_new(_ notice: OpaquePointer?, _ index: Int) -> OpaquePointer? {
   shown(notice)?.value(index, \.new)
+}
+
+@_cdecl("kept_notice_layer") @implementation
+public func kept_notice_layer(_ notice: OpaquePointer?, _ index: Int) -> UInt32 {
+  Layer.code(of: shown(notice)?.change(index)?.newLayer)
+}
+
+@_cdecl("kept_notice_secret") @implementation
+public func kept_notice_secret(_ notice: OpaquePointer?, _ index: Int) -> Bool {
+  shown(notice)?.change(index)?.isSecret ?? false
 }
 
 @_cdecl("kept_value_bool") @implementation

@@ -29,6 +29,10 @@ final class ShownNotice {
 
   var tag: UnsafePointer<CChar>? { tagText?.start }
 
+  func change(_ index: Int) -> Change? {
+    notice.changes.indices.contains(index) ? notice.changes[index] : nil
+  }
+
   /// Which text of a change is meant.
   enum Side { case key, old, new }
 

@@ -8,15 +8,13 @@ public func kept_open(
   _ location: UnsafePointer<CChar>?, _ options: UnsafePointer<kept_options>?,
   _ store: UnsafeMutablePointer<OpaquePointer?>?, _ error: UnsafeMutablePointer<kept_error>?
 ) -> kept_status {
-  var warning: StoreError?
-  let status = boundary(error) { () throws(StoreError) in
+  boundary(warning: error) { () throws(StoreError) in
     let out = try store.required("store")
     let options = try options.map { options throws(StoreError) in try options.storeOptions() } ?? StoreOptions()
+    var warning: StoreError?
     out.pointee = Handles.handle(of: try Store.open(location.text("location"), options: options) { warning = $0 })
+    return warning
   }
-  guard status == KEPT_OK, let warning else { return status }
-  // It is open, and the caller is told what the warning says.
-  return boundary(error) { () throws(StoreError) in throw warning }
 }
 
 @_cdecl("kept_salvaged") @implementation
@@ -59,6 +57,11 @@ public func kept_store_generation(_ store: OpaquePointer?) -> UnsafePointer<UInt
   return store.generationAddress
 }
 
+@_cdecl("kept_store_layers") @implementation
+public func kept_store_layers(_ store: OpaquePointer?) -> UnsafePointer<UInt64>? {
+  (try? store.store())?.layersAddress
+}
+
 extension UnsafePointer where Pointee == kept_options {
   /// Copies the options.
   ///
@@ -70,6 +73,7 @@ extension UnsafePointer where Pointee == kept_options {
     var options = StoreOptions(
       durability: try Durability(known.durability), busyTimeoutMilliseconds: Int(known.busy_timeout_ms),
       tag: try known.tag.map { tag throws(StoreError) in try Optional(tag).text("tag") })
+    try known.addLayers(to: &options)
     switch known.delivery {
     case KEPT_BY_LIBRARY: options.isHostDriven = false
     case KEPT_BY_HOST: options.isHostDriven = true

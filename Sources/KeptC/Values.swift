@@ -121,9 +121,10 @@ func readValue<Asked>(
 ) throws(StoreError) -> Asked {
   let settings = try store.settings()
   let key = try key.key()
-  let value = try settings.present(key)
-  guard let converted = convert(value) else {
-    throw StoreError(.wrongType, key: key.text, "holds \(value.described), asked for \(asked); it is untouched")
+  let resolved = try settings.present(key)
+  guard let converted = resolved.converted(convert) else {
+    let found = resolved.value?.described ?? "nothing"
+    throw StoreError(.wrongType, key: key.text, "holds \(found), asked for \(asked); it is untouched")
   }
   return converted
 }
@@ -133,9 +134,10 @@ func write(
   _ store: OpaquePointer?, _ key: UnsafePointer<CChar>?, _ error: UnsafeMutablePointer<kept_error>?,
   _ value: () throws(StoreError) -> Value
 ) -> kept_status {
-  boundary(error) { () throws(StoreError) in
+  boundary(warning: error) { () throws(StoreError) in
     let settings = try store.settings()
     let key = try key.key()
     do throws(StoreError) { try settings.write(value(), key) } catch { throw error.about(key.text) }
+    return settings.shadow(over: key)
   }
 }

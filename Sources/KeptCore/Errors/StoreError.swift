@@ -32,6 +32,11 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
     StoreError(code, key: self.key ?? key, offset: offset, message)
   }
 
+  /// The same failure in other words.
+  func said(_ words: (String) -> String) -> StoreError {
+    StoreError(code, key: key, offset: offset, words(message))
+  }
+
   /// A long key is cut: a message has to fit into the caller's `kept_error`.
   private static func shortened(_ key: String) -> String {
     key.utf8.count <= 80 ? key : String(key.prefix(60)) + "…"
@@ -48,6 +53,10 @@ extension StoreError {
     public let rawValue: Int32
     public init(rawValue: Int32) { self.rawValue = rawValue }
 
+    /// The value is stored, but a higher layer hides it: a warning.
+    public static let shadowed = Code(rawValue: 1)
+    /// The key is declared, but what is stored does not fit, and reads as absent: a warning.
+    public static let misfit = Code(rawValue: 3)
     /// The store is open, but it was damaged, and values may be missing: a warning, to be acknowledged.
     public static let salvaged = Code(rawValue: 2)
     /// No layer has a value for the key.
@@ -87,7 +96,7 @@ extension StoreError {
     public var description: String { Self.names[rawValue] ?? "unknown status" }
 
     private static let names: [Int32: String] = [
-      0: "ok", 1: "shadowed", 2: "salvaged",
+      0: "ok", 1: "shadowed", 2: "salvaged", 3: "misfit",
       -1: "absent", -2: "wrong type", -3: "type conflict", -4: "invalid", -5: "locked", -6: "conflict", -7: "busy",
       -8: "no space", -9: "denied", -10: "corrupt", -11: "unavailable", -12: "closed",
       -13: "forked", -14: "too large", -15: "unsupported", -16: "failed",

@@ -4,7 +4,8 @@
 ///
 /// Invariants:
 /// - Observers have in their mailboxes, or have taken from there, everything up to revision `told`, and nothing of what
-///   came later. `known` holds the values that the keys they listen to had at that revision.
+///   came later. `known` holds what the storage had at that revision of the keys they listen to, and each room the
+///   layers under which its observers were told how that reads.
 /// - `told` moves by one of two steps, each under the monitor: a commit of this process becomes visible, together with
 ///   what others committed before it; or the storage is asked for what others have committed meanwhile. So no commit is
 ///   told twice, or by halves, or after a later one, and one of this process is never mistaken for another's.
@@ -12,8 +13,8 @@
 final class Feed: CommitWitness {
   fileprivate struct State {
     var told: Revision = 0
-    var known: [KeyName: Value] = [:]
-    var audience = Audience()
+    var known: [KeyName: Entry] = [:]
+    var rooms: [Room] = []
     // Those whose delivery has yet to be told, when no lock is held; and those whose delivery comes by itself.
     var hasMail: [Observer] = []
     var isFetched: [Observer] = []
@@ -31,20 +32,20 @@ final class Feed: CommitWitness {
   /// Lets an observer hear of every commit after the present one.
   ///
   /// - Returns: the present values in its scope, all of one revision.
-  func add(_ observer: Observer) throws(StoreError) -> (present: [KeyName: Value], revision: Revision) {
+  func add(_ observer: Observer) throws(StoreError) -> (present: [Change], revision: Revision) {
     let present = try state.update { state throws(StoreError) in
       let (entries, revision) = try storage.entries(in: [observer.scope])
       // While somebody listens, what is known is of the revision that was told: only what nobody listened to is new.
-      for entry in entries where !state.audience.covers(entry.key) { state.known[entry.key] = entry.entry.value }
-      if state.audience.isEmpty { state.told = revision }
+      for entry in entries where !state.covers(entry.key) { state.known[entry.key] = entry.entry }
+      if state.rooms.isEmpty { state.told = revision }
       do throws(StoreError) {
         try state.advance(storage, alsoCovering: observer.scope)
       } catch {
         state.forgetUncovered()
         throw error
       }
-      state.audience.add(observer)
-      return (state.present(in: observer.scope), state.told)
+      let room = state.enter(observer)
+      return (state.present(in: observer.scope, state.rooms[room].layers), state.told)
     }
     announceMail()
     return present
@@ -53,11 +54,11 @@ final class Feed: CommitWitness {
   /// Ends what an observer hears.
   func remove(_ observer: Observer) {
     state.update { state in
-      state.audience.remove(observer)
+      state.leave(observer)
       state.hasMail.removeAll { $0 === observer }
       state.isFetched.removeAll { $0 === observer }
       switch observer.scope {
-      case .key(let key): if !state.audience.covers(key) { state.known[key] = nil }
+      case .key(let key): if !state.covers(key) { state.known[key] = nil }
       case .prefix: state.forgetUncovered()
       }
     }
@@ -66,8 +67,14 @@ final class Feed: CommitWitness {
   /// Asks the storage what others have committed.
   func advance() throws(StoreError) {
     try state.update { state throws(StoreError) in
-      if !state.audience.isEmpty { try state.advance(storage) }
+      if !state.rooms.isEmpty { try state.advance(storage) }
     }
+    announceMail()
+  }
+
+  /// Tells that a handle's layers have changed.
+  func relayer(_ layering: Layering) {
+    state.update { state in state.relayer(layering) }
     announceMail()
   }
 
@@ -75,8 +82,8 @@ final class Feed: CommitWitness {
     _ publish: (_ told: Revision?) throws(Failure) -> Publication
   ) throws(Failure) {
     try state.update { state throws(Failure) in
-      let publication = try publish(state.audience.isEmpty ? nil : state.told)
-      guard !state.audience.isEmpty else { return }
+      let publication = try publish(state.rooms.isEmpty ? nil : state.told)
+      guard !state.rooms.isEmpty else { return }
       switch publication.preceding {
       case .changed(let delta): state.post(delta)
       // What was there before the commits can no longer be known. Where it cannot be read either, `told` stays behind,
@@ -118,11 +125,35 @@ extension Feed.State {
     }
   }
 
-  /// What is known of the keys in a scope that somebody listens to.
-  fileprivate func present(in scope: Scope) -> [KeyName: Value] {
-    switch scope {
-    case .key(let key): known[key].map { [key: $0] } ?? [:]
-    case .prefix: known.filter { scope.contains($0.key) }
+  /// How the keys in a scope that somebody listens to read now, in the order of their bytes.
+  fileprivate func present(in scope: Scope, _ layers: Layers) -> [Change] {
+    let keys: [KeyName] =
+      switch scope {
+      case .key(let key): [key]
+      case .prefix(let prefix):
+        Array(Set(known.keys.filter { scope.contains($0) } + layers.allKeys(prefix: prefix))).inOrder(of: \.exact)
+      }
+    return keys.compactMap { key in
+      var change = Change(key: key, from: Resolved(), to: layers.resolve(key, known[key]))
+      change.isSecret = known[key]?.declaration?.isSecret == true
+      return change.new == nil ? nil : change
+    }
+  }
+
+  /// Tells what a handle's layers have changed.
+  fileprivate mutating func relayer(_ layering: Layering) {
+    guard let place = rooms.firstIndex(where: { $0.layering === layering }) else { return }
+    let (old, new) = (rooms[place].layers, layering.layers)
+    rooms[place].layers = new
+    let keys = Set(Array(known.keys) + old.allKeys(prefix: "") + new.allKeys(prefix: ""))
+    let changes = keys.filter(rooms[place].audience.covers).compactMap { key -> Change? in
+      var change = Change(key: key, from: old.resolve(key, known[key]), to: new.resolve(key, known[key]))
+      change.isSecret = known[key]?.declaration?.isSecret == true
+      return change.isNone ? nil : change
+    }
+    let revision = told
+    distribute(changes.inOrder(of: \.key.exact), in: rooms[place]) { _, changes in
+      Notice(revisions: revision...revision, origin: .layer, changes: changes)
     }
   }
 
@@ -130,8 +161,7 @@ extension Feed.State {
   fileprivate mutating func post(_ commit: Commit, by author: Author) {
     let revisions = told + 1...max(commit.revision, told + 1)
     told = commit.revision
-    let changes = commit.changes.filter { audience.covers($0.key) }
-    for change in changes { known[change.key] = change.new }
+    let changes = take(commit.changes.lazy.map { ($0.key, $0.new) }, alsoCovering: nil)
     distribute(changes) { observer, changes in
       Notice(
         revisions: revisions, origin: observer.handle == author.handle ? .store : .process, tag: author.tag,
@@ -144,36 +174,76 @@ extension Feed.State {
     guard delta.upTo > told || mayHaveMissed else { return }
     let revisions = min(told + 1, delta.upTo)...delta.upTo
     told = delta.upTo
-    var changes: [Change] = []
-    for entry in delta.entries where audience.covers(entry.key) || scope?.contains(entry.key) == true {
-      let change = Change(key: entry.key, old: known[entry.key], new: entry.entry.value)
-      known[entry.key] = change.new
-      if change.old != change.new { changes.append(change) }
-    }
-    distribute(changes.inOrder(of: \.key.exact)) { _, changes in
+    let entries = mayHaveMissed || delta.entries.count > 1 ? delta.entries.inOrder(of: \.key.exact) : delta.entries
+    let changes = take(entries.lazy.map { ($0.key, $0.entry) }, alsoCovering: scope)
+    distribute(changes) { _, changes in
       Notice(
         revisions: revisions, origin: .otherProcess, tag: delta.tag, mayHaveMissed: mayHaveMissed, changes: changes)
     }
   }
 
-  private mutating func distribute(_ changes: [Change], _ notice: (Observer, [Change]) -> Notice) {
-    for observer in audience.post(changes, notice) {
+  /// Takes over what the storage has now of the keys that somebody listens to.
+  ///
+  /// - Returns: what it had before, and what it has now.
+  private mutating func take(
+    _ entries: some Sequence<(KeyName, Entry)>, alsoCovering scope: Scope?
+  ) -> [(key: KeyName, old: Entry?, new: Entry)] {
+    var changes: [(key: KeyName, old: Entry?, new: Entry)] = []
+    for (key, entry) in entries where covers(key) || scope?.contains(key) == true {
+      let old = known.updateValue(entry, forKey: key)
+      if entry.value == nil, entry.declaration == nil { known[key] = nil }
+      changes.append((key, old, entry))
+    }
+    return changes
+  }
+
+  /// Lets each room hear how that reads there.
+  private mutating func distribute(
+    _ changes: [(key: KeyName, old: Entry?, new: Entry)], _ notice: (Observer, [Change]) -> Notice
+  ) {
+    guard !changes.isEmpty else { return }
+    for room in rooms {
+      let read = changes.compactMap { change in
+        room.audience.covers(change.key) ? room.read(change.key, from: change.old, to: change.new) : nil
+      }
+      distribute(read, in: room, notice)
+    }
+  }
+
+  private mutating func distribute(_ changes: [Change], in room: Room, _ notice: (Observer, [Change]) -> Notice) {
+    guard !changes.isEmpty else { return }
+    for observer in room.audience.post(changes, notice) {
       if observer.isFetched { isFetched.append(observer) } else { hasMail.append(observer) }
     }
   }
 
   /// Reads everything that somebody listens to again: what happened in between is no longer known.
   fileprivate mutating func resync(_ storage: any Storage, alsoCovering scope: Scope? = nil) throws(StoreError) {
-    let (present, revision) = try storage.entries(in: audience.scopes + (scope.map { [$0] } ?? []))
+    let scopes = rooms.flatMap(\.audience.scopes) + (scope.map { [$0] } ?? [])
+    let (present, revision) = try storage.entries(in: scopes)
     let there = Set(present.map(\.key))
     let removed = known.keys.filter { !there.contains($0) }
       .map { KeyedEntry(key: $0, entry: Entry(value: nil, revision: revision)) }
     post(Delta(present + removed, upTo: revision), alsoCovering: scope, mayHaveMissed: true)
   }
 
-  fileprivate mutating func forgetUncovered() {
-    let audience = audience
-    known = audience.isEmpty ? [:] : known.filter { audience.covers($0.key) }
+  fileprivate mutating func forgetUncovered() { known = rooms.isEmpty ? [:] : known.filter { covers($0.key) } }
+
+  /// Whether anybody listens to a key.
+  fileprivate func covers(_ key: KeyName) -> Bool { rooms.contains { $0.audience.covers(key) } }
+
+  /// - Returns: the place of the observer's room.
+  fileprivate mutating func enter(_ observer: Observer) -> Int {
+    let place = rooms.firstIndex { $0.layering === observer.layering } ?? rooms.endIndex
+    if place == rooms.endIndex { rooms.append(Room(observer.layering)) }
+    rooms[place].audience.add(observer)
+    return place
+  }
+
+  fileprivate mutating func leave(_ observer: Observer) {
+    guard let place = rooms.firstIndex(where: { $0.layering === observer.layering }) else { return }
+    rooms[place].audience.remove(observer)
+    if rooms[place].audience.isEmpty { rooms.remove(at: place) }
   }
 }
 

@@ -46,6 +46,8 @@ public struct Notice: Sendable, Hashable {
     case initial
     /// Several of the others: the observer was too slow to hear of each.
     case several
+    /// A layer beside the store: a file of the administrator's, or defaults that this program has registered.
+    case layer
   }
 
   /// Makes one of several that follow each other; a key that is again as it was before them has not changed.
@@ -56,8 +58,9 @@ public struct Notice: Sendable, Hashable {
     var merged: [KeyName: Change] = [:]
     for notice in notices {
       for change in notice.changes {
-        let old = merged[change.key].map(\.old) ?? change.old
-        merged[change.key] = old == change.new ? nil : Change(key: change.key, old: old, new: change.new)
+        var change = change
+        if let first = merged[change.key] { (change.old, change.oldLayer) = (first.old, first.oldLayer) }
+        merged[change.key] = change.isNone ? nil : change
       }
       revisions = revisions.lowerBound...max(revisions.upperBound, notice.revisions.upperBound)
       if origin != notice.origin { origin = .several }
@@ -65,5 +68,43 @@ public struct Notice: Sendable, Hashable {
       mayHaveMissed = mayHaveMissed || notice.mayHaveMissed
     }
     changes = Array(merged.values).inOrder(of: \.key.exact)
+  }
+}
+
+/// One key's old and new value, as an observer reads them.
+public struct Change: Sendable, Hashable {
+  public var key: KeyName
+  /// nil: the key was absent.
+  public var old: Value?
+  /// nil: the key is absent.
+  public var new: Value?
+  /// Which layer the old value came from; nil for none.
+  public var oldLayer: Layer?
+  /// Which layer the new value comes from; nil for none.
+  ///
+  /// It may be another one while the value stays the same.
+  public var newLayer: Layer?
+  /// Whether the values must not be written to a log or a screen: the key is declared secret.
+  public var isSecret = false
+
+  public init(key: KeyName, old: Value?, new: Value?) {
+    self.key = key
+    self.old = old
+    self.new = new
+    oldLayer = old == nil ? nil : .user
+    newLayer = new == nil ? nil : .user
+  }
+}
+
+extension Change {
+  /// Whether nothing has changed.
+  var isNone: Bool { old == new && oldLayer == newLayer }
+}
+
+extension Change: CustomStringConvertible {
+  /// The key and both values; of a secret only which of them there are.
+  public var description: String {
+    func shown(_ value: Value?) -> String { value.map { isSecret ? "(secret)" : $0.json } ?? "absent" }
+    return "\"\(key.text)\": \(shown(old)) → \(shown(new))"
   }
 }

@@ -16,6 +16,8 @@ package final class Observer: Sendable {
   let scope: Scope
   /// The handle that the subscription was made on.
   let handle: ObjectIdentifier
+  /// How that handle reads.
+  let layering: Layering
   private let call: @Sendable (Notice) -> Void
   private let afterLastCall: @Sendable () -> Void
   private let delivery: any Delivery
@@ -59,11 +61,12 @@ package final class Observer: Sendable {
 
   /// - Parameter isStarting: the thread that makes it is about to deliver the initial notice; see ``start(with:)``.
   init(
-    _ scope: Scope, of handle: ObjectIdentifier, by delivery: any Delivery, isStarting: Bool,
+    _ scope: Scope, of handle: StoreObservation, by delivery: any Delivery, isStarting: Bool,
     _ call: @escaping @Sendable (Notice) -> Void, afterLastCall: @escaping @Sendable () -> Void
   ) {
     self.scope = scope
-    self.handle = handle
+    self.handle = handle.handle
+    layering = handle.layering
     self.delivery = delivery
     self.call = call
     self.afterLastCall = afterLastCall

@@ -16,10 +16,13 @@ package final class StoreObservation: Sendable {
   }
   private let state = Monitor(State())
   private let shared: SharedStore
+  /// How the handle reads.
+  let layering: Layering
   private let report: @Sendable (StoreError) -> Void
 
-  init(_ shared: SharedStore, report: @escaping @Sendable (StoreError) -> Void) {
+  init(_ shared: SharedStore, _ layering: Layering, report: @escaping @Sendable (StoreError) -> Void) {
     self.shared = shared
+    self.layering = layering
     self.report = report
     Fork.join(self)
   }
@@ -49,7 +52,7 @@ package final class StoreObservation: Sendable {
   }
 
   /// Lets an observer hear of every commit after the present one; gives the present values in its scope.
-  func add(_ observer: Observer) throws(StoreError) -> (present: [KeyName: Value], revision: Revision) {
+  func add(_ observer: Observer) throws(StoreError) -> (present: [Change], revision: Revision) {
     try state.read { state throws(StoreError) in try state.checkOpen() }
     try shared.watcher.enter(handle, report: report)
     do throws(StoreError) {

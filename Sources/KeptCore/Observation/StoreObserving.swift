@@ -35,7 +35,7 @@ extension Store {
     afterLastCall: @escaping @Sendable () -> Void, _ body: @escaping @Sendable (Notice) -> Void
   ) throws(StoreError) -> (Subscription, deliverInitial: () -> Void) {
     let observer = Observer(
-      scope, of: observation.handle, by: try chosen(delivery), isStarting: true, body, afterLastCall: afterLastCall)
+      scope, of: observation, by: try chosen(delivery), isStarting: true, body, afterLastCall: afterLastCall)
     let (present, revision) = try observation.add(observer)
     let notice = initial ? Notice(present: present, in: scope, at: revision) : nil
     return (
@@ -49,7 +49,7 @@ extension Store {
     _ scope: Scope, initial: Bool, toldBy delivery: any Delivery, afterEnd: @escaping @Sendable () -> Void
   ) throws(StoreError) -> Subscription {
     let observer = Observer(
-      scope, of: observation.handle, by: delivery, isStarting: true, { _ in }, afterLastCall: afterEnd)
+      scope, of: observation, by: delivery, isStarting: true, { _ in }, afterLastCall: afterEnd)
     let (present, revision) = try observation.add(observer)
     observer.start(waitingFor: initial ? Notice(present: present, in: scope, at: revision) : nil)
     return Subscription(observer, in: self)
@@ -83,12 +83,9 @@ extension Notice {
   /// The values in a scope now.
   ///
   /// A key that is absent is told as absent; a prefix tells of what is there.
-  fileprivate init(present: [KeyName: Value], in scope: Scope, at revision: Revision) {
-    let changes =
-      switch scope {
-      case .key(let key): [Change(key: key, old: nil, new: present[key])]
-      case .prefix: Array(present.keys).inOrder(of: \.exact).map { Change(key: $0, old: nil, new: present[$0]) }
-      }
+  fileprivate init(present: [Change], in scope: Scope, at revision: Revision) {
+    var changes = present
+    if case .key(let key) = scope, changes.isEmpty { changes = [Change(key: key, old: nil, new: nil)] }
     self.init(revisions: revision...revision, origin: .initial, changes: changes)
   }
 }

@@ -96,6 +96,11 @@ final class Watcher: Delivery {
     if !storage.abilities.contains(.pushesChanges) { state.update { _ in } }
   }
 
+  /// There is mail that no commit has brought.
+  func fetchMail() {
+    if state.read(\.isWatching) { wake() }
+  }
+
   private func wake() {
     if storage.abilities.contains(.pushesChanges) { storage.interruptWaiting() } else { state.update { _ in } }
   }

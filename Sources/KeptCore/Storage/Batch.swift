@@ -10,8 +10,10 @@ public enum Durability: Sendable, Hashable {
 
 /// Edits that are applied together or not at all.
 public struct Batch: Sendable {
-  /// What is to become of each key.
+  /// What is to become of the values of keys.
   public private(set) var edits: [KeyName: Edit] = [:]
+  /// What keys are to be declared as; nil takes a declaration away.
+  public private(set) var declarations: [KeyName: Declaration?] = [:]
   /// What must hold, or nothing is applied.
   public var conditions: [Condition] = []
   public var durability: Durability
@@ -28,9 +30,19 @@ public struct Batch: Sendable {
   /// Adds an edit; the last one for a key counts.
   public mutating func edit(_ key: KeyName, _ edit: Edit) { edits[key] = edit }
 
-  /// The edits in the order of their keys' bytes.
-  var inOrder: [(key: KeyName, edit: Edit)] {
-    Array(edits).inOrder { $0.key.exact }.map { ($0.key, $0.value) }
+  /// Declares a key, or takes its declaration away; the last one for a key counts.
+  public mutating func declare(_ key: KeyName, _ declaration: Declaration?) {
+    declarations.updateValue(declaration, forKey: key)
+  }
+
+  /// Whether it asks for nothing.
+  public var isEmpty: Bool { edits.isEmpty && declarations.isEmpty }
+
+  /// The keys that it concerns, in the order of their bytes.
+  var keys: [KeyName] {
+    var keys = Array(edits.keys)
+    if !declarations.isEmpty { keys += declarations.keys.filter { edits[$0] == nil } }
+    return keys.inOrder(of: \.exact)
   }
 }
 
@@ -59,32 +71,35 @@ public struct Commit: Sendable, Hashable {
   /// The store's revision after it.
   public var revision: Revision
   /// The keys it changed, in the order of their bytes; empty when everything was so already.
-  public var changes: [Change]
+  public var changes: [StoredChange]
 
-  public init(revision: Revision, changes: [Change]) {
+  public init(revision: Revision, changes: [StoredChange]) {
     self.revision = revision
     self.changes = changes
   }
 }
 
-/// One key's old and new value in a commit.
-public struct Change: Sendable, Hashable {
+/// What a commit did to one key.
+public struct StoredChange: Sendable, Hashable {
   public var key: KeyName
-  /// nil: the key had no value.
-  public var old: Value?
-  /// nil: the key was removed.
-  public var new: Value?
+  /// What the storage held of it before; nil: nothing.
+  public var old: Entry?
+  /// What it holds of it now.
+  public var new: Entry
 
-  public init(key: KeyName, old: Value?, new: Value?) {
+  public init(key: KeyName, old: Entry?, new: Entry) {
     self.key = key
     self.old = old
     self.new = new
   }
+
+  /// Whether the value is another, and not only what the key is declared as.
+  var isOfValue: Bool { new.revision != old?.revision ?? 0 }
 }
 
 extension Batch.Edit {
   /// The value after the edit; nil after a removal.
-  var value: Value? {
+  package var value: Value? {
     switch self {
     case .set(let value): value
     case .remove: nil

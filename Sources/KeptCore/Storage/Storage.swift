@@ -14,22 +14,26 @@ public protocol Storage: AnyObject, Sendable {
   /// What this storage can do; it never changes.
   var abilities: StorageAbilities { get }
 
-  /// What is stored under a key now; nil if it is absent.
+  /// What is stored under a key now, and what it is declared as; nil if it is neither stored nor declared.
   func entry(for key: KeyName) throws(StoreError) -> Entry?
 
   /// The keys that begin with a text, as they are at one moment, in the order of their bytes.
   func keys(prefix: ExactString) throws(StoreError) -> [KeyName]
 
-  /// What is stored in some scopes, and the store's revision at that moment; in no order, and without removals.
+  /// What is stored and declared in some scopes, and the store's revision at that moment; in no order, and without
+  /// removals.
   func entries(in scopes: [Scope]) throws(StoreError) -> (entries: [KeyedEntry], revision: Revision)
+
+  /// The keys that begin with a text and are declared, in the order of their bytes. Needs `declarations`.
+  func declarations(prefix: ExactString) throws(StoreError) -> [(key: KeyName, declaration: Declaration)]
 
   /// The store's revision now.
   func revision() throws(StoreError) -> Revision
 
   /// Applies a batch, all of it or nothing, if its conditions hold; otherwise throws `conflict`.
   ///
-  /// Edits that leave a key as it was are no change; a batch without a change makes no revision. A durable batch is
-  /// synced also then.
+  /// What becomes of each key, and what is refused, says ``Batch/change(of:from:)``. Edits that leave a key as it was
+  /// are no change; a batch without a change makes no revision. A durable batch is synced also then.
   func commit(_ batch: Batch) throws(StoreError) -> Commit
 
   /// What changed since a revision, or "too old": read everything again.
@@ -62,6 +66,9 @@ public protocol Storage: AnyObject, Sendable {
 }
 
 extension Storage {
+  /// For storages that keep no declarations: none.
+  public func declarations(prefix: ExactString) throws(StoreError) -> [(key: KeyName, declaration: Declaration)] { [] }
+
   /// For storages that salvage nothing: nil.
   public func salvage() throws(StoreError) -> SalvageNote? { nil }
 
@@ -84,18 +91,23 @@ public struct StorageAbilities: OptionSet, Sendable {
   public static let durable = StorageAbilities(rawValue: 1 << 3)
   /// ``Storage/wait(after:)`` works.
   public static let pushesChanges = StorageAbilities(rawValue: 1 << 4)
+  /// Keys can be declared, and a commit is checked against the declarations.
+  public static let declarations = StorageAbilities(rawValue: 1 << 5)
 }
 
-/// A value, or the removal of one, with its revision.
+/// What a storage holds of a key.
 public struct Entry: Sendable, Hashable {
-  /// The value; nil where the key was removed.
+  /// The value; nil where the key was removed, or is only declared.
   public var value: Value?
-  /// The revision that last changed the key.
+  /// The revision that last changed the value; 0 where there never was one.
   public var revision: Revision
+  /// What the key is declared as; nil: it may hold anything.
+  public var declaration: Declaration?
 
-  public init(value: Value?, revision: Revision) {
+  public init(value: Value?, revision: Revision, declaration: Declaration? = nil) {
     self.value = value
     self.revision = revision
+    self.declaration = declaration
   }
 }
 

@@ -26,6 +26,12 @@ enum Location: Equatable {
     }
   }
 
+  /// The identifier that a location is, if it is one.
+  static func identifier(in text: String) -> String? {
+    if text.utf8.contains(UInt8(ascii: "/")) || text.utf8.contains(UInt8(ascii: ":")) { return nil }
+    return text
+  }
+
   private static let laterSchemes = ["dir:", "etcd:"]
 
   /// `$XDG_CONFIG_HOME/kept/<identifier>.kept`, by default in `~/.config`.

@@ -60,13 +60,13 @@ extension Store {
   /// What the index knows of a key: a value, or that it is absent; nil leaves the key to the ordinary way.
   package func known(_ key: PreparedBytes) -> Value?? {
     guard let local = shared.local, !hasEnded else { return nil }
-    return local._withUnsafeGuaranteedRef { local in local.indexed(key) { $0.value } }
+    return local._withUnsafeGuaranteedRef { local in local.indexed(key, in: layering.index) { $0.value } }
   }
 
   @inline(__always)
   private func glance(_ key: PreparedBytes, _ seen: inout kept_glance) -> Bool {
     guard let local = shared.local, !hasEnded else { return false }
-    return local._withUnsafeGuaranteedRef { $0.glance(key, &seen) }
+    return local._withUnsafeGuaranteedRef { $0.glance(key, in: layering.index, &seen) }
   }
 
   /// Gives `copy` the value of a key if the index knows one; nil from it leaves the key to the ordinary way.
@@ -74,7 +74,7 @@ extension Store {
   private func fromMemory(_ key: PreparedBytes, _ copy: (Value) -> Void?) -> Bool {
     guard let local = shared.local, !hasEnded else { return false }
     let isDone = local._withUnsafeGuaranteedRef { local in
-      local.indexed(key) { entry in entry.value.flatMap(copy) != nil }
+      local.indexed(key, in: layering.index) { entry in entry.value.flatMap(copy) != nil }
     }
     return isDone == true
   }

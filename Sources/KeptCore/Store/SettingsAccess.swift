@@ -4,11 +4,17 @@
 ///
 /// Kept's own types alone conform; it is public so that you can write functions that take either.
 public protocol SettingsAccess: AnyObject, Sendable {
-  /// What is known of a key; nil or an entry without a value: it is absent.
+  /// The store that is read and written, by itself or by this transaction.
+  var store: Store { get }
+
+  /// What is stored under a key, and what it is declared as; nil or an entry without a value: nothing is stored.
   func entry(for key: KeyName) throws(StoreError) -> Entry?
 
-  /// The keys that begin with a text and have a value, in the order of their bytes.
-  func keys(prefix: ExactString) throws(StoreError) -> [KeyName]
+  /// What a key reads as, and the layer that this comes from.
+  func resolved(_ key: KeyName) throws(StoreError) -> Resolved
+
+  /// The keys that begin with a text and are stored, in the order of their bytes.
+  func storedKeys(prefix: ExactString) throws(StoreError) -> [KeyName]
 
   /// Writes a value that was made ready by ``Value/checkedForStore()``.
   ///
@@ -18,6 +24,13 @@ public protocol SettingsAccess: AnyObject, Sendable {
 
   /// Removes a key; false if there was nothing to remove, and then nothing changed.
   func delete(_ key: KeyName) throws(StoreError) -> Bool
+
+  /// Declares keys, or takes declarations away where there is nil; as many of the one as of the other.
+  ///
+  /// - Returns: those that are declared otherwise now, with what is stored.
+  func declare(
+    _ keys: [KeyName], _ declarations: [Declaration?]
+  ) throws(StoreError) -> [(key: KeyName, entry: Entry)]
 }
 
 extension SettingsAccess {
@@ -25,7 +38,7 @@ extension SettingsAccess {
   ///
   /// The C twin is `kept_get_json`. Throws `invalid` for a key that is none.
   public func value(forKey key: String) throws(StoreError) -> Value? {
-    try entry(for: KeyName(key))?.value
+    try resolved(KeyName(key)).value
   }
 
   /// Reads a value as canonical JSON; nil if the key is absent.
@@ -75,12 +88,12 @@ extension SettingsAccess {
   @discardableResult
   public func remove(_ key: String) throws(StoreError) -> Bool { try delete(KeyName(key)) }
 
-  /// Whether the key has a value.
+  /// Whether any layer has something for the key; defaults do not count.
   ///
   /// The C twin is `kept_contains`.
-  public func contains(_ key: String) throws(StoreError) -> Bool { try entry(for: KeyName(key))?.value != nil }
+  public func contains(_ key: String) throws(StoreError) -> Bool { try contains(KeyName(key)) }
 
-  /// The revision that last changed the key; nil if it is absent, 0 if this transaction wrote it.
+  /// The revision that last changed what is stored; nil if nothing is, 0 if this transaction wrote it.
   ///
   /// The C twin is `kept_revision_of`.
   public func revision(of key: String) throws(StoreError) -> Revision? {
@@ -90,10 +103,30 @@ extension SettingsAccess {
 
   /// The keys that begin with a prefix, in the order of their bytes; `""` for all.
   ///
-  /// The C twin is `kept_list`.
+  /// The C twin is `kept_list`. Those count that ``contains(_:)`` finds.
   public func keys(prefix: String = "") throws(StoreError) -> [String] {
     try keys(prefix: ExactString(prefix)).map(\.text)
   }
+
+  package func contains(_ key: KeyName) throws(StoreError) -> Bool {
+    try entry(for: key)?.value != nil || layering.layers.holds(key)
+  }
+
+  /// The keys that any layer has something for; defaults do not count.
+  package func keys(prefix: ExactString) throws(StoreError) -> [KeyName] {
+    let stored = try storedKeys(prefix: prefix)
+    let others = layering.layers.keys(prefix: prefix)
+    return others.isEmpty ? stored : Array(Set(stored + others)).inOrder(of: \.exact)
+  }
+
+  /// The layer that hides what is stored under a key, if one does.
+  package func layerHiding(_ key: KeyName) -> Layer? {
+    guard layering.hasText, let layer = (try? resolved(key))?.layer, layer > .user else { return nil }
+    return layer
+  }
+
+  /// How the handle reads.
+  var layering: Layering { store.layering }
 }
 
 extension Value {

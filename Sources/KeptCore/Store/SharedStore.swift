@@ -34,6 +34,12 @@ final class SharedStore: Sendable {
     return commit
   }
 
+  /// Lets a handle's observers hear that its layers have changed.
+  func relayer(_ layering: Layering) {
+    feed.relayer(layering)
+    watcher.fetchMail()
+  }
+
   /// For a storage that calls no witness: nothing else is told while it commits.
   private func commitAndTell(_ batch: Batch) throws(StoreError) -> Commit {
     var commit: Commit?

@@ -14,20 +14,28 @@ public final class Store: SettingsAccess {
   private let isClosed = Atomic<Bool>(false)
   // Only who wrote something has something to sync when it closes.
   private let hasWritten = Atomic<Bool>(false)
+  let layering: Layering
   package let observation: StoreObservation
 
-  private init(_ shared: SharedStore, _ identity: OpenLocations.Identity?, _ options: StoreOptions) {
+  private init(
+    _ shared: SharedStore, _ identity: OpenLocations.Identity?, _ options: StoreOptions,
+    _ sources: LayerSources = LayerSources()
+  ) {
     self.shared = shared
     self.identity = identity
     self.options = options
-    observation = StoreObservation(shared, report: options.errorHandler)
+    layering = Layering(sources, over: shared.storage, report: options.errorHandler, tell: shared.relayer)
+    observation = StoreObservation(shared, layering, report: options.errorHandler)
   }
 
   /// Uses a storage of your own making, or a `MemoryStorage` in a test.
   ///
   /// Closing the store closes the storage.
+  ///
+  /// Of the options that name layers those count that need no identifier.
   public convenience init(storage: any Storage, options: StoreOptions = StoreOptions()) {
-    self.init(SharedStore(storage), nil, options)
+    let sources = try? LayerSources(options, identifier: nil)
+    self.init(SharedStore(storage), nil, options, sources ?? LayerSources())
   }
 
   deinit { close() }
@@ -52,19 +60,22 @@ public final class Store: SettingsAccess {
   package static func open(
     _ location: String, options: StoreOptions, warning: (StoreError) -> Void
   ) throws(StoreError) -> Store {
-    let store = try at(Location(location), options)
+    let sources = try LayerSources(options, identifier: Location.identifier(in: location))
+    let store = try at(Location(location), options, sources)
     if let note = try store.salvage() { warning(note.warning) }
     return store
   }
 
-  private static func at(_ location: Location, _ options: StoreOptions) throws(StoreError) -> Store {
+  private static func at(
+    _ location: Location, _ options: StoreOptions, _ sources: LayerSources
+  ) throws(StoreError) -> Store {
     _ = FirstUse.isOver
     switch location {
     case .memory(name: nil):
-      return Store(storage: MemoryStorage(), options: options)
+      return Store(SharedStore(MemoryStorage()), nil, options, sources)
     case .memory(name: let name?):
       let identity = OpenLocations.Identity.memory(name: name)
-      return Store(try OpenLocations.enter(identity) { MemoryStorage() }, identity, options)
+      return Store(try OpenLocations.enter(identity) { MemoryStorage() }, identity, options, sources)
     case .folder(let path):
       let folder = try StoreFolder(preparing: path)
       let identity = OpenLocations.Identity.folder(try folder.identity())
@@ -72,7 +83,7 @@ public final class Store: SettingsAccess {
         if folder.isReadOnly { return try ReadOnlyStorage(folder) }
         return try LocalStorage(folder, busyTimeoutMilliseconds: options.busyTimeoutMilliseconds, limit: LogLimit())
       }
-      return Store(shared, identity, options)
+      return Store(shared, identity, options, sources)
     }
   }
 
@@ -85,6 +96,7 @@ public final class Store: SettingsAccess {
     let isFirst = !isClosed.exchange(true, ordering: .acquiringAndReleasing)
     observation.end()
     guard isFirst else { return }
+    layering.end()
     if hasWritten.load(ordering: .acquiring) {
       do { try shared.storage.flush() } catch { report(error) }
     }
@@ -127,7 +139,7 @@ public final class Store: SettingsAccess {
     return UnsafePointer(word)
   }()
 
-  private func storage() throws(StoreError) -> any Storage {
+  func storage() throws(StoreError) -> any Storage {
     try checkOpen()
     return shared.storage
   }
@@ -143,15 +155,28 @@ public final class Store: SettingsAccess {
 // MARK: - Reading and writing
 
 extension Store {
+  public var store: Store { self }
+
   public func entry(for key: KeyName) throws(StoreError) -> Entry? {
     try storage().entry(for: key)
   }
 
-  public func keys(prefix: ExactString) throws(StoreError) -> [KeyName] {
+  public func resolved(_ key: KeyName) throws(StoreError) -> Resolved {
+    try layering.resolve(key, layeredEntry(for: key))
+  }
+
+  /// The entry of a key, which also goes into the index of the handle's own layers.
+  private func layeredEntry(for key: KeyName) throws(StoreError) -> Entry? {
+    guard let index = layering.index, let local = try storage() as? LocalStorage else { return try entry(for: key) }
+    return try local.entry(for: key, view: index.takeUnretainedValue())
+  }
+
+  public func storedKeys(prefix: ExactString) throws(StoreError) -> [KeyName] {
     try storage().keys(prefix: prefix)
   }
 
   public func put(_ value: Value, for key: KeyName, ifRevision expected: Revision?) throws(StoreError) -> Revision {
+    try layering.checkUnlocked(key)
     var batch = newBatch()
     batch.edit(key, .set(value))
     if let expected { batch.conditions = [.revision(key, expected)] }
@@ -161,6 +186,7 @@ extension Store {
   }
 
   public func delete(_ key: KeyName) throws(StoreError) -> Bool {
+    try layering.checkUnlocked(key)
     var batch = newBatch()
     batch.edit(key, .remove)
     return try !commit(batch).changes.isEmpty

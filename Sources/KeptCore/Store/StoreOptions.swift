@@ -12,6 +12,17 @@ public struct StoreOptions: Sendable {
   package var isHostDriven = false
   /// What this program calls itself: observers in every process find it in the notices of its commits.
   public var tag: String?
+  /// Where the administrator prescribes values and locks keys; nil: nowhere.
+  public var managed: LayerPlace?
+  /// The program's arguments: `-audio.volume 30` counts before what is stored; nil: none is read.
+  public var arguments: [String]?
+  /// What begins the names of the environment's variables that count: with `PLAYER_`, `PLAYER_AUDIO_VOLUME` is
+  /// `audio.volume`; nil: none does.
+  ///
+  /// ``EnvironmentName`` says which name stands for which key.
+  public var environmentPrefix: String?
+  /// Where the administrator's defaults are; nil: nowhere.
+  public var system: LayerPlace?
   /// Hears of failures where there is nobody to throw to: subscripts, wrappers, observers.
   ///
   /// Silent by default.

@@ -35,13 +35,13 @@ extension Store {
   /// Changes a value as one step: nobody else writes it between the reading and the writing.
   ///
   /// `body` receives the value, nil if the key is absent, and may be run several times; setting it to nil removes the
-  /// key.
+  /// key. The layers above the store are not asked: what they say is not what is to be stored.
   /// - Returns: the value afterwards.
   @discardableResult
   public func update(_ key: String, _ body: (inout Value?) throws -> Void) throws -> Value? {
     let key = try KeyName(key)
     return try transaction { transaction in
-      var value = try transaction.entry(for: key)?.value
+      var value = transaction.layering.resolve(key, try transaction.entry(for: key), from: .user).value
       try body(&value)
       if let value, value != .null {
         _ = try transaction.put(try value.checked(for: key), for: key, ifRevision: nil)

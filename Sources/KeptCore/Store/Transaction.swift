@@ -21,7 +21,7 @@ public final class Transaction: SettingsAccess {
     var failure: StoreError?
   }
 
-  package let store: Store
+  public let store: Store
   private let state: Monitor<State>
   // After how many forks it was begun.
   private let forks = Fork.gate.forks
@@ -32,14 +32,14 @@ public final class Transaction: SettingsAccess {
   }
 
   public func entry(for key: KeyName) throws(StoreError) -> Entry? {
-    try open { state throws(StoreError) in
-      // Its own writes have no revision yet.
-      if let edit = state.batch.edits[key] { return Entry(value: edit.value, revision: 0) }
-      return try state.stored(key, in: store)
-    }
+    try open { state throws(StoreError) in try state.entry(key, in: store) }
   }
 
-  public func keys(prefix: ExactString) throws(StoreError) -> [KeyName] {
+  public func resolved(_ key: KeyName) throws(StoreError) -> Resolved {
+    store.layering.resolve(key, try entry(for: key))
+  }
+
+  public func storedKeys(prefix: ExactString) throws(StoreError) -> [KeyName] {
     try open { state throws(StoreError) in
       let stored = try state.stored(prefix, in: store)
       return state.batch.edits.isEmpty ? stored : state.withEdits(stored, prefix: prefix)
@@ -47,19 +47,38 @@ public final class Transaction: SettingsAccess {
   }
 
   public func put(_ value: Value, for key: KeyName, ifRevision expected: Revision?) throws(StoreError) -> Revision {
-    try open { state throws(StoreError) in
+    try store.layering.checkUnlocked(key)
+    return try open { state throws(StoreError) in
       // What is expected is the stored revision, also of a key that this transaction has written.
       if let expected { try state.expect(expected, of: key, in: store) }
-      state.batch.edit(key, .set(value))
+      state.batch.edit(key, .set(try state.admitted(value, for: key, in: store)))
       return 0
     }
   }
 
   public func delete(_ key: KeyName) throws(StoreError) -> Bool {
+    try store.layering.checkUnlocked(key)
     guard try entry(for: key)?.value != nil else { return false }
     return try open { state throws(StoreError) in
       state.batch.edit(key, .remove)
       return true
+    }
+  }
+
+  public func declare(
+    _ keys: [KeyName], _ declarations: [Declaration?]
+  ) throws(StoreError) -> [(key: KeyName, entry: Entry)] {
+    try open { state throws(StoreError) in
+      var declared: [(key: KeyName, entry: Entry)] = []
+      for (key, declaration) in zip(keys, declarations) {
+        let old = try state.entry(key, in: store)
+        if let declaration, let old = old?.declaration {
+          do throws(StoreError) { try declaration.follows(old) } catch { throw error.about(key.text) }
+        }
+        state.batch.declare(key, declaration)
+        declared.append((key, Entry(value: old?.value, revision: old?.revision ?? 0, declaration: declaration)))
+      }
+      return declared
     }
   }
 
@@ -119,7 +138,33 @@ public final class Transaction: SettingsAccess {
 }
 
 extension Transaction.State {
-  fileprivate var isReadingOnly: Bool { batch.edits.isEmpty && batch.durability == .shared }
+  fileprivate var isReadingOnly: Bool { batch.isEmpty && batch.durability == .shared }
+
+  /// What a key holds with the edits.
+  fileprivate mutating func entry(_ key: KeyName, in store: Store) throws(StoreError) -> Entry? {
+    // Its own writes have no revision yet.
+    if let edit = batch.edits[key] {
+      return Entry(value: edit.value, revision: 0, declaration: try declaration(of: key, in: store))
+    }
+    var entry = try stored(key, in: store)
+    if let declared = batch.declarations[key] {
+      entry = entry ?? Entry(value: nil, revision: 0)
+      entry?.declaration = declared
+    }
+    return entry
+  }
+
+  /// The value as the declaration admits it now; the commit looks again.
+  fileprivate func admitted(_ value: Value, for key: KeyName, in store: Store) throws(StoreError) -> Value {
+    guard let declaration = try declaration(of: key, in: store) else { return value }
+    do { return try declaration.admitted(value) } catch { throw error.about(key.text) }
+  }
+
+  /// What a key is declared as; that is nothing the transaction relies upon.
+  private func declaration(of key: KeyName, in store: Store) throws(StoreError) -> Declaration? {
+    if let declared = batch.declarations[key] { return declared }
+    return try store.entry(for: key)?.declaration
+  }
 
   /// Reads a key below the edits, and relies on it.
   fileprivate mutating func stored(_ key: KeyName, in store: Store) throws(StoreError) -> Entry? {
@@ -144,7 +189,7 @@ extension Transaction.State {
   /// Lists a prefix below the edits, and relies on it.
   fileprivate mutating func stored(_ prefix: ExactString, in store: Store) throws(StoreError) -> [KeyName] {
     let base = try readingBase(of: store)
-    let keys = try store.keys(prefix: prefix)
+    let keys = try store.storedKeys(prefix: prefix)
     try checkUnmoved(store, since: base) { $0.exact.hasPrefix(prefix) }
     relied.insert(.unchangedPrefix(prefix, after: base))
     return keys

@@ -26,6 +26,9 @@ struct LayerContents: Sendable, Equatable {
     self.lockedPrefixes = prefixes
   }
 
+  /// Whether it says nothing.
+  var isEmpty: Bool { values.isEmpty && locked.isEmpty && lockedPrefixes.isEmpty }
+
   /// Whether the layers of arguments, environment and user are ignored for a key.
   func locks(_ key: KeyName) -> Bool { locked.contains(key) || hasLockedPrefix(key.exact) }
 

@@ -15,30 +15,41 @@ final class LocalReader: OnConnection {
     log = ChangeLog(connection: connection)
   }
 
-  /// What a row holds: its revision is readable even where its value is not.
+  /// What is known of a key: its revision and its declaration are readable even where its value is not.
   struct Row {
-    /// nil: the key was removed.
+    /// nil: nothing is stored.
     let value: Result<Value?, StoreError>
     let revision: Revision
+    let declaration: Declaration?
+
+    func entry() throws(StoreError) -> Entry {
+      Entry(value: try value.get(), revision: revision, declaration: declaration)
+    }
   }
 
-  private static let selectRow: StaticString = "SELECT kind, value, revision FROM entry WHERE key = ?1"
+  // One statement for both tables: what it tells of a key is of one moment.
+  private static let selectRow: StaticString = """
+    SELECT kind, value, revision, (SELECT schema FROM declaration WHERE key = ?1) FROM entry WHERE key = ?1
+    UNION ALL SELECT NULL, NULL, 0, schema FROM declaration WHERE key = ?1 LIMIT 1
+    """
 
   func row(for key: KeyName) throws(StoreError) -> Row? {
     let rows = try connection.statement(Self.selectRow)
     try rows.bind(1, text: key.exact)
     return try rows.first {
       let value: Result<Value?, StoreError>
-      do throws(StoreError) { value = .success(try rows.value(0)) } catch { value = .failure(error.about(key.text)) }
-      return Row(value: value, revision: Revision(clamping: rows.integer(2)))
+      do throws(StoreError) {
+        value = .success(rows.isNull(0) ? nil : try rows.value(0))
+      } catch {
+        value = .failure(error.about(key.text))
+      }
+      let declaration = rows.isNull(3) ? nil : Declaration.stored(rows.string(3) ?? "")
+      return Row(value: value, revision: Revision(clamping: rows.integer(2)), declaration: declaration)
     }
   }
 
   /// Throws `corrupt` where the row holds no value that Kept could have written.
-  func entry(for key: KeyName) throws(StoreError) -> Entry? {
-    guard let row = try row(for: key) else { return nil }
-    return Entry(value: try row.value.get(), revision: row.revision)
-  }
+  func entry(for key: KeyName) throws(StoreError) -> Entry? { try row(for: key)?.entry() }
 
   func revision() throws(StoreError) -> Revision { try log.revision() }
 
@@ -66,10 +77,7 @@ final class LocalReader: OnConnection {
   func keys(prefix: ExactString) throws(StoreError) -> [KeyName] {
     let rows = try connection.statement("SELECT key FROM entry WHERE key >= ?1 AND key < ?2 ORDER BY key")
     try rows.bind(1, text: prefix)
-    // 0xFF occurs in no UTF-8, so it is above everything that begins with the prefix.
-    var end = Array(prefix.text.utf8)
-    end.append(0xFF)
-    try rows.bind(2, textBytes: end)
+    try rows.bind(2, textBytes: Self.end(of: prefix))
     // What others stored under a name that is no key of Kept is theirs: nobody could ask for it.
     return try rows.all { rows.string(0).flatMap { try? KeyName($0) } }.compactMap(\.self)
   }
@@ -88,20 +96,22 @@ final class LocalReader: OnConnection {
 
   /// The present values of keys that changed.
   ///
-  /// - Parameter instead: what counts in place of the present value of a key, if anything does.
+  /// - Parameter instead: what counts in place of what is known of a key now, if anything does.
   func delta(
-    _ keys: ChangeLog.Keys, upTo: Revision, instead: (KeyName) -> Value?? = { _ in nil }
+    _ keys: ChangeLog.Keys, upTo: Revision, instead: (KeyName) -> Entry? = { _ in nil }
   ) throws(StoreError) -> Delta {
     var entries: [KeyedEntry] = []
     for (key, logged) in keys.revisions {
-      if let value = instead(key) {
-        entries.append(KeyedEntry(key: key, entry: Entry(value: value, revision: logged)))
+      if var entry = instead(key) {
+        entry.revision = logged
+        entries.append(KeyedEntry(key: key, entry: entry))
         continue
       }
       let row = try row(for: key)
       // A value that cannot be read was not removed: it is left out, and reading the key says what is wrong.
       if case .failure = row?.value { continue }
-      entries.append(KeyedEntry(key: key, entry: Entry(value: try row?.value.get(), revision: logged)))
+      let entry = Entry(value: try row?.value.get(), revision: logged, declaration: row?.declaration)
+      entries.append(KeyedEntry(key: key, entry: entry))
     }
     return Delta(entries.inOrder(of: \.entry.revision, then: \.key.exact), upTo: upTo, tag: keys.tag)
   }
@@ -115,26 +125,43 @@ final class LocalReader: OnConnection {
       for scope in scopes {
         switch scope {
         case .key(let key):
-          guard let row = try row(for: key), case .success(let value) = row.value else { continue }
-          found[key] = Entry(value: value, revision: row.revision)
-        case .prefix(let prefix): for (key, entry) in try entries(prefix: prefix) { found[key] = entry }
+          guard let row = try row(for: key), let entry = try? row.entry() else { continue }
+          found[key] = entry
+        case .prefix(let prefix):
+          for (key, entry) in try entries(prefix: prefix) { found[key] = entry }
+          for (key, declaration) in try declarations(prefix: prefix) {
+            found[key, default: Entry(value: nil, revision: 0)].declaration = declaration
+          }
         }
       }
       return (found.map { KeyedEntry(key: $0.key, entry: $0.value) }, try revision())
     }
   }
 
+  func declarations(prefix: ExactString) throws(StoreError) -> [(key: KeyName, declaration: Declaration)] {
+    let rows = try connection.statement(
+      "SELECT key, schema FROM declaration WHERE key >= ?1 AND key < ?2 ORDER BY key")
+    try rows.bind(1, text: prefix)
+    try rows.bind(2, textBytes: Self.end(of: prefix))
+    return try rows.all {
+      rows.string(0).flatMap { try? KeyName($0) }.map { (key: $0, declaration: .stored(rows.string(1) ?? "")) }
+    }.compactMap(\.self)
+  }
+
+  /// 0xFF occurs in no UTF-8, so it is above everything that begins with the prefix.
+  private static func end(of prefix: ExactString) -> [UInt8] { Array(prefix.text.utf8) + [0xFF] }
+
   private func entries(prefix: ExactString) throws(StoreError) -> [(KeyName, Entry)] {
     let rows = try connection.statement("SELECT kind, value, revision, key FROM entry WHERE key >= ?1 AND key < ?2")
     try rows.bind(1, text: prefix)
-    try rows.bind(2, textBytes: Array(prefix.text.utf8) + [0xFF])
+    try rows.bind(2, textBytes: Self.end(of: prefix))
     return try rows.all { () throws(StoreError) -> (KeyName, Entry)? in
       guard let key = rows.string(3).flatMap({ try? KeyName($0) }), let value = try? rows.value(0) else { return nil }
       return (key, Entry(value: value, revision: Revision(clamping: rows.integer(2))))
     }.compactMap(\.self)
   }
 
-  /// What changed after a revision, at the moment of the transaction around it; nil: too old, or too much.
+  /// What changed after a revision, as it is in the transaction around it; nil: too old, or too much.
   func rows(
     after revision: Revision, limit: Int, where isWanted: (KeyName) -> Bool
   ) throws(StoreError) -> [(KeyName, Row)]? {
@@ -142,7 +169,7 @@ final class LocalReader: OnConnection {
     var changed: [(KeyName, Row)] = []
     for (key, logged) in keys.revisions where isWanted(key) {
       let row = try row(for: key)
-      changed.append((key, row ?? Row(value: .success(nil), revision: logged)))
+      changed.append((key, row ?? Row(value: .success(nil), revision: logged, declaration: nil)))
     }
     return changed
   }

@@ -9,8 +9,9 @@ enum LocalSchema {
   static let version: Int64 = 1
 
   // `entry` keeps every key with its kind, value and revision; ValueColumns.swift says what stands in `value`. ANY
-  // keeps -0.0 and 5.0 as they are; a REAL column would not. `change` is the log of commits: one row for each revision,
-  // with the keys that it changed, divided by NULs, which no key holds. A key that stands there and not in `entry` was
+  // keeps -0.0 and 5.0 as they are; a REAL column would not. `declaration` says what keys are declared as, stored or not,
+  // in canonical JSON. `change` is the log of commits: one row for each revision, with the keys that it changed or
+  // declared, divided by NULs, which no key holds. A key that stands there and not in `entry` was
   // removed. Its newest row gives the store's revision. `tag` is what the writer calls itself, if anything. `store` has
   // one row: the revision up to which the log was cut off (`floor`), what tells this store from others, and after a
   // salvage where the damaged files are (`quarantine`). The triggers are for whoever else writes, such as the sqlite3
@@ -22,6 +23,10 @@ enum LocalSchema {
       kind TEXT NOT NULL,
       value ANY NOT NULL,
       revision INTEGER NOT NULL DEFAULT 0
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE declaration (
+      key TEXT NOT NULL PRIMARY KEY,
+      schema TEXT NOT NULL
     ) STRICT, WITHOUT ROWID;
     CREATE TABLE change (
       revision INTEGER NOT NULL PRIMARY KEY,

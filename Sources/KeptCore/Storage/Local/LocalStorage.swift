@@ -8,7 +8,7 @@ import Synchronization
 /// Reads come from an index in memory for as long as the pulse stands still; writers of one process commit in groups.
 public final class LocalStorage: Storage {
   public let abilities: StorageAbilities = [
-    .sharedBetweenProcesses, .atomicBatch, .revisions, .durable, .pushesChanges,
+    .sharedBetweenProcesses, .atomicBatch, .revisions, .durable, .pushesChanges, .declarations,
   ]
 
   let database: LocalDatabase
@@ -94,25 +94,36 @@ public final class LocalStorage: Storage {
     if !hasRead.exchange(true, ordering: .relaxed) {
       return try filler.read { reader throws(StoreError) in try reader.entry(for: key) }
     }
-    keeper.noteUseOfIndex()
-    return try filler.entry(for: key)
+    return try entry(for: key, view: nil)
   }
 
-  /// Gives `body` what the index knows of a key; nil if the database must be asked.
+  /// Reads a key from the database, if it must, and leaves it in the index and in a view.
+  func entry(for key: KeyName, view: IndexView?) throws(StoreError) -> Entry? {
+    keeper.noteUseOfIndex()
+    return try filler.entry(for: key, view: view)
+  }
+
+  /// Gives `body` what the index, or a view's, knows of a key; nil if the database must be asked.
   ///
   /// It makes no system call, no String and no allocation.
   @inline(__always)
-  func indexed<Result>(_ key: PreparedBytes, _ body: (IndexedEntry) -> Result) -> Result? {
+  func indexed<Result>(
+    _ key: PreparedBytes, in view: Unmanaged<IndexView>? = nil, _ body: (IndexedEntry) -> Result
+  ) -> Result? {
     let generation = pulse.generation
     guard generation % 2 == 0 else { return nil }
-    return index.read(key, at: generation, body)
+    guard let view else { return index.read(key, at: generation, body) }
+    return view._withUnsafeGuaranteedRef { $0.index.read(key, at: generation, body) }
   }
 
-  /// Copies what the index can tell of a key at a glance, without meeting another thread; false: ask ``indexed(_:_:)``.
+  /// Copies what an index can tell of a key at a glance, without meeting another thread; false: ask
+  /// ``indexed(_:in:_:)``.
   @inline(__always)
-  func glance(_ key: PreparedBytes, _ out: inout kept_glance) -> Bool {
+  func glance(_ key: PreparedBytes, in view: Unmanaged<IndexView>?, _ out: inout kept_glance) -> Bool {
     let generation = pulse.generation
-    return generation % 2 == 0 && index.glance(key, at: generation, &out)
+    guard generation % 2 == 0 else { return false }
+    guard let view else { return index.glance(key, at: generation, &out) }
+    return view._withUnsafeGuaranteedRef { $0.index.glance(key, at: generation, &out) }
   }
 
   public func revision() throws(StoreError) -> Revision {
@@ -125,6 +136,10 @@ public final class LocalStorage: Storage {
 
   public func entries(in scopes: [Scope]) throws(StoreError) -> (entries: [KeyedEntry], revision: Revision) {
     try filler.read { reader throws(StoreError) in try reader.entries(in: scopes) }
+  }
+
+  public func declarations(prefix: ExactString) throws(StoreError) -> [(key: KeyName, declaration: Declaration)] {
+    try filler.read { reader throws(StoreError) in try reader.declarations(prefix: prefix) }
   }
 
   public func changes(after revision: Revision) throws(StoreError) -> ChangesAfter {
@@ -266,7 +281,7 @@ extension LocalStorage: ForkAware {
 
   /// The pulse stays mapped, and its file's lock is the child's too.
   func afterForkInChild() {
-    index.afterForkInChild()
+    filler.afterForkInChild()
     commits.afterForkInChild()
     log.afterForkInChild()
     watchers.update { $0.interruptions = 0 }

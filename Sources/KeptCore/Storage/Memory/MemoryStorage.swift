@@ -6,11 +6,13 @@ import Synchronization
 ///
 /// It is gone when the last store on it is closed.
 public final class MemoryStorage: Storage {
-  public let abilities: StorageAbilities = [.atomicBatch, .revisions, .pushesChanges]
+  public let abilities: StorageAbilities = [.atomicBatch, .revisions, .pushesChanges, .declarations]
 
   fileprivate struct Contents {
-    // An entry without a value is a removal. They are few and small here, so none is ever forgotten.
+    // An entry without a value is a removal, or a declaration. They are few and small here: none is ever forgotten.
     var entries: [KeyName: Entry] = [:]
+    // Which revision last changed the entry or its declaration.
+    var touched: [KeyName: Revision] = [:]
     var revision: Revision = 0
     var isClosed = false
     var interruptions = 0
@@ -25,7 +27,16 @@ public final class MemoryStorage: Storage {
   public var generation: UInt64 { published.load(ordering: .acquiring) }
 
   public func entry(for key: KeyName) throws(StoreError) -> Entry? {
-    try look { contents in contents.entries[key].flatMap { $0.value == nil ? nil : $0 } }
+    try look { contents in contents.entries[key].flatMap { $0.isThere ? $0 : nil } }
+  }
+
+  public func declarations(prefix: ExactString) throws(StoreError) -> [(key: KeyName, declaration: Declaration)] {
+    try look { contents in
+      contents.entries.compactMap { key, entry in
+        guard key.exact.hasPrefix(prefix), let declaration = entry.declaration else { return nil }
+        return (key, declaration)
+      }.inOrder(of: \.key.exact)
+    }
   }
 
   public func revision() throws(StoreError) -> Revision {
@@ -43,12 +54,10 @@ public final class MemoryStorage: Storage {
     try contents.update { contents throws(StoreError) in
       try contents.checkOpen()
       for condition in batch.conditions { try contents.check(condition) }
-      let changes = contents.changes(by: batch)
+      let changes = try contents.changes(by: batch)
       guard !changes.isEmpty else { return Commit(revision: contents.revision, changes: []) }
       contents.revision += 1
-      for change in changes {
-        contents.entries[change.key] = Entry(value: change.new, revision: contents.revision)
-      }
+      for change in changes { contents.apply(change) }
       published.store(contents.revision * 2, ordering: .releasing)
       return Commit(revision: contents.revision, changes: changes)
     }
@@ -57,7 +66,7 @@ public final class MemoryStorage: Storage {
   public func entries(in scopes: [Scope]) throws(StoreError) -> (entries: [KeyedEntry], revision: Revision) {
     try look { contents in
       let found = contents.entries.filter { key, entry in
-        entry.value != nil && scopes.contains { $0.contains(key) }
+        entry.isThere && scopes.contains { $0.contains(key) }
       }
       return (found.map { KeyedEntry(key: $0.key, entry: $0.value) }, contents.revision)
     }
@@ -67,9 +76,10 @@ public final class MemoryStorage: Storage {
     try look { contents in
       guard revision <= contents.revision else { return .tooOld }
       if revision == contents.revision { return .changed(Delta([], upTo: revision)) }
-      let newer = contents.entries.filter { $0.value.revision > revision }
-        .map { KeyedEntry(key: $0.key, entry: $0.value) }
-        .inOrder(of: \.entry.revision, then: \.key.exact)
+      let newer = contents.touched.filter { $0.value > revision }
+        .compactMap { touched in contents.entries[touched.key].map { (touched.value, touched.key, $0) } }
+        .inOrder(of: \.0, then: \.1.exact)
+        .map { KeyedEntry(key: $0.1, entry: $0.2) }
       return .changed(Delta(newer, upTo: contents.revision))
     }
   }
@@ -96,7 +106,7 @@ public final class MemoryStorage: Storage {
   public func close() {
     contents.update {
       $0.isClosed = true
-      $0.entries = [:]
+      ($0.entries, $0.touched) = ([:], [:])
     }
   }
 
@@ -119,18 +129,29 @@ extension MemoryStorage.Contents {
       let entry = entries[key]
       try Condition.check(key, expected: expected, found: entry?.value == nil ? 0 : entry?.revision ?? 0)
     case .unchanged(let key, let base):
-      try Condition.check(key, unchangedAfter: base, found: entries[key]?.revision ?? 0)
+      try Condition.check(key, unchangedAfter: base, found: touched[key] ?? 0)
     case .unchangedPrefix(let prefix, let base):
-      let newest = entries.lazy.filter { $0.key.exact.hasPrefix(prefix) }.map(\.value.revision).max() ?? 0
+      let newest = touched.lazy.filter { $0.key.exact.hasPrefix(prefix) }.map(\.value).max() ?? 0
       try Condition.check(prefix, unchangedAfter: base, found: newest)
     }
   }
 
   /// What the batch changes; edits that leave a key as it is are left out.
-  fileprivate func changes(by batch: Batch) -> [Change] {
-    batch.inOrder.compactMap { key, edit in
-      let old = entries[key]?.value
-      return edit.value == old ? nil : Change(key: key, old: old, new: edit.value)
+  fileprivate func changes(by batch: Batch) throws(StoreError) -> [StoredChange] {
+    var changes: [StoredChange] = []
+    for key in batch.keys {
+      if let change = try batch.change(of: key, from: entries[key], at: revision + 1) { changes.append(change) }
     }
+    return changes
   }
+
+  fileprivate mutating func apply(_ change: StoredChange) {
+    touched[change.key] = revision
+    entries[change.key] = change.new
+  }
+}
+
+extension Entry {
+  /// Whether there is anything to know of the key.
+  fileprivate var isThere: Bool { value != nil || declaration != nil }
 }

@@ -86,8 +86,8 @@ final class LocalWriter: OnConnection {
   private struct Progress {
     let start: Revision
     var revision: Revision
-    /// What the batches before have written; nil: removed.
-    var written: [KeyName: Value?] = [:]
+    /// What the batches before have written.
+    var written: [KeyName: Entry] = [:]
   }
 
   private func startingRevision() throws(StoreError) -> Revision {
@@ -121,8 +121,10 @@ final class LocalWriter: OnConnection {
     after told: Revision, upTo start: Revision, before commits: [Commit]
   ) throws(StoreError) -> ChangesAfter {
     guard told <= start, let keys = try reader.log.keys(after: told, upTo: start) else { return .tooOld }
-    var overwritten: [KeyName: Value?] = [:]
-    for change in commits.reversed().flatMap(\.changes) { overwritten.updateValue(change.old, forKey: change.key) }
+    var overwritten: [KeyName: Entry] = [:]
+    for change in commits.reversed().flatMap(\.changes) {
+      overwritten[change.key] = change.old ?? Entry(value: nil, revision: 0)
+    }
     return .changed(try reader.delta(keys, upTo: start) { overwritten[$0] })
   }
 
@@ -140,23 +142,24 @@ final class LocalWriter: OnConnection {
     return pulse.endCommit(own) ? own : nil
   }
 
-  /// Applies one batch; a conflict is its result, anything else fails the group.
+  /// Applies one batch; that it is refused is its result, anything else fails the group.
   private func apply(
     _ batch: Batch, of group: Int, _ progress: inout Progress
   ) throws(StoreError) -> Result<Commit, StoreError> {
+    let changes: [StoredChange]
     do throws(StoreError) {
       for condition in batch.conditions { try check(condition) }
+      changes = try self.changes(by: batch, progress)
     } catch {
-      guard error.code == .conflict else { throw error }
+      guard error.isRefusal else { throw error }
       return .failure(error)
     }
-    let changes = try changes(by: batch, progress)
     if !changes.isEmpty {
       progress.revision += 1
       for change in changes {
-        try store(change, revision: progress.revision)
+        try store(change)
         // A batch has one edit for a key: only another batch of the group could ask.
-        if group > 1 { progress.written.updateValue(change.new, forKey: change.key) }
+        if group > 1 { progress.written[change.key] = change.new }
       }
       try reader.log.append(changes, at: progress.revision, tag: batch.author.tag)
     }
@@ -185,45 +188,61 @@ final class LocalWriter: OnConnection {
   }
 
   /// What the batch changes; edits that leave a key as it is are left out.
-  private func changes(by batch: Batch, _ progress: Progress) throws(StoreError) -> [Change] {
-    let edits = batch.inOrder
-    let known = filler.known(edits.lazy.map(\.key), at: progress.start)
-    var changes: [Change] = []
-    changes.reserveCapacity(edits.count)
-    for (index, (key, edit)) in edits.enumerated() {
-      let old = try old(key, known.isEmpty ? nil : known[index], progress)
-      if edit.value != old.value || old.isDamaged {
-        changes.append(Change(key: key, old: old.value, new: edit.value))
+  private func changes(by batch: Batch, _ progress: Progress) throws(StoreError) -> [StoredChange] {
+    let keys = batch.keys
+    let known = filler.known(keys, at: progress.start)
+    var changes: [StoredChange] = []
+    changes.reserveCapacity(keys.count)
+    for (index, key) in keys.enumerated() {
+      let (old, isDamaged) = try old(key, known.isEmpty ? nil : known[index], progress)
+      if let change = try batch.change(of: key, from: old, at: progress.revision + 1) {
+        changes.append(change)
+      } else if isDamaged, batch.edits[key] != nil {
+        // One that cannot be read is replaced by whatever is written: that is how a damaged row is mended.
+        let gone = Entry(value: nil, revision: progress.revision + 1, declaration: old?.declaration)
+        changes.append(StoredChange(key: key, old: old, new: gone))
       }
     }
     return changes
   }
 
-  /// The value before the batch: from the group itself, from the index, or from the database.
-  ///
-  /// One that cannot be read is replaced by whatever is written: that is how a damaged row is mended.
+  /// What there is before the batch: from the group itself, from the index, or from the database.
   private func old(
-    _ key: KeyName, _ known: Value??, _ progress: Progress
-  ) throws(StoreError) -> (value: Value?, isDamaged: Bool) {
+    _ key: KeyName, _ known: Entry??, _ progress: Progress
+  ) throws(StoreError) -> (entry: Entry?, isDamaged: Bool) {
     if let written = progress.written[key] { return (written, false) }
     if let known { return (known, false) }
-    switch try reader.row(for: key)?.value {
-    case .success(let value): return (value, false)
-    case .failure: return (nil, true)
-    case nil: return (nil, false)
+    guard let row = try reader.row(for: key) else { return (nil, false) }
+    if case .success(let value) = row.value {
+      return (Entry(value: value, revision: row.revision, declaration: row.declaration), false)
     }
+    return (Entry(value: nil, revision: row.revision, declaration: row.declaration), true)
   }
 
-  private func store(_ change: Change, revision: Revision) throws(StoreError) {
+  private func store(_ change: StoredChange) throws(StoreError) {
     do throws(StoreError) {
-      if let new = change.new {
-        try put(new, change.key, revision, isThere: change.old != nil)
+      if change.new.declaration != change.old?.declaration { try declare(change.key, change.new.declaration) }
+      guard change.isOfValue else { return }
+      if let value = change.new.value {
+        try put(value, change.key, change.new.revision, isThere: change.old?.value != nil)
       } else {
         try delete(change.key)
       }
     } catch {
       throw error.about(change.key.text)
     }
+  }
+
+  private func declare(_ key: KeyName, _ declaration: Declaration?) throws(StoreError) {
+    guard let declaration else {
+      let row = try connection.statement("DELETE FROM declaration WHERE key = ?1")
+      try row.bind(1, text: key.exact)
+      return try row.finish()
+    }
+    let row = try connection.statement("INSERT OR REPLACE INTO declaration (key, schema) VALUES (?1, ?2)")
+    try row.bind(1, text: key.exact)
+    try row.bind(2, text: ExactString(declaration.json))
+    try row.finish()
   }
 
   /// An update looks for the row once; the upsert looks twice, and a REPLACE writes a tenth more pages.

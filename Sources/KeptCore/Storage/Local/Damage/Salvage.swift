@@ -76,10 +76,12 @@ struct Salvage {
     try LocalSchema.create(on: connection)
     try connection.write { () throws(StoreError) in
       let wreck = Wreck(of: folder)
-      var count: Int64 = 0
-      try wreck?.forEachEntry { entry throws(StoreError) in
-        try put(entry, connection)
-        count += 1
+      try wreck?.forEachEntry { entry throws(StoreError) in try put(entry, connection) }
+      try wreck?.forEachDeclaration { key, declaration throws(StoreError) in
+        let row = try connection.statement("INSERT OR REPLACE INTO declaration (key, schema) VALUES (?1, ?2)")
+        try row.bind(1, text: key.exact)
+        try row.bind(2, text: ExactString(declaration.json))
+        try row.finish()
       }
       try resume(above: wreck?.highestRevision ?? 0, connection)
       try SalvageNote.write(quarantine: place, connection)

@@ -32,6 +32,21 @@ final class Wreck {
     if let floor = try? reader.log.floor() { note(floor) }
   }
 
+  /// Gives each declaration that can be read from either end of the table, or by a key that the log names.
+  func forEachDeclaration(_ body: (KeyName, Declaration) throws(StoreError) -> Void) throws(StoreError) {
+    for sql: StaticString in ["SELECT key, schema FROM declaration ORDER BY 1", "SELECT key, schema FROM declaration ORDER BY 1 DESC"] {
+      guard let rows = try? connection.statement(sql) else { continue }
+      defer { rows.reset() }
+      while (try? rows.step()) == true {
+        guard let key = rows.string(0).flatMap({ try? KeyName($0) }), let schema = rows.string(1) else { continue }
+        try body(key, .stored(schema))
+      }
+    }
+    for key in loggedKeys() {
+      if let declaration = (try? reader.row(for: key))??.declaration { try body(key, declaration) }
+    }
+  }
+
   /// Gives the rows that can be reached.
   ///
   /// A stretch is read from both ends. Where both meet a damaged page it is halved, since what lies between two of them

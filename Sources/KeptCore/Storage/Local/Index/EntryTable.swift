@@ -5,18 +5,19 @@ import CPlatform
 /// What the index knows of a key; it never changes, a newer one takes its place.
 final class IndexedEntry: Sendable {
   let key: KeyName
-  /// nil: the key is absent.
+  /// What is stored and declared; nil: nothing.
+  let entry: Entry?
+  /// The value that the key reads as; nil: it is absent.
   let value: Value?
-  /// The revision that last changed the key, or at which it was found to be absent.
-  let revision: Revision
+  /// A revision at which it was so.
+  let asOf: Revision
 
-  init(_ key: KeyName, _ entry: Entry) {
+  init(_ key: KeyName, _ entry: Entry?, asOf: Revision, showing value: Value?) {
     self.key = key
-    value = entry.value
-    revision = entry.revision
+    self.entry = entry
+    self.value = value
+    self.asOf = asOf
   }
-
-  var entry: Entry? { value.map { Entry(value: $0, revision: revision) } }
 }
 
 /// Open addressing with linear probing; at most half full.
@@ -57,11 +58,11 @@ struct EntryTable: @unchecked Sendable {
     }
   }
 
-  /// Puts an entry in, or in place of the one that its key has; one of a lower revision is left out.
+  /// Puts an entry in, or in place of the one that its key has; one of an earlier revision is left out.
   mutating func put(_ entry: IndexedEntry, hash: UInt64) {
     let slot = entry.key.exact.withBytes { place(for: $0, hash) }
     if let old = slot.pointee.indexed?.takeUnretainedValue() {
-      guard old.revision <= entry.revision else { return }
+      guard old.asOf <= entry.asOf else { return }
       if old.value == nil { absent -= 1 }
       slot.pointee.indexed?.release()
     } else {

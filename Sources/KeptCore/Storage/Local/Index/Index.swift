@@ -78,9 +78,9 @@ final class Index: @unchecked Sendable {
   }
 
   /// Adds what was read of one key while the index was, and stayed, current.
-  func add(_ entry: IndexedEntry) {
+  func add(_ key: KeyName, _ entry: Entry?, _ reading: any EntryReading) {
     let current = gate.generation
-    change(current: current, applied: applied) { $0.put(entry) }
+    change(current: current, applied: applied) { $0.put(key, entry, asOf: applied, reading) }
   }
 
   /// Brings the table to another revision; afterwards it is current at `current`, or at no generation for nil.
@@ -108,9 +108,10 @@ final class Index: @unchecked Sendable {
     /// How many keys are known, the absent ones too.
     var count: Int { table.count }
 
-    /// Puts an entry in.
-    mutating func put(_ entry: IndexedEntry) {
-      table.put(entry, hash: entry.key.exact.withBytes(Index.hash))
+    /// Puts in what a key has at a revision, and what it reads as.
+    mutating func put(_ key: KeyName, _ entry: Entry?, asOf revision: Revision, _ reading: any EntryReading) {
+      let entry = IndexedEntry(key, entry, asOf: revision, showing: reading.value(of: key, entry))
+      table.put(entry, hash: key.exact.withBytes(Index.hash))
     }
 
     mutating func removeAll() { table.removeAll() }

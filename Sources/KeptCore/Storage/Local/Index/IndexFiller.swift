@@ -11,6 +11,8 @@ final class IndexFiller: Sendable {
     var reader: OnDemand<LocalReader>
     // A generation and the revision that the database had while the pulse stood still there.
     var seen: (generation: UInt64, revision: Revision) = (1, 0)
+    // How handles with layers read.
+    var views: [(view: IndexView, reading: any EntryReading)] = []
   }
 
   /// More rows than this are not applied one by one: the index begins anew.
@@ -26,12 +28,29 @@ final class IndexFiller: Sendable {
     state = Monitor(State(reader: reader))
   }
 
-  /// Reads a key, and remembers it.
-  func entry(for key: KeyName) throws(StoreError) -> Entry? {
+  /// Reads a key, and remembers it; also for a view that asks.
+  func entry(for key: KeyName, view: IndexView? = nil) throws(StoreError) -> Entry? {
     try state.update { state throws(StoreError) in
       let before = pulse.generation
-      if before % 2 == 0, before == index.generation { return try addMissing(key, state.reader.get(), at: before) }
-      return try refresh(&state, before, reading: key)
+      if before % 2 == 0, before == index.generation { return try addMissing(key, &state, for: view, at: before) }
+      return try refresh(&state, before, reading: key, for: view)
+    }
+  }
+
+  /// Lets a view read like this from now on: it is new, or its layers have changed.
+  func show(_ reading: any EntryReading, in view: IndexView) {
+    state.update { state in
+      state.views.removeAll { $0.view === view }
+      state.views.append((view, reading))
+      view.index.change(current: index.generation, applied: index.applied) { $0.removeAll() }
+    }
+  }
+
+  /// Forgets a view, whose handle is closed.
+  func remove(_ view: IndexView) {
+    state.update { state in
+      state.views.removeAll { $0.view === view }
+      view.index.distrust()
     }
   }
 
@@ -40,7 +59,9 @@ final class IndexFiller: Sendable {
   /// - Parameter forCaches: somebody caches above the index and will ask nobody while the pulse stands still.
   func look(forCaches: Bool) {
     state.update { state in
-      guard forCaches, (try? refresh(&state, pulse.generation, reading: nil)) != nil else { return index.distrust() }
+      if forCaches, (try? refresh(&state, pulse.generation, reading: nil, for: nil)) != nil { return }
+      index.distrust()
+      for (view, _) in state.views { view.index.distrust() }
     }
   }
 
@@ -53,25 +74,25 @@ final class IndexFiller: Sendable {
     state.updateQuietly { state in
       guard let last = commits.last else { return }
       state.seen = (own &+ 1, last.revision)
-      guard index.applied == start || index.isEmpty else { return }
-      index.change(current: own &+ 1, applied: last.revision) { changes in
+      guard index.applied == start || state.areEmpty(index) else { return }
+      state.changeAll(index, current: own &+ 1, applied: last.revision) { index, changes, reading in
         for commit in commits {
           for change in commit.changes {
             let isWorthKnowing = commit.changes.count <= Self.worthKnowing || changes.count < Self.smallIndex
-            guard isWorthKnowing || index.knows(change.key) else { continue }
-            changes.put(IndexedEntry(change.key, Entry(value: change.new, revision: commit.revision)))
+            guard isWorthKnowing && index === self.index || index.knows(change.key) else { continue }
+            changes.put(change.key, change.new, asOf: commit.revision, reading)
           }
         }
       }
     }
   }
 
-  /// The values of keys at a revision, of each that the index has: an inner nil is an absent key.
+  /// The entries of keys at a revision, of each that the index has: an inner nil is an absent key.
   ///
   /// - Returns: one for each key, or nothing if the index is at another revision.
-  func known(_ keys: some Sequence<KeyName>, at revision: Revision) -> [Value??] {
+  func known(_ keys: [KeyName], at revision: Revision) -> [Entry??] {
     state.updateQuietly { _ in
-      index.applied == revision && !index.isEmpty ? keys.map { index.entry(for: $0).map(\.value) } : []
+      index.applied == revision && !index.isEmpty ? keys.map { index.entry(for: $0).map(\.entry) } : []
     }
   }
 
@@ -87,37 +108,75 @@ final class IndexFiller: Sendable {
   /// The next use connects again.
   func letGo() { state.update { $0.reader.letGo() } }
 
-  /// The index is current and does not know the key: one row is all that is needed.
-  private func addMissing(_ key: KeyName, _ reader: LocalReader, at generation: UInt64) throws(StoreError) -> Entry? {
-    let entry = try reader.entry(for: key)
-    if pulse.generation == generation {
-      index.add(IndexedEntry(key, entry ?? Entry(value: nil, revision: index.applied)))
+  /// In the child of a fork: a view is asked for again, so that somebody looks after its layers.
+  func afterForkInChild() {
+    index.afterForkInChild()
+    for (view, _) in state.read(\.views) {
+      view.index.afterForkInChild()
+      view.index.distrust()
+    }
+  }
+
+  /// The index is current and does not know the key, or a view does not: one row is all that is needed.
+  private func addMissing(
+    _ key: KeyName, _ state: inout State, for asking: IndexView?, at generation: UInt64
+  ) throws(StoreError) -> Entry? {
+    let known = index.entry(for: key)
+    let entry = if let known { known.entry } else { try state.reader.get().entry(for: key) }
+    guard pulse.generation == generation else { return entry }
+    if known == nil { index.add(key, entry, PlainReading()) }
+    if let (view, reading) = state.views.first(where: { $0.view === asking }) {
+      view.index.change(current: generation, applied: index.applied) {
+        $0.put(key, entry, asOf: index.applied, reading)
+      }
     }
     return entry
   }
 
   /// Brings what changed since `applied` into the index, and reads a key at the same moment.
   private func refresh(
-    _ state: inout State, _ before: UInt64, reading key: KeyName?
+    _ state: inout State, _ before: UInt64, reading key: KeyName?, for asking: IndexView?
   ) throws(StoreError) -> Entry? {
     let reader = try state.reader.get()
     let (revision, delta, row) = try reader.atOneMoment { () throws(StoreError) in
       let revision = try reader.revision()
-      let isNews = revision != index.applied && !index.isEmpty
-      let delta = isNews ? try reader.rows(after: index.applied, limit: Self.deltaLimit, where: index.knows) : []
+      let isNews = revision != index.applied && !state.areEmpty(index)
+      let delta =
+        isNews ? try reader.rows(after: index.applied, limit: Self.deltaLimit) { state.knows($0, index) } : []
       let row: LocalReader.Row? = if let key { try reader.row(for: key) } else { nil }
       return (revision, delta, row)
     }
     let isUndisturbed = before % 2 == 0 && pulse.generation == before
     if isUndisturbed, state.notes(revision, at: before) { pulse.touch() }
-    index.change(current: isUndisturbed ? before : nil, applied: revision) { changes in
-      changes.apply(delta)
-      if let key, case .success(let value) = row?.value ?? .success(nil) {
-        changes.put(IndexedEntry(key, Entry(value: value, revision: row?.revision ?? revision)))
+    let entry: Result<Entry?, StoreError> = Result { () throws(StoreError) in try row?.entry() }
+    state.changeAll(index, current: isUndisturbed ? before : nil, applied: revision) { index, changes, reading in
+      changes.apply(delta, asOf: revision, knownTo: index, reading)
+      if let key, case .success(let entry) = entry, index === self.index || index === asking?.index {
+        changes.put(key, entry, asOf: revision, reading)
       }
     }
-    guard let row else { return nil }
-    return Entry(value: try row.value.get(), revision: row.revision)
+    return try entry.get()
+  }
+}
+
+extension IndexFiller.State {
+  /// Changes the storage's own index and those of all views, so that they stay at one revision.
+  fileprivate func changeAll(
+    _ own: Index, current: UInt64?, applied: Revision,
+    _ body: (Index, inout Index.Changes, any EntryReading) -> Void
+  ) {
+    own.change(current: current, applied: applied) { body(own, &$0, PlainReading()) }
+    for (view, reading) in views {
+      view.index.change(current: current, applied: applied) { body(view.index, &$0, reading) }
+    }
+  }
+
+  /// Whether no index knows anything.
+  fileprivate func areEmpty(_ own: Index) -> Bool { own.isEmpty && views.allSatisfy { $0.view.index.isEmpty } }
+
+  /// Whether any index knows the key.
+  fileprivate func knows(_ key: KeyName, _ own: Index) -> Bool {
+    own.knows(key) || views.contains { $0.view.index.knows(key) }
   }
 }
 
@@ -133,13 +192,14 @@ extension IndexFiller.State {
 
 extension Index.Changes {
   /// nil: too much has changed to be told one by one.
-  fileprivate mutating func apply(_ delta: [(KeyName, LocalReader.Row)]?) {
+  fileprivate mutating func apply(
+    _ delta: [(KeyName, LocalReader.Row)]?, asOf revision: Revision, knownTo index: Index,
+    _ reading: any EntryReading
+  ) {
     guard let delta else { return removeAll() }
-    for (key, row) in delta {
-      switch row.value {
-      case .success(let value): put(IndexedEntry(key, Entry(value: value, revision: row.revision)))
-      case .failure: return removeAll()
-      }
+    for (key, row) in delta where index.knows(key) {
+      guard let entry = try? row.entry() else { return removeAll() }
+      put(key, entry, asOf: revision, reading)
     }
   }
 }

@@ -4,7 +4,7 @@
 ///
 /// It asks SQLite on every read. Writers that have the permission may be at work meanwhile; what they commit is seen.
 final class ReadOnlyStorage: Storage {
-  let abilities: StorageAbilities = [.sharedBetweenProcesses, .atomicBatch, .revisions, .durable, .pushesChanges]
+  let abilities: StorageAbilities = [.sharedBetweenProcesses, .atomicBatch, .revisions, .durable, .pushesChanges, .declarations]
   // It cannot know whether somebody has committed.
   let generation: UInt64 = 1
 
@@ -34,6 +34,10 @@ final class ReadOnlyStorage: Storage {
 
   func keys(prefix: ExactString) throws(StoreError) -> [KeyName] {
     try read { reader throws(StoreError) in try reader.keys(prefix: prefix) }
+  }
+
+  func declarations(prefix: ExactString) throws(StoreError) -> [(key: KeyName, declaration: Declaration)] {
+    try read { reader throws(StoreError) in try reader.declarations(prefix: prefix) }
   }
 
   func revision() throws(StoreError) -> Revision {

@@ -1,0 +1,86 @@
+// The section "Declarations" of kept.h: what a key holds.
+
+public import CKept
+import CPlatform
+import KeptCore
+
+@_cdecl("kept_declare_json") @implementation
+public func kept_declare_json(
+  _ store: OpaquePointer?, _ key: UnsafePointer<CChar>?, _ schema: UnsafePointer<CChar>?,
+  _ error: UnsafeMutablePointer<kept_error>?
+) -> kept_status {
+  boundary(warning: error) { () throws(StoreError) in
+    let settings = try store.settings()
+    let key = try key.key()
+    let declaration: Declaration
+    do throws(StoreError) {
+      declaration = try Declaration(schema.value(for: key, named: "schema"))
+    } catch {
+      throw error.about(key.text)
+    }
+    return try settings.declare(declaration, forKey: key.text)?.asMisfit
+  }
+}
+
+@_cdecl("kept_declare_list") @implementation
+public func kept_declare_list(
+  _ store: OpaquePointer?, _ schema: UnsafePointer<CChar>?, _ error: UnsafeMutablePointer<kept_error>?
+) -> kept_status {
+  boundary(warning: error) { () throws(StoreError) in
+    try store.settings().declare(DeclarationList(json: schema.text("schema"))).first?.asMisfit
+  }
+}
+
+@_cdecl("kept_declare_file") @implementation
+public func kept_declare_file(
+  _ store: OpaquePointer?, _ path: UnsafePointer<CChar>?, _ error: UnsafeMutablePointer<kept_error>?
+) -> kept_status {
+  boundary(warning: error) { () throws(StoreError) in
+    try store.settings().declare(contentsOf: path.text("path")).first?.asMisfit
+  }
+}
+
+@_cdecl("kept_undeclare") @implementation
+public func kept_undeclare(
+  _ store: OpaquePointer?, _ key: UnsafePointer<CChar>?, _ error: UnsafeMutablePointer<kept_error>?
+) -> kept_status {
+  boundary(error) { () throws(StoreError) in
+    let settings = try store.settings()
+    let key = try key.key()
+    guard try settings.undeclare(key.text) else { throw undeclared(key) }
+  }
+}
+
+@_cdecl("kept_declaration_json") @implementation
+public func kept_declaration_json(
+  _ store: OpaquePointer?, _ key: UnsafePointer<CChar>?,
+  _ schema: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?, _ error: UnsafeMutablePointer<kept_error>?
+) -> kept_status {
+  boundary(error) { () throws(StoreError) in
+    let settings = try store.settings()
+    let out = try schema.required("schema")
+    let key = try key.key()
+    guard let declaration = try settings.entry(for: key)?.declaration else { throw undeclared(key) }
+    out.pointee = try copied(declaration.json)
+  }
+}
+
+@_cdecl("kept_declarations_json") @implementation
+public func kept_declarations_json(
+  _ store: OpaquePointer?, _ prefix: UnsafePointer<CChar>?,
+  _ schema: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?, _ error: UnsafeMutablePointer<kept_error>?
+) -> kept_status {
+  boundary(error) { () throws(StoreError) in
+    let out = try schema.required("schema")
+    out.pointee = try copied(store.store().declarations(prefix: prefix.text("prefix")).json)
+  }
+}
+
+private func undeclared(_ key: KeyName) -> StoreError {
+  StoreError(.absent, key: key.text, "is not declared; it may hold any value")
+}
+
+extension StoreError {
+  /// The declaration is made, and this is what does not fit.
+  fileprivate var asMisfit: StoreError { StoreError(.misfit, key: key, message) }
+}

@@ -1,0 +1,101 @@
+// The section "Layers" of kept.h: where a value comes from.
+
+public import CKept
+import CPlatform
+import KeptCore
+
+@_cdecl("kept_explain_json") @implementation
+public func kept_explain_json(
+  _ store: OpaquePointer?, _ key: UnsafePointer<CChar>?,
+  _ json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?, _ error: UnsafeMutablePointer<kept_error>?
+) -> kept_status {
+  boundary(error) { () throws(StoreError) in
+    let settings = try store.settings()
+    let out = try json.required("json")
+    out.pointee = try copied(settings.explain(key.key().text).json)
+  }
+}
+
+@_cdecl("kept_layer_of") @implementation
+public func kept_layer_of(
+  _ store: OpaquePointer?, _ key: UnsafePointer<CChar>?, _ layer: UnsafeMutablePointer<UInt32>?,
+  _ error: UnsafeMutablePointer<kept_error>?
+) -> kept_status {
+  boundary(error) { () throws(StoreError) in
+    let settings = try store.settings()
+    let out = try layer.required("layer")
+    out.pointee = Layer.code(of: try settings.resolved(key.key()).layer)
+  }
+}
+
+@_cdecl("kept_register_json") @implementation
+public func kept_register_json(
+  _ store: OpaquePointer?, _ json: UnsafePointer<CChar>?, _ error: UnsafeMutablePointer<kept_error>?
+) -> kept_status {
+  boundary(error) { () throws(StoreError) in
+    let store = try store.store()
+    guard let defaults = try json.value(for: nil).asDictionary else {
+      throw StoreError(.invalid, "defaults are an object of keys and values")
+    }
+    try store.register(defaults: defaults)
+  }
+}
+
+extension Layer {
+  static func code(of layer: Layer?) -> UInt32 {
+    switch layer {
+    case nil: KEPT_LAYER_NONE
+    case .declared: KEPT_LAYER_DECLARED
+    case .registered: KEPT_LAYER_REGISTERED
+    case .system: KEPT_LAYER_SYSTEM
+    case .user: KEPT_LAYER_USER
+    case .environment: KEPT_LAYER_ENVIRONMENT
+    case .arguments: KEPT_LAYER_ARGUMENTS
+    case .managed: KEPT_LAYER_MANAGED
+    }
+  }
+}
+
+extension SettingsAccess {
+  /// What to say of a write that a higher layer hides; nil: none does.
+  func shadow(over key: KeyName) -> StoreError? {
+    guard let layer = layerHiding(key) else { return nil }
+    return StoreError(
+      .shadowed, key: key.text, "is stored, but the \(layer) layer comes before the store and decides what is read")
+  }
+}
+
+extension kept_options {
+  /// Takes over what concerns layers, and who hears of failures.
+  func addLayers(to options: inout StoreOptions) throws(StoreError) {
+    options.managed = try place(managed, "managed")
+    options.system = try place(system, "system")
+    options.environmentPrefix = try environment.map { prefix throws(StoreError) in
+      try Optional(prefix).text("environment")
+    }
+    if let argv { options.arguments = try arguments(argv) }
+    guard let report else { return }
+    let context = ReportContext(pointer: report_context)
+    options.errorHandler = { failure in
+      var error = kept_error()
+      withUnsafeMutablePointer(to: &error) { $0.fill(failure) }
+      report(context.pointer, &error)
+    }
+  }
+
+  private func place(_ text: UnsafePointer<CChar>?, _ name: StaticString) throws(StoreError) -> LayerPlace? {
+    guard text != nil else { return nil }
+    let path = try text.text(name)
+    return path.isEmpty ? .standard : .path(path)
+  }
+
+  private func arguments(_ argv: UnsafePointer<UnsafePointer<CChar>?>) throws(StoreError) -> [String] {
+    // Those that are not UTF-8 could be no key and no value, but they keep their place.
+    (0..<argc).map { argv[$0].flatMap(String.init(validatingCString:)) ?? "" }
+  }
+}
+
+/// The program says that it may be used on any thread.
+private struct ReportContext: @unchecked Sendable {
+  let pointer: UnsafeMutableRawPointer?
+}

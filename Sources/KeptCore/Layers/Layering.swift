@@ -1,0 +1,204 @@
+// The layers of one handle over time: read when it is opened, read again when a file changes, and always told.
+
+import CPlatform
+import Synchronization
+
+/// What a ``Store`` keeps of its layers.
+///
+/// Invariants: what `view` shows is what `State.layers` say, and both change together, so no reader sees a newer state
+/// and then an older one. `count` moves after them: whoever keeps a value and finds that it has not moved keeps no
+/// older one.
+// @unchecked for `count` and `view`, two words that are only touched atomically.
+package final class Layering: @unchecked Sendable {
+  private struct State {
+    var layers = Layers()
+    var files: [(file: LayerFile, stamp: FileStamp?, problem: StoreError?)] = []
+    var watches: [FileWatch.Token] = []
+    // Of what does not fit each is told once.
+    var told: Set<Misfit> = []
+    var isEnded = false
+  }
+  private struct Misfit: Hashable {
+    let key: KeyName
+    let layer: Layer
+  }
+  private let state = Monitor(State())
+  private let storage: any Storage
+  private let hasFiles: Bool
+  /// The layers that the handle was opened with, beside those that are always there.
+  let sources: Set<Layer>
+  let environmentPrefix: String?
+  private let report: @Sendable (StoreError) -> Void
+  /// Called after each change, with no lock held.
+  private let tell: @Sendable (Layering) -> Void
+  // Moved by each change; never freed, since caches above may look late.
+  private let count = UnsafeMutablePointer<UInt64>.allocate(capacity: 1)
+  // The index of values as this handle reads them; null while it has no layers. It is never exchanged.
+  private let view = Atomic<UnsafeRawPointer?>(nil)
+
+  init(
+    _ sources: LayerSources, over storage: any Storage, report: @escaping @Sendable (StoreError) -> Void,
+    tell: @escaping @Sendable (Layering) -> Void
+  ) {
+    self.storage = storage
+    self.report = report
+    self.tell = tell
+    count.initialize(to: 0)
+    hasFiles = !sources.files.isEmpty
+    self.sources = sources.layers
+    environmentPrefix = sources.environmentPrefix
+    guard !sources.layers.isEmpty else { return }
+    state.update { state in
+      state.layers = Layers(arguments: sources.arguments, environment: sources.environment)
+      state.files = sources.files.map { ($0, nil, nil) }
+    }
+    for problem in sources.problems { report(problem) }
+    reread()
+    state.update { state in show(state.layers) }
+    watch(sources.files)
+  }
+
+  deinit { if let view = view.load(ordering: .acquiring) { Unmanaged<IndexView>.fromOpaque(view).release() } }
+
+  /// The layers now.
+  var layers: Layers { state.read(\.layers) }
+
+  /// The index to read from in place of the storage's own; nil: there are no layers.
+  @inline(__always)
+  var index: Unmanaged<IndexView>? { view.load(ordering: .acquiring).map(Unmanaged.fromOpaque) }
+
+  /// A word that moves when a layer changes; nil: none can.
+  package var countAddress: UnsafePointer<UInt64>? {
+    hasFiles || !layers.registered.isEmpty ? UnsafePointer(count) : nil
+  }
+
+  /// Whether there is a layer that hides what is written.
+  var hasText: Bool { sources.contains(.arguments) || sources.contains(.environment) }
+
+  /// The file of a layer.
+  func path(of layer: Layer) -> String? { state.read { $0.files.first { $0.file.layer == layer }?.file.path } }
+
+  /// Why a layer's file cannot be read now; nil: it can.
+  func brokenness(of layer: Layer) -> StoreError? {
+    state.read { $0.files.first { $0.file.layer == layer }?.problem }
+  }
+
+  /// What a key reads as; what a layer holds in vain is reported.
+  func resolve(_ key: KeyName, _ entry: Entry?, from highest: Layer = .managed) -> Resolved {
+    if hasFiles { FileWatch.revive() }
+    var misfits: [(Layer, StoreError)] = []
+    let resolved = layers.resolve(key, entry, from: highest) { misfits.append(($0, $1)) }
+    if !misfits.isEmpty { reportOnce(misfits, of: key) }
+    return resolved
+  }
+
+  /// Throws `locked` for a key that the administrator has locked.
+  func checkUnlocked(_ key: KeyName) throws(StoreError) {
+    guard hasFiles, layers.managed.locks(key) else { return }
+    throw StoreError(
+      .locked, key: key.text, "is locked by the managed layer, \(path(of: .managed) ?? ""); nothing was stored")
+  }
+
+  /// Registers defaults beside those that are registered; nil takes one back.
+  func register(_ defaults: [KeyName: Value?]) {
+    state.update { state in
+      var registered = state.layers.registered
+      for (key, value) in defaults { registered[key] = value }
+      state.told = state.told.filter { $0.layer != .registered }
+      take(state.layers.replacing(registered: registered), &state)
+    }
+    tellOfChange()
+  }
+
+  /// Ends it with its handle.
+  func end() {
+    let watches = state.update { state in
+      state.isEnded = true
+      defer { state.watches = [] }
+      return state.watches
+    }
+    for watch in watches { watch.end() }
+    if let index, let local = storage as? LocalStorage { local.filler.remove(index.takeUnretainedValue()) }
+  }
+
+  private func watch(_ files: [LayerFile]) {
+    let watches = files.map { file in FileWatch.begin(file.path) { [weak self] in self?.reread() } }
+    state.update { $0.watches = watches }
+    // What happened in between.
+    if !files.isEmpty { reread() }
+  }
+
+  /// Reads the files that have changed.
+  private func reread() {
+    var problems: [StoreError] = []
+    let isNew = state.update { state in
+      guard !state.isEnded else { return false }
+      var layers = state.layers
+      for index in state.files.indices {
+        let (file, stamp, problem) = state.files[index]
+        switch file.read(since: stamp) {
+        case .unchanged: break
+        case .read(let contents, let stamp):
+          state.files[index] = (file, stamp, nil)
+          layers = layers.replacing(file.layer, by: contents)
+        case .absent:
+          state.files[index] = (file, nil, nil)
+          layers = layers.replacing(file.layer, by: LayerContents())
+        case .failed(let error):
+          // It keeps its last good state.
+          state.files[index] = (file, nil, error)
+          if problem?.message != error.message { problems.append(error) }
+        }
+      }
+      guard layers !== state.layers else { return false }
+      state.told = state.told.filter { $0.layer != .managed && $0.layer != .system }
+      return take(layers, &state)
+    }
+    for problem in problems { report(problem) }
+    if isNew { tellOfChange() }
+  }
+
+  /// - Returns: whether there is any difference.
+  @discardableResult
+  private func take(_ layers: Layers, _ state: inout State) -> Bool {
+    guard !state.isEnded, layers.isDifferent(from: state.layers) else { return false }
+    state.layers = layers
+    show(layers)
+    return true
+  }
+
+  private func show(_ layers: Layers) {
+    guard let local = storage as? LocalStorage else { return }
+    let isNew = index == nil
+    let own = index ?? Unmanaged.passRetained(IndexView())
+    local.filler.show(LayeredReading(layers: layers), in: own.takeUnretainedValue())
+    if isNew { view.store(UnsafeRawPointer(own.toOpaque()), ordering: .releasing) }
+  }
+
+  private func tellOfChange() {
+    kept_add64(count, 1)
+    tell(self)
+  }
+
+  private func reportOnce(_ misfits: [(Layer, StoreError)], of key: KeyName) {
+    let news = state.update { state in
+      misfits.filter { layer, _ in state.told.insert(Misfit(key: key, layer: layer)).inserted }
+    }
+    for (layer, error) in news {
+      report(error.said { "\($0); the \(layer) layer is skipped for this key" })
+    }
+  }
+}
+
+/// Reads entries under layers.
+private struct LayeredReading: EntryReading {
+  let layers: Layers
+
+  func value(of key: KeyName, _ entry: Entry?) -> Value? { layers.resolve(key, entry).value }
+}
+
+extension Layers {
+  fileprivate func isDifferent(from other: Layers) -> Bool {
+    managed != other.managed || system != other.system || registered != other.registered
+  }
+}

@@ -1,0 +1,159 @@
+// What the layers beside the store hold, and which of all layers decides what a key reads as.
+
+/// The layers of one handle at one moment; the store itself is the layer that is not in here.
+final class Layers: Sendable {
+  let managed: LayerContents
+  let arguments: [KeyName: TextValue]
+  let environment: [KeyName: TextValue]
+  let system: LayerContents
+  let registered: [KeyName: Value]
+  /// Whether nothing is in them.
+  let isEmpty: Bool
+
+  init(
+    managed: LayerContents = LayerContents(), arguments: [KeyName: TextValue] = [:],
+    environment: [KeyName: TextValue] = [:], system: LayerContents = LayerContents(),
+    registered: [KeyName: Value] = [:]
+  ) {
+    self.managed = managed
+    self.arguments = arguments
+    self.environment = environment
+    self.system = system
+    self.registered = registered
+    isEmpty =
+      managed.isEmpty && arguments.isEmpty && environment.isEmpty && system.isEmpty && registered.isEmpty
+  }
+
+
+  /// The same with another state of a file.
+  func replacing(_ layer: Layer, by contents: LayerContents) -> Layers {
+    Layers(
+      managed: layer == .managed ? contents : managed, arguments: arguments, environment: environment,
+      system: layer == .system ? contents : system, registered: registered)
+  }
+
+  /// The same with other registered defaults.
+  func replacing(registered: [KeyName: Value]) -> Layers {
+    Layers(
+      managed: managed, arguments: arguments, environment: environment, system: system, registered: registered)
+  }
+
+  /// The keys under a prefix that a layer other than the store and the defaults has something for, in no order.
+  func keys(prefix: ExactString) -> [KeyName] {
+    var keys = Array(managed.values.keys) + system.values.keys
+    keys += arguments.keys
+    keys += environment.keys
+    return keys.filter { $0.exact.hasPrefix(prefix) }
+  }
+
+  /// The same, with the keys of registered defaults.
+  func allKeys(prefix: ExactString) -> [KeyName] {
+    keys(prefix: prefix) + registered.keys.filter { $0.exact.hasPrefix(prefix) }
+  }
+
+  /// Whether a layer other than the store and the defaults has something for a key.
+  func holds(_ key: KeyName) -> Bool {
+    arguments[key] != nil || environment[key] != nil || managed.values[key] != nil || system.values[key] != nil
+  }
+
+  /// What a layer has for a key that the storage holds like this.
+  func finding(_ layer: Layer, _ key: KeyName, _ entry: Entry?, evenIfLocked: Bool = false) -> Finding {
+    if !evenIfLocked, layer.isIgnoredWhereLocked, managed.locks(key) { return Finding() }
+    let declaration = entry?.declaration
+    switch layer {
+    case .managed: return Finding(managed.values[key], declaration)
+    case .arguments: return Finding(arguments[key], declaration)
+    case .environment: return Finding(environment[key], declaration)
+    case .user: return Finding(entry?.value, declaration)
+    case .system: return Finding(system.values[key], declaration)
+    case .registered: return Finding(registered[key], declaration)
+    case .declared: return Finding(declaration?.defaultValue, nil)
+    }
+  }
+
+  /// What a key reads as, if the layers above one are not asked.
+  ///
+  /// - Parameter problem: receives what those hold that were asked in vain.
+  func resolve(
+    _ key: KeyName, _ entry: Entry?, from highest: Layer = .managed, problem: (Layer, StoreError) -> Void = { _, _ in }
+  ) -> Resolved {
+    if isEmpty, entry?.declaration == nil {
+      return entry?.value.map { Resolved(value: $0, layer: .user) } ?? Resolved()
+    }
+    for layer in Layer.highestFirst where layer <= highest {
+      let finding = finding(layer, key, entry)
+      if let value = finding.value { return Resolved(value: value, layer: layer, text: finding.text) }
+      if let misfit = finding.problem { problem(layer, misfit.about(key.text)) }
+    }
+    return Resolved()
+  }
+}
+
+extension Layer {
+  static var highestFirst: [Layer] {
+    [.managed, .arguments, .environment, .user, .system, .registered, .declared]
+  }
+
+  /// A locked key is the administrator's alone, and what the program says for want of anything else.
+  var isIgnoredWhereLocked: Bool { self == .arguments || self == .environment || self == .user }
+}
+
+/// What one layer has for a key.
+struct Finding {
+  /// nil: nothing that fits.
+  var value: Value?
+  /// What it has and does not fit.
+  var unfit: Value?
+  /// The text that it was read from, where it could be read otherwise.
+  var text: TextValue?
+  /// Why what it has does not fit.
+  var problem: StoreError?
+  /// Whether it has anything at all.
+  var isThere: Bool { value != nil || problem != nil }
+
+  init() {}
+
+  init(_ value: Value?, _ declaration: Declaration?) {
+    guard let value, let declaration, declaration.unreadable == nil else {
+      self.value = value
+      return
+    }
+    do throws(StoreError) { self.value = try declaration.admitted(value) } catch { (unfit, problem) = (value, error) }
+  }
+
+  init(_ text: TextValue?, _ declaration: Declaration?) {
+    guard let text, let declaration, declaration.unreadable == nil else {
+      (value, self.text) = (text?.natural, text)
+      return
+    }
+    if let value = text.value(as: declaration.type) {
+      self = Finding(value, declaration)
+    } else {
+      unfit = .string(text.text)
+      let shown = declaration.isSecret ? "the text" : "\"\(text.text.prefix(60))\""
+      problem = StoreError(.wrongType, "\(shown) is no \(declaration.type), as which the key is declared")
+    }
+  }
+}
+
+/// What a key reads as.
+public struct Resolved: Sendable, Hashable {
+  /// The value; nil: the key is absent.
+  public var value: Value?
+  /// The layer that it comes from.
+  public var layer: Layer?
+  /// The text that it was read from, in a layer that knows nothing but text; nil where it has its type for sure.
+  package var text: TextValue?
+
+  init(value: Value? = nil, layer: Layer? = nil, text: TextValue? = nil) {
+    (self.value, self.layer, self.text) = (value, layer, text)
+  }
+
+  /// The value in a type that is asked for; nil where it cannot be that.
+  ///
+  /// Text is read as what is asked for; nothing else is.
+  package func converted<Asked>(_ convert: (Value) -> Asked?) -> Asked? {
+    if let converted = value.flatMap(convert) { return converted }
+    return text?.candidates.lazy.compactMap(convert).first
+  }
+}

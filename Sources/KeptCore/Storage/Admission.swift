@@ -1,0 +1,62 @@
+// What a batch makes of a key: the same rules for every storage, applied inside its commit, so that no writer of any
+// language or process gets past a declaration.
+
+extension Batch {
+  /// What becomes of a key that the storage holds like this; nil: nothing.
+  ///
+  /// Throws what ``Declaration/admitted(_:)`` throws for a value that does not fit, `typeConflict` for a declaration
+  /// with another type, and `unsupported` where the key has a declaration of a later version.
+  /// - Parameter revision: that of the commit.
+  public func change(of key: KeyName, from old: Entry?, at revision: Revision) throws(StoreError) -> StoredChange? {
+    do throws(StoreError) {
+      var new = old ?? Entry(value: nil, revision: 0)
+      new.declaration = try declaration(of: key, after: old?.declaration)
+      if let edit = edits[key] { new.value = try admitted(edit, new.declaration) }
+      let isNewValue = new.value != old?.value
+      guard isNewValue || new.declaration != old?.declaration else { return nil }
+      if isNewValue { new.revision = revision }
+      return StoredChange(key: key, old: old, new: new)
+    } catch {
+      throw error.about(key.text)
+    }
+  }
+
+  private func admitted(_ edit: Edit, _ declaration: Declaration?) throws(StoreError) -> Value? {
+    guard let declaration, let value = edit.value else { return edit.value }
+    return try declaration.admitted(value)
+  }
+
+  private func declaration(of key: KeyName, after old: Declaration?) throws(StoreError) -> Declaration? {
+    // The outer nil: it is left as it is.
+    guard let declaration = declarations[key] else { return old }
+    if let declaration, let old { try declaration.follows(old) }
+    return declaration
+  }
+}
+
+extension Entry {
+  /// The value that the store by itself has for the key: a stored one that fits the declaration, else its default.
+  ///
+  /// What does not fit stays stored, and is as good as absent.
+  package var shown: Value? {
+    guard let declaration else { return value }
+    return fitting ?? declaration.defaultValue
+  }
+
+  /// The stored value, if it fits the declaration.
+  package var fitting: Value? {
+    guard let declaration, let value else { return value }
+    if declaration.unreadable != nil { return value }
+    return try? declaration.admitted(value)
+  }
+}
+
+extension StoreError {
+  /// Whether it says that a batch does not fit what is stored; anything else befell the storage.
+  var isRefusal: Bool {
+    switch code {
+    case .conflict, .wrongType, .typeConflict, .invalid, .tooLarge, .unsupported: true
+    default: false
+    }
+  }
+}

@@ -1,0 +1,97 @@
+// Declaring keys: in a store as in a transaction.
+
+extension SettingsAccess {
+  /// Declares what a key holds: from now on every process and language is refused another type, and what breaks the
+  /// constraints.
+  ///
+  /// Declaring the same again is nothing. Another default, summary or constraint takes the place of the old one, wider
+  /// or narrower: the last declaration counts. The C twin is `kept_declare_json`. In Python: `settings.declare(key)`.
+  ///
+  /// Throws `typeConflict` if the key is declared with another type, and `unsupported` if a later version has declared
+  /// it, or the storage keeps no declarations.
+  /// - Returns: what is stored and does not fit, with the reason. It stays stored, and the key reads as if it were not.
+  @discardableResult
+  public func declare(_ declaration: Declaration, forKey key: String) throws(StoreError) -> StoreError? {
+    try declare([(try KeyName(key), declaration)]).first
+  }
+
+  /// Declares many keys at once, all or none.
+  ///
+  /// Throws as ``declare(_:forKey:)`` does, with the key. The C twin is `kept_declare_list`.
+  /// - Returns: what is stored and does not fit.
+  @discardableResult
+  public func declare(_ list: DeclarationList) throws(StoreError) -> [StoreError] { try declare(list.declarations) }
+
+  /// Declares the keys that a file names, all or none: one JSON Schema object with `properties`, which a program ships
+  /// for all its languages.
+  ///
+  /// Throws `invalid`, `tooLarge` or `unsupported` with what is wrong in the file, `unavailable` or `denied` where it
+  /// cannot be read, and what ``declare(_:forKey:)`` throws. The C twin is `kept_declare_file`. In Python:
+  /// `settings.declare_file(path)`.
+  /// - Returns: what is stored and does not fit.
+  @discardableResult
+  public func declare(contentsOf path: String) throws(StoreError) -> [StoreError] {
+    try declare(DeclarationList(contentsOf: path))
+  }
+
+  /// Takes a declaration away; false if there was none.
+  ///
+  /// The value stays. The C twin is `kept_undeclare`.
+  @discardableResult
+  public func undeclare(_ key: String) throws(StoreError) -> Bool {
+    let key = try KeyName(key)
+    guard try entry(for: key)?.declaration != nil else { return false }
+    return try !declare([key], [nil]).isEmpty
+  }
+
+  /// What a key is declared as; nil: it may hold anything.
+  ///
+  /// The C twin is `kept_declaration_json`.
+  public func declaration(forKey key: String) throws(StoreError) -> Declaration? {
+    try entry(for: KeyName(key))?.declaration
+  }
+
+  private func declare(_ list: [(key: KeyName, declaration: Declaration)]) throws(StoreError) -> [StoreError] {
+    // Who declares the same at every start needs no permission to write.
+    var news: (keys: [KeyName], declarations: [Declaration?]) = ([], [])
+    for (key, declaration) in list where try entry(for: key)?.declaration != declaration {
+      news.keys.append(key)
+      news.declarations.append(declaration)
+    }
+    guard !news.keys.isEmpty else { return [] }
+    return try declare(news.keys, news.declarations).compactMap { key, entry in entry.misfit?.about(key.text) }
+  }
+}
+
+extension Store {
+  /// The declarations of the keys that begin with a prefix, in the order of their bytes; `""` for all.
+  ///
+  /// The C twin is `kept_declarations_json`. In Python: `settings.declarations(prefix)`.
+  public func declarations(prefix: String = "") throws(StoreError) -> DeclarationList {
+    DeclarationList(try storage().declarations(prefix: ExactString(prefix)))
+  }
+
+  public func declare(
+    _ keys: [KeyName], _ declarations: [Declaration?]
+  ) throws(StoreError) -> [(key: KeyName, entry: Entry)] {
+    guard try storage().abilities.contains(.declarations) else {
+      throw StoreError(.unsupported, "this storage keeps no declarations; check values in the program")
+    }
+    var batch = newBatch()
+    for (key, declaration) in zip(keys, declarations) { batch.declare(key, declaration) }
+    return try commit(batch).changes.map { ($0.key, $0.new) }
+  }
+}
+
+extension Entry {
+  /// Why what is stored does not fit what is declared; nil: it does.
+  fileprivate var misfit: StoreError? {
+    guard let declaration, let value, declaration.unreadable == nil else { return nil }
+    do throws(StoreError) {
+      _ = try declaration.admitted(value)
+      return nil
+    } catch {
+      return error.said { "\($0); what was stored before stays, and is read as absent" }
+    }
+  }
+}
