@@ -7,25 +7,10 @@ enum PropertyListText {
     var text = text
     let value = text.withUTF8 { bytes -> Value? in
       var reader = PropertyListReader(bytes)
-      if let value = reader.readOldStyle(), reader.isAtEnd { return value }
+      if let value = reader.oldStyleValue(), reader.isAtEnd { return value }
       reader = PropertyListReader(bytes)
-      return reader.readXML()
+      return reader.xmlValue().flatMap { reader.isAtEnd ? $0 : nil }
     }
     return value.flatMap { try? $0.checkedForStore() }
   }
-}
-
-/// A place in the text of a property list, and what can be read there.
-///
-/// What cannot be read is nil, and leaves the place anywhere.
-struct PropertyListReader {
-  let bytes: UnsafeBufferPointer<UInt8>
-  var position = 0
-  private var depth = 0
-
-  init(_ bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
-
-  var isAtEnd: Bool { position == bytes.count }
-  func readOldStyle() -> Value? { nil }
-  func readXML() -> Value? { nil }
 }

@@ -10,6 +10,11 @@ extension String {
     return String(scalars[first...last])
   }
 
+  /// The text without any white space of ASCII.
+  var withoutSpace: String {
+    String(decoding: utf8.filter { $0 != 0x20 && !(0x09...0x0D ~= $0) }, as: UTF8.self)
+  }
+
   /// The text with its ASCII letters in lower case; empty if it is too long for a word.
   var lowerCasedWord: String {
     guard utf8.count <= 16 else { return "" }
