@@ -32,9 +32,16 @@ public enum EnvironmentName {
       switch byte {
       case letters: name.append(byte & ~0x20)
       case digits: name.append(byte)
-      case underscore: name += [underscore, underscore]
       case dot where isPlainDot(at: place, in: key): name.append(underscore)
-      default: name += [underscore, escape, hexadecimal(byte >> 4), hexadecimal(byte & 0xF)]
+      default:
+        name.append(underscore)
+        if byte == underscore {
+          name.append(underscore)
+        } else {
+          name.append(escape)
+          name.append(hexadecimal(byte >> 4))
+          name.append(hexadecimal(byte & 0xF))
+        }
       }
     }
     return String(decoding: name, as: UTF8.self)

@@ -2,7 +2,14 @@
 // which are all that a number can be.
 
 extension PropertyListReader {
-  mutating func oldStyleValue() -> Value? {
+  /// The value that the whole text is.
+  mutating func oldStyleText() -> Value? {
+    guard let value = oldStyleValue() else { return nil }
+    skipSpaceAndComments()
+    return isAtEnd ? value : nil
+  }
+
+  private mutating func oldStyleValue() -> Value? {
     skipSpaceAndComments()
     switch next {
     case "{": return nested { $0.oldStyleDictionary() }
@@ -60,7 +67,9 @@ extension PropertyListReader {
 
   private mutating func skipComment() -> Bool {
     if skip(text: "/*") { return skip(past: "*/") }
-    return skip(text: "//") && skip(past: "\n")
+    guard skip(text: "//") else { return false }
+    while let next, next != "\n" { position += 1 }
+    return true
   }
 }
 

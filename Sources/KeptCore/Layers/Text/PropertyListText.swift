@@ -7,9 +7,9 @@ enum PropertyListText {
     var text = text
     let value = text.withUTF8 { bytes -> Value? in
       var reader = PropertyListReader(bytes)
-      if let value = reader.oldStyleValue(), reader.isAtEnd { return value }
+      if let value = reader.oldStyleText() { return value }
       reader = PropertyListReader(bytes)
-      return reader.xmlValue().flatMap { reader.isAtEnd ? $0 : nil }
+      return reader.xmlText()
     }
     return value.flatMap { try? $0.checkedForStore() }
   }

@@ -2,15 +2,15 @@
 // document's type is read, so no entity can be declared.
 
 extension PropertyListReader {
-  /// One element, or a document with one.
-  mutating func xmlValue() -> Value? {
+  /// The value that the whole text is: one element, or a document with one.
+  mutating func xmlText() -> Value? {
     guard skipUnread() else { return nil }
     let isDocument = skip(text: "<plist")
     guard !isDocument || skip(past: ">"), skipUnread(), let value = element(), skipUnread() else { return nil }
     if isDocument {
       guard skip(text: "</plist>"), skipUnread() else { return nil }
     }
-    return value
+    return isAtEnd ? value : nil
   }
 
   private struct Tag {
