@@ -81,12 +81,17 @@ import Testing
       "<array>",
       "<array><string>a</array>", "<array>x</array>", "<dict><key>a</dict>", "<key>a</key>", "<true/><true/>",
       "< true/>",
-      "<string><![CDATA[a]]></string>", "<!-- only -->", "<!-- never", "<?xml", "<plist>", "<plist/>",
+      "<string><![CDATA[a]]</string>", "<![CDATA[a]]>", "<!-- only -->", "<!-- never", "<?xml", "<plist>", "<plist/>",
       "<plist></plist>",
       "<plist><true/>", "<dict><key>a&#0;b</key><true/></dict>",
     ])
   func `what is not an element of a property list is nothing`(text: String) {
     #expect(PropertyListText.value(text) == nil)
+  }
+
+  @Test func `marked sections are text as it stands`() {
+    #expect(PropertyListText.value("<string>a<![CDATA[<b>&amp;]]]>c<![CDATA[]]></string>") == "a<b>&amp;]c")
+    #expect(PropertyListText.value("<integer><![CDATA[5]]></integer>") == 5)
   }
 
   @Test func `white space and comments may stand between elements, and break lines of data`() {
