@@ -35,6 +35,9 @@ extension Batch {
 }
 
 extension Entry {
+  /// Whether there is anything to know of the key.
+  var isThere: Bool { value != nil || declaration != nil }
+
   /// The value that the store by itself has for the key: a stored one that fits the declaration, else its default.
   ///
   /// What does not fit stays stored, and is as good as absent.

@@ -40,7 +40,8 @@ import Testing
     let storage = try kind.open(in: folder)
     try storage.commit(key("a"), .set(1))
     let removal = try storage.commit(key("a"), .remove)
-    #expect(removal.changes == [Change(key: try key("a"), old: 1, new: nil)])
+    let (old, new) = (Entry(value: 1, revision: 1), Entry(value: nil, revision: 2))
+    #expect(removal.changes == [StoredChange(key: try key("a"), old: old, new: new)])
     #expect(try storage.entry(for: key("a")) == nil)
     #expect(try storage.keys(prefix: "") == [])
   }

@@ -119,6 +119,7 @@ extension PropertyListReader {
   /// The text up to the next tag; nil for an entity that XML does not have by itself.
   private mutating func characters() -> String? {
     var result: [UInt8] = []
+<<<<<<< HEAD
     while let byte = next, byte != "<" {
       position += 1
       if byte == "&" {
@@ -126,6 +127,22 @@ extension PropertyListReader {
         result.append(contentsOf: encoded)
       } else {
         result.append(bytes[position - 1])
+=======
+    while let byte = next {
+      let start = position
+      if byte == "&" {
+        position += 1
+        guard let scalar = entity(), let encoded = UTF8.encode(scalar) else { return nil }
+        result.append(contentsOf: encoded)
+      } else if byte != "<" {
+        position += 1
+        result.append(bytes[start])
+      } else if skip(text: "<![CDATA[") {
+        guard skip(past: "]]>") else { return nil }
+        result.append(contentsOf: UnsafeBufferPointer(rebasing: bytes[start + 9..<position - 3]))
+      } else {
+        break
+>>>>>>> text
       }
     }
     return String(decoding: result, as: UTF8.self)

@@ -150,8 +150,3 @@ extension MemoryStorage.Contents {
     entries[change.key] = change.new
   }
 }
-
-extension Entry {
-  /// Whether there is anything to know of the key.
-  fileprivate var isThere: Bool { value != nil || declaration != nil }
-}

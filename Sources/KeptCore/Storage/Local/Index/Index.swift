@@ -110,8 +110,9 @@ final class Index: @unchecked Sendable {
 
     /// Puts in what a key has at a revision, and what it reads as.
     mutating func put(_ key: KeyName, _ entry: Entry?, asOf revision: Revision, _ reading: any EntryReading) {
-      let entry = IndexedEntry(key, entry, asOf: revision, showing: reading.value(of: key, entry))
-      table.put(entry, hash: key.exact.withBytes(Index.hash))
+      let known = entry?.isThere == true ? entry : nil
+      let indexed = IndexedEntry(key, known, asOf: revision, showing: reading.value(of: key, known))
+      table.put(indexed, hash: key.exact.withBytes(Index.hash))
     }
 
     mutating func removeAll() { table.removeAll() }
