@@ -119,15 +119,6 @@ extension PropertyListReader {
   /// The text up to the next tag; nil for an entity that XML does not have by itself.
   private mutating func characters() -> String? {
     var result: [UInt8] = []
-<<<<<<< HEAD
-    while let byte = next, byte != "<" {
-      position += 1
-      if byte == "&" {
-        guard let scalar = entity(), let encoded = UTF8.encode(scalar) else { return nil }
-        result.append(contentsOf: encoded)
-      } else {
-        result.append(bytes[position - 1])
-=======
     while let byte = next {
       let start = position
       if byte == "&" {
@@ -142,7 +133,6 @@ extension PropertyListReader {
         result.append(contentsOf: UnsafeBufferPointer(rebasing: bytes[start + 9..<position - 3]))
       } else {
         break
->>>>>>> text
       }
     }
     return String(decoding: result, as: UTF8.self)

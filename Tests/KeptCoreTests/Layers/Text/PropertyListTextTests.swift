@@ -81,11 +81,7 @@ import Testing
       "<array>",
       "<array><string>a</array>", "<array>x</array>", "<dict><key>a</dict>", "<key>a</key>", "<true/><true/>",
       "< true/>",
-<<<<<<< HEAD
-      "<string><![CDATA[a]]></string>", "<!-- only -->", "<!-- never", "<?xml", "<plist>", "<plist/>",
-=======
       "<string><![CDATA[a]]</string>", "<![CDATA[a]]>", "<!-- only -->", "<!-- never", "<?xml", "<plist>", "<plist/>",
->>>>>>> text
       "<plist></plist>",
       "<plist><true/>", "<dict><key>a&#0;b</key><true/></dict>",
     ])
@@ -93,14 +89,11 @@ import Testing
     #expect(PropertyListText.value(text) == nil)
   }
 
-<<<<<<< HEAD
-=======
   @Test func `marked sections are text as it stands`() {
     #expect(PropertyListText.value("<string>a<![CDATA[<b>&amp;]]]>c<![CDATA[]]></string>") == "a<b>&amp;]c")
     #expect(PropertyListText.value("<integer><![CDATA[5]]></integer>") == 5)
   }
 
->>>>>>> text
   @Test func `white space and comments may stand between elements, and break lines of data`() {
     let text = """
       <!-- a -->
