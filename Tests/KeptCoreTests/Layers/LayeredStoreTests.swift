@@ -1,0 +1,226 @@
+// A store read through layers: which one decides, what is locked, and who hears when a file changes.
+
+import Foundation
+import Testing
+
+@testable import KeptCore
+
+/// A folder with a store and layer files, and what was reported.
+private struct Desk {
+  let folder: TemporaryFolder
+  let reports = Monitor<[StoreError]>([])
+
+  init() throws { folder = try TemporaryFolder() }
+
+  var managed: String { folder.path + "/managed.json" }
+  var system: String { folder.path + "/system.json" }
+
+  /// Replaces a file as a whole.
+  func write(_ text: String, to path: String) throws {
+    try text.write(toFile: path, atomically: true, encoding: .utf8)
+  }
+
+  func open(_ location: StoreUnderTest, arguments: [String]? = nil, prefix: String? = nil) throws -> Store {
+    var options = StoreOptions()
+    (options.managed, options.system) = (.path(managed), .path(system))
+    (options.arguments, options.environmentPrefix) = (arguments.map { ["program"] + $0 }, prefix)
+    options.errorHandler = { [reports] error in reports.update { $0.append(error) } }
+    return try location.open(in: folder, options)
+  }
+
+  var reported: [String] { reports.read { $0.map(\.description) } }
+}
+
+/// Where the store is that is read through layers.
+enum StoreUnderTest: String, CaseIterable, CustomTestStringConvertible {
+  case memory, folder
+  var testDescription: String { rawValue }
+
+  func open(in folder: TemporaryFolder, _ options: StoreOptions) throws -> Store {
+    switch self {
+    case .memory: try Store.open("memory:\(folder.path)", options: options)
+    case .folder: try Store.open(folder.path + "/store", options: options)
+    }
+  }
+}
+
+@Suite(.timeLimit(.minutes(2))) struct `A store with layers` {
+  private let desk: Desk
+  private let heard = Heard()
+  init() throws { desk = try Desk() }
+
+  @Test(arguments: StoreUnderTest.allCases)
+  func `reads the highest layer that has a value`(_ kind: StoreUnderTest) throws {
+    let plain = try kind.open(in: desk.folder, StoreOptions())
+    try plain.setJSON(#"{"u":"user"}"#, forKey: "whole")
+    for key in ["m", "a", "e", "u"] { try plain.set("user", forKey: key) }
+    setenv("LAYERED_M", "environment", 1)
+    setenv("LAYERED_A", "environment", 1)
+    setenv("LAYERED_E", "environment", 1)
+    try desk.write(#"{"values":{"m":"managed"}}"#, to: desk.managed)
+    try desk.write(#"{"values":{"m":"system","u":"system","s":"system"}}"#, to: desk.system)
+    let store = try desk.open(kind, arguments: ["-m", "argument", "-a", "argument"], prefix: "LAYERED_")
+    try store.register(defaults: ["s": "registered", "r": "registered"])
+    let found = try ["m", "a", "e", "u", "s", "r"].map { try store.value(forKey: $0)?.asString }
+    #expect(found == ["managed", "argument", "environment", "user", "system", "registered"])
+    // Again, from memory.
+    #expect(try store.value(forKey: "a") == "argument")
+    #expect(try plain.value(forKey: "a") == "user", "the layers of one handle are not another's")
+    #expect(try store.keys() == ["a", "e", "m", "s", "u", "whole"], "defaults do not count")
+    #expect(try store.contains("s") && !store.contains("r") && store.contains("a"))
+    #expect(desk.reported == [])
+  }
+
+  @Test(arguments: StoreUnderTest.allCases)
+  func `refuses to write what is locked, and says who locked it`(_ kind: StoreUnderTest) throws {
+    try desk.write(
+      #"{"values":{"a":1},"locked":["b"],"lockedPrefixes":["net."]}"#, to: desk.managed)
+    let store = try desk.open(kind)
+    for key in ["a", "b", "net.proxy"] {
+      let error = #expect(throws: StoreError.self) { try store.set(2, forKey: key) }
+      #expect(error?.code == .locked && error?.description.contains(desk.managed) == true)
+      #expect(throws: StoreError.self) { try store.remove(key) }
+      #expect(throws: StoreError.self) { try store.transaction { try $0.set(2, forKey: key) } }
+    }
+    try store.set(2, forKey: "free")
+    #expect(try store.storedKeys(prefix: "").map(\.text) == ["free"])
+    #expect(try store.value(forKey: "a") == 1)
+  }
+
+  @Test(arguments: StoreUnderTest.allCases)
+  func `ignores what the user stored under a key that is locked now`(_ kind: StoreUnderTest) throws {
+    try desk.write(#"{"values":{"a":"system"}}"#, to: desk.system)
+    let store = try desk.open(kind, arguments: ["-a", "argument"])
+    try store.set("user", forKey: "a")
+    try store.set("user", forKey: "b")
+    let subscription = try store.observe(.prefix(""), heard.add)
+    try desk.write(#"{"locked":["a","b"]}"#, to: desk.managed)
+    let notice = heard.first(1)[0]
+    #expect(notice.origin == .layer)
+    #expect(notice.changes.map(\.old) == ["argument", "user"] && notice.changes.map(\.new) == ["system", nil])
+    #expect(notice.changes.map(\.newLayer) == [.system, nil])
+    #expect(try store.value(forKey: "a") == "system" && store.value(forKey: "b") == nil)
+    let why = try store.explain("a")
+    #expect(why.isLocked && why.layer == .system && why.value == "system")
+    #expect(why.layers.map(\.verdict) == [.silent, .ignored, .ignored, .wins, .silent, .silent])
+    subscription.cancel()
+  }
+
+  @Test(arguments: StoreUnderTest.allCases)
+  func `stores what does not show, and changes what lies beneath it`(_ kind: StoreUnderTest) throws {
+    let store = try desk.open(kind, arguments: ["-a", "5"])
+    let subscription = try store.observe(.key(key("a")), heard.add)
+    try store.set(1, forKey: "a")
+    #expect(try store.value(forKey: "a") == 5 && store.layerHiding(key("a")) == .arguments)
+    #expect(try store.entry(for: key("a"))?.value == 1 && store.revision(of: "a") == 1)
+    let sum = try store.update("a") { $0 = .int(($0?.asInt64 ?? 0) + 1) }
+    #expect(sum == 2, "an update goes on from what is stored")
+    try store.set(1, forKey: "b")
+    try desk.write(#"{"values":{"a":9}}"#, to: desk.managed)
+    #expect(heard.first(1)[0].changes.map(\.old) == [5])
+    #expect(heard.all.map(\.origin) == [.layer], "what does not show is not told")
+    subscription.cancel()
+  }
+
+  @Test(arguments: StoreUnderTest.allCases)
+  func `hears of each state of a file, and reads it then`(_ kind: StoreUnderTest) throws {
+    let store = try desk.open(kind)
+    let seen = Monitor<[Value?]>([])
+    let subscription = try store.observe(.key(key("a")), initial: true) { _ in
+      seen.update { $0.append(try? store.value(forKey: "a")) }
+    }
+    for number: Int64 in 1...3 {
+      try desk.write("{\"values\":{\"a\":\(number)}}", to: desk.system)
+      #expect(seen.wait { $0.count > number ? $0[Int(number)] : nil } == .int(number))
+    }
+    try FileManager.default.removeItem(atPath: desk.system)
+    #expect(seen.wait { $0.count == 5 ? true : nil })
+    #expect(try store.value(forKey: "a") == nil)
+    subscription.cancel()
+  }
+
+  @Test(arguments: StoreUnderTest.allCases)
+  func `keeps the last good state of a file that breaks, and reports it once`(_ kind: StoreUnderTest) throws {
+    try desk.write(#"{"values":{"a":1,"z":1}}"#, to: desk.system)
+    let store = try desk.open(kind)
+    let subscription = try store.observe(.key(key("a")), heard.add)
+    try desk.write(#"{"values":{"a":2"#, to: desk.system)
+    #expect(desk.reports.wait { $0.first }.code == .invalid)
+    #expect(try store.value(forKey: "a") == 1)
+    let why = try store.explain("a")
+    #expect(why.layers.first { $0.layer == .system }?.problem != nil)
+    try desk.write(#"{"values":{"a":3}}"#, to: desk.system)
+    #expect(heard.first(1)[0].changes.map(\.new) == [3])
+    #expect(desk.reported.count == 1)
+    subscription.cancel()
+  }
+
+  @Test func `of a broken file at opening nothing counts, and the store opens`() throws {
+    try desk.write("no", to: desk.managed)
+    let store = try desk.open(.folder)
+    try store.set(1, forKey: "a")
+    #expect(try store.value(forKey: "a") == 1)
+    #expect(desk.reported.count == 1 && desk.reported[0].contains(desk.managed))
+  }
+
+  @Test func `moves its count with each change, and has none without files`() throws {
+    #expect(try Store.open("memory:").layersAddress == nil)
+    let store = try desk.open(.folder)
+    let word = try #require(store.layersAddress)
+    let before = word.pointee
+    let subscription = try store.observe(.prefix(""), heard.add)
+    try desk.write(#"{"values":{"a":1}}"#, to: desk.system)
+    _ = heard.first(1)
+    #expect(word.pointee > before)
+    subscription.cancel()
+  }
+
+  @Test func `never shows an older state after a newer one`() throws {
+    // A reader races a writer of the file and a writer of the store.
+    try desk.write(#"{"values":{"a":0}}"#, to: desk.system)
+    let store = try desk.open(.folder)
+    let isDone = Monitor(false)
+    let newest = Monitor<Int64>(0)
+    let subscription = try store.observe(.key(key("a"))) { notice in
+      newest.update { $0 = notice.changes[0].new?.asInt64 ?? -1 }
+    }
+    let reader = Thread {
+      var last: Int64 = 0
+      while !isDone.read(\.self) {
+        let told = newest.read(\.self)
+        let value = (try? store.value(forKey: "a"))?.asInt64 ?? -1
+        if value < last || value < told { Issue.record("read \(value) after \(max(last, told))") }
+        last = value
+      }
+    }
+    reader.start()
+    for number: Int64 in 1...20 {
+      try store.set(.int(number), forKey: "other")
+      try desk.write("{\"values\":{\"a\":\(number)}}", to: desk.system)
+      if number % 5 == 0 { #expect(newest.wait { $0 == number ? true : nil }) }
+    }
+    isDone.update { $0 = true }
+    subscription.cancel()
+  }
+
+  @Test func `registered defaults are heard of where nothing is stored`() throws {
+    let store = try desk.open(.folder)
+    try store.set(1, forKey: "there")
+    let subscription = try store.observe(.prefix(""), heard.add)
+    try store.register(defaults: ["there": 7, "absent": 8])
+    #expect(heard.first(1)[0].changes.map(\.key.text) == ["absent"])
+    try store.remove("there")
+    #expect(heard.first(2)[1].changes.map(\.new) == [7])
+    try store.register(defaults: ["absent": .null])
+    #expect(heard.first(3)[2].changes.map(\.new) == [nil])
+    subscription.cancel()
+  }
+
+  @Test func `is opened with a standard file by its identifier alone`() throws {
+    var options = StoreOptions()
+    options.managed = .standard
+    let error = #expect(throws: StoreError.self) { try Store.open(desk.folder.path + "/store", options: options) }
+    #expect(error?.code == .invalid)
+    #expect(LayerFile.standardPath(identifier: "a.b", layer: .managed) == "/etc/kept/a.b/managed.json")
+  }
+}
