@@ -9,6 +9,7 @@
 #include "FileSystem.h"
 #include "Futex.h"
 #include "Hash.h"
+#include "Inotify.h"
 #include "Slots.h"
 
 #include <errno.h>

@@ -1,10 +1,218 @@
-// Hears of changes to files.
+// Tells of changes to files: who is told, when, and by which thread. It hears of them through inotify, and in any case
+// looks every two seconds: where inotify fails, a change is only heard of later.
 
-/// One thread for all watched paths of the process.
+import CPlatform
+import Synchronization
+
+/// The watched paths of the process, and the one thread that watches them; there is none while nothing is watched.
+///
+/// A change is told once it is over, or after 200 ms of it: who replaces a file by renaming another over it is heard of
+/// 20 ms later. It may be told once too often, where the clock of the file system cannot tell two changes apart.
 final class FileWatch: Sendable {
-  final class Token: Sendable {
-    func end() {}
+  fileprivate struct Watch {
+    let path: String
+    let changed: @Sendable () -> Void
+    // What its owner has been told of.
+    var told: FileStamp
   }
-  static func begin(_ path: String, _ changed: @escaping @Sendable () -> Void) -> Token { Token() }
-  static func revive() {}
+  fileprivate struct State {
+    var watches: [Int: Watch] = [:]
+    var lastNumber = 0
+    // The thread in charge is the one with this number. It alone begins calls, and after each it looks whether it is
+    // still in charge: in the child of a fork it is not.
+    var shift = 0
+    // Set: that thread runs, or is about to.
+    var hasThread = false
+    // When to try again to start it, where that failed.
+    var retry: Int64 = 0
+    // Its descriptors, made and closed inside the monitor, so that a fork knows them. A thread that got none, as too
+    // many are open, tries again with each look.
+    var bell: EventBell?
+    var events: Int32 = -1
+    // The watch whose owner is being called, and by which thread. Nobody ends it but that thread, before the call is
+    // over.
+    var called: (number: Int, by: UInt)?
+  }
+  fileprivate struct Look {
+    let number: Int
+    let path: String
+    let told: FileStamp
+  }
+  private let state = Monitor(State())
+  // Whether something is watched and no thread runs, as in the child of a fork; changed inside the monitor.
+  private let isBereft = Atomic<Bool>(false)
+
+  static let ofThisProcess = {
+    let watch = FileWatch()
+    Fork.join(watch)
+    return watch
+  }()
+
+  private static let lookMilliseconds: Int32 = 2000
+  // How many times a change is waited for that is still going on.
+  private static let patience = 10
+
+  /// A path that is watched, until it is ended.
+  final class Token: Sendable {
+    private let number: Int
+    fileprivate init(number: Int) { self.number = number }
+
+    /// Ends the watch: no further call begins, and one that runs is waited for, unless this is called inside it.
+    func end() { ofThisProcess.end(number) }
+  }
+
+  /// Watches a file, which need not exist, nor its folder.
+  ///
+  /// Every change is told that happens from now on: begin first, and then read.
+  ///
+  /// - Parameter changed: is called on the thread of the library, with no lock held, one call at a time.
+  static func begin(_ path: String, _ changed: @escaping @Sendable () -> Void) -> Token {
+    let watch = Watch(path: path, changed: changed, told: FileStamp(of: path))
+    return Token(number: ofThisProcess.add(watch))
+  }
+
+  /// Starts the thread again in the child of a fork, for whoever reads what is watched; quick where it runs.
+  static func revive() {
+    let watch = ofThisProcess
+    if watch.isBereft.load(ordering: .relaxed) { watch.state.update { watch.startThread(&$0) } }
+  }
+
+  private func add(_ watch: Watch) -> Int {
+    state.update { state in
+      state.lastNumber += 1
+      state.watches[state.lastNumber] = watch
+      state.retry = 0
+      if state.hasThread { state.bell?.ring() } else { startThread(&state) }
+      return state.lastNumber
+    }
+  }
+
+  private func end(_ number: Int) {
+    let ended = state.update { state in
+      defer { if state.watches.isEmpty { state.bell?.ring() } }
+      return state.watches.removeValue(forKey: number)
+    }
+    let own = LibraryThread.current
+    state.wait { state -> Void? in
+      if let called = state.called, called.number == number, called.by != own { return nil }
+      return ()
+    }
+    // What its owner had captured goes with no lock held.
+    withExtendedLifetime(ended) {}
+  }
+
+  private func startThread(_ state: inout State) {
+    guard !state.hasThread, !state.watches.isEmpty, Moment.milliseconds >= state.retry else { return }
+    state.shift += 1
+    let shift = state.shift
+    state.hasThread = (try? LibraryThread.start { [self] in keepWatch(shift) }) != nil
+    if !state.hasThread { state.retry = Moment.milliseconds + Int64(Self.lookMilliseconds) }
+    isBereft.store(!state.hasThread, ordering: .relaxed)
+  }
+}
+
+extension FileWatch {
+  /// What the thread does.
+  private func keepWatch(_ shift: Int) {
+    var folders = WatchedFolders()
+    var patience = Self.patience
+    while let looks = nextLooks(shift) {
+      let (bell, events) = state.read { ($0.bell?.descriptor ?? -1, $0.events) }
+      // First the folders, then what was heard of them, then the files: whatever happens later is heard of.
+      folders.follow(looks.map(\.path), events: events)
+      if events >= 0 { kept_inotify_drain(events) }
+      let (changes, areOver) = Self.changes(looks)
+      if !areOver && patience > 0 {
+        patience -= 1
+        pause(FileStamp.settlingMilliseconds, bell: bell, events: -1)
+        continue
+      }
+      patience = Self.patience
+      for (number, stamp) in changes where !tell(number, stamp, shift) { return }
+      if pause(Self.lookMilliseconds, bell: bell, events: events) {
+        // A change often comes with others, and a busy folder must not keep us busy.
+        pause(FileStamp.settlingMilliseconds, bell: bell, events: -1)
+      }
+    }
+  }
+
+  /// What there is to look at; nil when the thread goes home.
+  private func nextLooks(_ shift: Int) -> [Look]? {
+    state.updateQuietly { state -> [Look]? in
+      guard shift == state.shift else { return nil }
+      guard !state.watches.isEmpty else {
+        state.closeDescriptors()
+        state.hasThread = false
+        return nil
+      }
+      state.openDescriptors()
+      return state.watches.map { Look(number: $0.key, path: $0.value.path, told: $0.value.told) }
+    }
+  }
+
+  /// The files that have changed, or may have, with their new stamps; and whether these changes are over.
+  private static func changes(_ looks: [Look]) -> (changes: [(Int, FileStamp)], areOver: Bool) {
+    var changes: [(Int, FileStamp)] = []
+    var areOver = true
+    for look in looks {
+      let now = FileStamp(of: look.path)
+      if look.told.vouches(for: now) { continue }
+      changes.append((look.number, now))
+      if !now.isSettled { areOver = false }
+    }
+    return (changes, areOver)
+  }
+
+  /// Calls the owner of a watch, unless that has ended; false when the thread goes home.
+  private func tell(_ number: Int, _ stamp: FileStamp, _ shift: Int) -> Bool {
+    call(number, stamp, shift)
+    return state.update { state in
+      guard shift == state.shift else { return false }
+      state.called = nil
+      return true
+    }
+  }
+
+  private func call(_ number: Int, _ stamp: FileStamp, _ shift: Int) {
+    let changed = state.updateQuietly { state -> (@Sendable () -> Void)? in
+      guard shift == state.shift, state.watches[number] != nil else { return nil }
+      state.watches[number]?.told = stamp
+      state.called = (number, LibraryThread.current)
+      return state.watches[number]?.changed
+    }
+    changed?()
+  }
+
+  /// Sleeps until the bell rings or there are events; whether there are.
+  @discardableResult
+  private func pause(_ milliseconds: Int32, bell: Int32, events: Int32) -> Bool {
+    let areEvents = kept_sleep_until_events(bell, events, milliseconds)
+    if bell >= 0 { kept_bell_silence(bell) }
+    return areEvents
+  }
+}
+
+extension FileWatch.State {
+  mutating func openDescriptors() {
+    if bell == nil { bell = try? EventBell() }
+    if events < 0 { events = kept_inotify_open() }
+  }
+
+  mutating func closeDescriptors() {
+    if events >= 0 { close(events) }
+    (bell, events) = (nil, -1)
+  }
+}
+
+extension FileWatch: ForkAware {
+  func beforeFork() {}
+
+  /// The thread is the parent's, and so are its descriptors: reading the events here would take them from it.
+  func afterForkInChild() {
+    state.update { state in
+      state.closeDescriptors()
+      (state.shift, state.hasThread, state.called) = (state.shift + 1, false, nil)
+      isBereft.store(!state.watches.isEmpty, ordering: .relaxed)
+    }
+  }
 }

@@ -1,0 +1,58 @@
+// Hearing of changes in folders: inotify, and nothing where there is none; whoever watches then looks now and then.
+#ifndef KEPT_INOTIFY_H
+#define KEPT_INOTIFY_H
+
+#include <errno.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <unistd.h>
+
+#if defined(__linux__)
+#include <sys/inotify.h>
+
+/// A descriptor that can be read without waiting; -1 with errno where there is none, or no more are allowed.
+static inline int kept_inotify_open(void) { return inotify_init1(IN_NONBLOCK | IN_CLOEXEC); }
+
+/// Hears of what comes and goes in a folder, and of changes to its files only where `files` are asked for. Asked again
+/// for the same folder, it adds. Gives the number of the watch, or -1 with errno.
+static inline int kept_inotify_add(int events, const char *folder, bool files) {
+  uint32_t names = IN_CREATE | IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF;
+  uint32_t contents = IN_DELETE | IN_MOVED_FROM | IN_MODIFY | IN_CLOSE_WRITE | IN_ATTRIB;
+  return inotify_add_watch(events, folder, names | (files ? contents : 0) | IN_ONLYDIR | IN_MASK_ADD);
+}
+
+static inline void kept_inotify_remove(int events, int watch) { inotify_rm_watch(events, watch); }
+
+/// Forgets what has happened until now; what is left after many readings is read another time.
+static inline void kept_inotify_drain(int events) {
+  char bytes[4096] __attribute__((aligned(__alignof__(struct inotify_event))));
+  for (int readings = 0; readings < 64 && read(events, bytes, sizeof bytes) > 0; readings++) continue;
+}
+
+#else
+
+static inline int kept_inotify_open(void) {
+  errno = ENOSYS;
+  return -1;
+}
+
+static inline int kept_inotify_add(int events, const char *folder, bool files) {
+  (void)events, (void)folder, (void)files;
+  errno = ENOSYS;
+  return -1;
+}
+
+static inline void kept_inotify_remove(int events, int watch) { (void)events, (void)watch; }
+
+static inline void kept_inotify_drain(int events) { (void)events; }
+
+#endif
+
+/// Sleeps until the bell rings or there are events, at most so long; -1 is no descriptor. Whether there are events.
+static inline bool kept_sleep_until_events(int bell, int events, int milliseconds) {
+  struct pollfd watched[] = {{.fd = bell, .events = POLLIN}, {.fd = events, .events = POLLIN}};
+  return poll(watched, 2, milliseconds) > 0 && watched[1].revents != 0;
+}
+
+#endif
