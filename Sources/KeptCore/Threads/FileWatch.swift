@@ -8,7 +8,7 @@ import Synchronization
 ///
 /// A change is told once it is over, or after 200 ms of it: who replaces a file by renaming another over it is heard of
 /// 20 ms later. It may be told once too often, where the clock of the file system cannot tell two changes apart.
-final class FileWatch: Sendable {
+package final class FileWatch: Sendable {
   fileprivate struct Watch {
     let path: String
     let changed: @Sendable () -> Void
@@ -53,12 +53,14 @@ final class FileWatch: Sendable {
   private static let patience = 10
 
   /// A path that is watched, until it is ended.
-  final class Token: Sendable {
+  package final class Token: Sendable {
+    private let watch: FileWatch
     private let number: Int
-    fileprivate init(number: Int) { self.number = number }
+
+    fileprivate init(_ watch: FileWatch, _ number: Int) { (self.watch, self.number) = (watch, number) }
 
     /// Ends the watch: no further call begins, and one that runs is waited for, unless this is called inside it.
-    func end() { ofThisProcess.end(number) }
+    package func end() { watch.end(number) }
   }
 
   /// Watches a file, which need not exist, nor its folder.
@@ -66,13 +68,19 @@ final class FileWatch: Sendable {
   /// Every change is told that happens from now on: begin first, and then read.
   ///
   /// - Parameter changed: is called on the thread of the library, with no lock held, one call at a time.
-  static func begin(_ path: String, _ changed: @escaping @Sendable () -> Void) -> Token {
-    let watch = Watch(path: path, changed: changed, told: FileStamp(of: path))
-    return Token(number: ofThisProcess.add(watch))
+  package static func begin(_ path: String, _ changed: @escaping @Sendable () -> Void) -> Token {
+    ofThisProcess.begin(path, changed)
   }
 
+  /// For tests, apart from what else the process watches.
+  func begin(_ path: String, _ changed: @escaping @Sendable () -> Void) -> Token {
+    Token(self, add(Watch(path: path, changed: changed, told: FileStamp(of: path))))
+  }
+
+  var hasThread: Bool { state.read(\.hasThread) }
+
   /// Starts the thread again in the child of a fork, for whoever reads what is watched; quick where it runs.
-  static func revive() {
+  package static func revive() {
     let watch = ofThisProcess
     if watch.isBereft.load(ordering: .relaxed) { watch.state.update { watch.startThread(&$0) } }
   }

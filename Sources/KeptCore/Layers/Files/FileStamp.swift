@@ -5,7 +5,7 @@ import CPlatform
 /// What the system says of a file at a path, or why it says nothing.
 ///
 /// A symbolic link in the place of the file has a stamp of its own.
-struct FileStamp: Sendable {
+package struct FileStamp: Sendable {
   /// 0, or the errno of the look: ENOENT for a file that is not there.
   let error: Int32
   private let device: UInt64

@@ -6,12 +6,12 @@
 // its key. An empty prefix locks every key.
 
 /// The state of a layer that comes from a file.
-struct LayerContents: Sendable, Equatable {
-  let values: [KeyName: Value]
+package struct LayerContents: Sendable, Equatable {
+  package let values: [KeyName: Value]
   /// The keys that are locked one by one, with those that the managed layer has a value for.
-  let locked: Set<KeyName>
+  package let locked: Set<KeyName>
   // Sorted, and none of them begins with another: of those that are not after a key only the last can begin it.
-  let lockedPrefixes: [ExactString]
+  package let lockedPrefixes: [ExactString]
 
   /// An absent file.
   init() { (values, locked, lockedPrefixes) = ([:], [], []) }

@@ -3,13 +3,13 @@
 import CPlatform
 
 /// A file that an administrator writes for the managed or the system layer.
-struct LayerFile: Sendable {
+package struct LayerFile: Sendable {
   let path: String
   let layer: Layer
   /// For tests: happens after the file was opened, before it is read.
   var beforeReading: @Sendable () -> Void = {}
 
-  init(path: String, layer: Layer) {
+  package init(path: String, layer: Layer) {
     self.path = path
     self.layer = layer
   }
@@ -17,7 +17,7 @@ struct LayerFile: Sendable {
   /// Where the file is of a program that names no other: `/etc/kept/<identifier>/managed.json` or `…/system.json`.
   static func standardPath(identifier: String, layer: Layer) -> String { "/etc/kept/\(identifier)/\(layer).json" }
 
-  enum Reading: Sendable {
+  package enum Reading: Sendable {
     /// The file is the same as before.
     case unchanged
     case read(LayerContents, FileStamp)
@@ -31,7 +31,7 @@ struct LayerFile: Sendable {
   private static let attempts = 5
 
   /// Reads the file if it is another one than that with the stamp.
-  func read(since stamp: FileStamp?) -> Reading {
+  package func read(since stamp: FileStamp?) -> Reading {
     guard !path.utf8.isEmpty, !path.utf8.contains(0) else {
       return .failed(StoreError(.invalid, "the path of the \(layer) layer is empty or holds a NUL; give another one"))
     }

@@ -1,0 +1,74 @@
+// A watch across a fork: what the child has of the parent's, and that both hear of what changes.
+
+import Foundation
+import KeptCore
+
+enum Forking {
+  /// Forks while a file is watched, and rewrites it some times; both processes must hear of it each time.
+  ///
+  /// - Returns: how many inotify descriptors the child was left with, and how many changes both have heard of.
+  static func watchInBoth(_ path: String) throws -> String {
+    let (own, childs) = (Pipe(), Pipe())
+    let parent = getpid()
+    // Says what the file holds now, to whoever waits for that.
+    let token = FileWatch.begin(path) {
+      let text = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
+      say(text, on: getpid() == parent ? own : childs)
+    }
+    try rewrite(path, "before the fork")
+    wait(for: "before the fork", on: own)
+    let child = try fork()
+    if child == 0 {
+      // It never outlives the test.
+      alarm(60)
+      let inherited = inotifyDescriptors()
+      FileWatch.revive()
+      say("inherited \(inherited)", on: childs)
+      while true { pause() }
+    }
+    defer {
+      kill(child, SIGKILL)
+      waitpid(child, nil, 0)
+      token.end()
+    }
+    let inherited = line(of: childs)
+    for change in 1...5 {
+      try rewrite(path, "change \(change)")
+      wait(for: "change \(change)", on: own)
+      wait(for: "change \(change)", on: childs)
+    }
+    return "\(inherited), both heard of 5"
+  }
+
+  /// Swift would not have us fork: a program that does so must know what it does.
+  private static func fork() throws -> pid_t {
+    guard let address = dlsym(dlopen(nil, RTLD_NOW), "fork") else { throw CocoaError(.featureUnsupported) }
+    return unsafeBitCast(address, to: (@convention(c) () -> pid_t).self)()
+  }
+
+  private static func inotifyDescriptors() -> Int {
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
+    return names.filter { name in
+      let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(name)")
+      return target?.contains("inotify") == true
+    }.count
+  }
+
+  private static func rewrite(_ path: String, _ text: String) throws {
+    try Data(text.utf8).write(to: URL(fileURLWithPath: path), options: .atomic)
+  }
+
+  private static func say(_ text: String, on pipe: Pipe) {
+    let bytes = Array((text + "\n").utf8)
+    write(pipe.fileHandleForWriting.fileDescriptor, bytes, bytes.count)
+  }
+
+  private static func wait(for text: String, on pipe: Pipe) { while line(of: pipe) != text {} }
+
+  private static func line(of pipe: Pipe) -> String {
+    var bytes: [UInt8] = []
+    var byte: UInt8 = 0
+    while read(pipe.fileHandleForReading.fileDescriptor, &byte, 1) == 1, byte != 10 { bytes.append(byte) }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+}

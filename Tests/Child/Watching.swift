@@ -1,0 +1,36 @@
+// What a child process does with layer files: it reads them as another user, and watches them.
+
+import Foundation
+import KeptCore
+
+enum Watching {
+  /// What is said of a layer file: how many values it has, or the error.
+  static func read(_ path: String) -> String {
+    switch LayerFile(path: path, layer: .managed).read(since: nil) {
+    case .unchanged: "unchanged"
+    case .read(let contents, _): "\(contents.values.count) values"
+    case .absent: "absent"
+    case .failed(let error): error.description
+    }
+  }
+
+  private static let heard = DispatchSemaphore(value: 0)
+
+  /// Begins to watch a file, for ever.
+  static func begin(_ path: String) -> String {
+    _ = FileWatch.begin(path) { heard.signal() }
+    return "ok"
+  }
+
+  /// Waits until the file has changed.
+  static func hear() -> String { heard.wait(timeout: .now() + 30) == .success ? "heard" : "heard nothing" }
+
+  /// Lets the process open no more files.
+  static func useUpDescriptors() -> String {
+    var limit = rlimit()
+    getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+    limit.rlim_cur = 3
+    setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+    return open("/dev/null", O_RDONLY) < 0 ? "ok" : "there are more"
+  }
+}

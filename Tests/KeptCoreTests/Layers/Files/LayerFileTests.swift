@@ -1,0 +1,240 @@
+// Which files are read as a layer, which are refused, and with what words.
+
+import Foundation
+import Testing
+
+@testable import KeptCore
+
+@Suite struct `A layer file` {
+  let folder: TemporaryFolder
+  let path: String
+  let file: LayerFile
+  init() throws {
+    folder = try TemporaryFolder()
+    path = folder.path + "/managed.json"
+    file = LayerFile(path: path, layer: .managed)
+  }
+
+  @Test func `is read whole, and not again while it stays the same`() throws {
+    try write(#"{"values":{"a":1}}"#)
+    let stamp = try settledStamp()
+    #expect(isUnchanged(since: stamp))
+    try write(#"{"values":{"a":2}}"#)
+    #expect(try contents(since: stamp).values == [key("a"): 2])
+  }
+
+  @Test func `has a stamp that vouches for nothing while a change could hide behind it`() throws {
+    try write(#"{"values":{"a":1}}"#)
+    var stamp = FileStamp(of: path)
+    // A machine that is busy may take longer to look than the clock to tick.
+    for _ in 0..<1000 where stamp.isSettled {
+      try write(#"{"values":{"a":1}}"#)
+      stamp = FileStamp(of: path)
+    }
+    // Another edit may be of the same tick, and of the same size.
+    #expect(!stamp.isSettled && stamp.isSame(as: stamp) && !stamp.vouches(for: stamp))
+  }
+
+  @Test(arguments: ["", "/none", "/none/deeper"]) func `is absent without a file or a folder`(below: String) {
+    #expect(isAbsent(LayerFile(path: folder.path + below + "/system.json", layer: .system)))
+  }
+
+  @Test func `is absent below a file`() throws {
+    try write("{}")
+    #expect(isAbsent(LayerFile(path: path + "/system.json", layer: .system)))
+  }
+
+  @Test func `has a place of its own for each program and layer`() {
+    #expect(LayerFile.standardPath(identifier: "com.example.player", layer: .managed)
+      == "/etc/kept/com.example.player/managed.json")
+    #expect(LayerFile.standardPath(identifier: "com.example.player", layer: .system)
+      == "/etc/kept/com.example.player/system.json")
+  }
+
+  @Test func `that is not JSON is refused, with the byte`() throws {
+    try write(#"{"values":{"a":1,}}"#)
+    let error = try failure()
+    #expect(error.code == .invalid)
+    #expect(error.offset == 17)
+    #expect(error.message.hasPrefix("\(path), the file of the managed layer"))
+  }
+
+  @Test(arguments: [[], [0xFF], Array("{}{}".utf8), Array("{\"values\":{\"a\":1}}\0".utf8), [0xEF, 0xBB, 0xBF, 0x7B, 0x7D]])
+  func `that is empty, not UTF-8 or goes on after its object is refused`(bytes: [UInt8]) throws {
+    try Data(bytes).write(to: URL(fileURLWithPath: path))
+    #expect(try failure().code == .invalid)
+  }
+
+  @Test func `that holds something else is refused, with its path`() throws {
+    try write(#"{"locks":[]}"#)
+    let error = try failure()
+    #expect(error.code == .invalid)
+    #expect(error.message.contains(path) && error.message.contains("\"locks\""))
+  }
+
+  @Test func `that everybody may write is refused until others may not`() throws {
+    try write("{}")
+    try rights(0o646)
+    let error = try failure()
+    #expect(error.code == .denied)
+    #expect(error.message.contains("chmod o-w"))
+    try rights(0o664)
+    #expect(try contents() == LayerContents())
+  }
+
+  @Test func `that may not be read is refused`() throws {
+    try write("{}")
+    try rights(0)
+    let child = try ChildProcess(opening: "memory:", asNobody: true)
+    let answer = try child.ask("layer", path)
+    #expect(answer.hasPrefix("could not read \(path)"), "\(answer)")
+    try child.finish()
+  }
+
+  @Test func `is no symbolic link, not even to a good one`() throws {
+    try write("{}", to: folder.path + "/good.json")
+    try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: folder.path + "/good.json")
+    try expectOther("a symbolic link")
+  }
+
+  @Test func `is no directory`() throws {
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+    try expectOther("a directory")
+  }
+
+  @Test func `is no FIFO, and nobody waits for its writer`() throws {
+    #expect(mkfifo(path, 0o600) == 0)
+    try expectOther("a FIFO")
+  }
+
+  @Test func `is no socket`() throws {
+    let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+    defer { close(descriptor) }
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    // The address of a socket is at most 107 bytes long.
+    let short = "/tmp/kept-test-socket-\(getpid())"
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: Array(short.utf8)) }
+    let size = socklen_t(MemoryLayout<sockaddr_un>.size)
+    let status = withUnsafePointer(to: address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(descriptor, $0, size) }
+    }
+    defer { unlink(short) }
+    #expect(status == 0)
+    #expect(try failure(of: LayerFile(path: short, layer: .managed)).message.contains("a socket"))
+  }
+
+  @Test func `is no device`() throws {
+    #expect(try failure(of: LayerFile(path: "/dev/null", layer: .system)).message.contains("a device"))
+  }
+
+  @Test func `beyond 16 MiB is refused, and is not read`() throws {
+    try write("")
+    #expect(truncate(path, (16 << 20) + 1) == 0)
+    #expect(try failure().code == .tooLarge)
+  }
+
+  @Test func `has a path`() throws {
+    for path in ["", "/etc\0/passwd"] {
+      #expect(try failure(of: LayerFile(path: path, layer: .system)).code == .invalid)
+    }
+  }
+
+  @Test func `that is swapped while it is read is read anew`() throws {
+    try write(#"{"values":{"a":1}}"#)
+    let path = path
+    var file = file
+    let rounds = Rounds()
+    file.beforeReading = {
+      guard rounds.next() == 1 else { return }
+      try? Data(#"{"values":{"a":2}}"#.utf8).write(to: URL(fileURLWithPath: path), options: .atomic)
+    }
+    #expect(try contents(of: file).values == [key("a"): 2])
+    #expect(rounds.count == 2)
+  }
+
+  @Test func `that is swapped for a link while it is read is refused`() throws {
+    try write("{}")
+    let path = path
+    var file = file
+    file.beforeReading = {
+      unlink(path)
+      symlink("/etc/passwd", path)
+    }
+    #expect(try failure(of: file).message.contains("a symbolic link"))
+  }
+
+  @Test func `that is gone while it is read is absent`() throws {
+    try write("{}")
+    let path = path
+    var file = file
+    file.beforeReading = { unlink(path) }
+    #expect(isAbsent(file))
+  }
+
+  @Test(arguments: [0, 1, 4096]) func `that is cut or grows each time is given up`(size: Int) throws {
+    try write(#"{"values":{"a":1}}"#)
+    let path = path
+    var file = file
+    let rounds = Rounds()
+    file.beforeReading = { truncate(path, off_t(size + rounds.next())) }
+    let error = try failure(of: file)
+    #expect(error.code == .busy)
+    #expect(rounds.count == 5)
+  }
+
+  private func expectOther(_ words: String) throws {
+    let error = try failure()
+    #expect(error.code == .unavailable)
+    #expect(error.message == "\(path), the file of the managed layer, is \(words), not a regular file; put the file itself there")
+  }
+
+  private func contents(of file: LayerFile? = nil, since stamp: FileStamp? = nil) throws -> LayerContents {
+    let reading = (file ?? self.file).read(since: stamp)
+    guard case .read(let contents, _) = reading else { throw Unexpected(reading: reading) }
+    return contents
+  }
+
+  private func isAbsent(_ file: LayerFile) -> Bool {
+    if case .absent = file.read(since: nil) { true } else { false }
+  }
+
+  private func isUnchanged(since stamp: FileStamp) -> Bool {
+    if case .unchanged = file.read(since: stamp) { true } else { false }
+  }
+
+  private func failure(of file: LayerFile? = nil) throws -> StoreError {
+    let reading = (file ?? self.file).read(since: nil)
+    guard case .failed(let error) = reading else { throw Unexpected(reading: reading) }
+    return error
+  }
+
+  /// Reads it until its stamp says that a change would show.
+  private func settledStamp() throws -> FileStamp {
+    while true {
+      let reading = file.read(since: nil)
+      guard case .read(_, let stamp) = reading else { throw Unexpected(reading: reading) }
+      if stamp.isSettled { return stamp }
+    }
+  }
+
+  private func write(_ text: String, to place: String? = nil) throws {
+    try Data(text.utf8).write(to: URL(fileURLWithPath: place ?? path))
+  }
+
+  private func rights(_ mode: mode_t) throws { #expect(chmod(path, mode) == 0) }
+
+  /// Counts how often the file was read.
+  private final class Rounds: Sendable {
+    private let done = Monitor(0)
+    var count: Int { done.read { $0 } }
+    func next() -> Int {
+      done.update { done in
+        done += 1
+        return done
+      }
+    }
+  }
+
+  private struct Unexpected: Error { let reading: LayerFile.Reading }
+}
