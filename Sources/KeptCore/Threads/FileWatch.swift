@@ -101,8 +101,12 @@ package final class FileWatch: Sendable {
 
   private func end(_ number: Int) {
     let ended = state.update { state in
-      defer { if state.watches.isEmpty { state.bell?.ring() } }
-      return state.watches.removeValue(forKey: number)
+      let ended = state.watches.removeValue(forKey: number)
+      if state.watches.isEmpty {
+        state.bell?.ring()
+        isBereft.store(false, ordering: .relaxed)
+      }
+      return ended
     }
     let own = LibraryThread.current
     state.wait { state -> Void? in
