@@ -25,7 +25,8 @@ public enum DeclaredType: Sendable, Hashable, CaseIterable, CustomStringConverti
 
   /// The type that a word of the schema names; nil for any other word.
   package init?(word: String) {
-    guard let type = Self.allCases.first(where: { ExactString($0.description) == ExactString(word) }) else { return nil }
+    let type = Self.allCases.first { ExactString($0.description) == ExactString(word) }
+    guard let type else { return nil }
     self = type
   }
 }

@@ -22,9 +22,10 @@ import Testing
   @Test(
     arguments: [
       ("[]", .invalid, "object"), ("{", .invalid, ""), ("{}", .invalid, "/properties"),
+      (#"{"properties":{"":{"type":"integer"}}}"#, .invalid, "key"),
       (#"{"properties":[]}"#, .invalid, "/properties"), (#"{"type":"array","properties":{}}"#, .invalid, "/type"),
-      (#"{"$id":1,"properties":{}}"#, .invalid, "/$id"), (#"{"properties":{},"required":[]}"#, .unsupported, "required"),
-      (#"{"properties":{},"$defs":{}}"#, .unsupported, "$defs"), (#"{"properties":{"":{"type":"integer"}}}"#, .invalid, "key"),
+      (#"{"$id":1,"properties":{}}"#, .invalid, "/$id"), (#"{"properties":{},"$defs":{}}"#, .unsupported, "$defs"),
+      (#"{"properties":{},"required":[]}"#, .unsupported, "required"),
       (#"{"properties":{"a":{"type":"integer","minimum":"x"}}}"#, .invalid, "/minimum"),
       (#"{"properties":{"a":{"type":"integer","format":"x"}}}"#, .unsupported, "/format"),
       (#"{"properties":{"a":true}}"#, .invalid, "JSON object"),

@@ -16,7 +16,8 @@ import Testing
   @Test func `is the same whatever the form of its numbers, and with or without comments`() throws {
     let a = try Declaration(json: #"{"type":"number","default":1,"minimum":0,"maximum":2,"enum":[1,2]}"#)
     let b = try Declaration(
-      json: #"{"type":"number","default":1.0,"minimum":0.0,"maximum":2.0,"enum":[1.0,2.0],"$comment":"c","secret":false}"#)
+      json: #"{"type":"number","default":1.0,"minimum":0.0,"maximum":2.0,"enum":[1.0,2.0],"#
+        + #""$comment":"c","secret":false}"#)
     #expect(a == b)
     #expect(a.json == #"{"default":1.0,"enum":[1.0,2.0],"maximum":2.0,"minimum":0.0,"type":"number"}"#)
   }

@@ -69,7 +69,8 @@ import Testing
       for task in 0..<8 {
         group.addTask {
           (0..<500).allSatisfy { turn in
-            declaration.refusal(of: .string("a\(task)-\(turn)")) == nil && declaration.refusal(of: .string("a\(task)\(turn)")) != nil
+            let (good, bad) = (Value.string("a\(task)-\(turn)"), Value.string("a\(task)\(turn)"))
+            return declaration.refusal(of: good) == nil && declaration.refusal(of: bad) != nil
           }
         }
       }

@@ -35,7 +35,7 @@ import Testing
 
   @Test(
     arguments: [
-      (#"{"type":"array","minItems":1}"#, "/minItems"), (#"{"type":"integer","exclusiveMinimum":1}"#, "exclusiveMinimum"),
+      (#"{"type":"array","minItems":1}"#, "/minItems"), (#"{"type":"integer","exclusiveMinimum":1}"#, "/exclusive"),
       (#"{"type":"object","properties":{"a":{"$ref":"x"}}}"#, "/properties/a/$ref"),
       (#"{"type":"integer","$ref":"x","$defs":{}}"#, "/$defs"), (#"{"type":"string","format":"email"}"#, "/format"),
       (#"{"type":"array","items":{"default":1}}"#, "/items/default"),
