@@ -319,6 +319,18 @@ static void nothing_is_reported_or_told_after_closing(void) {
   }
 }
 
+static void what_has_ended_is_closed_and_not_locked(void) {
+  kept_options options = with(fresh_file("{\"locked\":[\"k\"]}"), NULL);
+  kept_store *store = open_with(fresh_location(), &options), *transaction = NULL;
+  EXPECT(KEPT_OK, kept_begin(store, NULL, &transaction, &why));
+  kept_rollback(transaction);
+  EXPECT(KEPT_CLOSED, kept_set_int64(transaction, "k", 2, &why));
+  EXPECT(KEPT_CLOSED, kept_remove(transaction, "k", &why));
+  kept_close(store);
+  EXPECT(KEPT_CLOSED, kept_set_int64(store, "k", 2, &why));
+  EXPECT(KEPT_CLOSED, kept_remove(store, "k", &why));
+}
+
 static kept_store *to_be_closed;
 
 static void close_the_store(void *context, const kept_error *error) {
@@ -341,14 +353,12 @@ static void a_report_may_close_the_store(void) {
 
 /* Forks */
 
-/** Reads until the key has a value; the exit status tells. */
-static int child_reads(kept_store *store, const char *expected) {
+/** Reads, from memory if it can, until the key has a value; the exit status tells. */
+static int child_reads(kept_store *store, int64_t expected) {
   struct timespec moment = { 0, 5000000 };
   for (int i = 0; i < 2000; i++) {
-    char *json = NULL;
-    bool done = kept_get_json(store, "k", &json, NULL) == KEPT_OK && strcmp(json, expected) == 0;
-    kept_free(json);
-    if (done) return 0;
+    int64_t value = 0;
+    if (kept_get_int64(store, "k", &value, NULL) == KEPT_OK && value == expected) return 0;
     nanosleep(&moment, NULL);
   }
   return 1;
@@ -358,15 +368,15 @@ static void the_child_of_a_fork_reads_what_changes(void) {
   const char *path = fresh_file("{\"values\":{\"k\":1}}");
   kept_options options = with(path, NULL);
   kept_store *store = open_with(fresh_location(), &options);
-  CHECK_TEXT("1", json_of(store, "k"));
+  for (int i = 0; i < 3; i++) CHECK_INT(0, child_reads(store, 1));
   int to_child[2], status = -1;
   char byte = 0;
   CHECK_INT(0, pipe(to_child));
   pid_t child = fork();
   if (child == 0) {
-    int failed = child_reads(store, "1");
+    int failed = child_reads(store, 1);
     if (read(to_child[0], &byte, 1) != 1) failed = 1;
-    _exit(failed + 2 * child_reads(store, "2"));
+    _exit(failed + 2 * child_reads(store, 2));
   }
   put_and_await(store, path, "{\"values\":{\"k\":2}}");
   CHECK_TEXT("2", json_of(store, "k"));
@@ -410,6 +420,7 @@ int main(int argc, char **argv) {
     TEST(only_a_plain_file_that_others_cannot_write_is_read),
     TEST(a_file_that_is_replaced_all_the_time_is_read_whole),
     TEST(nothing_is_reported_or_told_after_closing),
+    TEST(what_has_ended_is_closed_and_not_locked),
     TEST(a_report_may_close_the_store),
     TEST(the_child_of_a_fork_reads_what_changes),
     TEST(the_child_of_a_fork_hears_of_a_file),
