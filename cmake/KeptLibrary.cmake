@@ -16,6 +16,7 @@ set(scratch ${PROJECT_BINARY_DIR}/swiftpm)
 # -z nodelete     a Swift runtime cannot be unloaded: dlclose() leaves it where it is
 # unchecked       Swift's checks of exclusive access abort: they run in the tests, and not in the host's process
 # --icf=safe      generic code that was compiled alike for several types is there once
+# --wrap          without the names of all Unicode characters: Sources/KeptC/ScalarNames.swift
 set(swift_build
   ${KEPT_SWIFT} build --package-path ${PROJECT_SOURCE_DIR} --scratch-path ${scratch}
   --configuration release --product KeptC
@@ -25,6 +26,7 @@ set(swift_build
   -Xlinker --version-script=${PROJECT_SOURCE_DIR}/cmake/exports.map
   -Xlinker -znodelete
   -Xlinker --icf=safe
+  -Xlinker --wrap=_swift_stdlib_getScalarName
   ${KEPT_SWIFT_FLAGS})
 
 add_custom_target(kept ALL

@@ -1,7 +1,6 @@
 // The section "Declarations" of kept.h: what a key holds.
 
 public import CKept
-import CPlatform
 import KeptCore
 
 @_cdecl("kept_declare_json") @implementation
@@ -14,7 +13,7 @@ public func kept_declare_json(
     let key = try key.key()
     let declaration: Declaration
     do throws(StoreError) {
-      declaration = try Declaration(schema.value(for: key, named: "schema"))
+      declaration = try Declaration(json: schema.text("schema"))
     } catch {
       throw error.about(key.text)
     }

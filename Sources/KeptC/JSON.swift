@@ -49,8 +49,8 @@ extension Optional where Wrapped == UnsafePointer<CChar> {
   /// Reads NUL-terminated JSON.
   ///
   /// It need not be UTF-8 yet: the reader finds the byte where it is not.
-  func value(for key: KeyName?, named name: StaticString = "json") throws(StoreError) -> Value {
-    let start = try required(name)
+  func value(for key: KeyName?) throws(StoreError) -> Value {
+    let start = try required("json")
     do {
       return try Value(
         jsonBytes: UnsafeRawBufferPointer(start: start, count: strlen(start)).assumingMemoryBound(to: UInt8.self))

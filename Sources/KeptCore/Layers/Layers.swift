@@ -24,7 +24,6 @@ final class Layers: Sendable {
       managed.isEmpty && arguments.isEmpty && environment.isEmpty && system.isEmpty && registered.isEmpty
   }
 
-
   /// The same with another state of a file.
   func replacing(_ layer: Layer, by contents: LayerContents) -> Layers {
     Layers(

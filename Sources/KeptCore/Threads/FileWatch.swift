@@ -38,6 +38,10 @@ package final class FileWatch: Sendable {
     let path: String
     let told: FileStamp
   }
+  private struct Change {
+    let number: Int
+    let stamp: FileStamp
+  }
   private let state = Monitor(State())
   // Whether something is watched and no thread runs, as in the child of a fork; changed inside the monitor.
   private let isBereft = Atomic<Bool>(false)
@@ -97,8 +101,12 @@ package final class FileWatch: Sendable {
 
   private func end(_ number: Int) {
     let ended = state.update { state in
-      defer { if state.watches.isEmpty { state.bell?.ring() } }
-      return state.watches.removeValue(forKey: number)
+      let ended = state.watches.removeValue(forKey: number)
+      if state.watches.isEmpty {
+        state.bell?.ring()
+        isBereft.store(false, ordering: .relaxed)
+      }
+      return ended
     }
     let own = LibraryThread.current
     state.wait { state -> Void? in
@@ -129,14 +137,17 @@ extension FileWatch {
       // First the folders, then what was heard of them, then the files: whatever happens later is heard of.
       folders.follow(looks.map(\.path), events: events)
       if events >= 0 { kept_inotify_drain(events) }
-      let (changes, areOver) = Self.changes(looks)
+      let changes = Self.changes(looks)
+      let areOver = changes.allSatisfy(\.stamp.isSettled)
+      for change in changes where change.stamp.isSettled || patience == 0 {
+        guard tell(change, shift) else { return }
+      }
       if !areOver && patience > 0 {
         patience -= 1
         pause(FileStamp.settlingMilliseconds, bell: bell, events: -1)
         continue
       }
       patience = Self.patience
-      for (number, stamp) in changes where !tell(number, stamp, shift) { return }
       if pause(Self.lookMilliseconds, bell: bell, events: events) {
         // A change often comes with others, and a busy folder must not keep us busy.
         pause(FileStamp.settlingMilliseconds, bell: bell, events: -1)
@@ -158,22 +169,19 @@ extension FileWatch {
     }
   }
 
-  /// The files that have changed, or may have, with their new stamps; and whether these changes are over.
-  private static func changes(_ looks: [Look]) -> (changes: [(Int, FileStamp)], areOver: Bool) {
-    var changes: [(Int, FileStamp)] = []
-    var areOver = true
+  /// The files that have changed, or may have.
+  private static func changes(_ looks: [Look]) -> [Change] {
+    var changes: [Change] = []
     for look in looks {
       let now = FileStamp(of: look.path)
-      if look.told.vouches(for: now) { continue }
-      changes.append((look.number, now))
-      if !now.isSettled { areOver = false }
+      if !look.told.vouches(for: now) { changes.append(Change(number: look.number, stamp: now)) }
     }
-    return (changes, areOver)
+    return changes
   }
 
   /// Calls the owner of a watch, unless that has ended; false when the thread goes home.
-  private func tell(_ number: Int, _ stamp: FileStamp, _ shift: Int) -> Bool {
-    call(number, stamp, shift)
+  private func tell(_ change: Change, _ shift: Int) -> Bool {
+    call(change, shift)
     return state.update { state in
       guard shift == state.shift else { return false }
       state.called = nil
@@ -181,12 +189,12 @@ extension FileWatch {
     }
   }
 
-  private func call(_ number: Int, _ stamp: FileStamp, _ shift: Int) {
+  private func call(_ change: Change, _ shift: Int) {
     let changed = state.updateQuietly { state -> (@Sendable () -> Void)? in
-      guard shift == state.shift, state.watches[number] != nil else { return nil }
-      state.watches[number]?.told = stamp
-      state.called = (number, LibraryThread.current)
-      return state.watches[number]?.changed
+      guard shift == state.shift, state.watches[change.number] != nil else { return nil }
+      state.watches[change.number]?.told = change.stamp
+      state.called = (change.number, LibraryThread.current)
+      return state.watches[change.number]?.changed
     }
     changed?()
   }

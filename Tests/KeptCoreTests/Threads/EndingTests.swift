@@ -25,7 +25,7 @@ import Testing
       writing.update { $0 = true }
     }
     let violations = Monitor(0)
-    for _ in 0..<50 {
+    for _ in 0..<20 {
       let (isEnded, calls) = (Monitor(false), Monitor(0))
       let token = FileWatch.begin(path) {
         calls.update { $0 += 1 }

@@ -124,14 +124,16 @@ import Testing
   }
 
   @Test func `is heard of once for each change, and not for those of its neighbours`() throws {
-    try following { file in
-      for number in 1...20 {
-        try write(number, to: folder.path + "/etc/player/neighbour.json")
-        try replace(number)
-        #expect(file.becomes("a = \(number)"))
-      }
-      #expect(file.changes <= 20)
+    // Watched apart: a file that another test changes all the time lets the thread run out of patience.
+    let file = FollowedFile(path, by: FileWatch())
+    defer { file.end() }
+    for number in 1...20 {
+      try write(number, to: path + ".neighbour")
+      try write(number, to: path + ".new")
+      #expect(rename(path + ".new", path) == 0)
+      #expect(file.becomes("a = \(number)"))
     }
+    #expect(file.changes == 20)
   }
 
   @Test func `is heard of without waiting for the next look`() throws {

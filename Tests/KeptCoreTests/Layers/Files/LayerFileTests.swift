@@ -45,10 +45,8 @@ import Testing
   }
 
   @Test func `has a place of its own for each program and layer`() {
-    #expect(LayerFile.standardPath(identifier: "com.example.player", layer: .managed)
-      == "/etc/kept/com.example.player/managed.json")
-    #expect(LayerFile.standardPath(identifier: "com.example.player", layer: .system)
-      == "/etc/kept/com.example.player/system.json")
+    let paths = [Layer.managed, .system].map { LayerFile.standardPath(identifier: "com.example.player", layer: $0) }
+    #expect(paths == ["/etc/kept/com.example.player/managed.json", "/etc/kept/com.example.player/system.json"])
   }
 
   @Test func `that is not JSON is refused, with the byte`() throws {
@@ -59,7 +57,7 @@ import Testing
     #expect(error.message.hasPrefix("\(path), the file of the managed layer"))
   }
 
-  @Test(arguments: [[], [0xFF], Array("{}{}".utf8), Array("{\"values\":{\"a\":1}}\0".utf8), [0xEF, 0xBB, 0xBF, 0x7B, 0x7D]])
+  @Test(arguments: [[], [0xFF], Array("{}{}".utf8), Array("{}\0".utf8), [0xEF, 0xBB, 0xBF, 0x7B, 0x7D]])
   func `that is empty, not UTF-8 or goes on after its object is refused`(bytes: [UInt8]) throws {
     try Data(bytes).write(to: URL(fileURLWithPath: path))
     #expect(try failure().code == .invalid)
@@ -186,7 +184,7 @@ import Testing
   private func expectOther(_ words: String) throws {
     let error = try failure()
     #expect(error.code == .unavailable)
-    #expect(error.message == "\(path), the file of the managed layer, is \(words), not a regular file; put the file itself there")
+    #expect(error.message.hasPrefix("\(path), the file of the managed layer, is \(words), not a regular file; "))
   }
 
   private func contents(of file: LayerFile? = nil, since stamp: FileStamp? = nil) throws -> LayerContents {

@@ -34,7 +34,10 @@ final class Wreck {
 
   /// Gives each declaration that can be read from either end of the table, or by a key that the log names.
   func forEachDeclaration(_ body: (KeyName, Declaration) throws(StoreError) -> Void) throws(StoreError) {
-    for sql: StaticString in ["SELECT key, schema FROM declaration ORDER BY 1", "SELECT key, schema FROM declaration ORDER BY 1 DESC"] {
+    let fromBothEnds: [StaticString] = [
+      "SELECT key, schema FROM declaration ORDER BY 1", "SELECT key, schema FROM declaration ORDER BY 1 DESC",
+    ]
+    for sql in fromBothEnds {
       guard let rows = try? connection.statement(sql) else { continue }
       defer { rows.reset() }
       while (try? rows.step()) == true {

@@ -4,7 +4,9 @@
 ///
 /// It asks SQLite on every read. Writers that have the permission may be at work meanwhile; what they commit is seen.
 final class ReadOnlyStorage: Storage {
-  let abilities: StorageAbilities = [.sharedBetweenProcesses, .atomicBatch, .revisions, .durable, .pushesChanges, .declarations]
+  let abilities: StorageAbilities = [
+    .sharedBetweenProcesses, .atomicBatch, .revisions, .durable, .pushesChanges, .declarations,
+  ]
   // It cannot know whether somebody has committed.
   let generation: UInt64 = 1
 
