@@ -79,7 +79,7 @@ extension StoryValue {
       case .otherProcess: "other"
       case .initial: "initial"
       case .several: "several"
-      case .layer: "layer"
+        case .layer: "layer"
       }
     func text(_ value: Value?) -> StoryValue { value.map { .text($0.json) } ?? .null }
     self = .object([
@@ -89,7 +89,12 @@ extension StoryValue {
       "missed": .bool(notice.mayHaveMissed),
       "origin": .text(origin),
       "changes": .list(
-        notice.changes.map { .object(["key": .text($0.key.text), "old": text($0.old), "new": text($0.new)]) }),
+        notice.changes.map { change in
+          .object([
+            "key": .text(change.key.text), "old": text(change.old), "new": text(change.new),
+            "layer": .text(change.newLayer?.description ?? "none"), "secret": .bool(change.isSecret),
+          ])
+        }),
     ])
   }
 }
