@@ -79,7 +79,7 @@ extension StoryValue {
       case .otherProcess: "other"
       case .initial: "initial"
       case .several: "several"
-        case .layer: "layer"
+      case .layer: "layer"
       }
     func text(_ value: Value?) -> StoryValue { value.map { .text($0.json) } ?? .null }
     self = .object([
