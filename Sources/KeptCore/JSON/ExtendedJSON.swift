@@ -18,7 +18,7 @@ extension ExactString {
 extension JSONWalk {
   /// The value of an object that has a key with a dollar sign in front.
   mutating func extended(_ members: [JSONMember], at offset: Int) throws(StoreError) -> Value {
-    guard members.count == 1, let member = members.first else { throw Self.unknownForm(at: offset) }
+    guard members.count == 1, let member = members.first else { return try unknownForm(members, at: offset) }
     switch member.key {
     case "$numberULong": return try unsignedInteger(member.node, at: offset)
     case "$numberLong": return try integer(member.node, at: offset)
@@ -26,14 +26,17 @@ extension JSONWalk {
     case "$binary": return try bytes(member.node, at: offset)
     case "$date": return try date(member.node, at: offset)
     case "$literal": return try literal(member.node, at: offset)
-    default: throw Self.unknownForm(at: offset)
+    default: return try unknownForm(members, at: offset)
     }
   }
 
-  private static func unknownForm(at offset: Int) -> StoreError {
-    StoreError(
-      .invalid, offset: offset,
-      "an object has a key that begins with $ and is no known form; wrap the object as {\"$literal\":{…}}")
+  private mutating func unknownForm(_ members: [JSONMember], at offset: Int) throws(StoreError) -> Value {
+    guard isSchema else {
+      throw StoreError(
+        .invalid, offset: offset,
+        "an object has a key that begins with $ and is no known form; wrap the object as {\"$literal\":{…}}")
+    }
+    return try dictionary(members, at: offset)
   }
 
   private func unsignedInteger(_ node: OpaquePointer?, at offset: Int) throws(StoreError) -> Value {

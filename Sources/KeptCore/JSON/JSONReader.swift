@@ -14,11 +14,20 @@ extension Value {
     self = try result.get()
   }
 
+  /// Reads a JSON Schema: an object with keys such as `$id`, which are no known form, is taken as it is.
+  package init(schemaJSON text: String) throws(StoreError) {
+    var text = text
+    let result = text.withUTF8 { bytes in
+      Result { () throws(StoreError) in try Value(jsonBytes: bytes, isSchema: true) }
+    }
+    self = try result.get()
+  }
+
   /// Reads a value from the bytes of a JSON text; no terminator is needed.
-  package init(jsonBytes bytes: UnsafeBufferPointer<UInt8>) throws(StoreError) {
+  package init(jsonBytes bytes: UnsafeBufferPointer<UInt8>, isSchema: Bool = false) throws(StoreError) {
     let findings = try JSONScanner.scan(bytes)
     let tree = try JSONTree(bytes)
-    var walk = JSONWalk(findings)
+    var walk = JSONWalk(findings, isSchema: isSchema)
     let value = try walk.value(tree.root)
     try value.checkSize(offset: 0)
     self = value

@@ -39,8 +39,11 @@ struct JSONWalk {
   private var containers: [Int].Iterator
   private var doubles: [Double].Iterator
   private var depth = 0
+  /// Whether the text is a JSON Schema, whose words may begin with a dollar sign.
+  let isSchema: Bool
 
-  init(_ findings: JSONFindings) {
+  init(_ findings: JSONFindings, isSchema: Bool = false) {
+    self.isSchema = isSchema
     containers = findings.containers.makeIterator()
     doubles = findings.doubles.makeIterator()
   }

@@ -1,0 +1,102 @@
+// Many declarations in one file, which a program ships for all of its languages.
+
+import CPlatform
+
+/// The declarations of one JSON Schema object: each member of its `properties` declares a key.
+public struct DeclarationList: Sendable {
+  /// In the order of the keys' bytes.
+  public let declarations: [(key: KeyName, declaration: Declaration)]
+  /// The canonical text: type and properties, without what only tells about the file.
+  public let json: String
+
+  /// Reads the declarations of a text.
+  ///
+  /// Throws what ``Declaration`` throws, about the key.
+  public init(json text: String) throws(StoreError) {
+    guard let root = try Value(schemaJSON: text).asDictionary else {
+      throw StoreError(.invalid, "a list of declarations is a JSON object with \"properties\"")
+    }
+    var declarations: [(key: KeyName, declaration: Declaration)] = []
+    var canonical: [(ExactString, Value)] = []
+    for member in try Self.properties(root) {
+      let key = try KeyName(member.key.text)
+      do {
+        let declaration = try RootSchema(member.value)
+        declarations.append((key, Declaration(declaration)))
+        canonical.append((member.key, declaration.canonical))
+      } catch {
+        throw error.about(key.text)
+      }
+    }
+    self.declarations = declarations
+    json = Value.dictionary(["properties": .dictionary(ValueDictionary(canonical)), "type": "object"]).json
+  }
+
+  /// Reads the declarations of a file, whose path stands before the reason when that fails.
+  public init(contentsOf path: String) throws(StoreError) {
+    let text = try Self.text(of: path)
+    do {
+      try self.init(json: text)
+    } catch {
+      throw StoreError(error.code, key: error.key, offset: error.offset, "\(path): \(error.message)")
+    }
+  }
+
+  /// The member `properties`, once all others are known to be fine.
+  private static func properties(_ root: ValueDictionary) throws(StoreError) -> ValueDictionary {
+    for member in root {
+      switch member.key {
+      case "properties": continue
+      case "type":
+        guard member.value == "object" else {
+          throw StoreError(.invalid, "the list of declarations must have the type \"object\" at /type")
+        }
+      case "$schema", "$id", "$comment", "title", "description":
+        guard member.value.kind == .string else {
+          throw StoreError(.invalid, "the list of declarations takes text at /\(member.key), not \(member.value.described)")
+        }
+      default:
+        throw StoreError(
+          .unsupported,
+          "the list of declarations has the word \"\(Excerpt.of(member.key.text))\", which is not known "
+            + "there; leave it out, or put it into a key's declaration")
+      }
+    }
+    guard let properties = root["properties"]?.asDictionary else {
+      throw StoreError(.invalid, "the list of declarations needs an object at /properties, with the keys")
+    }
+    return properties
+  }
+}
+
+// MARK: - Files
+
+extension DeclarationList {
+  private static func text(of path: String) throws(StoreError) -> String {
+    // A FIFO would be waited for.
+    let file = kept_open_file(path, O_RDONLY | O_NONBLOCK, 0)
+    guard file >= 0 else { throw .system("open", path) }
+    defer { close(file) }
+    var status = stat()
+    guard fstat(file, &status) == 0 else { throw .system("look at", path) }
+    guard UInt32(status.st_mode) & UInt32(S_IFMT) == UInt32(S_IFREG) else {
+      throw StoreError(.invalid, "\(path) is not a file; give the path of a list of declarations")
+    }
+    let bytes = try bytes(of: file, path)
+    guard let text = bytes.withUnsafeBufferPointer({ String(exactly: $0) }) else {
+      throw StoreError(.invalid, "\(path) is not UTF-8; encode it as UTF-8")
+    }
+    return text
+  }
+
+  private static func bytes(of file: Int32, _ path: String) throws(StoreError) -> [UInt8] {
+    var bytes: [UInt8] = []
+    var part = [UInt8](repeating: 0, count: 64 << 10)
+    while bytes.count <= Limits.valueBytes {
+      let count = read(file, &part, part.count)
+      if count == 0 { return bytes }
+      if count > 0 { bytes.append(contentsOf: part[..<count]) } else if kept_errno() != EINTR { throw .system("read", path) }
+    }
+    throw StoreError(.tooLarge, "\(path) has more than \(Limits.valueBytes) bytes; split it")
+  }
+}

@@ -1,0 +1,47 @@
+// How a message names a place inside a value or a schema: /frame/width, as RFC 6901 writes it.
+
+/// The way from a root to a place inside.
+struct JSONPointer: CustomStringConvertible {
+  private var steps: [String] = []
+
+  var isRoot: Bool { steps.isEmpty }
+
+  mutating func enter(_ name: ExactString) { steps.append(name.text) }
+  mutating func enter(_ index: Int) { steps.append(index.description) }
+  mutating func leave() { steps.removeLast() }
+
+  /// The pointer; of a long one the end, which says most.
+  var description: String {
+    var text = ""
+    for step in steps {
+      text.unicodeScalars.append("/")
+      for scalar in step.unicodeScalars {
+        switch scalar {
+        case "~": text += "~0"
+        case "/": text += "~1"
+        default: text.unicodeScalars.append(scalar)
+        }
+      }
+    }
+    let scalars = text.unicodeScalars
+    return scalars.count <= 100 ? text : "…" + String(String.UnicodeScalarView(scalars.suffix(100)))
+  }
+}
+
+/// Text as a message shows it: a message has to fit into the caller's `kept_error`.
+enum Excerpt {
+  static let length = 60
+
+  static func of(_ text: String) -> String {
+    text.utf8.count <= length ? text : String(text.unicodeScalars.prefix(length)) + "…"
+  }
+
+  /// The canonical JSON of a value, cut.
+  static func of(_ value: Value) -> String {
+    switch value {
+    case .string(let text): of(Value.string(String(text.unicodeScalars.prefix(length + 1))).json)
+    case .bytes(let bytes): of(Value.bytes(Array(bytes.prefix(length))).json)
+    default: of(value.json)
+    }
+  }
+}

@@ -1,0 +1,113 @@
+// Patterns: PCRE2 searches a text, for so long and no longer.
+
+import CPCRE2
+
+/// A compiled pattern; it is found anywhere in a text unless it says `^` or `$`.
+final class Pattern: @unchecked Sendable {
+  let text: String
+  // Never changed once it is compiled; each search has data of its own.
+  private let code: OpaquePointer
+
+  /// The longest pattern, in bytes.
+  static let longest = 1024
+
+  /// Throws `invalid`, with the byte of the pattern that is wrong.
+  init(_ text: String) throws(StoreError) {
+    let count = text.utf8.count
+    guard count <= Self.longest else {
+      throw StoreError(.invalid, "a pattern has \(count) bytes; at most \(Self.longest) are allowed")
+    }
+    var error: Int32 = 0
+    var offset = 0
+    guard let code = Self.compile(text, &error, &offset) else {
+      throw StoreError(.invalid, "the pattern does not compile: \(Self.message(error)), at byte \(offset) of it")
+    }
+    self.text = text
+    self.code = code
+  }
+
+  deinit { pcre2_code_free_8(code) }
+
+  private static func compile(_ text: String, _ error: inout Int32, _ offset: inout Int) -> OpaquePointer? {
+    guard let context = pcre2_compile_context_create_8(nil) else { return nil }
+    defer { pcre2_compile_context_free_8(context) }
+    // What else would depend on how the library was built.
+    pcre2_set_newline_8(context, UInt32(PCRE2_NEWLINE_LF))
+    pcre2_set_bsr_8(context, UInt32(PCRE2_BSR_UNICODE))
+    // `$` is the end, also before a last line feed, as in JSON Schema. The callouts count the work.
+    let options = PCRE2_UTF | PCRE2_DOLLAR_ENDONLY | PCRE2_NEVER_BACKSLASH_C | PCRE2_AUTO_CALLOUT
+    return ExactString(text).withBytes { bytes in
+      // No bytes may have no address, which PCRE2 does not take.
+      withUnsafePointer(to: 0) { nothing in
+        pcre2_compile_8(bytes.baseAddress ?? nothing, bytes.count, UInt32(options), &error, &offset, context)
+      }
+    }
+  }
+
+  private static func message(_ error: Int32) -> String {
+    var text = [UInt8](repeating: 0, count: 256)
+    let count = pcre2_get_error_message_8(error, &text, text.count)
+    return String(decoding: text.prefix(max(0, Int(count))), as: UTF8.self)
+  }
+}
+
+// MARK: - Searching
+
+extension Pattern {
+  enum Outcome {
+    case found, notFound
+    /// A limit was reached; nothing is known.
+    case tooLong
+  }
+
+  func search(_ subject: String) -> Outcome {
+    var work = Work()
+    let result = ExactString(subject).withBytes { bytes in
+      withUnsafeMutablePointer(to: &work) { work in
+        withUnsafePointer(to: 0) { nothing in search(bytes.baseAddress ?? nothing, bytes.count, work) }
+      }
+    }
+    return result >= 0 ? .found : result == PCRE2_ERROR_NOMATCH ? .notFound : .tooLong
+  }
+
+  private func search(_ start: UnsafePointer<UInt8>, _ count: Int, _ work: UnsafeMutablePointer<Work>) -> Int32 {
+    guard let context = pcre2_match_context_create_8(nil) else { return PCRE2_ERROR_NOMEMORY }
+    defer { pcre2_match_context_free_8(context) }
+    guard let data = pcre2_match_data_create_8(1, nil) else { return PCRE2_ERROR_NOMEMORY }
+    defer { pcre2_match_data_free_8(data) }
+    pcre2_set_match_limit_8(context, Work.most)
+    pcre2_set_depth_limit_8(context, Work.most)
+    pcre2_set_heap_limit_8(context, Work.kibibytes)
+    pcre2_set_callout_8(context, { block, work in Work.count(block, work) }, work)
+    // A string of Swift is UTF-8 always.
+    return pcre2_match_8(code, start, count, 0, UInt32(PCRE2_NO_UTF_CHECK), data, context)
+  }
+}
+
+/// What a search has cost.
+///
+/// PCRE2's own limits begin anew at each place where a match may start, and do not count how far one step of a pattern
+/// reads: `a+b` would read a text of 16 MiB of `a` 16 million times. The count is the same on every machine, so that
+/// what one process may write does not depend on how busy it is.
+private struct Work {
+  private var steps: UInt32 = 0
+  private var bytes = 0
+  private var position = 0
+
+  /// The most steps of a search, and the most places to come back to.
+  static let most: UInt32 = 1_000_000
+  /// The most bytes that the steps may pass over.
+  static let mostBytes = 64 << 20
+  /// The most memory for places to come back to.
+  static let kibibytes: UInt32 = 64 << 10
+
+  /// Called by PCRE2 before each step.
+  static func count(_ block: UnsafeMutablePointer<pcre2_callout_block_8>?, _ work: UnsafeMutableRawPointer?) -> Int32 {
+    guard let block, let work = work?.assumingMemoryBound(to: Work.self) else { return PCRE2_ERROR_CALLOUT }
+    let position = block.pointee.current_position
+    work.pointee.steps += 1
+    work.pointee.bytes += abs(position - work.pointee.position)
+    work.pointee.position = position
+    return work.pointee.steps > most || work.pointee.bytes > mostBytes ? PCRE2_ERROR_CALLOUT : 0
+  }
+}

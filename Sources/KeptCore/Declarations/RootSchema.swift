@@ -1,0 +1,85 @@
+// The words that only a whole declaration has: default, summary, secret.
+
+/// A declaration while it is read.
+struct RootSchema {
+  let schema: Schema
+  let canonical: Value
+  let type: DeclaredType
+  let defaultValue: Value?
+  let summary: String?
+  let isSecret: Bool
+
+  static func has(_ word: ExactString) -> Bool {
+    switch word {
+    case "default", "summary", "secret": true
+    default: false
+    }
+  }
+
+  init(_ value: Value) throws(StoreError) {
+    guard case .dictionary = value, let words = try value.checkedForStore().asDictionary else {
+      throw StoreError(
+        .invalid, "a declaration is a JSON object such as {\"type\":\"integer\"}, not \(value.described)")
+    }
+    // Before patterns are compiled, and everything else that takes time.
+    try Self.checkSize(value.jsonByteCount)
+    var reader = SchemaReader(isSecret: Self.mayBeSecret(words))
+    var (schema, canonical) = try reader.read(words, isRoot: true)
+    isSecret = try reader.word("secret", of: words, Self.flag) ?? false
+    summary = try reader.word("summary", of: words, Self.line)
+    defaultValue = try reader.word("default", of: words) { reader, value throws(StoreError) in
+      try reader.fitting(value, schema, called: "the default")
+    }
+    if let defaultValue { canonical["default"] = defaultValue }
+    if !isSecret { canonical["secret"] = nil }
+    type = try reader.declaredType(words)
+    self.schema = schema
+    self.canonical = .dictionary(canonical)
+    // A normalised number can be longer.
+    try Self.checkSize(self.canonical.jsonByteCount)
+  }
+
+  /// Whether messages must hold back values, also when `secret` itself is wrong.
+  static func mayBeSecret(_ words: ValueDictionary) -> Bool {
+    words["secret"].map { $0 != false } ?? false
+  }
+
+  private static func flag(_ reader: SchemaReader, _ value: Value) throws(StoreError) -> Bool {
+    guard let flag = value.asBool else { throw reader.wrong(.invalid, "the word is true or false, not \(value.described)") }
+    return flag
+  }
+
+  private static func line(_ reader: SchemaReader, _ value: Value) throws(StoreError) -> String {
+    try reader.text(value)
+  }
+
+  /// Throws `tooLarge` for a text that no declaration may have.
+  private static func checkSize(_ count: Int) throws(StoreError) {
+    guard count <= Declaration.largestText else {
+      throw StoreError(
+        .tooLarge,
+        "the declaration has \(count) bytes as canonical JSON; at most \(Declaration.largestText) are allowed")
+    }
+  }
+}
+
+extension SchemaReader {
+  /// Reads a word of the root; nil where it is not there.
+  fileprivate mutating func word<Result>(
+    _ name: ExactString, of words: ValueDictionary,
+    _ read: (SchemaReader, Value) throws(StoreError) -> Result
+  ) throws(StoreError) -> Result? {
+    guard let value = words[name] else { return nil }
+    place.enter(name)
+    defer { place.leave() }
+    return try read(self, value)
+  }
+
+  /// The one type of a key, which has been found to be known.
+  fileprivate func declaredType(_ words: ValueDictionary) throws(StoreError) -> DeclaredType {
+    guard let type = words["type"]?.asString.flatMap({ DeclaredType(word: $0) }) else {
+      throw wrong(.invalid, "it has no type")
+    }
+    return type
+  }
+}

@@ -1,0 +1,106 @@
+// What the words of a schema take, and which types they apply to.
+
+extension SchemaReader {
+  /// The types that a schema allows.
+  mutating func types(_ words: ValueDictionary, isRoot: Bool) throws(StoreError) -> TypeSet {
+    guard let value = words["type"] else {
+      guard !isRoot else { throw wrong(.invalid, "it has no \"type\"; give it \(Self.knownTypes)") }
+      guard let choices = words["enum"] else { return .all }
+      return try types(ofChoices: choices)
+    }
+    place.enter("type")
+    defer { place.leave() }
+    if isRoot, value.kind != .string {
+      throw wrong(.invalid, "the type of a key is one word, not \(value.described); give it \(Self.knownTypes)")
+    }
+    guard let several = value.asArray else { return try type(value, orNull: !isRoot) }
+    var types: TypeSet = []
+    for word in several {
+      let type = try type(word, orNull: true)
+      guard types.isDisjoint(with: type) else { throw wrong(.invalid, "\(type) is there twice; leave one out") }
+      types.formUnion(type)
+    }
+    guard !types.isEmpty else { throw wrong(.invalid, "no value could have no type at all; name one or more") }
+    return types
+  }
+
+  private func type(_ word: Value, orNull: Bool) throws(StoreError) -> TypeSet {
+    guard let text = word.asString else {
+      throw wrong(.invalid, "a type is a word, not \(word.described); give \(Self.knownTypes)")
+    }
+    if let type = DeclaredType(word: text) { return TypeSet(type) }
+    guard ExactString(text) == "null" else {
+      throw wrong(.invalid, "there is no type \"\(Excerpt.of(text))\"; give \(Self.knownTypes)")
+    }
+    guard orNull else { throw wrong(.invalid, "no key holds null; give \(Self.knownTypes)") }
+    return .null
+  }
+
+  private static var knownTypes: String { TypeSet.all.subtracting(.null).description }
+
+  /// The type of the choices, where a schema does not say it: then all must have one, or be null.
+  private mutating func types(ofChoices value: Value) throws(StoreError) -> TypeSet {
+    var types: TypeSet = []
+    for choice in value.asArray ?? [] { types.formUnion(TypeSet(choice.kind)) }
+    guard types.subtracting(.null).rawValue.nonzeroBitCount <= 1 else {
+      place.enter("enum")
+      throw wrong(.invalid, "the choices are of mixed kinds, \(types); name them in \"type\" if that is meant")
+    }
+    return types
+  }
+
+  /// Throws `invalid` for a word that could judge no value of the types.
+  func checkApplies(to sensible: TypeSet, of types: TypeSet) throws(StoreError) {
+    guard types.isDisjoint(with: sensible) else { return }
+    throw wrong(.invalid, "the word applies to \(sensible), and the type is \(types); leave it out")
+  }
+
+  /// A bound, in the form of the type where it has one.
+  func bound(_ value: Value, of types: TypeSet) throws(StoreError) -> Value {
+    try checkApplies(to: [.integer, .number], of: types)
+    switch value {
+    case .int, .uint: break
+    case .double(let number) where number.isFinite: break
+    default: throw wrong(.invalid, "a bound is a finite number, not \(Excerpt.of(value))")
+    }
+    let type = types.intersection([.integer, .number])
+    return type == [.integer, .number] ? value : type.form(of: value) ?? value
+  }
+
+  func length(_ value: Value, of types: TypeSet) throws(StoreError) -> Int {
+    try checkApplies(to: [.string, .bytes], of: types)
+    guard let length = value.asInt64, length >= 0 else {
+      throw wrong(.invalid, "a length is an integer from 0, not \(Excerpt.of(value))")
+    }
+    return Int(length)
+  }
+
+  func pattern(_ value: Value, of types: TypeSet) throws(StoreError) -> Pattern {
+    try checkApplies(to: .string, of: types)
+    let text = try text(value)
+    do {
+      return try Pattern(text)
+    } catch {
+      throw wrong(error.code, error.message)
+    }
+  }
+
+  func text(_ value: Value) throws(StoreError) -> String {
+    guard let text = value.asString else { throw wrong(.invalid, "the word takes text, not \(value.described)") }
+    return text
+  }
+
+  /// Names of members, each once.
+  func names(_ value: Value) throws(StoreError) -> [ExactString] {
+    guard let elements = value.asArray else {
+      throw wrong(.invalid, "the word takes an array of names, not \(value.described)")
+    }
+    var names: [ExactString] = []
+    for element in elements { names.append(ExactString(try text(element))) }
+    let sorted = names.inOrder { $0 }
+    for (name, next) in zip(sorted, sorted.dropFirst()) where name == next {
+      throw wrong(.invalid, "the name \"\(Excerpt.of(name.text))\" is there twice; leave one out")
+    }
+    return sorted
+  }
+}

@@ -1,0 +1,73 @@
+// Which types a value may have, and the form that it takes as one of them.
+
+/// Some of the declared types, and null.
+struct TypeSet: OptionSet, Sendable {
+  let rawValue: UInt16
+
+  static var boolean: TypeSet { TypeSet(rawValue: 1) }
+  static var integer: TypeSet { TypeSet(rawValue: 2) }
+  static var number: TypeSet { TypeSet(rawValue: 4) }
+  static var string: TypeSet { TypeSet(rawValue: 8) }
+  static var bytes: TypeSet { TypeSet(rawValue: 16) }
+  static var date: TypeSet { TypeSet(rawValue: 32) }
+  static var array: TypeSet { TypeSet(rawValue: 64) }
+  static var object: TypeSet { TypeSet(rawValue: 128) }
+  static var null: TypeSet { TypeSet(rawValue: 256) }
+  static var all: TypeSet { TypeSet(rawValue: 511) }
+
+  init(rawValue: UInt16) { self.rawValue = rawValue }
+
+  init(_ type: DeclaredType) {
+    switch type {
+    case .boolean: self = .boolean
+    case .integer: self = .integer
+    case .number: self = .number
+    case .string: self = .string
+    case .bytes: self = .bytes
+    case .date: self = .date
+    case .array: self = .array
+    case .object: self = .object
+    }
+  }
+
+  /// The type of the values of a kind.
+  init(_ kind: Value.Kind) {
+    switch kind {
+    case .null: self = .null
+    case .bool: self = .boolean
+    case .int, .uint: self = .integer
+    case .double: self = .number
+    case .string: self = .string
+    case .bytes: self = .bytes
+    case .date: self = .date
+    case .array: self = .array
+    case .dictionary: self = .object
+    }
+  }
+
+  /// A value in the form of one of the types; nil if none can hold it unaltered.
+  @inline(__always)
+  func form(of value: Value) -> Value? {
+    contains(TypeSet(value.kind)) ? value : converted(value)
+  }
+
+  private func converted(_ value: Value) -> Value? {
+    switch value {
+    case .int, .uint:
+      contains(.number) ? value.asDouble.map { .double($0) } : nil
+    case .double:
+      contains(.integer) ? value.asInt64.map { .int($0) } ?? value.asUInt64.map { .uint($0) } : nil
+    default: nil
+    }
+  }
+}
+
+extension TypeSet: CustomStringConvertible {
+  /// The words of the schema, for a sentence: "integer or null".
+  var description: String {
+    var words: [String] = []
+    for type in DeclaredType.allCases where contains(TypeSet(type)) { words.append(type.description) }
+    if contains(.null) { words.append("null") }
+    return words.joined(separator: " or ")
+  }
+}

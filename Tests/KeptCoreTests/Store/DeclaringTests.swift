@@ -1,0 +1,144 @@
+// Declared keys in a store: what they read as, what is refused, and who hears of it.
+
+import Foundation
+import Testing
+
+@testable import KeptCore
+
+@Suite(.timeLimit(.minutes(2))) struct `A declared key` {
+  private let folder: TemporaryFolder
+  private let heard = Heard()
+  init() throws { folder = try TemporaryFolder() }
+
+  private let volume = #"{"type":"integer","minimum":0,"maximum":100,"default":50}"#
+
+  private func open(_ kind: StoreUnderTest) throws -> Store { try kind.open(in: folder, StoreOptions()) }
+
+  @Test(arguments: StoreUnderTest.allCases)
+  func `reads as its default, and is not there`(_ kind: StoreUnderTest) throws {
+    let store = try open(kind)
+    #expect(try store.value(forKey: "v") == nil)
+    #expect(try store.declare(Declaration(json: volume), forKey: "v") == nil)
+    for _ in 1...2 { #expect(try store.value(forKey: "v") == 50) }
+    #expect(try !store.contains("v") && store.keys() == [] && store.revision(of: "v") == nil)
+    try store.set(60, forKey: "v")
+    #expect(try store.value(forKey: "v") == 60)
+    try store.remove("v")
+    #expect(try store.value(forKey: "v") == 50)
+    #expect(try store.undeclare("v") && !store.undeclare("v"))
+    #expect(try store.value(forKey: "v") == nil)
+  }
+
+  @Test(arguments: StoreUnderTest.allCases)
+  func `refuses in every handle, in transactions at once, and leaves what was stored`(_ kind: StoreUnderTest) throws {
+    let (one, other) = (try open(kind), try open(kind))
+    try one.declare(Declaration(json: volume), forKey: "v")
+    try other.set(7, forKey: "v")
+    for bad: Value in [101, -1, "7", 7.5] {
+      #expect(throws: StoreError.self) { try other.set(bad, forKey: "v") }
+      let transaction = try other.begin()
+      #expect(throws: StoreError.self) { try transaction.set(bad, forKey: "v") }
+      transaction.rollBack()
+    }
+    #expect(try one.value(forKey: "v") == 7)
+    let conflict = #expect(throws: StoreError.self) {
+      try other.declare(Declaration(json: #"{"type":"string"}"#), forKey: "v")
+    }
+    #expect(conflict?.code == .typeConflict)
+  }
+
+  @Test(arguments: StoreUnderTest.allCases)
+  func `reports what does not fit, and brings it back`(_ kind: StoreUnderTest) throws {
+    let store = try open(kind)
+    try store.set(500, forKey: "v")
+    let subscription = try store.observe(.key(key("v")), heard.add)
+    let misfit = try store.declare(Declaration(json: volume), forKey: "v")
+    #expect(misfit?.code == .invalid && misfit?.key == "v")
+    #expect(try store.value(forKey: "v") == 50 && store.contains("v"))
+    let why = try store.explain("v")
+    #expect(why.layer == .declared && why.layers.map(\.verdict) == [.skipped, .silent, .wins])
+    try store.declare(Declaration(json: #"{"type":"integer"}"#), forKey: "v")
+    #expect(try store.value(forKey: "v") == 500)
+    let changes = heard.first(2).flatMap(\.changes)
+    #expect(changes.map(\.old) == [500, 50] && changes.map(\.new) == [50, 500])
+    #expect(changes.map(\.newLayer) == [.declared, .user])
+    subscription.cancel()
+  }
+
+  @Test(arguments: StoreUnderTest.allCases)
+  func `tells observers of its default, and of nothing that shows the same`(_ kind: StoreUnderTest) throws {
+    let store = try open(kind)
+    let subscription = try store.observe(.prefix(""), initial: true, heard.add)
+    try store.declare(Declaration(json: volume), forKey: "v")
+    try store.declare(Declaration(json: #"{"type":"integer","default":50}"#), forKey: "v")
+    try store.set(50, forKey: "v")
+    try store.set(51, forKey: "v")
+    let notices = heard.first(4)
+    #expect(notices.map { $0.changes.map(\.new) } == [[], [50], [50], [51]])
+    #expect(notices[2].changes.map(\.newLayer) == [.user], "another layer decides")
+    #expect(notices.map(\.revision) == [0, 1, 3, 4])
+    subscription.cancel()
+  }
+
+  @Test(arguments: StoreUnderTest.allCases)
+  func `is declared in a transaction with its value, or not at all`(_ kind: StoreUnderTest) throws {
+    let store = try open(kind)
+    try store.transaction { transaction in
+      try transaction.declare(Declaration(json: volume), forKey: "v")
+      #expect(try transaction.value(forKey: "v") == 50)
+      #expect(throws: StoreError.self) { try transaction.set(500, forKey: "v") }
+      try transaction.set(5, forKey: "v")
+    }
+    #expect(try store.value(forKey: "v") == 5 && store.currentRevision() == 1)
+    struct Stop: Error {}
+    #expect(throws: Stop.self) {
+      try store.transaction { transaction in
+        try transaction.undeclare("v")
+        try transaction.set("free", forKey: "v")
+        throw Stop()
+      }
+    }
+    #expect(throws: StoreError.self) { try store.set("free", forKey: "v") }
+  }
+
+  @Test func `is known to whoever opens the store later, and to one that has read it before`() throws {
+    let early = try Store(storage: LocalStorage(path: folder.path + "/store"))
+    #expect(try early.value(forKey: "v") == nil)
+    let declaring = try Store(storage: LocalStorage(path: folder.path + "/store"))
+    try declaring.declare(Declaration(json: volume), forKey: "v")
+    #expect(try early.value(forKey: "v") == 50)
+    let late = try Store(storage: LocalStorage(path: folder.path + "/store"))
+    #expect(try late.value(forKey: "v") == 50)
+    #expect(try late.declarations().declarations.map(\.key.text) == ["v"])
+    #expect(throws: StoreError.self) { try late.set(101, forKey: "v") }
+  }
+
+  @Test func `of a later version is read around, and not written past`() throws {
+    let store = try open(.folder)
+    try store.declare(Declaration(json: volume), forKey: "v")
+    try store.set(5, forKey: "v")
+    let database = try SQLiteConnection(path: folder.path + "/store/values.sqlite", busyTimeoutMilliseconds: 1000)
+    try database.run(#"UPDATE declaration SET schema = '{"type":"integer","multipleOf":5}'"#)
+    let later = try Store(storage: LocalStorage(path: folder.path + "/store"))
+    #expect(try later.value(forKey: "v") == 5)
+    let error = #expect(throws: StoreError.self) { try later.set(10, forKey: "v") }
+    #expect(error?.code == .unsupported)
+    #expect(throws: StoreError.self) { try later.declare(Declaration(json: volume), forKey: "v") }
+    #expect(try later.undeclare("v"))
+    try later.set("free", forKey: "v")
+  }
+
+  @Test func `that is secret is told to code, and shown to nobody`() throws {
+    let store = try open(.folder)
+    try store.declare(Declaration(json: #"{"type":"string","secret":true,"maxLength":9}"#), forKey: "token")
+    let subscription = try store.observe(.key(key("token")), heard.add)
+    try store.set("hush-hush", forKey: "token")
+    let error = #expect(throws: StoreError.self) { try store.set("hush-hush-hush", forKey: "token") }
+    #expect(error?.description.contains("hush") == false)
+    let change = heard.first(1)[0].changes[0]
+    #expect(change.new == "hush-hush" && !"\(change)".contains("hush"))
+    let why = try store.explain("token")
+    #expect(why.isSecret && !why.json.contains("hush"))
+    subscription.cancel()
+  }
+}
