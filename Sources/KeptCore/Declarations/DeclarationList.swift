@@ -6,8 +6,15 @@ import CPlatform
 public struct DeclarationList: Sendable {
   /// In the order of the keys' bytes.
   public let declarations: [(key: KeyName, declaration: Declaration)]
+
   /// The canonical text: type and properties, without what only tells about the file.
-  public let json: String
+  public var json: String {
+    let members = declarations.map { "\(Value.string($0.key.text).json):\($0.declaration.json)" }
+    return "{\"properties\":{" + members.joined(separator: ",") + "},\"type\":\"object\"}"
+  }
+
+  /// A list of what a store holds.
+  init(_ declarations: [(key: KeyName, declaration: Declaration)]) { self.declarations = declarations }
 
   /// Reads the declarations of a text.
   ///
@@ -17,19 +24,15 @@ public struct DeclarationList: Sendable {
       throw StoreError(.invalid, "a list of declarations is a JSON object with \"properties\"")
     }
     var declarations: [(key: KeyName, declaration: Declaration)] = []
-    var canonical: [(ExactString, Value)] = []
     for member in try Self.properties(root) {
       let key = try KeyName(member.key.text)
       do {
-        let declaration = try RootSchema(member.value)
-        declarations.append((key, Declaration(declaration)))
-        canonical.append((member.key, declaration.canonical))
+        declarations.append((key, try Declaration(member.value)))
       } catch {
         throw error.about(key.text)
       }
     }
-    self.declarations = declarations
-    json = Value.dictionary(["properties": .dictionary(ValueDictionary(canonical)), "type": "object"]).json
+    self.init(declarations)
   }
 
   /// Reads the declarations of a file, whose path stands before the reason when that fails.

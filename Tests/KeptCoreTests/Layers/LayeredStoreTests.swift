@@ -184,13 +184,20 @@ enum StoreUnderTest: String, CaseIterable, CustomTestStringConvertible {
     let subscription = try store.observe(.key(key("a"))) { notice in
       newest.update { $0 = notice.changes[0].new?.asInt64 ?? -1 }
     }
+    let prepared = PreparedKey(try key("a"))
     let reader = Thread {
       var last: Int64 = 0
       while !isDone.read(\.self) {
         let told = newest.read(\.self)
-        let value = (try? store.value(forKey: "a"))?.asInt64 ?? -1
-        if value < last || value < told { Issue.record("read \(value) after \(max(last, told))") }
-        last = value
+        do {
+          // From the view, if it knows; and the ordinary way.
+          let known = store.known(prepared.prepared) ?? nil
+          let value = try store.value(forKey: "a")?.asInt64 ?? -1
+          for value in [known?.asInt64 ?? told, value] {
+            if value < last || value < told { Issue.record("read \(value), told \(told), read \(last) before") }
+            last = max(last, value)
+          }
+        } catch { Issue.record(error) }
       }
     }
     reader.start()
