@@ -75,9 +75,10 @@ extension Keys {
   private func expect(
     _ key: Key<some Storable>, _ json: String, sourceLocation: SourceLocation = #_sourceLocation
   ) throws {
-    #expect(try settings.declare(key) == [], sourceLocation: sourceLocation)
+    #expect(try settings.declare(key).isEmpty, sourceLocation: sourceLocation)
     #expect(try settings.declaration(of: key)?.json == json, sourceLocation: sourceLocation)
-    #expect(try settings.undeclare(key) && settings.declaration(of: key) == nil, sourceLocation: sourceLocation)
+    #expect(try settings.undeclare(key), sourceLocation: sourceLocation)
+    #expect(try settings.declaration(of: key) == nil, sourceLocation: sourceLocation)
   }
 
   @Test func `is its type and its default`() throws {

@@ -21,7 +21,7 @@ extension Keys {
     #expect(sentence.contains("audio.volume") && sentence.contains("101") && sentence.contains("100"))
     _ = failure(.invalid) { try settings.set(-1, for: .volume, ifRevision: 1) }
     _ = failure(.invalid) { try settings.update(.volume) { $0 += 31 } }
-    _ = failure(.invalid) { try settings.transaction { try $0.set(101, for: .volume) } }
+    _ = failure(.invalid) { _ = try settings.transaction { try $0.set(101, for: .volume) } }
     _ = failure(.wrongType) { try settings.set("loud", forKey: "audio.volume") }
     _ = failure(.wrongType) { try settings.set("loud", for: Key<String?>("audio.volume")) }
     #expect(settings[.volume] == 70)
@@ -41,7 +41,8 @@ extension Keys {
     let newer = Key("audio.volume", default: 60)
     #expect(settings[newer] == 50)
     #expect(try settings.layer(of: newer) == .declared)
-    #expect(try !settings.contains(newer) && settings.revision(of: newer) == nil)
+    #expect(try !settings.contains(newer))
+    #expect(try settings.revision(of: newer) == nil)
     try settings.undeclare(.volume)
     #expect(settings[newer] == 60)
     #expect(try settings.layer(of: newer) == nil)
