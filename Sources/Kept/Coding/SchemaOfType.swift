@@ -24,34 +24,42 @@ extension Schema {
   }
 }
 
-/// A decoder without a value, which finds out what a type first asks for: members, elements, or a single value.
+/// A decoder without a value, which finds out what a type asks for first: members, elements, or a single value.
 private struct SchemaProbe: Decoder {
-  /// Thrown as soon as it is known.
-  private struct Found: Error { let schema: Schema? }
+  /// What was asked for. A type that goes on and asks for another thing is stored in several ways.
+  private final class Wishes { var schemas: [Schema?] = [] }
+  private struct NoValue: Error {}
 
+  private let wishes = Wishes()
   let codingPath: [any CodingKey] = []
   let userInfo: [CodingUserInfoKey: Any] = [:]
 
-  /// - Returns: nil for a type that tries one thing after the other: it is stored in several ways.
+  /// - Returns: nil for a type that is stored in several ways.
   static func schema(of type: any Decodable.Type) -> Schema? {
-    do { _ = try type.init(from: SchemaProbe()) } catch let found as Found { return found.schema } catch {}
-    return nil
+    let probe = SchemaProbe()
+    _ = try? type.init(from: probe)
+    return probe.wishes.schemas.count == 1 ? probe.wishes.schemas[0] : nil
   }
 
   func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
-    throw Found(schema: .object)
+    throw noted(.object)
   }
 
-  func unkeyedContainer() throws -> any UnkeyedDecodingContainer { throw Found(schema: .array) }
+  func unkeyedContainer() throws -> any UnkeyedDecodingContainer { throw noted(.array) }
 
   func singleValueContainer() -> any SingleValueDecodingContainer { self }
+
+  private func noted(_ schema: Schema?) -> NoValue {
+    wishes.schemas.append(schema)
+    return NoValue()
+  }
 }
 
 extension SchemaProbe: SingleValueDecodingContainer {
   func decodeNil() -> Bool { false }
 
   func decode<Decoded: Decodable>(_ type: Decoded.Type) throws -> Decoded {
-    if let type = type as? any Storable.Type { throw Found(schema: type.schema) }
+    if let type = type as? any Storable.Type { throw noted(type.schema) }
     return try Decoded(from: self)
   }
 }

@@ -29,12 +29,12 @@ import Testing
       static let token = Key<String?>("n", .length(4...64), .pattern("^[a-z]+$"), secret: true)
       static let tags = Key<[String]>("n", default: [], .each(.length(1...40)))
       static let chosen = Key("n", default: Theme.dark, .choices([.dark]))
-      static let ranged = Key<String?>("n", .range(0...100))      //! 'String' conform to 'Numeric'
+      static let ranged = Key<String?>("n", .range(0...100))      //! static method 'range'
       static let ranging = Key("n", default: "x", .range(0...9))  //! expected argument type 'Int'
       static let matched = Key("n", default: 50, .pattern("x"))   //! expected argument type 'String'
-      static let long = Key<Int?>("n", .length(1...2))            //! be equivalent
+      static let long = Key<Int?>("n", .length(1...2))            //! static method 'length'
       static let chosing = Key<Int?>("n", .choices(["x"]))        //! 'String'
-      static let truth = Key<Bool?>("n", .minimum(false))         //! 'Bool' conform to 'Numeric'
+      static let truth = Key<Bool?>("n", .minimum(false))         //! static method 'minimum'
     }
 
     func elsewhere(_ sendable: some Sendable) {}
@@ -71,7 +71,7 @@ import Testing
       let name: String = settings[.volume]                  //! another type than the value
       try settings.set("loud", for: .volume)                //! String
       try settings.register("loud", for: .volume)           //! String
-      try settings.declare(.loudness)                       //! no member 'loudness'
+      try settings.declare(.loudness)                       //! 'loudness'
       try settings.set(nil, for: .volume)                   //! 'nil' is not compatible
       try settings.update(.volume) { $0 += 0.5 }            //! Double
       let size: Double = try settings.value(for: .volume)   //! another type than the value

@@ -17,9 +17,10 @@ extension Keys {
 
   @Test func `takes what fits, and refuses what does not, wherever it is written`() throws {
     try settings.set(70, for: .volume)
+    let revision = try #require(try settings.revision(of: .volume))
     let sentence = failure(.invalid) { try settings.set(101, for: .volume) }
     #expect(sentence.contains("audio.volume") && sentence.contains("101") && sentence.contains("100"))
-    _ = failure(.invalid) { try settings.set(-1, for: .volume, ifRevision: 1) }
+    _ = failure(.invalid) { try settings.set(-1, for: .volume, ifRevision: revision) }
     _ = failure(.invalid) { try settings.update(.volume) { $0 += 31 } }
     _ = failure(.invalid) { _ = try settings.transaction { try $0.set(101, for: .volume) } }
     _ = failure(.wrongType) { try settings.set("loud", forKey: "audio.volume") }
