@@ -62,9 +62,10 @@ struct Admission {
       // Both are in the order of the names.
       while next < rules.properties.count, rules.properties[next].name < member.key { next += 1 }
       let isDeclared = next < rules.properties.count && rules.properties[next].name == member.key
+      let schema = isDeclared ? rules.properties[next].schema : rules.others
       // What a secret's author has made up belongs to the secret.
       place.enter(isDeclared || !isSecret ? member.key : "…")
-      admitted.append((member.key, try admit(member.value, to: isDeclared ? rules.properties[next].schema : rules.others)))
+      admitted.append((member.key, try admit(member.value, to: schema)))
       place.leave()
     }
     return ValueDictionary(admitted)

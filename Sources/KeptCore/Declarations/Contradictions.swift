@@ -11,7 +11,8 @@ extension SchemaReader {
         .invalid, "the minLength \(schema.minLength) is above the maxLength \(schema.maxLength); exchange them")
     }
     guard let members = schema.members else { return }
-    for name in members.required where !members.allow(name) {
+    for name in members.required {
+      guard case .nothing = members[name] else { continue }
       throw wrong(
         .invalid, "the member \"\(Excerpt.of(name.text))\" is required and never allowed; add it to \"properties\"")
     }

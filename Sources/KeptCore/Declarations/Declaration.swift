@@ -36,7 +36,7 @@ public final class Declaration: Sendable {
   }
 
   init(_ root: RootSchema) {
-    json = root.canonical.json
+    json = root.json
     type = root.type
     defaultValue = root.defaultValue
     summary = root.summary

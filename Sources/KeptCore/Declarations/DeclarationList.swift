@@ -56,7 +56,8 @@ public struct DeclarationList: Sendable {
         }
       case "$schema", "$id", "$comment", "title", "description":
         guard member.value.kind == .string else {
-          throw StoreError(.invalid, "the list of declarations takes text at /\(member.key), not \(member.value.described)")
+          throw StoreError(
+            .invalid, "the list of declarations takes text at /\(member.key), not \(member.value.described)")
         }
       default:
         throw StoreError(
@@ -98,7 +99,11 @@ extension DeclarationList {
     while bytes.count <= Limits.valueBytes {
       let count = read(file, &part, part.count)
       if count == 0 { return bytes }
-      if count > 0 { bytes.append(contentsOf: part[..<count]) } else if kept_errno() != EINTR { throw .system("read", path) }
+      if count > 0 {
+        bytes.append(contentsOf: part[..<count])
+      } else if kept_errno() != EINTR {
+        throw .system("read", path)
+      }
     }
     throw StoreError(.tooLarge, "\(path) has more than \(Limits.valueBytes) bytes; split it")
   }

@@ -27,21 +27,3 @@ struct JSONPointer: CustomStringConvertible {
     return scalars.count <= 100 ? text : "…" + String(String.UnicodeScalarView(scalars.suffix(100)))
   }
 }
-
-/// Text as a message shows it: a message has to fit into the caller's `kept_error`.
-enum Excerpt {
-  static let length = 60
-
-  static func of(_ text: String) -> String {
-    text.utf8.count <= length ? text : String(text.unicodeScalars.prefix(length)) + "…"
-  }
-
-  /// The canonical JSON of a value, cut.
-  static func of(_ value: Value) -> String {
-    switch value {
-    case .string(let text): of(Value.string(String(text.unicodeScalars.prefix(length + 1))).json)
-    case .bytes(let bytes): of(Value.bytes(Array(bytes.prefix(length))).json)
-    default: of(value.json)
-    }
-  }
-}

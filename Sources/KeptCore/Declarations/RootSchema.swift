@@ -4,6 +4,8 @@
 struct RootSchema {
   let schema: Schema
   let canonical: Value
+  /// The text of ``canonical``.
+  let json: String
   let type: DeclaredType
   let defaultValue: Value?
   let summary: String?
@@ -35,8 +37,9 @@ struct RootSchema {
     type = try reader.declaredType(words)
     self.schema = schema
     self.canonical = .dictionary(canonical)
+    json = self.canonical.json
     // A normalised number can be longer.
-    try Self.checkSize(self.canonical.jsonByteCount)
+    try Self.checkSize(json.utf8.count)
   }
 
   /// Whether messages must hold back values, also when `secret` itself is wrong.
@@ -45,7 +48,9 @@ struct RootSchema {
   }
 
   private static func flag(_ reader: SchemaReader, _ value: Value) throws(StoreError) -> Bool {
-    guard let flag = value.asBool else { throw reader.wrong(.invalid, "the word is true or false, not \(value.described)") }
+    guard let flag = value.asBool else {
+      throw reader.wrong(.invalid, "the word is true or false, not \(value.described)")
+    }
     return flag
   }
 

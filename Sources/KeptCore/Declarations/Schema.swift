@@ -37,10 +37,14 @@ struct MemberRules: Sendable {
     let schema: Subschema
   }
 
-  /// Whether a member of the name can ever be there.
-  func allow(_ name: ExactString) -> Bool {
-    let schema = properties.first { $0.name == name }?.schema ?? others
-    if case .nothing = schema { return false }
-    return true
+  /// What is said of the members of a name.
+  subscript(name: ExactString) -> Subschema {
+    var low = 0
+    var high = properties.count
+    while low < high {
+      let middle = low + (high - low) / 2
+      if properties[middle].name < name { low = middle + 1 } else { high = middle }
+    }
+    return low < properties.count && properties[low].name == name ? properties[low].schema : others
   }
 }

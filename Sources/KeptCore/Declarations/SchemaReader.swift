@@ -7,7 +7,7 @@ struct SchemaReader {
 
   init(isSecret: Bool) { self.isSecret = isSecret }
 
-  /// Reads the words of a schema; those in `apart` are passed over.
+  /// Reads the words of a schema; at the root, those of ``RootSchema`` are passed over.
   mutating func read(
     _ words: ValueDictionary, isRoot: Bool = false
   ) throws(StoreError) -> (schema: Schema, canonical: ValueDictionary) {

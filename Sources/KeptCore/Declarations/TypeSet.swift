@@ -48,17 +48,21 @@ struct TypeSet: OptionSet, Sendable {
   /// A value in the form of one of the types; nil if none can hold it unaltered.
   @inline(__always)
   func form(of value: Value) -> Value? {
-    contains(TypeSet(value.kind)) ? value : converted(value)
-  }
-
-  private func converted(_ value: Value) -> Value? {
-    switch value {
-    case .int, .uint:
-      contains(.number) ? value.asDouble.map { .double($0) } : nil
-    case .double:
-      contains(.integer) ? value.asInt64.map { .int($0) } ?? value.asUInt64.map { .uint($0) } : nil
+    if case .uint = value { return integer(value) ?? double(value) }
+    if contains(TypeSet(value.kind)) { return value }
+    return switch value {
+    case .int: double(value)
+    case .double: integer(value)
     default: nil
     }
+  }
+
+  private func integer(_ value: Value) -> Value? {
+    contains(.integer) ? value.asInt64.map { .int($0) } ?? value.asUInt64.map { .uint($0) } : nil
+  }
+
+  private func double(_ value: Value) -> Value? {
+    contains(.number) ? value.asDouble.map { .double($0) } : nil
   }
 }
 

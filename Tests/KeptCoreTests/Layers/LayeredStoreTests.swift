@@ -179,7 +179,7 @@ enum StoreUnderTest: String, CaseIterable, CustomTestStringConvertible {
     // A reader races a writer of the file and a writer of the store.
     try desk.write(#"{"values":{"a":0}}"#, to: desk.system)
     let store = try desk.open(.folder)
-    let isDone = Monitor(false)
+    let (isDone, hasEnded) = (Monitor(false), Monitor(false))
     let newest = Monitor<Int64>(0)
     let subscription = try store.observe(.key(key("a"))) { notice in
       newest.update { $0 = notice.changes[0].new?.asInt64 ?? -1 }
@@ -193,12 +193,13 @@ enum StoreUnderTest: String, CaseIterable, CustomTestStringConvertible {
           // From the view, if it knows; and the ordinary way.
           let known = store.known(prepared.prepared) ?? nil
           let value = try store.value(forKey: "a")?.asInt64 ?? -1
-          for value in [known?.asInt64 ?? told, value] {
+          for value in [known?.asInt64, value].compactMap(\.self) {
             if value < last || value < told { Issue.record("read \(value), told \(told), read \(last) before") }
             last = max(last, value)
           }
         } catch { Issue.record(error) }
       }
+      hasEnded.update { $0 = true }
     }
     reader.start()
     for number: Int64 in 1...20 {
@@ -207,6 +208,7 @@ enum StoreUnderTest: String, CaseIterable, CustomTestStringConvertible {
       if number % 5 == 0 { #expect(newest.wait { $0 == number ? true : nil }) }
     }
     isDone.update { $0 = true }
+    hasEnded.wait { $0 ? true : nil }
     subscription.cancel()
   }
 

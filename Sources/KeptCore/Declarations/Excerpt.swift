@@ -1,0 +1,19 @@
+// How much of a text or a value a message shows: it has to fit into the caller's `kept_error`.
+
+/// A text, cut where it is long.
+enum Excerpt {
+  static let length = 60
+
+  static func of(_ text: String) -> String {
+    text.utf8.count <= length ? text : String(text.unicodeScalars.prefix(length)) + "…"
+  }
+
+  /// The canonical JSON of a value, cut.
+  static func of(_ value: Value) -> String {
+    switch value {
+    case .string(let text): of(Value.string(String(text.unicodeScalars.prefix(length + 1))).json)
+    case .bytes(let bytes): of(Value.bytes(Array(bytes.prefix(length))).json)
+    default: of(value.json)
+    }
+  }
+}
