@@ -26,7 +26,9 @@ extension Schema {
 
 /// A decoder without a value, which finds out what a type asks for first: members, elements, or a single value.
 private struct SchemaProbe: Decoder {
-  /// What was asked for. A type that goes on and asks for another thing is stored in several ways.
+  /// What was asked for.
+  ///
+  /// A type that goes on and asks for another thing is stored in several ways.
   private final class Wishes { var schemas: [Schema?] = [] }
   private struct NoValue: Error {}
 

@@ -12,12 +12,12 @@ private struct Steps: OptionSet, Storable { let rawValue: Int }
 
 /// Several things, told apart when they are decoded.
 private enum Either: Codable, Storable {
-  case number(Int), text(String)
+  case number(Int)
+  case text(String)
   init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
-    if let number = try? container.decode(Int.self) { self = .number(number) } else {
-      self = .text(try container.decode(String.self))
-    }
+    let number = try? container.decode(Int.self)
+    self = try number.map { .number($0) } ?? .text(container.decode(String.self))
   }
   func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
@@ -27,7 +27,10 @@ private enum Either: Codable, Storable {
     }
   }
 }
-private enum Shape: Codable, Storable, Equatable { case circle(radius: Double), square(side: Double) }
+private enum Shape: Codable, Storable, Equatable {
+  case circle(radius: Double)
+  case square(side: Double)
+}
 private struct Celsius: Codable, Storable {
   var degrees: Double
   init(degrees: Double) { self.degrees = degrees }
@@ -118,7 +121,9 @@ extension Keys {
       Key<[String: [Bool]]?>("a"),
       #"{"additionalProperties":{"items":{"type":"boolean"},"type":"array"},"type":"object"}"#)
     try expect(Key<[Value]?>("a"), #"{"type":"array"}"#)
-    try expect(Key("a", default: [Int?.none]), #"{"default":[null],"items":{"type":["integer","null"]},"type":"array"}"#)
+    try expect(
+      Key("a", default: [Int?.none]),
+      #"{"default":[null],"items":{"type":["integer","null"]},"type":"array"}"#)
   }
 
   @Test func `has its constraints`() throws {
@@ -131,7 +136,8 @@ extension Keys {
     try expect(Key("a", default: "x", .choices(["x", "y"])), #"{"default":"x","enum":["x","y"],"type":"string"}"#)
     try expect(Key<Theme?>("a", .choices([.dark])), #"{"enum":["dark"],"type":"string"}"#)
     try expect(
-      Key<[String]?>("a", .each(.length(1...4))), #"{"items":{"maxLength":4,"minLength":1,"type":"string"},"type":"array"}"#)
+      Key<[String]?>("a", .each(.length(1...4))),
+      #"{"items":{"maxLength":4,"minLength":1,"type":"string"},"type":"array"}"#)
     try expect(
       Key<[String: Int]?>("a", .each(.minimum(1))),
       #"{"additionalProperties":{"minimum":1,"type":"integer"},"type":"object"}"#)

@@ -9,10 +9,10 @@ extension StoryTelling {
     switch name {
     case "declare_list":
       let (settings, json) = (try settings(at: &fields), try fields.string("schema"))
-      warning = try settings.declare(DeclarationList(json: json)).first
+      warn(of: try settings.declare(DeclarationList(json: json)).first)
     case "declare_file":
       let (settings, file) = (try settings(at: &fields), try fields.string("file"))
-      warning = try settings.declare(contentsOf: ground.path(file)).first
+      warn(of: try settings.declare(contentsOf: ground.path(file)).first)
     case "declarations_json":
       let (settings, prefix) = (try settings(at: &fields), try fields.string("prefix"))
       return .text(try Self.store(of: settings).declarations(prefix: prefix).json)
@@ -37,7 +37,7 @@ extension StoryTelling {
     switch name {
     case "declare_json":
       let json = try fields.string("schema")
-      warning = try settings.declare(Declaration(json: json), forKey: key)
+      warn(of: try settings.declare(Declaration(json: json), forKey: key))
     case "undeclare": if try !settings.undeclare(key) { throw StoreError(.absent, key: key, "was not declared") }
     case "declaration_json":
       guard let declaration = try settings.declaration(forKey: key) else {
@@ -60,6 +60,11 @@ extension StoryTelling {
       try ["program"] + arguments.elements().map { try $0.string() }
     }
     options.environmentPrefix = try fields.takeIfThere("environment")?.string()
+  }
+
+  /// Swift gives the reason where C says "misfit".
+  private func warn(of misfit: StoreError?) {
+    if let misfit { warning = StoreError(.misfit, key: misfit.key, misfit.message) }
   }
 
   private func settings(at fields: inout StoryFields) throws -> any SettingsAccess {

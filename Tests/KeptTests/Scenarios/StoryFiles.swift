@@ -53,15 +53,17 @@ final class StoryGround {
     }
   }
 
+  /// Makes something in the place of a file, which is never missing; only a folder cannot take a file's place at once.
   private func make(_ kind: String, _ path: String, to other: String?) throws {
-    _ = remove(path)
+    let draft = path + ".draft"
+    if kind == "folder" { _ = remove(path) }
     let isMade =
       switch kind {
-      case "folder": mkdir(path, 0o700) == 0
-      case "fifo": mkfifo(path, 0o600) == 0
-      case "link": symlink(self.path(other ?? ""), path) == 0
+      case "folder": mkdir(draft, 0o700) == 0
+      case "fifo": mkfifo(draft, 0o600) == 0
+      case "link": symlink(self.path(other ?? ""), draft) == 0
       default: throw StoryFault("the runner does not know how to make a \(kind)")
       }
-    guard isMade else { throw StoryFault("\(kind) cannot be made at \(path)") }
+    guard isMade, rename(draft, path) == 0 else { throw StoryFault("a \(kind) cannot be made at \(path)") }
   }
 }

@@ -76,7 +76,9 @@ extension StoryTelling {
   ) throws -> StoryValue {
     switch name {
     case "contains": return .bool(try settings.contains(key))
-    case "remove": if try !settings.remove(key) { throw StoreError(.absent, key: key, "was not there") }
+    case "remove":
+      if try !settings.remove(key) { throw StoreError(.absent, key: key, "was not there") }
+      warn(of: try Self.layer(over: key, in: settings))
     case "revision_of": return .number(try Self.present(settings.revision(of: key)))
     case "get_json": return .text(try Self.present(settings.json(forKey: key)))
     case "set_json":
@@ -84,7 +86,9 @@ extension StoryTelling {
       warn(of: try settings.setJSON(json, forKey: key))
     case "set_json_if":
       let (json, expected) = (try fields.string("json"), try fields.take("expected").unsigned())
-      return .number(try settings.set(Value(json: json), forKey: key, ifRevision: expected))
+      let revision = try settings.set(Value(json: json), forKey: key, ifRevision: expected)
+      warn(of: try Self.layer(over: key, in: settings))
+      return .number(revision)
     default: return try performTyped(name, on: settings, key: key, &fields)
     }
     return .null
@@ -123,6 +127,11 @@ extension StoryTelling {
   /// Swift gives the layer where C says "shadowed".
   private func warn(of layer: Layer?) {
     if let layer { warning = StoreError(.shadowed, "the \(layer) layer hides it") }
+  }
+
+  /// What C says of every write Swift says where nothing else is given: elsewhere a program asks.
+  private static func layer(over key: String, in settings: any SettingsAccess) throws -> Layer? {
+    try settings.resolved(KeyName(key)).layer.flatMap { $0 > .user ? $0 : nil }
   }
 
   /// Swift says nil where C and Python say "absent".
