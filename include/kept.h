@@ -349,8 +349,8 @@ KEPT_API kept_status kept_declarations_json(kept_store *store, const char *prefi
  *
  * What a key reads as is decided by the highest layer that has a value which fits the declaration; what does not fit is
  * skipped and reported. Only the user's layer, the store, is written. The others are given in kept_options, each handle
- * its own. Setting a key that arguments or environment hide is KEPT_SHADOWED: it is stored, and does not show. Setting a
- * key that the managed layer locks is KEPT_LOCKED, and nothing is stored.
+ * its own. Setting a key that arguments or environment hide is KEPT_SHADOWED: it is stored, and does not show. Setting
+ * a key that the managed layer locks is KEPT_LOCKED, and nothing is stored.
  *
  * The files of the managed and of the system layer are read again when they change, and observers hear of it. They are
  *   {"values": {"audio.volume": 30}, "locked": ["audio.theme"], "lockedPrefixes": ["network."]}

@@ -62,7 +62,8 @@ extension LayerPlace {
     switch self {
     case .path(let path) where path.isEmpty || path.utf8.contains(0):
       throw StoreError(.invalid, "the path of the \(layer) layer is empty or holds a NUL; give the path of a file")
-    case .path(let path): return path
+    // Also after the program has changed its working directory.
+    case .path(let path): return try StoreFolder(path: path).absolute().path
     case .standard:
       guard let identifier else {
         throw StoreError(

@@ -137,7 +137,7 @@ package final class Layering: @unchecked Sendable {
       for index in state.files.indices {
         let (file, stamp, problem) = state.files[index]
         switch file.read(since: stamp) {
-        case .unchanged: break
+        case .unchanged: state.files[index].problem = nil
         case .read(let contents, let stamp):
           state.files[index] = (file, stamp, nil)
           layers = layers.replacing(file.layer, by: contents)
@@ -146,7 +146,7 @@ package final class Layering: @unchecked Sendable {
           layers = layers.replacing(file.layer, by: LayerContents())
         case .failed(let error):
           // It keeps its last good state.
-          state.files[index] = (file, nil, error)
+          state.files[index].problem = error
           if problem?.message != error.message { problems.append(error) }
         }
       }

@@ -208,7 +208,7 @@ enum StoreUnderTest: String, CaseIterable, CustomTestStringConvertible {
       if number % 5 == 0 { #expect(newest.wait { $0 == number ? true : nil }) }
     }
     isDone.update { $0 = true }
-    hasEnded.wait { $0 ? true : nil }
+    #expect(hasEnded.wait { $0 ? true : nil })
     subscription.cancel()
   }
 

@@ -9,14 +9,14 @@ enum LocalSchema {
   static let version: Int64 = 1
 
   // `entry` keeps every key with its kind, value and revision; ValueColumns.swift says what stands in `value`. ANY
-  // keeps -0.0 and 5.0 as they are; a REAL column would not. `declaration` says what keys are declared as, stored or not,
-  // in canonical JSON. `change` is the log of commits: one row for each revision, with the keys that it changed or
-  // declared, divided by NULs, which no key holds. A key that stands there and not in `entry` was
-  // removed. Its newest row gives the store's revision. `tag` is what the writer calls itself, if anything. `store` has
-  // one row: the revision up to which the log was cut off (`floor`), what tells this store from others, and after a
-  // salvage where the damaged files are (`quarantine`). The triggers are for whoever else writes, such as the sqlite3
-  // shell: they log what that changes, so that it is a commit like any other. Kept's own connections have triggers
-  // switched off, and log by themselves.
+  // keeps -0.0 and 5.0 as they are; a REAL column would not. `declaration` says in canonical JSON what keys are
+  // declared as, be they stored or not. `change` is the log of commits: one row for each revision, with the keys that
+  // it changed or declared, divided by NULs, which no key holds. A key that stands there and not in `entry` was
+  // removed. Its newest row gives the store's revision. `tag` is what the writer calls itself, if anything. `store`
+  // has one row: the revision up to which the log was cut off (`floor`), what tells this store from others, and after
+  // a salvage where the damaged files are (`quarantine`). The triggers are for whoever else writes, such as the
+  // sqlite3 shell: they log what that changes, so that it is a commit like any other. Kept's own connections have
+  // triggers switched off, and log by themselves.
   static let tables = """
     CREATE TABLE entry (
       key TEXT NOT NULL PRIMARY KEY,
