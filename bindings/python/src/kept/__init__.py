@@ -28,9 +28,11 @@ from ._errors import (
     InvalidError,
     KeptError,
     LockedError,
+    MisfitWarning,
     NoSpaceError,
     OutOfRangeError,
     SalvagedWarning,
+    ShadowedWarning,
     TooLargeError,
     TypeConflictError,
     UnavailableError,
@@ -39,6 +41,7 @@ from ._errors import (
 )
 from ._json import JSON, Storable
 from ._key import Key
+from ._layers import Explanation, Layer, Opinion
 from ._notices import Change, Notice, Origin
 from ._observation import Subscription
 from ._settings import Settings
@@ -55,19 +58,24 @@ __all__ = [
     "CorruptError",
     "DeniedError",
     "Durability",
+    "Explanation",
     "FailedError",
     "ForkedError",
     "InvalidError",
     "JSON",
     "KeptError",
     "Key",
+    "Layer",
     "LockedError",
+    "MisfitWarning",
     "NoSpaceError",
     "Notice",
+    "Opinion",
     "Origin",
     "OutOfRangeError",
     "SalvagedWarning",
     "Settings",
+    "ShadowedWarning",
     "Storable",
     "Store",
     "Subscription",

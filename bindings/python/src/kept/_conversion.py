@@ -5,7 +5,7 @@ A conversion refuses what does not survive the round trip: 3.0 is the int 3, 3.5
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from enum import Enum
 from typing import Any, NamedTuple, get_args
@@ -23,6 +23,8 @@ class Conversion(NamedTuple):
     to_json: Callable[[Any], Any]
     from_json: Callable[[Any], Any]
     optional: bool = False
+    scalars: tuple[type, ...] = ()
+    """The types as which a text on a command line or in the environment is read."""
 
 
 def require(kind: Any, value: Any, name: str) -> None:
@@ -73,7 +75,7 @@ def _scalar(kind: type) -> Conversion:
         require(kind, value, kind.__name__)
         return value
 
-    return Conversion(kind.__name__, same, same)
+    return Conversion(kind.__name__, same, same, scalars=(kind,))
 
 
 def _with_nanoseconds(value: Any) -> datetime_ns:
@@ -83,24 +85,51 @@ def _with_nanoseconds(value: Any) -> datetime_ns:
 
 SCALARS: dict[Any, Conversion] = {
     bool: _scalar(bool),
-    int: Conversion("int", _int_to_json, _exact_int),
-    float: Conversion("float", _exact_float, _stored_float),
+    int: Conversion("int", _int_to_json, _exact_int, scalars=(int,)),
+    float: Conversion("float", _exact_float, _stored_float, scalars=(float,)),
     str: _scalar(str),
     bytes: _scalar(bytes),
     datetime: _scalar(datetime),
-    datetime_ns: Conversion("datetime_ns", _with_nanoseconds, _with_nanoseconds),
+    datetime_ns: Conversion("datetime_ns", _with_nanoseconds, _with_nanoseconds, scalars=(datetime,)),
 }
 
 
 def enum_conversion(kind: type[Enum]) -> Conversion:
-    # By type and value, since Enum itself takes True for 1 and 1.0 for 1.
-    members = {(type(member.value), member.value): member for member in kind}
+    """Of an Enum, whose members are stored by value."""
+    from_json = _choice(name_of_type(kind), [(member.value, member) for member in kind])
+
+    def to_json(value: Any) -> Any:
+        require(kind, value, name_of_type(kind))
+        return value.value
+
+    scalars = tuple(dict.fromkeys(type(member.value) for member in kind))
+    return Conversion(name_of_type(kind), to_json, from_json, scalars=scalars)
+
+
+def literal_conversion(values: tuple[Any, ...]) -> Conversion:
+    """Of a Literal, whose values are stored as they are."""
+    name = f"Literal{list(values)}"
+    choice = _choice(name, [(value, value) for value in values])
+
+    def to_json(value: Any) -> Any:
+        found = choice(value)
+        if type(found) is not type(value):
+            raise Refusal(WrongTypeError, f"holds a {name_of_type(type(value))}, asked for {name}")
+        return found
+
+    return Conversion(name, to_json, choice, scalars=tuple(dict.fromkeys(map(type, values))))
+
+
+def _choice(name: str, choices: Iterable[tuple[Any, Any]]) -> Callable[[Any], Any]:
+    """What is stored as one of some values."""
+    # By type and value, since True is 1 and 1.0 is 1 to Python.
+    members = {(type(value), value): member for value, member in choices}
     for value_type, value in members:
         if value_type not in (bool, int, float, str):
-            raise Refusal(InvalidError, f"the value {value!r} of {name_of_type(kind)} is not a bool, int, float or str")
+            raise Refusal(InvalidError, f"the value {value!r} of {name} is not a bool, int, float or str")
     numbers = [SCALARS[value_type] for value_type in {found for found, _ in members} & {int, float}]
 
-    def from_json(json: Any) -> Enum:
+    def from_json(json: Any) -> Any:
         if isinstance(json, (bool, int, float, str)) and (type(json), json) in members:
             return members[type(json), json]
         for number in numbers:
@@ -109,10 +138,6 @@ def enum_conversion(kind: type[Enum]) -> Conversion:
                 return members[type(value), value]
             except (Refusal, KeyError):
                 continue
-        raise Refusal(WrongTypeError, f"holds a {name_of_type(type(json))} that is no value of {name_of_type(kind)}")
+        raise Refusal(WrongTypeError, f"holds a {name_of_type(type(json))} that is no value of {name}")
 
-    def to_json(value: Any) -> Any:
-        require(kind, value, name_of_type(kind))
-        return value.value
-
-    return Conversion(name_of_type(kind), to_json, from_json)
+    return from_json

@@ -19,12 +19,15 @@
     ├── UnsupportedError               this storage, or this version, cannot do it
     └── FailedError                    anything else; the sentence says what
 
-A `SalvagedWarning` is no error: the store is open.
+A `ShadowedWarning`, a `MisfitWarning` and a `SalvagedWarning` are no errors: what was asked is done.
 
 In C: `kept_status` and `kept_error`. In Swift: `StoreError`.
 """
 
 from __future__ import annotations
+
+import sys
+import warnings
 
 
 class KeptError(Exception):
@@ -151,6 +154,14 @@ class SalvagedWarning(UserWarning):
     """The store is open, but it was damaged, and values may be missing: see `Store.salvaged`."""
 
 
+class ShadowedWarning(UserWarning):
+    """The value is stored, but arguments or environment hide it: see `Settings.explain`."""
+
+
+class MisfitWarning(UserWarning):
+    """The key is declared, but what was stored before does not fit. It stays, and reads as if it were not there."""
+
+
 class_of_status: dict[int, type[KeptError]] = {
     error.status: error
     for error in (
@@ -166,3 +177,20 @@ def error_of_status(status: int, message: str, *, key: str | None, offset: int |
     error = class_of_status.get(status, FailedError)(message, key=key, offset=offset)
     error.status = status
     return error
+
+
+_warning_of_status: dict[int, type[UserWarning]] = {1: ShadowedWarning, 3: MisfitWarning}
+
+
+def warn_of_status(status: int, message: str) -> None:
+    """Shows a warning for a positive status where the program has called the package."""
+    if category := _warning_of_status.get(status):
+        warn(message, category)
+
+
+def warn(message: str, category: type[UserWarning]) -> None:
+    """Shows a warning where the program has called the package."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] == "kept":
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)

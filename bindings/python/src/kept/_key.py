@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Iterable
 from types import UnionType
-from typing import Any, Final, Generic, TypeVar, cast, final, overload
+from typing import Any, Final, Generic, TypedDict, TypeVar, Unpack, cast, final, overload
 
 from ._conversion import name_of_type
 from ._errors import InvalidError
 from ._json import JSON, Storable, encode
 from ._key_types import conversion_of
 from ._refusal import Refusal
+from ._schemas import Schema, schema_of
 
 T = TypeVar("T")
 KEY_BYTES = 1024
@@ -26,19 +28,55 @@ class Absence:
 ABSENCE: Final = Absence()
 
 
+class Rules(TypedDict, total=False):
+    """What else a key may be declared with. `settings.declare(KEY)` makes it count."""
+
+    choices: Iterable[Any]
+    """The values that there are."""
+    minimum: float
+    """The smallest int or float."""
+    maximum: float
+    """The largest one."""
+    min_length: int
+    """How many characters a str, or bytes a bytes, has at least."""
+    max_length: int
+    """How many at most."""
+    pattern: str
+    """What a str must match, by PCRE2, anywhere in it: use ^ and $."""
+    summary: str
+    """What the key is for, in a sentence."""
+    secret: bool
+    """Whether its values stay out of errors, reports and explanations."""
+
+
+_WORDS = {
+    "choices": "enum",
+    "minimum": "minimum",
+    "maximum": "maximum",
+    "min_length": "minLength",
+    "max_length": "maxLength",
+    "pattern": "pattern",
+    "summary": "summary",
+    "secret": "secret",
+}
+
+
 @final
 class Key(Generic[T]):
     """A key's name, type and default: `VOLUME = kept.Key("audio.volume", int, default=50)`.
 
     Then `settings[VOLUME]` is an `int` to mypy and to the reader. The type is bool, int, float, str, bytes,
-    `datetime`, `kept.datetime_ns`, `list[…]`, `dict[str, …]`, an Enum (stored by value), a dataclass or a TypedDict
-    (stored as a JSON object), or one of them with None. A key with None has the default None, and setting it to None
+    `datetime`, `kept.datetime_ns`, `list[…]`, `dict[str, …]`, an Enum (stored by value), a Literal, a dataclass or a
+    TypedDict (stored as a JSON object), or one of them with None. A key with None has the default None, and setting it to None
     removes it; mypy needs its type spelled: `Key[Frame | None]("frame", Frame | None)`, or `default=None`.
+
+    `choices`, `minimum`, `maximum`, `min_length`, `max_length`, `pattern`, `summary` and `secret` count for everybody
+    once `settings.declare(VOLUME)` has put them into the store, with the type and the default.
 
     Immutable; may be used with any store and from any thread. In Swift: `Key`. C passes the name alone.
     """
 
-    __slots__ = ("name", "value_type", "_conversion", "_encoded", "_identity", "_default")
+    __slots__ = ("name", "value_type", "_conversion", "_encoded", "_identity", "_rules", "_default")
     name: str
     """1 to 1024 bytes of UTF-8 without NUL; dots have no special meaning."""
     value_type: Any
@@ -46,17 +84,19 @@ class Key(Generic[T]):
     _default: Any
 
     @overload
-    def __init__(self, name: str, type: type[T]) -> None: ...
+    def __init__(self, name: str, type: type[T], **rules: Unpack[Rules]) -> None: ...
     @overload
-    def __init__(self, name: str, type: type[T], *, default: T) -> None: ...
+    def __init__(self, name: str, type: type[T], *, default: T, **rules: Unpack[Rules]) -> None: ...
     @overload
-    def __init__(self: Key[T | None], name: str, type: type[T], *, default: None) -> None: ...
+    def __init__(self: Key[T | None], name: str, type: type[T], *, default: None, **rules: Unpack[Rules]) -> None: ...
     @overload
-    def __init__(self, name: str, type: UnionType, *, default: T = ...) -> None: ...
+    def __init__(self, name: str, type: UnionType, *, default: T = ..., **rules: Unpack[Rules]) -> None: ...
 
-    def __init__(self, name: str, type: Any, *, default: Any = ABSENCE) -> None:
-        """Declares a key. A name that is no key and a type that cannot be stored are an `InvalidError`; a default of
+    def __init__(self, name: str, type: Any, *, default: Any = ABSENCE, **rules: Any) -> None:
+        """Names a key. A name that is no key and a type that cannot be stored are an `InvalidError`; a default of
         another type is a `WrongTypeError`."""
+        if unknown := rules.keys() - _WORDS.keys():
+            raise TypeError(f"kept.Key() has no {min(unknown)!r}; it takes default, {', '.join(_WORDS)}")
         self._encoded = encoded_name(name)
         # Finds the key in a dict without a Python call, as its own hash cannot.
         self._identity = object()
@@ -66,6 +106,9 @@ class Key(Generic[T]):
         except Refusal as refusal:
             raise refusal.about(name) from None
         self.name, self.value_type = name, kind
+        self._rules = {_WORDS[rule]: value for rule, value in rules.items() if value is not None}
+        if "enum" in self._rules:
+            self._rules["enum"] = tuple(self._rules["enum"])
         if default is ABSENCE or default is None:
             self._default = None if self._conversion.optional else ABSENCE
             return
@@ -85,6 +128,16 @@ class Key(Generic[T]):
         if self._default is ABSENCE:
             raise InvalidError(f'"{self.name}" has no default', key=self.name)
         return cast(T, copy.deepcopy(self._default))
+
+    @property
+    def schema(self) -> Schema:
+        """The JSON Schema that `settings.declare` declares the key with: its type, default and rules."""
+        schema = schema_of(self.value_type) | self._rules
+        if "enum" in self._rules:
+            schema["enum"] = [self._to_json(choice) for choice in self._rules["enum"]]
+        if self._default is not ABSENCE and self._default is not None:
+            schema["default"] = self._to_json(self._default)
+        return schema
 
     def _to_json(self, value: T) -> Storable:
         """What is stored for a value; None removes the key."""
@@ -109,7 +162,7 @@ class Key(Generic[T]):
         """Whether both declare the same."""
         if not isinstance(other, Key):
             return NotImplemented
-        mine, others = (self.name, self.value_type), (other.name, other.value_type)
+        mine, others = (self.name, self.value_type, self._rules), (other.name, other.value_type, other._rules)
         return mine == others and bool(self._default == other._default)
 
     def __hash__(self) -> int:
@@ -117,7 +170,8 @@ class Key(Generic[T]):
 
     def __repr__(self) -> str:
         default = f", default={self._default!r}" if self.has_default else ""
-        return f"kept.Key({self.name!r}, {name_of_type(self.value_type)}{default})"
+        rules = "".join(f", {rule}={self._rules[word]!r}" for rule, word in _WORDS.items() if word in self._rules)
+        return f"kept.Key({self.name!r}, {name_of_type(self.value_type)}{default}{rules})"
 
 
 def name_of(key: str | Key[Any]) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Hashable
 from enum import Enum, Flag
 from typing import Any, Union
 
-from ._conversion import SCALARS, Conversion, enum_conversion, name_of_type, require
+from ._conversion import SCALARS, Conversion, enum_conversion, literal_conversion, name_of_type, require
 from ._errors import InvalidError, WrongTypeError
 from ._refusal import Refusal
 
@@ -32,6 +32,8 @@ class _Conversions:
         origin, arguments = typing.get_origin(kind), typing.get_args(kind)
         if origin in (Union, types.UnionType):
             return self._optional(arguments)
+        if origin is typing.Literal:
+            return literal_conversion(arguments)
         if origin is list:
             return self._list(arguments[0])
         if origin is dict and arguments[0] is str:
@@ -45,7 +47,7 @@ class _Conversions:
         raise Refusal(
             InvalidError,
             f"{name_of_type(kind)} is not a type of keys; use bool, int, float, str, bytes, datetime, list[…],"
-            " dict[str, …], an Enum, a dataclass, a TypedDict, or one of them with None",
+            " dict[str, …], an Enum, a Literal, a dataclass, a TypedDict, or one of them with None",
         )
 
     def _optional(self, arguments: tuple[Any, ...]) -> Conversion:
@@ -59,6 +61,7 @@ class _Conversions:
             lambda value: None if value is None else inner.to_json(value),
             lambda json: None if json is None else inner.from_json(json),
             optional=True,
+            scalars=inner.scalars,
         )
 
     def _list(self, kind: Any) -> Conversion:

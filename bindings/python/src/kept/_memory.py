@@ -2,6 +2,7 @@
 
 Invariant: what is remembered at a generation was read between two looks at the store's generation that both gave that
 even number. So whoever looks, and finds a value there, has one that was current at that look; a number never returns.
+Where layers can change, the same holds for the pair of that number and the count of their changes.
 """
 
 from __future__ import annotations
@@ -21,8 +22,25 @@ def word_at(word: c_uint64) -> memoryview[int]:
     return memoryview(word).cast("B").cast("Q")
 
 
-Memory: TypeAlias = dict[int, dict[object, Any]]
-"""Values by their key's name, or by the identity of a `kept.Key`; those by the one generation at which they hold."""
+Moment: TypeAlias = int | tuple[int, int]
+"""A generation, or one with a count of the layers' changes."""
+
+Memory: TypeAlias = dict[Any, dict[object, Any]]
+"""Values by their key's name, or by the identity of a `kept.Key`; those by the one moment at which they hold. It is
+asked with a generation."""
+
+
+class LayeredMemory(dict[Moment, dict[object, Any]]):
+    """The memory of a store whose layers can change."""
+
+    def __init__(self, count: memoryview[int]) -> None:
+        super().__init__()
+        self.count = count
+
+    def __getitem__(self, generation: Any) -> dict[object, Any]:
+        # After the generation, as `remember` is told of them.
+        return super().__getitem__((generation, self.count[0]))
+
 
 UNKNOWN: Final = word_at(c_uint64(1))
 """The generation of settings that remember nothing: odd for ever."""
@@ -33,15 +51,15 @@ _KEYS = 4096
 _LENGTH = 4096
 
 
-def remember(memory: Memory, generation: int, key: str | Key[Any], value: Any) -> None:
+def remember(memory: Memory, moment: Moment, key: str | Key[Any], value: Any) -> None:
     """Keeps a value, unless it is long or the caller could change it. There are never more than 4096."""
     if not (type(value) in _SHAREABLE or isinstance(value, Enum)):
         return
     if isinstance(value, (str, bytes)) and len(value) > _LENGTH:
         return
-    values = memory.get(generation)
+    values = memory.get(moment)
     if values is None or len(values) >= _KEYS:
         values = {}
         memory.clear()
-        memory[generation] = values
+        memory[moment] = values
     values[key._identity if isinstance(key, Key) else key] = value

@@ -11,6 +11,7 @@ from ._c import notices
 from ._c.observation import NoticePointer
 from ._json import JSON, decode
 from ._key import Key
+from ._layers import Layer, layer_of_number
 
 T = TypeVar("T")
 
@@ -28,6 +29,8 @@ class Origin(Enum):
     """Nobody now: the value at the time of subscribing."""
     SEVERAL = notices.KEPT_ORIGIN_SEVERAL
     """Several of the others: the observer was too slow to hear of each."""
+    LAYER = notices.KEPT_ORIGIN_LAYER
+    """Nobody wrote to the store: a file of the store's layers has changed, or what the program has registered."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +59,10 @@ class Change(_Told, Generic[T]):
     key: str
     _old: JSON
     _new: JSON
+    layer: Layer | None = None
+    """Where the new value comes from; None where there is none. A change may be of this alone."""
+    secret: bool = False
+    """Whether the key is declared secret: `old` and `new` must not be written to a log or a screen."""
     _declared: Key[T] | None = None
 
     @property
@@ -69,7 +76,8 @@ class Change(_Told, Generic[T]):
         return self._typed(self._new)
 
     def __repr__(self) -> str:
-        return f"Change({self.key!r}, {self._old!r} → {self._new!r}, revision={self.revision}, {self.origin})"
+        values = "secret" if self.secret else f"{self._old!r} → {self._new!r}"
+        return f"Change({self.key!r}, {values}, revision={self.revision}, {self.origin})"
 
     def _typed(self, value: Any) -> T | None:
         if self._declared is None:
@@ -103,7 +111,8 @@ def subjects(pointer: NoticePointer, key: str | Key[Any] | None) -> Sequence[Not
         name = notices.kept_notice_key(pointer, index).decode("utf-8")
         texts = notices.kept_notice_old_json(pointer, index), notices.kept_notice_new_json(pointer, index)
         old, new = (None if text is None else decode(text, name) for text in texts)
-        return Change(*told, name, old, new, declared)
+        layer = layer_of_number(notices.kept_notice_layer(pointer, index))
+        return Change(*told, name, old, new, layer, notices.kept_notice_secret(pointer, index), declared)
 
     changes = tuple(map(change, range(notices.kept_notice_count(pointer))))
     return (Notice(*told, changes),) if key is None else changes

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import itertools
-import logging
 from collections.abc import Callable
 from ctypes import POINTER, byref
 from dataclasses import dataclass
@@ -17,13 +16,11 @@ from ._errors import KeptError
 from ._exit import calling_back
 from ._key import Key
 from ._notices import subjects
+from ._reports import log
 
 if TYPE_CHECKING:
     from ._store import Store
 
-log = logging.getLogger("kept")
-# Without a handler of the program's own, an error is shown once, by sys.unraisablehook.
-log.addHandler(logging.NullHandler())
 
 
 class Subscription:
@@ -81,6 +78,7 @@ def _deliver(number: int, pointer: observation.NoticePointer) -> None:
         if delivery.is_polled:
             delivery.callback(error)
             return
+        # Without a handler of the program's own the log is silent, and the error is shown once.
         log.exception("a callback failed: %s", error)
         # Here ctypes hands it to sys.unraisablehook. It never reaches C.
         raise

@@ -1,13 +1,20 @@
-"""Writing scalars by the typed functions of C, so that no JSON is made and read for them."""
+"""Scalars by the typed functions of C: written so, that no JSON is made and read for them; read so, where a text of the
+command line or of the environment is what it is asked for."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from ctypes import byref, c_bool, c_double, c_int32, c_int64, c_size_t, create_string_buffer
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from ._c.buffers import kept_set_bytes, kept_set_string
+from ._c.buffers import kept_get_bytes, kept_get_string, kept_set_bytes, kept_set_string
 from ._c.status import kept_error
 from ._c.store import StorePointer
+from ._c.values import kept_get_bool, kept_get_date, kept_get_double, kept_get_int64
 from ._c.values import kept_set_bool, kept_set_double, kept_set_int64
+from ._dates import datetime_ns
+from ._errors import TooLargeError
 
 
 def write_scalar(settings: StorePointer, key: bytes, value: Any) -> bool:
@@ -32,3 +39,49 @@ def write_scalar(settings: StorePointer, key: bytes, value: Any) -> bool:
     else:
         return False
     return True
+
+
+def read_scalar(settings: StorePointer, key: bytes, kind: type) -> Any:
+    """Reads a scalar of a type. Another is a `WrongTypeError`."""
+    return _READERS[kind](settings, key)
+
+
+def _number(function: Any, kind: Any) -> Callable[[StorePointer, bytes], Any]:
+    def read(settings: StorePointer, key: bytes) -> Any:
+        result = kind()
+        function(settings, key, byref(result), kept_error())
+        return result.value
+
+    return read
+
+
+def _buffer(function: Any, convert: Callable[[bytes], Any]) -> Callable[[StorePointer, bytes], Any]:
+    def read(settings: StorePointer, key: bytes) -> Any:
+        capacity, length = 256, c_size_t()
+        while True:
+            buffer = create_string_buffer(capacity)
+            try:
+                function(settings, key, buffer, capacity, byref(length), kept_error())
+                return convert(buffer.raw[: length.value])
+            except TooLargeError:
+                capacity = length.value + 1
+
+    return read
+
+
+def _date(settings: StorePointer, key: bytes) -> datetime:
+    seconds, nanoseconds = c_int64(), c_int32()
+    kept_get_date(settings, key, byref(seconds), byref(nanoseconds), kept_error())
+    microseconds, rest = divmod(nanoseconds.value, 1000)
+    moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=seconds.value, microseconds=microseconds)
+    return datetime_ns.of(moment, rest) if rest else moment
+
+
+_READERS: dict[type, Callable[[StorePointer, bytes], Any]] = {
+    bool: _number(kept_get_bool, c_bool),
+    int: _number(kept_get_int64, c_int64),
+    float: _number(kept_get_double, c_double),
+    str: _buffer(kept_get_string, lambda text: text.decode("utf-8")),
+    bytes: _buffer(kept_get_bytes, bytes),
+    datetime: _date,
+}

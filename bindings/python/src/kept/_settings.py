@@ -4,30 +4,36 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, ItemsView, Iterable, Iterator, KeysView, Mapping, MutableMapping, ValuesView
-from ctypes import byref, c_bool, c_char_p, c_uint64
+from contextlib import suppress
+from ctypes import byref, c_bool, c_char_p, c_uint32, c_uint64
 from typing import Any, TypeVar, overload
 
 from ._c.json import kept_get_json, kept_set_json
 from ._c.keys import kept_contains, kept_list, kept_list_callback, kept_remove, kept_revision_of
+from ._c.layers import kept_explain_json, kept_layer_of
 from ._c.status import kept_error, kept_free
 from ._c.store import StorePointer
-from ._errors import AbsentError
+from ._declaring import Declaring
+from ._errors import AbsentError, UnsupportedError, WrongTypeError
 from ._exit import calling_back
 from ._json import JSON, Storable, decode, encode
 from ._key import ABSENCE, Key, encoded_key, encoded_text, name_of
+from ._layers import TEXT_LAYERS, Explanation, Layer, explanation, layer_of_number
 from ._memory import UNKNOWN, Memory
-from ._scalars import write_scalar
+from ._scalars import read_scalar, write_scalar
 from ._views import ItemsOf, KeysOf, ValuesOf
 
 T = TypeVar("T")
 D = TypeVar("D")
 
 
-class Settings(MutableMapping[str, JSON]):
+class Settings(MutableMapping[str, JSON], Declaring):
     """A store or a transaction, as a mapping: functions that work with both say `kept.Settings`.
 
-    A key is a `kept.Key`, which fixes the type of its values, or a str, whose values are `kept.JSON`. Defaults of keys
-    are read by `[]` and `get`; `in`, `len` and iteration count only what is stored. Any thread may call everything.
+    A key is a `kept.Key`, which fixes the type of its values, or a str, whose values are `kept.JSON`. What is read
+    comes from the highest layer that has a fitting value (`explain` tells), what is written goes to the store. Defaults
+    are read by `[]` and `get`, the declared and registered ones before a `Key`'s own; `in`, `len` and iteration pass
+    over them. Any thread may call everything.
     Every call may raise `ClosedError`, `BusyError`, `NoSpaceError`, `DeniedError`, `CorruptError`,
     `UnavailableError`, `ForkedError` or `FailedError`; the methods say what they add to these.
     In Swift: `SettingsAccess`. In C: every function that takes a `kept_store *`.
@@ -63,19 +69,22 @@ class Settings(MutableMapping[str, JSON]):
     @overload
     def __setitem__(self, key: str, value: Storable) -> None: ...
     def __setitem__(self, key: Any, value: Any) -> None:
-        """Sets a key. A value that cannot be stored is an `InvalidError`, one that is not of the key's type a
-        `WrongTypeError`, one above 16 MiB a `TooLargeError`. None removes a key whose type has None, and is an
-        `InvalidError` for all others. In C: `kept_set_int64` and its kin, and `kept_set_json`."""
+        """Sets a key. A value that cannot be stored, or that breaks a rule of the key's declaration, is an
+        `InvalidError`, one that is not of the key's type a `WrongTypeError`, one above 16 MiB a `TooLargeError`. A key
+        that an administrator has locked is a `LockedError`; one that arguments or environment hide is set with a
+        `ShadowedWarning`. None removes a key whose type has None, and is an `InvalidError` for all others.
+        In C: `kept_set_int64` and its kin, and `kept_set_json`."""
         name, stored = encoded_key(key), stored_for(key, value)
         if not write_scalar(self._handle, name, stored):
             kept_set_json(self._handle, name, json_for(key, stored), kept_error())
 
     def __delitem__(self, key: str | Key[Any]) -> None:
-        """Removes a key. One that is not stored is an `AbsentError`, also if it has a default. In C: `kept_remove`."""
+        """Removes a key from the store. One that is not stored is an `AbsentError`, also if it has a default or a value
+        in another layer. In C: `kept_remove`."""
         kept_remove(self._handle, encoded_key(key), kept_error())
 
     def __contains__(self, key: object) -> bool:
-        """Whether the key is stored; its default does not count. In C: `kept_contains`."""
+        """Whether any layer has something for the key; defaults do not count. In C: `kept_contains`."""
         found = c_bool()
         kept_contains(self._handle, encoded_key(key), byref(found), kept_error())  # type: ignore[arg-type]
         return found.value
@@ -119,13 +128,62 @@ class Settings(MutableMapping[str, JSON]):
             stored = decode(text.value or b"", name_of(key))
         finally:
             kept_free(text)
-        return key._from_json(stored) if isinstance(key, Key) else stored
+        if not isinstance(key, Key):
+            return stored
+        try:
+            return key._from_json(stored)
+        except WrongTypeError:
+            return self._read_text(key)
+
+    def _read_text(self, key: Key[T]) -> T:
+        """What is stored, if it is text that means what it is asked for: "50" on a command line is an int and a str."""
+        for kind in key._conversion.scalars if self.layer(key) in TEXT_LAYERS else ():
+            try:
+                return key._from_json(read_scalar(self._handle, key._encoded, kind))
+            except WrongTypeError:
+                continue
+        return key._from_json(self[key.name])
+
+    def _beneath_text(self, key: str | Key[T], default: Any) -> Any:
+        """What `[]`, or `get` with a default, would give if arguments and environment were not asked."""
+        if self.layer(key) not in TEXT_LAYERS:
+            return self[key] if default is ABSENCE else self.get(key, default)
+        explanation = self.explain(key)
+        if explanation.secret:
+            raise UnsupportedError(f"{explanation.key} is secret and {explanation.reason}", key=explanation.key)
+        for opinion in explanation.layers:
+            if opinion.verdict == "hidden" and opinion.layer not in TEXT_LAYERS:
+                return key._from_json(opinion.value) if isinstance(key, Key) else opinion.value
+        if default is not ABSENCE:
+            return default
+        if isinstance(key, Key) and key.has_default:
+            return key.default
+        sentence = f'"{explanation.key}" has no value in the store; give update_value() a default'
+        raise AbsentError(sentence, key=explanation.key)
+
+    # --- layers
+
+    def explain(self, key: str | Key[Any]) -> Explanation:
+        """What each layer has for a key, which one wins, and why: `print(settings.explain("audio.volume"))`.
+        In C: `kept_explain_json`. In Swift: `Store.explain(_:)`."""
+        text = c_char_p()
+        kept_explain_json(self._handle, encoded_key(key), byref(text), kept_error())
+        try:
+            return explanation(text.value or b"", name_of(key))
+        finally:
+            kept_free(text)
+
+    def layer(self, key: str | Key[Any]) -> Layer | None:
+        """The layer that decides what a key reads as; None where no layer has a value. In C: `kept_layer_of`."""
+        number = c_uint32()
+        kept_layer_of(self._handle, encoded_key(key), byref(number), kept_error())
+        return layer_of_number(number.value)
 
     # --- all keys
 
     def keys(self, prefix: str = "") -> KeysView[str]:
-        """A view of the stored keys that begin with `prefix`, in the order of their UTF-8 bytes. Each look at the view
-        lists the keys as they are at one moment. In C: `kept_list`."""
+        """A view of the keys that begin with `prefix` and that any layer has something for, but for defaults, in the
+        order of their UTF-8 bytes. Each look at the view lists them as they are at one moment. In C: `kept_list`."""
         return KeysOf(self, encoded_text(prefix, "a prefix"))
 
     def items(self) -> ItemsView[str, JSON]:
@@ -175,13 +233,15 @@ class Settings(MutableMapping[str, JSON]):
         """Replaces a value by what `change` makes of it, and returns the new one: `update_value(N, lambda n: n + 1)`.
 
         Nobody can write between the reading and the writing: then `change` is called again, so it must have no effect
-        of its own. An absent key begins with `default`, else with the key's own, else it is an `AbsentError`.
+        of its own. An absent key begins with `default`, else with the key's own, else it is an `AbsentError`. It goes on
+        from what the store and the layers beneath it have, not from arguments or environment that hide it.
         In Swift: `Store.update(_:_:)`."""
 
         def step(settings: Settings) -> Any:
-            value = settings[key] if default is ABSENCE else settings.get(key, default)
-            settings[key] = change(value)
-            return settings.get(key)
+            new = change(settings._beneath_text(key, default))
+            settings[key] = new
+            # What is read now, or what is stored and hidden.
+            return new if settings.layer(key) in TEXT_LAYERS else settings.get(key)
 
         return self._together(step)
 
@@ -198,20 +258,25 @@ class Settings(MutableMapping[str, JSON]):
         key's own, else an `AbsentError`."""
 
         def step(settings: Settings) -> Any:
-            if key not in settings:
+            value = settings.get(key)
+            try:
+                del settings[key]
+            except AbsentError:
                 return settings[key] if default is ABSENCE else default
-            value = settings[key]
-            del settings[key]
             return value
 
         return self._together(step)
 
     def popitem(self) -> tuple[str, JSON]:
-        """Removes the first key and returns it with its value, atomically; `AbsentError` when there is none."""
+        """Removes the first key that is stored and returns it with its value, atomically; `AbsentError` when there is
+        none."""
 
         def step(settings: Settings) -> tuple[str, JSON]:
             for key in settings:
-                return key, settings.pop(key)
+                value = settings.get(key)
+                with suppress(AbsentError):  # another layer's
+                    del settings[key]
+                    return key, value
             raise AbsentError("popitem() found no key: the settings are empty")
 
         return self._together(step)
@@ -247,11 +312,12 @@ class Settings(MutableMapping[str, JSON]):
         self._together(step)
 
     def clear(self) -> None:
-        """Removes every key, all or none of them."""
+        """Removes every key that is stored, all or none of them."""
 
         def step(settings: Settings) -> None:
             for key in settings:
-                del settings[key]
+                with suppress(AbsentError):  # another layer's
+                    del settings[key]
 
         self._together(step)
 

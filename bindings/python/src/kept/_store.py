@@ -6,24 +6,26 @@ import math
 import os
 import random
 import time
-import warnings
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from ctypes import POINTER, byref, c_char_p
 from types import TracebackType
 from typing import Any, Literal, NoReturn, Self, TypeVar, overload
 
 from ._c.status import KEPT_SALVAGED, kept_error, kept_free
-from ._c.store import KEPT_DURABLE, KEPT_OPTIONS_INIT, KEPT_SHARED, kept_acknowledge_salvage, kept_flush, kept_open
-from ._c.store import kept_options, kept_salvaged, kept_store, kept_store_generation
+from ._c.layers import kept_register_json
+from ._c.store import KEPT_DURABLE, KEPT_OPTIONS_INIT, KEPT_SHARED, KEPT_STANDARD_FILE, kept_acknowledge_salvage
+from ._c.store import kept_flush, kept_open, kept_options, kept_salvaged, kept_store, kept_store_generation
+from ._c.store import kept_store_layers
 from ._changes import Changes
-from ._errors import AbsentError, ConflictError, InvalidError, SalvagedWarning
+from ._errors import AbsentError, ConflictError, InvalidError, SalvagedWarning, warn
 from ._exit import calling_back, close, opened
-from ._json import JSON, Storable
+from ._json import JSON, Storable, encode
 from ._key import Key, encoded_key, encoded_text
-from ._memory import UNKNOWN, remember, word_at
+from ._memory import UNKNOWN, LayeredMemory, Moment, remember, word_at
 from ._notices import Change, Notice
 from ._observation import Subscription, subscribe
+from ._reports import c_report, forget, reporting
 from ._settings import Settings
 from ._transaction import Transaction, encoded_tag, set_if
 
@@ -43,17 +45,22 @@ class Store(Settings):
         self._location = _text_of_location(location)
         self._busy_timeout: float = options.busy_timeout_ms / 1000
         self._handle = POINTER(kept_store)()
+        location_text = encoded_text(self._location, "a location")
+        self._reports = reporting(self._location)
+        options.report, options.report_context = c_report, self._reports
         error = kept_error()
-        with calling_back():
-            status = kept_open(
-                encoded_text(self._location, "a location"), byref(options), byref(self._handle), error
-            )
-            self._close = weakref.finalize(self, close, opened(self._handle))
+        try:
+            with calling_back():
+                status = kept_open(location_text, byref(options), byref(self._handle), error)
+                self._close = weakref.finalize(self, _close, opened(self._handle), self._reports)
+        except BaseException:
+            forget(self._reports)
+            raise
         self._close.atexit = False  # _exit sees to that
         self._memory = {}
+        self._find_layers()
         if status == KEPT_SALVAGED:
-            # Shown where the program opens the store.
-            warnings.warn(error.message.decode("utf-8", "replace"), SalvagedWarning, stacklevel=3)
+            warn(error.message.decode("utf-8", "replace"), SalvagedWarning)
 
     # --- its life
 
@@ -113,11 +120,16 @@ class Store(Settings):
         """As in any settings; remembers what it has read if nothing has changed meanwhile."""
         if self._generation is UNKNOWN:
             self._find_generation()
-        before = self._generation[0]
+        before, moment = self._generation[0], self._moment()
         value = super()._read(key)
-        if before % 2 == 0 and self._generation[0] == before:
-            remember(self._memory, before, key, value)
+        if before % 2 == 0 and self._generation[0] == before and self._moment() == moment:
+            remember(self._memory, moment, key, value)
         return value
+
+    def _moment(self) -> Moment:
+        """A look at what values depend on."""
+        generation, memory = self._generation[0], self._memory
+        return (generation, memory.count[0]) if isinstance(memory, LayeredMemory) else generation
 
     def _find_generation(self) -> None:
         """Only for a store that is read: from now on the library looks out for writers that move no generation."""
@@ -125,6 +137,18 @@ class Store(Settings):
         # `close` on another thread may have come in between; whichever of the two is last sees the other.
         if not self._close.alive:
             self._generation = UNKNOWN
+
+    def _find_layers(self) -> None:
+        """Lets the memory look at the layers too, if they can change."""
+        word = kept_store_layers(self._handle)
+        if word and not isinstance(self._memory, LayeredMemory):
+            self._memory = LayeredMemory(word_at(word.contents))
+
+    def register(self, defaults: Mapping[str, Storable]) -> None:
+        """Registers defaults for this handle, above those that keys are declared with: they are not stored, and end
+        with it. None takes one back. In C: `kept_register_json`. In Swift: `Store.register(defaults:)`."""
+        kept_register_json(self._handle, encode(defaults, "register()"), kept_error())
+        self._find_layers()
 
     # --- writing with conditions
 
@@ -251,6 +275,10 @@ def open(
     durability: Durability = "shared",
     busy_timeout: float = 5.0,
     tag: str | None = None,
+    managed: bool | str | os.PathLike[str] = False,
+    system: bool | str | os.PathLike[str] = False,
+    arguments: Sequence[str] | None = None,
+    environment: str | None = None,
 ) -> Store:
     """Opens a store, and creates it where there is none.
 
@@ -260,6 +288,11 @@ def open(
     say: "shared" survives kill -9 of every process, "durable" survives power loss too. `busy_timeout` is how long, in
     seconds, a write waits for other writers before it is a `BusyError`. `tag` is what the program calls itself:
     observers in every process find it in `Notice.tag` and `Change.tag`.
+
+    The others give the store layers: `managed` and `system` are files of the administrator's, a path or True for
+    /etc/kept/<identifier>/managed.json and system.json; `arguments` is a command line such as `sys.argv`; `environment`
+    is the prefix of the variables that count, such as "PLAYER_". A file that cannot be read and a value that does not
+    fit are warnings in `logging.getLogger("kept")`, from whichever thread finds them.
 
     A store that was found damaged, and salvaged as far as it could be read, is opened with a `SalvagedWarning`, each
     time until somebody calls its `acknowledge_salvage`.
@@ -275,7 +308,36 @@ def open(
     options.durability = KEPT_DURABLE if durability == "durable" else KEPT_SHARED
     options.busy_timeout_ms = round(busy_timeout * 1000)
     options.tag = encoded_tag(tag)
+    options.managed, options.system = _encoded_file(managed, "managed"), _encoded_file(system, "system")
+    options.environment = None if environment is None else encoded_text(environment, "the prefix of the environment")
+    if arguments is not None:
+        options.argv, options.argc = _encoded_arguments(arguments), len(arguments)
     return Store(location, options)
+
+
+def _close(number: int, reports: int) -> None:
+    close(number)
+    forget(reports)
+
+
+def _encoded_file(file: bool | str | os.PathLike[str], layer: str) -> bytes | None:
+    """The file of a layer as C takes it."""
+    if isinstance(file, bool):
+        return KEPT_STANDARD_FILE if file else None
+    encoded = os.fsencode(file)
+    if not encoded or b"\0" in encoded:
+        raise InvalidError(f"the file of the {layer} layer is {file!r}; give a path, or True for its standard place")
+    return encoded
+
+
+def _encoded_arguments(arguments: Sequence[str]) -> Any:
+    """A command line as C takes it, with the bytes that are not UTF-8 as Python was given them."""
+    if isinstance(arguments, str):
+        raise InvalidError("arguments are a str; give a list such as sys.argv")
+    encoded = [argument.encode("utf-8", "surrogateescape") for argument in arguments]
+    if any(b"\0" in argument for argument in encoded):
+        raise InvalidError("an argument holds a NUL, which no command line can")
+    return (c_char_p * len(encoded))(*encoded)
 
 
 def _encoded_subject(asking: str, key: str | Key[Any] | None, prefix: str | None) -> bytes:

@@ -14,6 +14,7 @@ KEPT_ORIGIN_PROCESS = 1
 KEPT_ORIGIN_OTHER = 2
 KEPT_ORIGIN_INITIAL = 3
 KEPT_ORIGIN_SEVERAL = 4
+KEPT_ORIGIN_LAYER = 5
 
 
 class kept_value(Structure):
@@ -47,6 +48,12 @@ kept_notice_old_json = prototype("kept_notice_old_json", c_char_p, [POINTER(kept
 
 # const char *kept_notice_new_json(const kept_notice *notice, size_t index);
 kept_notice_new_json = prototype("kept_notice_new_json", c_char_p, [POINTER(kept_notice), c_size_t])
+
+# uint32_t kept_notice_layer(const kept_notice *notice, size_t index);
+kept_notice_layer = prototype("kept_notice_layer", c_uint32, [POINTER(kept_notice), c_size_t])
+
+# bool kept_notice_secret(const kept_notice *notice, size_t index);
+kept_notice_secret = prototype("kept_notice_secret", c_bool, [POINTER(kept_notice), c_size_t])
 
 # const kept_value *kept_notice_old(const kept_notice *notice, size_t index);
 kept_notice_old = prototype("kept_notice_old", POINTER(kept_value), [POINTER(kept_notice), c_size_t])

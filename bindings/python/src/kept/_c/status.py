@@ -5,7 +5,7 @@ from __future__ import annotations
 from ctypes import Structure, c_char, c_char_p, c_int32, c_int64, c_void_p
 from typing import Any
 
-from .._errors import error_of_status
+from .._errors import KeptError, error_of_status, warn_of_status
 from .library import prototype
 
 kept_status = c_int32
@@ -13,6 +13,7 @@ kept_status = c_int32
 KEPT_OK = 0
 KEPT_SHADOWED = 1
 KEPT_SALVAGED = 2
+KEPT_MISFIT = 3
 KEPT_ABSENT = -1
 KEPT_WRONG_TYPE = -2
 KEPT_TYPE_CONFLICT = -3
@@ -43,16 +44,32 @@ class kept_error(Structure):
 
 
 def check(status: int, function: Any, arguments: tuple[Any, ...]) -> int:
-    """The errcheck of every function that returns a kept_status: an error becomes its exception.
+    """The errcheck of every function that returns a kept_status: an error becomes its exception, a warning is shown.
 
     Such a function takes its kept_error last, and the key or prefix it is about second, as bytes.
     """
-    if status >= KEPT_OK:
+    if status == KEPT_OK:
         return status
-    error = arguments[-1]
     key = arguments[1].decode("utf-8", "replace") if isinstance(arguments[1], bytes) else None
-    message = error.message.decode("utf-8", "replace")
-    raise error_of_status(status, message, key=key, offset=None if error.offset < 0 else error.offset)
+    return _judged(status, arguments[-1], key)
+
+
+def check_without_key(status: int, function: Any, arguments: tuple[Any, ...]) -> int:
+    """The same for functions whose second argument is no key: which one it is about stands in the sentence alone."""
+    return status if status == KEPT_OK else _judged(status, arguments[-1], None)
+
+
+def error_of(error: kept_error, key: str | None) -> KeptError:
+    """The exception for a filled kept_error."""
+    offset = None if error.offset < 0 else error.offset
+    return error_of_status(error.status, error.message.decode("utf-8", "replace"), key=key, offset=offset)
+
+
+def _judged(status: int, error: kept_error, key: str | None) -> int:
+    if status < KEPT_OK:
+        raise error_of(error, key)
+    warn_of_status(status, error.message.decode("utf-8", "replace"))
+    return status
 
 
 # const char *kept_version(void);

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ctypes import POINTER, Structure, c_char_p, c_size_t, c_uint32, c_uint64, sizeof
+from ctypes import CFUNCTYPE, POINTER, Structure, c_char_p, c_size_t, c_uint32, c_uint64, c_void_p, sizeof
 from typing import TYPE_CHECKING, TypeAlias
 
 from .library import prototype
@@ -22,6 +22,10 @@ KEPT_SHARED = 0
 KEPT_DURABLE = 1
 KEPT_BY_LIBRARY = 0
 KEPT_BY_HOST = 1
+KEPT_STANDARD_FILE = b""
+
+# typedef void (*kept_report_callback)(void *context, const kept_error *error);
+kept_report_callback = CFUNCTYPE(None, c_void_p, POINTER(kept_error))
 
 
 class kept_options(Structure):
@@ -34,12 +38,19 @@ class kept_options(Structure):
         ("delivery", c_uint32),
         ("reserved", c_uint32),
         ("tag", c_char_p),
+        ("managed", c_char_p),
+        ("system", c_char_p),
+        ("environment", c_char_p),
+        ("argv", POINTER(c_char_p)),
+        ("argc", c_size_t),
+        ("report", kept_report_callback),
+        ("report_context", c_void_p),
     )
 
 
 def KEPT_OPTIONS_INIT() -> kept_options:
     """The options to begin with."""
-    return kept_options(sizeof(kept_options), KEPT_SHARED, 5000, KEPT_BY_LIBRARY, 0, None)
+    return kept_options(size=sizeof(kept_options), durability=KEPT_SHARED, busy_timeout_ms=5000, delivery=KEPT_BY_LIBRARY)
 
 
 # kept_status kept_open(const char *location, const kept_options *options, kept_store **store, kept_error *error);
@@ -68,3 +79,6 @@ kept_acknowledge_salvage = prototype(
 
 # const uint64_t *kept_store_generation(kept_store *store);
 kept_store_generation = prototype("kept_store_generation", POINTER(c_uint64), [POINTER(kept_store)])
+
+# const uint64_t *kept_store_layers(kept_store *store);
+kept_store_layers = prototype("kept_store_layers", POINTER(c_uint64), [POINTER(kept_store)])

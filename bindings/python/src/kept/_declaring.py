@@ -1,0 +1,77 @@
+"""Declaring keys, in a store as in a transaction: what a key holds, for every process and language."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from ctypes import byref, c_char_p
+from typing import Any
+
+from ._c.declarations import kept_declaration_json, kept_declarations_json, kept_declare_file, kept_declare_json
+from ._c.declarations import kept_declare_list, kept_undeclare
+from ._c.status import kept_error, kept_free
+from ._c.store import StorePointer
+from ._errors import AbsentError, InvalidError
+from ._json import JSON, decode, encode
+from ._key import Key, encoded_key, encoded_text, name_of
+
+
+class Declaring:
+    """What a store and a transaction can declare."""
+
+    _handle: StorePointer
+
+    def declare(self, *keys: Key[Any] | Mapping[str, Mapping[str, Any]]) -> None:
+        """Declares keys, all or none: from now on every process and language is refused another type, and what breaks
+        a constraint.
+
+        A `kept.Key` declares its type, its default and its constraints; a dict declares names with their JSON Schemas,
+        as `declarations` gives them. The same again is nothing; another default, summary or constraint takes the place
+        of the old one. What is stored and does not fit stays, reads as absent, and is a `MisfitWarning`.
+        `TypeConflictError` if a key is declared with another type; `InvalidError`, or `UnsupportedError` for a word
+        that Kept does not have. In C: `kept_declare_list`. In Swift: `Store.declare(_:)`."""
+        schemas: dict[str, Any] = {}
+        for key in keys:
+            schemas.update({key.name: key.schema} if isinstance(key, Key) else key)
+        if not all(isinstance(schema, Mapping) for schema in schemas.values()):
+            raise InvalidError("declare() takes keys, and dicts of names and their JSON Schemas")
+        if schemas:
+            kept_declare_list(self._handle, encode({"properties": schemas}, "declare()"), kept_error())
+
+    def declare_json(self, key: str | Key[Any], schema: str) -> None:
+        """Declares a key with a JSON Schema that is text, as `declare`. `InvalidError` has the `offset` where the text
+        is wrong. In C: `kept_declare_json`."""
+        kept_declare_json(self._handle, encoded_key(key), encoded_text(schema, "a JSON Schema"), kept_error())
+
+    def declare_file(self, path: str | os.PathLike[str]) -> None:
+        """Declares the keys of a file, all or none, as `declare`: one JSON Schema object with `properties`, which a
+        program ships for all its languages. `UnavailableError` where there is no such file, or `DeniedError`.
+        In C: `kept_declare_file`. In Swift: `Store.declare(contentsOf:)`."""
+        kept_declare_file(self._handle, encoded_text(os.fspath(path), "a path"), kept_error())
+
+    def undeclare(self, key: str | Key[Any]) -> None:
+        """Takes a declaration away; the value stays. One that is not there is an `AbsentError`.
+        In C: `kept_undeclare`. In Swift: `Store.undeclare(_:)`."""
+        kept_undeclare(self._handle, encoded_key(key), kept_error())
+
+    def declaration(self, key: str | Key[Any]) -> dict[str, JSON] | None:
+        """The JSON Schema that a key is declared with; None: it may hold anything.
+        In C: `kept_declaration_json`. In Swift: `Store.declaration(forKey:)`."""
+        try:
+            return self._schema(kept_declaration_json, encoded_key(key), name_of(key))
+        except AbsentError:
+            return None
+
+    def declarations(self, prefix: str = "") -> dict[str, dict[str, JSON]]:
+        """The JSON Schemas of all declared keys that begin with `prefix`, as `declare` takes them. `UnsupportedError`
+        for a transaction. In C: `kept_declarations_json`. In Swift: `Store.declarations(prefix:)`."""
+        schema = self._schema(kept_declarations_json, encoded_text(prefix, "a prefix"), prefix)
+        return schema["properties"]  # type: ignore[return-value]
+
+    def _schema(self, function: Any, name: bytes, subject: str) -> dict[str, JSON]:
+        text = c_char_p()
+        function(self._handle, name, byref(text), kept_error())
+        try:
+            return decode(text.value or b"", subject)  # type: ignore[return-value]
+        finally:
+            kept_free(text)

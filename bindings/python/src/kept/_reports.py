@@ -1,0 +1,41 @@
+"""What no call can return: a layer's file that is broken, a value in a layer that does not fit. It goes to the log."""
+
+from __future__ import annotations
+
+import itertools
+import logging
+from typing import Any
+
+from ._c import store
+from ._c.status import error_of
+
+log = logging.getLogger("kept")
+# Silent unless the program says where its log goes.
+log.addHandler(logging.NullHandler())
+
+# The context that C passes back is a number here; what it stands for is the location of a store.
+_locations: dict[int, str] = {}
+_numbers = itertools.count(1)
+
+
+def reporting(location: str) -> int:
+    """A context for the reports of a store about to be opened."""
+    number = next(_numbers)
+    _locations[number] = location
+    return number
+
+
+def forget(number: int) -> None:
+    """Nothing comes for a context any more."""
+    _locations.pop(number, None)
+
+
+def _report(number: int, pointer: Any) -> None:
+    error = error_of(pointer[0], None)
+    location = _locations.get(number, "a store")
+    # For handlers that want more than the sentence.
+    log.warning("%s: %s", location, error, extra={"kept_error": error, "kept_report": number})
+
+
+# Made once, and alive for as long as the module: C never holds a callback that could be collected.
+c_report = store.kept_report_callback(_report)
