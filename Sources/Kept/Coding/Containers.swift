@@ -16,6 +16,12 @@ extension Optional: Storable where Wrapped: Storable {
     }
     return value
   }
+
+  public static var schema: Schema? {
+    var schema = Wrapped.schema
+    schema?.allowsNull = true
+    return schema
+  }
 }
 
 extension Array: Storable where Element: Storable {
@@ -36,6 +42,8 @@ extension Array: Storable where Element: Storable {
     }
     return .array(values)
   }
+
+  public static var schema: Schema? { .array(of: Element.schema) }
 }
 
 // Dictionaries with other keys are not Storable, on purpose: JSON could not show them to C and Python.
@@ -57,4 +65,6 @@ extension Dictionary: Storable where Key == String, Value: Storable {
     }
     return .dictionary(ValueDictionary(pairs))
   }
+
+  public static var schema: Schema? { .object(of: Value.schema) }
 }

@@ -15,6 +15,8 @@ extension Timestamp: Storable {
   }
 
   public func stored() -> Value { .date(self) }
+
+  public static var schema: Schema? { .date }
 }
 
 extension Date: Storable, CodedAsStored {
@@ -25,6 +27,8 @@ extension Date: Storable, CodedAsStored {
   ///
   /// Throws `invalid` outside the years 1 to 9999.
   public func stored() throws(StoreError) -> Value { .date(try Timestamp(self)) }
+
+  public static var schema: Schema? { .date }
 
   /// The nearest date to a moment.
   public init(_ moment: Timestamp) {

@@ -17,6 +17,12 @@ extension StoreError {
     }
   }
 
+  /// The same failure, said of the layer where the value was found; the store itself needs no mention.
+  func found(in layer: Layer?) -> StoreError {
+    guard let layer, layer != .user else { return self }
+    return StoreError(code, key: key, offset: offset, "in the \(layer) layer: \(message)")
+  }
+
   /// The same failure, said of a place inside the value: `at [3].width: holds string, asked for double`.
   func at(_ step: PlaceStep) -> StoreError {
     let isPlaced = message.hasPrefix("at .") || message.hasPrefix("at [")

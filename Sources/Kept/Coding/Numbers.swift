@@ -22,6 +22,13 @@ extension Storable where Self: FixedWidthInteger & Codable {
     if let number = UInt64(exactly: self) { return .uint(number) }
     throw StoreError(.invalid, "is given an integer beyond 64 bits; a store holds Int64.min to UInt64.max")
   }
+
+  /// An integer within the range of the type, where that is narrower than the range of `Int64`.
+  public static var schema: Schema? {
+    Schema.integer
+      .saying("minimum", Self.min > Int64.min ? .int(Int64(Self.min)) : nil)
+      .saying("maximum", Self.max < Int64.max ? .int(Int64(Self.max)) : nil)
+  }
 }
 
 extension Int: Storable, CodedAsStored {}
@@ -45,6 +52,8 @@ extension Double: Storable, CodedAsStored {
   }
 
   public func stored() -> Value { .double(self) }
+
+  public static var schema: Schema? { .number }
 }
 
 extension Float: Storable, CodedAsStored {
@@ -58,4 +67,6 @@ extension Float: Storable, CodedAsStored {
 
   /// A double; every Float is one.
   public func stored() -> Value { .double(Double(self)) }
+
+  public static var schema: Schema? { .number }
 }

@@ -10,6 +10,8 @@ extension Bool: Storable, CodedAsStored {
   }
 
   public func stored() -> Value { .bool(self) }
+
+  public static var schema: Schema? { .boolean }
 }
 
 extension String: Storable, CodedAsStored {
@@ -19,6 +21,8 @@ extension String: Storable, CodedAsStored {
   }
 
   public func stored() -> Value { .string(self) }
+
+  public static var schema: Schema? { .string }
 }
 
 extension Data: Storable, CodedAsStored {
@@ -28,4 +32,6 @@ extension Data: Storable, CodedAsStored {
   }
 
   public func stored() -> Value { .bytes(Array(self)) }
+
+  public static var schema: Schema? { .bytes }
 }

@@ -12,8 +12,8 @@ public import KeptCore
 /// enum Theme: String, Storable { case system, light, dark }             // its raw value
 /// ```
 ///
-/// A type that is both `RawRepresentable` and `Codable` is stored as its raw value. Anything else writes the two
-/// requirements itself.
+/// A type that is both `RawRepresentable` and `Codable` is stored as its raw value. Anything else writes the first two
+/// requirements itself, and the third if keys of the type are to be declared.
 // Sendable, because a value travels: from the thread that wrote it to every observer's.
 public protocol Storable: Sendable {
   /// Reads a stored value.
@@ -25,6 +25,15 @@ public protocol Storable: Sendable {
   ///
   /// Throws `invalid` if the store has no value for it; what was stored before stays.
   func stored() throws(StoreError) -> Value
+
+  /// What the values are in the store, for keys that declare themselves; nil: a key's default says it, if it has one.
+  ///
+  /// Types with a raw value and Codable types need not say it.
+  static var schema: Schema? { get }
+}
+
+extension Storable {
+  public static var schema: Schema? { Schema.found(in: Self.self) }
 }
 
 extension Value: Storable {

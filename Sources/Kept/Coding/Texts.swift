@@ -14,6 +14,8 @@ extension URL: Storable, CodedAsStored {
 
   /// The absolute text; a URL with a base is stored together with it.
   public func stored() -> Value { .string(absoluteString) }
+
+  public static var schema: Schema? { .string }
 }
 
 extension UUID: Storable, CodedAsStored {
@@ -26,4 +28,6 @@ extension UUID: Storable, CodedAsStored {
   }
 
   public func stored() -> Value { .string(uuidString) }
+
+  public static var schema: Schema? { .string }
 }

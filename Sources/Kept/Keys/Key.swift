@@ -4,10 +4,11 @@ import KeptCore
 
 /// A key with the type of its value.
 ///
-/// Declare keys in an extension of ``Keys``.
+/// List keys in an extension of ``Keys``. Type, constraints, summary and `secret` hold for every process and language
+/// once the key is declared in the store: `settings.declare(.volume)`.
 ///
 /// The default is not stored. It is evaluated when it is needed, on the thread that reads, and never while a lock is
-/// held: it may read a store itself.
+/// held: it may read a store itself. A default that is registered, or that the key is declared with, comes before it.
 public final class Key<Value: Storable>: Keys, @unchecked Sendable {
   /// The name under which the value is stored: 1 to 1024 bytes of UTF-8 without NUL, compared byte by byte.
   ///
@@ -19,18 +20,37 @@ public final class Key<Value: Storable>: Keys, @unchecked Sendable {
   /// What the index finds the key by; `none` for a name that is no key.
   @usableFromInline let bytes: PreparedBytes
   private let makeDefault: @Sendable () -> Value
+  let description: KeyDescription
 
-  /// Declares a key that reads as `default` where nothing is stored.
-  public init(_ name: String, default makeDefault: @autoclosure @escaping @Sendable () -> Value) {
+  /// A key that reads as `default` where nothing is stored.
+  /// - Parameters:
+  ///   - constraints: what its values must be, such as `.range(0...100)`.
+  ///   - summary: what it is for, in a line.
+  ///   - secret: its values are for no log, error or dump.
+  public convenience init(
+    _ name: String, default makeDefault: @autoclosure @escaping @Sendable () -> Value,
+    _ constraints: Constraint<Value>..., summary: String? = nil, secret: Bool = false
+  ) {
+    let description = KeyDescription(rules: constraints.map { $0.rule }, summary: summary, isSecret: secret)
+    self.init(name, description, makeDefault)
+  }
+
+  /// A key that reads as nil where nothing is stored.
+  ///
+  /// The constraints are those of the value that is stored when there is one.
+  public convenience init<Wrapped: Storable>(
+    _ name: String, _ constraints: Constraint<Wrapped>..., summary: String? = nil, secret: Bool = false
+  ) where Value == Wrapped? {
+    let description = KeyDescription(rules: constraints.map { $0.rule }, summary: summary, isSecret: secret)
+    self.init(name, description) { nil }
+  }
+
+  private init(_ name: String, _ description: KeyDescription, _ makeDefault: @escaping @Sendable () -> Value) {
     self.name = name
+    self.description = description
     self.makeDefault = makeDefault
     checked = Result { () throws(StoreError) in PreparedKey(try KeyName(name)) }
     bytes = (try? checked.get())?.prepared ?? .none
-  }
-
-  /// Declares a key that reads as nil where nothing is stored.
-  public convenience init<Wrapped: Storable>(_ name: String) where Value == Wrapped? {
-    self.init(name, default: nil)
   }
 
   /// What the key reads as where nothing is stored.
@@ -39,10 +59,21 @@ public final class Key<Value: Storable>: Keys, @unchecked Sendable {
   /// The name, checked once.
   func keyName() throws(StoreError) -> KeyName { try checked.get().name }
 
-  /// Reads what is stored under the key; errors name the key.
-  func read(_ stored: KeptCore.Value?) throws(StoreError) -> Value {
-    guard let stored else { return defaultValue }
-    do { return try Value(stored: stored) } catch { throw error.about(name) }
+  override func declared() throws(StoreError) -> (key: KeyName, declaration: Declaration) {
+    (try keyName(), try makeDeclaration())
+  }
+
+  /// Reads what a layer has for the key; errors name the key.
+  ///
+  /// A text of the command line or the environment is read as what the key asks for.
+  func read(_ found: KeptCore.Value?, from layer: Layer? = nil, _ text: TextValue? = nil) throws(StoreError) -> Value {
+    guard let found else { return defaultValue }
+    do throws(StoreError) { return try Value(stored: found) } catch {
+      for candidate in text?.candidates ?? [] {
+        do throws(StoreError) { return try Value(stored: candidate) } catch { continue }
+      }
+      throw error.found(in: layer).about(name)
+    }
   }
 
   /// What is to be stored under the key; errors name the key.

@@ -1,6 +1,8 @@
-// Where a program declares its keys, so that `.volume` finds them.
+// Where a program lists its keys, so that `.volume` finds them.
 
-/// The namespace of a program's keys: declare each once, as a constant in an extension.
+import KeptCore
+
+/// The namespace of a program's keys: list each once, as a constant in an extension.
 ///
 /// ```swift
 /// extension Keys {
@@ -15,4 +17,9 @@
 // @unchecked because only a final class may be Sendable; it holds nothing, and nothing outside this module inherits.
 public class Keys: @unchecked Sendable {
   init() {}
+
+  /// The key with what it is declared as; each Key knows its own.
+  func declared() throws(StoreError) -> (key: KeyName, declaration: Declaration) {
+    throw StoreError(.invalid, "is no key")
+  }
 }

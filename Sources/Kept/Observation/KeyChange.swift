@@ -5,7 +5,8 @@ public import KeptCore
 extension Key {
   /// One change of a key's value.
   ///
-  /// Where a side has no stored value, or one that is not of the key's type, it is the key's default. `old` is what the
+  /// Both values are those that the layers agree upon. Where none has a value, or one that is not of the key's type, it
+  /// is the key's default. `old` is what the
   /// subscription last told as `new`, or what it found when it was made. The C twin is `kept_notice`. In Python:
   /// `Change`.
   public struct Change: Sendable {
@@ -15,7 +16,11 @@ extension Key {
     public let new: Value
     /// What happened.
     public let event: Event
-    /// Why `new` is the default although something is stored; nil when it is not so.
+    /// Which layer `new` comes from; nil: it is the key's own default.
+    ///
+    /// It may be another one than before while the value stays the same.
+    public let layer: Layer?
+    /// Why `new` is the default although a layer has a value; nil when it is not so.
     public let error: StoreError?
     /// The commits that it tells of: one of this process, or one or more of others.
     public let revisions: ClosedRange<Revision>
@@ -36,34 +41,67 @@ extension Key {
   public enum Event: Sendable, Hashable {
     /// Nothing: it tells the value at the time of subscribing, and `old` equals `new`.
     case initial
-    /// A value was written.
+    /// A value was written, or a layer came to decide that has one.
     case set
-    /// The value was removed; `new` is the default.
+    /// The value was removed; `new` is a default: a registered one, a declared one or the key's own.
     case removed
+    /// One default has taken the place of another.
+    case defaultChanged
   }
 }
 
 extension Key.Change {
   /// The first change of a notice that is about one key; nil for a notice without any.
-  init?(in notice: Notice, of key: Key<Value>) {
+  init?(in notice: Notice, of key: Key<Value>, _ texts: LayerTexts) {
     guard let change = notice.changes.first else { return nil }
-    do {
-      new = try key.read(change.new)
+    do throws(StoreError) {
+      (new, layer) = (try key.read(change.new, from: change.newLayer, texts[change.newLayer]), change.newLayer)
       error = nil
     } catch {
-      new = key.defaultValue
+      (new, layer) = (key.defaultValue, nil)
       self.error = error
     }
-    if notice.origin == .initial {
-      event = .initial
+    event = Key.Event(of: change, isInitial: notice.origin == .initial)
+    if event == .initial {
       old = new
     } else {
-      event = change.new == nil ? .removed : .set
-      old = (try? key.read(change.old)) ?? key.defaultValue
+      old = (try? key.read(change.old, from: change.oldLayer, texts[change.oldLayer])) ?? key.defaultValue
     }
     revisions = notice.revisions
     origin = notice.origin
     tag = notice.tag
     mayHaveMissed = notice.mayHaveMissed
+  }
+}
+
+extension Key.Event {
+  fileprivate init(of change: Change, isInitial: Bool) {
+    self =
+      if isInitial { .initial } else if change.newLayer.hasValue { .set } else {
+        change.oldLayer.hasValue ? .removed : .defaultChanged
+      }
+  }
+}
+
+extension Layer? {
+  /// Whether it is a layer of values, and not one of defaults.
+  fileprivate var hasValue: Bool { map { $0 > .registered } ?? false }
+}
+
+/// What the layers of text have for a key: a change tells a value of its own choice.
+struct LayerTexts: Sendable {
+  private let arguments: TextValue?
+  private let environment: TextValue?
+
+  init(of key: KeyName, in store: Store) {
+    (arguments, environment) = (store.text(of: key, in: .arguments), store.text(of: key, in: .environment))
+  }
+
+  subscript(layer: Layer?) -> TextValue? {
+    switch layer {
+    case .arguments: arguments
+    case .environment: environment
+    default: nil
+    }
   }
 }

@@ -19,7 +19,8 @@ extension Store {
   public func changes<Value: Storable>(of key: Key<Value>, initial: Bool = false) -> Key<Value>.Changes {
     let listening = Listening(
       { () throws(StoreError) in .key(try key.keyName()) }, of: self, initial: initial)
-    return Key.Changes(key: key, listening: listening)
+    let texts = (try? key.keyName()).map { LayerTexts(of: $0, in: self) }
+    return Key.Changes(key: key, texts: texts, listening: listening)
   }
 }
 
@@ -34,19 +35,21 @@ extension Key {
     public typealias Element = Change
     public typealias Failure = Never
     let key: Key<Value>
+    let texts: LayerTexts?
     let listening: Listening
 
-    public func makeAsyncIterator() -> Iterator { Iterator(key: key, inbox: listening.begin()) }
+    public func makeAsyncIterator() -> Iterator { Iterator(key: key, texts: texts, inbox: listening.begin()) }
 
     public struct Iterator: AsyncIteratorProtocol {
       public typealias Failure = Never
       let key: Key<Value>
+      let texts: LayerTexts?
       let inbox: Inbox
 
       /// The next change, once there is one; nil is the end.
       public mutating func next(isolation actor: isolated (any Actor)?) async -> Change? {
-        while let notice = await inbox.next(isolation: actor) {
-          if let change = Change(in: notice, of: key) { return change }
+        while let texts, let notice = await inbox.next(isolation: actor) {
+          if let change = Change(in: notice, of: key, texts) { return change }
         }
         return nil
       }

@@ -44,8 +44,10 @@ extension Store {
     _ key: Key<Value>, initial: Bool = false, queue: DispatchQueue,
     _ body: @escaping @Sendable (Key<Value>.Change) -> Void
   ) throws(StoreError) -> Subscription {
-    try observe(.key(try key.keyName()), initial: initial, queue: queue) { notice in
-      if let change = Key.Change(in: notice, of: key) { body(change) }
+    let name = try key.keyName()
+    let texts = LayerTexts(of: name, in: self)
+    return try observe(.key(name), initial: initial, queue: queue) { notice in
+      if let change = Key.Change(in: notice, of: key, texts) { body(change) }
     }
   }
 }

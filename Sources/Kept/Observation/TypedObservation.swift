@@ -20,8 +20,10 @@ extension Store {
   public func observe<Value: Storable>(
     _ key: Key<Value>, initial: Bool = false, _ body: @escaping @Sendable (Key<Value>.Change) -> Void
   ) throws(StoreError) -> Subscription {
-    try observe(.key(try key.keyName()), initial: initial) { notice in
-      if let change = Key.Change(in: notice, of: key) { body(change) }
+    let name = try key.keyName()
+    let texts = LayerTexts(of: name, in: self)
+    return try observe(.key(name), initial: initial) { notice in
+      if let change = Key.Change(in: notice, of: key, texts) { body(change) }
     }
   }
 }

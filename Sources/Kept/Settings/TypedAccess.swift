@@ -5,10 +5,11 @@ public import KeptCore
 extension SettingsAccess {
   /// Reads or writes a key; never throws.
   ///
-  /// Reading gives the key's default where nothing is stored, and where what is stored cannot be read as the key's
-  /// type: then the error handler hears why, and the stored value stays. Writing nil removes the key; a value that
-  /// cannot be written is told to the error handler, and the old one stays. In a transaction a failed write, or a read
-  /// that did not reach the store, is thrown when it commits.
+  /// Reading gives the key's default where no layer has a value, and where the one that decides cannot be read as the
+  /// key's type: then the error handler hears why, and what is stored stays. Writing nil removes the key; a value that
+  /// cannot be written is told to the error handler, and the old one stays. It also hears `shadowed` of a write that is
+  /// stored, but hidden by the command line or the environment. In a transaction a failed write, or a read that did not
+  /// reach the store, is thrown when it commits.
   ///
   /// `settings[.volume] += 1` is two operations, and another writer may come between them: ``Store/update(_:_:)`` is
   /// one. In Python: `settings[key]`.
@@ -19,9 +20,10 @@ extension SettingsAccess {
     set { setOrReport(newValue, for: key) }
   }
 
-  /// Reads a key; its default where nothing is stored.
+  /// Reads a key; its default where no layer has a value.
   ///
-  /// Throws `wrongType` with the key and both kinds if the stored value is none of the key's type; it stays stored.
+  /// Throws `wrongType` with the key and both kinds if the value is none of the key's type; it stays stored. A text of
+  /// the command line or the environment is read as the key's type, if it can be.
   /// The C twins are `kept_get_bool`, `kept_get_int64`, `kept_get_double`, `kept_get_string`, `kept_get_bytes`,
   /// `kept_get_date`, and `kept_get_json` for everything else. In Python: `settings[key]`.
   @inlinable
@@ -33,9 +35,12 @@ extension SettingsAccess {
   /// Writes a key; nil removes it.
   ///
   /// Throws `invalid` for a value that no store can hold, such as a date of the year 10000, and `tooLarge` for one over
-  /// the limits; what was stored before stays. The C twins are `kept_set_bool` and its kin. In Python:
+  /// the limits; `locked` for a key that an administrator has locked; `wrongType` or `invalid` for what breaks the key's
+  /// declaration. What was stored before stays. The C twins are `kept_set_bool` and its kin. In Python:
   /// `settings[key] = value`.
-  public func set<Value: Storable>(_ value: Value, for key: Key<Value>) throws(StoreError) {
+  /// - Returns: the layer that hides what is stored, the command line or the environment; nil: nothing hides it.
+  @discardableResult
+  public func set<Value: Storable>(_ value: Value, for key: Key<Value>) throws(StoreError) -> Layer? {
     let name = try key.keyName()
     let stored = try key.write(value)
     if stored == .null {
@@ -43,6 +48,7 @@ extension SettingsAccess {
     } else {
       _ = try put(try stored.checked(for: name), for: name, ifRevision: nil)
     }
+    return layerHiding(name)
   }
 
   /// Writes a key if it still has the revision that you read; 0 expects that it is absent.
@@ -58,55 +64,68 @@ extension SettingsAccess {
     return try put(try key.write(value).checked(for: name), for: name, ifRevision: expected)
   }
 
-  /// Removes a key, so that it reads as its default; false if there was nothing to remove.
+  /// Removes what is stored under a key; false if there was nothing to remove.
   ///
   /// The C twin is `kept_remove`. In Python: `del settings[key]`.
   @discardableResult
   public func remove(_ key: Key<some Storable>) throws(StoreError) -> Bool { try delete(try key.keyName()) }
 
-  /// Whether something is stored under the key, be it of the key's type or not.
+  /// Whether any layer has something for the key, be it of the key's type or not; defaults do not count.
   ///
   /// The C twin is `kept_contains`. In Python: `key in settings`.
-  public func contains(_ key: Key<some Storable>) throws(StoreError) -> Bool { try stored(key) != nil }
+  public func contains(_ key: Key<some Storable>) throws(StoreError) -> Bool { try contains(try key.keyName()) }
 
-  /// The revision that last changed the key; nil if nothing is stored, 0 if this transaction wrote it.
+  /// The revision that last changed what is stored; nil if nothing is stored, 0 if this transaction wrote it.
   ///
   /// The C twin is `kept_revision_of`. In Python: `settings.revision(key)`.
   public func revision(of key: Key<some Storable>) throws(StoreError) -> Revision? { try revision(of: key.name) }
 
   @usableFromInline func storedOrDefault<Value: Storable>(_ key: Key<Value>) throws(StoreError) -> Value {
-    try key.read(try stored(key))
+    if let found = known(key) {
+      do throws(StoreError) { return try key.read(found) } catch { /* The layers know more of it. */  }
+    }
+    return try key.read(try resolved(try key.keyName()))
   }
 
   /// What the subscript reads.
   @usableFromInline func valueOrDefault<Value: Storable>(_ key: Key<Value>) -> Value {
+    if let found = known(key) {
+      do throws(StoreError) { return try key.read(found) } catch { /* The layers know more of it. */  }
+    }
     do {
-      let stored = try stored(key)
-      do { return try key.read(stored) } catch { report(error) }
+      let found = try resolved(try key.keyName())
+      do { return try key.read(found) } catch { store.report(error) }
     } catch { recordFailure(error) }
     return key.defaultValue
   }
 
   /// What the subscript writes.
   @usableFromInline func setOrReport<Value: Storable>(_ value: Value, for key: Key<Value>) {
-    do { try set(value, for: key) } catch { recordFailure(error) }
+    do throws(StoreError) {
+      guard let layer = try set(value, for: key) else { return }
+      store.report(
+        StoreError(
+          .shadowed, key: key.name,
+          "is stored, but the \(layer) layer comes before the store and decides what is read"))
+    } catch { recordFailure(error) }
   }
 
-  private func stored(_ key: Key<some Storable>) throws(StoreError) -> KeptCore.Value? {
-    // What the store's index knows needs no more than a look.
-    if let store = self as? Store, let known = store.known(key.bytes) { return known }
-    return try entry(for: try key.keyName())?.value
-  }
-}
-
-extension SettingsAccess {
-  /// Tells the error handler of a value that could not be read.
-  private func report(_ error: StoreError) {
-    if let store = self as? Store ?? (self as? Transaction)?.store { store.report(error) }
+  /// What a store's index knows, which needs no more than a look; nil leaves the key to the ordinary way.
+  // Not in the key's type: each call would look for what an optional of that is.
+  private func known(_ key: Key<some Storable>) -> KeptCore.Value?? {
+    guard let store = self as? Store else { return nil }
+    return store.known(key.bytes)
   }
 
   /// Keeps a failure that could not be thrown from being lost.
   private func recordFailure(_ error: StoreError) {
-    if let transaction = self as? Transaction { transaction.fail(error) } else { report(error) }
+    if let transaction = self as? Transaction { transaction.fail(error) } else { store.report(error) }
+  }
+}
+
+extension Key {
+  /// Reads what the layers agreed upon.
+  func read(_ resolved: Resolved) throws(StoreError) -> Value {
+    try read(resolved.value, from: resolved.layer, resolved.text)
   }
 }

@@ -5,9 +5,10 @@ public import KeptCore
 extension Store {
   /// Changes a value as one step: nobody else writes it between the reading and the writing.
   ///
-  /// `body` receives the value, or the key's default where nothing is stored; it may be run several times, so it must
-  /// have no effect outside it. Throws what `body` throws, and `wrongType` if the stored value is none of the key's
-  /// type; then nothing is written. In C: `kept_begin` and `kept_commit`. In Python:
+  /// `body` receives the stored value, or the default where nothing is stored; what the command line and the environment
+  /// say is not asked. It may be run several times, so it must have no effect outside it. Throws what `body` throws,
+  /// `wrongType` if the stored value is none of the key's type, and what ``SettingsAccess/set(_:for:)`` throws; then
+  /// nothing is written. In C: `kept_begin` and `kept_commit`. In Python:
   /// `settings.update_value(key, function)`.
   /// - Returns: the value afterwards.
   @discardableResult
@@ -23,7 +24,7 @@ extension Transaction {
   /// - Returns: the value afterwards.
   @discardableResult
   public func update<Value: Storable>(_ key: Key<Value>, _ body: (inout Value) throws -> Void) throws -> Value {
-    var value = try value(for: key)
+    var value = try key.read(try resolvedToChange(try key.keyName()))
     try body(&value)
     try set(value, for: key)
     return value

@@ -51,7 +51,8 @@ extension SettingsAccess {
     try entry(for: KeyName(key))?.declaration
   }
 
-  private func declare(_ list: [(key: KeyName, declaration: Declaration)]) throws(StoreError) -> [StoreError] {
+  /// Declares many keys at once, all or none, and gives what is stored and does not fit.
+  package func declare(_ list: [(key: KeyName, declaration: Declaration)]) throws(StoreError) -> [StoreError] {
     // Who declares the same at every start needs no permission to write.
     var news: (keys: [KeyName], declarations: [Declaration?]) = ([], [])
     for (key, declaration) in list where try entry(for: key)?.declaration != declaration {

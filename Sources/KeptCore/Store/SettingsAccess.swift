@@ -52,14 +52,18 @@ extension SettingsAccess {
   ///
   /// The C twin is `kept_set_json`.
   ///
-  /// Throws `invalid` for a key that is none or a value that nests too deep, and `tooLarge` for one over the limits.
-  public func set(_ value: Value, forKey key: String) throws(StoreError) {
+  /// Throws `invalid` for a key that is none or a value that nests too deep, `tooLarge` for one over the limits,
+  /// `locked` for a key that an administrator has locked, and `wrongType` or `invalid` for what breaks a declaration.
+  /// - Returns: the layer that hides what is stored; nil: nothing hides it.
+  @discardableResult
+  public func set(_ value: Value, forKey key: String) throws(StoreError) -> Layer? {
     let key = try KeyName(key)
     if value == .null {
       _ = try delete(key)
     } else {
       _ = try put(try value.checked(for: key), for: key, ifRevision: nil)
     }
+    return layerHiding(key)
   }
 
   /// Writes a value if the key still has the revision that you read; 0 expects that it is absent.
@@ -77,9 +81,11 @@ extension SettingsAccess {
   ///
   /// The C twin is `kept_set_json`.
   ///
-  /// Throws `invalid` with the offset of the byte that is wrong.
-  public func setJSON(_ json: String, forKey key: String) throws(StoreError) {
-    do { try set(Value(json: json), forKey: key) } catch { throw error.about(key) }
+  /// Throws `invalid` with the offset of the byte that is wrong, and what ``set(_:forKey:)`` throws.
+  /// - Returns: the layer that hides what is stored; nil: nothing hides it.
+  @discardableResult
+  public func setJSON(_ json: String, forKey key: String) throws(StoreError) -> Layer? {
+    do { return try set(Value(json: json), forKey: key) } catch { throw error.about(key) }
   }
 
   /// Removes a key; false if there was nothing to remove.

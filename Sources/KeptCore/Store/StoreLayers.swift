@@ -19,4 +19,13 @@ extension Store {
 
   /// Where to see whether a layer has changed; nil: none can.
   package var layersAddress: UnsafePointer<UInt64>? { layering.countAddress }
+
+  /// The text that a layer of text has for a key; it stays the same for as long as the store is open.
+  package func text(of key: KeyName, in layer: Layer?) -> TextValue? {
+    switch layer {
+    case .arguments: layering.layers.arguments[key]
+    case .environment: layering.layers.environment[key]
+    default: nil
+    }
+  }
 }

@@ -41,7 +41,7 @@ extension Store {
   public func update(_ key: String, _ body: (inout Value?) throws -> Void) throws -> Value? {
     let key = try KeyName(key)
     return try transaction { transaction in
-      var value = transaction.layering.resolve(key, try transaction.entry(for: key), from: .user).value
+      var value = try transaction.resolvedToChange(key).value
       try body(&value)
       if let value, value != .null {
         _ = try transaction.put(try value.checked(for: key), for: key, ifRevision: nil)
@@ -58,5 +58,12 @@ extension Store {
   package func begin(durability: Durability? = nil, tag: String? = nil) throws(StoreError) -> Transaction {
     _ = try currentRevision()
     return Transaction(of: self, durability: durability, tag: tag)
+  }
+}
+
+extension Transaction {
+  /// What a key reads as for who wants to change it: the layers above the store are not asked.
+  package func resolvedToChange(_ key: KeyName) throws(StoreError) -> Resolved {
+    layering.resolve(key, try entry(for: key), from: .user)
   }
 }

@@ -24,6 +24,17 @@ import Testing
       static let plains = Key("n", default: [Plain()])      //! 'Plain' conform to 'Storable'
       static let numbered = Key("n", default: [1: 2])       //! dictionary key type 'String'
       static let required = Key<Int>("n")                   //! be equivalent
+      static let bounded = Key("n", default: 50, .range(0...100), .minimum(1), summary: "How loud")
+      static let share = Key("n", default: 0.5, .range(0...1))
+      static let token = Key<String?>("n", .length(4...64), .pattern("^[a-z]+$"), secret: true)
+      static let tags = Key<[String]>("n", default: [], .each(.length(1...40)))
+      static let chosen = Key("n", default: Theme.dark, .choices([.dark]))
+      static let ranged = Key<String?>("n", .range(0...100))      //! static method 'range'
+      static let ranging = Key("n", default: "x", .range(0...9))  //! expected argument type 'Int'
+      static let matched = Key("n", default: 50, .pattern("x"))   //! expected argument type 'String'
+      static let long = Key<Int?>("n", .length(1...2))            //! static method 'length'
+      static let chosing = Key<Int?>("n", .choices(["x"]))        //! 'String'
+      static let truth = Key<Bool?>("n", .minimum(false))         //! static method 'minimum'
     }
 
     func elsewhere(_ sendable: some Sendable) {}
@@ -39,6 +50,12 @@ import Testing
       let maybe: Int? = settings[.volume]
       let text = "\\(settings[.volume]) \\(settings[.frame]?.x ?? 0) \\(maybe ?? 0)"
       try settings.set(text.count, for: .volume)
+      if let hidden = try settings.set(5, for: .volume) { print(hidden == .arguments) }
+      try settings.declare(.volume, .theme, .frame)
+      try transaction.declare(.volume)
+      try settings.register(70, for: .volume)
+      try settings.register(nil, for: .frame)
+      print(try settings.explain(.volume).reason, try settings.layer(of: .theme) as Any)
       _ = Double(try settings.value(for: .volume)) / 2
       let changes = settings.changes(of: .volume)
       Task { for await change in changes { settings[.volume] = change.new } }
@@ -53,6 +70,8 @@ import Testing
       transaction[.volume] = Plain()                        //! another type than the value
       let name: String = settings[.volume]                  //! another type than the value
       try settings.set("loud", for: .volume)                //! String
+      try settings.register("loud", for: .volume)           //! String
+      try settings.declare(.loudness)                       //! 'loudness'
       try settings.set(nil, for: .volume)                   //! 'nil' is not compatible
       try settings.update(.volume) { $0 += 0.5 }            //! Double
       let size: Double = try settings.value(for: .volume)   //! another type than the value

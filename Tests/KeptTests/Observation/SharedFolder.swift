@@ -16,6 +16,18 @@ final class SharedFolder: Sendable {
 
   deinit { try? FileManager.default.removeItem(atPath: (location as NSString).deletingLastPathComponent) }
 
+  /// The path of a file beside the store.
+  func file(_ name: String) -> String {
+    ((location as NSString).deletingLastPathComponent as NSString).appendingPathComponent(name)
+  }
+
+  /// Replaces a file beside the store as a whole.
+  func write(_ text: String, to name: String) throws {
+    try text.write(toFile: file(name), atomically: true, encoding: .utf8)
+  }
+
+  func remove(_ name: String) throws { try FileManager.default.removeItem(atPath: file(name)) }
+
   /// Another process, as far as every other store is concerned: they share no more than the files.
   func store(tag: String? = nil) throws -> Store {
     Store(storage: try LocalStorage(path: location), options: StoreOptions(tag: tag))

@@ -6,9 +6,10 @@ import Testing
 @Suite struct `Shared scenarios` {
   @Test(arguments: PlacedStory.all)
   func `a story ends as it is told`(told: PlacedStory) throws {
-    let folder = FileManager.default.temporaryDirectory.appending(path: "kept-story-\(UUID())")
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let telling = StoryTelling(location: told.place == "folder" ? folder.path + "/store" : "memory:\(UUID())")
+    let ground = try StoryGround(variables: told.story.variables)
+    defer { ground.leave() }
+    let location = told.place == "folder" ? ground.path("store") : "memory:\(UUID())"
+    let telling = StoryTelling(location: location, on: ground)
     defer { telling.end() }
     try telling.tell(.object(["do": .text("open")]))
     for step in told.story.steps { try telling.tell(step) }
@@ -28,14 +29,18 @@ import Testing
   }
 
   @Test func `an unknown step fails`() throws {
-    let telling = StoryTelling(location: "memory:")
+    let ground = try StoryGround(variables: [:])
+    defer { ground.leave() }
+    let telling = StoryTelling(location: "memory:", on: ground)
     defer { telling.end() }
     try telling.tell(.object(["do": .text("open")]))
     #expect(throws: StoryFault.self) { try telling.tell(.object(["do": .text("dance"), "key": .text("a")])) }
   }
 
   @Test func `an unknown field fails`() throws {
-    let telling = StoryTelling(location: "memory:")
+    let ground = try StoryGround(variables: [:])
+    defer { ground.leave() }
+    let telling = StoryTelling(location: "memory:", on: ground)
     defer { telling.end() }
     try telling.tell(.object(["do": .text("open")]))
     #expect(throws: StoryFault.self) {

@@ -9,6 +9,8 @@ struct Story: Sendable {
   let stores: [String]
   /// Why it cannot be told in Swift; nil if it can.
   let reasonNotToTell: String?
+  /// What it sets in the environment.
+  let variables: [String: String]
   let steps: [StoryValue]
 
   init(file: URL) throws {
@@ -18,6 +20,8 @@ struct Story: Sendable {
     steps = try fields.take("steps").elements()
     var languages = try fields.takeIfThere("not_in").map { try StoryFields($0) }
     reasonNotToTell = try languages?.takeIfThere("swift")?.string()
+    let variables = try fields.takeIfThere("variables").map { try StoryFields($0).rest } ?? [:]
+    self.variables = try variables.mapValues { try $0.string() }
     // The Python runner checks them: they are for the reader.
     for name in ["promise", "words", "bad_input"] { _ = fields.takeIfThere(name) }
     guard fields.rest.isEmpty else { throw StoryFault("\(file.lastPathComponent): unknown \(fields.rest.keys)") }

@@ -89,7 +89,12 @@ extension StoryValue {
       "missed": .bool(notice.mayHaveMissed),
       "origin": .text(origin),
       "changes": .list(
-        notice.changes.map { .object(["key": .text($0.key.text), "old": text($0.old), "new": text($0.new)]) }),
+        notice.changes.map { change in
+          .object([
+            "key": .text(change.key.text), "old": text(change.old), "new": text(change.new),
+            "layer": .text(change.newLayer?.description ?? "none"), "secret": .bool(change.isSecret),
+          ])
+        }),
     ])
   }
 }

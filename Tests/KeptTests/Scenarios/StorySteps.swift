@@ -25,8 +25,11 @@ extension StoryTelling {
       let settings = try settings(fields.string("on", otherwise: "store"))
       return .list(try settings.keys(prefix: fields.string("prefix")).map { .text($0) })
     default:
-      let settings = try settings(fields.string("on", otherwise: "store"))
-      return try perform(name, on: settings, key: fields.string("key"), &fields)
+      if try ground.perform(name, &fields) { return .null }
+      if let given = try performOnMany(name, &fields, expected) { return given }
+      let (settings, key) = (try settings(fields.string("on", otherwise: "store")), try fields.string("key"))
+      if let given = try performOnKey(name, on: settings, key: key, &fields) { return given }
+      return try perform(name, on: settings, key: key, &fields)
     }
     return .null
   }
@@ -36,7 +39,11 @@ extension StoryTelling {
     let location = try fields.string("location", otherwise: location)
     let durability = try durability(&fields) ?? .shared
     let tag = try fields.takeIfThere("tag")?.string()
-    things[name] = .store(try Store.open(location, options: StoreOptions(durability: durability, tag: tag)))
+    let reports = StoryReports()
+    var options = StoreOptions(durability: durability, tag: tag, errorHandler: reports.hear)
+    try addLayers(to: &options, &fields)
+    self.reports[name] = reports
+    things[name] = .store(try Store.open(location, options: options))
   }
 
   private func begin(_ fields: inout StoryFields) throws {
@@ -69,13 +76,19 @@ extension StoryTelling {
   ) throws -> StoryValue {
     switch name {
     case "contains": return .bool(try settings.contains(key))
-    case "remove": if try !settings.remove(key) { throw StoreError(.absent, key: key, "was not there") }
+    case "remove":
+      if try !settings.remove(key) { throw StoreError(.absent, key: key, "was not there") }
+      warn(of: try Self.layer(over: key, in: settings))
     case "revision_of": return .number(try Self.present(settings.revision(of: key)))
     case "get_json": return .text(try Self.present(settings.json(forKey: key)))
-    case "set_json": try settings.setJSON(fields.string("json"), forKey: key)
+    case "set_json":
+      let json = try fields.string("json")
+      warn(of: try settings.setJSON(json, forKey: key))
     case "set_json_if":
       let (json, expected) = (try fields.string("json"), try fields.take("expected").unsigned())
-      return .number(try settings.set(Value(json: json), forKey: key, ifRevision: expected))
+      let revision = try settings.set(Value(json: json), forKey: key, ifRevision: expected)
+      warn(of: try Self.layer(over: key, in: settings))
+      return .number(revision)
     default: return try performTyped(name, on: settings, key: key, &fields)
     }
     return .null
@@ -85,7 +98,7 @@ extension StoryTelling {
     _ name: String, on settings: any SettingsAccess, key: String, _ fields: inout StoryFields
   ) throws -> StoryValue {
     func get<T: Storable>(_ type: T.Type) throws -> T { try Self.present(settings.value(for: Key<T?>(key))) }
-    func set<T: Storable>(_ value: T) throws { try settings.set(value, for: Key<T>(key, default: value)) }
+    func set<T: Storable>(_ value: T) throws { warn(of: try settings.set(value, for: Key<T>(key, default: value))) }
     switch name {
     case "get_bool": return .bool(try get(Bool.self))
     case "set_bool": try set(fields.take("value").flag())
@@ -109,6 +122,16 @@ extension StoryTelling {
     default: throw StoryFault("the runner does not know the step \"\(name)\"")
     }
     return .null
+  }
+
+  /// Swift gives the layer where C says "shadowed".
+  private func warn(of layer: Layer?) {
+    if let layer { warning = StoreError(.shadowed, "the \(layer) layer hides it") }
+  }
+
+  /// What C says of every write Swift says where nothing else is given: elsewhere a program asks.
+  private static func layer(over key: String, in settings: any SettingsAccess) throws -> Layer? {
+    try settings.resolved(KeyName(key)).layer.flatMap { $0 > .user ? $0 : nil }
   }
 
   /// Swift says nil where C and Python say "absent".

@@ -8,6 +8,7 @@ indirect enum StoryValue: Hashable, Sendable {
   case bool(Bool)
   case number(Int64)
   case large(UInt64)
+  case fraction(Double)
   case text([UInt8])
   case list([StoryValue])
   case object([String: StoryValue])
@@ -33,6 +34,8 @@ extension StoryValue: Decodable {
       self = .number(number)
     } else if let number = try? container.decode(UInt64.self) {
       self = .large(number)
+    } else if let number = try? container.decode(Double.self) {
+      self = .fraction(number)
     } else if let text = try? container.decode(String.self) {
       self = .text(text)
     } else if let list = try? container.decode([StoryValue].self) {
@@ -55,6 +58,18 @@ extension StoryValue {
       }
       if case .list(let parts) = members["join"] { return .text(try parts.map { try $0.bytes() }.reduce([], +)) }
       return .object(try members.mapValues { try $0.spelledOut() })
+    default: return self
+    }
+  }
+
+  /// Without the members of objects that `expected` does not name.
+  func reduced(to expected: StoryValue?) -> StoryValue {
+    switch (self, expected) {
+    case (.object(let members), .object(let wanted)?):
+      let named = members.filter { wanted[$0.key] != nil }.map { ($0.key, $0.value.reduced(to: wanted[$0.key])) }
+      return .object(Dictionary(uniqueKeysWithValues: named))
+    case (.list(let elements), .list(let wanted)?) where elements.count == wanted.count:
+      return .list(zip(elements, wanted).map { $0.reduced(to: $1) })
     default: return self
     }
   }

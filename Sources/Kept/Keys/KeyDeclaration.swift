@@ -1,0 +1,34 @@
+// How a key becomes a declaration: by its type, its constraints, its default, its summary, and whether it is secret.
+
+import KeptCore
+
+/// What a program says of a key beside its name and its type.
+struct KeyDescription: Sendable {
+  var rules: [@Sendable (inout Schema) throws(StoreError) -> Void] = []
+  var summary: String?
+  var isSecret = false
+}
+
+extension Key {
+  /// The declaration, with the default as it is now.
+  ///
+  /// Throws `unsupported` for a type that is nothing in particular in the store, and `invalid` for what contradicts
+  /// itself.
+  func makeDeclaration() throws(StoreError) -> Declaration {
+    do throws(StoreError) { return try Declaration(try schema().atRoot) } catch { throw error.about(name) }
+  }
+
+  private func schema() throws(StoreError) -> Schema {
+    let stored = try defaultValue.stored()
+    guard var schema = Value.schema ?? Schema(kindOf: stored) else {
+      throw StoreError(
+        .unsupported,
+        "cannot be declared: neither \(Value.self) nor a default says what is stored; give the type a `schema`")
+    }
+    for rule in description.rules { try rule(&schema) }
+    schema["default"] = stored == .null ? nil : stored
+    schema["summary"] = description.summary.map { .string($0) }
+    schema["secret"] = description.isSecret ? true : nil
+    return schema
+  }
+}
