@@ -100,11 +100,11 @@ SCHEMAS: list[tuple[Any, dict[str, Any]]] = [
 def test_a_key_declares_its_type(settings: kept.Store, kind: Any, schema: dict[str, Any]) -> None:
     key = kept.Key[Any]("a", kind)
     settings.declare(key)
-    declared = settings.declaration(key)
+    declared: Any = settings.declaration(key)
     assert declared is not None
     # The order of required names is the library's.
     assert {**declared, "required": None} == {**schema, "required": None}
-    assert sorted(declared.get("required", [])) == sorted(schema.get("required", []))  # type: ignore[arg-type]
+    assert sorted(declared.get("required", [])) == sorted(schema.get("required", []))
 
 
 def test_what_a_key_can_hold_its_declaration_admits(settings: kept.Store) -> None:
@@ -125,6 +125,7 @@ def test_what_a_key_can_hold_its_declaration_admits(settings: kept.Store) -> Non
 
 def test_what_breaks_a_type_is_refused_by_name_too(settings: kept.Store) -> None:
     settings.declare(kept.Key("frame", Frame), kept.Key("theme", Theme), kept.Key("rates", list[int]))
+    value: Any
     for name, value in [("frame", {"title": "a"}), ("frame", {"width": "1"}), ("theme", "blue"), ("rates", [1, "2"])]:
         with pytest.raises(kept.InvalidError):
             settings[name] = value
@@ -192,7 +193,7 @@ def test_each_rule_has_its_word(settings: kept.Store) -> None:
     assert key != kept.Key("a", str) and themes == kept.Key("b", Theme, choices=[Theme.DARK], default=Theme.DARK)
 
 
-def test_a_rule_that_is_none_is_a_type_error_as_in_any_call() -> None:
+def test_a_rule_that_there_is_not_is_a_type_error() -> None:
     with pytest.raises(TypeError, match="minimun"):
         kept.Key("a", int, minimun=0)  # type: ignore[call-overload]
 

@@ -32,9 +32,10 @@ class Declaring:
         that Kept does not have. In C: `kept_declare_list`. In Swift: `Store.declare(_:)`."""
         schemas: dict[str, Any] = {}
         for key in keys:
-            schemas.update({key.name: key.schema} if isinstance(key, Key) else key)
-        if not all(isinstance(schema, Mapping) for schema in schemas.values()):
-            raise InvalidError("declare() takes keys, and dicts of names and their JSON Schemas")
+            declared: Any = {key.name: key.schema} if isinstance(key, Key) else key
+            if not isinstance(declared, Mapping) or not all(isinstance(each, Mapping) for each in declared.values()):
+                raise InvalidError("declare() takes keys, and dicts of names and their JSON Schemas")
+            schemas.update(declared)
         if schemas:
             kept_declare_list(self._handle, encode({"properties": schemas}, "declare()"), kept_error())
 
