@@ -114,7 +114,7 @@ extension Layering {
     return Explanation.Opinion(
       layer: layer, source: finding.isThere ? source(of: layer, key) : path(of: layer),
       value: finding.value ?? finding.unfit, verdict: verdict,
-      problem: finding.problem?.message ?? brokenness(of: layer)?.message)
+      problem: finding.problem?.message ?? problem(of: layer)?.message)
   }
 
   private func reason(_ winner: Layer?, _ opinions: [Explanation.Opinion], isLocked: Bool) -> String {

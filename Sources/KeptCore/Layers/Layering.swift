@@ -12,7 +12,6 @@ import Synchronization
 package final class Layering: @unchecked Sendable {
   private struct State {
     var layers = Layers()
-    var files: [(file: LayerFile, stamp: FileStamp?, problem: StoreError?)] = []
     var watches: [FileWatch.Token] = []
     // Of what does not fit each is told once.
     var told: Set<Misfit> = []
@@ -23,6 +22,8 @@ package final class Layering: @unchecked Sendable {
     let layer: Layer
   }
   private let state = Monitor(State())
+  // Held while files are read, which readers of the store need not wait for; `state` comes after it.
+  private let files: Monitor<LayerFiles>
   private let storage: any Storage
   private let hasFiles: Bool
   /// The layers that the handle was opened with, beside those that are always there.
@@ -31,7 +32,7 @@ package final class Layering: @unchecked Sendable {
   private let report: @Sendable (StoreError) -> Void
   /// Called after each change, with no lock held.
   private let tell: @Sendable (Layering) -> Void
-  // Moved by each change; never freed, since caches above may look late.
+  // Moved by each change. It is there as long as this object, and C's stores live for ever.
   private let count = UnsafeMutablePointer<UInt64>.allocate(capacity: 1)
   // The index of values as this handle reads them; null while it has no layers. It is never exchanged.
   private let view = Atomic<UnsafeRawPointer?>(nil)
@@ -47,18 +48,20 @@ package final class Layering: @unchecked Sendable {
     hasFiles = !sources.files.isEmpty
     self.sources = sources.layers
     environmentPrefix = sources.environmentPrefix
+    files = Monitor(LayerFiles(sources.files))
     guard !sources.layers.isEmpty else { return }
     state.update { state in
       state.layers = Layers(arguments: sources.arguments, environment: sources.environment)
-      state.files = sources.files.map { ($0, nil, nil) }
+      show(state.layers)
     }
     for problem in sources.problems { report(problem) }
-    reread()
-    state.update { state in show(state.layers) }
     watch(sources.files)
   }
 
-  deinit { if let view = view.load(ordering: .acquiring) { Unmanaged<IndexView>.fromOpaque(view).release() } }
+  deinit {
+    if let view = view.load(ordering: .acquiring) { Unmanaged<IndexView>.fromOpaque(view).release() }
+    count.deallocate()
+  }
 
   /// The layers now.
   var layers: Layers { state.read(\.layers) }
@@ -76,12 +79,10 @@ package final class Layering: @unchecked Sendable {
   var hasText: Bool { sources.contains(.arguments) || sources.contains(.environment) }
 
   /// The file of a layer.
-  func path(of layer: Layer) -> String? { state.read { $0.files.first { $0.file.layer == layer }?.file.path } }
+  func path(of layer: Layer) -> String? { files.read { $0.path(of: layer) } }
 
   /// Why a layer's file cannot be read now; nil: it can.
-  func brokenness(of layer: Layer) -> StoreError? {
-    state.read { $0.files.first { $0.file.layer == layer }?.problem }
-  }
+  func problem(of layer: Layer) -> StoreError? { files.read { $0.problem(of: layer) } }
 
   /// What a key reads as; what a layer holds in vain is reported.
   func resolve(_ key: KeyName, _ entry: Entry?, from highest: Layer = .managed) -> Resolved {
@@ -121,38 +122,23 @@ package final class Layering: @unchecked Sendable {
     if let index, let local = storage as? LocalStorage { local.filler.remove(index.takeUnretainedValue()) }
   }
 
+  /// Watches first and reads then: nothing that happens in between is missed.
   private func watch(_ files: [LayerFile]) {
     let watches = files.map { file in FileWatch.begin(file.path) { [weak self] in self?.reread() } }
     state.update { $0.watches = watches }
-    // What happened in between.
     if !files.isEmpty { reread() }
   }
 
   /// Reads the files that have changed.
   private func reread() {
-    var problems: [StoreError] = []
-    let isNew = state.update { state in
-      guard !state.isEnded else { return false }
-      var layers = state.layers
-      for index in state.files.indices {
-        let (file, stamp, problem) = state.files[index]
-        switch file.read(since: stamp) {
-        case .unchanged: state.files[index].problem = nil
-        case .read(let contents, let stamp):
-          state.files[index] = (file, stamp, nil)
-          layers = layers.replacing(file.layer, by: contents)
-        case .absent:
-          state.files[index] = (file, nil, nil)
-          layers = layers.replacing(file.layer, by: LayerContents())
-        case .failed(let error):
-          // It keeps its last good state.
-          state.files[index].problem = error
-          if problem?.message != error.message { problems.append(error) }
-        }
+    let (isNew, problems) = files.update { files in
+      let (news, problems) = files.read()
+      let isNew = state.update { state in
+        let layers = news.reduce(state.layers) { $0.replacing($1.0, by: $1.1) }
+        if !news.isEmpty { state.told = state.told.filter { $0.layer != .managed && $0.layer != .system } }
+        return take(layers, &state)
       }
-      guard layers !== state.layers else { return false }
-      state.told = state.told.filter { $0.layer != .managed && $0.layer != .system }
-      return take(layers, &state)
+      return (isNew, problems)
     }
     for problem in problems { report(problem) }
     if isNew { tellOfChange() }
