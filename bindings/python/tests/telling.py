@@ -6,17 +6,24 @@ the package; only what it does not (JSON as text, integers of a fixed width, dat
 
 from __future__ import annotations
 
+import json
+import logging
 import math
+import os
 import struct
 import threading
+import warnings
 from collections.abc import Callable
 from ctypes import byref, c_char_p, c_int64, c_uint64
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import kept
+from kept._c.declarations import kept_declaration_json, kept_declarations_json, kept_declare_json, kept_declare_list
 from kept._c.json import kept_get_json, kept_set_json, kept_set_json_if
 from kept._c.keys import kept_revision_of
+from kept._c.layers import kept_explain_json, kept_register_json
 from kept._c.status import kept_error, kept_free, kept_status_text
 from kept._c.values import kept_get_int64, kept_get_uint64, kept_set_date, kept_set_int64, kept_set_uint64
 from kept._json import decode
@@ -68,7 +75,16 @@ class Listener:
             "tag": heard.tag,
             "missed": heard.missed,
             "origin": heard.origin.name.lower(),
-            "changes": [{"key": change.key, "old": repr(change.old), "new": repr(change.new)} for change in changes],
+            "changes": [
+                {
+                    "key": change.key,
+                    "old": repr(change.old),
+                    "new": repr(change.new),
+                    "layer": name_of_layer(change.layer),
+                    "secret": change.secret,
+                }
+                for change in changes
+            ],
         }
         with self.news:
             self.heard.append(notice)
@@ -102,12 +118,65 @@ def notices_as_heard(notices: list[Step]) -> list[Step]:
             "missed": False,
             **notice,
             "changes": [
-                {"key": word(change["key"]), "old": value(change["old"]), "new": value(change["new"])}
+                {**change, "key": word(change["key"]), "old": value(change["old"]), "new": value(change["new"])}
                 for change in notice["changes"]
             ],
         }
         for notice in notices
     ]
+
+
+def is_part(expected: Any, found: Any) -> bool:
+    """Whether everything that is expected was found; members that a story does not name may be anything."""
+    if isinstance(expected, dict):
+        return all(name in found and is_part(part, found[name]) for name, part in expected.items())
+    if isinstance(expected, list):
+        return len(expected) == len(found) and all(map(is_part, expected, found))
+    return type(expected) is type(found) and bool(expected == found)
+
+
+def name_of_layer(layer: kept.Layer | None) -> str:
+    return "none" if layer is None else layer.name.lower()
+
+
+# --- what stores report
+
+
+class Reports(logging.Handler):
+    """What has been reported: by each store, since it was asked for."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.heard: dict[int, list[kept.KeptError]] = {}
+        self.news = threading.Condition()
+        logging.getLogger("kept").addHandler(self)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if number := getattr(record, "kept_report", None):
+            with self.news:
+                self.heard.setdefault(number, []).append(record.kept_error)  # type: ignore[attr-defined]
+                self.news.notify_all()
+
+    def next(self, store: kept.Store, count: int) -> list[kept.KeptError]:
+        with self.news:
+            number = store._reports
+            came = self.news.wait_for(lambda: len(self.heard.get(number, [])) >= count, 10)
+            assert came, f"too few reports came in ten seconds: {self.heard.get(number, [])}"
+            return self.heard.pop(number, [])
+
+
+def reported(expected: list[Step], heard: list[kept.KeptError]) -> bool:
+    """Whether these are the reports, in any order."""
+    heard = list(heard)
+    for report in expected:
+        for error in heard:
+            names_key = "key" not in report or f'"{report["key"]}"' in str(error)
+            if kept_status_text(error.status).decode() == report["status"] and names_key:
+                heard.remove(error)
+                break
+        else:
+            return False
+    return not heard
 
 
 # --- steps
@@ -116,9 +185,11 @@ def notices_as_heard(notices: list[Step]) -> list[Step]:
 class Telling:
     """One story in one store: what has which name."""
 
-    def __init__(self, location: str) -> None:
+    def __init__(self, location: str, folder: Path) -> None:
         self.location = location
+        self.folder = folder
         self.things: dict[str, Any] = {}
+        self.reported = Reports()
 
     def tell(self, step: Step) -> None:
         step = dict(step)
@@ -127,14 +198,17 @@ class Telling:
         expected = step.pop("gives", None)
         on = self.things.get(step.pop("on", SUBJECTS.get(name, "store")))
         try:
-            given = STEPS[name](self, on, step, expected)
+            with warnings.catch_warnings(record=True) as shown:
+                warnings.simplefilter("always")
+                given = STEPS[name](self, on, step, expected)
         except kept.KeptError as error:
             assert kept_status_text(error.status).decode() == status, str(error)
             assert len(str(error)) >= 10, "an error is a sentence"
-            assert offset is None or error.offset == offset, str(error)
+            assert offset is None or error.offset == offset, (error.offset, str(error))
         else:
-            assert status == "ok"
-            assert expected is None or same(name, expected, given), f"expected {expected!r:.200}, found {given!r:.200}"
+            assert [WARNINGS[warning.category] for warning in shown] == ([] if status == "ok" else [status])
+            assert all(len(str(warning.message)) >= 10 for warning in shown), "a warning is a sentence"
+            assert expected is None or same(name, expected, given), f"expected {expected!r:.900}, found {given!r:.900}"
         assert not step, f"the runner does not know {', '.join(step)} of {name}"
 
     def end(self) -> None:
@@ -149,13 +223,23 @@ class Telling:
                 thing.close()
         for listener in listeners:
             assert len(listener.heard) == listener.told, "an observer heard more than is told"
+        logging.getLogger("kept").removeHandler(self.reported)
 
     # Each takes its fields out of the step before anything can fail.
 
     def open(self, _: Any, step: Step, __: Any) -> None:
         name, durability = step.pop("as", "store"), step.pop("durability", "shared")
         location = word(step.pop("location")) if "location" in step else self.location
-        self.things[name] = kept.open(location, durability=durability, tag=step.pop("tag", None))
+        files = {layer: self.folder / step.pop(layer) for layer in ("managed", "system") if layer in step}
+        arguments = ["program", *map(word, step.pop("arguments"))] if "arguments" in step else None
+        self.things[name] = kept.open(
+            location,
+            durability=durability,
+            tag=step.pop("tag", None),
+            arguments=arguments,
+            environment=step.pop("environment", None),
+            **files,
+        )
 
     def begin(self, store: kept.Store, step: Step, _: Any) -> None:
         name, durability = step.pop("as", "transaction"), step.pop("durability", "shared")
@@ -177,16 +261,49 @@ class Telling:
     def notices(self, listener: Listener, _: Step, expected: list[Step]) -> list[Step]:
         return listener.next(len(expected))
 
+    def reports(self, store: kept.Store, _: Step, expected: list[Step]) -> list[kept.KeptError]:
+        return self.reported.next(store, len(expected))
+
+    def declare_file(self, settings: kept.Settings, step: Step, _: Any) -> None:
+        settings.declare_file(self.folder / step.pop("file"))
+
+    # Everything takes its place at once: a layer's file is never half there.
+
+    def write_file(self, _: Any, step: Step, __: Any) -> None:
+        file, beside = self.folder / step.pop("file"), self.folder / "beside"
+        beside.write_bytes(text(step.pop("text")))
+        beside.chmod(int(step.pop("mode", "644"), 8))
+        beside.rename(file)
+
+    def remove_file(self, _: Any, step: Step, __: Any) -> None:
+        file = self.folder / step.pop("file")
+        file.rmdir() if file.is_dir() else file.unlink()
+
+    def make(self, _: Any, step: Step, __: Any) -> None:
+        file, beside = self.folder / step.pop("file"), self.folder / "beside"
+        match step.pop("as"):
+            case "folder":
+                beside.mkdir()
+            case "fifo":
+                os.mkfifo(beside)
+            case "link":
+                beside.symlink_to(self.folder / step.pop("to"))
+        beside.rename(file)
+
 
 def same(name: str, expected: Any, given: Any) -> bool:
     if name == "notices":
-        return bool(notices_as_heard(expected) == given)
+        return is_part(notices_as_heard(expected), given)
+    if name == "reports":
+        return reported(expected, given)
+    if name == "explain_json":
+        return is_part(expected, given)
     if name == "list":
         return bool([word(key) for key in expected] == given)
     if name == "get_double":
         expected, nan = float(expected), math.isnan(given)
         return math.isnan(expected) if nan else struct.pack("d", expected) == struct.pack("d", given)
-    if name in ("get_json", "get_string", "get_bytes"):
+    if name in ("get_json", "get_string", "get_bytes", "declaration_json", "declarations_json"):
         expected = text(expected)
     return type(expected) is type(given) and bool(expected == given)
 
@@ -236,13 +353,46 @@ def setting_c(function: Any) -> Function:
     return put
 
 
-def get_json(_: Telling, settings: kept.Settings, step: Step, __: Any) -> bytes:
-    name, result = encoded_name(word(step.pop("key"))), c_char_p()
-    kept_get_json(settings._handle, name, byref(result), kept_error())
-    try:
-        return result.value or b""
-    finally:
-        kept_free(result)
+def json_text(function: Any, subject: str) -> Callable[[Any, Any, Step, Any], bytes]:
+    """Calls a function of `_c` that gives text about a key or a prefix."""
+
+    def get(_: Telling, settings: kept.Settings, step: Step, __: Any) -> bytes:
+        about = word(step.pop(subject))
+        name, result = encoded_name(about) if subject == "key" else about.encode(), c_char_p()
+        function(settings._handle, name, byref(result), kept_error())
+        try:
+            return result.value or b""
+        finally:
+            kept_free(result)
+
+    return get
+
+
+def explain(telling: Telling, settings: kept.Settings, step: Step, expected: Any) -> Any:
+    return json.loads(json_text(kept_explain_json, "key")(telling, settings, step, expected))
+
+
+def layer_of(_: Telling, settings: kept.Settings, step: Step, __: Any) -> str:
+    return name_of_layer(settings.layer(word(step.pop("key"))))
+
+
+def declare_json(_: Telling, settings: kept.Settings, step: Step, __: Any) -> None:
+    key, schema = word(step.pop("key")), text(step.pop("schema"))
+    kept_declare_json(settings._handle, encoded_name(key), schema, kept_error())
+
+
+def declare_list(_: Telling, settings: kept.Settings, step: Step, __: Any) -> None:
+    kept_declare_list(settings._handle, text(step.pop("schema")), kept_error())
+
+
+def undeclare(_: Telling, settings: kept.Settings, step: Step, __: Any) -> None:
+    settings.undeclare(word(step.pop("key")))
+
+
+def register_json(_: Telling, settings: kept.Settings, step: Step, __: Any) -> None:
+    kept_register_json(settings._handle, text(step.pop("json")), kept_error())
+    if isinstance(settings, kept.Store):
+        settings._find_layers()
 
 
 def set_json(_: Telling, settings: kept.Settings, step: Step, __: Any) -> None:
@@ -288,7 +438,7 @@ STEPS: dict[str, Function] = {
     "open": Telling.open,
     "close": lambda _, store, __, ___: store.close(),
     "flush": lambda _, store, __, ___: store.flush(),
-    "get_json": get_json,
+    "get_json": json_text(kept_get_json, "key"),
     "set_json": set_json,
     "set_json_if": set_json_if,
     "get_bool": through_key(bool),
@@ -315,7 +465,22 @@ STEPS: dict[str, Function] = {
     "observe": Telling.observe,
     "notices": Telling.notices,
     "unobserve": lambda _, listener, __, ___: listener.end(),
+    "declare_json": declare_json,
+    "declare_list": declare_list,
+    "declare_file": Telling.declare_file,
+    "undeclare": undeclare,
+    "declaration_json": json_text(kept_declaration_json, "key"),
+    "declarations_json": json_text(kept_declarations_json, "prefix"),
+    "explain_json": explain,
+    "layer_of": layer_of,
+    "register_json": register_json,
+    "reports": Telling.reports,
+    "write_file": Telling.write_file,
+    "remove_file": Telling.remove_file,
+    "make": Telling.make,
 }
+
+WARNINGS = {kept.ShadowedWarning: "shadowed", kept.MisfitWarning: "misfit"}
 
 # What a step is about where it does not say.
 SUBJECTS = {"commit": "transaction", "rollback": "transaction", "notices": "observer", "unobserve": "observer"}

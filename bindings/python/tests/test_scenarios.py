@@ -23,8 +23,11 @@ TELLINGS = [
 
 
 @pytest.mark.parametrize(("name", "place"), TELLINGS)
-def test_story(name: str, place: str, tmp_path: Path) -> None:
-    telling = Telling(f"memory:{name}" if place == "memory" else str(tmp_path / "store"))
+def test_story(name: str, place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for variable, value in STORIES[name].get("variables", {}).items():
+        monkeypatch.setenv(variable, value)
+    (tmp_path / "files").mkdir()
+    telling = Telling(f"memory:{name}" if place == "memory" else str(tmp_path / "store"), tmp_path / "files")
     telling.tell({"do": "open"})
     try:
         for step in STORIES[name]["steps"]:
@@ -65,13 +68,13 @@ def test_what_python_cannot_tell_says_why(capsys: pytest.CaptureFixture[str]) ->
     assert all(len(STORIES[name]["not_in"]["python"]) >= 10 for name in STORIES.keys() - TOLD.keys())
 
 
-def test_an_unknown_step_fails() -> None:
+def test_an_unknown_step_fails(tmp_path: Path) -> None:
     with pytest.raises(KeyError):
-        Telling("memory:").tell({"do": "dance"})
+        Telling("memory:", tmp_path).tell({"do": "dance"})
 
 
-def test_an_unknown_field_fails() -> None:
-    telling = Telling("memory:")
+def test_an_unknown_field_fails(tmp_path: Path) -> None:
+    telling = Telling("memory:", tmp_path)
     telling.tell({"do": "open"})
     with pytest.raises(AssertionError, match="does not know mood of contains"):
         telling.tell({"do": "contains", "key": "a", "gives": False, "mood": "fine"})
