@@ -31,7 +31,7 @@ public final class Key<Value: Storable>: Keys, @unchecked Sendable {
     _ name: String, default makeDefault: @autoclosure @escaping @Sendable () -> Value,
     _ constraints: Constraint<Value>..., summary: String? = nil, secret: Bool = false
   ) {
-    let description = KeyDescription(rules: constraints.map(\.rule), summary: summary, isSecret: secret)
+    let description = KeyDescription(rules: constraints.map { $0.rule }, summary: summary, isSecret: secret)
     self.init(name, description, makeDefault)
   }
 
@@ -41,7 +41,7 @@ public final class Key<Value: Storable>: Keys, @unchecked Sendable {
   public convenience init<Wrapped: Storable>(
     _ name: String, _ constraints: Constraint<Wrapped>..., summary: String? = nil, secret: Bool = false
   ) where Value == Wrapped? {
-    let description = KeyDescription(rules: constraints.map(\.rule), summary: summary, isSecret: secret)
+    let description = KeyDescription(rules: constraints.map { $0.rule }, summary: summary, isSecret: secret)
     self.init(name, description) { nil }
   }
 
@@ -66,7 +66,7 @@ public final class Key<Value: Storable>: Keys, @unchecked Sendable {
   /// Reads what a layer has for the key; errors name the key.
   ///
   /// A text of the command line or the environment is read as what the key asks for.
-  func read(_ found: KeptCore.Value?, from layer: Layer?, _ text: TextValue?) throws(StoreError) -> Value {
+  func read(_ found: KeptCore.Value?, from layer: Layer? = nil, _ text: TextValue? = nil) throws(StoreError) -> Value {
     guard let found else { return defaultValue }
     do throws(StoreError) { return try Value(stored: found) } catch {
       for candidate in text?.candidates ?? [] {

@@ -81,13 +81,17 @@ extension SettingsAccess {
   public func revision(of key: Key<some Storable>) throws(StoreError) -> Revision? { try revision(of: key.name) }
 
   @usableFromInline func storedOrDefault<Value: Storable>(_ key: Key<Value>) throws(StoreError) -> Value {
-    if let value = known(key) { return value }
+    if let found = known(key) {
+      do throws(StoreError) { return try key.read(found) } catch { /* The layers know more of it. */  }
+    }
     return try key.read(try resolved(try key.keyName()))
   }
 
   /// What the subscript reads.
   @usableFromInline func valueOrDefault<Value: Storable>(_ key: Key<Value>) -> Value {
-    if let value = known(key) { return value }
+    if let found = known(key) {
+      do throws(StoreError) { return try key.read(found) } catch { /* The layers know more of it. */  }
+    }
     do {
       let found = try resolved(try key.keyName())
       do { return try key.read(found) } catch { store.report(error) }
@@ -107,10 +111,10 @@ extension SettingsAccess {
   }
 
   /// What a store's index knows, which needs no more than a look; nil leaves the key to the ordinary way.
-  private func known<Value: Storable>(_ key: Key<Value>) -> Value? {
-    guard let store = self as? Store, let known = store.known(key.bytes) else { return nil }
-    guard let value = known else { return key.defaultValue }
-    return try? Value(stored: value)
+  // Not in the key's type: each call would look for what an optional of that is.
+  private func known(_ key: Key<some Storable>) -> KeptCore.Value?? {
+    guard let store = self as? Store else { return nil }
+    return store.known(key.bytes)
   }
 
   /// Keeps a failure that could not be thrown from being lost.
