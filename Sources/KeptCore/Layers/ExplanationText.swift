@@ -11,11 +11,14 @@ extension Explanation: CustomStringConvertible {
 
   private func row(_ opinion: Opinion) -> String {
     let value = opinion.verdict == .silent ? nil : shown(opinion.value)
-    let parts = [value, opinion.source.map { "(\($0))" }, opinion.problem]
-    let columns = [(opinion.layer.description, 11), (opinion.verdict.rawValue, 7)].map { text, width in
-      text + String(repeating: " ", count: max(0, width - text.count))
-    }
-    return "  " + (columns + parts.compactMap(\.self)).joined(separator: "  ")
+    let remarks = [value, opinion.source.map { "(\($0))" }, opinion.problem].compactMap(\.self)
+    let verdict = opinion.verdict.rawValue
+    return (["  " + padded(opinion.layer.description, 11), remarks.isEmpty ? verdict : padded(verdict, 7)] + remarks)
+      .joined(separator: "  ")
+  }
+
+  private func padded(_ text: String, _ width: Int) -> String {
+    text + String(repeating: " ", count: max(0, width - text.count))
   }
 
   private func shown(_ value: Value?) -> String { isSecret ? "secret" : value?.json ?? "unreadable" }
