@@ -6,7 +6,6 @@
 #include <json.h>
 #include <kept.h>
 #include <stdio.h>
-#include <string.h>
 
 static const char *member(json_object *object, const char *name) {
   json_object *found = json_object_object_get(object, name);
@@ -24,11 +23,12 @@ static void print_explanation(json_object *explanation) {
   json_object *layers = json_object_object_get(explanation, "layers");
   for (size_t i = 0; i < json_object_array_length(layers); i++) {
     json_object *layer = json_object_array_get_idx(layers, i);
-    printf("        %-11s  %s", text(layer, "layer"), text(layer, "verdict"));
-    const char *const value = member(layer, "value"), *const source = text(layer, "source");
-    if (*value) printf("%*s  %s", 7 - (int)strlen(text(layer, "verdict")), "", value);
+    const char *value = member(layer, "value"), *source = text(layer, "source"), *problem = text(layer, "problem");
+    int width = *value || *source || *problem ? 7 : 0;
+    printf("        %-11s  %-*s", text(layer, "layer"), width, text(layer, "verdict"));
+    if (*value) printf("  %s", value);
     if (*source) printf("  (%s)", source);
-    if (*text(layer, "problem")) printf("  %s", text(layer, "problem"));
+    if (*problem) printf("  %s", problem);
     putchar('\n');
   }
 }

@@ -4,12 +4,16 @@
 import Foundation
 import Kept
 
-/// Declares the six keys as this program knows them, and says whether everybody knew them as that already.
+/// Declares the six keys.
+///
+/// Where another program has declared the same, nothing changes.
 func declare(_ settings: Store) throws -> String {
-  let before = try settings.declarations().json
+  let before = try settings.currentRevision()
   try settings.declare(.options, .opacity, .color, .icons, .magnification, .keyboard)
-  let isKnown = try settings.declarations().json == before
-  return "declared 6 keys, \(isKnown ? "each as it was declared before" : "which is news")"
+  let after = try settings.currentRevision()
+  return before == after
+    ? "declared 6 keys, and found them declared like that: still revision \(after)"
+    : "declared 6 keys anew: revision \(before) became \(after)"
 }
 
 /// Sets the six keys, and saves what they were as a struct.
