@@ -1,6 +1,7 @@
 // The section "Declarations" of kept.h: what a key holds.
 
 public import CKept
+import CPlatform
 import KeptCore
 
 @_cdecl("kept_declare_json") @implementation
@@ -13,7 +14,7 @@ public func kept_declare_json(
     let key = try key.key()
     let declaration: Declaration
     do throws(StoreError) {
-      declaration = try Declaration(json: schema.text("schema"))
+      declaration = try Declaration(json: schema.schema())
     } catch {
       throw error.about(key.text)
     }
@@ -26,7 +27,7 @@ public func kept_declare_list(
   _ store: OpaquePointer?, _ schema: UnsafePointer<CChar>?, _ error: UnsafeMutablePointer<kept_error>?
 ) -> kept_status {
   boundary(warning: error) { () throws(StoreError) in
-    try store.settings().declare(DeclarationList(json: schema.text("schema"))).first?.asMisfit
+    try store.settings().declare(DeclarationList(json: schema.schema())).first?.asMisfit
   }
 }
 
@@ -77,6 +78,19 @@ public func kept_declarations_json(
 
 private func undeclared(_ key: KeyName) -> StoreError {
   StoreError(.absent, key: key.text, "is not declared; it may hold any value")
+}
+
+extension Optional where Wrapped == UnsafePointer<CChar> {
+  /// A copy of JSON text; `invalid`, with the byte, for what is not UTF-8.
+  fileprivate func schema() throws(StoreError) -> String {
+    let start = try required("schema")
+    if let text = String(validatingCString: start) { return text }
+    var bytes = UnsafeBufferPointer(start: start, count: strlen(start)).lazy.map { UInt8(bitPattern: $0) }.makeIterator()
+    var parser = Unicode.UTF8.ForwardParser()
+    var offset = 0
+    while case .valid(let scalar) = parser.parseScalar(from: &bytes) { offset += scalar.count }
+    throw StoreError(.invalid, offset: offset, "the schema is not UTF-8; convert it first")
+  }
 }
 
 extension StoreError {

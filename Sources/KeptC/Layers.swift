@@ -61,7 +61,8 @@ extension SettingsAccess {
   func shadow(over key: KeyName) -> StoreError? {
     guard let layer = layerHiding(key) else { return nil }
     return StoreError(
-      .shadowed, key: key.text, "is stored, but the \(layer) layer comes before the store and decides what is read")
+      .shadowed, key: key.text,
+      "is hidden: the store was written, but the \(layer) layer comes before it and decides what is read")
   }
 }
 
@@ -73,7 +74,12 @@ extension kept_options {
     options.environmentPrefix = try environment.map { prefix throws(StoreError) in
       try Optional(prefix).text("environment")
     }
-    if let argv { options.arguments = try arguments(argv) }
+    // First who hears of it, then what may be wrong.
+    addReport(to: &options)
+    options.arguments = try arguments(hearing: options.errorHandler)
+  }
+
+  private func addReport(to options: inout StoreOptions) {
     guard let report else { return }
     let context = ReportContext(pointer: report_context)
     options.errorHandler = { failure in
@@ -89,9 +95,25 @@ extension kept_options {
     return path.isEmpty ? .standard : .path(path)
   }
 
-  private func arguments(_ argv: UnsafePointer<UnsafePointer<CChar>?>) throws(StoreError) -> [String] {
-    // Those that are not UTF-8 could be no key and no value, but they keep their place.
-    (0..<argc).map { argv[$0].flatMap(String.init(validatingCString:)) ?? "" }
+  private func arguments(hearing report: (StoreError) -> Void) throws(StoreError) -> [String]? {
+    guard argc >= 0, argv != nil || argc == 0 else {
+      throw StoreError(.invalid, "argc is \(UInt(bitPattern: argc)), which argv cannot have; give both as main() has them")
+    }
+    guard let argv else { return nil }
+    var arguments: [String] = []
+    for place in 0..<argc {
+      guard let argument = argv[place] else {
+        throw StoreError(.invalid, "argv ends at \(place), but argc is \(argc); give both as main() has them")
+      }
+      if let text = String(validatingCString: argument) {
+        arguments.append(text)
+      } else {
+        report(StoreError(.invalid, "the argument \(place) is ignored: it is not UTF-8"))
+        // A dash by itself is no key, and no value of one.
+        arguments.append("-")
+      }
+    }
+    return arguments
   }
 }
 

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -122,9 +123,11 @@ const char *file_of(const char *location, const char *name) {
   return path;
 }
 
-kept_store *open_at(const char *location) {
+kept_store *open_at(const char *location) { return open_with(location, NULL); }
+
+kept_store *open_with(const char *location, const kept_options *options) {
   kept_store *store = NULL;
-  EXPECT(KEPT_OK, kept_open(location, NULL, &store, &why));
+  EXPECT(KEPT_OK, kept_open(location, options, &store, &why));
   if (store != NULL && opened_count < sizeof opened / sizeof *opened) opened[opened_count++] = store;
   return store;
 }
@@ -138,6 +141,23 @@ const char *json_of(kept_store *store, const char *key) {
   char *copy = borrow(strdup(json));
   kept_free(json);
   return copy;
+}
+
+void put_file(const char *path, const char *text) {
+  char beside[4200];
+  snprintf(beside, sizeof beside, "%s.new", path);
+  FILE *file = fopen(beside, "w");
+  CHECK(file != NULL);
+  if (file == NULL) return;
+  CHECK(fputs(text, file) >= 0 && fchmod(fileno(file), 0644) == 0);
+  CHECK_INT(0, fclose(file));
+  CHECK_INT(0, rename(beside, path));
+}
+
+const char *fresh_file(const char *text) {
+  const char *path = fresh_folder();
+  put_file(path, text);
+  return path;
 }
 
 const char *bad_text(size_t index) {

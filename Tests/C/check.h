@@ -37,9 +37,15 @@ const char *fresh_folder(void);
 const char *file_of(const char *location, const char *name);
 /** Opens a store that the test need not close. NULL, and a failed check, when it cannot be opened. */
 kept_store *open_at(const char *location);
+/** The same with options. */
+kept_store *open_with(const char *location, const kept_options *options);
 kept_store *fresh_store(void);
 /** The value of a key as JSON, or the name of the status. Lives until the test ends. */
 const char *json_of(kept_store *store, const char *key);
+/** Puts a file with this text in place, readable by all: whole at every moment. */
+void put_file(const char *path, const char *text);
+/** A file that nothing else uses, with this text. Lives until the tests end. */
+const char *fresh_file(const char *text);
 
 /** Keys that no function accepts, from 0; NULL at the end. */
 const char *bad_key(size_t index);

@@ -41,7 +41,7 @@ static void append_change(recorder *recorder, const kept_notice *notice, size_t 
 }
 
 void recorder_notice(void *context, const kept_notice *notice) {
-  static const char *const origins[] = { "S", "P", "O", "I", "V" };
+  static const char *const origins[] = { "S", "P", "O", "I", "V", "L" };
   recorder *recorder = context;
   pthread_mutex_lock(&recorder->lock);
   const char *tag = kept_notice_tag(notice);
@@ -51,6 +51,8 @@ void recorder_notice(void *context, const kept_notice *notice) {
   append(recorder, ";");
   snprintf(recorder->tag, sizeof recorder->tag, "%s", tag ? tag : "");
   recorder->missed = kept_notice_missed(notice);
+  recorder->layer = kept_notice_layer(notice, kept_notice_count(notice) - 1);
+  recorder->secret = kept_notice_secret(notice, kept_notice_count(notice) - 1);
   recorder->first = kept_notice_first_revision(notice);
   recorder->revision = kept_notice_revision(notice);
   recorder->thread = pthread_self();

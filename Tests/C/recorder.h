@@ -15,8 +15,10 @@ typedef struct recorder {
   uint64_t first, revision;     /* of the last notice */
   char tag[64];                 /* of the last notice; empty for none */
   bool missed;                  /* by the last notice */
-  char text[4096];              /* "S key:old>new key:old>new;" for each: the origin is S, P, O, I, or V for several;
-                                   - is no value */
+  uint32_t layer;               /* of the last change of the last notice */
+  bool secret;                  /* that change's key */
+  char text[4096];              /* "S key:old>new key:old>new;" for each: the origin is S, P, O, I, V for several, or
+                                   L for a layer; - is no value */
   kept_subscription *subscription;
   void (*then)(struct recorder *recorder);   /* called from inside the callback; may be NULL */
   kept_store *store;                         /* for `then` */

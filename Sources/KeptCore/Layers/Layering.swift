@@ -15,6 +15,8 @@ package final class Layering: @unchecked Sendable {
     var watches: [FileWatch.Token] = []
     // Of what does not fit each is told once.
     var told: Set<Misfit> = []
+    // Defaults were registered at some time: there may be caches that know of no count.
+    var hasRegistered = false
     var isEnded = false
   }
   private struct Misfit: Hashable {
@@ -72,7 +74,7 @@ package final class Layering: @unchecked Sendable {
 
   /// A word that moves when a layer changes; nil: none can.
   package var countAddress: UnsafePointer<UInt64>? {
-    hasFiles || !layers.registered.isEmpty ? UnsafePointer(count) : nil
+    hasFiles || state.read(\.hasRegistered) ? UnsafePointer(count) : nil
   }
 
   /// Whether there is a layer that hides what is written.
@@ -84,9 +86,12 @@ package final class Layering: @unchecked Sendable {
   /// Why a layer's file cannot be read now; nil: it can.
   func problem(of layer: Layer) -> StoreError? { files.read { $0.problem(of: layer) } }
 
+  /// Lets the files be watched in the child of a fork, for whoever reads or observes there.
+  func watchAgain() { if hasFiles { FileWatch.revive() } }
+
   /// What a key reads as; what a layer holds in vain is reported.
   func resolve(_ key: KeyName, _ entry: Entry?, from highest: Layer = .managed) -> Resolved {
-    if hasFiles { FileWatch.revive() }
+    watchAgain()
     var misfits: [(Layer, StoreError)] = []
     let resolved = layers.resolve(key, entry, from: highest) { misfits.append(($0, $1)) }
     if !misfits.isEmpty { reportOnce(misfits, of: key) }
@@ -103,6 +108,7 @@ package final class Layering: @unchecked Sendable {
   /// Registers defaults beside those that are registered; nil takes one back.
   func register(_ defaults: [KeyName: Value?]) {
     state.update { state in
+      state.hasRegistered = true
       var registered = state.layers.registered
       for (key, value) in defaults { registered[key] = value }
       state.told = state.told.filter { $0.layer != .registered }

@@ -54,6 +54,7 @@ package final class StoreObservation: Sendable {
   /// Lets an observer hear of every commit after the present one; gives the present values in its scope.
   func add(_ observer: Observer) throws(StoreError) -> (present: [Change], revision: Revision) {
     try state.read { state throws(StoreError) in try state.checkOpen() }
+    layering.watchAgain()
     try shared.watcher.enter(handle, report: report)
     do throws(StoreError) {
       let present = try shared.feed.add(observer)

@@ -14,6 +14,8 @@ public struct Batch: Sendable {
   public private(set) var edits: [KeyName: Edit] = [:]
   /// What keys are to be declared as; nil takes a declaration away.
   public private(set) var declarations: [KeyName: Declaration?] = [:]
+  /// Whose declaration is taken away first: those may be declared with another type.
+  public private(set) var undeclared: Set<KeyName> = []
   /// What must hold, or nothing is applied.
   public var conditions: [Condition] = []
   public var durability: Durability
@@ -33,6 +35,7 @@ public struct Batch: Sendable {
   /// Declares a key, or takes its declaration away; the last one for a key counts.
   public mutating func declare(_ key: KeyName, _ declaration: Declaration?) {
     declarations.updateValue(declaration, forKey: key)
+    if declaration == nil { undeclared.insert(key) }
   }
 
   /// Whether it asks for nothing.

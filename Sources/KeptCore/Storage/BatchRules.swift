@@ -29,7 +29,7 @@ extension Batch {
   private func declaration(of key: KeyName, after old: Declaration?) throws(StoreError) -> Declaration? {
     // The outer nil: it is left as it is.
     guard let declaration = declarations[key] else { return old }
-    if let declaration, let old { try declaration.follows(old) }
+    if let declaration, let old, !undeclared.contains(key) { try declaration.follows(old) }
     return declaration
   }
 }

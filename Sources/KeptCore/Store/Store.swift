@@ -176,6 +176,7 @@ extension Store {
   }
 
   public func put(_ value: Value, for key: KeyName, ifRevision expected: Revision?) throws(StoreError) -> Revision {
+    try checkOpen()
     try layering.checkUnlocked(key)
     var batch = newBatch()
     batch.edit(key, .set(value))
@@ -186,6 +187,7 @@ extension Store {
   }
 
   public func delete(_ key: KeyName) throws(StoreError) -> Bool {
+    try checkOpen()
     try layering.checkUnlocked(key)
     var batch = newBatch()
     batch.edit(key, .remove)

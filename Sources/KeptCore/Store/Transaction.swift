@@ -47,6 +47,7 @@ public final class Transaction: SettingsAccess {
   }
 
   public func put(_ value: Value, for key: KeyName, ifRevision expected: Revision?) throws(StoreError) -> Revision {
+    try open { _ in }
     try store.layering.checkUnlocked(key)
     return try open { state throws(StoreError) in
       // What is expected is the stored revision, also of a key that this transaction has written.
@@ -57,6 +58,7 @@ public final class Transaction: SettingsAccess {
   }
 
   public func delete(_ key: KeyName) throws(StoreError) -> Bool {
+    try open { _ in }
     try store.layering.checkUnlocked(key)
     guard try entry(for: key)?.value != nil else { return false }
     return try open { state throws(StoreError) in

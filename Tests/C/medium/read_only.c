@@ -13,6 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+static const char text_of_8[] = "{\"maxLength\":8,\"type\":\"string\"}";
+
 static int write_text(const char *path, const char *text) {
   int file = open(path, O_WRONLY);
   if (file < 0) return 0;
@@ -64,6 +66,10 @@ static void reads_and_cannot_write(const char *location) {
   EXPECT(KEPT_OK, kept_set_int64(transaction, "other", 1, &why));
   EXPECT(KEPT_DENIED, kept_commit(transaction, NULL, &why));
   CHECK_TEXT("\"hello\"", json_of(store, "greeting"));
+  /* Who declares the same at every start need not write. */
+  EXPECT(KEPT_OK, kept_declare_json(store, "greeting", text_of_8, &why));
+  EXPECT(KEPT_DENIED, kept_declare_json(store, "greeting", "{\"type\":\"string\"}", &why));
+  EXPECT(KEPT_DENIED, kept_undeclare(store, "greeting", &why));
   kept_close(store);
 }
 
@@ -92,6 +98,7 @@ static void greets_until_killed(const char *location) {
 static const char *folder_with_greeting(const char *greeting) {
   const char *location = fresh_location();
   kept_store *store = open_at(location);
+  EXPECT(KEPT_OK, kept_declare_json(store, "greeting", text_of_8, &why));
   EXPECT(KEPT_OK, kept_set_string(store, "greeting", greeting, strlen(greeting), &why));
   kept_close(store);
   return location;

@@ -19,10 +19,13 @@ void step_open(struct run *run, struct thing *on, json_object *step, struct outc
   options.durability = take_durability(step, KEPT_SHARED);
   options.tag = take_tag(step);
   struct thing *opened = place_for(run, take_word(step, "as", "store"));
+  struct layer_texts texts = {.argv = NULL};
+  take_layers(run, opened, step, &options, &texts);
   json_object *location = has(step, "location") ? take_text(run, step, "location") : NULL;
   const char *where = location ? json_object_get_string(location) : run->location;
   outcome->status = kept_open(where, &options, &opened->store, &outcome->error);
   json_object_put(location);
+  end_layer_texts(&texts);
 }
 
 void step_close(struct run *run, struct thing *on, json_object *step, struct outcome *outcome) {

@@ -19,7 +19,7 @@ struct observer {
 static json_object *text_or_null(const char *text) { return text ? json_object_new_string(text) : NULL; }
 
 static void hear(void *context, const kept_notice *notice) {
-  static const char *const origins[] = {"store", "process", "other", "initial"};
+  static const char *const origins[] = {"store", "process", "other", "initial", "several", "layer"};
   struct observer *observer = context;
   json_object *heard = json_object_new_object(), *changes = json_object_new_array();
   for (size_t i = 0; i < kept_notice_count(notice); i++) {
@@ -27,6 +27,8 @@ static void hear(void *context, const kept_notice *notice) {
     json_object_object_add(change, "key", text_or_null(kept_notice_key(notice, i)));
     json_object_object_add(change, "old", text_or_null(kept_notice_old_json(notice, i)));
     json_object_object_add(change, "new", text_or_null(kept_notice_new_json(notice, i)));
+    json_object_object_add(change, "layer", json_object_new_string(layer_name(kept_notice_layer(notice, i))));
+    json_object_object_add(change, "secret", json_object_new_boolean(kept_notice_secret(notice, i)));
     json_object_array_add(changes, change);
   }
   uint32_t origin = kept_notice_origin(notice);
@@ -34,7 +36,7 @@ static void hear(void *context, const kept_notice *notice) {
   json_object_object_add(heard, "first", json_object_new_uint64(kept_notice_first_revision(notice)));
   json_object_object_add(heard, "tag", text_or_null(kept_notice_tag(notice)));
   json_object_object_add(heard, "missed", json_object_new_boolean(kept_notice_missed(notice)));
-  json_object_object_add(heard, "origin", json_object_new_string(origin < 4 ? origins[origin] : "?"));
+  json_object_object_add(heard, "origin", json_object_new_string(origin < 6 ? origins[origin] : "?"));
   json_object_object_add(heard, "changes", changes);
   pthread_mutex_lock(&observer->mutex);
   json_object_array_add(observer->heard, heard);
@@ -82,6 +84,16 @@ static bool wait_for(struct observer *observer, size_t count, int released) {
   return !failed;
 }
 
+/* Takes out of the changes that were heard what is not told of them. */
+static void leave_untold(json_object *expected, json_object *heard) {
+  json_object *told = json_object_object_get(expected, "changes"), *changes = json_object_object_get(heard, "changes");
+  for (size_t i = 0; i < json_object_array_length(changes); i++) {
+    json_object *change = json_object_array_get_idx(told, i);
+    if (!has(change, "layer")) json_object_object_del(json_object_array_get_idx(changes, i), "layer");
+    if (!has(change, "secret")) json_object_object_del(json_object_array_get_idx(changes, i), "secret");
+  }
+}
+
 /* Says what an expected notice leaves out. */
 static void complete(json_object *notice) {
   if (!has(notice, "first"))
@@ -101,7 +113,9 @@ void step_notices(struct run *run, struct thing *on, json_object *step, struct o
   outcome->gives = json_object_new_array();
   for (size_t i = first; i < observer->told; i++) {
     json_object *notice = json_object_array_get_idx(observer->heard, i);
-    if (notice) json_object_array_add(outcome->gives, json_object_get(notice));
+    if (notice == NULL) continue;
+    leave_untold(json_object_array_get_idx(expected, i - first), notice);
+    json_object_array_add(outcome->gives, json_object_get(notice));
   }
   pthread_mutex_unlock(&observer->mutex);
 }

@@ -6,18 +6,21 @@
 #include <kept.h>
 
 struct observer;
+struct reports;
 
 /* A store, a transaction or an observer, under the name that the story gave it. */
 struct thing {
   char name[32];
   kept_store *store; /* or a transaction */
   struct observer *observer;
+  struct reports *reports; /* of the stores of that name */
 };
 
 /* A story that is told in one store. */
 struct run {
   const char *place; /* the story's title, its store and the step, for messages */
   char location[64];
+  char folder[64]; /* for the files of the story */
   struct thing things[8];
   int failures;
 };
@@ -55,6 +58,10 @@ const char *take_word(json_object *step, const char *field, const char *otherwis
  * objects. It ends with a NUL; the caller puts it. */
 json_object *take_text(struct run *run, json_object *step, const char *field);
 
+/* Takes the name of a file, and gives its path, valid until seven more have been taken; NULL if it is not there.
+ * (files.c) */
+const char *take_path(struct run *run, json_object *step, const char *field);
+
 /* A step is done on a thing, fills the outcome, and takes its fields. */
 typedef void step_function(struct run *run, struct thing *on, json_object *step, struct outcome *outcome);
 
@@ -64,10 +71,33 @@ step_function step_get_bool, step_get_int64, step_get_uint64, step_get_double, s
 step_function step_set_bool, step_set_int64, step_set_uint64, step_set_double, step_set_string, step_set_bytes;
 step_function step_get_date, step_set_date;
 step_function step_contains, step_remove, step_revision_of, step_list; /* keys.c */
+step_function step_declare_json, step_declare_list, step_declare_file, step_undeclare; /* declarations.c, 6 steps */
+step_function step_declaration_json, step_declarations_json;
+step_function step_explain_json, step_layer_of, step_register_json, step_reports; /* layers.c */
+step_function step_write_file, step_remove_file, step_make;                      /* files.c */
 step_function step_observe, step_notices, step_unobserve;              /* observation.c */
 
 /* Unsubscribes. The observer must have heard nothing that the story did not tell, and be released once. */
 void end_observer(struct run *run, struct observer *observer);
+
+/* Takes the layers that a store is opened with, and lets its reports be heard; the texts are put with the last function
+ * when it is open. (layers.c) */
+struct layer_texts {
+  json_object *prefix, *arguments;
+  const char **argv;
+};
+void take_layers(struct run *run, struct thing *opened, json_object *step, kept_options *options,
+                 struct layer_texts *texts);
+void end_layer_texts(struct layer_texts *texts);
+
+/* Forgets what was reported, once nobody reports any more. */
+void end_reports(struct reports *reports);
+
+/* The name of one of KEPT_LAYER_…. */
+const char *layer_name(uint32_t layer);
+
+/* Whether an explanation has all that is told of it. */
+bool same_explanation(json_object *expected, json_object *given);
 
 /* Equal as doubles, however they are spelled. */
 bool same_double(json_object *a, json_object *b);
