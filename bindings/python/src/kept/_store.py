@@ -21,8 +21,8 @@ from ._changes import Changes
 from ._errors import AbsentError, ConflictError, InvalidError, SalvagedWarning, warn
 from ._exit import calling_back, close, opened
 from ._json import JSON, Storable, encode
-from ._key import Key, encoded_key, encoded_text
-from ._memory import UNKNOWN, LayeredMemory, Moment, remember, word_at
+from ._key import ABSENCE, Key, encoded_key, encoded_text
+from ._memory import UNKNOWN, Moment, remember, word_at
 from ._notices import Change, Notice
 from ._observation import Subscription, subscribe
 from ._reports import c_report, forget, reporting
@@ -39,6 +39,8 @@ class Store(Settings):
     A store that is dropped is closed, unless a subscription needs it; so is every store when Python ends.
     In C: `kept_store`. In Swift: `Store`.
     """
+
+    _layers: memoryview[int] = UNKNOWN
 
     def __init__(self, location: str | os.PathLike[str], options: kept_options) -> None:
         """Opens one; programs call `kept.open`."""
@@ -120,16 +122,15 @@ class Store(Settings):
         """As in any settings; remembers what it has read if nothing has changed meanwhile."""
         if self._generation is UNKNOWN:
             self._find_generation()
-        before, moment = self._generation[0], self._moment()
+        before = self._moment()
         value = super()._read(key)
-        if before % 2 == 0 and self._generation[0] == before and self._moment() == moment:
-            remember(self._memory, moment, key, value)
+        if before[0] % 2 == 0 and self._moment() == before:
+            remember(self._memory, before, key, value)
         return value
 
     def _moment(self) -> Moment:
         """A look at what values depend on."""
-        generation, memory = self._generation[0], self._memory
-        return (generation, memory.count[0]) if isinstance(memory, LayeredMemory) else generation
+        return (self._generation[0],)
 
     def _find_generation(self) -> None:
         """Only for a store that is read: from now on the library looks out for writers that move no generation."""
@@ -141,8 +142,10 @@ class Store(Settings):
     def _find_layers(self) -> None:
         """Lets the memory look at the layers too, if they can change."""
         word = kept_store_layers(self._handle)
-        if word and not isinstance(self._memory, LayeredMemory):
-            self._memory = LayeredMemory(word_at(word.contents))
+        if word and self._layers is UNKNOWN:
+            self._layers, self._memory = word_at(word.contents), {}
+            if type(self) is Store:
+                self.__class__ = LayeredStore
 
     def register(self, defaults: Mapping[str, Storable]) -> None:
         """Registers defaults for this handle, above those that keys are declared with: they are not stored, and end
@@ -269,6 +272,25 @@ class Store(Settings):
         return Changes(self, key, _encoded_subject("changes()", key, prefix), initial)
 
 
+class LayeredStore(Store):
+    """A store whose layers can change, so that what it remembers depends on two words. Nothing else is different."""
+
+    def __getitem__(self, key: Any) -> Any:
+        try:
+            return self._memory[self._generation[0]][self._layers[0]][key._identity if type(key) is Key else key]
+        except (KeyError, TypeError):
+            return super().__getitem__(key)
+
+    def get(self, key: Any, default: Any = ABSENCE) -> Any:
+        try:
+            return self._memory[self._generation[0]][self._layers[0]][key._identity if type(key) is Key else key]
+        except (KeyError, TypeError):
+            return super().get(key, default)
+
+    def _moment(self) -> Moment:
+        return self._generation[0], self._layers[0]
+
+
 def open(
     location: str | os.PathLike[str],
     *,
@@ -312,7 +334,8 @@ def open(
     options.environment = None if environment is None else encoded_text(environment, "the prefix of the environment")
     if arguments is not None:
         options.argv, options.argc = _encoded_arguments(arguments), len(arguments)
-    return Store(location, options)
+    # One that begins as what it will be is quicker than one that is made it.
+    return (Store if options.managed is options.system is None else LayeredStore)(location, options)
 
 
 def _close(number: int, reports: int) -> None:
