@@ -480,7 +480,7 @@ STEPS: dict[str, Function] = {
     "make": Telling.make,
 }
 
-WARNINGS = {kept.ShadowedWarning: "shadowed", kept.MisfitWarning: "misfit"}
+WARNINGS: dict[type[Warning], str] = {kept.ShadowedWarning: "shadowed", kept.MisfitWarning: "misfit"}
 
 # What a step is about where it does not say.
 SUBJECTS = {"commit": "transaction", "rollback": "transaction", "notices": "observer", "unobserve": "observer"}

@@ -31,7 +31,8 @@ SCALARS: list[Any] = [True, 0, -1, 2**64 - 1, 0.5, "", "text", b"bytes", datetim
 
 def remembered(settings: kept.Settings) -> dict[object, Any]:
     """What a read would find without asking the library."""
-    return settings._memory.get(settings._generation[0], {})
+    found: dict[object, Any] = settings._memory.get(settings._generation[0], {})
+    return found
 
 
 @pytest.mark.parametrize("value", SCALARS)

@@ -144,3 +144,24 @@ def test_a_wrong_type_is_found_by_mypy_and_at_run_time(settings: kept.Store) -> 
         kept.open("memory:", durability="perhaps")  # type: ignore[arg-type]
     with pytest.raises(kept.InvalidError):
         settings.observe(VOLUME, prefix="")  # type: ignore[call-overload]
+
+
+def test_declarations_and_layers_are_typed(settings: kept.Store) -> None:
+    limited = kept.Key("limited", int, default=5, minimum=0, maximum=10, choices=range(11), summary="x", secret=False)
+    assert_type(limited, kept.Key[int])
+    assert_type(kept.Key("short", str, max_length=3, pattern="a"), kept.Key[str])
+    settings.declare(VOLUME, limited, {"plain": {"type": "string"}})
+    assert_type(settings.declaration(VOLUME), dict[str, kept.JSON] | None)
+    assert_type(settings.declarations("a"), dict[str, dict[str, kept.JSON]])
+    settings.register({"names": ["a"], "plain": None})
+    assert_type(settings.layer(VOLUME), kept.Layer | None)
+    explanation = settings.explain("audio.volume")
+    assert_type(explanation, kept.Explanation)
+    assert_type(explanation.layers, tuple[kept.Opinion, ...])
+    assert_type(explanation.value, kept.JSON)
+    with pytest.raises(kept.InvalidError):
+        settings.declare(kept.Key("wrong", int, minimum="0"))  # type: ignore[call-overload]
+    with pytest.raises(kept.InvalidError):
+        settings.declare(5)  # type: ignore[arg-type]
+    with pytest.raises(kept.InvalidError):
+        kept.open("memory:", arguments="-a 1")  # mypy takes a str for a sequence of str

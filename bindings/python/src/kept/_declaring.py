@@ -12,8 +12,8 @@ from ._c.declarations import kept_declare_list, kept_undeclare
 from ._c.status import kept_error, kept_free
 from ._c.store import StorePointer
 from ._errors import AbsentError, InvalidError
-from ._json import JSON, decode, encode
-from ._key import Key, encoded_key, encoded_text, name_of
+from ._json import JSON, decode_schema, encode
+from ._key import Key, encoded_key, encoded_text
 
 
 class Declaring:
@@ -32,9 +32,10 @@ class Declaring:
         that Kept does not have. In C: `kept_declare_list`. In Swift: `Store.declare(_:)`."""
         schemas: dict[str, Any] = {}
         for key in keys:
-            schemas.update({key.name: key.schema} if isinstance(key, Key) else key)
-        if not all(isinstance(schema, Mapping) for schema in schemas.values()):
-            raise InvalidError("declare() takes keys, and dicts of names and their JSON Schemas")
+            declared: Any = {key.name: key.schema} if isinstance(key, Key) else key
+            if not isinstance(declared, Mapping) or not all(isinstance(each, Mapping) for each in declared.values()):
+                raise InvalidError("declare() takes keys, and dicts of names and their JSON Schemas")
+            schemas.update(declared)
         if schemas:
             kept_declare_list(self._handle, encode({"properties": schemas}, "declare()"), kept_error())
 
@@ -58,20 +59,20 @@ class Declaring:
         """The JSON Schema that a key is declared with; None: it may hold anything.
         In C: `kept_declaration_json`. In Swift: `Store.declaration(forKey:)`."""
         try:
-            return self._schema(kept_declaration_json, encoded_key(key), name_of(key))
+            return self._schema(kept_declaration_json, encoded_key(key))
         except AbsentError:
             return None
 
     def declarations(self, prefix: str = "") -> dict[str, dict[str, JSON]]:
         """The JSON Schemas of all declared keys that begin with `prefix`, as `declare` takes them. `UnsupportedError`
         for a transaction. In C: `kept_declarations_json`. In Swift: `Store.declarations(prefix:)`."""
-        schema = self._schema(kept_declarations_json, encoded_text(prefix, "a prefix"), prefix)
+        schema = self._schema(kept_declarations_json, encoded_text(prefix, "a prefix"))
         return schema["properties"]  # type: ignore[return-value]
 
-    def _schema(self, function: Any, name: bytes, subject: str) -> dict[str, JSON]:
+    def _schema(self, function: Any, name: bytes) -> dict[str, JSON]:
         text = c_char_p()
         function(self._handle, name, byref(text), kept_error())
         try:
-            return decode(text.value or b"", subject)  # type: ignore[return-value]
+            return decode_schema(text.value or b"")  # type: ignore[return-value]
         finally:
             kept_free(text)

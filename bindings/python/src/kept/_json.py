@@ -54,6 +54,11 @@ def decode(text: bytes | str, key: str) -> JSON:
         raise InvalidError(f'"{key}": this is not JSON: {error}', key=key) from None
 
 
+def decode_schema(text: bytes) -> JSON:
+    """The JSON Schema of canonical JSON, in which a name with a dollar sign, such as $id, may also be a name."""
+    return _named(_READER.decode(text.decode("utf-8")))  # type: ignore[no-any-return]
+
+
 # --- from Python to JSON
 
 
@@ -141,6 +146,19 @@ def _unwrapped(tree: Any) -> Any:
         if name.startswith("$"):
             return _unwrapped_kind(name, tree)
     return {name: _unwrapped(value) for name, value in tree.items()}
+
+
+def _named(tree: Any) -> Any:
+    if isinstance(tree, list):
+        return [_named(item) for item in tree]
+    if not isinstance(tree, dict):
+        return tree
+    if len(tree) == 1 and tree.keys() <= _KINDS.keys():
+        try:
+            return _unwrapped(tree)
+        except Refusal:
+            pass
+    return {name: _named(value) for name, value in tree.items()}
 
 
 def _unwrapped_kind(name: str, tree: dict[str, Any]) -> JSON:

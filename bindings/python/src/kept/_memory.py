@@ -22,25 +22,12 @@ def word_at(word: c_uint64) -> memoryview[int]:
     return memoryview(word).cast("B").cast("Q")
 
 
-Moment: TypeAlias = int | tuple[int, int]
-"""A generation, or one with a count of the layers' changes."""
+Moment: TypeAlias = tuple[int] | tuple[int, int]
+"""A generation; where layers can change, with their count."""
 
-Memory: TypeAlias = dict[Any, dict[object, Any]]
-"""Values by their key's name, or by the identity of a `kept.Key`; those by the one moment at which they hold. It is
-asked with a generation."""
-
-
-class LayeredMemory(dict[Moment, dict[object, Any]]):
-    """The memory of a store whose layers can change."""
-
-    def __init__(self, count: memoryview[int]) -> None:
-        super().__init__()
-        self.count = count
-
-    def __getitem__(self, generation: Any) -> dict[object, Any]:
-        # After the generation, as `remember` is told of them.
-        return super().__getitem__((generation, self.count[0]))
-
+Memory: TypeAlias = dict[int, Any]
+"""Values by their key's name, or by the identity of a `kept.Key`; those by the one generation at which they hold, or by
+that and then by the one count."""
 
 UNKNOWN: Final = word_at(c_uint64(1))
 """The generation of settings that remember nothing: odd for ever."""
@@ -57,9 +44,11 @@ def remember(memory: Memory, moment: Moment, key: str | Key[Any], value: Any) ->
         return
     if isinstance(value, (str, bytes)) and len(value) > _LENGTH:
         return
-    values = memory.get(moment)
+    values: dict[Any, Any] | None = memory
+    for number in moment:
+        values = None if values is None else values.get(number)
     if values is None or len(values) >= _KEYS:
         values = {}
         memory.clear()
-        memory[moment] = values
+        memory[moment[0]] = values if len(moment) == 1 else {moment[1]: values}
     values[key._identity if isinstance(key, Key) else key] = value
