@@ -1,16 +1,12 @@
-"""The example's reader of GVariant text: what it makes of good texts, and that it refuses bad ones."""
+"""The example's readers of GVariant text and of GSettings schemas: good ones are read, bad ones are refused."""
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
+import gschema
+import gvariant
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "examples" / "python"))
-
-import gschema  # noqa: E402
-import gvariant  # noqa: E402
 
 
 @pytest.mark.parametrize(
@@ -50,10 +46,16 @@ def test_a_bad_text_is_refused(kind: str, text: str) -> None:
         gvariant.parse(kind, text)
 
 
+def test_the_types_of_the_members_of_a_tuple_are_told_apart() -> None:
+    assert gvariant.members("(sa(ii)ab)") == ["s", "a(ii)", "ab"]
+    assert gvariant.members("()") == []
+
+
 SCHEMAS = """<schemalist>
   <enum id="Side"><value nick="left" value="0"/></enum>
   <schema id="a">
-    <key name="side" enum="Side"><default>'{side}'</default></key>
+    <key name="side" enum="Side"><default>'{side}'</default><summary>Where
+      it is</summary></key>
     <key name="size" type="i"><default>{size}</default><range min="1" max="9"/></key>
   </schema>
 </schemalist>"""
@@ -62,7 +64,10 @@ SCHEMAS = """<schemalist>
 def test_a_schema_is_read_with_its_types(tmp_path: Path) -> None:
     (tmp_path / "a.gschema.xml").write_text(SCHEMAS.format(side="left", size=5))
     schemas = gschema.read_folder(tmp_path)
-    assert schemas.settings == [gschema.Setting("a.side", "enum", "left"), gschema.Setting("a.size", "i", 5)]
+    assert schemas.settings == [
+        gschema.Setting("a.side", "enum", "left", "Where it is", ("left",)),
+        gschema.Setting("a.size", "i", 5, None, (), 1, 9),
+    ]
     assert schemas.unread == {}
 
 

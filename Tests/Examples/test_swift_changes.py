@@ -1,40 +1,23 @@
 """The Swift example that watches a store prints what another process changes, as it changes.
 
-Needs libkept.so for that other process, which is this one: the one that `KEPT_LIBRARY` names, else the one in build/.
+That other process is this one.
 """
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
-import sys
 from datetime import datetime, timezone
 from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
-PACKAGE = ROOT / "examples" / "swift"
-SCRATCH = ROOT / "build" / "examples" / "swift"
-"""The same as the demo's, so that the package is built once."""
+from programs import run, swift_folder
 
-os.environ.setdefault("KEPT_LIBRARY", str(ROOT / "build" / "lib" / "libkept.so"))
-sys.path.insert(0, str(ROOT / "bindings" / "python" / "src"))
-
-import kept  # noqa: E402
-
-
-def build() -> Path:
-    # SwiftPM does not see that files of a package beside this one came or went; without its plan it looks again.
-    (SCRATCH / "debug.yaml").unlink(missing_ok=True)
-    command = ["swift", "build", "--package-path", str(PACKAGE), "--scratch-path", str(SCRATCH)]
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return SCRATCH / "debug" / "WatchChanges"
+import kept
 
 
 def test_the_watching_program_prints_what_another_process_changes(tmp_path: Path) -> None:
     location = str(tmp_path / "store")
-    with subprocess.Popen([build(), location], stdout=subprocess.PIPE, text=True) as watching:
+    with subprocess.Popen([swift_folder() / "WatchChanges", location], stdout=subprocess.PIPE, text=True) as watching:
         expect_changes_of_others(watching, location)
 
 
@@ -55,5 +38,5 @@ def expect_changes_of_others(watching: subprocess.Popen[str], location: str) -> 
 
 
 def test_the_watching_program_says_how_it_is_used() -> None:
-    done = subprocess.run([build()], capture_output=True, text=True)
+    done = run(swift_folder() / "WatchChanges")
     assert (done.returncode, done.stderr) == (2, "usage: WatchChanges LOCATION\n")

@@ -40,12 +40,16 @@ def program(language: str) -> str:
 
 def run(*command: str | Path, config: Path | None = None) -> str:
     """What a command prints; what it complains of is shown where it fails."""
+    done = start(*command, config=config)
+    assert done.returncode == 0, f"{' '.join(map(str, command))}:\n{done.stdout}{done.stderr}"
+    return done.stdout
+
+
+def start(*command: str | Path, config: Path | None = None) -> subprocess.CompletedProcess[str]:
     environment = dict(os.environ, KEPT_LIBRARY=str(LIBRARY), PYTHONPATH=str(ROOT / "bindings" / "python" / "src"))
     if config is not None:
         environment["XDG_CONFIG_HOME"] = str(config)
-    done = subprocess.run(command, env=environment, capture_output=True, text=True)
-    assert done.returncode == 0, f"{' '.join(map(str, command))}:\n{done.stdout}{done.stderr}"
-    return done.stdout
+    return subprocess.run(command, env=environment, capture_output=True, text=True)
 
 
 def write_if_changed(file: Path, text: str) -> None:
@@ -88,6 +92,10 @@ def test_the_three_programs_share_one_volume(tmp_path: Path) -> None:
     assert run(c, config=config) == "the volume is 70\n"
     assert run(sys.executable, script, config=config) == "the volume is 80\n"
     assert run(swift, config=config) == "the volume is 90\n"
+    assert run(c, config=config) == "the volume is 100\n"
+    for command in [swift], [c], [sys.executable, script]:
+        done = start(*command, config=config)
+        assert done.returncode != 0 and "above the maximum 100" in done.stdout + done.stderr
 
 
 def test_each_program_is_about_ten_lines() -> None:

@@ -1,8 +1,9 @@
-"""Compares what a store holds with the schemas it was filled from, value by value and type by type.
+"""Compares what a store's keys are declared as, and read as, with the GSettings schemas that say so.
 
     compare_gsettings.py LOCATION FOLDER
 
-Shows what differs, and what the store holds beyond the schemas. Exits with 1 if anything does.
+Value by value, type by type, constraint by constraint: shows what differs, and what the store holds beyond the schemas.
+Exits with 1 if anything does.
 """
 
 from __future__ import annotations
@@ -10,9 +11,11 @@ from __future__ import annotations
 import json
 import sys
 import time
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import gdeclaration
 import gschema
 
 import kept
@@ -22,6 +25,8 @@ def same(a: Any, b: Any) -> bool:
     """Equal, and of the same types: in Python 1 == 1.0 == True."""
     if isinstance(a, list) and isinstance(b, list):
         return len(a) == len(b) and all(map(same, a, b))
+    if isinstance(a, dict) and isinstance(b, dict):
+        return a.keys() == b.keys() and all(same(a[name], b[name]) for name in a)
     return type(a) is type(b) and bool(a == b)
 
 
@@ -29,22 +34,44 @@ def shown(value: Any) -> str:
     return json.dumps(value, default=str)
 
 
+def print_constraints(schemas: list[gschema.Setting], declarations: dict[str, Any]) -> None:
+    """Which constraints of the XML the store knows, and which it does not."""
+    known: Counter[str] = Counter()
+    unknown: Counter[str] = Counter()
+    for setting in schemas:
+        for constraint, is_known in gdeclaration.constraints(setting, declarations.get(setting.key, {})).items():
+            (known if is_known else unknown)[constraint] += 1
+    for what, counter in ("carried over", known), ("not carried over", unknown):
+        print(f"        {what}: " + ", ".join(f"{number} {name}" for name, number in counter.most_common()))
+
+
 def main(location: str, folder: Path) -> int:
-    expected = {setting.key: setting.default for setting in gschema.read_folder(folder).settings}
+    schemas = gschema.read_folder(folder).settings
+    expected = {setting.key: setting.default for setting in schemas}
     began = time.perf_counter()
     with kept.open(location) as settings:
-        found = dict(settings.items())
-    milliseconds = (time.perf_counter() - began) * 1000
+        found = {key: settings.get(key) for key in expected}
+        milliseconds = (time.perf_counter() - began) * 1000
+        defaults = sum(settings.layer(key) is kept.Layer.DECLARED for key in expected)
+        declarations = settings.declarations()
+        beyond = {key: value for key, value in settings.items() if key not in expected}
 
-    different = [key for key in expected if key not in found or not same(found[key], expected[key])]
-    beyond = [key for key in found if key not in expected]
-    print(f"Python: read {len(found)} keys in {milliseconds:.1f} ms and compared them with the XML:")
+    declared = {setting.key: gdeclaration.declaration(setting) for setting in schemas}
+    misdeclared = [key for key in declarations.keys() | declared if not same(declarations.get(key), declared.get(key))]
+    different = [key for key in expected if not same(found[key], expected[key])]
+    print(f"Python: read {len(found)} keys in {milliseconds:.1f} ms, {defaults} of them their declared defaults:")
+    for key in sorted(misdeclared):
+        print(f"        {key} is declared as {shown(declarations.get(key))}, in the XML {shown(declared.get(key))}")
     for key in different:
-        print(f"        {key} is {shown(found.get(key))}, in the XML {shown(expected[key])}")
-    for key in beyond:
-        print(f"        {key} is not in the XML: {shown(found[key])}")
-    print(f"        {len(expected)} keys, {len(expected) - len(different)} equal")
-    return 1 if different or beyond else 0
+        print(f"        {key} is {shown(found[key])}, in the XML {shown(expected[key])}")
+    for key, value in beyond.items():
+        print(f"        {key} is not in the XML: {shown(value)}")
+    print(f"        {len(expected)} keys, {len(expected) - len(different)} equal to the XML, with their types")
+    print(f"        {len(declared)} declarations, {len(declared.keys() - set(misdeclared))} equal to the XML")
+    if misdeclared or different or beyond:
+        return 1
+    print_constraints(schemas, declarations)
+    return 0
 
 
 if __name__ == "__main__":

@@ -1,4 +1,7 @@
-"""Reads GSettings schemas: the typed keys of a folder of *.gschema.xml files, with their defaults."""
+"""Reads GSettings schemas: the typed keys of a folder of *.gschema.xml files, with what they say of each.
+
+A key has a type, a default and a summary; an enum, flags or choices; a range.
+"""
 
 from __future__ import annotations
 
@@ -20,6 +23,12 @@ class Setting:
     kind: str
     """A GVariant type, or "enum" or "flags"."""
     default: Any
+    summary: str | None = None
+    choices: tuple[str, ...] = ()
+    """The strings that there are: of an enum, of flags, or of a string with choices."""
+    least: Any = None
+    """The smallest number of a range."""
+    greatest: Any = None
 
 
 @dataclass(frozen=True)
@@ -38,7 +47,7 @@ def read_folder(folder: Path) -> Schemas:
     files = sorted(folder.glob("*.xml"))
     roots = [ElementTree.parse(file).getroot() for file in files]
     nicks = {
-        element.get("id", ""): {value.get("nick", "") for value in element.iter("value")}
+        element.get("id", ""): tuple(value.get("nick", "") for value in element.iter("value"))
         for root in roots
         for element in root
         if element.tag in ("enum", "flags")
@@ -60,34 +69,36 @@ def _keys(schemas: list[ElementTree.Element]) -> Iterator[tuple[str, ElementTree
             yield f"{schema.get('id')}.{element.get('name')}", element
 
 
-def _setting(key: str, element: ElementTree.Element, nicks: dict[str, set[str]]) -> Setting:
-    text = element.findtext("default") or ""
+def _setting(key: str, element: ElementTree.Element, nicks: dict[str, tuple[str, ...]]) -> Setting:
+    text, summary = element.findtext("default") or "", " ".join(element.findtext("summary", "").split()) or None
     kind = element.get("type")
     if kind is not None:
         default = gvariant.parse(kind, text)
-        _check_range(element, kind, default)
-        _check_nicks([default], {choice.get("value", "") for choice in element.iter("choice")})
-        return Setting(key, kind, default)
+        choices = tuple(choice.get("value", "") for choice in element.iter("choice"))
+        _check_nicks([default], choices)
+        return Setting(key, kind, default, summary, choices, *_range(element, kind, default))
     if (enum := element.get("enum")) is not None:
         default = gvariant.parse("s", text)
         _check_nicks([default], nicks[enum])
-        return Setting(key, "enum", default)
+        return Setting(key, "enum", default, summary, nicks[enum])
+    flags = nicks[element.get("flags", "")]
     default = gvariant.parse("as", text)
-    _check_nicks(default, nicks[element.get("flags", "")])
-    return Setting(key, "flags", default)
+    _check_nicks(default, flags)
+    return Setting(key, "flags", default, summary, flags)
 
 
-def _check_range(element: ElementTree.Element, kind: str, default: Any) -> None:
+def _range(element: ElementTree.Element, kind: str, default: Any) -> tuple[Any, Any]:
+    """The least and the greatest value, where a range names them."""
     span = element.find("range")
-    if span is None:
-        return
-    least, greatest = (span.get(end) for end in ("min", "max"))
-    if least is not None and default < gvariant.parse(kind, least):
+    ends = (None, None) if span is None else (span.get("min"), span.get("max"))
+    least, greatest = (None if end is None else gvariant.parse(kind, end) for end in ends)
+    if least is not None and default < least:
         raise ValueError(f"the default {default} is below {least}")
-    if greatest is not None and default > gvariant.parse(kind, greatest):
+    if greatest is not None and default > greatest:
         raise ValueError(f"the default {default} is above {greatest}")
+    return least, greatest
 
 
-def _check_nicks(values: list[Any], allowed: set[str]) -> None:
-    if allowed and (unknown := set(values) - allowed):
+def _check_nicks(values: list[Any], allowed: tuple[str, ...]) -> None:
+    if allowed and (unknown := set(values) - set(allowed)):
         raise ValueError(f"the default {sorted(unknown)} is none of {sorted(allowed)}")

@@ -32,6 +32,16 @@ def parse(kind: str, text: str) -> Any:
     return value
 
 
+def members(kind: str) -> list[str]:
+    """The types of the members of a tuple: `members("(sai)")` is `["s", "ai"]`."""
+    types, rest = [], kind[1:-1]
+    while rest:
+        after = _reader_of(rest)[1]
+        types.append(rest.removesuffix(after) if after else rest)
+        rest = after
+    return types
+
+
 class _Reader:
     """A text and how far it has been read."""
 

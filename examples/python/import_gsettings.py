@@ -1,15 +1,20 @@
-"""Writes every key of a folder of GSettings schemas, with its typed default, in one transaction.
+"""Declares every key of a folder of GSettings schemas, by one file for all languages.
 
-    import_gsettings.py LOCATION FOLDER
+    import_gsettings.py LOCATION FOLDER FILE
+
+Writes FILE, a JSON Schema object with the keys as properties, and declares what it says. No value is written: a key
+reads as its declared default.
 """
 
 from __future__ import annotations
 
+import json
 import sys
 import time
 from collections import Counter
 from pathlib import Path
 
+import gdeclaration
 import gschema
 
 import kept
@@ -20,25 +25,35 @@ NAMES = {
 }  # fmt: skip
 
 
-def main(location: str, folder: Path) -> None:
+def write_schema(file: Path, settings: list[gschema.Setting]) -> None:
+    keys = {setting.key: gdeclaration.declaration(setting) for setting in settings}
+    schema = {"title": "The settings of a GNOME desktop", "type": "object", "properties": keys}
+    file.write_text(json.dumps(schema, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def main(location: str, folder: Path, file: Path) -> None:
     began = time.perf_counter()
     schemas = gschema.read_folder(folder)
     read = time.perf_counter()
+    write_schema(file, schemas.settings)
+    written = time.perf_counter()
     with kept.open(location) as settings:
-        with settings.transaction() as transaction:
-            for setting in schemas.settings:
-                transaction[setting.key] = setting.default
-        written = time.perf_counter()
-        count, revision = len(settings), settings.revision(schemas.settings[0].key)
+        settings.declare_file(file)
+        declared = time.perf_counter()
+        count = len(settings.declarations())
 
     kinds = Counter(NAMES.get(setting.kind, setting.kind) for setting in schemas.settings)
-    reading, writing = (f"{seconds * 1000:.1f} ms" for seconds in (read - began, written - read))
-    print(f"Python: read {schemas.files} files, {schemas.schemas} schemas in {reading}:")
+    print(f"Python: read {schemas.files} files, {schemas.schemas} schemas in {shown(read - began)}:")
     print("        " + ", ".join(f"{number} {name}" for name, number in kinds.most_common()))
     for key, reason in schemas.unread.items():
         print(f"        left out {key}: {reason}")
-    print(f"        opened a new store and wrote {count} keys in one transaction, revision {revision}: {writing}")
+    print(f"        wrote them as {file.name}, {file.stat().st_size / 1000:.0f} kB: {shown(written - read)}")
+    print(f"        opened a new store and declared {count} keys with that file, all at once: {shown(declared - written)}")
+
+
+def shown(seconds: float) -> str:
+    return f"{seconds * 1000:.1f} ms"
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], Path(sys.argv[2]))
+    main(sys.argv[1], *map(Path, sys.argv[2:4]))

@@ -9,6 +9,7 @@ let package = Package(
   dependencies: [.package(name: "kept", path: "../..")],
   targets: [
     .executableTarget(name: "DesktopSettings", dependencies: [.product(name: "Kept", package: "kept")]),
+    .executableTarget(name: "ExplainKey", dependencies: [.product(name: "Kept", package: "kept")]),
     .executableTarget(name: "WatchChanges", dependencies: [.product(name: "Kept", package: "kept")]),
     .executableTarget(name: "ChangeSettings", dependencies: [.product(name: "Kept", package: "kept")]),
   ]

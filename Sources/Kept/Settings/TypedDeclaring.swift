@@ -20,14 +20,17 @@ extension SettingsAccess {
   /// - Returns: what is stored and does not fit, with the reason. It stays stored, and the key reads as if it were not.
   @discardableResult
   public func declare(_ keys: Keys...) throws(StoreError) -> [StoreError] {
-    var declarations: [KeyName: Declaration] = [:]
+    var list: [(key: KeyName, declaration: Declaration)] = []
+    var known: [KeyName: Declaration] = [:]
     for key in keys {
       let (name, declaration) = try key.declared()
-      if let first = declarations.updateValue(declaration, forKey: name) {
+      if let first = known.updateValue(declaration, forKey: name) {
         try declaration.agrees(with: first, about: name)
+      } else {
+        list.append((name, declaration))
       }
     }
-    return try declare(declarations.map { (key: $0.key, declaration: $0.value) })
+    return try declare(list)
   }
 
   /// What a key is declared as in the store; nil: it may hold anything.

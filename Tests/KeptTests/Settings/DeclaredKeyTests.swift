@@ -58,6 +58,14 @@ extension Keys {
     #expect(try settings.update(loud) { $0 += 1 } == 6)
   }
 
+  @Test func `tells all that does not fit, in the order of the keys' names`() throws {
+    for name in ["c", "a", "b"] { try settings.set("very", forKey: name) }
+    let misfits = try settings.declare(Key<Int?>("b"), Key<String?>("c"), Key<Bool?>("a"))
+    #expect(misfits.map(\.key) == ["a", "b"])
+    #expect(try settings.declare(Key<Int?>("b")).isEmpty, "and does so once")
+    #expect(try settings.value(forKey: "b") == nil && settings.value(forKey: "c") == "very")
+  }
+
   @Test func `may be declared in a transaction, which then keeps to it`() throws {
     let size = Key("size", default: 1, .minimum(1))
     try settings.transaction { transaction in

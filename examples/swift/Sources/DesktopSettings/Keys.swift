@@ -1,9 +1,10 @@
-// The keys of the GNOME desktop that this program uses, each with its type and its default.
+// The keys of the GNOME desktop that this program uses, each with its type, its default, its rules and what it is for: the
+// same that their GSettings schemas say.
 
 import Foundation
 import Kept
 
-enum PictureOptions: String, Codable, Storable {
+enum PictureOptions: String, CaseIterable, Codable, Storable {
   case none, wallpaper, centered, scaled, stretched, zoom, spanned
 }
 
@@ -19,11 +20,19 @@ struct Replaced: Codable, Storable {
 }
 
 extension Keys {
-  static let options = Key("org.gnome.desktop.background.picture-options", default: PictureOptions.zoom)
-  static let opacity = Key("org.gnome.desktop.background.picture-opacity", default: 100)
-  static let color = Key("org.gnome.desktop.background.primary-color", default: "#023c88")
-  static let icons = Key("org.gnome.desktop.background.show-desktop-icons", default: false)
-  static let magnification = Key("org.gnome.desktop.a11y.magnifier.mag-factor", default: 2.0)
-  static let keyboard = Key("org.gnome.desktop.input-sources.xkb-options", default: [String]())
+  static let options = Key(
+    "org.gnome.desktop.background.picture-options", default: PictureOptions.zoom, summary: "Picture Options")
+  static let opacity = Key(
+    "org.gnome.desktop.background.picture-opacity", default: 100, .range(0...100), summary: "Picture Opacity")
+  static let color = Key(
+    "org.gnome.desktop.background.primary-color", default: "#023c88", summary: "Primary Color")
+  static let icons = Key(
+    "org.gnome.desktop.background.show-desktop-icons", default: false,
+    summary: "Have file manager handle the desktop")
+  static let magnification = Key(
+    "org.gnome.desktop.a11y.magnifier.mag-factor", default: 2.0, .range(0.1...32), summary: "Magnification factor")
+  static let keyboard = Key(
+    "org.gnome.desktop.input-sources.xkb-options", default: [String](), summary: "List of XKB options")
+  /// In no schema, and not declared.
   static let replaced = Key<Replaced?>("org.gnome.desktop.background.replaced")
 }

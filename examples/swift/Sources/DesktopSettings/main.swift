@@ -1,7 +1,20 @@
-// Changes six settings of the desktop, or puts them back: DesktopSettings LOCATION change|undo
+// Changes six settings of the desktop, puts them back, or tries what their declarations refuse:
+// DesktopSettings LOCATION change|undo|exceed
 
 import Foundation
 import Kept
+
+/// Declares the six keys.
+///
+/// Where another program has declared the same, nothing changes.
+func declare(_ settings: Store) throws -> String {
+  let before = try settings.currentRevision()
+  try settings.declare(.options, .opacity, .color, .icons, .magnification, .keyboard)
+  let after = try settings.currentRevision()
+  return before == after
+    ? "declared 6 keys, and found them declared like that: still revision \(after)"
+    : "declared 6 keys anew: revision \(before) became \(after)"
+}
 
 /// Sets the six keys, and saves what they were as a struct.
 func change(_ settings: Transaction) throws -> String {
@@ -33,20 +46,32 @@ func undo(_ settings: Transaction) throws -> String {
   return "read the struct, put 6 keys back, and removed it"
 }
 
+/// Tries to make the picture more than opaque.
+func exceed(_ settings: Transaction) throws -> String {
+  try settings.set(101, for: .opacity)
+  return "set an opacity of 101"
+}
+
 let arguments = CommandLine.arguments
-guard arguments.count == 3, let body = ["change": change, "undo": undo][arguments[2]] else {
-  FileHandle.standardError.write(Data("usage: DesktopSettings LOCATION change|undo\n".utf8))
+guard arguments.count == 3, let body = ["change": change, "undo": undo, "exceed": exceed][arguments[2]] else {
+  FileHandle.standardError.write(Data("usage: DesktopSettings LOCATION change|undo|exceed\n".utf8))
   exit(2)
 }
 do {
+  var declared = ""
   var did = ""
   let duration = try ContinuousClock().measure {
     let settings = try Store.open(arguments[1])
+    declared = try declare(settings)
     did = try settings.transaction(body)
     settings.close()
   }
   let milliseconds = String(format: "%.1f", duration / .milliseconds(1))
-  print("Swift:  \(did), in one transaction: \(milliseconds) ms")
+  print("Swift:  \(declared);")
+  print("        \(did), in one transaction: \(milliseconds) ms")
+} catch let error as StoreError {
+  FileHandle.standardError.write(Data("Swift:  \(error.code): \(error)\n".utf8))
+  exit(1)
 } catch {
   FileHandle.standardError.write(Data("\(error)\n".utf8))
   exit(1)

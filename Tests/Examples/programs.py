@@ -1,0 +1,52 @@
+"""The example programs, built and run: those in C with `cc`, those in Swift as the demo builds them.
+
+Needs libkept.so: the one that `KEPT_LIBRARY` names, else the one in build/.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+EXAMPLES = ROOT / "examples"
+LIBRARY = Path(os.environ.setdefault("KEPT_LIBRARY", str(ROOT / "build" / "lib" / "libkept.so"))).resolve()
+SWIFT_SCRATCH = ROOT / "build" / "examples" / "swift"
+"""The same as the demo's, so that the package is built once."""
+
+PACKAGE = str(ROOT / "bindings" / "python" / "src")
+sys.path[:0] = [PACKAGE, str(EXAMPLES / "python")]
+
+
+@cache
+def swift_folder() -> Path:
+    """Where the programs in Swift are."""
+    # SwiftPM does not see that files of a package beside this one came or went; without its plan it looks again.
+    (SWIFT_SCRATCH / "debug.yaml").unlink(missing_ok=True)
+    done = run("swift", "build", "--package-path", EXAMPLES / "swift", "--scratch-path", SWIFT_SCRATCH)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return SWIFT_SCRATCH / "debug"
+
+
+def build_c(name: str, folder: Path) -> Path:
+    """Builds a program of one file that reads JSON."""
+    json_c = subprocess.check_output(["pkg-config", "--cflags", "--libs", "json-c"], text=True).split()
+    flags = ["-std=c99", "-Wall", "-Wextra", "-Werror", f"-I{ROOT / 'include'}"]
+    source = EXAMPLES / "c" / f"{name}.c"
+    done = run("cc", *flags, "-o", folder / name, source, LIBRARY, f"-Wl,-rpath,{LIBRARY.parent}", *json_c)
+    assert done.returncode == 0, done.stderr
+    return folder / name
+
+
+def python(name: str) -> list[str]:
+    """The command of a program in Python."""
+    return [sys.executable, str(EXAMPLES / "python" / f"{name}.py")]
+
+
+def run(*command: str | Path, **variables: str) -> subprocess.CompletedProcess[str]:
+    """What a program prints and how it ends, with further variables of the environment."""
+    environment = os.environ | {"PYTHONPATH": PACKAGE} | variables
+    return subprocess.run(command, env=environment, capture_output=True, text=True)
