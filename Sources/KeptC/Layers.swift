@@ -58,12 +58,7 @@ extension Layer {
 
 extension SettingsAccess {
   /// What to say of a write that a higher layer hides; nil: none does.
-  func shadow(over key: KeyName) -> StoreError? {
-    guard let layer = layerHiding(key) else { return nil }
-    return StoreError(
-      .shadowed, key: key.text,
-      "is hidden: the store was written, but the \(layer) layer comes before it and decides what is read")
-  }
+  func shadow(over key: KeyName) -> StoreError? { layerHiding(key).map { .shadowed(key, by: $0) } }
 }
 
 extension kept_options {

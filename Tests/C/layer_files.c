@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -351,57 +350,6 @@ static void a_report_may_close_the_store(void) {
   EXPECT(KEPT_CLOSED, kept_set_int64(store, "k", 2, &why));
 }
 
-/* Forks */
-
-/** Reads, from memory if it can, until the key has a value; the exit status tells. */
-static int child_reads(kept_store *store, int64_t expected) {
-  struct timespec moment = { 0, 5000000 };
-  for (int i = 0; i < 2000; i++) {
-    int64_t value = 0;
-    if (kept_get_int64(store, "k", &value, NULL) == KEPT_OK && value == expected) return 0;
-    nanosleep(&moment, NULL);
-  }
-  return 1;
-}
-
-static void the_child_of_a_fork_reads_what_changes(void) {
-  const char *path = fresh_file("{\"values\":{\"k\":1}}");
-  kept_options options = with(path, NULL);
-  kept_store *store = open_with(fresh_location(), &options);
-  for (int i = 0; i < 3; i++) CHECK_INT(0, child_reads(store, 1));
-  int to_child[2], status = -1;
-  char byte = 0;
-  CHECK_INT(0, pipe(to_child));
-  pid_t child = fork();
-  if (child == 0) {
-    int failed = child_reads(store, 1);
-    if (read(to_child[0], &byte, 1) != 1) failed = 1;
-    _exit(failed + 2 * child_reads(store, 2));
-  }
-  put_and_await(store, path, "{\"values\":{\"k\":2}}");
-  CHECK_TEXT("2", json_of(store, "k"));
-  CHECK_INT(1, write(to_child[1], &byte, 1));
-  CHECK_INT(child, waitpid(child, &status, 0));
-  CHECK_INT(0, status);
-  close(to_child[0]), close(to_child[1]);
-}
-
-static void the_child_of_a_fork_hears_of_a_file(void) {
-  const char *path = fresh_file("{}");
-  kept_options options = with(path, NULL);
-  kept_store *store = open_with(fresh_location(), &options);
-  int status = -1;
-  pid_t child = fork();
-  if (child == 0) {
-    recorder *recorder = new_recorder();
-    record(recorder, store, "k", KEPT_OBSERVE_KEY);
-    put_file(path, "{\"values\":{\"k\":1}}");
-    _exit(strcmp("L k:->1;", recorded(recorder, 1)) != 0);
-  }
-  CHECK_INT(child, waitpid(child, &status, 0));
-  CHECK_INT(0, status);
-}
-
 int main(int argc, char **argv) {
   static const test tests[] = {
     TEST(a_file_that_appears_changes_and_goes_is_read_again),
@@ -422,8 +370,6 @@ int main(int argc, char **argv) {
     TEST(nothing_is_reported_or_told_after_closing),
     TEST(what_has_ended_is_closed_and_not_locked),
     TEST(a_report_may_close_the_store),
-    TEST(the_child_of_a_fork_reads_what_changes),
-    TEST(the_child_of_a_fork_hears_of_a_file),
     { 0 },
   };
   static const role roles[] = { { 0 } };

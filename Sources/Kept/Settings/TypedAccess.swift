@@ -102,11 +102,7 @@ extension SettingsAccess {
   /// What the subscript writes.
   @usableFromInline func setOrReport<Value: Storable>(_ value: Value, for key: Key<Value>) {
     do throws(StoreError) {
-      guard let layer = try set(value, for: key) else { return }
-      store.report(
-        StoreError(
-          .shadowed, key: key.name,
-          "is stored, but the \(layer) layer comes before the store and decides what is read"))
+      if let layer = try set(value, for: key) { store.report(.shadowed(try key.keyName(), by: layer)) }
     } catch { recordFailure(error) }
   }
 

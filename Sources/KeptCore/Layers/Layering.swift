@@ -130,7 +130,8 @@ package final class Layering: @unchecked Sendable {
 
   /// Watches first and reads then: nothing that happens in between is missed.
   private func watch(_ files: [LayerFile]) {
-    let watches = files.map { file in FileWatch.begin(file.path) { [weak self] in self?.reread() } }
+    // Held until end(), which the handle always calls.
+    let watches = files.map { file in FileWatch.begin(file.path) { self.reread() } }
     state.update { $0.watches = watches }
     if !files.isEmpty { reread() }
   }

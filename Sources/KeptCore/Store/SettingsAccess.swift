@@ -141,3 +141,12 @@ extension Value {
     do { return try checkedForStore() } catch { throw error.about(key.text) }
   }
 }
+
+extension StoreError {
+  /// What to say of a write that a layer hides.
+  package static func shadowed(_ key: KeyName, by layer: Layer) -> StoreError {
+    StoreError(
+      .shadowed, key: key.text,
+      "is hidden: the store was written, but the \(layer) layer comes before it and decides what is read")
+  }
+}

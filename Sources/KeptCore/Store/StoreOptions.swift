@@ -34,11 +34,19 @@ public struct StoreOptions: Sendable {
     durability: Durability = .shared,
     busyTimeoutMilliseconds: Int = 5000,
     tag: String? = nil,
+    managed: LayerPlace? = nil,
+    arguments: [String]? = nil,
+    environmentPrefix: String? = nil,
+    system: LayerPlace? = nil,
     errorHandler: @escaping @Sendable (StoreError) -> Void = { _ in }
   ) {
     self.durability = durability
     self.busyTimeoutMilliseconds = busyTimeoutMilliseconds
     self.tag = tag
+    self.managed = managed
+    self.arguments = arguments
+    self.environmentPrefix = environmentPrefix
+    self.system = system
     self.errorHandler = errorHandler
   }
 }

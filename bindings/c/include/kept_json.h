@@ -50,6 +50,34 @@ KEPT_API kept_status kept_json_set_if(kept_store *store, const char *key, json_o
                                       uint64_t *revision, kept_error *error);
 
 /* ------------------------------------------------------------------------------------------------------------------
+ * Declarations and layers
+ * --------------------------------------------------------------------------------------------------------------- */
+
+/** Declares a key. @return as kept_declare_json(), its twin; `error->offset` is -1. */
+KEPT_API kept_status kept_json_declare(kept_store *store, const char *key, json_object *schema, kept_error *error);
+
+/** Reads what a key is declared as. @param[out] schema  receives a tree of the caller's own
+ *  @return KEPT_OK or KEPT_ABSENT. The twin of kept_declaration_json(). */
+KEPT_API kept_status kept_json_declaration(kept_store *store, const char *key, json_object **schema,
+                                           kept_error *error);
+
+/** Reads all declarations of keys that begin with `prefix`; they are the `properties` of the tree.
+ *  @param[out] schema  receives a tree of the caller's own
+ *  @return as kept_declarations_json(), its twin. */
+KEPT_API kept_status kept_json_declarations(kept_store *store, const char *prefix, json_object **schema,
+                                            kept_error *error);
+
+/** Says what each layer has for a key, which one wins, and why.
+ *  @param[out] explanation  receives a tree of the caller's own, as kept_explain_json() describes it
+ *  @return KEPT_OK, also for a key that no layer has. The twin of kept_explain_json(). */
+KEPT_API kept_status kept_json_explain(kept_store *store, const char *key, json_object **explanation,
+                                       kept_error *error);
+
+/** Registers defaults for this handle. @param defaults  an object of keys and values; null takes one back
+ *  @return as kept_register_json(), its twin; `error->offset` is -1. */
+KEPT_API kept_status kept_json_register(kept_store *store, json_object *defaults, kept_error *error);
+
+/* ------------------------------------------------------------------------------------------------------------------
  * Observation
  * --------------------------------------------------------------------------------------------------------------- */
 

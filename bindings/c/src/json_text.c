@@ -156,6 +156,11 @@ kept_status json_tree_of(const char *text, json_object **value, kept_error *erro
   return KEPT_OK;
 }
 
+kept_status without_offset(kept_status status, kept_error *error) {
+  if (status < 0 && error != NULL) error->offset = -1;
+  return status;
+}
+
 kept_status refuse(kept_error *error, kept_status status, const char *sentence) {
   if (error != NULL) {
     error->status = status;

@@ -12,6 +12,9 @@ kept_status json_text_of(json_object *value, char **text, kept_error *error);
  *  @return KEPT_OK or KEPT_FAILED. */
 kept_status json_tree_of(const char *text, json_object **value, kept_error *error);
 
+/** The caller has given no text, so no byte of one can be wrong. @return the status */
+kept_status without_offset(kept_status status, kept_error *error);
+
 /** Fills an error that may be NULL. @return the status */
 kept_status refuse(kept_error *error, kept_status status, const char *sentence);
 

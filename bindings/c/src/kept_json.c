@@ -13,12 +13,6 @@ kept_status kept_json_get(kept_store *store, const char *key, json_object **valu
   return status;
 }
 
-/* The caller has given no text, so no byte of one can be wrong. */
-static kept_status without_offset(kept_status status, kept_error *error) {
-  if (status < 0 && error != NULL) error->offset = -1;
-  return status;
-}
-
 kept_status kept_json_set(kept_store *store, const char *key, json_object *value, kept_error *error) {
   char *text = NULL;
   kept_status status = json_text_of(value, &text, error);

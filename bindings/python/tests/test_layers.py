@@ -63,6 +63,8 @@ def test_every_layer_is_given_at_opening(folder: Path, monkeypatch: pytest.Monke
         ({"environment": "A\0B"}, "NUL"),
         ({"arguments": "player -a 1"}, "str"),
         ({"arguments": ["a\0b"]}, "NUL"),
+        ({"arguments": ["\ud800"]}, "argument"),
+        ({"arguments": [5]}, "argument"),
         ({"managed": ""}, "managed"),
         ({"system": "a\0b"}, "system"),
         ({"managed": True}, "managed"),
@@ -189,7 +191,9 @@ def test_text_is_read_as_the_type_of_the_key(kind: Any, text: str, value: Any) -
             assert t[key] == value
 
 
-@pytest.mark.parametrize(("kind", "text"), [(int, "loud"), (int, '"5"'), (bool, "5"), (Theme, "blue"), (list[int], "1")])
+@pytest.mark.parametrize(
+    ("kind", "text"), [(int, "loud"), (int, '"5"'), (bool, "5"), (Theme, "blue"), (list[int], "1")]
+)
 def test_text_that_means_nothing_is_a_wrong_type(kind: Any, text: str) -> None:
     with kept.open("memory:", arguments=["player", "-a", text]) as settings, pytest.raises(kept.WrongTypeError):
         settings[kept.Key("a", kind)]

@@ -44,8 +44,9 @@ from ._key import Key
 from ._layers import Explanation, Layer, Opinion
 from ._notices import Change, Notice, Origin
 from ._observation import Subscription
+from ._opening import Durability, open
 from ._settings import Settings
-from ._store import Durability, Store, open
+from ._store import Store
 from ._transaction import Transaction
 
 __all__ = [

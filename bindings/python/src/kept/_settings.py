@@ -233,8 +233,8 @@ class Settings(MutableMapping[str, JSON], Declaring):
         """Replaces a value by what `change` makes of it, and returns the new one: `update_value(N, lambda n: n + 1)`.
 
         Nobody can write between the reading and the writing: then `change` is called again, so it must have no effect
-        of its own. An absent key begins with `default`, else with the key's own, else it is an `AbsentError`. It goes on
-        from what the store and the layers beneath it have, not from arguments or environment that hide it.
+        of its own. An absent key begins with `default`, else with the key's own, else it is an `AbsentError`. What it
+        begins with comes from the store or the layers beneath, not from arguments or environment that hide it.
         In Swift: `Store.update(_:_:)`."""
 
         def step(settings: Settings) -> Any:

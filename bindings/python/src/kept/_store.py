@@ -1,22 +1,20 @@
-"""Opening a store, and what only a store can do."""
+"""What only a store can do, and not a transaction."""
 
 from __future__ import annotations
 
-import math
 import os
 import random
 import time
 import weakref
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from ctypes import POINTER, byref, c_char_p
 from types import TracebackType
-from typing import Any, Literal, NoReturn, Self, TypeVar, overload
+from typing import Any, NoReturn, Self, TypeVar, overload
 
-from ._c.status import KEPT_SALVAGED, kept_error, kept_free
 from ._c.layers import kept_register_json
-from ._c.store import KEPT_DURABLE, KEPT_OPTIONS_INIT, KEPT_SHARED, KEPT_STANDARD_FILE, kept_acknowledge_salvage
-from ._c.store import kept_flush, kept_open, kept_options, kept_salvaged, kept_store, kept_store_generation
-from ._c.store import kept_store_layers
+from ._c.status import KEPT_SALVAGED, kept_error, kept_free
+from ._c.store import kept_acknowledge_salvage, kept_flush, kept_open, kept_options, kept_salvaged, kept_store
+from ._c.store import kept_store_generation, kept_store_layers
 from ._changes import Changes
 from ._errors import AbsentError, ConflictError, InvalidError, SalvagedWarning, warn
 from ._exit import calling_back, close, opened
@@ -27,10 +25,9 @@ from ._notices import Change, Notice
 from ._observation import Subscription, subscribe
 from ._reports import c_report, forget, reporting
 from ._settings import Settings
-from ._transaction import Transaction, encoded_tag, set_if
+from ._transaction import Transaction, set_if
 
 T = TypeVar("T")
-Durability = Literal["shared", "durable"]
 
 
 class Store(Settings):
@@ -42,9 +39,9 @@ class Store(Settings):
 
     _layers: memoryview[int] = UNKNOWN
 
-    def __init__(self, location: str | os.PathLike[str], options: kept_options) -> None:
+    def __init__(self, location: str, options: kept_options) -> None:
         """Opens one; programs call `kept.open`."""
-        self._location = _text_of_location(location)
+        self._location = location
         self._busy_timeout: float = options.busy_timeout_ms / 1000
         self._handle = POINTER(kept_store)()
         location_text = encoded_text(self._location, "a location")
@@ -291,76 +288,9 @@ class LayeredStore(Store):
         return self._generation[0], self._layers[0]
 
 
-def open(
-    location: str | os.PathLike[str],
-    *,
-    durability: Durability = "shared",
-    busy_timeout: float = 5.0,
-    tag: str | None = None,
-    managed: bool | str | os.PathLike[str] = False,
-    system: bool | str | os.PathLike[str] = False,
-    arguments: Sequence[str] | None = None,
-    environment: str | None = None,
-) -> Store:
-    """Opens a store, and creates it where there is none.
-
-    `location` is an identifier such as "com.example.player" (lives in $XDG_CONFIG_HOME/kept/<identifier>.kept/, by
-    default in ~/.config), a path to the store's folder (a str with a slash, or any `Path`), "memory:" for a new store
-    without a file, or "memory:name" for one that this process shares by name. `durability` is for writes that do not
-    say: "shared" survives kill -9 of every process, "durable" survives power loss too. `busy_timeout` is how long, in
-    seconds, a write waits for other writers before it is a `BusyError`. `tag` is what the program calls itself:
-    observers in every process find it in `Notice.tag` and `Change.tag`.
-
-    The others give the store layers: `managed` and `system` are files of the administrator's, a path or True for
-    /etc/kept/<identifier>/managed.json and system.json; `arguments` is a command line such as `sys.argv`; `environment`
-    is the prefix of the variables that count, such as "PLAYER_". A file that cannot be read and a value that does not
-    fit are warnings in `logging.getLogger("kept")`, from whichever thread finds them.
-
-    A store that was found damaged, and salvaged as far as it could be read, is opened with a `SalvagedWarning`, each
-    time until somebody calls its `acknowledge_salvage`.
-
-    Raises `InvalidError`, `DeniedError`, `NoSpaceError`, `CorruptError`, `UnavailableError` or `UnsupportedError`.
-    In C: `kept_open`. In Swift: `Store.open(_:)`.
-    """
-    if durability not in ("shared", "durable"):
-        raise InvalidError(f'durability is {durability!r}; it must be "shared" or "durable"')
-    if not (0 <= busy_timeout and math.isfinite(busy_timeout) and busy_timeout * 1000 < 2**32):
-        raise InvalidError(f"busy_timeout is {busy_timeout!r}; it must be 0 to 4,294,967 seconds")
-    options = KEPT_OPTIONS_INIT()
-    options.durability = KEPT_DURABLE if durability == "durable" else KEPT_SHARED
-    options.busy_timeout_ms = round(busy_timeout * 1000)
-    options.tag = encoded_tag(tag)
-    options.managed, options.system = _encoded_file(managed, "managed"), _encoded_file(system, "system")
-    options.environment = None if environment is None else encoded_text(environment, "the prefix of the environment")
-    if arguments is not None:
-        options.argv, options.argc = _encoded_arguments(arguments), len(arguments)
-    # One that begins as what it will be is quicker than one that is made it.
-    return (Store if options.managed is options.system is None else LayeredStore)(location, options)
-
-
 def _close(number: int, reports: int) -> None:
     close(number)
     forget(reports)
-
-
-def _encoded_file(file: bool | str | os.PathLike[str], layer: str) -> bytes | None:
-    """The file of a layer as C takes it."""
-    if isinstance(file, bool):
-        return KEPT_STANDARD_FILE if file else None
-    encoded = os.fsencode(file)
-    if not encoded or b"\0" in encoded:
-        raise InvalidError(f"the file of the {layer} layer is {file!r}; give a path, or True for its standard place")
-    return encoded
-
-
-def _encoded_arguments(arguments: Sequence[str]) -> Any:
-    """A command line as C takes it, with the bytes that are not UTF-8 as Python was given them."""
-    if isinstance(arguments, str):
-        raise InvalidError("arguments are a str; give a list such as sys.argv")
-    encoded = [argument.encode("utf-8", "surrogateescape") for argument in arguments]
-    if any(b"\0" in argument for argument in encoded):
-        raise InvalidError("an argument holds a NUL, which no command line can")
-    return (c_char_p * len(encoded))(*encoded)
 
 
 def _encoded_subject(asking: str, key: str | Key[Any] | None, prefix: str | None) -> bytes:
@@ -368,11 +298,3 @@ def _encoded_subject(asking: str, key: str | Key[Any] | None, prefix: str | None
     if (key is None) == (prefix is None):
         raise InvalidError(f"{asking} takes either a key or prefix=…, and exactly one of them")
     return encoded_key(key) if key is not None else encoded_text(prefix or "", "a prefix")
-
-
-def _text_of_location(location: str | os.PathLike[str]) -> str:
-    """A `Path` is always a path: without a slash it would be taken for an identifier."""
-    if isinstance(location, os.PathLike):
-        path = os.fspath(location)
-        return path if not isinstance(path, str) or "/" in path else f"./{path}"
-    return location

@@ -50,7 +50,7 @@ class kept_options(Structure):
 
 def KEPT_OPTIONS_INIT() -> kept_options:
     """The options to begin with."""
-    return kept_options(size=sizeof(kept_options), durability=KEPT_SHARED, busy_timeout_ms=5000, delivery=KEPT_BY_LIBRARY)
+    return kept_options(sizeof(kept_options), KEPT_SHARED, 5000, KEPT_BY_LIBRARY)
 
 
 # kept_status kept_open(const char *location, const kept_options *options, kept_store **store, kept_error *error);

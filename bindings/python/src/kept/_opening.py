@@ -1,0 +1,96 @@
+"""Opening a store: how its location and its options are said to C."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Sequence
+from ctypes import c_char_p
+from typing import Any, Literal
+
+from ._c.store import KEPT_DURABLE, KEPT_OPTIONS_INIT, KEPT_SHARED, KEPT_STANDARD_FILE
+from ._errors import InvalidError
+from ._key import encoded_text
+from ._store import LayeredStore, Store
+from ._transaction import encoded_tag
+
+Durability = Literal["shared", "durable"]
+
+
+def open(
+    location: str | os.PathLike[str],
+    *,
+    durability: Durability = "shared",
+    busy_timeout: float = 5.0,
+    tag: str | None = None,
+    managed: bool | str | os.PathLike[str] = False,
+    system: bool | str | os.PathLike[str] = False,
+    arguments: Sequence[str] | None = None,
+    environment: str | None = None,
+) -> Store:
+    """Opens a store, and creates it where there is none.
+
+    `location` is an identifier such as "com.example.player" (lives in $XDG_CONFIG_HOME/kept/<identifier>.kept/, by
+    default in ~/.config), a path to the store's folder (a str with a slash, or any `Path`), "memory:" for a new store
+    without a file, or "memory:name" for one that this process shares by name. `durability` is for writes that do not
+    say: "shared" survives kill -9 of every process, "durable" survives power loss too. `busy_timeout` is how long, in
+    seconds, a write waits for other writers before it is a `BusyError`. `tag` is what the program calls itself:
+    observers in every process find it in `Notice.tag` and `Change.tag`.
+
+    The others give the store layers: `managed` and `system` are files of the administrator's, a path or True for
+    /etc/kept/<identifier>/managed.json and system.json; `arguments` is a command line such as `sys.argv`; `environment`
+    is the prefix of the variables that count, such as "PLAYER_". A file that cannot be read and a value that does not
+    fit are warnings in `logging.getLogger("kept")`, from whichever thread finds them.
+
+    A store that was found damaged, and salvaged as far as it could be read, is opened with a `SalvagedWarning`, each
+    time until somebody calls its `acknowledge_salvage`.
+
+    Raises `InvalidError`, `DeniedError`, `NoSpaceError`, `CorruptError`, `UnavailableError` or `UnsupportedError`.
+    In C: `kept_open`. In Swift: `Store.open(_:)`.
+    """
+    if durability not in ("shared", "durable"):
+        raise InvalidError(f'durability is {durability!r}; it must be "shared" or "durable"')
+    if not (0 <= busy_timeout and math.isfinite(busy_timeout) and busy_timeout * 1000 < 2**32):
+        raise InvalidError(f"busy_timeout is {busy_timeout!r}; it must be 0 to 4,294,967 seconds")
+    options = KEPT_OPTIONS_INIT()
+    options.durability = KEPT_DURABLE if durability == "durable" else KEPT_SHARED
+    options.busy_timeout_ms = round(busy_timeout * 1000)
+    options.tag = encoded_tag(tag)
+    options.managed, options.system = _encoded_file(managed, "managed"), _encoded_file(system, "system")
+    options.environment = None if environment is None else encoded_text(environment, "the prefix of the environment")
+    if arguments is not None:
+        options.argv, options.argc = _encoded_arguments(arguments), len(arguments)
+    # One that begins as what it will be is quicker than one that is made it.
+    kind = Store if options.managed is options.system is None else LayeredStore
+    return kind(_text_of_location(location), options)
+
+
+def _encoded_file(file: bool | str | os.PathLike[str], layer: str) -> bytes | None:
+    """The file of a layer as C takes it."""
+    if isinstance(file, bool):
+        return KEPT_STANDARD_FILE if file else None
+    encoded = os.fsencode(file)
+    if not encoded or b"\0" in encoded:
+        raise InvalidError(f"the file of the {layer} layer is {file!r}; give a path, or True for its standard place")
+    return encoded
+
+
+def _encoded_arguments(arguments: Sequence[str]) -> Any:
+    """A command line as C takes it, with the bytes that are not UTF-8 as Python was given them."""
+    if isinstance(arguments, str):
+        raise InvalidError("arguments are a str; give a list such as sys.argv")
+    try:
+        encoded = [os.fsencode(argument) for argument in arguments]
+    except (TypeError, UnicodeEncodeError) as error:
+        raise InvalidError(f"an argument is none that a command line can have: {error}") from None
+    if any(b"\0" in argument for argument in encoded):
+        raise InvalidError("an argument holds a NUL, which no command line can")
+    return (c_char_p * len(encoded))(*encoded)
+
+
+def _text_of_location(location: str | os.PathLike[str]) -> str:
+    """A `Path` is always a path: without a slash it would be taken for an identifier."""
+    if isinstance(location, os.PathLike):
+        path = os.fspath(location)
+        return path if not isinstance(path, str) or "/" in path else f"./{path}"
+    return location
