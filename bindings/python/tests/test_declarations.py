@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
 import warnings
 from collections.abc import Iterator
@@ -319,6 +321,32 @@ def test_no_sentence_shows_a_secret(settings: kept.Store) -> None:
         assert both.wait(10)
     assert all("correct" not in f"{subject}{subject!r}" for subject in told)
     assert any(isinstance(subject, kept.Change) and subject.secret and subject.new == "correct" for subject in told)
+
+
+def test_a_secret_key_quotes_nothing_of_its_own_accord() -> None:
+    number = kept.Key("number", float, secret=True)
+    with kept.open("memory:") as settings:
+        settings["number"] = 2**53 + 1
+        for attempt in (lambda: settings[number], lambda: settings.set(number, 2**53 + 1)):
+            with pytest.raises(kept.KeptError, match='"number"') as caught:
+                attempt()
+            assert str(2**53 + 1) not in str(caught.value) and caught.value.__suppress_context__
+
+
+def test_what_another_process_declares_counts_at_once(location: Path) -> None:
+    def elsewhere(statement: str) -> None:
+        program = f"import kept, sys\nwith kept.open(sys.argv[1]) as settings:\n    {statement}"
+        subprocess.run([sys.executable, "-W", "ignore", "-c", program, location], check=True, timeout=60)
+
+    with kept.open(location) as settings:
+        settings["volume"] = "loud"
+        assert settings["volume"] == settings["volume"] == "loud"
+        elsewhere("settings.declare(kept.Key('volume', int, default=5))")
+        assert settings["volume"] == settings["volume"] == 5, "also where it is remembered"
+        with pytest.raises(kept.WrongTypeError):
+            settings["volume"] = "louder"
+        elsewhere("settings.undeclare('volume')")
+        assert settings["volume"] == settings["volume"] == "loud"
 
 
 def test_ten_thousand_declarations(tmp_path: Path) -> None:

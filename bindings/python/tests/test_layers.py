@@ -313,6 +313,29 @@ def test_a_file_that_changes_is_heard_of(folder: Path) -> None:
         assert (heard[1].new, heard[1].layer) == (50, None), "the key's own default"
 
 
+def test_a_file_that_is_rewritten_in_place_is_seen_whole_or_not_at_all(folder: Path) -> None:
+    system = write(folder / "system.json", '{"values": {"a": 0, "b": 0}}')
+    heard: list[kept.Notice] = []
+    last = threading.Event()
+
+    def hear(notice: kept.Notice) -> None:
+        heard.append(notice)
+        if any(change.new == 100 for change in notice.changes):
+            last.set()
+
+    with kept.open("memory:", system=system) as settings, settings.observe(prefix="", callback=hear):
+        for number in range(1, 101):
+            # Empty, then half of it, then all.
+            with open(system, "w") as file:
+                file.write(f'{{"values": {{"a": {number}, ')
+                file.flush()
+                file.write(f'"b": {number}}}}}')
+        assert last.wait(10)
+        assert settings["a"] == settings["b"] == 100
+    assert all(len({change.new for change in notice.changes}) == 1 for notice in heard)
+    assert all([change.key for change in notice.changes] == ["a", "b"] for notice in heard)
+
+
 # --- the memory
 
 

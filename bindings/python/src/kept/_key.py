@@ -8,7 +8,7 @@ from types import UnionType
 from typing import Any, Final, Generic, TypedDict, TypeVar, Unpack, cast, final, overload
 
 from ._conversion import name_of_type
-from ._errors import InvalidError
+from ._errors import InvalidError, KeptError
 from ._json import JSON, Storable, encode
 from ._key_types import conversion_of
 from ._refusal import Refusal
@@ -144,14 +144,20 @@ class Key(Generic[T]):
         try:
             return self._conversion.to_json(value)  # type: ignore[no-any-return]
         except Refusal as refusal:
-            raise refusal.about(self.name) from None
+            raise self._refused(refusal) from None
 
     def _from_json(self, json: JSON | Storable) -> T:
         """The value that is stored as `json`. Another type is a `WrongTypeError`."""
         try:
             return self._conversion.from_json(json)  # type: ignore[no-any-return]
         except Refusal as refusal:
-            raise refusal.about(self.name) from None
+            raise self._refused(refusal) from None
+
+    def _refused(self, refusal: Refusal) -> KeptError:
+        if self._rules.get("secret"):
+            # Its sentence may quote a part of the value.
+            refusal = Refusal(refusal.error, f"is no {name_of_type(self.value_type)}; it is secret, and not shown")
+        return refusal.about(self.name)
 
     def __setattr__(self, name: str, value: Any) -> None:
         if hasattr(self, "_default"):

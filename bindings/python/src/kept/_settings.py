@@ -98,7 +98,7 @@ class Settings(MutableMapping[str, JSON], Declaring):
     @overload
     def get(self, key: str, default: D) -> JSON | D: ...
     def get(self, key: Any, default: Any = ABSENCE) -> Any:
-        """The value of a key. Where it is not stored: `default` if given, else the key's own, else None."""
+        """The value of a key. Where no layer has one: `default` if given, else the key's own, else None."""
         try:
             return self._memory[self._generation[0]][key._identity if type(key) is Key else key]
         except (KeyError, TypeError):
@@ -121,7 +121,7 @@ class Settings(MutableMapping[str, JSON], Declaring):
         return revision.value
 
     def _read(self, key: str | Key[Any]) -> Any:
-        """What is stored, of the key's type."""
+        """What a key reads as, of its type."""
         text = c_char_p()
         kept_get_json(self._handle, encoded_key(key), byref(text), kept_error())
         try:
@@ -136,7 +136,7 @@ class Settings(MutableMapping[str, JSON], Declaring):
             return self._read_text(key)
 
     def _read_text(self, key: Key[T]) -> T:
-        """What is stored, if it is text that means what it is asked for: "50" on a command line is an int and a str."""
+        """The same where another type was found: "50" on a command line is an int, and a str if that is asked for."""
         for kind in key._conversion.scalars if self.layer(key) in TEXT_LAYERS else ():
             try:
                 return key._from_json(read_scalar(self._handle, key._encoded, kind))
