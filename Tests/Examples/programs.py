@@ -24,8 +24,9 @@ sys.path[:0] = [PACKAGE, str(EXAMPLES / "python")]
 @cache
 def swift_folder() -> Path:
     """Where the programs in Swift are."""
-    # SwiftPM does not see that files of a package beside this one came or went; without its plan it looks again.
-    (SWIFT_SCRATCH / "debug.yaml").unlink(missing_ok=True)
+    # As in scripts/demo: SwiftPM does not see every change of a package beside this one.
+    for stale in SWIFT_SCRATCH / "debug.yaml", *SWIFT_SCRATCH.glob("debug/*.build/main.swift.o"):
+        stale.unlink(missing_ok=True)
     done = run("swift", "build", "--package-path", EXAMPLES / "swift", "--scratch-path", SWIFT_SCRATCH)
     assert done.returncode == 0, done.stdout + done.stderr
     return SWIFT_SCRATCH / "debug"

@@ -105,6 +105,20 @@ def test_a_constraint_that_a_declaration_lacks_is_not_called_carried_over() -> N
     assert gdeclaration.constraints(setting, {}) == {"ranges": False}
 
 
+@pytest.mark.parametrize(
+    ("setting", "constraint"),
+    [
+        (gschema.Setting("a", "u", 5, least=1), "ranges"),
+        (gschema.Setting("a", "d", 5.0, greatest=9.0), "ranges"),
+        (gschema.Setting("a", "aay", [[1]]), "widths of integers"),
+        (gschema.Setting("a", "flags", ["x"], choices=("x", "y")), "choices"),
+    ],
+)
+def test_a_declaration_says_each_constraint(setting: gschema.Setting, constraint: str) -> None:
+    assert gdeclaration.constraints(setting, gdeclaration.declaration(setting))[constraint] is True
+    assert gdeclaration.constraints(setting, {"type": "array", "items": {"minimum": 1}})[constraint] is False
+
+
 def test_c_lists_declared_keys_and_others(folder: Path, store: str) -> None:
     with kept.open(store) as settings:
         settings["panel.side"], settings["panel.zoom"] = "right", [1]

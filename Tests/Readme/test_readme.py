@@ -62,8 +62,9 @@ def build_swift() -> Path:
     package = SCRATCH / "swift"
     write_if_changed(package / "Package.swift", MANIFEST)
     write_if_changed(package / "Sources" / "Readme" / "main.swift", program("swift"))
-    # SwiftPM does not see that files of a package beside this one came or went; without its plan it looks again.
-    (package / ".build" / "debug.yaml").unlink(missing_ok=True)
+    # As in scripts/demo: SwiftPM does not see every change of a package beside this one.
+    for stale in package / ".build/debug.yaml", package / ".build/debug/Readme.build/main.swift.o":
+        stale.unlink(missing_ok=True)
     command = ["swift", "build", "--package-path", str(package)]
     run(*command)
     return Path(run(*command, "--show-bin-path").strip()) / "Readme"

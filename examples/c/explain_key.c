@@ -1,4 +1,4 @@
-/* Says why a key has its value: what the administrator's files, the command line, the environment and the user say of it.
+/* Says why a key has its value: what an administrator's files, the command line, the environment and the user say.
  *
  *   explain_key LOCATION FOLDER ENVIRONMENT KEY [-KEY VALUE]...
  *

@@ -1,5 +1,5 @@
-/* Lists the keys of a store that begin with a prefix: each with the layer that its value comes from, the summary that it
- * is declared with, and its value as JSON. Declared keys come first, also where nobody has set them, then all others.
+/* Lists the keys of a store that begin with a prefix: each with the layer that its value comes from, the summary that
+ * it is declared with, and its value as JSON. First all declared keys, also where nobody has set them, then the others.
  *
  *   list_prefix LOCATION PREFIX */
 #define _POSIX_C_SOURCE 199309L

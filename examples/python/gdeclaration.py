@@ -46,14 +46,19 @@ def of_type(kind: str) -> Schema:
 def constraints(setting: Setting, schema: Schema) -> dict[str, bool]:
     """Each constraint that GSettings has for a key, and whether a JSON Schema says the same."""
     found = {}
-    within = schema.get("items", schema) if setting.kind.startswith("a") or setting.kind == "flags" else schema
-    bounds = (within.get("minimum"), within.get("maximum"))
+    within = schema
+    while "items" in within:
+        within = within["items"]
     if setting.choices:
         found["choices"] = within.get("enum") == list(setting.choices)
-    if (setting.least, setting.greatest) != (None, None):
-        found["ranges"] = bounds == (setting.least, setting.greatest)
-    elif (element := setting.kind.lstrip("a")) in gvariant.INTEGERS:
-        found["widths of integers"] = bounds == gvariant.INTEGERS[element]
+    element = setting.kind.lstrip("a")
+    least, greatest = gvariant.INTEGERS.get(element, (None, None))
+    has_range = (setting.least, setting.greatest) != (None, None)
+    if has_range or element in gvariant.INTEGERS:
+        least = least if setting.least is None else setting.least
+        greatest = greatest if setting.greatest is None else setting.greatest
+        bounds = (within.get("minimum"), within.get("maximum"))
+        found["ranges" if has_range else "widths of integers"] = bounds == (least, greatest)
     if "(" in setting.kind:
         found["lengths of tuples"] = False  # Kept has no word for it
     if setting.kind == "flags":

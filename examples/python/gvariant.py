@@ -34,10 +34,11 @@ def parse(kind: str, text: str) -> Any:
 
 def members(kind: str) -> list[str]:
     """The types of the members of a tuple: `members("(sai)")` is `["s", "ai"]`."""
-    types, rest = [], kind[1:-1]
+    types: list[str] = []
+    rest = kind[1:-1]
     while rest:
         after = _reader_of(rest)[1]
-        types.append(rest.removesuffix(after) if after else rest)
+        types.append(rest[: len(rest) - len(after)])
         rest = after
     return types
 

@@ -48,7 +48,7 @@ def main(location: str, folder: Path, file: Path) -> None:
     for key, reason in schemas.unread.items():
         print(f"        left out {key}: {reason}")
     print(f"        wrote them as {file.name}, {file.stat().st_size / 1000:.0f} kB: {shown(written - read)}")
-    print(f"        opened a new store and declared {count} keys with that file, all at once: {shown(declared - written)}")
+    print(f"        opened a new store and declared {count} keys with that file: {shown(declared - written)}")
 
 
 def shown(seconds: float) -> str:

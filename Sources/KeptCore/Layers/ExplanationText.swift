@@ -5,12 +5,12 @@ extension Explanation: CustomStringConvertible {
   ///
   /// Values are JSON; of a secret there are none. In Python: `str(explanation)`.
   public var description: String {
-    let shown = layer == nil ? "absent" : self.shown(value)
+    let shown = layer == nil ? "absent" : shown(value, inPlaceOfSecret: "secret")
     return (["\(key.text) = \(shown): \(reason)"] + layers.map(row)).joined(separator: "\n")
   }
 
   private func row(_ opinion: Opinion) -> String {
-    let value = opinion.verdict == .silent ? nil : shown(opinion.value)
+    let value = opinion.verdict == .silent ? nil : shown(opinion.value, inPlaceOfSecret: "(secret)")
     let remarks = [value, opinion.source.map { "(\($0))" }, opinion.problem].compactMap(\.self)
     let verdict = opinion.verdict.rawValue
     return (["  " + padded(opinion.layer.description, 11), remarks.isEmpty ? verdict : padded(verdict, 7)] + remarks)
@@ -21,5 +21,7 @@ extension Explanation: CustomStringConvertible {
     text + String(repeating: " ", count: max(0, width - text.count))
   }
 
-  private func shown(_ value: Value?) -> String { isSecret ? "secret" : value?.json ?? "unreadable" }
+  private func shown(_ value: Value?, inPlaceOfSecret veil: String) -> String {
+    isSecret ? veil : value?.json ?? "unreadable"
+  }
 }

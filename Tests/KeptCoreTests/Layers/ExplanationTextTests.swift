@@ -31,7 +31,7 @@ import Testing
     let store = try store("-volume", "hunter2", declaring: #"{"type":"string","secret":true,"default":"swordfish"}"#)
     try store.set("opensesame", forKey: "volume")
     let text = "\(try store.explain("volume"))"
-    #expect(text.contains("volume = secret: ") && text.contains("  arguments    wins     secret  (-volume)\n"))
+    #expect(text.contains("volume = secret: ") && text.contains("  arguments    wins     (secret)  (-volume)\n"))
     for value in ["hunter2", "swordfish", "opensesame"] { #expect(!text.contains(value)) }
   }
 }

@@ -1,5 +1,5 @@
-// The keys of the GNOME desktop that this program uses, each with its type, its default, its rules and what it is for: the
-// same that their GSettings schemas say.
+// The keys of the GNOME desktop that this program uses, each with its type, its default, its rules and what it is for:
+// the same that their GSettings schemas say.
 
 import Foundation
 import Kept

@@ -1,4 +1,4 @@
-// Says why a key has its value: what the administrator's files, the command line, the environment and the user say of it.
+// Says why a key has its value: what an administrator's files, the command line, the environment and the user say.
 //
 //   ExplainKey LOCATION FOLDER ENVIRONMENT KEY [-KEY VALUE]...
 //
@@ -14,11 +14,11 @@ guard arguments.count >= 5 else {
   exit(2)
 }
 do {
-  var options = StoreOptions()
-  options.managed = .path(arguments[2] + "/managed.json")
-  options.system = .path(arguments[2] + "/system.json")
-  options.environmentPrefix = arguments[3]
-  options.arguments = Array(arguments[4...])  // KEY stands where a program has its name
+  let options = StoreOptions(
+    managed: .path(arguments[2] + "/managed.json"),
+    arguments: Array(arguments[4...]),  // KEY stands where a program has its name
+    environmentPrefix: arguments[3],
+    system: .path(arguments[2] + "/system.json"))
   let settings = try Store.open(arguments[1], options: options)
   let explanation = try settings.explain(arguments[4])
   print("Swift: ", "\(explanation)".replacing("\n", with: "\n      "))
