@@ -426,7 +426,7 @@ KEPT_API kept_status kept_key_get_string(kept_store *store, const kept_key *key,
  * Keys: what is there
  * --------------------------------------------------------------------------------------------------------------- */
 
-/** Tells whether any layer has a value for the key; defaults do not count.
+/** Tells whether any layer has a value for the key; defaults do not count, nor does what does not fit or is locked out.
  *  In Swift: `Store.contains(_:)`. In Python: `key in settings`. */
 KEPT_API kept_status kept_contains(kept_store *store, const char *key, bool *out, kept_error *error);
 

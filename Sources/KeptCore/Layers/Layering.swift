@@ -152,10 +152,11 @@ package final class Layering: @unchecked Sendable {
   /// - Returns: whether there is any difference.
   @discardableResult
   private func take(_ layers: Layers, _ state: inout State) -> Bool {
-    guard !state.isEnded, layers.isDifferent(from: state.layers) else { return false }
+    let different = layers.differences(from: state.layers)
+    guard !state.isEnded, !different.isEmpty else { return false }
     state.layers = layers
-    // What stands there now is told anew; a file that was only touched is not.
-    state.told = state.told.filter { $0.layer == .arguments || $0.layer == .environment || $0.layer == .user }
+    // What stands in these now is told anew; a file that was only touched is not.
+    state.told = state.told.filter { !different.contains($0.layer) }
     show(layers)
     return true
   }
@@ -191,7 +192,12 @@ private struct LayeredReading: EntryReading {
 }
 
 extension Layers {
-  fileprivate func isDifferent(from other: Layers) -> Bool {
-    managed != other.managed || system != other.system || registered != other.registered
+  /// Those of the layers that can change and have.
+  fileprivate func differences(from other: Layers) -> [Layer] {
+    let differences: [(Layer, Bool)] = [
+      (.managed, managed != other.managed), (.system, system != other.system),
+      (.registered, registered != other.registered),
+    ]
+    return differences.filter(\.1).map(\.0)
   }
 }

@@ -50,11 +50,6 @@ final class Layers: Sendable {
     keys(prefix: prefix) + registered.keys.filter { $0.exact.hasPrefix(prefix) }
   }
 
-  /// Whether a layer other than the store and the defaults has something for a key.
-  func holds(_ key: KeyName) -> Bool {
-    arguments[key] != nil || environment[key] != nil || managed.values[key] != nil || system.values[key] != nil
-  }
-
   /// Whether a layer above the store has something for a key.
   func mayHide(_ key: KeyName) -> Bool {
     arguments[key] != nil || environment[key] != nil || managed.values[key] != nil

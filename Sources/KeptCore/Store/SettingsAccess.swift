@@ -94,7 +94,7 @@ extension SettingsAccess {
   @discardableResult
   public func remove(_ key: String) throws(StoreError) -> Bool { try delete(KeyName(key)) }
 
-  /// Whether any layer has something for the key; defaults do not count.
+  /// Whether a layer has a value for the key that counts; defaults, and what does not fit, do not.
   ///
   /// The C twin is `kept_contains`.
   public func contains(_ key: String) throws(StoreError) -> Bool { try contains(KeyName(key)) }
@@ -115,20 +115,36 @@ extension SettingsAccess {
   }
 
   package func contains(_ key: KeyName) throws(StoreError) -> Bool {
-    try entry(for: key)?.value != nil || layering.layers.holds(key)
+    guard let layer = try resolved(key).layer else { return false }
+    return layer > .registered
   }
 
-  /// The keys that any layer has something for; defaults do not count.
+  /// The keys for which ``contains(_:)`` is true.
   package func keys(prefix: ExactString) throws(StoreError) -> [KeyName] {
     let stored = try storedKeys(prefix: prefix)
-    let others = layering.layers.keys(prefix: prefix)
-    return others.isEmpty ? stored : Array(Set(stored + others)).inOrder(of: \.exact)
+    let layers = layering.layers
+    let declared = try declaredKeys(prefix: prefix)
+    if layers.isEmpty, declared.isEmpty { return stored }
+    // What is stored, free and may hold anything counts at once; all else is read.
+    let isStored = Set(stored)
+    var keys: [KeyName] = []
+    for key in Array(isStored.union(layers.keys(prefix: prefix))).inOrder(of: \.exact) {
+      let isPlain = isStored.contains(key) && !declared.contains(key) && !layers.managed.locks(key)
+      let counts = isPlain ? true : try contains(key)
+      if counts { keys.append(key) }
+    }
+    return keys
+  }
+
+  private func declaredKeys(prefix: ExactString) throws(StoreError) -> Set<KeyName> {
+    let declared = Set(try store.storage().declarations(prefix: prefix).map(\.key))
+    return (self as? Transaction).map { declared.union($0.newlyDeclared) } ?? declared
   }
 
   /// The layer that hides what is stored under a key, if one does.
   package func layerHiding(_ key: KeyName) -> Layer? {
-    guard layering.hasText, layering.layers.mayHide(key), let layer = (try? resolved(key))?.layer, layer > .user else { return nil }
-    return layer
+    guard layering.hasText, layering.layers.mayHide(key), let layer = (try? resolved(key))?.layer else { return nil }
+    return layer > .user ? layer : nil
   }
 
   /// How the handle reads.

@@ -84,6 +84,9 @@ public final class Transaction: SettingsAccess {
     }
   }
 
+  /// What it has declared, or taken the declaration from.
+  var newlyDeclared: Set<KeyName> { state.read { Set($0.batch.declarations.keys) } }
+
   /// Commits and ends the transaction, whatever comes of it.
   ///
   /// The C twin is `kept_commit`.

@@ -54,7 +54,7 @@ import Testing
     let subscription = try store.observe(.key(key("v")), heard.add)
     let misfit = try store.declare(Declaration(json: volume), forKey: "v")
     #expect(misfit?.code == .invalid && misfit?.key == "v")
-    #expect(try store.value(forKey: "v") == 50 && store.contains("v"))
+    #expect(try store.value(forKey: "v") == 50 && !store.contains("v") && store.keys() == [])
     let why = try store.explain("v")
     #expect(why.layer == .declared && why.layers.map(\.verdict) == [.skipped, .silent, .wins])
     try store.declare(Declaration(json: #"{"type":"integer"}"#), forKey: "v")
