@@ -11,8 +11,8 @@ import KeptCore
 /// static let tags   = Key<[String]>("tags", default: [], .each(.length(1...40)))
 /// ```
 ///
-/// `settings.declare(.volume, .host, .tags)` puts it in force. A rule for another type does not compile. Of two that say
-/// the same thing differently the later one counts.
+/// `settings.declare(.volume, .host, .tags)` puts it in force. A rule for another type does not compile. Of two that
+/// say the same thing differently the later one counts.
 public struct Constraint<Value: Storable>: Sendable {
   typealias Rule = @Sendable (inout Schema) throws(StoreError) -> Void
   let rule: Rule

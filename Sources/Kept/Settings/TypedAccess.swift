@@ -35,8 +35,8 @@ extension SettingsAccess {
   /// Writes a key; nil removes it.
   ///
   /// Throws `invalid` for a value that no store can hold, such as a date of the year 10000, and `tooLarge` for one over
-  /// the limits; `locked` for a key that an administrator has locked; `wrongType` or `invalid` for what breaks the key's
-  /// declaration. What was stored before stays. The C twins are `kept_set_bool` and its kin. In Python:
+  /// the limits; `locked` for a key that an administrator has locked; `wrongType` or `invalid` for what breaks the
+  /// key's declaration. What was stored before stays. The C twins are `kept_set_bool` and its kin. In Python:
   /// `settings[key] = value`.
   /// - Returns: the layer that hides what is stored, the command line or the environment; nil: nothing hides it.
   @discardableResult

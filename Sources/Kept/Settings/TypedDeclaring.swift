@@ -11,12 +11,12 @@ extension SettingsAccess {
   /// ```
   ///
   /// Do it when the program starts: declaring the same again is nothing. A key's default becomes a part of the
-  /// declaration as it is now, evaluated once: leave out the keys whose default is another one tomorrow. An enum with raw
-  /// values and `CaseIterable` has its cases as choices; a `Codable` struct is an object, of any members.
+  /// declaration as it is now, evaluated once: leave out the keys whose default is another one tomorrow. An enum with
+  /// raw values and `CaseIterable` has its cases as choices; a `Codable` struct is an object, of any members.
   ///
-  /// Throws `typeConflict` if a key is declared with another type, `unsupported` for a type that does not say what it is
-  /// in the store and a key whose default does not show it, and `invalid` for a default that cannot be stored or breaks
-  /// the key's own constraints. In C: `kept_declare_json`. In Python: `settings.declare(*keys)`.
+  /// Throws `typeConflict` if a key is declared with another type, `unsupported` for a type that does not say what it
+  /// is in the store and a key whose default does not show it, and `invalid` for a default that cannot be stored or
+  /// breaks the key's own constraints. In C: `kept_declare_json`. In Python: `settings.declare(*keys)`.
   /// - Returns: what is stored and does not fit, with the reason. It stays stored, and the key reads as if it were not.
   @discardableResult
   public func declare(_ keys: Keys...) throws(StoreError) -> [StoreError] {
