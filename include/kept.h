@@ -116,11 +116,12 @@ typedef struct kept_options {
   const char *managed;        /* the file of the managed layer: a path, or KEPT_STANDARD_FILE; NULL for none */
   const char *system;         /* the file of the system layer, in the same way */
   const char *environment;    /* the prefix of the environment's variables that count, "PLAYER_"; NULL for none */
-  const char *const *argv;    /* the arguments that count, as main() has them; NULL for none */
-  size_t argc;                /* how many there are */
+  const char *const *argv;    /* the arguments that count, as main() has them; NULL for none. One that is not UTF-8 is
+                                 reported and ignored */
+  size_t argc;                /* how many there are; a NULL among them is KEPT_INVALID */
   kept_report_callback report;   /* hears of what no call can return: a layer's file that is broken, a value in a layer
                                     that does not fit; NULL for nobody. Called on the thread that finds it, with no
-                                    lock held, also after kept_open() has returned */
+                                    lock held, before kept_open() has returned and after */
   void *report_context;       /* what `report` is called with; valid until kept_close() has returned */
 } kept_options;
 
@@ -210,8 +211,8 @@ KEPT_API const uint64_t *kept_store_layers(kept_store *store);
 KEPT_API kept_status kept_get_json(kept_store *store, const char *key, char **json, kept_error *error);
 
 /** Writes any value given as JSON. The text `null` removes the key, and is KEPT_OK also where there was none.
- *  @return KEPT_OK, KEPT_INVALID with `error->offset` where the text is wrong, or KEPT_TOO_LARGE for a value of more
- *          than 16 MiB and for one that nests more than 64 arrays and objects.
+ *  @return as for the other values; KEPT_INVALID with `error->offset` where the text is wrong, and KEPT_TOO_LARGE for a
+ *          value of more than 16 MiB and for one that nests more than 64 arrays and objects.
  *  In Swift: `Store.setJSON(_:forKey:)`. In Python: `settings[key] = value`. */
 KEPT_API kept_status kept_set_json(kept_store *store, const char *key, const char *json, kept_error *error);
 
@@ -230,8 +231,9 @@ KEPT_API kept_status kept_set_json_if(kept_store *store, const char *key, const 
  *
  * Reading answers KEPT_OK, KEPT_ABSENT or KEPT_WRONG_TYPE. Numbers are converted only where the value survives: an
  * integer 1 reads as the double 1.0 and a double 3.0 as the integer 3, but 3.5 or 2^53 + 1 do not convert; a bool is
- * never a number, and text is never parsed.
- * Writing answers KEPT_OK, KEPT_INVALID or KEPT_TOO_LARGE. Writing the value that is stored already is no change.
+ * never a number, and text that is stored is never parsed.
+ * Writing answers KEPT_OK, KEPT_INVALID or KEPT_TOO_LARGE; of a declared key also KEPT_WRONG_TYPE or KEPT_UNSUPPORTED,
+ * and under layers KEPT_SHADOWED or KEPT_LOCKED. Writing the value that is stored already is no change.
  * --------------------------------------------------------------------------------------------------------------- */
 
 /** Reads a bool. In Swift: `Store.value(for:)` with `Key<Bool>`. */
@@ -330,7 +332,8 @@ KEPT_API kept_status kept_declare_list(kept_store *store, const char *schema, ke
  *  In Swift: `Store.declare(contentsOf:)`. In Python: `settings.declare_file(path)`. */
 KEPT_API kept_status kept_declare_file(kept_store *store, const char *path, kept_error *error);
 
-/** Takes a declaration away; the value stays. @return KEPT_OK, or KEPT_ABSENT when there was none.
+/** Takes a declaration away; the value stays. One transaction can do this and declare the key with another type.
+ *  @return KEPT_OK, or KEPT_ABSENT when there was none.
  *  In Swift: `Store.undeclare(_:)`. In Python: `settings.undeclare(key)`. */
 KEPT_API kept_status kept_undeclare(kept_store *store, const char *key, kept_error *error);
 
@@ -382,12 +385,14 @@ KEPT_API kept_status kept_declarations_json(kept_store *store, const char *prefi
  *  In Swift: `Store.explain(_:)`. In Python: `settings.explain(key)`. */
 KEPT_API kept_status kept_explain_json(kept_store *store, const char *key, char **json, kept_error *error);
 
-/** Tells which layer decides what a key reads as. @param[out] layer  receives one of KEPT_LAYER_… */
+/** Tells which layer decides what a key reads as. @param[out] layer  receives one of KEPT_LAYER_…
+ *  @return KEPT_OK, also for a key that no layer has: that is KEPT_LAYER_NONE. In Swift: `Explanation.layer`. */
 KEPT_API kept_status kept_layer_of(kept_store *store, const char *key, uint32_t *layer, kept_error *error);
 
 /** Registers defaults for this handle, above those that keys are declared with: they are not stored.
  *  @param json  an object of keys and values; null takes one back
- *  @return KEPT_OK, KEPT_INVALID, KEPT_TOO_LARGE, or KEPT_UNSUPPORTED for a transaction.
+ *  @return KEPT_OK, KEPT_INVALID with `error->offset` where the text is wrong, KEPT_TOO_LARGE, or KEPT_UNSUPPORTED for
+ *          a transaction; then none is registered.
  *  In Swift: `Store.register(defaults:)`. In Python: `settings.register(defaults)`. */
 KEPT_API kept_status kept_register_json(kept_store *store, const char *json, kept_error *error);
 
@@ -421,22 +426,24 @@ KEPT_API kept_status kept_key_get_string(kept_store *store, const kept_key *key,
  * Keys: what is there
  * --------------------------------------------------------------------------------------------------------------- */
 
-/** Tells whether the key has a value. In Swift: `Store.contains(_:)`. In Python: `key in settings`. */
+/** Tells whether any layer has a value for the key; defaults do not count.
+ *  In Swift: `Store.contains(_:)`. In Python: `key in settings`. */
 KEPT_API kept_status kept_contains(kept_store *store, const char *key, bool *out, kept_error *error);
 
-/** Removes a key. @return KEPT_OK, or KEPT_ABSENT when there was nothing to remove; then nothing changed. In a
- *  transaction that counts as reading the key.
+/** Removes what is stored under a key. @return KEPT_OK, KEPT_ABSENT when there was nothing to remove, and then nothing
+ *  changed, KEPT_SHADOWED or KEPT_LOCKED. In a transaction that counts as reading the key.
  *  In Swift: `Store.remove(_:)`. In Python: `del settings[key]`. */
 KEPT_API kept_status kept_remove(kept_store *store, const char *key, kept_error *error);
 
-/** Reads the revision that last changed a key: the store counts its commits from 1, and a commit that changes nothing
- *  is not counted. @return KEPT_OK or KEPT_ABSENT. In Swift: `Store.revision(of:)`. */
+/** Reads the revision that last changed what is stored under a key: the store counts its commits from 1, and a commit
+ *  that changes nothing is not counted. @return KEPT_OK or KEPT_ABSENT. In Swift: `Store.revision(of:)`. */
 KEPT_API kept_status kept_revision_of(kept_store *store, const char *key, uint64_t *revision, kept_error *error);
 
 /** Receives one key. @return 0 to go on, anything else to stop. `key` is valid during the call. */
 typedef int (*kept_list_callback)(void *context, const char *key);
 
-/** Lists the keys that begin with `prefix`, as they are at one moment, in the order of their bytes.
+/** Lists the keys that begin with `prefix` and that kept_contains() finds, as they are at one moment, in the order of
+ *  their bytes.
  *  @param prefix    "" for every key
  *  @param callback  called on this thread, before the function returns
  *  @return KEPT_OK, also when the callback stopped it.

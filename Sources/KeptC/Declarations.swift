@@ -85,7 +85,8 @@ extension Optional where Wrapped == UnsafePointer<CChar> {
   fileprivate func schema() throws(StoreError) -> String {
     let start = try required("schema")
     if let text = String(validatingCString: start) { return text }
-    var bytes = UnsafeBufferPointer(start: start, count: strlen(start)).lazy.map { UInt8(bitPattern: $0) }.makeIterator()
+    let text = UnsafeBufferPointer(start: start, count: strlen(start))
+    var bytes = text.lazy.map { UInt8(bitPattern: $0) }.makeIterator()
     var parser = Unicode.UTF8.ForwardParser()
     var offset = 0
     while case .valid(let scalar) = parser.parseScalar(from: &bytes) { offset += scalar.count }

@@ -92,7 +92,7 @@ extension kept_options {
 
   private func arguments(hearing report: (StoreError) -> Void) throws(StoreError) -> [String]? {
     guard argc >= 0, argv != nil || argc == 0 else {
-      throw StoreError(.invalid, "argc is \(UInt(bitPattern: argc)), which argv cannot have; give both as main() has them")
+      throw StoreError(.invalid, "argv has not the \(UInt(bitPattern: argc)) of argc; give both as main() has them")
     }
     guard let argv else { return nil }
     var arguments: [String] = []

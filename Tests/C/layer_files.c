@@ -121,6 +121,21 @@ static void registered_defaults_are_news(void) {
   CHECK_TEXT("L k:->1;S k:1>2;S k:2>1;", recorded(recorder, 3));
 }
 
+/** No commit follows that would bring an overlooked one along. */
+static void a_change_of_layers_right_after_subscribing_is_heard(void) {
+  kept_store *store = fresh_store();
+  char json[32];
+  for (int round = 1; round <= 50; round++) {
+    recorder *recorder = new_recorder();
+    record(recorder, store, "k", KEPT_OBSERVE_KEY);
+    snprintf(json, sizeof json, "{\"k\":%d}", round);
+    EXPECT(KEPT_OK, kept_register_json(store, json, &why));
+    (void)recorded(recorder, 1);
+    kept_unobserve(recorder->subscription);
+    if (recorder->notices < 1) break;
+  }
+}
+
 static void each_handle_hears_of_its_own_files(void) {
   const char *one = fresh_folder(), *two = fresh_folder(), *location = fresh_location();
   kept_options first = with(one, NULL), second = with(two, NULL);
@@ -358,6 +373,7 @@ int main(int argc, char **argv) {
     TEST(a_layer_that_comes_to_decide_is_news_though_the_value_is_the_same),
     TEST(an_initial_notice_tells_what_the_layers_say),
     TEST(registered_defaults_are_news),
+    TEST(a_change_of_layers_right_after_subscribing_is_heard),
     TEST(each_handle_hears_of_its_own_files),
     TEST(the_host_hears_of_a_file_on_its_own_thread),
     TEST(a_polled_subscription_hears_of_a_file),

@@ -22,6 +22,8 @@ typedef struct engine {
   void (*get_integers)(void *session, walk *walk);
   void (*get_texts)(void *session, walk *walk);
   void (*set)(void *session, walk *walk);           /* integers, each a commit of its own */
+  void (*set_words)(void *session, walk *walk);     /* short texts, likewise */
+  void (*set_refused)(void *session, walk *walk);   /* values that are refused */
   void (*set_together)(void *session, walk *walk);  /* values of walk->kind, all of them one commit */
 } engine;
 

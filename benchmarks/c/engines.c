@@ -2,11 +2,15 @@
 #include "engines.h"
 
 #include "complaint.h"
+#include "variants.h"
 
 #include <string.h>
 
 const engine *engine_named(const char *name) {
-  const engine *const engines[] = {&kept, &sqlite, &lmdb};
+  const engine *const engines[] = {
+    &kept, &sqlite, &lmdb, &kept_integers, &kept_words, &kept_pattern, &kept_managed, &kept_arguments,
+    &kept_environment, &kept_user, &kept_system, &kept_registered, &kept_declared,
+  };
   for (size_t at = 0; at < sizeof engines / sizeof *engines; at++) {
     if (strcmp(engines[at]->name, name) == 0) return engines[at];
   }

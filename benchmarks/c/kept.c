@@ -1,40 +1,43 @@
 /* Kept as a C program uses it: one handle, shared by all threads. */
 #include "complaint.h"
-#include "engine.h"
 #include "folders.h"
+#include "variants.h"
 
-#include <kept.h>
 #include <stdlib.h>
 
-static void check(kept_status status, const kept_error *error, const char *what) {
+void expect_done(kept_status status, const kept_error *error, const char *what) {
   if (status != KEPT_OK) complain("Kept cannot %s: %s (%s)", what, error->message, kept_status_text(status));
 }
 
-static void *open_store(const char *folder, bool durable) {
-  kept_options options = KEPT_OPTIONS_INIT;
-  if (durable) options.durability = KEPT_DURABLE;
-  options.busy_timeout_ms = 60000;
+kept_store *open_kept(const char *folder, const kept_options *options) {
   kept_store *store;
   kept_error error;
   char *path = folder_path(folder, "store.kept");
-  check(kept_open(path, &options, &store, &error), &error, "open");
+  expect_done(kept_open(path, options, &store, &error), &error, "open");
   free(path);
   return store;
 }
 
-static void close_store(void *store) { kept_close(store); }
+void *usual_open(const char *folder, bool durable) {
+  kept_options options = KEPT_OPTIONS_INIT;
+  if (durable) options.durability = KEPT_DURABLE;
+  options.busy_timeout_ms = 60000;
+  return open_kept(folder, &options);
+}
 
-static void create(const char *folder) { close_store(open_store(folder, false)); }
+void usual_close(void *store) { kept_close(store); }
 
-static void *join(void *store) { return store; }
+static void create(const char *folder) { kept_close(open_kept(folder, NULL)); }
 
-static void leave(void *session) { (void)session; }
+void *usual_join(void *store) { return store; }
 
-static void get_integers(void *session, walk *walk) {
+void usual_leave(void *session) { (void)session; }
+
+void usual_get_integers(void *session, walk *walk) {
   kept_error error;
   for (size_t step = 0; step < walk->steps; step++) {
     int64_t value;
-    check(kept_get_int64(session, walk_next(walk)->text, &value, &error), &error, "get an integer");
+    expect_done(kept_get_int64(session, walk_next(walk)->text, &value, &error), &error, "get an integer");
     walk->sum += (uint64_t)value;
   }
 }
@@ -45,34 +48,50 @@ static void get_texts(void *session, walk *walk) {
   for (size_t step = 0; step < walk->steps; step++) {
     size_t length;
     kept_status status = kept_get_string(session, walk_next(walk)->text, buffer, sizeof buffer, &length, &error);
-    check(status, &error, "get a text");
+    expect_done(status, &error, "get a text");
     walk->sum += length + (unsigned char)buffer[0];
   }
 }
 
-static void set(void *session, walk *walk) {
+void usual_set(void *session, walk *walk) {
   kept_error error;
   for (size_t step = 0; step < walk->steps; step++) {
-    check(kept_set_int64(session, walk_next(walk)->text, ++walk->stamp, &error), &error, "set");
+    expect_done(kept_set_int64(session, walk_next(walk)->text, ++walk->stamp, &error), &error, "set");
   }
 }
 
-static void set_together(void *session, walk *walk) {
+/* A number of words that has no divisor in common with that of the keys: each is another than the last time. */
+void usual_set_words(void *session, walk *walk) {
+  kept_error error;
+  for (size_t step = 0; step < walk->steps; step++) {
+    char word[] = "word-0";
+    word[5] += (char)(++walk->stamp % 7);
+    expect_done(kept_set_string(session, walk_next(walk)->text, word, 6, &error), &error, "set a word");
+  }
+}
+
+void usual_set_refused(void *session, walk *walk) {
+  kept_error error;
+  for (size_t step = 0; step < walk->steps; step++) {
+    kept_status status = kept_set_int64(session, walk_next(walk)->text, -1, &error);
+    if (status != KEPT_INVALID) complain("Kept did not refuse -1 (%s)", kept_status_text(status));
+  }
+}
+
+void usual_set_together(void *session, walk *walk) {
   kept_error error;
   kept_store *transaction;
-  check(kept_begin(session, NULL, &transaction, &error), &error, "begin");
+  expect_done(kept_begin(session, NULL, &transaction, &error), &error, "begin");
   for (size_t step = 0; step < walk->steps; step++) {
     const char *name = walk_next(walk)->text;
     kept_status status = walk->kind == INTEGER
       ? kept_set_int64(transaction, name, ++walk->stamp, &error)
       : kept_set_string(transaction, name, text_value, TEXT_LENGTH, &error);
-    check(status, &error, "set in a transaction");
+    expect_done(status, &error, "set in a transaction");
   }
-  check(kept_commit(transaction, NULL, &error), &error, "commit");
+  expect_done(kept_commit(transaction, NULL, &error), &error, "commit");
 }
 
 const engine kept = {
-  .name = "Kept", .library = kept_version,
-  .create = create, .open = open_store, .join = join, .leave = leave, .close = close_store,
-  .get_integers = get_integers, .get_texts = get_texts, .set = set, .set_together = set_together,
+  .name = "Kept", KEPT_USUAL, .create = create, .get_texts = get_texts, .set_together = usual_set_together,
 };

@@ -19,7 +19,7 @@ static const pace full = {.reading = {151, 2 * MILLISECOND}, .writing = {41, 100
 static const pace quick = {.reading = {31, 2 * MILLISECOND}, .writing = {9, 100 * MILLISECOND}};
 
 static plan plan_of(const row *row, pace pace) {
-  bool writing = row->task == &operating && (row->operation == SET || row->operation == SET_TOGETHER);
+  bool writing = row->task == &declaring || (row->task == &operating && row->operation >= SET);
   return writing ? pace.writing : pace.reading;
 }
 

@@ -35,9 +35,11 @@ static loop *loop_of(const engine *engine, operation operation) {
     case GET_INTEGERS: return engine->get_integers;
     case GET_TEXTS: return engine->get_texts;
     case SET: return engine->set;
+    case SET_WORDS: return engine->set_words;
+    case SET_REFUSED: return engine->set_refused;
     case SET_TOGETHER: return engine->set_together;
+    default: return NULL;
   }
-  return NULL;
 }
 
 /* What has been read before is read in the order of the keys, which is not the order of the turns. */

@@ -14,6 +14,9 @@ static loop *loop_named(const engine *engine, const char *name) {
   if (strcmp(name, "get_integers") == 0) return engine->get_integers;
   if (strcmp(name, "get_texts") == 0) return engine->get_texts;
   if (strcmp(name, "set") == 0) return engine->set;
+  if (strcmp(name, "set_words") == 0) return engine->set_words;
+  if (strcmp(name, "set_refused") == 0) return engine->set_refused;
+  if (strcmp(name, "set_together") == 0) return engine->set_together;
   complain("there is no operation %s", name);
 }
 

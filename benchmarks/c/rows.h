@@ -16,7 +16,11 @@ typedef struct contestant {
   int threads;         /* likewise */
 } contestant;
 
-typedef enum operation { GET_INTEGERS, GET_TEXTS, SET, SET_TOGETHER } operation;
+typedef enum operation {
+  GET_INTEGERS, GET_TEXTS,
+  SET, SET_WORDS, SET_REFUSED, SET_TOGETHER,
+  DECLARE_FIRST, DECLARE_AGAIN, LIST_DECLARATIONS
+} operation;
 
 typedef struct row row;
 
@@ -29,6 +33,7 @@ typedef struct task {
 
 extern const task operating;   /* operations on an open store, by one thread or by many */
 extern const task opening;     /* from nothing open to the first value */
+extern const task declaring;   /* 10,000 keys at once */
 extern const task loading;     /* loading the engine's library into a fresh process */
 
 #define MAX_GOALS        3

@@ -1,23 +1,26 @@
 // What a key may hold: one JSON Schema object, read once and asked at every write.
 
+import Synchronization
+
 /// The declaration of a key: its type, and what else its values must be.
 ///
 /// Two declarations are equal when their canonical texts are, byte by byte.
 public final class Declaration: Sendable {
   /// The canonical text: numbers in the form of their type, and without `$comment`.
   public let json: String
-  /// The declared type; of an ``unreadable`` declaration it says nothing.
-  public let type: DeclaredType
-  /// What a key without a value reads as, in the form that a store keeps.
-  public let defaultValue: Value?
-  /// What the key is for, in a line.
-  public let summary: String?
-  /// Whether values must stay out of messages and logs.
-  public let isSecret: Bool
-  /// Why this version cannot judge values by what is stored; a later one has written it.
-  package let unreadable: StoreError?
+  // Of a stored declaration it is read when somebody asks: many are only compared, or written on.
+  private let known: AtomicLazyReference<Contents>
 
-  private let schema: Schema
+  /// The declared type; of an ``unreadable`` declaration it says nothing.
+  public var type: DeclaredType { contents.type }
+  /// What a key without a value reads as, in the form that a store keeps.
+  public var defaultValue: Value? { contents.defaultValue }
+  /// What the key is for, in a line.
+  public var summary: String? { contents.summary }
+  /// Whether values must stay out of messages and logs.
+  public var isSecret: Bool { contents.isSecret }
+  /// Why this version cannot judge values by what is stored; a later one has written it.
+  package var unreadable: StoreError? { contents.unreadable }
 
   /// The largest canonical text, in bytes.
   public static let largestText = 64 << 10
@@ -35,44 +38,29 @@ public final class Declaration: Sendable {
     self.init(try RootSchema(schema))
   }
 
-  init(_ root: RootSchema) {
-    json = root.json
-    type = root.type
-    defaultValue = root.defaultValue
-    summary = root.summary
-    isSecret = root.isSecret
-    self.schema = root.schema
-    unreadable = nil
+  convenience init(_ root: RootSchema) {
+    self.init(stored: root.json)
+    _ = known.storeIfNil(Contents(root))
   }
 
   /// The declaration that a store holds; see ``unreadable``.
-  package static func stored(_ text: String) -> Declaration {
-    do {
-      return try Declaration(json: text)
-    } catch {
-      return Declaration(unreadable: text, because: error)
-    }
+  package static func stored(_ text: String) -> Declaration { Declaration(stored: text) }
+
+  private init(stored text: String) {
+    json = text
+    known = AtomicLazyReference()
   }
 
-  private init(unreadable text: String, because error: StoreError) {
-    json = text
-    type = .object
-    defaultValue = nil
-    summary = nil
-    // Whoever cannot read it cannot know.
-    isSecret = true
-    schema = Schema()
-    unreadable = StoreError(
-      .unsupported, "is declared in a way that this version cannot read; use the newer one. \(error.message)")
-  }
+  private var contents: Contents { known.load() ?? known.storeIfNil(Contents(stored: json)) }
 
   /// The value as it is stored under the declared key: 1.0 as 1 for an integer, 1 as 1.0 for a number, also inside.
   ///
   /// Throws `wrongType` for a value of another type, and `invalid` for one that breaks a rule.
   public func admitted(_ value: Value) throws(StoreError) -> Value {
-    if let unreadable { throw unreadable }
-    var admission = Admission(isSecret: isSecret)
-    return try admission.admit(value, to: schema)
+    let contents = contents
+    if let unreadable = contents.unreadable { throw unreadable }
+    var admission = Admission(isSecret: contents.isSecret)
+    return try admission.admit(value, to: contents.schema)
   }
 
   /// Throws `typeConflict` if the key was declared with another type, and `unsupported` if that cannot be known.
@@ -92,4 +80,42 @@ extension Declaration: Hashable {
   }
 
   public func hash(into hasher: inout Hasher) { hasher.combine(ExactString(json)) }
+}
+
+/// What the text of a declaration says.
+private final class Contents: Sendable {
+  let type: DeclaredType
+  let defaultValue: Value?
+  let summary: String?
+  let isSecret: Bool
+  let unreadable: StoreError?
+  let schema: Schema
+
+  init(_ root: RootSchema) {
+    type = root.type
+    defaultValue = root.defaultValue
+    summary = root.summary
+    isSecret = root.isSecret
+    schema = root.schema
+    unreadable = nil
+  }
+
+  convenience init(stored text: String) {
+    do throws(StoreError) {
+      self.init(try RootSchema(Value(schemaJSON: text)))
+    } catch {
+      self.init(unreadable: error)
+    }
+  }
+
+  private init(unreadable error: StoreError) {
+    type = .object
+    defaultValue = nil
+    summary = nil
+    // Whoever cannot read it cannot know.
+    isSecret = true
+    schema = Schema()
+    unreadable = StoreError(
+      .unsupported, "is declared in a way that this version cannot read; use the newer one. \(error.message)")
+  }
 }

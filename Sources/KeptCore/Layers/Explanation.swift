@@ -106,7 +106,7 @@ extension Layering {
     of layer: Layer, _ key: KeyName, _ entry: Entry?, _ layers: Layers, winner: Layer?
   ) -> Explanation.Opinion {
     let isIgnored = layers.managed.locks(key) && layer.isIgnoredWhereLocked
-    let finding = layers.finding(layer, key, entry, evenIfLocked: true)
+    let finding = layers.finding(layer, key, entry)
     let verdict: Explanation.Verdict =
       if !finding.isThere { .silent } else if isIgnored { .ignored } else if finding.problem != nil { .skipped } else {
         layer == winner ? .wins : .hidden

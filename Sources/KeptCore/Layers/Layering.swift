@@ -111,7 +111,6 @@ package final class Layering: @unchecked Sendable {
       state.hasRegistered = true
       var registered = state.layers.registered
       for (key, value) in defaults { registered[key] = value }
-      state.told = state.told.filter { $0.layer != .registered }
       take(state.layers.replacing(registered: registered), &state)
     }
     tellOfChange()
@@ -142,7 +141,6 @@ package final class Layering: @unchecked Sendable {
       let (news, problems) = files.read()
       let isNew = state.update { state in
         let layers = news.reduce(state.layers) { $0.replacing($1.0, by: $1.1) }
-        if !news.isEmpty { state.told = state.told.filter { $0.layer != .managed && $0.layer != .system } }
         return take(layers, &state)
       }
       return (isNew, problems)
@@ -156,6 +154,8 @@ package final class Layering: @unchecked Sendable {
   private func take(_ layers: Layers, _ state: inout State) -> Bool {
     guard !state.isEnded, layers.isDifferent(from: state.layers) else { return false }
     state.layers = layers
+    // What stands there now is told anew; a file that was only touched is not.
+    state.told = state.told.filter { $0.layer == .arguments || $0.layer == .environment || $0.layer == .user }
     show(layers)
     return true
   }

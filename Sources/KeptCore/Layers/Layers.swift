@@ -55,9 +55,13 @@ final class Layers: Sendable {
     arguments[key] != nil || environment[key] != nil || managed.values[key] != nil || system.values[key] != nil
   }
 
+  /// Whether a layer above the store has something for a key.
+  func mayHide(_ key: KeyName) -> Bool {
+    arguments[key] != nil || environment[key] != nil || managed.values[key] != nil
+  }
+
   /// What a layer has for a key that the storage holds like this.
-  func finding(_ layer: Layer, _ key: KeyName, _ entry: Entry?, evenIfLocked: Bool = false) -> Finding {
-    if !evenIfLocked, layer.isIgnoredWhereLocked, managed.locks(key) { return Finding() }
+  func finding(_ layer: Layer, _ key: KeyName, _ entry: Entry?) -> Finding {
     let declaration = entry?.declaration
     switch layer {
     case .managed: return Finding(managed.values[key], declaration)
@@ -79,7 +83,8 @@ final class Layers: Sendable {
     if isEmpty, entry?.declaration == nil {
       return entry?.value.map { Resolved(value: $0, layer: .user) } ?? Resolved()
     }
-    for layer in Layer.highestFirst where layer <= highest {
+    let isLocked = managed.locks(key)
+    for layer in Layer.highestFirst where layer <= highest && !(isLocked && layer.isIgnoredWhereLocked) {
       let finding = finding(layer, key, entry)
       if let value = finding.value { return Resolved(value: value, layer: layer, text: finding.text) }
       if let misfit = finding.problem { problem(layer, misfit.about(key.text)) }

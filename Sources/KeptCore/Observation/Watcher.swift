@@ -130,6 +130,8 @@ final class Watcher: Delivery {
   private func watch(after told: Revision) {
     do throws(StoreError) {
       if storage.abilities.contains(.pushesChanges) {
+        // Mail that no commit has brought may have come before it was to be seen that this thread is watching.
+        if feed.hasMail { return state.updateQuietly { _ = $0.stopWatching() } }
         let isNews = try storage.wait(after: told)
         let wasMeant = state.updateQuietly { $0.stopWatching() }
         if isNews {

@@ -54,13 +54,28 @@ extension SettingsAccess {
   /// Declares many keys at once, all or none, and gives what is stored and does not fit.
   package func declare(_ list: [(key: KeyName, declaration: Declaration)]) throws(StoreError) -> [StoreError] {
     // Who declares the same at every start needs no permission to write.
-    var news: (keys: [KeyName], declarations: [Declaration?]) = ([], [])
-    for (key, declaration) in list where try entry(for: key)?.declaration != declaration {
-      news.keys.append(key)
-      news.declarations.append(declaration)
+    let news = try newDeclarations(in: list)
+    guard !news.isEmpty else { return [] }
+    return try declare(news.map(\.key), news.map(\.declaration)).compactMap { key, entry in
+      entry.misfit?.about(key.text)
     }
-    guard !news.keys.isEmpty else { return [] }
-    return try declare(news.keys, news.declarations).compactMap { key, entry in entry.misfit?.about(key.text) }
+  }
+
+  /// Those that are not declared like this already.
+  private func newDeclarations(
+    in list: [(key: KeyName, declaration: Declaration)]
+  ) throws(StoreError) -> [(key: KeyName, declaration: Declaration)] {
+    if list.count >= 64, self is Store {
+      // All that are stored are read at once, and compared as texts.
+      let stored = try store.declarations().declarations
+      let known = Dictionary(stored.map { ($0.key, $0.declaration) }) { first, _ in first }
+      return list.filter { known[$0.key] != $0.declaration }
+    }
+    var news: [(key: KeyName, declaration: Declaration)] = []
+    for (key, declaration) in list where try entry(for: key)?.declaration != declaration {
+      news.append((key, declaration))
+    }
+    return news
   }
 }
 

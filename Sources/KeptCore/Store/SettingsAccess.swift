@@ -127,7 +127,7 @@ extension SettingsAccess {
 
   /// The layer that hides what is stored under a key, if one does.
   package func layerHiding(_ key: KeyName) -> Layer? {
-    guard layering.hasText, let layer = (try? resolved(key))?.layer, layer > .user else { return nil }
+    guard layering.hasText, layering.layers.mayHide(key), let layer = (try? resolved(key))?.layer, layer > .user else { return nil }
     return layer
   }
 
