@@ -27,25 +27,28 @@ final class LocalReader: OnConnection {
     }
   }
 
-  // One statement for both tables: what it tells of a key is of one moment.
+  // One statement for both tables: what it tells of a key is of one moment. The row that has no kind is a declaration.
   private static let selectRow: StaticString = """
-    SELECT kind, value, revision, (SELECT schema FROM declaration WHERE key = ?1) FROM entry WHERE key = ?1
-    UNION ALL SELECT NULL, NULL, 0, schema FROM declaration WHERE key = ?1 LIMIT 1
+    SELECT kind, value, revision FROM entry WHERE key = ?1
+    UNION ALL SELECT NULL, schema, 0 FROM declaration WHERE key = ?1
     """
 
   func row(for key: KeyName) throws(StoreError) -> Row? {
     let rows = try connection.statement(Self.selectRow)
     try rows.bind(1, text: key.exact)
-    return try rows.first {
-      let value: Result<Value?, StoreError>
+    var value: Result<Value?, StoreError> = .success(nil)
+    var revision: Revision = 0
+    var declaration: Declaration?
+    let found: [Void] = try rows.all {
+      if rows.isNull(0) { return declaration = .stored(rows.string(1) ?? "") }
+      revision = Revision(clamping: rows.integer(2))
       do throws(StoreError) {
-        value = .success(rows.isNull(0) ? nil : try rows.value(0))
+        value = .success(try rows.value(0))
       } catch {
         value = .failure(error.about(key.text))
       }
-      let declaration = rows.isNull(3) ? nil : Declaration.stored(rows.string(3) ?? "")
-      return Row(value: value, revision: Revision(clamping: rows.integer(2)), declaration: declaration)
     }
+    return found.isEmpty ? nil : Row(value: value, revision: revision, declaration: declaration)
   }
 
   /// Throws `corrupt` where the row holds no value that Kept could have written.
