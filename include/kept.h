@@ -379,8 +379,8 @@ KEPT_API kept_status kept_declarations_json(kept_store *store, const char *prefi
 /** Says what each layer has for a key, which one wins, and why.
  *  @param[out] json  receives an object to be freed with kept_free(): "key", "value", "layer", "locked", "secret",
  *                    "revision", "reason" (a sentence), and "layers", the highest first, each with "layer", "source" (a
- *                    file, an argument or a variable), "value", "verdict" ("wins", "hidden", "skipped", "ignored" or
- *                    "silent") and "problem". What there is not is left out; of a secret all values are
+ *                    file, an argument or a variable), "value", "verdict" ("wins", "hidden", "skipped", "ignored",
+ *                    "locks" or "silent") and "problem". What there is not is left out; of a secret all values are
  *  @return KEPT_OK, also for a key that no layer has.
  *  In Swift: `Store.explain(_:)`. In Python: `settings.explain(key)`. */
 KEPT_API kept_status kept_explain_json(kept_store *store, const char *key, char **json, kept_error *error);

@@ -30,6 +30,8 @@ public struct Explanation: Sendable, Hashable {
     public var verdict: Verdict
     /// Why its value does not count, or its file cannot be read.
     public var problem: String?
+    /// Whether the value must not be written to a log or a screen.
+    public var isSecret: Bool
   }
 
   /// What becomes of what a layer says.
@@ -42,6 +44,8 @@ public struct Explanation: Sendable, Hashable {
     case skipped
     /// The key is locked, and this layer is not asked.
     case ignored
+    /// It has no value for the key, and locks it.
+    case locks
     /// It has nothing for the key.
     case silent
   }
@@ -57,7 +61,7 @@ extension Explanation {
   private var asValue: Value {
     var members: [(ExactString, Value)] = [
       ("key", .string(key.text)), ("locked", .bool(isLocked)), ("secret", .bool(isSecret)),
-      ("reason", .string(reason)), ("layers", .array(layers.map { $0.asValue(isSecret: isSecret) })),
+      ("reason", .string(reason)), ("layers", .array(layers.map(\.asValue))),
     ]
     if let value, !isSecret { members.append(("value", value)) }
     if let layer { members.append(("layer", .string(layer.description))) }
@@ -67,7 +71,7 @@ extension Explanation {
 }
 
 extension Explanation.Opinion {
-  fileprivate func asValue(isSecret: Bool) -> Value {
+  fileprivate var asValue: Value {
     var members: [(ExactString, Value)] = [
       ("layer", .string(layer.description)), ("verdict", .string(verdict.rawValue)),
     ]
@@ -108,20 +112,23 @@ extension Layering {
     let isIgnored = layers.managed.locks(key) && layer.isIgnoredWhereLocked
     let finding = layers.finding(layer, key, entry)
     let verdict: Explanation.Verdict =
-      if !finding.isThere { .silent } else if isIgnored { .ignored } else if finding.problem != nil { .skipped } else {
-        layer == winner ? .wins : .hidden
-      }
+      if !finding.isThere {
+        layer == .managed && layers.managed.locks(key) ? .locks : .silent
+      } else if isIgnored {
+        .ignored
+      } else if finding.problem != nil { .skipped } else { layer == winner ? .wins : .hidden }
     return Explanation.Opinion(
       layer: layer, source: finding.isThere ? source(of: layer, key) : path(of: layer),
       value: finding.value ?? finding.unfit, verdict: verdict,
-      problem: finding.problem?.message ?? problem(of: layer)?.message)
+      problem: finding.problem?.message ?? problem(of: layer)?.message,
+      isSecret: entry?.declaration?.isSecret == true)
   }
 
   private func reason(_ winner: Layer?, _ opinions: [Explanation.Opinion], isLocked: Bool) -> String {
     let lock = isLocked ? "; the key is locked, so arguments, environment and user are not asked" : ""
-    guard let winner else { return "no layer has a value that fits" + lock }
-    let hidden = opinions.filter { $0.verdict == .hidden }.map(\.layer.description).joined(separator: ", ")
     let skipped = opinions.filter { $0.verdict == .skipped }.map(\.layer.description).joined(separator: ", ")
+    guard let winner else { return "no layer has a value" + (skipped.isEmpty ? "" : " that fits") + lock }
+    let hidden = opinions.filter { $0.verdict == .hidden }.map(\.layer.description).joined(separator: ", ")
     return "the \(winner) layer is the highest that has a value"
       + (hidden.isEmpty ? "" : "; it hides what stands in: \(hidden)")
       + (skipped.isEmpty ? "" : "; what does not fit is skipped in: \(skipped)") + lock

@@ -5,23 +5,22 @@ extension Explanation: CustomStringConvertible {
   ///
   /// Values are JSON; of a secret there are none. In Python: `str(explanation)`.
   public var description: String {
-    let shown = layer == nil ? "absent" : shown(value, inPlaceOfSecret: "secret")
-    return (["\(key.text) = \(shown): \(reason)"] + layers.map(row)).joined(separator: "\n")
+    let shown = layer == nil ? "absent" : isSecret ? "secret" : value?.json ?? "unreadable"
+    return (["\(key.text) = \(shown): \(reason)"] + layers.map { "  \($0)" }).joined(separator: "\n")
   }
+}
 
-  private func row(_ opinion: Opinion) -> String {
-    let value = opinion.verdict == .silent ? nil : shown(opinion.value, inPlaceOfSecret: "(secret)")
-    let remarks = [value, opinion.source.map { "(\($0))" }, opinion.problem].compactMap(\.self)
-    let verdict = opinion.verdict.rawValue
-    return (["  " + padded(opinion.layer.description, 11), remarks.isEmpty ? verdict : padded(verdict, 7)] + remarks)
-      .joined(separator: "  ")
+extension Explanation.Opinion: CustomStringConvertible {
+  /// A row of the table.
+  public var description: String {
+    let hasValue = verdict != .silent && verdict != .locks
+    let shown = hasValue ? isSecret ? "(secret)" : value?.json ?? "unreadable" : nil
+    let remarks = [shown, source.map { "(\($0))" }, problem].compactMap(\.self)
+    let end = remarks.isEmpty ? verdict.rawValue : padded(verdict.rawValue, 7)
+    return ([padded(layer.description, 11), end] + remarks).joined(separator: "  ")
   }
 
   private func padded(_ text: String, _ width: Int) -> String {
     text + String(repeating: " ", count: max(0, width - text.count))
-  }
-
-  private func shown(_ value: Value?, inPlaceOfSecret veil: String) -> String {
-    isSecret ? veil : value?.json ?? "unreadable"
   }
 }

@@ -102,7 +102,7 @@ enum StoreUnderTest: String, CaseIterable, CustomTestStringConvertible {
     #expect(try store.value(forKey: "a") == "system" && store.value(forKey: "b") == nil)
     let why = try store.explain("a")
     #expect(why.isLocked && why.layer == .system && why.value == "system")
-    #expect(why.layers.map(\.verdict) == [.silent, .ignored, .ignored, .wins, .silent, .silent])
+    #expect(why.layers.map(\.verdict) == [.locks, .ignored, .ignored, .wins, .silent, .silent])
     subscription.cancel()
   }
 

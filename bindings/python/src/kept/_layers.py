@@ -39,9 +39,9 @@ _LAYERS = {layer.value: layer for layer in Layer}
 TEXT_LAYERS = frozenset({Layer.ARGUMENTS, Layer.ENVIRONMENT})
 """The layers that hide what is written."""
 
-Verdict = Literal["wins", "hidden", "skipped", "ignored", "silent"]
+Verdict = Literal["wins", "hidden", "skipped", "ignored", "locks", "silent"]
 """What becomes of what a layer says: it decides; a higher one does; it does not fit the declaration; the key is locked
-and the layer is not asked; it says nothing."""
+and the layer is not asked; it locks the key and has no value; it says nothing."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ class Explanation:
         return "\n".join([f"{self.key} = {value}: {self.reason}", *table])
 
     def _shown(self, opinion: Opinion) -> str:
-        if opinion.verdict == "silent":
+        if opinion.verdict in ("silent", "locks"):
             value = None
         else:
             value = "(secret)" if self.secret else repr(opinion.value)
