@@ -5,11 +5,13 @@ import Synchronization
 /// The declaration of a key: its type, and what else its values must be.
 ///
 /// Two declarations are equal when their canonical texts are, byte by byte.
-public final class Declaration: Sendable {
+// @unchecked for `known`, a word that is only touched atomically.
+public final class Declaration: @unchecked Sendable {
   /// The canonical text: numbers in the form of their type, and without `$comment`.
   public let json: String
   // Of a stored declaration it is read when somebody asks: many are only compared, or written on.
-  private let known: AtomicLazyReference<Contents>
+  // An AtomicLazyReference would do, and looks up its own type at each use.
+  private let known = Atomic<UnsafeRawPointer?>(nil)
 
   /// The declared type; of an ``unreadable`` declaration it says nothing.
   public var type: DeclaredType { contents.type }
@@ -40,18 +42,38 @@ public final class Declaration: Sendable {
 
   convenience init(_ root: RootSchema) {
     self.init(stored: root.json)
-    _ = known.storeIfNil(Contents(root))
+    keep(Contents(root))
   }
 
   /// The declaration that a store holds; see ``unreadable``.
   package static func stored(_ text: String) -> Declaration { Declaration(stored: text) }
 
-  private init(stored text: String) {
-    json = text
-    known = AtomicLazyReference()
+  private init(stored text: String) { json = text }
+
+  deinit {
+    if let contents = known.load(ordering: .acquiring) { Unmanaged<Contents>.fromOpaque(contents).release() }
   }
 
-  private var contents: Contents { known.load() ?? known.storeIfNil(Contents(stored: json)) }
+  @inline(__always)
+  private var contents: Contents {
+    if let contents = known.load(ordering: .acquiring) { return Self.contents(contents) }
+    return keep(Contents(stored: json))
+  }
+
+  /// Keeps what the text says, unless another thread was faster.
+  @discardableResult
+  private func keep(_ contents: Contents) -> Contents {
+    let own = Unmanaged.passRetained(contents)
+    let (_, other) = known.compareExchange(
+      expected: nil, desired: UnsafeRawPointer(own.toOpaque()), ordering: .acquiringAndReleasing)
+    guard let other else { return contents }
+    own.release()
+    return Self.contents(other)
+  }
+
+  private static func contents(_ known: UnsafeRawPointer) -> Contents {
+    Unmanaged<Contents>.fromOpaque(known).takeUnretainedValue()
+  }
 
   /// The value as it is stored under the declared key: 1.0 as 1 for an integer, 1 as 1.0 for a number, also inside.
   ///
