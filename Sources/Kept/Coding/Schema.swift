@@ -34,17 +34,8 @@ public struct Schema: Sendable, Hashable {
 
   /// What a value is by itself; nil for null, which says nothing.
   init?(kindOf value: Value) {
-    switch value.kind {
-    case .null: return nil
-    case .bool: self = .boolean
-    case .int, .uint: self = .integer
-    case .double: self = .number
-    case .string: self = .string
-    case .bytes: self = .bytes
-    case .date: self = .date
-    case .array: self = .array
-    case .dictionary: self = .object
-    }
+    guard let type = DeclaredType(value.kind) else { return nil }
+    self.init(type: type)
   }
 
   /// What a word says; nil: it is not there.

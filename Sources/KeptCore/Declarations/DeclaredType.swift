@@ -29,4 +29,19 @@ public enum DeclaredType: Sendable, Hashable, CaseIterable, CustomStringConverti
     guard let type else { return nil }
     self = type
   }
+
+  /// The type of the values of a kind; nil for null.
+  package init?(_ kind: Value.Kind) {
+    switch kind {
+    case .null: return nil
+    case .bool: self = .boolean
+    case .int, .uint: self = .integer
+    case .double: self = .number
+    case .string: self = .string
+    case .bytes: self = .bytes
+    case .date: self = .date
+    case .array: self = .array
+    case .dictionary: self = .object
+    }
+  }
 }

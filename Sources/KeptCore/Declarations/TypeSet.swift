@@ -31,19 +31,7 @@ struct TypeSet: OptionSet, Sendable {
   }
 
   /// The type of the values of a kind.
-  init(_ kind: Value.Kind) {
-    switch kind {
-    case .null: self = .null
-    case .bool: self = .boolean
-    case .int, .uint: self = .integer
-    case .double: self = .number
-    case .string: self = .string
-    case .bytes: self = .bytes
-    case .date: self = .date
-    case .array: self = .array
-    case .dictionary: self = .object
-    }
-  }
+  init(_ kind: Value.Kind) { self = DeclaredType(kind).map { TypeSet($0) } ?? .null }
 
   /// A value in the form of one of the types; nil if none can hold it unaltered.
   @inline(__always)
