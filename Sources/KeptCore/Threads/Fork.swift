@@ -1,6 +1,7 @@
 // What happens around a fork, so that parent and child both go on with the same handles.
 //
-// prepare  1. The gate closes: nobody holds a monitor, and nobody enters one. Monitors need no order among themselves,
+// prepare  0. What two threads of the child must not meet at is used for the first time (FirstUse).
+//          1. The gate closes: nobody holds a monitor, and nobody enters one. Monitors need no order among themselves,
 //             since a thread that holds one may take more, and the fork waits for it; a fork takes the gate only.
 //          2. Each participant lets go of what must not exist twice: SQLite's connections, without a checkpoint.
 // parent   3. The gate opens. What was let go is made again when it is needed.
@@ -57,6 +58,7 @@ enum Fork {
   private static let crew = Monitor(Crew())
 
   private static func prepare() {
+    _ = FirstUse.isOverBeforeFork
     gate.close()
     let told = crew.update { crew in
       crew.told = crew.participants.values.compactMap(\.object)
