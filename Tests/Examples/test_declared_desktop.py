@@ -177,7 +177,7 @@ def test_three_languages_give_the_same_explanation(folder: Path, store: str) -> 
     commands = [[str(build_c("explain_key", folder))], python("explain_key"), [str(swift_folder() / "ExplainKey")]]
     for key, verdicts in {
         "panel.size": "silent wins skipped hidden hidden silent hidden",
-        "panel.side": "silent silent ignored silent wins silent hidden",
+        "panel.side": "locks silent ignored silent wins silent hidden",
     }.items():
         arguments = [store, str(folder), "P_", key, "-panel.size", "7"]
         told = [run(*command, *arguments, P_PANEL_SIZE="70", P_PANEL_SIDE="left").stdout for command in commands]

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-
-ROOT = Path(__file__).parents[3]
+from places import ROOT
 
 # The package loads its library when it is imported, so this comes first. Child processes inherit it.
 built = ROOT / ".build/debug/libKeptC.so"

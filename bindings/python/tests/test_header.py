@@ -10,7 +10,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from conftest import ROOT
+from places import ROOT
 
 import kept._c
 from kept import _errors

@@ -9,7 +9,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from conftest import ROOT
+from places import ROOT
 
 
 @pytest.fixture(scope="module")

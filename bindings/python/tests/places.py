@@ -1,0 +1,7 @@
+"""Where things are in the repository."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+ROOT = Path(__file__).parents[3]
