@@ -93,14 +93,32 @@ extension StoreError {
     public static let failed = Code(rawValue: -16)
 
     /// The name of the code, such as `wrong type`.
-    public var description: String { Self.names[rawValue] ?? "unknown status" }
-
-    private static let names: [Int32: String] = [
-      0: "ok", 1: "shadowed", 2: "salvaged", 3: "misfit",
-      -1: "absent", -2: "wrong type", -3: "type conflict", -4: "invalid", -5: "locked", -6: "conflict", -7: "busy",
-      -8: "no space", -9: "denied", -10: "corrupt", -11: "unavailable", -12: "closed",
-      -13: "forked", -14: "too large", -15: "unsupported", -16: "failed",
-    ]
+    // No table: it would be made at its first use (FirstUse).
+    public var description: String {
+      switch rawValue {
+      case 0: "ok"
+      case 1: "shadowed"
+      case 2: "salvaged"
+      case 3: "misfit"
+      case -1: "absent"
+      case -2: "wrong type"
+      case -3: "type conflict"
+      case -4: "invalid"
+      case -5: "locked"
+      case -6: "conflict"
+      case -7: "busy"
+      case -8: "no space"
+      case -9: "denied"
+      case -10: "corrupt"
+      case -11: "unavailable"
+      case -12: "closed"
+      case -13: "forked"
+      case -14: "too large"
+      case -15: "unsupported"
+      case -16: "failed"
+      default: "unknown status"
+      }
+    }
 
     /// Lets `catch StoreError.Code.conflict` pick one kind of failure.
     public static func ~= (code: Code, error: any Error) -> Bool { (error as? StoreError)?.code == code }

@@ -10,11 +10,13 @@ enum OpenLocations {
   }
 
   private struct Place: Sendable {
+    let identity: Identity
     let shared: SharedStore
-    var handles: Int
+    var handles = 1
   }
 
-  private static let places = Monitor<[Identity: Place]>([:])
+  // Few, so they are looked through: the first use of a dictionary would be a tenth of what opening costs a program.
+  private static let places = Monitor<[Place]>([])
 
   /// The shared store of a location, opened by `open` if this is its first handle.
   ///
@@ -22,9 +24,12 @@ enum OpenLocations {
   static func enter(_ identity: Identity, open: () throws(StoreError) -> any Storage) throws(StoreError) -> SharedStore
   {
     try places.update { places throws(StoreError) in
-      var place = if let open = places[identity] { open } else { Place(shared: SharedStore(try open()), handles: 0) }
-      place.handles += 1
-      places[identity] = place
+      if let known = places.firstIndex(where: { $0.identity == identity }) {
+        places[known].handles += 1
+        return places[known].shared
+      }
+      let place = Place(identity: identity, shared: SharedStore(try open()))
+      places.append(place)
       return place.shared
     }
   }
@@ -32,9 +37,10 @@ enum OpenLocations {
   /// Gives a handle back; true if it was the last one, and the storage is now the caller's to close.
   static func leave(_ identity: Identity) -> Bool {
     places.update { places in
-      places[identity]?.handles -= 1
-      guard places[identity]?.handles == 0 else { return false }
-      places[identity] = nil
+      guard let place = places.firstIndex(where: { $0.identity == identity }) else { return false }
+      places[place].handles -= 1
+      guard places[place].handles == 0 else { return false }
+      places.remove(at: place)
       return true
     }
   }

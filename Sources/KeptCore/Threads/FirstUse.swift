@@ -7,7 +7,6 @@ enum FirstUse {
   /// Done once for the process.
   static let isOver: Bool = {
     _ = Index.hash(UnsafeBufferPointer(start: nil, count: 0))
-    _ = StoreError.Code.closed.description
     _ = SQLitePatience.vfs
     _ = FileWatch.ofThisProcess
     // JSON of every kind and back: the tables of Base64, and whatever the standard library keeps for text and numbers.

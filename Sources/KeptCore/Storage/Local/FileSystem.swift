@@ -11,11 +11,24 @@ struct FileSystem: Sendable {
   /// The number that `statfs` gives.
   let kind: UInt32
 
-  private static let networks: [UInt32: String] = [
-    0x6969: "NFS", 0x517B: "SMB", 0xFE53_4D42: "SMB", 0xFF53_4D42: "CIFS", 0x0102_1997: "9P",
-    0x00C3_6400: "Ceph", 0x5346_414F: "AFS", 0x6B41_4653: "AFS", 0x7375_7245: "Coda", 0x564C: "NCP",
-    0x0BD0_0BD0: "Lustre", 0x4750_4653: "GPFS", 0x0116_1970: "GFS2", 0x7461_636F: "OCFS2",
-  ]
+  /// The name of the network file system that it is; nil: it is none.
+  private var network: StaticString? {
+    switch kind {
+    case 0x6969: "NFS"
+    case 0x517B, 0xFE53_4D42: "SMB"
+    case 0xFF53_4D42: "CIFS"
+    case 0x0102_1997: "9P"
+    case 0x00C3_6400: "Ceph"
+    case 0x5346_414F, 0x6B41_4653: "AFS"
+    case 0x7375_7245: "Coda"
+    case 0x564C: "NCP"
+    case 0x0BD0_0BD0: "Lustre"
+    case 0x4750_4653: "GPFS"
+    case 0x0116_1970: "GFS2"
+    case 0x7461_636F: "OCFS2"
+    default: nil
+    }
+  }
 
   init(kind: UInt32) { self.kind = kind }
 
@@ -27,10 +40,10 @@ struct FileSystem: Sendable {
 
   /// Throws `unsupported` for the file system of a network.
   func checkLocal(_ path: String) throws(StoreError) {
-    guard let name = Self.networks[kind] else { return }
+    guard let network else { return }
     throw StoreError(
       .unsupported,
-      "\(path) is on a network file system (\(name)), whose locks and mapped pages cannot be relied upon; "
+      "\(path) is on a network file system (\(network)), whose locks and mapped pages cannot be relied upon; "
         + "put the store on a local disk")
   }
 }
