@@ -4,7 +4,7 @@ import Testing
 
 @testable import Kept
 
-@Suite(.timeLimit(.minutes(1))) struct `A bell for tasks` {
+@Suite(.timeLimit(.minutes(5))) struct `A bell for tasks` {
   private let bell = TaskBell()
 
   @Test func `does not let a task sleep that was cancelled before`() async {
