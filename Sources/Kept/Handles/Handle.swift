@@ -148,5 +148,7 @@ public final class Handle<Value: Sendable>: Sendable {
 
 extension Handle: CustomStringConvertible {
   /// The label, or type and key: `Handle<Int>(key: "volume")`.
-  public var description: String { label ?? "Handle<\(Value.self)>(key: \"\(key)\"\(isDestroyed ? ", destroyed" : ""))" }
+  public var description: String {
+    label ?? "Handle<\(Value.self)>(key: \"\(key)\"\(isDestroyed ? ", destroyed" : ""))"
+  }
 }
