@@ -76,10 +76,15 @@ public final class Handle<Value: Sendable>: Sendable {
     try binding.write { () throws(StoreError) in try store.delete(binding.key) }
   }
 
-  /// Whether nothing is stored: the value is a default.
+  /// Whether no layer has a value, so that the handle reads as a default; the error handler hears if it cannot be known.
   public var isDefault: Bool {
-    guard !isDestroyed, let layer = try? store.resolved(binding.key).layer else { return true }
-    return layer <= .registered
+    do throws(StoreError) {
+      try binding.checkAlive()
+      return try store.resolved(binding.key).layer.map { $0 <= .registered } ?? true
+    } catch {
+      store.report(error)
+      return true
+    }
   }
 
   /// Writes a value, or removes the key for nil: `volume << 70`, `volume << nil`.
@@ -132,7 +137,7 @@ public final class Handle<Value: Sendable>: Sendable {
       return value
     } catch {
       store.report(error)
-      return source.absent
+      return source.absent(in: store)
     }
   }
 

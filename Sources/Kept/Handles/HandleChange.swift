@@ -45,13 +45,13 @@ extension Handle.Change where Value: Storable {
 
 extension Handle.Change {
   /// The same with both values decoded.
-  init<Base>(_ change: Handle<Base>.Change, _ decode: (Base) throws -> Value, else undecodable: () -> Value) {
+  init<Base>(_ change: Handle<Base>.Change, _ decode: (Base) throws -> Value, else undecodable: (Base) -> Value) {
     var failure = change.error
     do { new = try decode(change.new) } catch {
-      new = undecodable()
+      new = undecodable(change.new)
       failure = failure ?? error
     }
-    do { old = try decode(change.old) } catch { old = undecodable() }
+    do { old = try decode(change.old) } catch { old = undecodable(change.old) }
     (event, layer, error) = (change.event, failure == nil ? change.layer : nil, failure)
     (revisions, origin, tag) = (change.revisions, change.origin, change.tag)
     mayHaveMissed = change.mayHaveMissed

@@ -1,15 +1,18 @@
-// The changes of a handle as a sequence: `for await change in volume.changes()`.
+// The changes of a handle as a sequence: `for await change in volume.changes`.
 
 import KeptCore
 
 extension Handle {
+  /// The changes of the value from now on; see ``changes(initial:)``.
+  public var changes: Changes { changes(initial: false) }
+
   /// The changes of the value, in the order of the commits, as a sequence that waits for what comes.
   ///
   /// It is ``Store/changes(of:initial:)`` in the handle's type, and ends with the store and when the handle is
   /// destroyed. Of one that was destroyed before it is over at once, and the error handler hears why.
   /// - Parameters:
   ///   - initial: the first change tells the value at the time of this call, and comes before any other.
-  public func changes(initial: Bool = false) -> Changes {
+  public func changes(initial: Bool) -> Changes {
     let binding = binding
     let listening = Listening(
       { () throws(StoreError) in

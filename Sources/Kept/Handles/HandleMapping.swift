@@ -12,8 +12,7 @@ extension Handle {
   public func map<Mapped>(
     encode: @escaping @Sendable (Mapped) -> Value, decode: @escaping @Sendable (Value) -> Mapped
   ) -> Handle<Mapped> {
-    let source = source
-    return view(MappedSource(base: source, encode: encode, decode: decode) { decode(source.absent) })
+    view(MappedSource(base: source, encode: encode, decode: decode, undecodable: decode))
   }
 
   /// A view of the key in another type, by conversions that may fail; nil stays nil.
@@ -26,14 +25,14 @@ extension Handle {
         base: source,
         encode: { try $0.map(transformer.transform) },
         decode: { try $0.map(transformer.untransform) },
-        undecodable: { nil }))
+        undecodable: { _ in nil }))
   }
 
   /// A view of the key that is never nil: `value` is read where nothing is stored, or nothing that can be read.
   ///
   /// ``remove()`` brings it back to that.
   public func defaulted<Wrapped>(to value: Wrapped) -> Handle<Wrapped> where Value == Wrapped? {
-    view(MappedSource(base: source, encode: { $0 }, decode: { $0 ?? value }, undecodable: { value }))
+    view(MappedSource(base: source, encode: { $0 }, decode: { $0 ?? value }, undecodable: { _ in value }))
   }
 
   private func view<Mapped>(_ source: MappedSource<Value, Mapped>) -> Handle<Mapped> {

@@ -10,7 +10,7 @@ protocol HandleSource<Value>: Sendable {
   var bytes: PreparedBytes { get }
 
   /// What the handle's value is where nothing is stored.
-  var absent: Value { get }
+  func absent(in store: Store) -> Value
 
   /// Reads; errors of conversions come unchanged.
   func value(in store: Store) throws -> Value
@@ -30,7 +30,7 @@ struct KeySource<Value: Storable>: HandleSource {
   let key: Key<Value>
 
   var bytes: PreparedBytes { key.bytes }
-  var absent: Value { key.defaultValue }
+  func absent(in store: Store) -> Value { key.defaultValue }
   func value(in store: Store) throws -> Value { try store.value(for: key) }
   func valueOrAbsent(in store: Store) -> Value { store[key] }
   func stored(_ value: Value) throws -> KeptCore.Value { try key.write(value) }
@@ -45,26 +45,27 @@ struct MappedSource<Base: Sendable, Value: Sendable>: HandleSource {
   let base: any HandleSource<Base>
   let encode: @Sendable (Value) throws -> Base
   let decode: @Sendable (Base) throws -> Value
-  /// The value where `decode` makes none.
-  let undecodable: @Sendable () -> Value
+  /// The value where `decode` throws.
+  let undecodable: @Sendable (Base) -> Value
 
   var bytes: PreparedBytes { .none }
-  var absent: Value { decoded(base.absent) }
   func value(in store: Store) throws -> Value { try decode(try base.value(in: store)) }
   func stored(_ value: Value) throws -> KeptCore.Value { try base.stored(try encode(value)) }
 
+  func absent(in store: Store) -> Value {
+    let base = base.absent(in: store)
+    do { return try decode(base) } catch { return undecodable(base) }
+  }
+
   func valueOrAbsent(in store: Store) -> Value {
-    do { return try decode(base.valueOrAbsent(in: store)) } catch {
+    let base = base.valueOrAbsent(in: store)
+    do { return try decode(base) } catch {
       store.report(StoreError(decoding: error))
-      return absent
+      return undecodable(base)
     }
   }
 
   func change(in notice: Notice, _ texts: LayerTexts) -> Handle<Value>.Change? {
     base.change(in: notice, texts).map { Handle.Change($0, decode, else: undecodable) }
-  }
-
-  private func decoded(_ base: Base) -> Value {
-    do { return try decode(base) } catch { return undecodable() }
   }
 }

@@ -70,8 +70,8 @@ extension Keys {
     let (notes, volume) = (HeardNotes<Int>(), try settings.handle(.volume))
     let subscription = try volume.observe { notes.add($0.new) }
     volume.observer = { notes.add($0.new) }
-    var changes = volume.changes().makeAsyncIterator()
-    let late = volume.changes()
+    var changes = volume.changes.makeAsyncIterator()
+    let late = volume.changes
     try volume.destroy()
     let before = notes.all
     var witness = Heard<Int>()

@@ -34,6 +34,16 @@ extension Keys {
     #expect(test.takeReported().isEmpty)
   }
 
+  @Test func `row 13: of the same type as its key reads no value past its conversions`() throws {
+    let folder = try SharedFolder()
+    let volume = try folder.store().handle(.volume)
+    let doubled = volume.map(encode: { $0 / 2 }, decode: { $0 * 2 })
+    for value in 1...3 {
+      volume.value = value
+      #expect(volume.value == value && doubled.value == 2 * value)
+    }
+  }
+
   @Test func `row 14: of an enum has its cases, and an unknown raw value is an error or the default`() throws {
     let theme = try settings.handle(.theme)
     let level: Handle<Level?> = try settings.handle("level", through: .rawValue)

@@ -154,7 +154,7 @@ extension Keys {
   @Test func `row 36: is a loop over a sequence, too`() async throws {
     let volume = try settings.handle(.volume)
     let doubled = volume.map(encode: { $0 / 2 }, decode: { $0 * 2 })
-    let (plain, mapped) = (volume.changes(initial: true), doubled.changes())
+    let (plain, mapped) = (volume.changes(initial: true), doubled.changes)
     for value in 60...62 { volume.value = value }
     var seen: [Int] = []
     for await change in plain {
@@ -171,7 +171,7 @@ extension Keys {
 
   /// What comes first after now: nothing of before is heard any more.
   private func laterChange(of volume: Handle<Int>) async throws -> Int? {
-    var changes = volume.changes().makeAsyncIterator()
+    var changes = volume.changes.makeAsyncIterator()
     volume.value = 80
     return try await changes.take(1).first?.new
   }

@@ -13,6 +13,40 @@ extension Keys {
   let test = TestStore()
   var settings: Store { test.store }
 
+  @Test func `row 3: is a value object for every native type, and containers of them`() throws {
+    func check<Value: Storable & Equatable>(_ values: Value...) throws {
+      let handle = try settings.handle("\(Value.self)", of: Value.self)
+      #expect(handle.value == nil)
+      for value in values {
+        handle.value = value
+        #expect(try handle.get() == value)
+      }
+      handle << nil
+      #expect(handle.value == nil && test.takeReported().isEmpty)
+    }
+    try check(true, false)
+    try check(Int.min, -1, Int.max)
+    try check(Int8.min, Int8.max)
+    try check(Int16.min, Int16.max)
+    try check(Int32.min, Int32.max)
+    try check(Int64.min, Int64.max)
+    try check(UInt.min, UInt.max)
+    try check(UInt8.min, UInt8.max)
+    try check(UInt16.min, UInt16.max)
+    try check(UInt32.min, UInt32.max)
+    try check(UInt64.min, UInt64.max)
+    try check(Float.pi, -0.0, .greatestFiniteMagnitude)
+    try check(0.1, Double.infinity, .leastNonzeroMagnitude)
+    try check("", "\u{0}é👩‍👩‍👧")
+    try check(Data(), Data([0, 255]))
+    try check(Date(timeIntervalSinceReferenceDate: 0.25))
+    try check(#require(URL(string: "kept:any?scheme#of")), URL(filePath: "/tmp"))
+    try check(UUID())
+    try check([[1, 2], []], [[-3]])
+    try check(["a": [Date(timeIntervalSince1970: 1)], "": []])
+    try check([1, nil, 3], [])
+  }
+
   @Test func `row 4: reads and writes its key, and removing gives the default`() throws {
     let volume = try settings.handle(.volume)
     #expect(volume.value == 50 && volume.isDefault)
