@@ -79,7 +79,7 @@ import Testing
     }
     """
 
-  @Test func `wrong types and wrong values are refused, each with its reason, and nothing else is`() throws {
+  @Test func `row 19: wrong types and wrong values are refused, each with its reason, and nothing else is`() throws {
     try Compiler.check(Self.program)
   }
 }
