@@ -51,12 +51,7 @@ public final class Handle<Value: Sendable>: Sendable {
   ///
   /// Throws what a conversion throws, unchanged, and `wrongType` for a value of another type, which stays stored;
   /// `closed` if the store was closed or the handle destroyed.
-  public func get() throws -> Value {
-    try binding.checkAlive()
-    let result = Result { try source.value(in: store) }
-    try binding.checkAlive()
-    return try result.get()
-  }
+  @inlinable public func get() throws -> Value { try remembered() ?? read() }
 
   /// Writes the value; nil removes the key.
   ///
@@ -128,6 +123,14 @@ public final class Handle<Value: Sendable>: Sendable {
   }
 
   @usableFromInline var isAlive: Bool { !binding.isDestroyed }
+
+  /// Asks whether it was destroyed before and after: what was read in between may be another handle's.
+  @usableFromInline func read() throws -> Value {
+    try binding.checkAlive()
+    let result = Result { try source.value(in: store) }
+    try binding.checkAlive()
+    return try result.get()
+  }
 
   @usableFromInline func valueOrDefault() -> Value {
     do throws(StoreError) {
