@@ -50,7 +50,7 @@ extension Store {
   /// ```
   ///
   /// Keys that were used without a handle stay. It goes through all of them, and throws the first failure; a key that
-  /// failed is as before. In Python there are no handles: `settings.clear()`.
+  /// failed is as before. C and Python have no handles.
   public func destroyAll(except kept: Keys...) throws(StoreError) {
     let spared = Set(kept.compactMap { ($0 as? any NamedKey)?.checkedName })
     let handled = ownCompanion(HandledKeys.init).bindings.read { Array($0.values) }
