@@ -10,7 +10,7 @@ final class Inbox: Sendable {
   private let store: Store
   private let bell = TaskBell()
   // nil: there was nothing to subscribe to, and the error handler knows why.
-  private let subscription: Subscription?
+  let subscription: Subscription?
 
   init(_ scope: () throws(StoreError) -> Scope, of store: Store, initial: Bool) {
     self.store = store

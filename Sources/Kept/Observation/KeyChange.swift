@@ -37,7 +37,11 @@ extension Key {
     public var isInitial: Bool { event == .initial }
   }
 
-  /// What a change came from.
+  public typealias Event = KeptCore.Change.Event
+}
+
+extension KeptCore.Change {
+  /// What a change of a value came from.
   public enum Event: Sendable, Hashable {
     /// Nothing: it tells the value at the time of subscribing, and `old` equals `new`.
     case initial
@@ -61,7 +65,7 @@ extension Key.Change {
       (new, layer) = (key.defaultValue, nil)
       self.error = error
     }
-    event = Key.Event(of: change, isInitial: notice.origin == .initial)
+    event = .init(of: change, isInitial: notice.origin == .initial)
     if event == .initial {
       old = new
     } else {
@@ -74,7 +78,7 @@ extension Key.Change {
   }
 }
 
-extension Key.Event {
+extension Change.Event {
   fileprivate init(of change: Change, isInitial: Bool) {
     self =
       if isInitial { .initial } else if change.newLayer.hasValue { .set } else {

@@ -5,18 +5,22 @@ public import KeptCore
 
 extension Store {
   /// A value of a type that is stored as it is; nil leaves everything else to the ordinary way.
+  @inlinable @inline(__always)
+  func remembered<Value: Storable>(_ key: Key<Value>) -> Value? { remembered(key.bytes, as: Value.self) }
+
+  /// The same by the bytes of a key; `none` leaves everything to the ordinary way.
   // Each comparison is decided when the program is compiled.
   @inlinable @inline(__always)
-  func remembered<Value: Storable>(_ key: Key<Value>) -> Value? {
+  func remembered<Value>(_ key: PreparedBytes, as type: Value.Type) -> Value? {
     if Value.self == Int.self {
       var number: Int64 = 0
-      if readInt64(key.bytes, &number) { return Int(exactly: number) as? Value }
+      if readInt64(key, &number) { return Int(exactly: number) as? Value }
     } else if Value.self == Bool.self {
       var isOn = false
-      if readBool(key.bytes, &isOn) { return isOn as? Value }
+      if readBool(key, &isOn) { return isOn as? Value }
     } else if Value.self == Double.self {
       var number = 0.0
-      if readDouble(key.bytes, &number) { return number as? Value }
+      if readDouble(key, &number) { return number as? Value }
     }
     return nil
   }

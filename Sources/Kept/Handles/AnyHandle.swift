@@ -1,0 +1,86 @@
+// Handles of different types in one list.
+
+public import KeptCore
+
+/// A handle without its type: for a list of settings, or a page that shows them all.
+///
+/// `handle(of:)` gives it back. It is another name of the same handle, and shares label and observer with it.
+public struct AnyHandle: Sendable, CustomStringConvertible {
+  private let handle: any ErasableHandle
+
+  fileprivate init(_ handle: any ErasableHandle) { self.handle = handle }
+
+  /// The key's text.
+  public var key: String { handle.key }
+  /// The type of the value.
+  public var valueType: Any.Type { handle.valueType }
+  /// See ``Handle/label``.
+  public var label: String? {
+    get { handle.label }
+    nonmutating set { handle.label = newValue }
+  }
+  public var description: String { handle.description }
+
+  /// The value; see ``Handle/value``.
+  public var value: any Sendable { handle.erasedValue }
+  /// Reads the value; throws as ``Handle/get()``.
+  public func get() throws -> any Sendable { try handle.getErased() }
+  /// Writes the value; throws as ``Handle/set(_:)``, and `wrongType` for one of another type.
+  public func set(_ value: any Sendable) throws { try handle.setErased(value) }
+  /// See ``Handle/remove()``.
+  @discardableResult
+  public func remove() throws(StoreError) -> Bool { try handle.remove() }
+  /// See ``Handle/destroy()``.
+  public func destroy() throws(StoreError) { try handle.destroy() }
+  /// See ``Handle/isDestroyed``.
+  public var isDestroyed: Bool { handle.isDestroyed }
+
+  /// Calls `body` with the new value after each change; see ``Handle/observe(initial:queue:_:)``.
+  public func observe(
+    initial: Bool = false, _ body: @escaping @Sendable (any Sendable) -> Void
+  ) throws(StoreError) -> Subscription {
+    try handle.observeErased(initial: initial, body)
+  }
+
+  /// The handle with its type; nil if it is of another one.
+  public func handle<Value>(of type: Value.Type) -> Handle<Value>? { handle as? Handle<Value> }
+}
+
+extension Handle {
+  /// The handle without its type.
+  public func erased() -> AnyHandle { AnyHandle(self) }
+}
+
+private protocol ErasableHandle: AnyObject, Sendable, CustomStringConvertible {
+  var key: String { get }
+  var valueType: Any.Type { get }
+  var label: String? { get set }
+  var isDestroyed: Bool { get }
+  var erasedValue: any Sendable { get }
+  func getErased() throws -> any Sendable
+  func setErased(_ value: any Sendable) throws
+  func remove() throws(StoreError) -> Bool
+  func destroy() throws(StoreError)
+  func observeErased(
+    initial: Bool, _ body: @escaping @Sendable (any Sendable) -> Void
+  ) throws(StoreError) -> Subscription
+}
+
+extension Handle: ErasableHandle {
+  fileprivate var valueType: Any.Type { Value.self }
+  fileprivate var erasedValue: any Sendable { value }
+  fileprivate func getErased() throws -> any Sendable { try get() }
+
+  fileprivate func setErased(_ value: any Sendable) throws {
+    guard let value = value as? Value else {
+      throw StoreError(.wrongType, key: key, "is given \(type(of: value)), and its handle is of \(Value.self)")
+    }
+    try set(value)
+  }
+
+  fileprivate func observeErased(
+    initial: Bool, _ body: @escaping @Sendable (any Sendable) -> Void
+  ) throws(StoreError) -> Subscription {
+    try observe(initial: initial) { body($0.new) }
+  }
+}

@@ -1,0 +1,127 @@
+// A key that this process handles as one type: what all handles of the key share, and what destroying ends.
+
+import KeptCore
+import Synchronization
+
+/// Ties a key of an open location to a type, until it is destroyed.
+///
+/// Invariant: once ``destroy(_:)`` has removed what is stored, nothing is written through the binding any more, and
+/// whoever has read through it after that learns so from ``checkAlive()`` before the value is handed out.
+final class Binding: Sendable {
+  private enum Life { case bound, ending, destroyed }
+  private struct State {
+    var life = Life.bound
+    var writers = 0
+    // After how many forks the writers were counted: in a child those of the parent are gone.
+    var forks = Fork.count
+    var listeners: [Listener] = []
+
+    mutating func forgetVanished() {
+      guard forks != Fork.count else { return }
+      (forks, writers) = (Fork.count, 0)
+    }
+  }
+  private struct Listener { weak var subscription: Subscription? }
+
+  let key: KeyName
+  let type: BoundType
+  private let state = Monitor(State())
+  // For readers, who take no lock.
+  private let isOver = Atomic(false)
+
+  init(_ key: KeyName, _ type: BoundType) {
+    self.key = key
+    self.type = type
+  }
+
+  var isDestroyed: Bool { isOver.load(ordering: .acquiring) }
+
+  /// Throws if it was destroyed; readers ask after they have read.
+  func checkAlive() throws(StoreError) {
+    if isDestroyed { throw destroyed }
+  }
+
+  /// Runs `body`, which writes and calls no code of a user; destroying waits for it, or keeps it from being run.
+  func write<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
+    try enter()
+    defer { state.update { $0.writers -= 1 } }
+    return try body()
+  }
+
+  private func enter() throws(StoreError) {
+    let isBound = state.wait { state -> Bool? in
+      state.forgetVanished()
+      switch state.life {
+      case .ending: return nil
+      case .destroyed: return false
+      case .bound:
+        state.writers += 1
+        return true
+      }
+    }
+    guard isBound else { throw destroyed }
+  }
+
+  /// Ends a subscription when the key is destroyed; if that has happened, at once, and throws.
+  func end(_ subscription: Subscription) throws(StoreError) {
+    let isBound = state.update { state in
+      state.listeners.removeAll { $0.subscription == nil }
+      if state.life != .destroyed { state.listeners.append(Listener(subscription: subscription)) }
+      return state.life != .destroyed
+    }
+    if !isBound {
+      subscription.cancel()
+      throw destroyed
+    }
+  }
+
+  /// Destroys it once `remove` has removed what is stored; where that fails everything stays as it was.
+  func destroy(_ remove: () throws(StoreError) -> Void) throws(StoreError) {
+    let isFirst = state.wait { state -> Bool? in
+      guard state.life == .bound else { return state.life == .ending ? nil : false }
+      state.life = .ending
+      return true
+    }
+    guard isFirst else { throw destroyed }
+    state.wait { state -> Void? in
+      state.forgetVanished()
+      return state.writers == 0 ? () : nil
+    }
+    do throws(StoreError) { try remove() } catch {
+      state.update { $0.life = .bound }
+      throw error
+    }
+    isOver.store(true, ordering: .releasing)
+    let listeners = state.update { state in
+      state.life = .destroyed
+      defer { state.listeners = [] }
+      return state.listeners
+    }
+    for listener in listeners { listener.subscription?.cancel() }
+  }
+
+  private var destroyed: StoreError {
+    StoreError(.closed, key: key.text, "its handle was destroyed; make a new one to use the key again")
+  }
+}
+
+/// The type that a key is bound to: with or without nil it is the same.
+struct BoundType: Hashable, Sendable, CustomStringConvertible {
+  let id: ObjectIdentifier
+  let description: String
+
+  init(_ type: Any.Type) {
+    var type = type
+    while let optional = type as? any AnyOptional.Type { type = optional.wrapped }
+    id = ObjectIdentifier(type)
+    description = "\(type)"
+  }
+}
+
+private protocol AnyOptional {
+  static var wrapped: Any.Type { get }
+}
+
+extension Optional: AnyOptional {
+  fileprivate static var wrapped: Any.Type { Wrapped.self }
+}

@@ -1,0 +1,69 @@
+// Hearing of the changes of a handle: any number of observers, and one in a slot of the handle itself.
+
+public import Dispatch
+public import KeptCore
+
+extension Handle {
+  /// Calls `body` after each commit that changes the value, in the order of the commits, whoever made it.
+  ///
+  /// It is ``Store/observe(_:initial:_:)`` in the handle's type. A value that cannot be read comes as the default, with
+  /// the reason in ``Change/error``. Throws `closed` if the store was closed or the handle destroyed, which also ends
+  /// the subscription.
+  /// - Parameters:
+  ///   - initial: first deliver the present value, on this thread, before `observe` returns.
+  ///   - queue: where to call; nil: where the store calls, see ``Store/callbackQueue``.
+  /// - Returns: the token; dropping it ends the subscription.
+  public func observe(
+    initial: Bool = false, queue: DispatchQueue? = nil, _ body: @escaping @Sendable (Change) -> Void
+  ) throws(StoreError) -> Subscription {
+    try binding.checkAlive()
+    let call = calling(body)
+    let scope = Scope.key(binding.key)
+    let subscription =
+      if let queue { try store.observe(scope, initial: initial, queue: queue, call) } else {
+        try store.observe(scope, initial: initial, call)
+      }
+    try binding.end(subscription)
+    return subscription
+  }
+
+  /// The handle's own observer; nil: none.
+  ///
+  /// It is called for every later change of the value, whoever makes it, and held until it is replaced by another or
+  /// nil, ``invalidate()`` is called, or the handle is gone or destroyed. When the setter returns the one before is not
+  /// called any more. A failure to subscribe is told to the error handler. For more than one observer, and for the
+  /// initial value, there is ``observe(initial:queue:_:)``.
+  public var observer: (@Sendable (Change) -> Void)? {
+    get { slot.observer }
+    set {
+      slot.replace(by: newValue) { delivery in
+        report {
+          guard let newValue else { return }
+          try binding.checkAlive()
+          let (subscription, start) = try store.prepareToObserve(
+            .key(binding.key), initial: false, by: .by(delivery), afterLastCall: {}, calling(newValue))
+          start()
+          try binding.end(subscription)
+          slot.keep(subscription, for: delivery)
+        }
+      }
+    }
+  }
+
+  /// Where ``observer`` is called from now on; nil: where the store calls.
+  public var observerQueue: DispatchQueue? {
+    get { slot.queue }
+    set { slot.queue = newValue }
+  }
+
+  /// Takes the handle's own observer away.
+  public func invalidate() { observer = nil }
+
+  /// Does not hold the handle: else it would hold itself through its observer.
+  private func calling(_ body: @escaping @Sendable (Change) -> Void) -> @Sendable (Notice) -> Void {
+    let (source, texts) = (source, LayerTexts(of: binding.key, in: store))
+    return { notice in
+      if let change = source.change(in: notice, texts) { body(change) }
+    }
+  }
+}

@@ -1,0 +1,49 @@
+// How a store gives handles.
+
+public import KeptCore
+
+extension Store {
+  /// The handle of a key.
+  ///
+  /// Throws `typeConflict` if this process handles the key as another type, `invalid` for a key whose name is none, and
+  /// `closed`. `try?` gives nil instead.
+  /// - Parameters:
+  ///   - observer: what ``Handle/observer`` is from the start.
+  public func handle<Value: Storable>(
+    _ key: Key<Value>, observer: (@Sendable (Handle<Value>.Change) -> Void)? = nil
+  ) throws(StoreError) -> Handle<Value> {
+    let name = try key.keyName()
+    _ = try currentRevision()
+    let handle = Handle(KeySource(key: key), try bind(name, to: BoundType(Value.self)), in: self)
+    if let observer { handle.observer = observer }
+    return handle
+  }
+
+  /// The handle of a key by its text; nil where nothing is stored.
+  public func handle<Value: Storable>(_ name: String, of type: Value.Type) throws(StoreError) -> Handle<Value?> {
+    try handle(Key<Value?>(name))
+  }
+
+  /// The handle of a key whose values go through a transformer; nil where nothing is stored.
+  ///
+  /// ```swift
+  /// let frame: Handle<Frame?> = try settings.handle("window.frame", through: .json)
+  /// ```
+  ///
+  /// The key's type is what the transformer stores: `Data` in the example.
+  public func handle<Value, Stored: Storable>(
+    _ name: String, through transformer: Transformer<Value, Stored>
+  ) throws(StoreError) -> Handle<Value?> {
+    try handle(Key<Stored?>(name)).map(transformer)
+  }
+}
+
+extension Handle where Value: Storable {
+  /// The handle of a key; nil where ``Store/handle(_:observer:)`` would throw.
+  public convenience init?(_ key: Key<Value>, in store: Store) {
+    guard let name = try? key.keyName(), (try? store.currentRevision()) != nil,
+      let binding = try? store.bind(name, to: BoundType(Value.self))
+    else { return nil }
+    self.init(KeySource(key: key), binding, in: store)
+  }
+}

@@ -1,0 +1,78 @@
+// The one observer that a handle holds by itself, and the queue on which it is called.
+
+import Dispatch
+import KeptCore
+
+/// Holds an observer and its subscription until another takes the place.
+final class ObserverSlot<Value: Sendable>: Sendable {
+  typealias Observing = @Sendable (Handle<Value>.Change) -> Void
+
+  private struct State {
+    var observer: Observing?
+    var subscription: Subscription?
+    var delivery: QueueOfSlot?
+    var queue: DispatchQueue?
+  }
+  private let state = Monitor(State())
+  private let store: Store
+
+  init(_ store: Store) { self.store = store }
+
+  var observer: Observing? { state.read(\.observer) }
+
+  /// Where the observer is called; nil: where the store calls.
+  var queue: DispatchQueue? {
+    get { state.read(\.queue) }
+    set {
+      state.update { state in
+        state.queue = newValue
+        state.delivery?.queue = newValue
+      }
+    }
+  }
+
+  /// Ends the observer in place, and lets `subscribe` bring another.
+  func replace(by observer: Observing?, _ subscribe: (QueueOfSlot) -> Void) {
+    let (former, delivery) = state.update { state in
+      let (former, delivery) = (state.subscription, QueueOfSlot(store, state.queue))
+      (state.observer, state.subscription, state.delivery) = (observer, nil, delivery)
+      return (former, delivery)
+    }
+    former?.cancel()
+    subscribe(delivery)
+  }
+
+  /// Keeps a subscription for as long as the observer that it was made for is in place.
+  func keep(_ subscription: Subscription, for delivery: QueueOfSlot) {
+    let isInPlace = state.update { state in
+      guard state.delivery === delivery else { return false }
+      state.subscription = subscription
+      return true
+    }
+    if !isInPlace { subscription.cancel() }
+  }
+}
+
+/// Calls on a queue that may change between two calls.
+final class QueueOfSlot: Delivery {
+  private let chosen: Monitor<DispatchQueue?>
+  private weak let store: Store?
+
+  init(_ store: Store, _ queue: DispatchQueue?) {
+    self.store = store
+    chosen = Monitor(queue)
+  }
+
+  var queue: DispatchQueue? {
+    get { chosen.read { $0 } }
+    set { chosen.update { $0 = newValue } }
+  }
+
+  var fetchesMail: Bool { false }
+
+  func mailArrived(for observer: Observer) {
+    if let queue { return queue.async { observer.deliverNext() } }
+    // Whoever calls for the store; of a store that is gone there is nothing to tell.
+    (try? store?.chosen(.asOpened))?.mailArrived(for: observer)
+  }
+}

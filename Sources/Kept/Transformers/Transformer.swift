@@ -1,0 +1,64 @@
+// How a value becomes another one that can be stored, and is made of it again.
+
+import KeptCore
+
+/// A pair of conversions: from what a program uses to what is stored, and back.
+///
+/// ```swift
+/// let frame: Handle<Frame?> = try settings.handle("window.frame", through: .json)
+/// let celsius = Transformer<Double, Double>(transform: { $0 + 273.15 }, untransform: { $0 - 273.15 })
+/// ```
+///
+/// What either of them throws reaches the caller unchanged, and what is stored stays. They are called on the thread that
+/// reads, writes or observes, and never while a lock is held.
+public struct Transformer<Input: Sendable, Output: Sendable>: Sendable {
+  /// Makes what is stored.
+  public let transform: @Sendable (Input) throws -> Output
+  /// Makes the value of what is stored.
+  public let untransform: @Sendable (Output) throws -> Input
+
+  public init(
+    transform: @escaping @Sendable (Input) throws -> Output, untransform: @escaping @Sendable (Output) throws -> Input
+  ) {
+    self.transform = transform
+    self.untransform = untransform
+  }
+
+  /// One after the other: what this one makes goes through the next, and what is stored comes back in reverse.
+  public func appending<Next>(_ next: Transformer<Output, Next>) -> Transformer<Input, Next> {
+    Transformer<Input, Next>(
+      transform: { try next.transform(try transform($0)) },
+      untransform: { try untransform(try next.untransform($0)) })
+  }
+
+  /// Your own encoder and decoder.
+  public static func custom(
+    encode: @escaping @Sendable (Input) throws -> Output, decode: @escaping @Sendable (Output) throws -> Input
+  ) -> Transformer {
+    Transformer(transform: encode, untransform: decode)
+  }
+
+  /// The same for each element of an array; one that fails fails the array.
+  public static func elements<Element, Stored>(
+    _ element: Transformer<Element, Stored>
+  ) -> Transformer where Input == [Element], Output == [Stored] {
+    Transformer(
+      transform: { try $0.map(element.transform) }, untransform: { try $0.map(element.untransform) })
+  }
+}
+
+extension Transformer where Input: RawRepresentable, Output == Input.RawValue {
+  /// An enum, or another type with a raw value, by that value.
+  ///
+  /// Reading throws `wrongType` for one that the type does not know, such as a case of a newer version.
+  public static var rawValue: Transformer {
+    Transformer(
+      transform: { $0.rawValue },
+      untransform: { raw in
+        guard let value = Input(rawValue: raw) else {
+          throw StoreError(.wrongType, "holds a \(Output.self) that is no \(Input.self)")
+        }
+        return value
+      })
+  }
+}

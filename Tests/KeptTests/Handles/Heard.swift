@@ -1,0 +1,32 @@
+// What observers of handles were told, in the order in which they were told it.
+
+import Kept
+import Synchronization
+import Testing
+
+/// Notes that a test can wait for.
+struct Heard<Element: Sendable> {
+  /// For the observer to call.
+  let note: @Sendable (Element) -> Void
+  private var notes: AsyncStream<Element>.Iterator
+
+  init() {
+    let (stream, feed) = AsyncStream.makeStream(of: Element.self)
+    note = { feed.yield($0) }
+    notes = stream.makeAsyncIterator()
+  }
+
+  /// The notes that come next.
+  mutating func take(_ count: Int = 1) async throws -> [Element] {
+    var taken: [Element] = []
+    while taken.count < count { taken.append(try #require(await notes.next(isolation: #isolation))) }
+    return taken
+  }
+}
+
+/// Notes that a test looks at when nothing more can come.
+final class HeardNotes<Element: Sendable>: Sendable {
+  private let values = Mutex<[Element]>([])
+  func add(_ value: Element) { values.withLock { $0.append(value) } }
+  var all: [Element] { values.withLock { $0 } }
+}
