@@ -71,7 +71,8 @@ extension Store {
     return try observation.host()
   }
 
-  private func chosen(_ delivery: DeliveryChoice) throws(StoreError) -> any Delivery {
+  /// Who it is.
+  package func chosen(_ delivery: DeliveryChoice) throws(StoreError) -> any Delivery {
     switch delivery {
     case .by(let delivery): delivery
     case .asOpened: if options.isHostDriven { try hostDelivery() } else { observation.ordinary ?? observation.library }

@@ -12,6 +12,7 @@ final class SharedStore: Sendable {
   let local: Unmanaged<LocalStorage>?
   let feed: Feed
   let watcher: Watcher
+  let companion = Companion()
   private let isWitnessed: Bool
 
   init(_ storage: any Storage) {

@@ -15,6 +15,7 @@ public final class Store: SettingsAccess {
   // Only who wrote something has something to sync when it closes.
   private let hasWritten = Atomic<Bool>(false)
   let layering: Layering
+  let companion = Companion()
   package let observation: StoreObservation
 
   private init(

@@ -25,7 +25,10 @@ protocol ForkAware: AnyObject, Sendable {
   func afterForkInChild()
 }
 
-enum Fork {
+package enum Fork {
+  /// How many forks lie between this process and the one in which the library was first used.
+  package static var count: UInt64 { gate.forks }
+
   /// The gate of this process; the handlers are installed with it.
   static let gate: ForkGate = {
     pthread_atfork({ Fork.prepare() }, { Fork.finishInParent() }, { Fork.finishInChild() })

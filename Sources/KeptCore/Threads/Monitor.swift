@@ -73,7 +73,7 @@ package final class Monitor<State>: @unchecked Sendable {
   }
 
   /// Waits until `body` gives a result; it is asked now, and again after each change.
-  func wait<Result>(until body: (inout State) -> Result?) -> Result {
+  package func wait<Result>(until body: (inout State) -> Result?) -> Result {
     lock()
     defer { unlock() }
     while true {
