@@ -15,6 +15,21 @@ import Testing
     struct Frame: Codable, Storable { var x = 0 }
     enum Theme: String, Storable { case system, dark }
 
+    struct Login: SettingsGroup {
+      enum Keys: String, GroupKey { case name }
+      let store: Store
+    }
+    struct Launch: LaunchArgumentEncodable {
+      @ArgumentOverride(.volume) var volume: Int?
+      @ArgumentOverride(.volume) var text = "loud"          //! Int
+      @ArgumentOverride("plain") var plain = Plain()        //! conform to 'Storable'
+    }
+    func group(_ login: Login, _ stored: TypedStore<Frame>) throws { //! 'KeyedStorable'
+      try login.set("Ada", forKey: .name)
+      try login.set(Plain(), forKey: .name)                 //! 'Storable'
+      try login.set("Ada", forKey: .surname)                //! no member 'surname'
+    }
+
     extension Keys {
       static let volume = Key("audio.volume", default: 50)
       static let theme = Key("theme", default: Theme.system)
@@ -38,21 +53,6 @@ import Testing
       static let long = Key<Int?>("n", .length(1...2))            //! static method 'length'
       static let chosing = Key<Int?>("n", .choices(["x"]))        //! 'String'
       static let truth = Key<Bool?>("n", .minimum(false))         //! static method 'minimum'
-    }
-
-    struct Login: SettingsGroup {
-      enum Keys: String, GroupKey { case name }
-      let store: Store
-    }
-    struct Launch: LaunchArgumentEncodable {
-      @ArgumentOverride(.volume) var volume: Int?
-      @ArgumentOverride(.volume) var text = "loud"          //! Int
-      @ArgumentOverride("plain") var plain = Plain()        //! conform to 'Storable'
-    }
-    func group(_ login: Login, _ stored: TypedStore<Frame>) throws { //! 'KeyedStorable'
-      try login.set("Ada", forKey: .name)
-      try login.set(Plain(), forKey: .name)                 //! 'Storable'
-      try login.set("Ada", forKey: .surname)                //! no member 'surname'
     }
 
     func elsewhere(_ sendable: some Sendable) {}
