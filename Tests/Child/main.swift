@@ -1,5 +1,5 @@
 // Opens the store given as its argument, and does what the lines on its standard input ask, words divided by tabs:
-// With `--as-nobody` it gives up the rights of root first.
+// With `--as-nobody` it gives up the rights of root first; with `--with-arguments` its own arguments are a layer.
 //   get KEY · set KEY JSON · remove KEY · revision
 //   layer PATH · watch PATH · hear · use-up-descriptors · watch-across-fork PATH
 // It answers each with a line: the value as JSON, "absent", "ok", a number, or the error.
@@ -32,7 +32,9 @@ func answer(_ words: [String], _ store: Store) throws -> String {
 if CommandLine.arguments.contains("--as-nobody"), geteuid() == 0 {
   guard setgroups(0, nil) == 0, setgid(65534) == 0, setuid(65534) == 0 else { exit(3) }
 }
-let store = try Store.open(CommandLine.arguments[1])
+let layered = CommandLine.arguments.contains("--with-arguments")
+let options = StoreOptions(arguments: layered ? CommandLine.arguments : nil)
+let store = try Store.open(CommandLine.arguments[1], options: options)
 while let line = readLine() {
   let words = line.split(separator: "\t").map(String.init)
   do { print(try answer(words, store)) } catch { print(error) }

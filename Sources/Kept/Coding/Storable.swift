@@ -4,8 +4,9 @@ public import KeptCore
 
 /// A type that a key can have.
 ///
-/// Bool, the integers, Double, Float, String, Data, Date, URL and UUID are Storable; so are optionals, arrays, and
-/// dictionaries with String keys, of Storable types. Your own types say so and need no more:
+/// Bool, the integers, Double, Float, Decimal, String, Substring, Data, Date, URL and UUID are Storable; so are
+/// optionals, arrays, sets, ranges, and dictionaries with String keys, of Storable types. Your own types say so and
+/// need no more:
 ///
 /// ```swift
 /// struct Frame: Codable, Storable { var x, y, width, height: Double }   // an object in C and Python

@@ -15,6 +15,21 @@ import Testing
     struct Frame: Codable, Storable { var x = 0 }
     enum Theme: String, Storable { case system, dark }
 
+    struct Login: SettingsGroup {
+      enum Keys: String, GroupKey { case name }
+      let store: Store
+    }
+    struct Launch: LaunchArgumentEncodable {
+      @ArgumentOverride(.volume) var volume: Int?
+      @ArgumentOverride(.volume) var text = "loud"          //! Int
+      @ArgumentOverride("plain") var plain = Plain()        //! conform to 'Storable'
+    }
+    func group(_ login: Login, _ stored: TypedStore<Frame>) throws { //! 'KeyedStorable'
+      try login.set("Ada", forKey: .name)
+      try login.set(Plain(), forKey: .name)                 //! 'Storable'
+      try login.set("Ada", forKey: .surname)                //! no member 'surname'
+    }
+
     extension Keys {
       static let volume = Key("audio.volume", default: 50)
       static let theme = Key("theme", default: Theme.system)
@@ -23,6 +38,9 @@ import Testing
       static let plain = Key("plain", default: Plain())     //! 'Plain' conform to 'Storable'
       static let plains = Key("n", default: [Plain()])      //! 'Plain' conform to 'Storable'
       static let numbered = Key("n", default: [1: 2])       //! dictionary key type 'String'
+      static let letters = Key<Set<Character>?>("n")         //! 'Character' conform to 'Storable'
+      static let plainRange = Key<Range<Character>?>("n")    //! 'Character' conform to 'Storable'
+      static let anything = Key<[String: Any]?>("n")         //! 'Any'
       static let required = Key<Int>("n")                   //! be equivalent
       static let bounded = Key("n", default: 50, .range(0...100), .minimum(1), summary: "How loud")
       static let share = Key("n", default: 0.5, .range(0...1))

@@ -40,10 +40,11 @@ final class OtherProcess {
   private let questions = Pipe()
   private let answers = Pipe()
 
-  init(opening location: String) throws {
+  /// - Parameter settings: arguments that are a layer of its store.
+  init(opening location: String, settings: [String] = []) throws {
     let tests = URL(fileURLWithPath: try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))
     process.executableURL = tests.deletingLastPathComponent().appendingPathComponent("kept-test-child")
-    process.arguments = [location]
+    process.arguments = [location] + (settings.isEmpty ? [] : ["--with-arguments"] + settings)
     process.standardInput = questions
     process.standardOutput = answers
     try process.run()

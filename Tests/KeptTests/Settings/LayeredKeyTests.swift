@@ -107,7 +107,7 @@ final class LayeredStore: Sendable {
       #expect(try settings.value(for: Key<Bool?>("on")) == true)
       #expect(try settings.value(for: Key<String?>("on")) == "YES")
       #expect(try settings.value(for: Key<Bool?>("off")) == false)
-      #expect(try settings.value(for: Key("real", default: 0.5)) == 7)
+      #expect(try settings.value(for: Key<Double>("real", default: 0.5)) == 7)
       #expect(try settings.value(for: Key("theme", default: Theme.system)) == .dark)
       #expect(try settings.value(for: Key("level", default: Level.low)) == .high)
       #expect(try settings.value(for: Key<Date?>("date")) == date)

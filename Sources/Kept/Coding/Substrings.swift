@@ -1,0 +1,11 @@
+// How a part of a text is stored: as that text. The text around it is not kept.
+
+public import KeptCore
+
+extension Substring: Storable {
+  public init(stored value: Value) throws(StoreError) { self.init(try String(stored: value)) }
+
+  public func stored() -> Value { .string(String(self)) }
+
+  public static var schema: Schema? { .string }
+}

@@ -1,0 +1,27 @@
+// Which group has a key: the first one that uses it, for as long as the process has the location open.
+
+import KeptCore
+
+/// The keys that groups have used at one location.
+final class GroupClaims: Sendable {
+  private let owners = Monitor<[KeyName: any SettingsGroup.Type]>([:])
+
+  /// Lets a group use a key.
+  ///
+  /// Throws `typeConflict` if another has it. Of two threads that come at once, one is first.
+  func claim(_ key: KeyName, for group: any SettingsGroup.Type) throws(StoreError) {
+    let owner = owners.update { owners in
+      let owner = owners[key] ?? group
+      owners[key] = owner
+      return owner
+    }
+    guard owner == group else {
+      throw StoreError(
+        .typeConflict, key: key.text,
+        """
+        is a key of the group \(String(reflecting: owner)), and \(String(reflecting: group)) asks for it too; give one \
+        of them a namespace, or its key another raw value
+        """)
+    }
+  }
+}

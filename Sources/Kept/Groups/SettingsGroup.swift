@@ -1,0 +1,55 @@
+// Settings whose keys are the cases of an enum: what a group is, and under which names its keys are stored.
+
+public import KeptCore
+
+/// Settings that belong together, with the cases of an enum as their keys.
+///
+/// ```swift
+/// struct LoginSettings: SettingsGroup {
+///   enum Keys: String, GroupKey { case userName, loginDate }
+///   let store: Store
+/// }
+///
+/// let login = LoginSettings(store: settings)
+/// try login.set("Tom", forKey: .userName)       // the key "userName"
+/// try login.string(forKey: .userName)           // "Tom"
+/// ```
+///
+/// A key belongs to one group: where two group types use one key of the same location in a process, the later one gets a
+/// `typeConflict` whatever is stored there, until all stores on the location are closed. A ``namespace`` keeps the
+/// names of groups apart.
+public protocol SettingsGroup: Sendable {
+  associatedtype Keys: GroupKey
+
+  /// Where the settings are.
+  var store: Store { get }
+
+  /// What stands before the names of all keys, with a dot behind it: with `"login"`, `userName` is `"login.userName"`.
+  ///
+  /// nil by default: the names are as the enum says.
+  static var namespace: String? { get }
+}
+
+/// The keys of a ``SettingsGroup``: an enum with text as raw values.
+public protocol GroupKey: RawRepresentable<String>, Sendable {
+  /// The name under which the key is stored, before the group's namespace; the raw value by default.
+  var uniqueValue: String { get }
+}
+
+extension GroupKey {
+  public var uniqueValue: String { rawValue }
+}
+
+extension SettingsGroup {
+  public static var namespace: String? { nil }
+
+  /// The key as it is in the store, for all that a store can do with it: observe it, declare it, write it in a
+  /// transaction.
+  ///
+  /// Throws `typeConflict` if another group has it, and `invalid` if its name is none.
+  public func key<Value: Storable>(_ key: Keys, as type: Value.Type = Value.self) throws(StoreError) -> Key<Value?> {
+    let name = try KeyName(Self.namespace.map { "\($0).\(key.uniqueValue)" } ?? key.uniqueValue)
+    try store.sharedCompanion { GroupClaims() }.claim(name, for: Self.self)
+    return Key(name.text)
+  }
+}

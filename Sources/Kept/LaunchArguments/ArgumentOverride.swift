@@ -1,0 +1,75 @@
+// A property that becomes an argument of a program that is to be started.
+
+public import KeptCore
+
+/// A property whose value a started program finds under a key, whatever is stored.
+///
+/// ```swift
+/// struct PlayerLaunch: LaunchArgumentEncodable {
+///   @ArgumentOverride(.volume) var volume = 30             // always
+///   @ArgumentOverride(.theme) var theme: Theme?            // only when it is set
+///   @ArgumentOverride("debug.trace") var trace: Bool?      // without a Key
+/// }
+/// ```
+///
+/// nil is no argument. A copy of the struct has properties of its own.
+@propertyWrapper
+public struct ArgumentOverride<Value: Sendable>: Sendable {
+  public var wrappedValue: Value
+  /// The name of the key.
+  public let key: String
+  private let write: @Sendable (Value) throws(StoreError) -> KeptCore.Value
+
+  /// The key and the value as it is now.
+  public var projectedValue: any ArgumentOverriding { self }
+
+  /// A property with a key of its type; an optional one is nil by itself.
+  public init(wrappedValue: Value, _ key: Key<Value>) where Value: Storable {
+    self.init(wrappedValue, key.name) { value throws(StoreError) in try key.write(value) }
+  }
+
+  /// An optional property with a key that is optional as well.
+  public init<Wrapped: Storable>(_ key: Key<Value>) where Value == Wrapped? { self.init(wrappedValue: nil, key) }
+
+  /// An optional property with a key that is not.
+  public init<Wrapped: Storable>(wrappedValue: Value = nil, _ key: Key<Wrapped>) where Value == Wrapped? {
+    self.init(wrappedValue, key.name) { value throws(StoreError) in
+      guard let value else { return .null }
+      return try key.write(value)
+    }
+  }
+
+  /// A property with the name of a key.
+  public init(wrappedValue: Value, _ name: String) where Value: Storable {
+    self.init(wrappedValue, name) { value throws(StoreError) in try value.stored() }
+  }
+
+  /// An optional property with the name of a key.
+  public init<Wrapped: Storable>(_ name: String) where Value == Wrapped? { self.init(wrappedValue: nil, name) }
+
+  private init(
+    _ value: Value, _ key: String, _ write: @escaping @Sendable (Value) throws(StoreError) -> KeptCore.Value
+  ) {
+    wrappedValue = value
+    self.key = key
+    self.write = write
+  }
+}
+
+extension ArgumentOverride: ArgumentOverriding {
+  public func overridingValue() throws(StoreError) -> KeptCore.Value? {
+    let value = try write(wrappedValue)
+    return value == .null ? nil : value
+  }
+}
+
+/// A key, and the value that a started program is to find under it.
+public protocol ArgumentOverriding: Sendable {
+  /// The name of the key.
+  var key: String { get }
+
+  /// The value; nil: the key is left alone.
+  ///
+  /// Throws `invalid` if the store has no value for it.
+  func overridingValue() throws(StoreError) -> Value?
+}

@@ -1,0 +1,59 @@
+// Settings for a program that is about to be started, as its arguments.
+
+public import KeptCore
+
+/// The arguments with which a program finds settings of your choice, whatever is stored.
+///
+/// ```swift
+/// var launch = LaunchArguments()
+/// try launch.set(8, for: .level)
+/// try launch.set("Ada", for: .userName)
+/// player.arguments = launch.arguments     // -CurrentLevel <integer>8</integer> -UserName <string>Ada</string>
+/// ```
+///
+/// A program reads them that opens its store with `StoreOptions(arguments: CommandLine.arguments)`, and so does one that
+/// reads Foundation's argument domain. Values are written as elements of an XML property list: a number stays a number,
+/// also a negative one, and a text a text. Of a date the fraction of a second is cut off, and `-0.0` becomes 0.
+///
+/// In C and Python the arguments are written by hand: `-audio.volume 30`.
+public struct LaunchArguments: Sendable, Hashable {
+  private struct Pair: Sendable, Hashable {
+    let key: ExactString
+    let fragment: String
+  }
+
+  private var pairs: [Pair] = []
+
+  public init() {}
+
+  /// The keys and their values in turn, in the order in which the keys were last set.
+  public var arguments: [String] { pairs.flatMap { ["-" + $0.key.text, $0.fragment] } }
+
+  /// Sets a key; nil takes it out.
+  ///
+  /// Throws `invalid` for a value that no store, or no argument, can hold, and for a key such as `5`: `-5` is a number
+  /// on a command line.
+  public mutating func set<Value: Storable>(_ value: Value, for key: Key<Value>) throws(StoreError) {
+    try put(try key.write(value), for: try key.keyName())
+  }
+
+  /// Sets the key of a name; nil takes it out.
+  ///
+  /// Throws `invalid` as ``set(_:for:)`` does.
+  public mutating func set(_ value: some Storable, forKey name: String) throws(StoreError) {
+    do { try put(try value.stored(), for: try KeyName(name)) } catch { throw error.about(name) }
+  }
+
+  mutating func put(_ value: Value, for key: KeyName) throws(StoreError) {
+    if value == .null { return pairs.removeAll { $0.key == key.exact } }
+    do throws(StoreError) {
+      let fragment = try PropertyListElement.text(of: try value.checked(for: key))
+      // Asked of the reader itself, what is an argument to it.
+      guard ArgumentLayer(["-" + key.text, fragment]).values[key] != nil else {
+        throw StoreError(.invalid, "cannot be an argument: it would be read as a number; use another key")
+      }
+      pairs.removeAll { $0.key == key.exact }
+      pairs.append(Pair(key: key.exact, fragment: fragment))
+    } catch { throw error.about(key.text) }
+  }
+}
