@@ -55,7 +55,8 @@ extension Key.Change {
   init?(in notice: Notice, of key: Key<Value>, _ texts: LayerTexts) {
     guard let change = notice.changes.first else { return nil }
     do throws(StoreError) {
-      (new, layer) = (try key.read(change.new, in: texts.store, from: change.newLayer, texts[change.newLayer]), change.newLayer)
+      new = try key.read(change.new, in: texts.store, from: change.newLayer, texts[change.newLayer])
+      layer = change.newLayer
       error = nil
     } catch {
       (new, layer) = (key.defaultValue(in: texts.store), nil)
