@@ -26,17 +26,18 @@ package final class LazyDefault<Value: Sendable>: Sendable {
       self.mark.load(ordering: .acquiring) == mark ? value : nil
     }
 
-    func serve(_ newOwner: StoreIdentity.Mark, _ newValue: Value) {
+    /// Takes the value of a new store, and gives back that of the one that is gone.
+    func serve(_ newOwner: StoreIdentity.Mark, _ newValue: Value) -> Value {
       mark.store(nil, ordering: .sequentiallyConsistent)
+      let former = value
       value = newValue
       // The former owner's address may be given away from here on.
       owner = newOwner
       mark.store(address(of: newOwner), ordering: .releasing)
+      return former
     }
   }
 
-  // Which thread evaluates it for which store.
-  private let evaluating = Monitor<[UnsafeRawPointer: UInt]>([:])
   private let newest = Atomic<Unmanaged<Node>?>(nil)
   private let make: @Sendable () -> Value
   private let patience: Int64
@@ -64,15 +65,16 @@ package final class LazyDefault<Value: Sendable>: Sendable {
   /// Then, and where the default reads its own key, it is evaluated again, and the first result counts.
   package func value(for store: StoreIdentity) -> Value {
     let mark = address(of: store.mark)
+    let evaluation = Evaluation(of: ObjectIdentifier(self), for: mark)
     if let value = known(mark) { return value }
     let thread = LibraryThread.current
-    let others: Value?? = evaluating.wait(milliseconds: patience) { evaluating in
+    let others: Value?? = evaluations.wait(milliseconds: patience) { evaluating in
       if let value = known(mark) { return .some(value) }
-      guard evaluating[mark, default: thread] == thread else { return nil }
-      evaluating[mark] = thread
+      guard evaluating[evaluation, default: thread] == thread else { return nil }
+      evaluating[evaluation] = thread
       return .some(nil)
     }
-    return others.flatMap { $0 } ?? publish(make(), for: store)
+    return others.flatMap { $0 } ?? publish(make(), for: store, evaluation)
   }
 
   private func known(_ mark: UnsafeRawPointer) -> Value? {
@@ -85,18 +87,18 @@ package final class LazyDefault<Value: Sendable>: Sendable {
   }
 
   /// Makes a value known, unless there is one.
-  private func publish(_ value: Value, for store: StoreIdentity) -> Value {
-    evaluating.update { evaluating in
-      evaluating[address(of: store.mark)] = nil
-      if let first = known(address(of: store.mark)) { return first }
-      if let free = freeNode() {
-        free.serve(store.mark, value)
-      } else {
-        let node = Node(value, of: store.mark, next: newest.load(ordering: .acquiring))
-        newest.store(Unmanaged.passRetained(node), ordering: .releasing)
-      }
-      return value
+  private func publish(_ value: Value, for store: StoreIdentity, _ evaluation: Evaluation) -> Value {
+    let (valid, former): (Value, Value?) = evaluations.update { evaluating in
+      evaluating[evaluation] = nil
+      if let first = known(evaluation.mark) { return (first, nil) }
+      if let free = freeNode() { return (value, free.serve(store.mark, value)) }
+      let node = Node(value, of: store.mark, next: newest.load(ordering: .acquiring))
+      newest.store(Unmanaged.passRetained(node), ordering: .releasing)
+      return (value, nil)
     }
+    // What ends here may be an object with code of its own, for which no lock may be held.
+    _ = consume former
+    return valid
   }
 
   private func freeNode() -> Node? {
@@ -105,6 +107,20 @@ package final class LazyDefault<Value: Sendable>: Sendable {
     return place?.takeUnretainedValue()
   }
 }
+
+/// A default that a thread evaluates for a store.
+private struct Evaluation: Hashable, @unchecked Sendable {
+  let lazyDefault: ObjectIdentifier
+  // An address to compare, and never to look at.
+  let mark: UnsafeRawPointer
+
+  init(of lazyDefault: ObjectIdentifier, for mark: UnsafeRawPointer) {
+    (self.lazyDefault, self.mark) = (lazyDefault, mark)
+  }
+}
+
+// Which thread is at it; one table for all keys, as it is empty nearly always.
+private let evaluations = Monitor<[Evaluation: UInt]>([:])
 
 private func address(of mark: StoreIdentity.Mark) -> UnsafeRawPointer {
   UnsafeRawPointer(Unmanaged.passUnretained(mark).toOpaque())
