@@ -49,7 +49,7 @@ private final class Shared: Sendable {
   init(store: Store) { volume = Setting(.volume, in: store) }
 }
 
-@Suite struct `row 26: a property that is a setting` {
+@Suite(.timeLimit(.minutes(1))) struct `row 26: a property that is a setting` {
   let test = TestStore()
   var settings: Store { test.store }
 
