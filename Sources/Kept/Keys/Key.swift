@@ -1,14 +1,15 @@
 // What a key is: a name, the type of its value, and what to read where nothing is stored.
 
-import KeptCore
+public import KeptCore
 
 /// A key with the type of its value.
 ///
 /// List keys in an extension of ``Keys``. Type, constraints, summary and `secret` hold for every process and language
 /// once the key is declared in the store: `settings.declare(.volume)`.
 ///
-/// The default is not stored. It is evaluated when it is needed, on the thread that reads, and never while a lock is
-/// held: it may read a store itself. A default that is registered, or that the key is declared with, comes before it.
+/// The default is evaluated when it is needed, once for each open store, on the thread that reads, and never while a
+/// lock is held: it may read a store itself. It is not stored unless `persistDefault` asks for it. A default that is
+/// registered, or that the key is declared with, comes before it.
 public final class Key<Value: Storable>: Keys, @unchecked Sendable {
   /// The name under which the value is stored: 1 to 1024 bytes of UTF-8 without NUL, compared byte by byte.
   ///
@@ -19,20 +20,24 @@ public final class Key<Value: Storable>: Keys, @unchecked Sendable {
   private let checked: Result<PreparedKey, StoreError>
   /// What the index finds the key by; `none` for a name that is no key.
   @usableFromInline let bytes: PreparedBytes
-  private let makeDefault: @Sendable () -> Value
+  private let lazyDefault: LazyDefault<Value>
   let description: KeyDescription
+  /// When a read stores the default.
+  public let persistDefault: PersistDefault
 
   /// A key that reads as `default` where nothing is stored.
   /// - Parameters:
   ///   - constraints: what its values must be, such as `.range(0...100)`.
   ///   - summary: what it is for, in a line.
   ///   - secret: its values are for no log, error or dump.
+  ///   - persistDefault: when a read stores the default.
   public convenience init(
     _ name: String, default makeDefault: @autoclosure @escaping @Sendable () -> Value,
-    _ constraints: Constraint<Value>..., summary: String? = nil, secret: Bool = false
+    _ constraints: Constraint<Value>..., summary: String? = nil, secret: Bool = false,
+    persistDefault: PersistDefault = .never
   ) {
     let description = KeyDescription(rules: constraints.map { $0.rule }, summary: summary, isSecret: secret)
-    self.init(name, description, makeDefault)
+    self.init(name, description, persistDefault, makeDefault)
   }
 
   /// A key that reads as nil where nothing is stored.
@@ -42,19 +47,35 @@ public final class Key<Value: Storable>: Keys, @unchecked Sendable {
     _ name: String, _ constraints: Constraint<Wrapped>..., summary: String? = nil, secret: Bool = false
   ) where Value == Wrapped? {
     let description = KeyDescription(rules: constraints.map { $0.rule }, summary: summary, isSecret: secret)
-    self.init(name, description) { nil }
+    self.init(name, description, .never) { nil }
   }
 
-  private init(_ name: String, _ description: KeyDescription, _ makeDefault: @escaping @Sendable () -> Value) {
+  /// The same key with another default.
+  convenience init(
+    _ key: Key, default makeDefault: @escaping @Sendable () -> Value, persistDefault: PersistDefault? = nil
+  ) {
+    self.init(key.name, key.description, persistDefault ?? key.persistDefault, makeDefault)
+  }
+
+  private init(
+    _ name: String, _ description: KeyDescription, _ persistDefault: PersistDefault,
+    _ makeDefault: @escaping @Sendable () -> Value
+  ) {
     self.name = name
     self.description = description
-    self.makeDefault = makeDefault
+    self.persistDefault = persistDefault
+    lazyDefault = LazyDefault(makeDefault)
     checked = Result { () throws(StoreError) in PreparedKey(try KeyName(name)) }
     bytes = (try? checked.get())?.prepared ?? .none
   }
 
-  /// What the key reads as where nothing is stored.
-  public var defaultValue: Value { makeDefault() }
+  /// What the key reads as where a store has nothing; evaluated once for each store.
+  public func defaultValue(in store: Store) -> Value { defaultValue(in: store.identity) }
+
+  func defaultValue(in store: StoreIdentity) -> Value { lazyDefault.value(for: store) }
+
+  /// The default as it is now, evaluated anew: what the key is declared with.
+  public var defaultValue: Value { lazyDefault.evaluate() }
 
   /// The name, checked once.
   func keyName() throws(StoreError) -> KeyName { try checked.get().name }
@@ -66,8 +87,10 @@ public final class Key<Value: Storable>: Keys, @unchecked Sendable {
   /// Reads what a layer has for the key; errors name the key.
   ///
   /// A text of the command line or the environment is read as what the key asks for.
-  func read(_ found: KeptCore.Value?, from layer: Layer? = nil, _ text: TextValue? = nil) throws(StoreError) -> Value {
-    guard let found else { return defaultValue }
+  func read(
+    _ found: KeptCore.Value?, in store: StoreIdentity, from layer: Layer? = nil, _ text: TextValue? = nil
+  ) throws(StoreError) -> Value {
+    guard let found else { return defaultValue(in: store) }
     do throws(StoreError) { return try Value(stored: found) } catch {
       for candidate in text?.candidates ?? [] {
         do throws(StoreError) { return try Value(stored: candidate) } catch { continue }

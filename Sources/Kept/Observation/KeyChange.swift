@@ -59,17 +59,19 @@ extension Key.Change {
   init?(in notice: Notice, of key: Key<Value>, _ texts: LayerTexts) {
     guard let change = notice.changes.first else { return nil }
     do throws(StoreError) {
-      (new, layer) = (try key.read(change.new, from: change.newLayer, texts[change.newLayer]), change.newLayer)
+      new = try key.read(change.new, in: texts.store, from: change.newLayer, texts[change.newLayer])
+      layer = change.newLayer
       error = nil
     } catch {
-      (new, layer) = (key.defaultValue, nil)
+      (new, layer) = (key.defaultValue(in: texts.store), nil)
       self.error = error
     }
     event = .init(of: change, isInitial: notice.origin == .initial)
     if event == .initial {
       old = new
     } else {
-      old = (try? key.read(change.old, from: change.oldLayer, texts[change.oldLayer])) ?? key.defaultValue
+      let read = try? key.read(change.old, in: texts.store, from: change.oldLayer, texts[change.oldLayer])
+      old = read ?? key.defaultValue(in: texts.store)
     }
     revisions = notice.revisions
     origin = notice.origin
@@ -92,13 +94,15 @@ extension Layer? {
   fileprivate var hasValue: Bool { map { $0 > .registered } ?? false }
 }
 
-/// What the layers of text have for a key: a change tells a value of its own choice.
+/// What the layers of text have for a key, a change tells a value of its own choice; and whose defaults it reads as.
 struct LayerTexts: Sendable {
   private let arguments: TextValue?
   private let environment: TextValue?
+  let store: StoreIdentity
 
   init(of key: KeyName, in store: Store) {
     (arguments, environment) = (store.text(of: key, in: .arguments), store.text(of: key, in: .environment))
+    self.store = store.identity
   }
 
   subscript(layer: Layer?) -> TextValue? {

@@ -82,21 +82,26 @@ extension SettingsAccess {
 
   @usableFromInline func storedOrDefault<Value: Storable>(_ key: Key<Value>) throws(StoreError) -> Value {
     if let found = known(key) {
-      do throws(StoreError) { return try key.read(found) } catch { /* The layers know more of it. */  }
+      do throws(StoreError) { return try key.read(found, in: store.identity) } catch { /* The layers know more. */  }
     }
-    return try key.read(try resolved(try key.keyName()))
+    let found = try resolved(try key.keyName())
+    return found.value == nil && key.persistDefault.whenAbsent ? persistedDefault(key) : try key.read(found, in: store)
   }
 
   /// What the subscript reads.
   @usableFromInline func valueOrDefault<Value: Storable>(_ key: Key<Value>) -> Value {
     if let found = known(key) {
-      do throws(StoreError) { return try key.read(found) } catch { /* The layers know more of it. */  }
+      do throws(StoreError) { return try key.read(found, in: store.identity) } catch { /* The layers know more. */  }
     }
     do {
       let found = try resolved(try key.keyName())
-      do { return try key.read(found) } catch { store.report(error) }
+      if found.value == nil && key.persistDefault.whenAbsent { return persistedDefault(key) }
+      do { return try key.read(found, in: store) } catch {
+        store.report(error)
+        if found.layer == .user && key.persistDefault.onError { replaceUnreadable(key) }
+      }
     } catch { recordFailure(error) }
-    return key.defaultValue
+    return key.defaultValue(in: store)
   }
 
   /// What the subscript writes.
@@ -109,8 +114,8 @@ extension SettingsAccess {
   /// What a store's index knows, which needs no more than a look; nil leaves the key to the ordinary way.
   // Not in the key's type: each call would look for what an optional of that is.
   private func known(_ key: Key<some Storable>) -> KeptCore.Value?? {
-    guard let store = self as? Store else { return nil }
-    return store.known(key.bytes)
+    guard let store = self as? Store, let found = store.known(key.bytes) else { return nil }
+    return found == nil && key.persistDefault.whenAbsent ? nil : .some(found)
   }
 
   /// Keeps a failure that could not be thrown from being lost.
@@ -121,7 +126,7 @@ extension SettingsAccess {
 
 extension Key {
   /// Reads what the layers agreed upon.
-  func read(_ resolved: Resolved) throws(StoreError) -> Value {
-    try read(resolved.value, from: resolved.layer, resolved.text)
+  func read(_ resolved: Resolved, in store: Store) throws(StoreError) -> Value {
+    try read(resolved.value, in: store.identity, from: resolved.layer, resolved.text)
   }
 }

@@ -24,7 +24,7 @@ extension Transaction {
   /// - Returns: the value afterwards.
   @discardableResult
   public func update<Value: Storable>(_ key: Key<Value>, _ body: (inout Value) throws -> Void) throws -> Value {
-    var value = try key.read(try resolvedToChange(try key.keyName()))
+    var value = try key.read(try resolvedToChange(try key.keyName()), in: store)
     try body(&value)
     try set(value, for: key)
     return value

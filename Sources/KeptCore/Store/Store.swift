@@ -8,9 +8,10 @@ import Synchronization
 /// `kept_store`.
 public final class Store: SettingsAccess {
   package let options: StoreOptions
+  package let identity = StoreIdentity()
   let shared: SharedStore
   // Under which name the shared store is known to this process; nil: this handle has it alone.
-  private let identity: OpenLocations.Identity?
+  private let place: OpenLocations.Identity?
   private let isClosed = Atomic<Bool>(false)
   // Only who wrote something has something to sync when it closes.
   private let hasWritten = Atomic<Bool>(false)
@@ -23,7 +24,7 @@ public final class Store: SettingsAccess {
     _ sources: LayerSources = LayerSources()
   ) {
     self.shared = shared
-    self.identity = identity
+    place = identity
     self.options = options
     layering = Layering(sources, over: shared.storage, report: options.errorHandler, tell: shared.relayer)
     observation = StoreObservation(shared, layering, report: options.errorHandler)
@@ -101,7 +102,7 @@ public final class Store: SettingsAccess {
     if hasWritten.load(ordering: .acquiring) {
       do { try shared.storage.flush() } catch { report(error) }
     }
-    if identity.map(OpenLocations.leave) ?? true { shared.storage.close() }
+    if place.map(OpenLocations.leave) ?? true { shared.storage.close() }
   }
 
   /// Syncs every write that has returned to the disk, so that it survives power loss.

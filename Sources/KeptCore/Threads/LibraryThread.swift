@@ -2,7 +2,7 @@
 
 import CPlatform
 
-enum LibraryThread {
+package enum LibraryThread {
   /// Starts a detached thread that runs `body` once.
   static func start(_ body: @escaping @Sendable () -> Void) throws(StoreError) {
     let boxed = Unmanaged.passRetained(Body(run: body))
@@ -19,7 +19,7 @@ enum LibraryThread {
   }
 
   /// Tells one thread from another, for as long as both live.
-  static var current: UInt { kept_thread_current() }
+  package static var current: UInt { kept_thread_current() }
 
   private final class Body: Sendable {
     let run: @Sendable () -> Void

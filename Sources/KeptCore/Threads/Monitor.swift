@@ -62,7 +62,7 @@ package final class Monitor<State>: @unchecked Sendable {
   }
 
   /// Waits until `body` gives a result, at most so long; nil when the time is up.
-  func wait<Result>(milliseconds: Int64, until body: (inout State) -> Result?) -> Result? {
+  package func wait<Result>(milliseconds: Int64, until body: (inout State) -> Result?) -> Result? {
     let deadline = kept_deadline(milliseconds)
     lock()
     defer { unlock() }

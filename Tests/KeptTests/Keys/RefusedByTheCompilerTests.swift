@@ -55,6 +55,21 @@ import Testing
       static let truth = Key<Bool?>("n", .minimum(false))         //! static method 'minimum'
     }
 
+    struct Panel {
+      @Setting(.volume) var volume
+      @Setting(.theme) var theme: Theme
+      @Setting(.volume) var louder = 70
+      @Setting("balance") var balance = 0.0
+      @Setting("name") var name: String?
+      @Setting("plain") var plain = Plain()                 //! 'Plain' conform to 'Storable'
+      @Setting("number") var number: Int                    //! Int
+      @Setting(.volume) var text: String                    //! String
+    }
+    final class Player: Sendable {
+      let volume = Setting(.volume)
+      @Setting(.theme) var theme                            //! is mutable
+    }
+
     func elsewhere(_ sendable: some Sendable) {}
     func use(_ settings: Store, _ transaction: Transaction) throws {
       settings[.volume] = 70
@@ -98,7 +113,7 @@ import Testing
     }
     """
 
-  @Test func `wrong types and wrong values are refused, each with its reason, and nothing else is`() throws {
+  @Test func `row 19: wrong types and wrong values are refused, each with its reason, and nothing else is`() throws {
     let diagnostics = try typecheck(Self.program)
     for (index, line) in Self.program.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
       let reasons = diagnostics[index + 1] ?? []

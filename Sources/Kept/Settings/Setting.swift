@@ -1,0 +1,82 @@
+// A setting as a property: `@Setting(.volume) var volume`.
+
+public import KeptCore
+
+/// Makes a property of a struct, class or actor read and write a key.
+///
+/// ```swift
+/// final class Player {
+///   @Setting(.volume) var volume                      // Int, in Store.default
+///   @Setting(.theme, in: settings) var theme          // in a store of your choice
+///   @Setting("audio.balance") var balance = 0.0       // a key of its own
+///   @Setting("user.name") var name: String?
+///   @Setting(.frame) var frame                        // given in init
+///
+///   init(store: Store) { _frame = Setting(.frame, in: store) }
+/// }
+///
+/// player.volume = 70
+/// $volume.reset()
+/// ```
+///
+/// The property reads and writes as a store's subscript does, and as fast: it gives the default where no layer has a
+/// value, or none of the type, nil removes, and the store's error handler hears of what went wrong. What throws is in
+/// the projected value, ``SettingProjection``. A property's own default comes before the key's, and is evaluated once
+/// for the wrapper; what is registered or declared still comes before it. Copies are the same setting.
+///
+/// A Sendable class can hold no mutable property; there it is a constant, and so is a handle:
+///
+/// ```swift
+/// final class Player: Sendable {
+///   let volume = Setting(.volume)                     // volume.wrappedValue, volume.projectedValue
+/// }
+/// ```
+///
+/// In Python: `kept.setting(key)` as a class attribute.
+@propertyWrapper
+public struct Setting<Value: Storable>: Sendable {
+  @usableFromInline let key: Key<Value>
+  // nil: the process's own.
+  @usableFromInline let chosen: Store?
+
+  /// The setting of a key; without a store in ``Store/default``, as it is when the setting is used.
+  public init(_ key: Key<Value>, in store: Store? = nil) {
+    self.key = key
+    chosen = store
+  }
+
+  /// The setting of a key with a default of the property's own, which comes before the key's.
+  public init(
+    wrappedValue: @autoclosure @escaping @Sendable () -> Value, _ key: Key<Value>, in store: Store? = nil,
+    persistDefault: PersistDefault? = nil
+  ) {
+    self.init(Key(key, default: wrappedValue, persistDefault: persistDefault), in: store)
+  }
+
+  /// A setting with a key of its own.
+  public init(
+    wrappedValue: @autoclosure @escaping @Sendable () -> Value, _ name: String, in store: Store? = nil,
+    persistDefault: PersistDefault = .never
+  ) {
+    self.init(Key(name, default: wrappedValue(), persistDefault: persistDefault), in: store)
+  }
+
+  /// A setting with a key of its own, which is nil where nothing is stored.
+  public init<Wrapped: Storable>(_ name: String, in store: Store? = nil) where Value == Wrapped? {
+    self.init(Key(name), in: store)
+  }
+
+  @inlinable
+  public var wrappedValue: Value {
+    get {
+      if let chosen { return chosen[key] }
+      return Store.unretainedDefault._withUnsafeGuaranteedRef { $0[key] }
+    }
+    nonmutating set { (chosen ?? Store.default)[key] = newValue }
+  }
+
+  /// `$volume`: everything else that can be done with the setting.
+  public var projectedValue: SettingProjection<Value> {
+    SettingProjection(key: key, store: chosen ?? Store.default)
+  }
+}

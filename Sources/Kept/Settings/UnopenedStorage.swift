@@ -1,0 +1,30 @@
+// What a store stands on that could not be opened: it says why, to whatever is asked.
+
+import KeptCore
+
+/// A storage that has nothing but the reason why it is not there.
+final class UnopenedStorage: Storage {
+  private let reason: StoreError
+
+  init(_ reason: StoreError) { self.reason = reason }
+
+  var abilities: StorageAbilities { [] }
+  // Nobody can know.
+  var generation: UInt64 { 1 }
+
+  func entry(for key: KeyName) throws(StoreError) -> Entry? { throw reason }
+  func keys(prefix: ExactString) throws(StoreError) -> [KeyName] { throw reason }
+  func entries(in scopes: [Scope]) throws(StoreError) -> (entries: [KeyedEntry], revision: Revision) { throw reason }
+  func declarations(prefix: ExactString) throws(StoreError) -> [(key: KeyName, declaration: Declaration)] {
+    throw reason
+  }
+  func revision() throws(StoreError) -> Revision { throw reason }
+  func commit(_ batch: Batch) throws(StoreError) -> Commit { throw reason }
+  func changes(after revision: Revision) throws(StoreError) -> ChangesAfter { throw reason }
+  func wait(after revision: Revision) throws(StoreError) -> Bool { throw reason }
+  func interruptWaiting() {}
+  func salvage() throws(StoreError) -> SalvageNote? { throw reason }
+  func acknowledgeSalvage() throws(StoreError) { throw reason }
+  func flush() throws(StoreError) { throw reason }
+  func close() {}
+}
