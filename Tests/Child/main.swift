@@ -24,7 +24,8 @@ func answer(_ words: [String], _ store: Store) throws -> String {
     var number = 0
     while true {
       number += 1
-      try store.setJSON("[" + Array(repeating: "\(number)", count: 20_000).joined(separator: ",") + "]", forKey: words[1])
+      let numbers = Array(repeating: "\(number)", count: 20_000).joined(separator: ",")
+      try store.setJSON("[\(numbers)]", forKey: words[1])
     }
   case ("layer", 2): return Watching.read(words[1])
   case ("watch", 2): return Watching.begin(words[1])

@@ -177,7 +177,9 @@ extension FileWatch {
         return nil
       }
       state.openDescriptors()
-      return state.watches.map { Look(number: $0.key, path: $0.value.path, isFolder: $0.value.isFolder, told: $0.value.told) }
+      return state.watches.map { number, watch in
+        Look(number: number, path: watch.path, isFolder: watch.isFolder, told: watch.told)
+      }
     }
   }
 

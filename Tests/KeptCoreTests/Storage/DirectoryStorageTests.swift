@@ -56,7 +56,9 @@ import Testing
     #expect(names == [".kept-lock"])
   }
 
-  @Test(arguments: ["Volume.json", "a%2Fb.json", "%61.json", "a%.json", "a%2.json", ".a.json", "a.txt", "%ff.json", ".json"])
+  @Test(arguments: [
+    "Volume.json", "a%2Fb.json", "%61.json", "a%.json", "a%2.json", ".a.json", "a.txt", "%ff.json", ".json",
+  ])
   func `leaves alone what is no key's file`(_ name: String) throws {
     try write("1", name)
     #expect(try storage.keys(prefix: "") == [])
