@@ -45,6 +45,7 @@ public final class DirectoryStorage: GuardedStorage {
   // MARK: - The four methods, and the fifth
 
   public func get(_ key: KeyName) throws(StoreError) -> Value? {
+    FileWatch.revive()
     let file = file(of: key)
     let known = state.read { $0.read[key] }
     if let known, known.stamp.vouches(for: FileStamp(of: file.path)) { return known.value }
@@ -71,6 +72,7 @@ public final class DirectoryStorage: GuardedStorage {
   }
 
   public func keys() throws(StoreError) -> [KeyName] {
+    FileWatch.revive()
     var keys: [KeyName] = []
     try FolderListing.visit(path) { file in
       if let key = KeyFileName.key(at: file) { keys.append(key) }
