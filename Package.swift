@@ -9,10 +9,14 @@ let package = Package(
     .library(name: "Kept", targets: ["Kept"]),
     // What CMake installs as libkept.so.
     .library(name: "KeptC", type: .dynamic, targets: ["KeptC"]),
+    // A storage on a UserDefaults suite; apart, as it needs all of Foundation.
+    .library(name: "KeptUserDefaults", targets: ["KeptUserDefaults"]),
   ],
   targets: [
     // The face for Swift callers.
     .target(name: "Kept", dependencies: ["KeptCore"]),
+
+    .target(name: "KeptUserDefaults", dependencies: ["KeptCore"]),
 
     // Implements include/kept.h.
     .target(name: "KeptC", dependencies: ["KeptCore", "CKept", "CPlatform"]),
@@ -31,6 +35,7 @@ let package = Package(
     // The other process of tests that need two.
     .executableTarget(name: "kept-test-child", dependencies: ["KeptCore"], path: "Tests/Child"),
     .testTarget(name: "KeptCTests", dependencies: ["KeptC", "CKept", "KeptCore"]),
+    .testTarget(name: "KeptUserDefaultsTests", dependencies: ["KeptUserDefaults", "KeptCore"]),
     .testTarget(name: "KeptTests", dependencies: ["Kept", "kept-test-child"]),
   ]
 )

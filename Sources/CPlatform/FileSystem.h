@@ -2,6 +2,8 @@
 #ifndef KEPT_FILE_SYSTEM_H
 #define KEPT_FILE_SYSTEM_H
 
+#include <dirent.h>
+#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -72,6 +74,13 @@ static inline const char *kept_no_file(const struct stat *status) {
   case S_IFSOCK: return "a socket";
   default: return "a device";
   }
+}
+
+/// The next name in an open folder; NULL at the end, and with errno set after a failure.
+static inline const char *kept_next_name(DIR *folder) {
+  errno = 0;
+  const struct dirent *entry = readdir(folder);
+  return entry ? entry->d_name : NULL;
 }
 
 /// Whether users who neither own the file nor are of its group may write it.

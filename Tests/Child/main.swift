@@ -1,7 +1,7 @@
 // Opens the store given as its argument, and does what the lines on its standard input ask, words divided by tabs:
 // With `--as-nobody` it gives up the rights of root first; with `--with-arguments` its own arguments are a layer.
 //   get KEY · set KEY JSON · remove KEY · revision
-//   layer PATH · watch PATH · hear · use-up-descriptors · watch-across-fork PATH
+//   churn KEY, which never ends · layer PATH · watch PATH · hear · use-up-descriptors · watch-across-fork PATH
 // It answers each with a line: the value as JSON, "absent", "ok", a number, or the error.
 
 import Foundation
@@ -18,6 +18,15 @@ func answer(_ words: [String], _ store: Store) throws -> String {
     return try store.remove(words[1]) ? "ok" : "absent"
   case ("revision", 1):
     return String(try store.currentRevision())
+  case ("churn", 2):
+    print("ok")
+    fflush(nil)
+    var number = 0
+    while true {
+      number += 1
+      let numbers = Array(repeating: "\(number)", count: 20_000).joined(separator: ",")
+      try store.setJSON("[\(numbers)]", forKey: words[1])
+    }
   case ("layer", 2): return Watching.read(words[1])
   case ("watch", 2): return Watching.begin(words[1])
   case ("hear", 1): return Watching.hear()

@@ -17,7 +17,7 @@ public protocol Storage: AnyObject, Sendable {
   /// What is stored under a key now, and what it is declared as; nil if it is neither stored nor declared.
   func entry(for key: KeyName) throws(StoreError) -> Entry?
 
-  /// The keys that begin with a text, as they are at one moment, in the order of their bytes.
+  /// The keys that begin with a text, as they are at one moment, in the order of their bytes. Needs `listsKeys`.
   func keys(prefix: ExactString) throws(StoreError) -> [KeyName]
 
   /// What is stored and declared in some scopes, and the store's revision at that moment; in no order, and without
@@ -93,6 +93,8 @@ public struct StorageAbilities: OptionSet, Sendable {
   public static let pushesChanges = StorageAbilities(rawValue: 1 << 4)
   /// Keys can be declared, and a commit is checked against the declarations.
   public static let declarations = StorageAbilities(rawValue: 1 << 5)
+  /// Keys can be listed, and be read by prefix.
+  public static let listsKeys = StorageAbilities(rawValue: 1 << 6)
 }
 
 /// What a storage holds of a key.

@@ -8,6 +8,8 @@ enum Location: Equatable {
   case memory(name: String?)
   /// The path of a store's folder.
   case folder(String)
+  /// `dir:/path`, the folder with a file for each key.
+  case directory(String)
 
   /// Text with a scheme is that scheme's, text with a slash is a path, anything else is an identifier.
   init(_ text: String) throws(StoreError) {
@@ -16,6 +18,11 @@ enum Location: Equatable {
     }
     if let name = text.split(after: "memory:") {
       self = .memory(name: name.isEmpty ? nil : name)
+    } else if let path = text.split(after: "dir:") {
+      guard !path.isEmpty else {
+        throw StoreError(.invalid, "\"dir:\" names no folder; give its path, such as dir:/home/me/settings")
+      }
+      self = .directory(path)
     } else if let scheme = Self.laterSchemes.first(where: { text.hasPrefix($0) }) {
       throw StoreError(
         .unsupported, "this version opens no \"\(scheme)\" location; give an identifier, a path or \"memory:\"")
@@ -32,7 +39,7 @@ enum Location: Equatable {
     return text
   }
 
-  private static let laterSchemes = ["dir:", "etcd:"]
+  private static let laterSchemes = ["etcd:"]
 
   /// `$XDG_CONFIG_HOME/kept/<identifier>.kept`, by default in `~/.config`.
   private static func folder(ofIdentifier identifier: String) throws(StoreError) -> String {

@@ -7,6 +7,7 @@ enum OpenLocations {
     case memory(name: String)
     // By device and inode: a symbolic link leads to the same store.
     case folder(StoreFolder.Identity)
+    case directory(StoreFolder.Identity)
   }
 
   private struct Place: Sendable {

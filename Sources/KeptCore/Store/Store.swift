@@ -48,8 +48,9 @@ public final class Store: SettingsAccess {
   ///
   /// - Parameter location: an identifier such as `com.example.player`, which lives in
   /// `$XDG_CONFIG_HOME/kept/<identifier>.kept/` (by default in `~/.config`); text with a slash is a path to the store's
-  ///   folder; `memory:` is a new store without a file, and `memory:name` one that this process shares by name for as
-  ///   long as a handle is open.
+  ///   folder; `dir:/path` keeps each key in a file of its own there, see ``DirectoryStorage``; `memory:`
+  ///   is a new store without a file, and `memory:name` one that this process shares by name for as long as a handle
+  ///   is open.
   ///
   /// Throws `invalid`, `denied`, `noSpace`, `corrupt`, `unavailable` or `unsupported`. Opening a location several
   /// times, in one process or in many, is legal: all handles see the same values. A database that was found damaged is
@@ -84,6 +85,13 @@ public final class Store: SettingsAccess {
       let shared = try OpenLocations.enter(identity) { () throws(StoreError) in
         if folder.isReadOnly { return try ReadOnlyStorage(folder) }
         return try LocalStorage(folder, busyTimeoutMilliseconds: options.busyTimeoutMilliseconds, limit: LogLimit())
+      }
+      return Store(shared, identity, options, sources)
+    case .directory(let path):
+      let identity = OpenLocations.Identity.directory(try StoreFolder(preparing: path).identity())
+      let shared = try OpenLocations.enter(identity) { () throws(StoreError) in
+        let timeout = options.busyTimeoutMilliseconds
+        return SimpleStorageAdapter(try DirectoryStorage(path: path, busyTimeoutMilliseconds: timeout))
       }
       return Store(shared, identity, options, sources)
     }

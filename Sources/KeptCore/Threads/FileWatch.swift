@@ -11,6 +11,7 @@ import Synchronization
 package final class FileWatch: Sendable {
   fileprivate struct Watch {
     let path: String
+    var isFolder = false
     let changed: @Sendable () -> Void
     // What its owner has been told of.
     var told: FileStamp
@@ -36,7 +37,12 @@ package final class FileWatch: Sendable {
   fileprivate struct Look {
     let number: Int
     let path: String
+    let isFolder: Bool
     let told: FileStamp
+
+    // Where a change of it is heard: in the folder that it is in, or that it is.
+    var place: String { isFolder ? path + "/." : path }
+    var stamp: FileStamp { isFolder ? FileStamp(ofFolder: path) : FileStamp(of: path) }
   }
   private struct Change {
     let number: Int
@@ -74,6 +80,12 @@ package final class FileWatch: Sendable {
   /// - Parameter changed: is called on the thread of the library, with no lock held, one call at a time.
   package static func begin(_ path: String, _ changed: @escaping @Sendable () -> Void) -> Token {
     ofThisProcess.begin(path, changed)
+  }
+
+  /// Watches the files of keys in the folder of a `DirectoryStorage`.
+  static func begin(folder path: String, _ changed: @escaping @Sendable () -> Void) -> Token {
+    let told = FileStamp(ofFolder: path)
+    return Token(ofThisProcess, ofThisProcess.add(Watch(path: path, isFolder: true, changed: changed, told: told)))
   }
 
   /// For tests, apart from what else the process watches.
@@ -135,7 +147,7 @@ extension FileWatch {
     while let looks = nextLooks(shift) {
       let (bell, events) = state.read { ($0.bell?.descriptor ?? -1, $0.events) }
       // First the folders, then what was heard of them, then the files: whatever happens later is heard of.
-      folders.follow(looks.map(\.path), events: events)
+      folders.follow(looks.map(\.place), events: events)
       if events >= 0 { kept_inotify_drain(events) }
       let changes = Self.changes(looks)
       let areOver = changes.allSatisfy(\.stamp.isSettled)
@@ -165,7 +177,9 @@ extension FileWatch {
         return nil
       }
       state.openDescriptors()
-      return state.watches.map { Look(number: $0.key, path: $0.value.path, told: $0.value.told) }
+      return state.watches.map { number, watch in
+        Look(number: number, path: watch.path, isFolder: watch.isFolder, told: watch.told)
+      }
     }
   }
 
@@ -173,7 +187,7 @@ extension FileWatch {
   private static func changes(_ looks: [Look]) -> [Change] {
     var changes: [Change] = []
     for look in looks {
-      let now = FileStamp(of: look.path)
+      let now = look.stamp
       if !look.told.vouches(for: now) { changes.append(Change(number: look.number, stamp: now)) }
     }
     return changes

@@ -33,6 +33,12 @@ final class ChildProcess {
     #expect(process.terminationStatus == 0)
   }
 
+  /// Ends it in the middle of whatever it does.
+  func kill() {
+    Foundation.kill(process.processIdentifier, SIGKILL)
+    process.waitUntilExit()
+  }
+
   /// Built beside the tests.
   private static func program() throws -> URL {
     let tests = URL(fileURLWithPath: try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))

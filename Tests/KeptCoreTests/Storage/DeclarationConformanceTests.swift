@@ -17,7 +17,7 @@ import Testing
     return try storage.commit(batch)
   }
 
-  @Test(arguments: StorageUnderTest.allCases)
+  @Test(arguments: StorageUnderTest.able(.declarations))
   func `gives a declaration with the entry, stored or not`(_ kind: StorageUnderTest) throws {
     let storage = try kind.open(in: folder)
     #expect(storage.abilities.contains(.declarations))
@@ -33,7 +33,7 @@ import Testing
     #expect(entries.count == 2 && entries.allSatisfy { $0.entry.declaration == declaration } && revision == 3)
   }
 
-  @Test(arguments: StorageUnderTest.allCases)
+  @Test(arguments: StorageUnderTest.able(.declarations))
   func `counts a declaration as a commit that changes its key, and the same one as none`(
     _ kind: StorageUnderTest
   ) throws {
@@ -55,7 +55,7 @@ import Testing
     #expect(try storage.entry(for: key("a")) == nil)
   }
 
-  @Test(arguments: StorageUnderTest.allCases)
+  @Test(arguments: StorageUnderTest.able(.declarations))
   func `refuses what does not fit, and the rest of its batch`(_ kind: StorageUnderTest) throws {
     let storage = try kind.open(in: folder)
     _ = try declare("a", volume, in: storage)
@@ -72,7 +72,7 @@ import Testing
     #expect(try storage.commit(key("a"), .set(.int(3))).changes.isEmpty)
   }
 
-  @Test(arguments: StorageUnderTest.allCases)
+  @Test(arguments: StorageUnderTest.able(.declarations))
   func `takes a value and its declaration in one batch`(_ kind: StorageUnderTest) throws {
     let storage = try kind.open(in: folder)
     var batch = Batch()
@@ -85,7 +85,7 @@ import Testing
     #expect(try storage.value(key("a")) == 99)
   }
 
-  @Test(arguments: StorageUnderTest.allCases)
+  @Test(arguments: StorageUnderTest.able(.declarations))
   func `keeps what was stored and does not fit any more`(_ kind: StorageUnderTest) throws {
     let storage = try kind.open(in: folder)
     try storage.commit(key("a"), .set(500))
@@ -109,7 +109,7 @@ import Testing
     #expect(try one.value(key("a")) == 101)
   }
 
-  @Test(arguments: StorageUnderTest.allCases)
+  @Test(arguments: StorageUnderTest.able(.declarations))
   func `conflicts with a transaction that has read the key`(_ kind: StorageUnderTest) throws {
     let storage = try kind.open(in: folder)
     try storage.commit(key("a"), .set(1))
@@ -120,7 +120,7 @@ import Testing
     try storage.commit(key("b"), .set(1), .revision(key("a"), 1))
   }
 
-  @Test(arguments: StorageUnderTest.allCases)
+  @Test(arguments: StorageUnderTest.able(.declarations))
   func `keeps ten thousand declarations`(_ kind: StorageUnderTest) throws {
     let storage = try kind.open(in: folder)
     var batch = Batch()

@@ -11,7 +11,7 @@ import Testing
   func `knows nothing of a key that was never set`(_ kind: StorageUnderTest) throws {
     let storage = try kind.open(in: folder)
     #expect(try storage.entry(for: key("never")) == nil)
-    #expect(try storage.keys(prefix: "") == [])
+    if kind.abilities.contains(.listsKeys) { #expect(try storage.keys(prefix: "") == []) }
     #expect(try storage.revision() == 0)
   }
 
@@ -43,19 +43,17 @@ import Testing
     let (old, new) = (Entry(value: 1, revision: 1), Entry(value: nil, revision: 2))
     #expect(removal.changes == [StoredChange(key: try key("a"), old: old, new: new)])
     #expect(try storage.entry(for: key("a")) == nil)
-    #expect(try storage.keys(prefix: "") == [])
+    if kind.abilities.contains(.listsKeys) { #expect(try storage.keys(prefix: "") == []) }
   }
 
-  @Test(arguments: StorageUnderTest.allCases)
+  @Test(arguments: StorageUnderTest.able(.listsKeys))
   func `lists keys by prefix in the order of their bytes`(_ kind: StorageUnderTest) throws {
     let storage = try kind.open(in: folder)
     let composed = "caf\u{E9}"
     let decomposed = "cafe\u{301}"
-    var batch = Batch()
     for name in ["b", "a.b", "a", "a.a", "Z", "a\u{1F3B5}", "a~", composed, decomposed, "%_", "a%b"] {
-      batch.edit(try key(name), .set(true))
+      try storage.commit(key(name), .set(true))
     }
-    try #require(storage.commit(batch).changes.count == 11)
     #expect(
       try storage.keys(prefix: "").map(\.text)
         == ["%_", "Z", "a", "a%b", "a.a", "a.b", "a~", "a\u{1F3B5}", "b", decomposed, composed])
@@ -74,19 +72,34 @@ import Testing
     #expect(try storage.value(key("e\u{301}")) == 2)
   }
 
-  @Test(arguments: StorageUnderTest.allCases)
+  @Test(arguments: StorageUnderTest.able(.revisions))
   func `counts one revision for each commit that changes something`(_ kind: StorageUnderTest) throws {
+    let storage = try kind.open(in: folder)
+    #expect(try storage.commit(key("a"), .set(1)).revision == 1)
+    #expect(try storage.commit(key("a"), .set(1)) == Commit(revision: 1, changes: []), "the same again is no change")
+    #expect(try storage.commit(key("none"), .remove) == Commit(revision: 1, changes: []))
+    #expect(try storage.commit(key("b"), .set(3)).revision == 2)
+    #expect(try storage.entry(for: key("a"))?.revision == 1)
+    #expect(try storage.entry(for: key("b"))?.revision == 2)
+    #expect(try storage.revision() == 2)
+  }
+
+  @Test(arguments: StorageUnderTest.able(.atomicBatch))
+  func `counts one revision for a batch`(_ kind: StorageUnderTest) throws {
     let storage = try kind.open(in: folder)
     var batch = Batch()
     batch.edit(try key("a"), .set(1))
     batch.edit(try key("b"), .set(2))
     #expect(try storage.commit(batch).revision == 1)
     #expect(try storage.commit(batch) == Commit(revision: 1, changes: []), "the same again is no change")
-    #expect(try storage.commit(key("none"), .remove) == Commit(revision: 1, changes: []))
-    #expect(try storage.commit(key("b"), .set(3)).revision == 2)
-    #expect(try storage.entry(for: key("a"))?.revision == 1)
-    #expect(try storage.entry(for: key("b"))?.revision == 2)
-    #expect(try storage.revision() == 2)
+    try storage.commit(key("c"), .set(1))
+    batch.edit(try key("b"), .remove)
+    #expect(try storage.commit(batch).revision == 3)
+    guard case .changed(let delta) = try storage.changes(after: 0) else {
+      Issue.record("too old")
+      return
+    }
+    #expect(delta.entries.map(\.key.text) == ["a", "c", "b"] && delta.entries.map(\.entry.revision) == [1, 2, 3])
   }
 
   @Test(arguments: StorageUnderTest.allCases)
@@ -98,10 +111,9 @@ import Testing
     }
   }
 
-  @Test(arguments: StorageUnderTest.allCases)
+  @Test(arguments: StorageUnderTest.able(.atomicBatch))
   func `applies a batch whole or not at all`(_ kind: StorageUnderTest) throws {
     let storage = try kind.open(in: folder)
-    try #require(storage.abilities.contains(.atomicBatch))
     try storage.commit(key("a"), .set(1))
     var batch = Batch()
     batch.edit(try key("a"), .set(2))
@@ -116,10 +128,9 @@ import Testing
     #expect(try storage.entry(for: key("a"))?.revision == storage.entry(for: key("b"))?.revision)
   }
 
-  @Test(arguments: StorageUnderTest.allCases)
+  @Test(arguments: StorageUnderTest.able(.revisions))
   func `compares and sets by revision`(_ kind: StorageUnderTest) throws {
     let storage = try kind.open(in: folder)
-    try #require(storage.abilities.contains(.revisions))
     let a = try key("a")
     #expect(conflict { try storage.commit(a, .set(1), .revision(a, 1)) }, "absent, expected at revision 1")
     try storage.commit(a, .set(1), .revision(a, 0))
@@ -131,7 +142,7 @@ import Testing
     #expect(try storage.value(a) == 4)
   }
 
-  @Test(arguments: StorageUnderTest.allCases)
+  @Test(arguments: StorageUnderTest.able([.revisions, .listsKeys]))
   func `notices what changed under a condition`(_ kind: StorageUnderTest) throws {
     let storage = try kind.open(in: folder)
     let (a, b) = (try key("p.a"), try key("p.b"))
@@ -148,14 +159,12 @@ import Testing
     #expect(try storage.value(a) == 2)
   }
 
-  @Test(arguments: StorageUnderTest.allCases)
+  @Test(arguments: StorageUnderTest.able(.revisions))
   func `says what changed after a revision`(_ kind: StorageUnderTest) throws {
     let storage = try kind.open(in: folder)
     try storage.commit(key("a"), .set(1))
-    var batch = Batch()
-    batch.edit(try key("c"), .set(2))
-    batch.edit(try key("b"), .set(2))
-    try #require(storage.commit(batch).revision == 2)
+    try storage.commit(key("b"), .set(2))
+    try storage.commit(key("c"), .set(2))
     try storage.commit(key("c"), .remove)
     #expect(
       try storage.changes(after: 1)
@@ -163,13 +172,13 @@ import Testing
           Delta(
             [
               KeyedEntry(key: try key("b"), entry: Entry(value: 2, revision: 2)),
-              KeyedEntry(key: try key("c"), entry: Entry(value: nil, revision: 3)),
-            ], upTo: 3)))
-    #expect(try storage.changes(after: 3) == .changed(Delta([], upTo: 3)))
-    #expect(try storage.changes(after: 4) == .tooOld, "a revision that is none of this store's")
+              KeyedEntry(key: try key("c"), entry: Entry(value: nil, revision: 4)),
+            ], upTo: 4)))
+    #expect(try storage.changes(after: 4) == .changed(Delta([], upTo: 4)))
+    #expect(try storage.changes(after: 5) == .tooOld, "a revision that is none of this store's")
   }
 
-  @Test(arguments: StorageUnderTest.allCases)
+  @Test(arguments: StorageUnderTest.able(.listsKeys))
   func `gives the entries in some scopes, of one moment`(_ kind: StorageUnderTest) throws {
     let storage = try kind.open(in: folder)
     for name in ["a", "p.a", "p.b", "q", "p"] { try storage.commit(key(name), .set(.string(name))) }
@@ -217,12 +226,46 @@ import Testing
   }
 
   @Test(arguments: StorageUnderTest.allCases)
+  func `declares what it can do`(_ kind: StorageUnderTest) throws {
+    #expect(try kind.open(in: folder).abilities == kind.abilities)
+  }
+
+  @Test(arguments: StorageUnderTest.unable(.atomicBatch))
+  func `refuses a batch of several keys where it could be applied by halves`(_ kind: StorageUnderTest) throws {
+    let storage = try kind.open(in: folder)
+    var batch = Batch()
+    batch.edit(try key("a"), .set(1))
+    batch.edit(try key("b"), .set(2))
+    #expect(code { try storage.commit(batch) } == .unsupported)
+    #expect(try storage.entry(for: key("a")) == nil && storage.entry(for: key("b")) == nil)
+  }
+
+  @Test(arguments: StorageUnderTest.unable(.listsKeys))
+  func `lists nothing where it does not know its keys`(_ kind: StorageUnderTest) throws {
+    let storage = try kind.open(in: folder)
+    try storage.commit(key("a"), .set(1))
+    #expect(code { try storage.keys(prefix: "") } == .unsupported)
+    #expect(code { try storage.entries(in: [.prefix("a")]) } == .unsupported)
+    #expect(code { try storage.commit(key("a"), .set(2), .unchangedPrefix("a", after: 1)) } == .unsupported)
+    #expect(try storage.entries(in: [.key(key("a"))]).entries.map(\.entry.value) == [1])
+  }
+
+  @Test(arguments: StorageUnderTest.unable(.declarations))
+  func `refuses a declaration that it would not keep`(_ kind: StorageUnderTest) throws {
+    let storage = try kind.open(in: folder)
+    var batch = Batch()
+    batch.declare(try key("a"), try Declaration(json: #"{"type":"integer"}"#))
+    #expect(code { try storage.commit(batch) } == .unsupported)
+    #expect(try storage.declarations(prefix: "").isEmpty)
+  }
+
+  @Test(arguments: StorageUnderTest.allCases)
   func `answers closed after close`(_ kind: StorageUnderTest) throws {
     let storage = try kind.open(in: folder)
     storage.close()
     storage.close()
     #expect(code { try storage.entry(for: key("a")) } == .closed)
-    #expect(code { try storage.keys(prefix: "") } == .closed)
+    if kind.abilities.contains(.listsKeys) { #expect(code { try storage.keys(prefix: "") } == .closed) }
     #expect(code { try storage.revision() } == .closed)
     #expect(code { try storage.changes(after: 0) } == .closed)
     #expect(code { try storage.commit(key("a"), .set(1)) } == .closed)

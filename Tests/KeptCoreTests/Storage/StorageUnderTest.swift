@@ -10,6 +10,9 @@ import Testing
 enum StorageUnderTest: String, CaseIterable, CustomTestStringConvertible {
   case memory = "MemoryStorage"
   case local = "LocalStorage"
+  case simple = "SimpleStorage"
+  case listing = "ListingStorage"
+  case directory = "DirectoryStorage"
 
   var testDescription: String { rawValue }
 
@@ -17,7 +20,30 @@ enum StorageUnderTest: String, CaseIterable, CustomTestStringConvertible {
     switch self {
     case .memory: MemoryStorage()
     case .local: try LocalStorage(path: folder.path + "/store")
+    case .simple: SimpleStorageAdapter(Drawer())
+    case .listing: SimpleStorageAdapter(ListingDrawer())
+    case .directory: SimpleStorageAdapter(try DirectoryStorage(path: folder.path + "/files"))
     }
+  }
+
+  /// What each must declare; what it does not is `unsupported`, which is a story too.
+  var abilities: StorageAbilities {
+    switch self {
+    case .memory: [.atomicBatch, .revisions, .pushesChanges, .declarations, .listsKeys]
+    case .local:
+      [.sharedBetweenProcesses, .atomicBatch, .revisions, .durable, .pushesChanges, .declarations, .listsKeys]
+    case .simple: [.revisions, .pushesChanges]
+    case .listing: [.revisions, .pushesChanges, .listsKeys]
+    case .directory: [.sharedBetweenProcesses, .revisions, .durable, .pushesChanges, .listsKeys]
+    }
+  }
+
+  /// Those that can do something.
+  static func able(_ abilities: StorageAbilities) -> [StorageUnderTest] {
+    allCases.filter { $0.abilities.isSuperset(of: abilities) }
+  }
+  static func unable(_ abilities: StorageAbilities) -> [StorageUnderTest] {
+    allCases.filter { !$0.abilities.isSuperset(of: abilities) }
   }
 
   /// Those whose locations can be opened several times.

@@ -28,9 +28,20 @@ import Testing
     #expect(code { try Location(text) } == .invalid)
   }
 
-  @Test(arguments: ["dir:/tmp/x", "etcd://host:1/prefix"])
+  @Test(arguments: ["etcd://host:1/prefix"])
   func `of a later version is unsupported`(_ text: String) {
     #expect(code { try Store.open(text) } == .unsupported)
+  }
+
+  @Test func `with dir: is a folder of files, shared by the handles of the process`() throws {
+    #expect(code { try Location("dir:") } == .invalid)
+    let path = folder.path + "/a/b"
+    let (one, other) = (try Store.open("dir:" + path), try Store.open("dir:\(path)/../b"))
+    try one.set(1, forKey: "a.b")
+    #expect(try other.value(forKey: "a.b") == 1)
+    #expect(try String(contentsOfFile: path + "/a.b.json", encoding: .utf8) == "1\n")
+    one.close()
+    other.close()
   }
 
   @Test func `memory is always new without a name, and shared by name while a handle is open`() throws {

@@ -9,7 +9,7 @@ package struct FileStamp: Sendable {
   /// 0, or the errno of the look: ENOENT for a file that is not there.
   let error: Int32
   private let device: UInt64
-  private let inode: UInt64
+  private var inode: UInt64
   private let size: Int64
   // Both in nanoseconds since 1970. The second one moves with every change, also of the rights, and nobody can set it.
   private let modified: Int64
@@ -17,7 +17,7 @@ package struct FileStamp: Sendable {
   /// Whether every later change will show in the stamp.
   ///
   /// The clock of a file system stands still for up to 10 ms: two changes within may leave the same stamp.
-  let isSettled: Bool
+  private(set) var isSettled: Bool
 
   /// How long a file has to be left alone until its stamp is settled.
   static let settlingMilliseconds: Int32 = 20
@@ -46,6 +46,17 @@ package struct FileStamp: Sendable {
     self.error = error
     (device, inode, size, modified, changed) = (0, 0, 0, 0, 0)
     isSettled = true
+  }
+
+  /// Takes in the stamp of a file in the folder that this is the stamp of; the order makes no difference.
+  mutating func add(_ file: FileStamp, named name: String) {
+    var hasher = Hasher()
+    hasher.combine(ExactString(name))
+    for number in [Int64(file.error), Int64(truncatingIfNeeded: file.inode), file.size, file.modified, file.changed] {
+      hasher.combine(number)
+    }
+    inode &+= UInt64(truncatingIfNeeded: hasher.finalize())
+    isSettled = isSettled && file.isSettled
   }
 
   /// Whether a later look has found the same file with the same contents, for sure.

@@ -8,7 +8,7 @@ import Synchronization
 /// Reads come from an index in memory for as long as the pulse stands still; writers of one process commit in groups.
 public final class LocalStorage: Storage {
   public let abilities: StorageAbilities = [
-    .sharedBetweenProcesses, .atomicBatch, .revisions, .durable, .pushesChanges, .declarations,
+    .sharedBetweenProcesses, .atomicBatch, .revisions, .durable, .pushesChanges, .declarations, .listsKeys,
   ]
 
   let database: LocalDatabase

@@ -6,7 +6,7 @@ import Synchronization
 ///
 /// It is gone when the last store on it is closed.
 public final class MemoryStorage: Storage {
-  public let abilities: StorageAbilities = [.atomicBatch, .revisions, .pushesChanges, .declarations]
+  public let abilities: StorageAbilities = [.atomicBatch, .revisions, .pushesChanges, .declarations, .listsKeys]
 
   fileprivate struct Contents {
     // An entry without a value is a removal, or a declaration. They are few and small here: none is ever forgotten.

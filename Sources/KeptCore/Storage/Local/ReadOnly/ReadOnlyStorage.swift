@@ -5,7 +5,7 @@
 /// It asks SQLite on every read. Writers that have the permission may be at work meanwhile; what they commit is seen.
 final class ReadOnlyStorage: Storage {
   let abilities: StorageAbilities = [
-    .sharedBetweenProcesses, .atomicBatch, .revisions, .durable, .pushesChanges, .declarations,
+    .sharedBetweenProcesses, .atomicBatch, .revisions, .durable, .pushesChanges, .declarations, .listsKeys,
   ]
   // It cannot know whether somebody has committed.
   let generation: UInt64 = 1

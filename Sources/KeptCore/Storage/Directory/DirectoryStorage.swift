@@ -1,0 +1,181 @@
+// One file for each key, for large values and for files that people edit. Which files there are, and who may write.
+
+import CPlatform
+
+/// Keeps each key in a file of its own, as JSON that people can read and edit: `dir:/path`.
+///
+/// It is a simple storage: `SimpleStorageAdapter(try DirectoryStorage(path: path))` is what ``Store/open(_:options:)``
+/// makes of such a location.
+///
+/// - A file is replaced whole, and synced first: after a kill or a power loss there is the old value or the new one. A
+///   durable write syncs the folder too.
+/// - A file that cannot be read, or holds no value, is an error and is not overwritten. Symbolic links, FIFOs and
+///   folders in the place of a file are refused. Files with other names than ``KeyFileName`` gives are left alone.
+/// - Programs that use Kept write one at a time, under the lock on `.kept-lock`: a comparison by revision holds between
+///   them. An editor takes no lock: what it writes in the instant between looking and replacing is lost.
+/// - Who observes hears of an edit at once, and at the latest after two seconds.
+public final class DirectoryStorage: GuardedStorage {
+  private struct State {
+    // What was last read: a file with the same stamp is not read again.
+    var read: [KeyName: (value: Value, stamp: FileStamp)] = [:]
+    var watch: FileWatch.Token?
+    var lock: Int32 = -1
+    var hasSwept = false
+    // The folders whose names have changed since they were synced.
+    var unsynced: Set<String> = []
+  }
+  let path: String
+  private let busyTimeoutMilliseconds: Int
+  private let state = Monitor(State())
+
+  package let abilities: StorageAbilities = [.sharedBetweenProcesses, .durable]
+
+  /// Opens the folder, and makes it where there is none.
+  ///
+  /// - Parameter busyTimeoutMilliseconds: how long a write waits for those of other processes.
+  public init(path: String, busyTimeoutMilliseconds: Int = 5000) throws(StoreError) {
+    let folder = try StoreFolder(preparing: path).absolute()
+    try FileSystem(of: folder.path).checkLocal(folder.path)
+    self.path = folder.path
+    self.busyTimeoutMilliseconds = busyTimeoutMilliseconds
+  }
+
+  deinit { close() }
+
+  // MARK: - The four methods, and the fifth
+
+  public func get(_ key: KeyName) throws(StoreError) -> Value? {
+    FileWatch.revive()
+    let file = file(of: key)
+    let known = state.read { $0.read[key] }
+    if let known, known.stamp.vouches(for: FileStamp(of: file.path)) { return known.value }
+    guard try hasFolders(of: file, making: false) else { return nil }
+    let found = try file.value()
+    state.updateQuietly { $0.read[key] = found }
+    return found?.value
+  }
+
+  public func set(_ key: KeyName, to value: Value) throws(StoreError) {
+    let file = file(of: key)
+    _ = try hasFolders(of: file, making: true)
+    try file.replace(by: value, draft: "\(path)/\(Self.draftPrefix)\(getpid())-\(UInt32.random(in: 0 ... .max))")
+    changed(key, in: Self.folder(of: file))
+  }
+
+  public func remove(_ key: KeyName) throws(StoreError) {
+    let file = file(of: key)
+    guard try file.remove() else { return }
+    var folder = Self.folder(of: file)
+    // Those of a long key go with it, if nobody else needs them.
+    while folder != path, rmdir(folder) == 0 { folder = Self.folder(of: KeyFile(path: folder)) }
+    changed(key, in: folder)
+  }
+
+  public func keys() throws(StoreError) -> [KeyName] {
+    FileWatch.revive()
+    var keys: [KeyName] = []
+    try FolderListing.visit(path) { file in
+      if let key = KeyFileName.key(at: file) { keys.append(key) }
+    }
+    return keys
+  }
+
+  public func listen(_ changed: @escaping @Sendable (KeyName?) -> Void) throws(StoreError) {
+    let watch = FileWatch.begin(folder: path) { changed(nil) }
+    state.updateQuietly { $0.watch = watch }
+  }
+
+  // MARK: - One writer at a time
+
+  package func lock() throws(StoreError) {
+    let file = kept_open_file(path + "/.kept-lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o600)
+    guard file >= 0 else { throw .system("lock", path) }
+    let deadline = Moment.milliseconds + Int64(busyTimeoutMilliseconds)
+    var attempt = 0
+    while !kept_lock_file(file, Int16(F_WRLCK)) {
+      guard Moment.milliseconds < deadline else {
+        CPlatform.close(file)
+        throw StoreError(.busy, "another process is writing into \(path) all the time; try again")
+      }
+      Moment.backOff(attempt: attempt)
+      attempt += 1
+    }
+    let isFirst = state.updateQuietly { state in
+      state.lock = file
+      defer { state.hasSwept = true }
+      return !state.hasSwept
+    }
+    if isFirst { sweep() }
+  }
+
+  package func unlock() {
+    state.updateQuietly { state in
+      // Said, not only closed: a child that was forked meanwhile has the descriptor too.
+      _ = kept_lock_file(state.lock, Int16(F_UNLCK))
+      CPlatform.close(state.lock)
+      state.lock = -1
+    }
+  }
+
+  package func sync() throws(StoreError) {
+    // Also without a change: what another process has renamed may not be synced yet.
+    for folder in state.read(\.unsynced).union([path]) where access(folder, F_OK) == 0 { try StoreFolder.sync(folder) }
+    state.updateQuietly { $0.unsynced = [] }
+  }
+
+  package func close() {
+    let watch = state.updateQuietly { state in
+      defer { state.watch = nil }
+      return state.watch
+    }
+    watch?.end()
+  }
+
+  /// Drafts that somebody was killed over: whoever has the lock knows that nobody is still writing them.
+  private func sweep() {
+    for name in (try? FolderListing.names(in: path)) ?? [] where name.hasPrefix(Self.draftPrefix) {
+      unlink("\(path)/\(name)")
+    }
+  }
+
+  // MARK: - Files and folders
+
+  static let draftPrefix = ".kept-new-"
+
+  private func file(of key: KeyName) -> KeyFile { KeyFile(path: "\(path)/\(KeyFileName.path(of: key))") }
+
+  private func changed(_ key: KeyName, in folder: String) {
+    state.updateQuietly { state in
+      state.read[key] = nil
+      state.unsynced.insert(folder)
+    }
+  }
+
+  /// Whether the folders that a long key needs are there; what stands in the place of one is refused.
+  private func hasFolders(of file: KeyFile, making: Bool) throws(StoreError) -> Bool {
+    let pieces = file.path.utf8.dropFirst(path.utf8.count + 1).split(separator: UInt8(ascii: "/")).dropLast()
+    var folder = path
+    for piece in pieces {
+      let above = folder
+      folder += "/" + String(decoding: piece, as: UTF8.self)
+      if making && mkdir(folder, 0o700) == 0 {
+        state.updateQuietly { _ = $0.unsynced.insert(above) }
+        continue
+      }
+      var status = stat()
+      guard lstat(folder, &status) == 0 else {
+        if kept_errno() == ENOENT && !making { return false }
+        throw .system("make the folder", folder)
+      }
+      guard status.st_mode & mode_t(S_IFMT) == mode_t(S_IFDIR) else {
+        throw StoreError(.unavailable, "\(folder) is no folder; move away what is there")
+      }
+    }
+    return true
+  }
+
+  private static func folder(of file: KeyFile) -> String {
+    let slash = file.path.utf8.lastIndex(of: UInt8(ascii: "/")) ?? file.path.endIndex
+    return String(file.path[..<slash])
+  }
+}

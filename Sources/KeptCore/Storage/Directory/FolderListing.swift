@@ -1,0 +1,46 @@
+// What is in the folder of a DirectoryStorage, and in the folders that its long keys need.
+
+import CPlatform
+
+enum FolderListing {
+  /// Visits the paths, below the folder, of all files whose names may be those of keys; in no order.
+  static func visit(_ folder: String, below: String = "", _ file: (String) -> Void) throws(StoreError) {
+    for name in try names(in: below.isEmpty ? folder : "\(folder)/\(below)") where !name.hasPrefix(".") {
+      if name.hasSuffix(KeyFileName.ending) {
+        file(below + name)
+      } else if KeyFileName.isPiece(name), isFolder("\(folder)/\(below)\(name)") {
+        try visit(folder, below: below + name + "/", file)
+      }
+    }
+  }
+
+  static func names(in folder: String) throws(StoreError) -> [String] {
+    guard let listing = opendir(folder) else { throw .system("list", folder) }
+    defer { closedir(listing) }
+    var names: [String] = []
+    while let name = kept_next_name(listing) {
+      // A name that is not UTF-8 is none of a key's.
+      if let name = String(validatingCString: name) { names.append(name) }
+    }
+    guard kept_errno() == 0 else { throw .system("list", folder) }
+    return names
+  }
+
+  private static func isFolder(_ path: String) -> Bool {
+    var status = stat()
+    return lstat(path, &status) == 0 && status.st_mode & mode_t(S_IFMT) == mode_t(S_IFDIR)
+  }
+}
+
+extension FileStamp {
+  /// What the system says of all files of keys in a folder, taken together.
+  init(ofFolder path: String) {
+    var all = FileStamp(of: path)
+    do throws(StoreError) {
+      try FolderListing.visit(path) { file in all.add(FileStamp(of: "\(path)/\(file)"), named: file) }
+      self = all
+    } catch {
+      self = FileStamp(of: path)
+    }
+  }
+}

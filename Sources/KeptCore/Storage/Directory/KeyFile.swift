@@ -1,0 +1,120 @@
+// One value in one file: it is read whole or is an error, and replaced whole or not at all.
+
+import CPlatform
+
+/// The file of a key.
+struct KeyFile {
+  let path: String
+
+  /// How often a file is read again that was changed meanwhile.
+  private static let attempts = 5
+
+  /// The value in the file; nil where there is none.
+  func value() throws(StoreError) -> (value: Value, stamp: FileStamp)? {
+    for _ in 1...Self.attempts {
+      let file = kept_open_file(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0)
+      guard file >= 0 else {
+        if try isAbsent(kept_errno()) { return nil }
+        continue
+      }
+      defer { close(file) }
+      var status = stat()
+      guard fstat(file, &status) == 0 else { throw .system("look at", path) }
+      try check(status)
+      let stamp = FileStamp(status)
+      let bytes = try bytes(of: file, expecting: Int(status.st_size))
+      // Looked at by its path: it is still the one in place.
+      guard bytes.count == Int(status.st_size), stamp.isSame(as: FileStamp(of: path)) else { continue }
+      return (try value(bytes), stamp)
+    }
+    throw StoreError(.busy, "\(path) was changed each time it was read; try again")
+  }
+
+  /// Whether there is no file; throws where one cannot be opened.
+  private func isAbsent(_ error: Int32) throws(StoreError) -> Bool {
+    if error == ENOENT { return true }
+    var status = stat()
+    guard error == ELOOP || error == ENXIO || error == ENOTDIR else { throw .system("read", path, errno: error) }
+    guard lstat(path, &status) == 0 else { throw .system("read", path) }
+    try check(status)
+    return false
+  }
+
+  private func check(_ status: stat) throws(StoreError) {
+    if let other = withUnsafePointer(to: status, { kept_no_file($0) }) {
+      throw StoreError(
+        .unavailable, "\(path) is \(String(cString: other)), not a regular file; put the file itself there")
+    }
+    guard status.st_size <= Limits.jsonTextBytes + 1 else {
+      throw StoreError(.tooLarge, "\(path) has \(status.st_size) bytes, which no value needs; make it smaller")
+    }
+  }
+
+  /// All bytes, or more than expected by one if there are more.
+  private func bytes(of file: Int32, expecting size: Int) throws(StoreError) -> [UInt8] {
+    var error: Int32 = 0
+    let bytes = [UInt8](unsafeUninitializedCapacity: size + 1) { buffer, count in
+      while count <= size, let start = buffer.baseAddress {
+        let got = read(file, start + count, size + 1 - count)
+        if got < 0 && kept_errno() == EINTR { continue }
+        if got < 0 { error = kept_errno() }
+        guard got > 0 else { return }
+        count += got
+      }
+    }
+    guard error == 0 else { throw .system("read", path, errno: error) }
+    return bytes
+  }
+
+  private func value(_ bytes: [UInt8]) throws(StoreError) -> Value {
+    do throws(StoreError) {
+      let value = try bytes.withUnsafeBufferPointer { bytes throws(StoreError) in try Value(jsonBytes: bytes) }
+      guard value != .null else { throw StoreError(.invalid, "null stands for nothing; remove the file instead") }
+      return try value.checkedForStore()
+    } catch {
+      throw StoreError(.corrupt, offset: error.offset, "\(path) holds no value: \(error.message)")
+    }
+  }
+
+  /// Puts a value into the place of what is there: under a name of its own first, and synced, so that nobody ever sees
+  /// half of it, not after a power loss either.
+  func replace(by value: Value, draft: String) throws(StoreError) {
+    var bytes: [UInt8] = []
+    value.appendJSON(to: &bytes)
+    bytes.append(UInt8(ascii: "\n"))
+    let file = kept_open_file(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600)
+    guard file >= 0 else { throw .system("make the file", draft) }
+    let isWritten = Self.write(bytes, to: file) && fsync(file) == 0
+    let error = kept_errno()
+    close(file)
+    guard isWritten else {
+      unlink(draft)
+      throw .system("write", draft, errno: error)
+    }
+    guard rename(draft, path) == 0 else {
+      let error = kept_errno()
+      unlink(draft)
+      throw .system("replace", path, errno: error)
+    }
+  }
+
+  private static func write(_ bytes: [UInt8], to file: Int32) -> Bool {
+    bytes.withUnsafeBytes { bytes in
+      var written = 0
+      while written < bytes.count, let start = bytes.baseAddress {
+        let count = CPlatform.write(file, start + written, bytes.count - written)
+        if count < 0 && kept_errno() == EINTR { continue }
+        guard count > 0 else { return false }
+        written += count
+      }
+      return true
+    }
+  }
+
+  /// Removes the file; false where there is none.
+  func remove() throws(StoreError) -> Bool {
+    if unlink(path) == 0 { return true }
+    guard kept_errno() == ENOENT else { throw .system("remove", path) }
+    return false
+  }
+}

@@ -1,0 +1,67 @@
+// The name of a key's file: every key has exactly one, on file systems that fold case or forms of letters too.
+
+/// Where in the folder of a `DirectoryStorage` the file of a key is.
+///
+/// `audio.volume` is `audio.volume.json`. Small letters, digits, `-`, `_` and dots stand for themselves, dots not at
+/// the beginning; any other byte is `%` and two small hexadecimal digits. A name that is too long for one file is cut
+/// after each 200 bytes: all pieces but the last are folders, and end in `%`.
+enum KeyFileName {
+  static let ending = ".json"
+  private static let pieceBytes = 200
+  private static let percent = UInt8(ascii: "%")
+  private static let digits = Array("0123456789abcdef".utf8)
+
+  /// The path below the folder.
+  static func path(of key: KeyName) -> String {
+    var path: [UInt8] = []
+    var room = pieceBytes
+    for byte in key.text.utf8 {
+      let escaped = stands(byte) ? [byte] : [percent, digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+      if escaped.count > room {
+        path += [percent, UInt8(ascii: "/")]
+        room = pieceBytes
+      }
+      // A dot that begins a piece would hide it.
+      let written = room == pieceBytes && byte == UInt8(ascii: ".") ? [percent, digits[2], digits[14]] : escaped
+      path += written
+      room -= written.count
+    }
+    return String(decoding: path, as: UTF8.self) + ending
+  }
+
+  /// The key of a file with a path below the folder; nil if it is none of a key's.
+  static func key(at path: String) -> KeyName? {
+    guard path.hasSuffix(ending) else { return nil }
+    var bytes: [UInt8] = []
+    var rest = Array(path.utf8.dropLast(ending.utf8.count))[...]
+    while let byte = rest.popFirst() {
+      guard byte == percent else {
+        bytes.append(byte)
+        continue
+      }
+      if rest.first == UInt8(ascii: "/") {
+        rest.removeFirst()
+        continue
+      }
+      guard let high = rest.popFirst().flatMap({ digits.firstIndex(of: $0) }),
+        let low = rest.popFirst().flatMap({ digits.firstIndex(of: $0) })
+      else { return nil }
+      bytes.append(UInt8(high << 4 | low))
+    }
+    guard let text = String(validating: bytes, as: UTF8.self), let key = try? KeyName(text),
+      Self.path(of: key) == path
+    else { return nil }
+    return key
+  }
+
+  /// Whether a folder may hold files of long keys.
+  static func isPiece(_ name: String) -> Bool { name.utf8.last == percent && !name.hasPrefix(".") }
+
+  private static func stands(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true
+    case UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."): true
+    default: false
+    }
+  }
+}

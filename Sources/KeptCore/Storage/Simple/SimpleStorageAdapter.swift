@@ -1,0 +1,224 @@
+// Makes a whole storage of a simple one: what four methods cannot say, revisions above all, is kept here in memory.
+
+/// A storage on top of a ``SimpleStorage``.
+///
+/// It changes one key at a time: a batch of several is `unsupported`, as are declarations; keys are listed only for a
+/// ``ListingStorage``. Revisions are counted in this process, from the opening on: what is found then has revision 1.
+/// A key whose value others have changed has a new one as soon as it is looked at, so a comparison by revision holds
+/// against them too, but for the instant between looking and writing.
+public final class SimpleStorageAdapter: Storage {
+  public let abilities: StorageAbilities
+
+  /// What the outside has told; the simple storage may call at any time, also while it is called.
+  private struct News {
+    // Those that others may have changed; `mayBeAny`: all of them.
+    var keys: Set<KeyName> = []
+    var mayBeAny = false
+    var revision: Revision = 0
+    var isHeard = false
+    var isClosed = false
+    var interruptions = 0
+
+    var isSome: Bool { mayBeAny || !keys.isEmpty }
+  }
+  private let simple: any SimpleStorage
+  private let lister: (any ListingStorage)?
+  private let guarded: (any GuardedStorage)?
+  // Held while the simple storage is called: so one call is made at a time, and a fork finds it whole.
+  private let ledger = Monitor(Ledger())
+  private let news = Monitor(News())
+
+  public init(_ simple: any SimpleStorage) {
+    self.simple = simple
+    guarded = simple as? any GuardedStorage
+    lister = simple as? any ListingStorage
+    abilities = [.revisions, .pushesChanges, lister == nil ? [] : .listsKeys, guarded?.abilities ?? []]
+  }
+
+  deinit { close() }
+
+  /// Nobody can say without asking.
+  public var generation: UInt64 { 1 }
+
+  // MARK: - Reading
+
+  public func entry(for key: KeyName) throws(StoreError) -> Entry? {
+    try use { ledger throws(StoreError) in
+      let entry = try look(at: key, &ledger)
+      return entry.value == nil ? nil : entry
+    }
+  }
+
+  public func keys(prefix: ExactString) throws(StoreError) -> [KeyName] {
+    try use { ledger throws(StoreError) in
+      try list(&ledger).filter { $0.exact.hasPrefix(prefix) }.inOrder(of: \.exact)
+    }
+  }
+
+  public func entries(in scopes: [Scope]) throws(StoreError) -> (entries: [KeyedEntry], revision: Revision) {
+    try use { ledger throws(StoreError) in
+      var keys: Set<KeyName> = []
+      for scope in scopes {
+        switch scope {
+        case .key(let key): keys.insert(key)
+        case .prefix: for key in try list(&ledger) where scope.contains(key) { keys.insert(key) }
+        }
+      }
+      var entries: [KeyedEntry] = []
+      for key in keys {
+        let entry = try look(at: key, &ledger)
+        if entry.value != nil { entries.append(KeyedEntry(key: key, entry: entry)) }
+      }
+      return (entries, ledger.revision)
+    }
+  }
+
+  public func revision() throws(StoreError) -> Revision { try use { $0.revision } }
+
+  public func changes(after revision: Revision) throws(StoreError) -> ChangesAfter {
+    try use { ledger throws(StoreError) in
+      try takeNews(&ledger)
+      guard revision <= ledger.revision else { return .tooOld }
+      var entries: [KeyedEntry] = []
+      for key in ledger.keys(after: revision) {
+        if let entry = told(key, &ledger) { entries.append(KeyedEntry(key: key, entry: entry)) }
+      }
+      return .changed(Delta(entries.inOrder(of: \.entry.revision, then: \.key.exact), upTo: ledger.revision))
+    }
+  }
+
+  /// What to tell of a changed key; nil for one that has appeared and cannot be read: it is new again once it can.
+  private func told(_ key: KeyName, _ ledger: inout Ledger) -> Entry? {
+    if let entry = ledger.entry(of: key) { return entry }
+    if let entry = try? look(at: key, &ledger) { return entry }
+    ledger.forget(key)
+    return nil
+  }
+
+  // MARK: - Writing
+
+  public func commit(_ batch: Batch) throws(StoreError) -> Commit {
+    try use { ledger throws(StoreError) in
+      let keys = batch.keys
+      guard batch.declarations.isEmpty else { throw Self.cannot("keeps no declarations; check values in the program") }
+      guard keys.count <= 1 else { throw Self.cannot("changes one key at a time; commit \(keys.count) batches") }
+      try guarded?.lock()
+      defer { guarded?.unlock() }
+      for condition in batch.conditions { try check(condition, &ledger) }
+      let change = try keys.first.flatMap { key throws(StoreError) in try apply(batch, to: key, &ledger) }
+      if batch.durability == .durable { try guarded?.sync() }
+      return Commit(revision: ledger.revision, changes: change.map { [$0] } ?? [])
+    }
+  }
+
+  private func apply(_ batch: Batch, to key: KeyName, _ ledger: inout Ledger) throws(StoreError) -> StoredChange? {
+    let known = try look(at: key, &ledger)
+    let old = known.revision == 0 ? nil : known
+    guard let change = try batch.change(of: key, from: old, at: ledger.revision + 1) else { return nil }
+    do throws(StoreError) {
+      if let value = change.new.value { try simple.set(key, to: value) } else { try simple.remove(key) }
+    } catch {
+      throw error.about(key.text)
+    }
+    ledger.learn(key, change.new.value)
+    return change
+  }
+
+  private func check(_ condition: Condition, _ ledger: inout Ledger) throws(StoreError) {
+    switch condition {
+    case .revision(let key, let expected):
+      let entry = try look(at: key, &ledger)
+      try Condition.check(key, expected: expected, found: entry.value == nil ? 0 : entry.revision)
+    case .unchanged(let key, let base):
+      try Condition.check(key, unchangedAfter: base, found: look(at: key, &ledger).revision)
+    case .unchangedPrefix(let prefix, let base):
+      for key in try list(&ledger) where key.exact.hasPrefix(prefix) { _ = try look(at: key, &ledger) }
+      try Condition.check(prefix, unchangedAfter: base, found: ledger.newest(prefix))
+    }
+  }
+
+  public func flush() throws(StoreError) { try use { _ throws(StoreError) in try guarded?.sync() } }
+
+  // MARK: - Waiting
+
+  public func wait(after revision: Revision) throws(StoreError) -> Bool {
+    try listen()
+    return news.wait { news in
+      if news.isClosed { return false }
+      if news.interruptions > 0 {
+        news.interruptions -= 1
+        return false
+      }
+      return news.isSome || news.revision > revision ? true : nil
+    }
+  }
+
+  public func interruptWaiting() { news.update { $0.interruptions += 1 } }
+
+  public func close() {
+    let isFirst = news.update { news in
+      defer { news.isClosed = true }
+      return !news.isClosed
+    }
+    if isFirst { guarded?.close() }
+  }
+
+  /// Who never waits need not be told.
+  private func listen() throws(StoreError) {
+    let isFirst = news.updateQuietly { news in
+      guard !news.isHeard, !news.isClosed else { return false }
+      // What has happened until now nobody has told.
+      (news.isHeard, news.mayBeAny) = (true, true)
+      return true
+    }
+    guard isFirst else { return }
+    do throws(StoreError) {
+      try simple.listen { [weak self] key in
+        self?.news.update { news in
+          if let key { news.keys.insert(key) } else { news.mayBeAny = true }
+        }
+      }
+    } catch {
+      news.updateQuietly { $0.isHeard = false }
+      throw error
+    }
+  }
+
+  // MARK: - The ledger and the simple storage
+
+  private func use<Result>(_ body: (inout Ledger) throws(StoreError) -> Result) throws(StoreError) -> Result {
+    try ledger.updateQuietly { ledger throws(StoreError) in
+      if news.read(\.isClosed) { throw StoreError(.closed, "the store was closed; open it again") }
+      let before = ledger.revision
+      defer { if ledger.revision != before { news.update { $0.revision = ledger.revision } } }
+      return try body(&ledger)
+    }
+  }
+
+  private func look(at key: KeyName, _ ledger: inout Ledger) throws(StoreError) -> Entry {
+    do throws(StoreError) { return ledger.learn(key, try simple.get(key)) } catch { throw error.about(key.text) }
+  }
+
+  private func list(_ ledger: inout Ledger) throws(StoreError) -> [KeyName] {
+    guard let lister else { throw Self.cannot("cannot list its keys; ask for each by its name") }
+    let keys = try lister.keys()
+    ledger.learn(all: Set(keys))
+    return keys
+  }
+
+  /// Looks at what others may have changed; what cannot be read is told once, and looked at again with its next change.
+  private func takeNews(_ ledger: inout Ledger) throws(StoreError) {
+    let (keys, mayBeAny) = news.updateQuietly { news in
+      defer { (news.keys, news.mayBeAny) = ([], false) }
+      return (news.keys, news.mayBeAny)
+    }
+    var failure: StoreError?
+    if mayBeAny && ledger.isListed { do throws(StoreError) { _ = try list(&ledger) } catch { failure = error } }
+    for key in mayBeAny ? ledger.keys(after: nil) : Array(keys) {
+      do throws(StoreError) { _ = try look(at: key, &ledger) } catch { failure = error }
+    }
+    if let failure { throw failure }
+  }
+
+  private static func cannot(_ words: String) -> StoreError { StoreError(.unsupported, "this storage \(words)") }
+}

@@ -1,0 +1,76 @@
+// How values look as the objects of a property list, and which of them are the same when they were written and read.
+
+import Foundation
+import KeptCore
+
+enum PropertyListForm {
+  /// The object for a value; nil where there is none.
+  static func object(_ value: Value) -> Any? {
+    switch value {
+    case .null: nil
+    case .bool(let bool): bool
+    case .int(let number): number
+    case .uint(let number): number
+    case .double(let number): number
+    case .string(let text): text
+    case .bytes(let bytes): Data(bytes)
+    case .date(let date):
+      date.nanoseconds == 0 ? Date(timeIntervalSince1970: Double(date.seconds)) : nil
+    case .array(let elements): array(elements)
+    case .dictionary(let members): dictionary(members)
+    }
+  }
+
+  private static func array(_ elements: [Value]) -> Any? {
+    let objects = elements.compactMap(object)
+    return objects.count == elements.count ? objects : nil
+  }
+
+  private static func dictionary(_ members: ValueDictionary) -> Any? {
+    var objects: [String: Any] = [:]
+    for member in members { objects[member.key.text] = object(member.value) }
+    return objects.count == members.count ? objects : nil
+  }
+
+  /// What an object is once it has been written into a file and read again; nil: it cannot be written.
+  ///
+  /// What is in the memory of a process looks different from what the next one reads.
+  static func value(reread object: Any) -> Value? {
+    guard PropertyListSerialization.propertyList(["v": object], isValidFor: .xml),
+      let data = try? PropertyListSerialization.data(fromPropertyList: ["v": object], format: .xml, options: 0),
+      let read = try? PropertyListSerialization.propertyList(from: data, options: [], format: nil),
+      let found = (read as? [String: Any])?["v"]
+    else { return nil }
+    return value(found)
+  }
+
+  private static func value(_ object: Any) -> Value? {
+    switch object {
+    case let text as String: return .string(text)
+    case let data as Data: return .bytes(Array(data))
+    case let date as Date: return value(date)
+    case let number as NSNumber: return value(number)
+    case let elements as [Any]:
+      let values = elements.compactMap(value(_:))
+      return values.count == elements.count ? .array(values) : nil
+    case let members as [String: Any]:
+      let values = members.compactMap { name, object in value(object).map { (ExactString(name), $0) } }
+      return values.count == members.count ? .dictionary(ValueDictionary(values)) : nil
+    default: return nil
+    }
+  }
+
+  private static func value(_ date: Date) -> Value? {
+    let seconds = date.timeIntervalSince1970.rounded()
+    return Int64(exactly: seconds).flatMap { try? .date(Timestamp(seconds: $0)) }
+  }
+
+  private static func value(_ number: NSNumber) -> Value {
+    switch String(cString: number.objCType) {
+    case "c", "B": .bool(number.boolValue)
+    case "f", "d": .double(number.doubleValue)
+    case "Q" where number.uint64Value > UInt64(Int64.max): .uint(number.uint64Value)
+    default: .int(number.int64Value)
+    }
+  }
+}
