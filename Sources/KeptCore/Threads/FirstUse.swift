@@ -9,7 +9,6 @@ enum FirstUse {
     _ = Index.hash(UnsafeBufferPointer(start: nil, count: 0))
     _ = SQLitePatience.vfs
     _ = FileWatch.ofThisProcess
-    _ = KeyFileName.key(at: "%2e.json")
     // JSON of every kind and back: the tables of Base64, and whatever the standard library keeps for text and numbers.
     let texts = [
       #"{"$binary":{"base64":"AA==","subType":"00"}}"#, #"{"$date":"2026-01-01T00:00:00Z"}"#, #"[1,2.5,"a",null]"#,
@@ -19,6 +18,7 @@ enum FirstUse {
 
   /// What an opening need not wait for: done once for the process, before its first fork.
   static let isOverBeforeFork: Bool = {
+    _ = KeyFileName.key(at: "%2e.json")
     let schema = #"{"type":"object","properties":{"a":{"type":"string","enum":["a"],"pattern":"a"}}}"#
     return (try? Declaration(json: schema).admitted(["a": "a"])) != nil
   }()
