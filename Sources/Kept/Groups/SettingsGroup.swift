@@ -41,6 +41,9 @@ extension GroupKey {
 }
 
 extension SettingsGroup {
+  /// The program's own store, for a group that names none.
+  public var store: Store { .default }
+
   public static var namespace: String? { nil }
 
   /// The key as it is in the store, for all that a store can do with it: observe it, declare it, write it in a

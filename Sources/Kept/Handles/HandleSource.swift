@@ -30,7 +30,7 @@ struct KeySource<Value: Storable>: HandleSource {
   let key: Key<Value>
 
   var bytes: PreparedBytes { key.bytes }
-  func absent(in store: Store) -> Value { key.defaultValue }
+  func absent(in store: Store) -> Value { key.defaultValue(in: store) }
   func value(in store: Store) throws -> Value { try store.value(for: key) }
   func valueOrAbsent(in store: Store) -> Value { store[key] }
   func stored(_ value: Value) throws -> KeptCore.Value { try key.write(value) }

@@ -27,7 +27,7 @@ extension Keys {
 }
 
 /// What was heard, in order.
-private final class Heard<Element: Sendable>: Sendable {
+private final class Told<Element: Sendable>: Sendable {
   private let elements = Mutex<[Element]>([])
   private let arrived = DispatchSemaphore(value: 0)
 
@@ -131,7 +131,7 @@ private final class Heard<Element: Sendable>: Sendable {
 
   @Test func `§2: and is the same again, or removed and absent, is no change`() throws {
     settings[.volume] = 70
-    let heard = Heard<Int>()
+    let heard = Told<Int>()
     let subscription = try settings.observe(.volume) { heard.append($0.new) }
     let revision = try settings.currentRevision()
     settings[.volume] = 70
@@ -149,7 +149,7 @@ private final class Heard<Element: Sendable>: Sendable {
 
   /// Writes, and waits until an observer who subscribed last has heard of it.
   private func writeAndWait(_ value: Int) throws {
-    let heard = Heard<Int>()
+    let heard = Told<Int>()
     let last = try settings.observe(.volume) { heard.append($0.new) }
     settings[.volume] = value
     #expect(heard.all(atLeast: 1) == [value])
@@ -157,7 +157,7 @@ private final class Heard<Element: Sendable>: Sendable {
   }
 
   @Test func `row 22: hears the present value first, on its own thread, and only when asked`() throws {
-    let (asked, notAsked) = (Heard<(Int, Bool, Bool)>(), Heard<Int>())
+    let (asked, notAsked) = (Told<(Int, Bool, Bool)>(), Told<Int>())
     let here = LibraryThread.current
     let token = try settings.observe(.volume, initial: true) {
       asked.append(($0.new, $0.isInitial, LibraryThread.current == here))
@@ -173,7 +173,7 @@ private final class Heard<Element: Sendable>: Sendable {
   }
 
   @Test func `row 22: hears nothing after its token was cancelled, twice or once, or dropped`() throws {
-    let (cancelled, dropped) = (Heard<Int>(), Heard<Int>())
+    let (cancelled, dropped) = (Told<Int>(), Told<Int>())
     let token = try settings.observe(.volume) { cancelled.append($0.new) }
     var held: Subscription? = try settings.observe(.volume) { dropped.append($0.new) }
     settings[.volume] = 60
@@ -188,7 +188,7 @@ private final class Heard<Element: Sendable>: Sendable {
 
   @Test func `§3: is not called any more once it is cancelled, even in the round that is running`() throws {
     for round in 1...50 {
-      let heard = Heard<String>()
+      let heard = Told<String>()
       let tokens = Mutex<[Subscription]>([])
       // Whoever is called first cancels the other one.
       let first = try settings.observe(.volume) { _ in
@@ -207,7 +207,7 @@ private final class Heard<Element: Sendable>: Sendable {
   }
 
   @Test func `§3: hears what concurrent writers stored in the order in which it is stored`() throws {
-    let heard = Heard<Key<Int>.Change>()
+    let heard = Told<Key<Int>.Change>()
     let settings = settings
     let token = try settings.observe(.volume) { heard.append($0) }
     onThreads(8) { writer in for step in 0..<100 { settings[.volume] = writer * 1000 + step + 100 } }
@@ -219,7 +219,7 @@ private final class Heard<Element: Sendable>: Sendable {
   }
 
   @Test func `§3: to a key with dots hears of it, also that it was removed`() throws {
-    let heard = Heard<Key<Int>.Event>()
+    let heard = Told<Key<Int>.Event>()
     let token = try settings.observe(.volume) { heard.append($0.event) }
     settings[.volume] = 1
     try settings.remove(.volume)
