@@ -2,8 +2,8 @@
 
 /// A configuration that knows its key.
 ///
-/// How it is stored is said as by every ``Storable`` type, by `init(stored:)` and `stored()`. A Codable type, or an enum
-/// with raw values, needs to say no more than the key:
+/// How it is stored is said as by every ``Storable`` type, by `init(stored:)` and `stored()`. A Codable type, or an
+/// enum with raw values, needs to say no more than the key:
 ///
 /// ```swift
 /// struct CameraConfig: Codable, KeyedStorable {
@@ -13,8 +13,8 @@
 /// }
 /// ```
 ///
-/// One that writes `init(stored:)` itself decides what becomes of a value that lacks something: it throws, and the error
-/// says why, or it takes a default for what is missing. Keep one with ``TypedStore``.
+/// One that writes `init(stored:)` itself decides what becomes of a value that lacks something: it throws, and the
+/// error says why, or it takes a default for what is missing. Keep one with ``TypedStore``.
 public protocol KeyedStorable: Storable {
   /// The name of the key.
   static var key: String { get }

@@ -15,8 +15,8 @@ public import KeptCore
 /// try login.string(forKey: .userName)           // "Tom"
 /// ```
 ///
-/// A key belongs to one group: where two group types use one key of the same location in a process, the later one gets a
-/// `typeConflict` whatever is stored there, until all stores on the location are closed. A ``namespace`` keeps the
+/// A key belongs to one group: where two group types use one key of the same location in a process, the later one gets
+/// a `typeConflict` whatever is stored there, until all stores on the location are closed. A ``namespace`` keeps the
 /// names of groups apart.
 public protocol SettingsGroup: Sendable {
   associatedtype Keys: GroupKey

@@ -39,9 +39,10 @@ public final class Handle<Value: Sendable>: Sendable {
 
   /// The value; never throws.
   ///
-  /// Reading gives the default where nothing is stored, and where it cannot be read as this type: then the error handler
-  /// hears why, and what is stored stays. Writing nil removes the key. A write that fails is told to the error handler,
-  /// and the old value stays. Destroyed, it reads as the default and writes nothing, and the error handler hears it.
+  /// Reading gives the default where nothing is stored, and where it cannot be read as this type: then the error
+  /// handler hears why, and what is stored stays. Writing nil removes the key. A write that fails is told to the error
+  /// handler, and the old value stays. Destroyed, it reads as the default and writes nothing, and the error handler
+  /// hears it.
   @inlinable public var value: Value {
     get { remembered() ?? valueOrDefault() }
     set { setOrReport(newValue) }
@@ -71,7 +72,8 @@ public final class Handle<Value: Sendable>: Sendable {
     try binding.write { () throws(StoreError) in try store.delete(binding.key) }
   }
 
-  /// Whether no layer has a value, so that the handle reads as a default; the error handler hears if it cannot be known.
+  /// Whether no layer has a value, so that the handle reads as a default; the error handler hears if it cannot be
+  /// known.
   public var isDefault: Bool {
     do throws(StoreError) {
       try binding.checkAlive()
@@ -94,9 +96,9 @@ public final class Handle<Value: Sendable>: Sendable {
   /// Ends the key's use: removes what is stored, ends all observers of all its handles, and frees its type.
   ///
   /// Afterwards every handle of the key in this process, mapped ones too, throws `closed` and says that it was
-  /// destroyed; none reads or writes any more. Whoever is in the middle of a write is waited for. A new handle may be of
-  /// another type. Throws what removing throws, and then nothing has changed; `closed` if it was destroyed before, since
-  /// the key may be another's by now.
+  /// destroyed; none reads or writes any more. Whoever is in the middle of a write is waited for. A new handle may be
+  /// of another type. Throws what removing throws, and then nothing has changed; `closed` if it was destroyed before,
+  /// since the key may be another's by now.
   ///
   /// Observers may still hear of the removal, and of nothing after it.
   // Not a code of its own: to a program it is what `close` is, the end of an object, and C and Python have no handles.

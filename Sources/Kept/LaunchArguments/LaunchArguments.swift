@@ -11,9 +11,9 @@ public import KeptCore
 /// player.arguments = launch.arguments     // -CurrentLevel <integer>8</integer> -UserName <string>Ada</string>
 /// ```
 ///
-/// A program reads them that opens its store with `StoreOptions(arguments: CommandLine.arguments)`, and so does one that
-/// reads Foundation's argument domain. Values are written as elements of an XML property list: a number stays a number,
-/// also a negative one, and a text a text. Of a date the fraction of a second is cut off, and `-0.0` becomes 0.
+/// A program reads them that opens its store with `StoreOptions(arguments: CommandLine.arguments)`, and so does one
+/// that reads Foundation's argument domain. Values are written as elements of an XML property list: a number stays a
+/// number, also a negative one, and a text a text. Of a date the fraction of a second is cut off, and `-0.0` becomes 0.
 ///
 /// In C and Python the arguments are written by hand: `-audio.volume 30`.
 public struct LaunchArguments: Sendable, Hashable {

@@ -9,8 +9,8 @@ import KeptCore
 /// let celsius = Transformer<Double, Double>(transform: { $0 + 273.15 }, untransform: { $0 - 273.15 })
 /// ```
 ///
-/// What either of them throws reaches the caller unchanged, and what is stored stays. They are called on the thread that
-/// reads, writes or observes, and never while a lock is held.
+/// What either of them throws reaches the caller unchanged, and what is stored stays. They are called on the thread
+/// that reads, writes or observes, and never while a lock is held.
 public struct Transformer<Input: Sendable, Output: Sendable>: Sendable {
   /// Makes what is stored.
   public let transform: @Sendable (Input) throws -> Output
