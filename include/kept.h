@@ -137,7 +137,9 @@ typedef struct kept_options {
 /** Opens a store, and creates it where there is none.
  *  @param location  an identifier such as "com.example.player" (lives in $XDG_CONFIG_HOME/kept/<identifier>.kept/,
  *                   by default in ~/.config); text with a slash is a path to the store's folder; "memory:" is a new
- *                   store without a file, "memory:name" one that this process shares by name
+ *                   store without a file, "memory:name" one that this process shares by name; "dir:/path" is a folder
+ *                   with one JSON file for each key, for values that people edit: it has no declarations, and no
+ *                   transactions of more than one key (KEPT_UNSUPPORTED)
  *  @param options   NULL for the defaults; copied
  *  @param[out] store  receives the handle; end it with kept_close()
  *  @return KEPT_OK, KEPT_SALVAGED, KEPT_INVALID, KEPT_BUSY, KEPT_DENIED, KEPT_NO_SPACE, KEPT_CORRUPT,
