@@ -49,7 +49,7 @@ enum Compiler {
 
   /// The folders of the module maps that KeptCore is built upon.
   private static func cModules() throws -> [URL] {
-    let sources = URL(filePath: #filePath).appending(path: "../../../../Sources").standardizedFileURL
+    let sources = URL(filePath: #filePath).appending(path: "../../../Sources").standardizedFileURL
     let targets = try FileManager.default.contentsOfDirectory(at: sources, includingPropertiesForKeys: nil)
     return targets.flatMap { [$0, $0.appending(path: "include")] }
       .filter { FileManager.default.fileExists(atPath: $0.appending(path: "module.modulemap").path) }
