@@ -34,10 +34,12 @@ public final class Store: SettingsAccess {
   ///
   /// Closing the store closes the storage.
   ///
-  /// Of the options that name layers those count that need no identifier.
+  /// Without an identifier there is no standard place for a file of a layer: give paths. Where the options that name
+  /// layers are wrong there are none, and the error handler hears why.
   public convenience init(storage: any Storage, options: StoreOptions = StoreOptions()) {
-    let sources = try? LayerSources(options, identifier: nil)
-    self.init(SharedStore(storage), nil, options, sources ?? LayerSources())
+    var sources = LayerSources()
+    do { sources = try LayerSources(options, identifier: nil) } catch { options.errorHandler(error) }
+    self.init(SharedStore(storage), nil, options, sources)
   }
 
   deinit { close() }

@@ -225,6 +225,16 @@ enum StoreUnderTest: String, CaseIterable, CustomTestStringConvertible {
     subscription.cancel()
   }
 
+  @Test func `on a storage of one's own says what is wrong with its layers`() throws {
+    var options = StoreOptions(managed: .path(desk.managed), environmentPrefix: "")
+    options.errorHandler = { [reports = desk.reports] error in reports.update { $0.append(error) } }
+    try desk.write(#"{"values":{"a":1}}"#, to: desk.managed)
+    #expect(try Store(storage: MemoryStorage(), options: options).value(forKey: "a") == nil)
+    #expect(desk.reports.read(\.self).map(\.code) == [.invalid])
+    options.environmentPrefix = nil
+    #expect(try Store(storage: MemoryStorage(), options: options).value(forKey: "a") == 1)
+  }
+
   @Test func `is opened with a standard file by its identifier alone`() throws {
     var options = StoreOptions()
     options.managed = .standard
