@@ -168,7 +168,11 @@ extension Transaction.State {
   /// What a key is declared as; that is nothing the transaction relies upon.
   private func declaration(of key: KeyName, in store: Store) throws(StoreError) -> Declaration? {
     if let declared = batch.declarations[key] { return declared }
-    return try store.entry(for: key)?.declaration
+    do throws(StoreError) { return try store.entry(for: key)?.declaration } catch {
+      // Whatever is written takes the place of a value that cannot be read; the commit knows the declaration.
+      guard error.code == .corrupt else { throw error }
+      return nil
+    }
   }
 
   /// Reads a key below the edits, and relies on it.

@@ -128,6 +128,24 @@ import Testing
     try later.set("free", forKey: "v")
   }
 
+  @Test func `that cannot be read stays corrupt, and is declared once it is set anew`() throws {
+    let store = try open(.folder)
+    try store.set(5, forKey: "v")
+    let database = try SQLiteConnection(path: folder.path + "/store/values.sqlite", busyTimeoutMilliseconds: 1000)
+    try database.run("UPDATE entry SET kind = 'nothing'")
+    let later = try Store(storage: LocalStorage(path: folder.path + "/store"))
+    for _ in 1...2 {
+      let error = #expect(throws: StoreError.self) { try later.declare(Declaration(json: volume), forKey: "v") }
+      #expect(error?.code == .corrupt)
+      #expect(throws: StoreError.self) { try later.value(forKey: "v") }
+    }
+    let blind = try later.begin()
+    try blind.set(7, forKey: "v")
+    _ = try blind.commit()
+    try later.declare(Declaration(json: volume), forKey: "v")
+    #expect(try later.value(forKey: "v") == 7)
+  }
+
   @Test func `that is secret is told to code, and shown to nobody`() throws {
     let store = try open(.folder)
     try store.declare(Declaration(json: #"{"type":"string","secret":true,"maxLength":9}"#), forKey: "token")

@@ -194,10 +194,12 @@ final class LocalWriter: OnConnection {
     var changes: [StoredChange] = []
     changes.reserveCapacity(keys.count)
     for (index, key) in keys.enumerated() {
-      let (old, isDamaged) = try old(key, known.isEmpty ? nil : known[index], progress)
+      let (old, damage) = try old(key, known.isEmpty ? nil : known[index], progress)
+      // To declare what cannot be read would make it look absent.
+      if let damage, batch.edits[key] == nil { throw damage }
       if let change = try batch.change(of: key, from: old, at: progress.revision + 1) {
         changes.append(change)
-      } else if isDamaged, batch.edits[key] != nil {
+      } else if damage != nil {
         // One that cannot be read is replaced by whatever is written: that is how a damaged row is mended.
         let gone = Entry(value: nil, revision: progress.revision + 1, declaration: old?.declaration)
         changes.append(StoredChange(key: key, old: old, new: gone))
@@ -209,14 +211,15 @@ final class LocalWriter: OnConnection {
   /// What there is before the batch: from the group itself, from the index, or from the database.
   private func old(
     _ key: KeyName, _ known: Entry??, _ progress: Progress
-  ) throws(StoreError) -> (entry: Entry?, isDamaged: Bool) {
-    if let written = progress.written[key] { return (written, false) }
-    if let known { return (known, false) }
-    guard let row = try reader.row(for: key) else { return (nil, false) }
-    if case .success(let value) = row.value {
-      return (Entry(value: value, revision: row.revision, declaration: row.declaration), false)
+  ) throws(StoreError) -> (entry: Entry?, damage: StoreError?) {
+    if let written = progress.written[key] { return (written, nil) }
+    if let known { return (known, nil) }
+    guard let row = try reader.row(for: key) else { return (nil, nil) }
+    switch row.value {
+    case .success: return (try row.entry(), nil)
+    case .failure(let damage):
+      return (Entry(value: nil, revision: row.revision, declaration: row.declaration), damage)
     }
-    return (Entry(value: nil, revision: row.revision, declaration: row.declaration), true)
   }
 
   private func store(_ change: StoredChange) throws(StoreError) {
