@@ -12,9 +12,28 @@ let package = Package(
     // A storage on a UserDefaults suite; apart, as it needs all of Foundation.
     .library(name: "KeptUserDefaults", targets: ["KeptUserDefaults"]),
   ],
+  // Joints to other packages: off unless a program asks for them, and then only what it asked for is fetched.
+  traits: [
+    .trait(name: "Logging", description: "A swift-log error handler."),
+    .trait(name: "OpenCombine", description: "Publishers where there is no Combine."),
+    .trait(name: "Observation", description: "A model for the Observation framework."),
+    .trait(name: "Configuration", description: "A store as a provider of swift-configuration."),
+  ],
+  dependencies: [
+    .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
+    .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0"),
+    .package(url: "https://github.com/apple/swift-configuration", from: "1.0.0"),
+  ],
   targets: [
     // The face for Swift callers.
-    .target(name: "Kept", dependencies: ["KeptCore"]),
+    .target(
+      name: "Kept",
+      dependencies: [
+        "KeptCore",
+        .product(name: "Logging", package: "swift-log", condition: .when(traits: ["Logging"])),
+        .product(name: "OpenCombine", package: "OpenCombine", condition: .when(traits: ["OpenCombine"])),
+        .product(name: "Configuration", package: "swift-configuration", condition: .when(traits: ["Configuration"])),
+      ]),
 
     .target(name: "KeptUserDefaults", dependencies: ["KeptCore"]),
 
