@@ -487,6 +487,202 @@ KEPT_API kept_status kept_commit(kept_store *transaction, uint64_t *revision, ke
 KEPT_API void kept_rollback(kept_store *transaction);
 
 /* ------------------------------------------------------------------------------------------------------------------
+ * Snapshots: one moment, looked at for as long as one likes
+ * --------------------------------------------------------------------------------------------------------------- */
+
+/** Takes a snapshot: an immutable view of what keys read as at one moment, layers and defaults included, while others go
+ *  on writing. It is a copy in this process's memory: after this call it holds no lock, no file and none of the log,
+ *  however long it is kept.
+ *  It is read through the functions that read a store: values, kept_contains(), kept_list(), kept_revision_of(),
+ *  kept_layer_of(), kept_explain_json(), declarations. Whatever else is asked of it is KEPT_UNSUPPORTED.
+ *  @param prefix    only keys that begin with this text; "" for every key. Another key is KEPT_INVALID
+ *  @param[out] snapshot  receives the snapshot; end it with kept_snapshot_end()
+ *  @return KEPT_OK, or KEPT_UNSUPPORTED for a transaction or a snapshot. A value that cannot be read is KEPT_CORRUPT when
+ *          its key is asked, and no failure here.
+ *  In Swift: `Store.snapshot(prefix:)`. In Python: `settings.snapshot(prefix)`. */
+KEPT_API kept_status kept_snapshot(kept_store *store, const char *prefix, kept_store **snapshot, kept_error *error);
+
+/** Ends a snapshot and frees its copy. NULL and an ended snapshot are fine; late use is KEPT_CLOSED. */
+KEPT_API void kept_snapshot_end(kept_store *snapshot);
+
+/** Reads the store's count of commits: of a snapshot, at its moment; of a store, now.
+ *  @return KEPT_OK, or KEPT_UNSUPPORTED for a transaction. In Swift: `Snapshot.revision`, `Store.currentRevision()`.
+ *  In Python: `snapshot.revision`, `settings.revision`. */
+KEPT_API kept_status kept_store_revision(kept_store *store, uint64_t *revision, kept_error *error);
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * Clearing: back to the defaults
+ *
+ * The bytes of a key that is declared secret are overwritten in the database and its log when its value is removed or
+ * replaced. Copies elsewhere are not: what was stored before it was declared, backups, exports, quarantine, and whatever
+ * the disk keeps by itself.
+ * --------------------------------------------------------------------------------------------------------------- */
+
+/** Lets a key read as its default again: removes what is stored, if anything is.
+ *  @return KEPT_OK, also when there was nothing to remove, KEPT_SHADOWED or KEPT_LOCKED.
+ *  In Swift: `Store.reset(_:)`. In Python: `settings.reset(key)`. */
+KEPT_API kept_status kept_reset(kept_store *store, const char *key, kept_error *error);
+
+/** Removes what is stored under every key that begins with `prefix`, in one commit; declarations stay.
+ *  @param prefix   "" for every key
+ *  @param[out] removed  receives the number of keys; may be NULL
+ *  @return KEPT_OK, also when there was nothing to remove; KEPT_LOCKED, with nothing removed, if one of them is locked.
+ *  In Swift: `Store.removeAll(prefix:)`. In Python: `settings.remove_all(prefix)`. */
+KEPT_API kept_status kept_remove_all(kept_store *store, const char *prefix, size_t *removed, kept_error *error);
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * Export and import: a store as a file
+ *
+ * What is stored is exported, not what defaults and other layers say. The text is one canonical JSON object:
+ *   {"declarations":{...},"kept":1,"omitted":["token"],"prefix":"","revision":17,"schemaVersion":2,"values":{...}}
+ * with "declarations" only if asked for, "omitted" the secret keys that were left out, "schemaVersion" where the program
+ * has given one (kept_migrate()). Texts of other programs can be imported too, see KEPT_FORMAT_….
+ * --------------------------------------------------------------------------------------------------------------- */
+
+/** Hears how far a long call is. @return 0 to go on, anything else to stop: then nothing is changed, and the call is
+ *  KEPT_FAILED. Called on the thread of the call, with no lock held. `total` is 0 while it is not known. */
+typedef int (*kept_progress_callback)(void *context, uint64_t done, uint64_t total);
+
+#define KEPT_FORMAT_KEPT           0u   /* what kept_export_json() writes */
+#define KEPT_FORMAT_JSON           1u   /* a JSON object whose members are keys */
+#define KEPT_FORMAT_NESTED_JSON    2u   /* a JSON object whose objects are parts of keys: {"audio":{"volume":30}} */
+#define KEPT_FORMAT_PROPERTY_LIST  3u   /* a property list: XML, binary, or old style */
+#define KEPT_FORMAT_ENV            4u   /* lines NAME=value, as in a .env file */
+#define KEPT_FORMAT_INI            5u   /* [section] and name = value */
+#define KEPT_FORMAT_DCONF          6u   /* what `dconf dump` writes */
+
+#define KEPT_TRANSFER_REPLACE       1u   /* import: keys with the prefix that the text does not have are removed */
+#define KEPT_TRANSFER_DRY_RUN       2u   /* import: change nothing, and report what would be */
+#define KEPT_TRANSFER_DECLARATIONS  4u   /* declarations too */
+#define KEPT_TRANSFER_SECRETS       8u   /* export: the values of secret keys too */
+#define KEPT_TRANSFER_READABLE     16u   /* export: leave out, under "unreadable", what cannot be read, in place of failing */
+
+/** What to export or import. Begin with KEPT_TRANSFER_OPTIONS_INIT. In Swift: `ExportOptions`, `ImportOptions`. */
+typedef struct kept_transfer_options {
+  size_t size;             /* sizeof(kept_transfer_options) */
+  uint32_t flags;          /* KEPT_TRANSFER_… */
+  uint32_t format;         /* import: KEPT_FORMAT_… */
+  const char *prefix;      /* export: only keys that begin with it. Import: only such keys of Kept's own format; of other
+                              formats it is put in front of every key. NULL for "" */
+  const char *separator;   /* between the parts of nested keys and sections; NULL for "." */
+  const char *env_prefix;  /* of KEPT_FORMAT_ENV: only names that begin with it, each of which is the key that it stands
+                              for in the environment (PLAYER_AUDIO_VOLUME is audio.volume); NULL: names are keys */
+  kept_progress_callback progress;   /* NULL for none */
+  void *progress_context;
+} kept_transfer_options;
+
+#define KEPT_TRANSFER_OPTIONS_INIT { sizeof(kept_transfer_options), 0u, 0u, NULL, NULL, NULL, NULL, NULL }
+
+/** Exports the store or a part of it, as it is at one moment. @param options  NULL for everything but secrets and
+ *  declarations @param[out] json  receives text to be freed with kept_free()
+ *  @return KEPT_OK, or KEPT_CORRUPT, with the key, for a value that cannot be read.
+ *  In Swift: `Store.export(_:)`. In Python: `settings.export(...)`. */
+KEPT_API kept_status kept_export_json(kept_store *store, const kept_transfer_options *options, char **json,
+                                      kept_error *error);
+
+/** The same into a file of mode 0600, which is there whole and synced when the call returns, or not at all. One that is
+ *  there is replaced. In Swift: `Store.export(to:_:)`. In Python: `settings.export_file(path, ...)`. */
+KEPT_API kept_status kept_export_file(kept_store *store, const char *path, const kept_transfer_options *options,
+                                      kept_error *error);
+
+/** Imports a text as one commit: all of it or nothing.
+ *  @param[out] report  receives an object to be freed with kept_free(); may be NULL: "revision", "changed" (each with
+ *                      "key", "old" and "new", without the values of secrets), "removed" and "declared" (keys),
+ *                      "unchanged" (how many), "refused" (each with "key" and "reason") and "notCarried" (each with
+ *                      "place" and "reason": what the format has and Kept has not)
+ *  @return KEPT_OK; KEPT_INVALID with `error->offset` for a text that is not of the format; KEPT_LOCKED, KEPT_WRONG_TYPE,
+ *          KEPT_INVALID, KEPT_TYPE_CONFLICT or KEPT_TOO_LARGE for the first key that is refused, with nothing changed;
+ *          KEPT_TOO_LARGE; KEPT_UNSUPPORTED for a transaction. A dry run is KEPT_OK, and reports all that is refused.
+ *  In Swift: `Store.import(_:_:)`. In Python: `settings.import_text(...)`. */
+KEPT_API kept_status kept_import(kept_store *store, const void *text, size_t length,
+                                 const kept_transfer_options *options, char **report, kept_error *error);
+
+/** The same from a file. @return as kept_import(), KEPT_UNAVAILABLE where there is no such file, or KEPT_DENIED.
+ *  In Swift: `Store.import(contentsOf:_:)`. In Python: `settings.import_file(path, ...)`. */
+KEPT_API kept_status kept_import_file(kept_store *store, const char *path, const kept_transfer_options *options,
+                                      char **report, kept_error *error);
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * Backup: a copy of everything, and the way back
+ * --------------------------------------------------------------------------------------------------------------- */
+
+#define KEPT_BACKUP_REPLACE  1u   /* a backup that is there already is replaced, once the new one is whole */
+
+/** Copies the store with declarations, revisions and secrets to a file, as it is at one moment, while others write.
+ *  @param path   a file that is not there yet; with a slash at its end, or as the path of an empty folder, a folder,
+ *                which is a store that can be opened. Readable for the owner alone, and synced when the call returns
+ *  @param flags  0 or KEPT_BACKUP_REPLACE
+ *  @param[out] revision  receives the revision that it shows; may be NULL
+ *  @return KEPT_OK, KEPT_INVALID where something is there already, KEPT_DENIED, KEPT_NO_SPACE with nothing left behind,
+ *          or KEPT_UNSUPPORTED for a transaction. In Swift: `Store.backup(to:)`. In Python: `settings.backup(path)`. */
+KEPT_API kept_status kept_backup(kept_store *store, const char *path, uint32_t flags, uint64_t *revision,
+                                 kept_error *error);
+
+/** Makes the store what a backup is, in one commit, of which observers everywhere hear; what was there goes to the folder
+ *  `quarantine` first. To restore beside, open another location and restore there.
+ *  @param path  what kept_backup() has written: a file, or a folder
+ *  @param[out] quarantine  receives the path of the copy of what was there, to be freed with kept_free(); NULL where
+ *                          nothing was; may be NULL
+ *  @return KEPT_OK; KEPT_UNAVAILABLE where there is no such file; KEPT_CORRUPT for a backup that is damaged and
+ *          KEPT_UNSUPPORTED for what is no backup, or one of a later version: nothing is changed then.
+ *  In Swift: `Store.restore(from:)`. In Python: `settings.restore(path)`. */
+KEPT_API kept_status kept_restore(kept_store *store, const char *path, char **quarantine, kept_error *error);
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * Migrations: when the shape of settings changes
+ *
+ * A program numbers the shapes that its settings have had, from 1, and ships the steps from each to the next. The store
+ * keeps the number of the shape that it has: its schema version.
+ * --------------------------------------------------------------------------------------------------------------- */
+
+/** Reads the schema version: 0 where no program has given one. In Swift: `Store.schemaVersion()`.
+ *  In Python: `settings.schema_version`. */
+KEPT_API kept_status kept_schema_version(kept_store *store, uint32_t *version, kept_error *error);
+
+/** One step. Reads and writes through `transaction`, and must have no effect elsewhere: it may run again when another
+ *  process writes meanwhile. @return KEPT_OK, or an error, with `error` filled in or not: then nothing is changed. */
+typedef kept_status (*kept_migration_callback)(void *context, kept_store *transaction, kept_error *error);
+
+/** A step to a schema version. In Swift and Python: `Migration`. */
+typedef struct kept_migration {
+  uint32_t version;               /* the schema version that it leads to */
+  uint32_t reserved;              /* 0 */
+  const char *name;               /* what it does, for errors: "volume becomes audio.volume" */
+  kept_migration_callback run;
+  void *context;
+} kept_migration;
+
+#define KEPT_MIGRATE_CARRY_ON   1u   /* while another process migrates: do not wait for it */
+#define KEPT_MIGRATE_READ_ONLY  2u   /* a store of a later version: this handle goes on reading, and does not write */
+#define KEPT_MIGRATE_NO_BACKUP  4u   /* without a backup before */
+
+#define KEPT_MIGRATED_NOTHING    0u   /* the store had the version of the last step */
+#define KEPT_MIGRATED            1u   /* the steps were run */
+#define KEPT_MIGRATED_FRESH      2u   /* nothing was stored: it has the version of the last step now, and none was run */
+#define KEPT_MIGRATED_ELSEWHERE  3u   /* another process is at it: read on, and migrate again before you write */
+#define KEPT_MIGRATED_READ_ONLY  4u   /* the store is of a later version, and this handle only reads it */
+
+/** Brings the store to the version of the last step: runs those that lead to versions above its own, in their order, by
+ *  one process and in one transaction, after a backup to the folder `backups` of the store.
+ *  Other processes that migrate wait, for as long as the busy time-out, or carry on; kill -9 at any point leaves the old
+ *  state or the new one.
+ *  @param steps  with versions that rise, the first at least 1
+ *  @param flags  KEPT_MIGRATE_…
+ *  @param[out] result  receives one of KEPT_MIGRATED…; may be NULL
+ *  @param[out] backup  receives the path of the backup, to be freed with kept_free(), or NULL where none was made; may be
+ *                      NULL
+ *  @return KEPT_OK; what a step answers, with its version and name in `error`, and nothing changed; KEPT_UNSUPPORTED for a
+ *          store of a later version, and inside a step; KEPT_BUSY; KEPT_INVALID.
+ *  In Swift: `Store.migrate(_:)`. In Python: `settings.migrate(...)`. */
+KEPT_API kept_status kept_migrate(kept_store *store, const kept_migration *steps, size_t count, uint32_t flags,
+                                  uint32_t *result, char **backup, kept_error *error);
+
+/** Moves what is stored under a key, and what it is declared as, to another key, also in a transaction.
+ *  @return KEPT_OK, KEPT_ABSENT where the key is neither stored nor declared, KEPT_CONFLICT where the other one is,
+ *          KEPT_SHADOWED or KEPT_LOCKED. In Swift: `rename(_:to:)`. In Python: `settings.rename(key, to)`. */
+KEPT_API kept_status kept_rename(kept_store *store, const char *key, const char *to, kept_error *error);
+
+/* ------------------------------------------------------------------------------------------------------------------
  * Observation: hearing of changes
  *
  * Every process hears of every change, in the order of the commits, never of a part of a transaction, never of an older
