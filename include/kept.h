@@ -490,15 +490,15 @@ KEPT_API void kept_rollback(kept_store *transaction);
  * Snapshots: one moment, looked at for as long as one likes
  * --------------------------------------------------------------------------------------------------------------- */
 
-/** Takes a snapshot: an immutable view of what keys read as at one moment, layers and defaults included, while others go
- *  on writing. It is a copy in this process's memory: after this call it holds no lock, no file and none of the log,
+/** Takes a snapshot: an immutable view of what keys read as at one moment, layers and defaults included, while others
+ *  go on writing. It is a copy in this process's memory: after this call it holds no lock, no file and none of the log,
  *  however long it is kept.
  *  It is read through the functions that read a store: values, kept_contains(), kept_list(), kept_revision_of(),
  *  kept_layer_of(), kept_explain_json(), declarations. Whatever else is asked of it is KEPT_UNSUPPORTED.
  *  @param prefix    only keys that begin with this text; "" for every key. Another key is KEPT_INVALID
  *  @param[out] snapshot  receives the snapshot; end it with kept_snapshot_end()
- *  @return KEPT_OK, or KEPT_UNSUPPORTED for a transaction or a snapshot. A value that cannot be read is KEPT_CORRUPT when
- *          its key is asked, and no failure here.
+ *  @return KEPT_OK, or KEPT_UNSUPPORTED for a transaction or a snapshot. A value that cannot be read is KEPT_CORRUPT
+ *          when its key is asked, and no failure here.
  *  In Swift: `Store.snapshot(prefix:)`. In Python: `settings.snapshot(prefix)`. */
 KEPT_API kept_status kept_snapshot(kept_store *store, const char *prefix, kept_store **snapshot, kept_error *error);
 
@@ -514,8 +514,8 @@ KEPT_API kept_status kept_store_revision(kept_store *store, uint64_t *revision, 
  * Clearing: back to the defaults
  *
  * The bytes of a key that is declared secret are overwritten in the database and its log when its value is removed or
- * replaced. Copies elsewhere are not: what was stored before it was declared, backups, exports, quarantine, and whatever
- * the disk keeps by itself.
+ * replaced. Copies elsewhere are not: what was stored before it was declared, backups, exports, quarantine, and
+ * whatever the disk keeps by itself.
  * --------------------------------------------------------------------------------------------------------------- */
 
 /** Lets a key read as its default again: removes what is stored, if anything is.
@@ -535,8 +535,8 @@ KEPT_API kept_status kept_remove_all(kept_store *store, const char *prefix, size
  *
  * What is stored is exported, not what defaults and other layers say. The text is one canonical JSON object:
  *   {"declarations":{...},"kept":1,"omitted":["token"],"prefix":"","revision":17,"schemaVersion":2,"values":{...}}
- * with "declarations" only if asked for, "omitted" the secret keys that were left out, "schemaVersion" where the program
- * has given one (kept_migrate()). Texts of other programs can be imported too, see KEPT_FORMAT_….
+ * with "declarations" only if asked for, "omitted" the secret keys that were left out, "schemaVersion" where the
+ * program has given one (kept_migrate()). Texts of other programs can be imported too, see KEPT_FORMAT_….
  * --------------------------------------------------------------------------------------------------------------- */
 
 /** Hears how far a long call is. @return 0 to go on, anything else to stop: then nothing is changed, and the call is
@@ -555,15 +555,16 @@ typedef int (*kept_progress_callback)(void *context, uint64_t done, uint64_t tot
 #define KEPT_TRANSFER_DRY_RUN       2u   /* import: change nothing, and report what would be */
 #define KEPT_TRANSFER_DECLARATIONS  4u   /* declarations too */
 #define KEPT_TRANSFER_SECRETS       8u   /* export: the values of secret keys too */
-#define KEPT_TRANSFER_READABLE     16u   /* export: leave out, under "unreadable", what cannot be read, in place of failing */
+#define KEPT_TRANSFER_READABLE     16u   /* export: leave out what cannot be read, and name it under
+                                            "unreadable", in place of failing */
 
 /** What to export or import. Begin with KEPT_TRANSFER_OPTIONS_INIT. In Swift: `ExportOptions`, `ImportOptions`. */
 typedef struct kept_transfer_options {
   size_t size;             /* sizeof(kept_transfer_options) */
   uint32_t flags;          /* KEPT_TRANSFER_… */
   uint32_t format;         /* import: KEPT_FORMAT_… */
-  const char *prefix;      /* export: only keys that begin with it. Import: only such keys of Kept's own format; of other
-                              formats it is put in front of every key. NULL for "" */
+  const char *prefix;      /* export: only keys that begin with it. Import: only such keys of Kept's own format; of
+                              other formats it is put in front of every key. NULL for "" */
   const char *separator;   /* between the parts of nested keys and sections; NULL for "." */
   const char *env_prefix;  /* of KEPT_FORMAT_ENV: only names that begin with it, each of which is the key that it stands
                               for in the environment (PLAYER_AUDIO_VOLUME is audio.volume); NULL: names are keys */
@@ -590,8 +591,8 @@ KEPT_API kept_status kept_export_file(kept_store *store, const char *path, const
  *                      "key", "old" and "new", without the values of secrets), "removed" and "declared" (keys),
  *                      "unchanged" (how many), "refused" (each with "key" and "reason") and "notCarried" (each with
  *                      "place" and "reason": what the format has and Kept has not)
- *  @return KEPT_OK; KEPT_INVALID with `error->offset` for a text that is not of the format; KEPT_LOCKED, KEPT_WRONG_TYPE,
- *          KEPT_INVALID, KEPT_TYPE_CONFLICT or KEPT_TOO_LARGE for the first key that is refused, with nothing changed;
+ *  @return KEPT_OK; KEPT_INVALID with `error->offset` for a text that is not of the format; KEPT_LOCKED,
+ *          KEPT_WRONG_TYPE, KEPT_INVALID, KEPT_TYPE_CONFLICT or KEPT_TOO_LARGE for the first key that is refused, with nothing changed;
  *          KEPT_TOO_LARGE; KEPT_UNSUPPORTED for a transaction. A dry run is KEPT_OK, and reports all that is refused.
  *  In Swift: `Store.import(_:_:)`. In Python: `settings.import_text(...)`. */
 KEPT_API kept_status kept_import(kept_store *store, const void *text, size_t length,
@@ -618,8 +619,8 @@ KEPT_API kept_status kept_import_file(kept_store *store, const char *path, const
 KEPT_API kept_status kept_backup(kept_store *store, const char *path, uint32_t flags, uint64_t *revision,
                                  kept_error *error);
 
-/** Makes the store what a backup is, in one commit, of which observers everywhere hear; what was there goes to the folder
- *  `quarantine` first. To restore beside, open another location and restore there.
+/** Makes the store what a backup is, in one commit, of which observers everywhere hear; what was there goes to the
+ *  folder `quarantine` first. To restore beside, open another location and restore there.
  *  @param path  what kept_backup() has written: a file, or a folder
  *  @param[out] quarantine  receives the path of the copy of what was there, to be freed with kept_free(); NULL where
  *                          nothing was; may be NULL
@@ -658,21 +659,21 @@ typedef struct kept_migration {
 
 #define KEPT_MIGRATED_NOTHING    0u   /* the store had the version of the last step */
 #define KEPT_MIGRATED            1u   /* the steps were run */
-#define KEPT_MIGRATED_FRESH      2u   /* nothing was stored: it has the version of the last step now, and none was run */
+#define KEPT_MIGRATED_FRESH      2u   /* nothing was stored: it has the version of the last step now; none was run */
 #define KEPT_MIGRATED_ELSEWHERE  3u   /* another process is at it: read on, and migrate again before you write */
 #define KEPT_MIGRATED_READ_ONLY  4u   /* the store is of a later version, and this handle only reads it */
 
 /** Brings the store to the version of the last step: runs those that lead to versions above its own, in their order, by
  *  one process and in one transaction, after a backup to the folder `backups` of the store.
- *  Other processes that migrate wait, for as long as the busy time-out, or carry on; kill -9 at any point leaves the old
- *  state or the new one.
+ *  Other processes that migrate wait, for as long as the busy time-out, or carry on; kill -9 at any point leaves the
+ *  old state or the new one.
  *  @param steps  with versions that rise, the first at least 1
  *  @param flags  KEPT_MIGRATE_…
  *  @param[out] result  receives one of KEPT_MIGRATED…; may be NULL
- *  @param[out] backup  receives the path of the backup, to be freed with kept_free(), or NULL where none was made; may be
- *                      NULL
- *  @return KEPT_OK; what a step answers, with its version and name in `error`, and nothing changed; KEPT_UNSUPPORTED for a
- *          store of a later version, and inside a step; KEPT_BUSY; KEPT_INVALID.
+ *  @param[out] backup  receives the path of the backup, to be freed with kept_free(), or NULL where none was made;
+ *                      may be NULL
+ *  @return KEPT_OK; what a step answers, with its version and name in `error`, and nothing changed; KEPT_UNSUPPORTED for
+ *          a store of a later version, and inside a step; KEPT_BUSY; KEPT_INVALID.
  *  In Swift: `Store.migrate(_:)`. In Python: `settings.migrate(...)`. */
 KEPT_API kept_status kept_migrate(kept_store *store, const kept_migration *steps, size_t count, uint32_t flags,
                                   uint32_t *result, char **backup, kept_error *error);
