@@ -16,6 +16,8 @@ public struct Batch: Sendable {
   public private(set) var declarations: [KeyName: Declaration?] = [:]
   /// Whose declaration is taken away first: those may be declared with another type.
   public private(set) var undeclared: Set<KeyName> = []
+  /// The schema version that the store is to have; nil: the one that it has. Needs `schemaVersion`.
+  public var schemaVersion: UInt32?
   /// What must hold, or nothing is applied.
   public var conditions: [Condition] = []
   public var durability: Durability
@@ -39,7 +41,7 @@ public struct Batch: Sendable {
   }
 
   /// Whether it asks for nothing.
-  public var isEmpty: Bool { edits.isEmpty && declarations.isEmpty }
+  public var isEmpty: Bool { edits.isEmpty && declarations.isEmpty && schemaVersion == nil }
 
   /// The keys that it concerns, in the order of their bytes.
   var keys: [KeyName] {
@@ -67,6 +69,8 @@ public enum Condition: Sendable, Hashable {
   case unchanged(KeyName, after: Revision)
   /// Nothing happened to any key with the prefix after the revision.
   case unchangedPrefix(ExactString, after: Revision)
+  /// The store has exactly this schema version; 0: none.
+  case schemaVersion(UInt32)
 }
 
 /// What a commit did.

@@ -23,4 +23,10 @@ extension Condition {
       .conflict,
       "a key under \"\(prefix)\" was changed in revision \(found), after it was listed at \(base); begin again")
   }
+
+  /// Checks `schemaVersion(expected)`.
+  static func check(schemaVersion expected: UInt32, found: UInt32) throws(StoreError) {
+    guard found != expected else { return }
+    throw StoreError(.conflict, "expected schema version \(expected), but the store has \(found); begin again")
+  }
 }

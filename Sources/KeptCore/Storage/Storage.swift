@@ -30,6 +30,9 @@ public protocol Storage: AnyObject, Sendable {
   /// The store's revision now.
   func revision() throws(StoreError) -> Revision
 
+  /// The number that programs have given to the shape of what is stored; 0: none. Needs `schemaVersion`.
+  func schemaVersion() throws(StoreError) -> UInt32
+
   /// Applies a batch, all of it or nothing, if its conditions hold; otherwise throws `conflict`.
   ///
   /// What becomes of each key, and what is refused, says ``Batch/change(of:from:)``. Edits that leave a key as it was
@@ -69,6 +72,11 @@ extension Storage {
   /// For storages that keep no declarations: none.
   public func declarations(prefix: ExactString) throws(StoreError) -> [(key: KeyName, declaration: Declaration)] { [] }
 
+  /// For storages that keep none.
+  public func schemaVersion() throws(StoreError) -> UInt32 {
+    throw StoreError(.unsupported, "this storage keeps no schema version; use a store in a folder for migrations")
+  }
+
   /// For storages that salvage nothing: nil.
   public func salvage() throws(StoreError) -> SalvageNote? { nil }
 
@@ -95,6 +103,8 @@ public struct StorageAbilities: OptionSet, Sendable {
   public static let declarations = StorageAbilities(rawValue: 1 << 5)
   /// Keys can be listed, and be read by prefix.
   public static let listsKeys = StorageAbilities(rawValue: 1 << 6)
+  /// The store keeps a schema version, which a batch can expect and change.
+  public static let schemaVersion = StorageAbilities(rawValue: 1 << 7)
 }
 
 /// What a storage holds of a key.

@@ -218,7 +218,7 @@ extension Store {
   func commit(_ batch: Batch) throws(StoreError) -> Commit {
     try checkOpen()
     let commit = try shared.commit(batch)
-    if !commit.changes.isEmpty { hasWritten.store(true, ordering: .releasing) }
+    if !commit.changes.isEmpty || batch.schemaVersion != nil { hasWritten.store(true, ordering: .releasing) }
     return commit
   }
 

@@ -29,9 +29,12 @@ enum StorageUnderTest: String, CaseIterable, CustomTestStringConvertible {
   /// What each must declare; what it does not is `unsupported`, which is a story too.
   var abilities: StorageAbilities {
     switch self {
-    case .memory: [.atomicBatch, .revisions, .pushesChanges, .declarations, .listsKeys]
+    case .memory: [.atomicBatch, .revisions, .pushesChanges, .declarations, .listsKeys, .schemaVersion]
     case .local:
-      [.sharedBetweenProcesses, .atomicBatch, .revisions, .durable, .pushesChanges, .declarations, .listsKeys]
+      [
+        .sharedBetweenProcesses, .atomicBatch, .revisions, .durable, .pushesChanges, .declarations, .listsKeys,
+        .schemaVersion,
+      ]
     case .simple: [.revisions, .pushesChanges]
     case .listing: [.revisions, .pushesChanges, .listsKeys]
     case .directory: [.sharedBetweenProcesses, .revisions, .durable, .pushesChanges, .listsKeys]

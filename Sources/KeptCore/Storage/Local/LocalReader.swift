@@ -56,6 +56,12 @@ final class LocalReader: OnConnection {
 
   func revision() throws(StoreError) -> Revision { try log.revision() }
 
+  /// The table is made with the first version.
+  func schemaVersion() throws(StoreError) -> UInt32 {
+    guard try connection.integer("SELECT count(*) FROM sqlite_schema WHERE name = 'application'") > 0 else { return 0 }
+    return UInt32(clamping: try connection.integer("SELECT schema_version FROM application"))
+  }
+
   func storeID() throws(StoreError) -> StoreID {
     if let knownID { return knownID }
     // One statement asks two tables, because each that is prepared makes opening slower; the view would cost as much.

@@ -61,6 +61,22 @@ enum LocalSchema {
     PRAGMA user_version = \(version);
     """
 
+  /// The table that is made when a program gives the store a schema version.
+  private static let application = """
+    CREATE TABLE IF NOT EXISTS application (
+      id INTEGER NOT NULL PRIMARY KEY CHECK (id = 1),
+      schema_version INTEGER NOT NULL
+    ) STRICT
+    """
+
+  /// Inside a write transaction.
+  static func write(schemaVersion version: UInt32, _ connection: SQLiteConnection) throws(StoreError) {
+    try connection.run(application)
+    let row = try connection.statement("INSERT OR REPLACE INTO application (id, schema_version) VALUES (1, ?1)")
+    try row.bind(1, Int64(version))
+    try row.finish()
+  }
+
   /// Makes the tables in an empty database file, as one transaction.
   static func create(on connection: SQLiteConnection) throws(StoreError) {
     // Each commit writes whole pages to the log: small ones suit small values.

@@ -9,6 +9,7 @@ import Synchronization
 public final class LocalStorage: Storage {
   public let abilities: StorageAbilities = [
     .sharedBetweenProcesses, .atomicBatch, .revisions, .durable, .pushesChanges, .declarations, .listsKeys,
+    .schemaVersion,
   ]
 
   let database: LocalDatabase
@@ -128,6 +129,10 @@ public final class LocalStorage: Storage {
 
   public func revision() throws(StoreError) -> Revision {
     try filler.read { reader throws(StoreError) in try reader.revision() }
+  }
+
+  public func schemaVersion() throws(StoreError) -> UInt32 {
+    try filler.read { reader throws(StoreError) in try reader.schemaVersion() }
   }
 
   public func keys(prefix: ExactString) throws(StoreError) -> [KeyName] {

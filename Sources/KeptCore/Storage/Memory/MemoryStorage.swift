@@ -6,7 +6,9 @@ import Synchronization
 ///
 /// It is gone when the last store on it is closed.
 public final class MemoryStorage: Storage {
-  public let abilities: StorageAbilities = [.atomicBatch, .revisions, .pushesChanges, .declarations, .listsKeys]
+  public let abilities: StorageAbilities = [
+    .atomicBatch, .revisions, .pushesChanges, .declarations, .listsKeys, .schemaVersion,
+  ]
 
   fileprivate struct Contents {
     // An entry without a value is a removal, or a declaration. They are few and small here: none is ever forgotten.
@@ -14,6 +16,7 @@ public final class MemoryStorage: Storage {
     // Which revision last changed the entry or its declaration.
     var touched: [KeyName: Revision] = [:]
     var revision: Revision = 0
+    var schemaVersion: UInt32 = 0
     var isClosed = false
     var interruptions = 0
   }
@@ -43,6 +46,10 @@ public final class MemoryStorage: Storage {
     try look { $0.revision }
   }
 
+  public func schemaVersion() throws(StoreError) -> UInt32 {
+    try look { $0.schemaVersion }
+  }
+
   public func keys(prefix: ExactString) throws(StoreError) -> [KeyName] {
     try look { contents in
       contents.entries.filter { $0.value.value != nil && $0.key.exact.hasPrefix(prefix) }.map(\.key)
@@ -55,6 +62,7 @@ public final class MemoryStorage: Storage {
       try contents.checkOpen()
       for condition in batch.conditions { try contents.check(condition) }
       let changes = try contents.changes(by: batch)
+      if let version = batch.schemaVersion { contents.schemaVersion = version }
       guard !changes.isEmpty else { return Commit(revision: contents.revision, changes: []) }
       contents.revision += 1
       for change in changes { contents.apply(change) }
@@ -133,6 +141,8 @@ extension MemoryStorage.Contents {
     case .unchangedPrefix(let prefix, let base):
       let newest = touched.lazy.filter { $0.key.exact.hasPrefix(prefix) }.map(\.value).max() ?? 0
       try Condition.check(prefix, unchangedAfter: base, found: newest)
+    case .schemaVersion(let expected):
+      try Condition.check(schemaVersion: expected, found: schemaVersion)
     }
   }
 

@@ -101,6 +101,7 @@ public final class SimpleStorageAdapter: Storage {
     try use { ledger throws(StoreError) in
       let keys = batch.keys
       guard batch.declarations.isEmpty else { throw Self.cannot("keeps no declarations; check values in the program") }
+      guard batch.schemaVersion == nil else { throw Self.cannot("keeps no schema version") }
       guard keys.count <= 1 else { throw Self.cannot("changes one key at a time; commit \(keys.count) batches") }
       try guarded?.lock()
       defer { guarded?.unlock() }
@@ -134,6 +135,8 @@ public final class SimpleStorageAdapter: Storage {
     case .unchangedPrefix(let prefix, let base):
       for key in try list(&ledger) where key.exact.hasPrefix(prefix) { _ = try look(at: key, &ledger) }
       try Condition.check(prefix, unchangedAfter: base, found: ledger.newest(prefix))
+    case .schemaVersion:
+      throw Self.cannot("keeps no schema version")
     }
   }
 

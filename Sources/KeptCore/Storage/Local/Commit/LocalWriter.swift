@@ -58,7 +58,7 @@ final class LocalWriter: OnConnection {
       let start = try startingRevision()
       var progress = Progress(start: start, revision: start)
       let results = try group.map { batch throws(StoreError) in try apply(batch, of: group.count, &progress) }
-      guard progress.revision > start else {
+      guard progress.revision > start || progress.hasNewVersion else {
         connection.rollBack()
         return Outcome(results: results)
       }
@@ -88,6 +88,8 @@ final class LocalWriter: OnConnection {
     var revision: Revision
     /// What the batches before have written.
     var written: [KeyName: Entry] = [:]
+    /// Whether one of them has changed the schema version, which is no revision.
+    var hasNewVersion = false
   }
 
   private func startingRevision() throws(StoreError) -> Revision {
@@ -163,6 +165,10 @@ final class LocalWriter: OnConnection {
       }
       try reader.log.append(changes, at: progress.revision, tag: batch.author.tag)
     }
+    if let version = batch.schemaVersion {
+      try LocalSchema.write(schemaVersion: version, connection)
+      progress.hasNewVersion = true
+    }
     return .success(Commit(revision: progress.revision, changes: changes))
   }
 
@@ -175,6 +181,8 @@ final class LocalWriter: OnConnection {
     case .unchangedPrefix(let prefix, let base):
       try Condition.check(
         prefix, unchangedAfter: base, found: try lastChange(after: base) { $0.exact.hasPrefix(prefix) })
+    case .schemaVersion(let expected):
+      try Condition.check(schemaVersion: expected, found: try reader.schemaVersion())
     }
   }
 

@@ -83,6 +83,7 @@ struct Salvage {
         try row.bind(2, text: ExactString(declaration.json))
         try row.finish()
       }
+      if let version = wreck?.schemaVersion, version > 0 { try LocalSchema.write(schemaVersion: version, connection) }
       try resume(above: wreck?.highestRevision ?? 0, connection)
       try SalvageNote.write(quarantine: place, connection)
     }

@@ -32,6 +32,9 @@ final class Wreck {
     if let floor = try? reader.log.floor() { note(floor) }
   }
 
+  /// nil: it cannot be read, and programs have to find out by themselves.
+  var schemaVersion: UInt32? { try? reader.schemaVersion() }
+
   /// Gives each declaration that can be read from either end of the table, or by a key that the log names.
   func forEachDeclaration(_ body: (KeyName, Declaration) throws(StoreError) -> Void) throws(StoreError) {
     let fromBothEnds: [StaticString] = [

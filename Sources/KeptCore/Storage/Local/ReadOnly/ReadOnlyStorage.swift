@@ -6,6 +6,7 @@
 final class ReadOnlyStorage: Storage {
   let abilities: StorageAbilities = [
     .sharedBetweenProcesses, .atomicBatch, .revisions, .durable, .pushesChanges, .declarations, .listsKeys,
+    .schemaVersion,
   ]
   // It cannot know whether somebody has committed.
   let generation: UInt64 = 1
@@ -44,6 +45,10 @@ final class ReadOnlyStorage: Storage {
 
   func revision() throws(StoreError) -> Revision {
     try read { reader throws(StoreError) in try reader.revision() }
+  }
+
+  func schemaVersion() throws(StoreError) -> UInt32 {
+    try read { reader throws(StoreError) in try reader.schemaVersion() }
   }
 
   func entries(in scopes: [Scope]) throws(StoreError) -> (entries: [KeyedEntry], revision: Revision) {
