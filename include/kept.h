@@ -679,7 +679,7 @@ KEPT_API kept_status kept_migrate(kept_store *store, const kept_migration *steps
                                   uint32_t *result, char **backup, kept_error *error);
 
 /** Moves what is stored under a key, and what it is declared as, to another key, also in a transaction.
- *  @return KEPT_OK, KEPT_ABSENT where the key is neither stored nor declared, KEPT_CONFLICT where the other one is,
+ *  @return KEPT_OK, KEPT_ABSENT where the key is neither stored nor declared, KEPT_INVALID where the other one is,
  *          KEPT_SHADOWED or KEPT_LOCKED. In Swift: `rename(_:to:)`. In Python: `settings.rename(key, to)`. */
 KEPT_API kept_status kept_rename(kept_store *store, const char *key, const char *to, kept_error *error);
 

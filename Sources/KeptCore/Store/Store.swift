@@ -15,6 +15,8 @@ public final class Store: SettingsAccess {
   private let isClosed = Atomic<Bool>(false)
   // Only who wrote something has something to sync when it closes.
   private let hasWritten = Atomic<Bool>(false)
+  // The schema version that is too late for this program, which has chosen only to read then; 0: it may write.
+  private let laterVersion = Atomic<UInt32>(0)
   let layering: Layering
   let companion = Companion()
   package let observation: StoreObservation
@@ -217,9 +219,20 @@ extension Store {
   /// Its values were checked.
   func commit(_ batch: Batch) throws(StoreError) -> Commit {
     try checkOpen()
+    try checkMayWrite()
     let commit = try shared.commit(batch)
     if !commit.changes.isEmpty || batch.schemaVersion != nil { hasWritten.store(true, ordering: .releasing) }
     return commit
+  }
+
+  /// From now on this handle only reads: the store has a schema version that the program does not know.
+  func refuseWrites(tooLate version: UInt32) { laterVersion.store(version, ordering: .releasing) }
+
+  private func checkMayWrite() throws(StoreError) {
+    let version = laterVersion.load(ordering: .acquiring)
+    guard version > 0 else { return }
+    throw StoreError(
+      .denied, "the store has schema version \(version), of a later program, and is only read here; update the program")
   }
 
   /// A batch of this handle's.

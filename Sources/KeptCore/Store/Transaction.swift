@@ -84,6 +84,14 @@ public final class Transaction: SettingsAccess {
     }
   }
 
+  /// Moves the schema version with its commit, if the store still has the one that was found.
+  func lead(from found: UInt32, to version: UInt32) {
+    state.updateQuietly { state in
+      state.relied.insert(.schemaVersion(found))
+      state.batch.schemaVersion = version
+    }
+  }
+
   /// What it has declared, or taken the declaration from.
   var newlyDeclared: Set<KeyName> { state.read { Set($0.batch.declarations.keys) } }
 

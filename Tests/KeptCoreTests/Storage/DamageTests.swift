@@ -91,6 +91,9 @@ import Testing
     for index in 0..<20 {
       try storage.commit(key("k\(index)"), .set(.string(String(repeating: "k\(index)-", count: 900))))
     }
+    var version = Batch()
+    version.schemaVersion = 4
+    _ = try storage.commit(version)
     storage.close()
     try damage { bytes in
       // The second of the pages that k7 goes on in names the next one: there is none of that number.
@@ -100,6 +103,7 @@ import Testing
     try Data().write(to: URL(fileURLWithPath: path + "/damaged"))
     let salvaged = try LocalStorage(path: path)
     #expect(try salvaged.salvage() != nil)
+    #expect(try salvaged.schemaVersion() == 4)
     let found = Set(try salvaged.keys(prefix: "").map(\.text))
     #expect((0..<20).filter { !found.contains("k\($0)") } == [7])
     #expect(try salvaged.value(key("k7")) == nil)

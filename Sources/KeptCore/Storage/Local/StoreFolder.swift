@@ -84,7 +84,7 @@ struct StoreFolder {
     }
   }
 
-  private static func parent(of path: String) -> String {
+  static func parent(of path: String) -> String {
     let parts = path.split(separator: "/", omittingEmptySubsequences: true)
     let start = path.hasPrefix("/") ? "/" : ""
     let parent = start + parts.dropLast().joined(separator: "/")

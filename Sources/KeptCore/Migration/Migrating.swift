@@ -1,0 +1,99 @@
+// How a store is migrated: all steps that it lacks in one transaction, which also moves its schema version, so that a
+// kill at any point leaves the old state or the new one.
+
+extension Store {
+  /// The number that programs have given to the shape of what is stored; 0: none has.
+  ///
+  /// Throws `unsupported` for a storage that keeps none. The C twin is `kept_schema_version`.
+  public func schemaVersion() throws(StoreError) -> UInt32 { try storage().schemaVersion() }
+
+  /// Brings the store to the schema version of the last step.
+  ///
+  /// The steps that lead to versions above the store's own are run in their order, by one process, in one transaction,
+  /// after a backup to the folder `backups` of the store. A store in which nothing was ever stored gets the version,
+  /// and no step is run. The C twin is `kept_migrate`. In Python: `settings.migrate(...)`.
+  ///
+  /// Throws ``MigrationFailure`` with what a step threw, and nothing is changed; `unsupported` for a store of a later
+  /// version, for a storage that keeps no version, and inside a step; `busy` if others migrate or write for longer than
+  /// the busy time-out; `invalid` for steps that are not in the order of their versions.
+  @discardableResult
+  public func migrate(
+    _ steps: [Migration], whileOthersDo patience: MigrationPatience = .wait, ofLaterVersion: LaterVersion = .refuse,
+    backup: Bool = true
+  ) throws -> Migrated {
+    let target = try Self.target(of: steps)
+    if let done = try settled(at: target, ofLaterVersion) { return done }
+    let folder = (shared.storage as? LocalStorage)?.database.folder
+    let milliseconds = patience == .wait ? options.busyTimeoutMilliseconds : 0
+    let migrated = try MigrationTurn.run(of: shared, in: folder, waiting: milliseconds) {
+      try migrate(steps, to: target, ofLaterVersion, backup: backup)
+    }
+    if let migrated { return migrated }
+    guard patience == .carryOn else {
+      throw StoreError(
+        .busy, "another process still migrates the store after \(milliseconds) ms; wait for it, or read on meanwhile")
+    }
+    return .elsewhere
+  }
+
+  private static func target(of steps: [Migration]) throws(StoreError) -> UInt32 {
+    var last: UInt32 = 0
+    for step in steps {
+      guard step.version > last else {
+        throw StoreError(
+          .invalid,
+          "the step \"\(step.name)\" leads to version \(step.version), after one to version \(last); number the steps from "
+            + "1 and let each lead further")
+      }
+      last = step.version
+    }
+    guard last > 0 else { throw StoreError(.invalid, "there is no step to migrate by; give at least one") }
+    return last
+  }
+
+  /// What there is to say where nothing is to be done; nil: there is.
+  private func settled(at target: UInt32, _ ofLaterVersion: LaterVersion) throws(StoreError) -> Migrated? {
+    let found = try schemaVersion()
+    guard found >= target else { return nil }
+    if found == target { return .nothing }
+    guard ofLaterVersion == .readOnly else {
+      throw StoreError(
+        .unsupported,
+        "the store has schema version \(found), and this program knows versions up to \(target); update the program, or "
+          + "let it only read")
+    }
+    refuseWrites(tooLate: found)
+    return .readOnly(version: found)
+  }
+
+  /// The same once more, since it may have waited for another, and then the steps.
+  private func migrate(
+    _ steps: [Migration], to target: UInt32, _ ofLaterVersion: LaterVersion, backup: Bool
+  ) throws -> Migrated {
+    if let done = try settled(at: target, ofLaterVersion) { return done }
+    let found = try schemaVersion()
+    if found == 0, try begin(at: target) { return .fresh }
+    let copy = backup ? try (shared.storage as? LocalStorage)?.backUp(before: target) : nil
+    try transaction(durability: .durable) { transaction in
+      for step in steps where step.version > found {
+        do { try step.run(transaction) } catch StoreError.Code.conflict where !transaction.wasRefused {
+          // Somebody else was faster: all steps are run again.
+          throw StoreError(.conflict, "the migration was overtaken; begin again")
+        } catch {
+          throw MigrationFailure(version: step.version, name: step.name, reason: error)
+        }
+      }
+      transaction.lead(from: found, to: target)
+    }
+    return .from(version: found, backup: copy)
+  }
+
+  /// Gives its first version to a store with nothing in it; false: there is something.
+  private func begin(at version: UInt32) throws -> Bool {
+    try transaction(durability: .durable) { transaction in
+      guard try transaction.storedKeys(prefix: "").isEmpty else { return false }
+      transaction.lead(from: 0, to: version)
+      return true
+    }
+  }
+}

@@ -1,0 +1,174 @@
+// Migrations of one program: which steps are run, and what is left when one fails.
+
+import Foundation
+import Testing
+
+@testable import KeptCore
+
+@Suite(.timeLimit(.minutes(2))) struct `Migrations` {
+  private let folder: TemporaryFolder
+  private let settings: Store
+
+  init() throws {
+    folder = try TemporaryFolder()
+    settings = try Store.open(folder.path + "/store", options: StoreOptions(busyTimeoutMilliseconds: 2000))
+    try settings.set(7, forKey: "volume")
+  }
+
+  private let renamed = Migration(to: 1, "volume becomes audio.volume") { try $0.rename("volume", to: "audio.volume") }
+  private let doubled = Migration(to: 2, "percent") { transaction in
+    let volume = try number(transaction.value(forKey: "audio.volume"))
+    try transaction.set(.int(volume * 2), forKey: "audio.volume")
+  }
+
+  @Test func `run in their order, each once`() throws {
+    guard case .from(version: 0, backup: _?) = try settings.migrate([renamed, doubled]) else {
+      Issue.record("they were not run")
+      return
+    }
+    #expect(try settings.value(forKey: "audio.volume") == 14 && settings.schemaVersion() == 2)
+    #expect(try settings.migrate([renamed, doubled]) == .nothing)
+    #expect(try settings.value(forKey: "audio.volume") == 14 && settings.keys() == ["audio.volume"])
+  }
+
+  @Test func `run from where the store stands`() throws {
+    try settings.migrate([renamed])
+    #expect(try settings.migrate([renamed, doubled], backup: false) == .from(version: 1, backup: nil))
+    #expect(try settings.value(forKey: "audio.volume") == 14)
+  }
+
+  @Test(arguments: ["memory:", "folder"])
+  func `leave a new store alone, but for its version`(_ location: String) throws {
+    let new = try Store.open(location == "folder" ? folder.path + "/new" : location)
+    #expect(try new.migrate([renamed, doubled]) == .fresh)
+    #expect(try new.schemaVersion() == 2 && new.keys().isEmpty)
+    #expect(try new.migrate([renamed, doubled]) == .nothing)
+  }
+
+  @Test func `are seen as one commit by observers`() throws {
+    let before = try settings.currentRevision()
+    try settings.migrate([renamed, doubled])
+    #expect(try settings.currentRevision() == before + 1)
+  }
+
+  @Test func `change nothing when one fails, and it names itself`() throws {
+    struct Broken: Error, Equatable {}
+    try settings.declare(Declaration(json: #"{"type":"integer"}"#), forKey: "volume")
+    let broken = Migration(to: 2, "divide by zero") { transaction in
+      try transaction.set("half done", forKey: "mark")
+      throw Broken()
+    }
+    let failure = #expect(throws: MigrationFailure.self) { try settings.migrate([renamed, broken]) }
+    #expect(failure?.version == 2 && failure?.name == "divide by zero" && failure?.reason as? Broken == Broken())
+    #expect(failure?.asStoreError.description.contains("the migration to version 2, \"divide by zero\", failed") == true)
+    #expect(try settings.value(forKey: "volume") == 7 && settings.keys() == ["volume"])
+    #expect(try settings.declaration(forKey: "volume") != nil && settings.schemaVersion() == 0)
+  }
+
+  @Test func `leave a backup of what was before`() throws {
+    guard case .from(_, let path?) = try settings.migrate([renamed]) else {
+      Issue.record("there is none")
+      return
+    }
+    #expect(path.hasPrefix(folder.path + "/store/backups/"))
+    let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+    #expect(mode == 0o600)
+    try FileManager.default.createDirectory(atPath: folder.path + "/old", withIntermediateDirectories: false)
+    try FileManager.default.copyItem(atPath: path, toPath: folder.path + "/old/values.sqlite")
+    let old = try Store.open(folder.path + "/old")
+    #expect(try old.value(forKey: "volume") == 7 && old.schemaVersion() == 0)
+    #expect(try old.currentRevision() == 1, "revisions go on from where they were")
+  }
+
+  @Test func `of a later program are refused, or the store is only read`() throws {
+    try settings.migrate([renamed, doubled])
+    #expect(code { try settings.migrate([renamed]) } == .unsupported)
+    #expect(try settings.migrate([renamed], ofLaterVersion: .readOnly) == .readOnly(version: 2))
+    #expect(try settings.value(forKey: "audio.volume") == 14)
+    #expect(code { try settings.set(1, forKey: "a") } == .denied)
+    #expect(code { try settings.transaction { try $0.set(1, forKey: "a") } } == .denied)
+    let other = try Store.open(folder.path + "/store")
+    try other.set(1, forKey: "a")
+    #expect(try settings.value(forKey: "a") == 1, "another handle may write")
+  }
+
+  @Test func `run once where many threads begin together`() async throws {
+    for index in 1...20 { try settings.set(.int(Int64(index)), forKey: "k\(index)") }
+    let one = Migration(to: 1, "count up") { transaction in
+      for key in try transaction.keys(prefix: "k") {
+        try transaction.set(.int(number(transaction.value(forKey: key)) + 100), forKey: key)
+      }
+    }
+    let path = folder.path + "/store"
+    let migrated = try await withThrowingTaskGroup(of: Migrated.self) { group in
+      for _ in 0..<8 { group.addTask { try Store.open(path).migrate([one]) } }
+      return try await group.reduce(into: []) { $0.append($1) }
+    }
+    #expect(migrated.count { $0 == Migrated.nothing } == 7)
+    #expect(try (1...20).allSatisfy { try settings.value(forKey: "k\($0)") == .int(Int64($0 + 100)) })
+    #expect(try FileManager.default.contentsOfDirectory(atPath: path + "/backups").count == 1)
+  }
+
+  @Test func `are run again when a writer came between`() throws {
+    let other = try Store.open(folder.path + "/store")
+    nonisolated(unsafe) var runs = 0
+    let slow = Migration(to: 1, "slow") { transaction in
+      let volume = try number(transaction.value(forKey: "volume"))
+      runs += 1
+      if runs == 1 { try other.set(50, forKey: "volume") }
+      try transaction.set(.int(volume + 1), forKey: "volume")
+    }
+    try settings.migrate([slow])
+    #expect(runs == 2)
+    #expect(try settings.value(forKey: "volume") == 51)
+  }
+
+  @Test func `wait for another that is at it, or carry on`() throws {
+    let impatient = try Store.open(folder.path + "/store", options: StoreOptions(busyTimeoutMilliseconds: 50))
+    nonisolated(unsafe) var met: [Migrated] = []
+    nonisolated(unsafe) var refused: StoreError.Code?
+    let one = renamed
+    let long = Migration(to: 1, "long") { transaction in
+      try transaction.rename("volume", to: "audio.volume")
+      let thread = Thread {
+        met = (try? [impatient.migrate([one], whileOthersDo: .carryOn)]) ?? []
+        refused = code { try impatient.migrate([one]) }
+      }
+      thread.start()
+      while !thread.isFinished { Moment.backOff(attempt: 0) }
+      #expect(try impatient.value(forKey: "volume") == 7, "readers read what was")
+    }
+    try settings.migrate([long])
+    #expect(met == [.elsewhere] && refused == .busy)
+    #expect(try impatient.migrate([renamed]) == .nothing)
+  }
+
+  @Test func `cannot begin inside a step`() throws {
+    let one = renamed
+    let nested = Migration(to: 1, "nested") { try $0.store.migrate([one]) }
+    let failure = #expect(throws: MigrationFailure.self) { try settings.migrate([nested]) }
+    #expect(failure?.asStoreError.code == .unsupported)
+    #expect(try settings.migrate([renamed], backup: false) == .from(version: 0, backup: nil))
+  }
+
+  @Test func `must be numbered upwards from 1`() throws {
+    #expect(code { try settings.migrate([]) } == .invalid)
+    #expect(code { try settings.migrate([Migration(to: 0, "nothing") { _ in }]) } == .invalid)
+    #expect(code { try settings.migrate([doubled, renamed]) } == .invalid)
+    #expect(code { try settings.migrate([renamed, renamed]) } == .invalid)
+    #expect(try settings.schemaVersion() == 0)
+  }
+
+  @Test func `need a storage that keeps a version`() throws {
+    let files = try Store.open("dir:" + folder.path + "/files")
+    #expect(code { try files.migrate([renamed]) } == .unsupported)
+    settings.close()
+    #expect(code { try settings.migrate([renamed]) } == .closed)
+    #expect(code { try settings.schemaVersion() } == .closed)
+  }
+}
+
+/// The integer of a value; 0 for any other.
+private func number(_ value: KeptCore.Value?) -> Int64 {
+  if case .int(let number)? = value { number } else { 0 }
+}
