@@ -22,6 +22,9 @@ public func kept_commit(
 ) -> kept_status {
   boundary(error) { () throws(StoreError) in
     let ending = try transaction.transaction()
+    guard !ending.isLent else {
+      throw StoreError(.unsupported, "the transaction of a migration's step ends with the step; return from it")
+    }
     Handles.transactions.withdraw(UInt(bitPattern: transaction))
     let committed = try ending.commit()
     revision?.pointee = committed
@@ -30,7 +33,7 @@ public func kept_commit(
 
 @_cdecl("kept_rollback") @implementation
 public func kept_rollback(_ transaction: OpaquePointer?) {
-  if let ending = try? transaction.transaction() { end(ending, transaction) }
+  if let ending = try? transaction.transaction(), !ending.isLent { end(ending, transaction) }
 }
 
 /// Rolls a transaction back and forgets its ticket.

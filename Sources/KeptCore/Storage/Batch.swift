@@ -16,7 +16,9 @@ public struct Batch: Sendable {
   public private(set) var declarations: [KeyName: Declaration?] = [:]
   /// Whose declaration is taken away first: those may be declared with another type.
   public private(set) var undeclared: Set<KeyName> = []
-  /// The schema version that the store is to have; nil: the one that it has. Needs `schemaVersion`.
+  /// The schema version that the store is to have; nil: the one that it has.
+  ///
+  /// Needs `schemaVersion`.
   public var schemaVersion: UInt32?
   /// What must hold, or nothing is applied.
   public var conditions: [Condition] = []

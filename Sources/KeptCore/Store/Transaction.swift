@@ -17,6 +17,8 @@ public final class Transaction: SettingsAccess {
     var hasEnded = false
     // A revision that the caller expected was not there: beginning again would not help.
     var wasRefused = false
+    // Whoever has it now is not to end it.
+    var isLent = false
     // A failure of a call that could not throw it.
     var failure: StoreError?
   }
@@ -82,6 +84,12 @@ public final class Transaction: SettingsAccess {
       }
       return declared
     }
+  }
+
+  /// Whether it was begun for whoever has it now, and is ended by who began it.
+  package var isLent: Bool {
+    get { state.read(\.isLent) }
+    set { state.updateQuietly { $0.isLent = newValue } }
   }
 
   /// Moves the schema version with its commit, if the store still has the one that was found.

@@ -1,0 +1,108 @@
+// The section "Migrations" of kept.h: when the shape of settings changes.
+
+public import CKept
+import KeptCore
+
+@_cdecl("kept_schema_version") @implementation
+public func kept_schema_version(
+  _ store: OpaquePointer?, _ version: UnsafeMutablePointer<UInt32>?, _ error: UnsafeMutablePointer<kept_error>?
+) -> kept_status {
+  boundary(error) { () throws(StoreError) in
+    let (store, out) = (try store.store(), try version.required("version"))
+    out.pointee = try store.schemaVersion()
+  }
+}
+
+@_cdecl("kept_migrate") @implementation
+public func kept_migrate(
+  _ store: OpaquePointer?, _ steps: UnsafePointer<kept_migration>?, _ count: Int, _ flags: UInt32,
+  _ result: UnsafeMutablePointer<UInt32>?, _ backup: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?,
+  _ error: UnsafeMutablePointer<kept_error>?
+) -> kept_status {
+  boundary(error) { () throws(StoreError) in
+    let store = try store.store()
+    guard flags < KEPT_MIGRATE_NO_BACKUP << 1 else {
+      throw StoreError(.invalid, "the flags \(flags) have a bit that is none of KEPT_MIGRATE_…; use those alone")
+    }
+    let steps = UnsafeBufferPointer(start: count > 0 ? try steps.required("steps") : nil, count: max(0, count))
+    var migrations: [Migration] = []
+    for step in steps { migrations.append(try Migration(step)) }
+    let migrated = try store.migrating(migrations, flags)
+    // The path first: without memory for it nothing is said to be done.
+    if let backup { backup.pointee = try migrated.backup.map { path throws(StoreError) in try copied(path) } }
+    result?.pointee = migrated.inC
+  }
+}
+
+@_cdecl("kept_rename") @implementation
+public func kept_rename(
+  _ store: OpaquePointer?, _ key: UnsafePointer<CChar>?, _ to: UnsafePointer<CChar>?,
+  _ error: UnsafeMutablePointer<kept_error>?
+) -> kept_status {
+  boundary(warning: error) { () throws(StoreError) in
+    let (settings, key, other) = (try store.settings(), try key.text("key"), try to.text("to"))
+    let hiding = try settings.rename(key, to: other)
+    return try hiding.map { layer throws(StoreError) in StoreError.shadowed(try KeyName(other), by: layer) }
+  }
+}
+
+extension Store {
+  /// Migrates; what a step has failed with is said as C says it.
+  fileprivate func migrating(_ steps: [Migration], _ flags: UInt32) throws(StoreError) -> Migrated {
+    do {
+      return try migrate(
+        steps, whileOthersDo: flags & KEPT_MIGRATE_CARRY_ON == 0 ? .wait : .carryOn,
+        ofLaterVersion: flags & KEPT_MIGRATE_READ_ONLY == 0 ? .refuse : .readOnly,
+        backup: flags & KEPT_MIGRATE_NO_BACKUP == 0)
+    } catch let failure as MigrationFailure {
+      throw failure.asStoreError
+    } catch let error as StoreError {
+      throw error
+    } catch {
+      throw StoreError(.failed, "the migration failed, and nothing was changed: \(error)")
+    }
+  }
+}
+
+extension Migration {
+  fileprivate init(_ step: kept_migration) throws(StoreError) {
+    try checkReserved(step.reserved)
+    let name = try step.name.text("name")
+    let run = try step.run.required("run")
+    // C answers for what its callback does with it, on the thread that migrates.
+    nonisolated(unsafe) let context = step.context
+    self.init(to: step.version, name) { transaction in
+      transaction.isLent = true
+      let handle = Handles.handle(of: transaction)
+      defer { Handles.transactions.withdraw(UInt(bitPattern: handle)) }
+      var error = kept_error()
+      let status = run(context, handle, &error)
+      if status < 0 { throw error.asStoreError(status) }
+    }
+  }
+}
+
+extension kept_error {
+  /// What a callback has failed with; its sentence may be missing.
+  fileprivate func asStoreError(_ status: kept_status) -> StoreError {
+    let sentence = withUnsafeBytes(of: message) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+    let code = StoreError.Code(rawValue: status)
+    return StoreError(code, sentence.isEmpty ? "it answered \"\(code)\"" : sentence)
+  }
+}
+
+extension Migrated {
+  fileprivate var inC: UInt32 {
+    switch self {
+    case .nothing: KEPT_MIGRATED_NOTHING
+    case .from: KEPT_MIGRATED
+    case .fresh: KEPT_MIGRATED_FRESH
+    case .elsewhere: KEPT_MIGRATED_ELSEWHERE
+    case .readOnly: KEPT_MIGRATED_READ_ONLY
+    }
+  }
+
+  fileprivate var backup: String? {
+    if case .from(_, let backup) = self { backup } else { nil }
+  }
+}
