@@ -23,6 +23,8 @@ public struct Batch: Sendable {
   /// What must hold, or nothing is applied.
   public var conditions: [Condition] = []
   public var durability: Durability
+  /// Its values are kept also where they do not fit what is declared: they were stored like that before.
+  package var isAdmittedAsItIs = false
   /// Who commits it.
   public var author = Author()
 

@@ -22,7 +22,7 @@ extension Batch {
   }
 
   private func admitted(_ edit: Edit, _ declaration: Declaration?) throws(StoreError) -> Value? {
-    guard let declaration, let value = edit.value else { return edit.value }
+    guard !isAdmittedAsItIs, let declaration, let value = edit.value else { return edit.value }
     return try declaration.admitted(value)
   }
 

@@ -54,7 +54,7 @@ struct ReadOnlyDatabase: Sendable {
   }
 
   /// A path as SQLite's URIs have it.
-  private static func escaped(_ path: String) -> String {
+  static func escaped(_ path: String) -> String {
     let digits = Array("0123456789ABCDEF".utf8)
     var bytes: [UInt8] = []
     for byte in path.utf8 {

@@ -1,0 +1,33 @@
+// The section "Backup" of kept.h: a copy of everything, and the way back.
+
+public import CKept
+import KeptCore
+
+@_cdecl("kept_backup") @implementation
+public func kept_backup(
+  _ store: OpaquePointer?, _ path: UnsafePointer<CChar>?, _ flags: UInt32, _ revision: UnsafeMutablePointer<UInt64>?,
+  _ error: UnsafeMutablePointer<kept_error>?
+) -> kept_status {
+  boundary(error) { () throws(StoreError) in
+    let (store, path) = (try store.store(), try path.text("path"))
+    guard flags & ~KEPT_BACKUP_REPLACE == 0 else {
+      throw StoreError(.invalid, "the flags \(flags) have a bit that is none of KEPT_BACKUP_…; use those alone")
+    }
+    let shown = try store.backup(to: path, replacing: flags & KEPT_BACKUP_REPLACE != 0)
+    revision?.pointee = shown
+  }
+}
+
+@_cdecl("kept_restore") @implementation
+public func kept_restore(
+  _ store: OpaquePointer?, _ path: UnsafePointer<CChar>?,
+  _ quarantine: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?, _ error: UnsafeMutablePointer<kept_error>?
+) -> kept_status {
+  boundary(error) { () throws(StoreError) in
+    let (store, path) = (try store.store(), try path.text("path"))
+    let restored = try store.restore(from: path)
+    if let quarantine {
+      quarantine.pointee = try restored.quarantine.map { path throws(StoreError) in try copied(path) }
+    }
+  }
+}

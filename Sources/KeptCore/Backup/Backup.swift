@@ -1,0 +1,40 @@
+// Copies of a whole store: to a file, or to a folder that is a store itself.
+
+import CPlatform
+
+extension Store {
+  /// Copies the store with declarations, revisions and secrets, as it is at one moment, while others write.
+  ///
+  /// The copy is readable for its owner alone, and on the disk when the call returns; until then nothing stands at the
+  /// path. The C twin is `kept_backup`. In Python: `settings.backup(path)`.
+  ///
+  /// Throws `invalid` where something is there already, `denied` or `noSpace`, with nothing left behind, and
+  /// `unsupported` for a storage that cannot list its keys.
+  /// - Parameters:
+  ///   - path: a file; with a slash at its end, or as the path of a folder without a store, a folder, which can then be
+  ///     opened by its path.
+  ///   - replacing: whether a file that is there may be replaced, once the new one is whole.
+  /// - Returns: the revision that the copy shows.
+  @discardableResult
+  public func backup(to path: String, replacing: Bool = false) throws(StoreError) -> Revision {
+    let storage = try storage()
+    guard !path.isEmpty, !path.utf8.contains(0) else {
+      throw StoreError(.invalid, "a backup needs a path; an empty one, or one with a NUL, is none")
+    }
+    let isFolder = path.hasSuffix("/") || kept_is_folder(path) == 1
+    let target = isFolder ? try Self.database(inFolder: path) : path
+    // What is opened as a store has files beside it, and cannot be exchanged.
+    return try DatabaseDraft.place(at: target, replacing: replacing && !isFolder) { draft throws(StoreError) in
+      if let local = storage as? LocalStorage { return try local.vacuum(into: draft) }
+      try DatabaseDraft.fill(draft, from: storage)
+    }
+  }
+
+  private static func database(inFolder path: String) throws(StoreError) -> String {
+    let folder = try StoreFolder(preparing: path)
+    guard access(folder.database, F_OK) != 0 else {
+      throw StoreError(.invalid, "there is a store in \(path) already; give another folder, or restore into that store")
+    }
+    return folder.database
+  }
+}

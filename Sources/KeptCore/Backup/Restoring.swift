@@ -1,0 +1,74 @@
+// The way back: what a backup holds becomes the store's content in one commit, so that others keep it open and hear of
+// it, and a kill at any point leaves the old state or the new one.
+
+import CPlatform
+
+/// What a restore has done.
+public struct Restored: Sendable, Hashable {
+  /// The store's revision after it.
+  public let revision: Revision
+  /// The path of the copy of what was there before, in the store's folder `quarantine`; nil: nothing was, or the store
+  /// has no folder.
+  public let quarantine: String?
+}
+
+extension Store {
+  /// Makes the store what a backup is: values, declarations and schema version.
+  ///
+  /// What was there is copied to the folder `quarantine` first. Values that an administrator has locked are restored
+  /// too, and stay hidden. To restore beside, open another location and restore there. The C twin is `kept_restore`. In
+  /// Python: `settings.restore(path)`.
+  ///
+  /// Throws `unavailable` where there is no backup, `corrupt` for a damaged one, `unsupported` for what is none, or one
+  /// of a later version, and `busy` if others write all the time: nothing is changed then.
+  /// - Parameter path: what ``backup(to:replacing:)`` has written, a file or a folder.
+  @discardableResult
+  public func restore(from path: String) throws(StoreError) -> Restored {
+    let storage = try storage()
+    guard storage.abilities.isSuperset(of: [.atomicBatch, .revisions, .listsKeys]) else {
+      throw StoreError(.unsupported, "this storage cannot change many keys at once; restore into a store in a folder")
+    }
+    let backup = try BackupFile(at: path)
+    let deadline = Moment.milliseconds + Int64(options.busyTimeoutMilliseconds)
+    var attempt = 0
+    while true {
+      let base = try storage.revision()
+      do throws(StoreError) { return try put(backup, after: base) } catch {
+        guard error.code == .conflict else { throw error }
+        guard Moment.milliseconds < deadline else {
+          throw StoreError(.busy, "others write all the time; nothing was restored, try again when they are done")
+        }
+        Moment.backOff(attempt: attempt)
+        attempt += 1
+      }
+    }
+  }
+
+  /// Throws `conflict` if somebody has written after the revision.
+  private func put(_ backup: BackupFile, after base: Revision) throws(StoreError) -> Restored {
+    let (present, revision) = try storage().entries(in: [.prefix("")])
+    var batch = newBatch(durability: .durable)
+    batch.conditions = [.unchangedPrefix("", after: base)]
+    batch.isAdmittedAsItIs = true
+    for keyed in present where backup.entries[keyed.key] == nil && keyed.entry.declaration != nil {
+      batch.declare(keyed.key, nil)
+    }
+    // Among them are those that cannot be read.
+    for key in try storage().keys(prefix: "") where backup.entries[key] == nil { batch.edit(key, .remove) }
+    for (key, entry) in backup.entries {
+      batch.edit(key, entry.value.map { .set($0) } ?? .remove)
+      // Also another type takes the place of the present one.
+      batch.declare(key, nil)
+      if let declaration = entry.declaration { batch.declare(key, declaration) }
+    }
+    if try storage().abilities.contains(.schemaVersion) { batch.schemaVersion = backup.schemaVersion }
+    let isEmpty = present.isEmpty && revision == 0
+    let aside = isEmpty ? nil : try (shared.storage as? LocalStorage)?.setCopyAside(in: "quarantine", "-restored-over")
+    do throws(StoreError) {
+      return Restored(revision: try commit(batch).revision, quarantine: aside?.path)
+    } catch {
+      if let aside { unlink(aside.path) }
+      throw error
+    }
+  }
+}
