@@ -73,8 +73,10 @@ extension Store {
     if let done = try settled(at: target, ofLaterVersion) { return done }
     let found = try schemaVersion()
     if found == 0, try begin(at: target) { return .fresh }
-    let copy = backup ? try (shared.storage as? LocalStorage)?
-      .setCopyAside(in: "backups", "-before-version-\(target)").path : nil
+    let copy =
+      backup
+      ? try (shared.storage as? LocalStorage)?
+        .setCopyAside(in: "backups", "-before-version-\(target)").path : nil
     try transaction(durability: .durable) { transaction in
       for step in steps where step.version > found {
         do { try step.run(transaction) } catch StoreError.Code.conflict where !transaction.wasRefused {
