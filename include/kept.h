@@ -592,8 +592,8 @@ KEPT_API kept_status kept_export_file(kept_store *store, const char *path, const
  *                      "unchanged" (how many), "refused" (each with "key" and "reason") and "notCarried" (each with
  *                      "place" and "reason": what the format has and Kept has not)
  *  @return KEPT_OK; KEPT_INVALID with `error->offset` for a text that is not of the format; KEPT_LOCKED,
- *          KEPT_WRONG_TYPE, KEPT_INVALID, KEPT_TYPE_CONFLICT or KEPT_TOO_LARGE for the first key that is refused, with nothing changed;
- *          KEPT_TOO_LARGE; KEPT_UNSUPPORTED for a transaction. A dry run is KEPT_OK, and reports all that is refused.
+ *          KEPT_WRONG_TYPE, KEPT_INVALID, KEPT_TYPE_CONFLICT or KEPT_TOO_LARGE for the first key that is refused, with
+ *          nothing changed; KEPT_UNSUPPORTED for a transaction. A dry run is KEPT_OK, and reports all that is refused.
  *  In Swift: `Store.import(_:_:)`. In Python: `settings.import_text(...)`. */
 KEPT_API kept_status kept_import(kept_store *store, const void *text, size_t length,
                                  const kept_transfer_options *options, char **report, kept_error *error);
@@ -607,7 +607,7 @@ KEPT_API kept_status kept_import_file(kept_store *store, const char *path, const
  * Backup: a copy of everything, and the way back
  * --------------------------------------------------------------------------------------------------------------- */
 
-#define KEPT_BACKUP_REPLACE  1u   /* a backup that is there already is replaced, once the new one is whole */
+#define KEPT_BACKUP_REPLACE  1u   /* a file that is there already is replaced, once the new one is whole */
 
 /** Copies the store with declarations, revisions and secrets to a file, as it is at one moment, while others write.
  *  @param path   a file that is not there yet; with a slash at its end, or as the path of an empty folder, a folder,
@@ -672,8 +672,8 @@ typedef struct kept_migration {
  *  @param[out] result  receives one of KEPT_MIGRATED…; may be NULL
  *  @param[out] backup  receives the path of the backup, to be freed with kept_free(), or NULL where none was made;
  *                      may be NULL
- *  @return KEPT_OK; what a step answers, with its version and name in `error`, and nothing changed; KEPT_UNSUPPORTED for
- *          a store of a later version, and inside a step; KEPT_BUSY; KEPT_INVALID.
+ *  @return KEPT_OK; what a step answers, with its version and name in `error`, and nothing changed; KEPT_UNSUPPORTED
+ *          for a store of a later version, and inside a step; KEPT_BUSY; KEPT_INVALID.
  *  In Swift: `Store.migrate(_:)`. In Python: `settings.migrate(...)`. */
 KEPT_API kept_status kept_migrate(kept_store *store, const kept_migration *steps, size_t count, uint32_t flags,
                                   uint32_t *result, char **backup, kept_error *error);
