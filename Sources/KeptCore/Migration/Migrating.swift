@@ -42,8 +42,8 @@ extension Store {
       guard step.version > last else {
         throw StoreError(
           .invalid,
-          "the step \"\(step.name)\" leads to version \(step.version), after one to version \(last); number the steps from "
-            + "1 and let each lead further")
+          "the step \"\(step.name)\" leads to version \(step.version), after one to version \(last); number the steps "
+            + "from 1 and let each lead further")
       }
       last = step.version
     }
@@ -59,8 +59,8 @@ extension Store {
     guard ofLaterVersion == .readOnly else {
       throw StoreError(
         .unsupported,
-        "the store has schema version \(found), and this program knows versions up to \(target); update the program, or "
-          + "let it only read")
+        "the store has schema version \(found), and this program knows versions up to \(target); update the program, "
+          + "or let it only read")
     }
     refuseWrites(tooLate: found)
     return .readOnly(version: found)
