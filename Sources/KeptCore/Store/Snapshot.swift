@@ -1,5 +1,7 @@
 // What a handle reads together with whether it may be shown: of one key now, or of all keys at one moment.
 
+import CPlatform
+
 /// What a key reads as, and whether that may be shown to people.
 package struct Reading: Sendable {
   package let resolved: Resolved
@@ -15,7 +17,7 @@ package struct Reading: Sendable {
 /// Everything that a store holds at one revision, under the layers that its handle had then.
 package final class Snapshot: Sendable {
   private let entries: [KeyName: Entry]
-  private let layers: Layers
+  fileprivate let layers: Layers
 
   fileprivate init(_ entries: [KeyedEntry], _ layers: Layers) {
     var known: [KeyName: Entry] = [:]
@@ -42,5 +44,28 @@ extension Store {
   package func snapshot() throws(StoreError) -> Snapshot {
     let layers = layering.layers
     return Snapshot(try storage().entries(in: [.prefix("")]).entries, layers)
+  }
+}
+
+/// The last snapshot of a store: it stands until something changes.
+package final class LastSnapshot: Sendable {
+  private let store: Store
+  // The generation is even, and was the same before and after the reading: nothing that it does not show is older.
+  private let last = Monitor<(snapshot: Snapshot, generation: UInt64)?>(nil)
+
+  package init(of store: Store) { self.store = store }
+
+  /// What all keys read as now; needs a storage that lists its keys.
+  package func current() throws(StoreError) -> Snapshot {
+    let generation = store.generationAddress
+    let before = kept_load64(generation)
+    guard before % 2 == 0 else { return try store.snapshot() }
+    let layers = store.layering.layers
+    if let last = last.read(\.self), last.generation == before, last.snapshot.layers === layers {
+      return last.snapshot
+    }
+    let snapshot = try store.snapshot()
+    if kept_load64(generation) == before { last.update { $0 = (snapshot, before) } }
+    return snapshot
   }
 }

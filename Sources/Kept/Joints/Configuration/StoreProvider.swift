@@ -29,6 +29,7 @@ public import KeptCore
 /// hears as the store's observers do, from every process, until the task is cancelled or the store closed.
 public struct StoreProvider: Sendable {
   private let store: Store
+  private let lastSnapshot: LastSnapshot
   private let lookup: ConfigLookup
   /// `StoreProvider`, and the name in brackets if there is one.
   public let providerName: String
@@ -39,6 +40,7 @@ public struct StoreProvider: Sendable {
   ///     hide the providers that come after this one, so that by default they do not.
   public init(_ store: Store, name: String? = nil, includingDefaults: Bool = false) {
     self.store = store
+    lastSnapshot = LastSnapshot(of: store)
     lookup = ConfigLookup(includingDefaults: includingDefaults)
     providerName = "StoreProvider" + (name.map { "[\($0)]" } ?? "")
   }
@@ -56,7 +58,7 @@ extension StoreProvider: ConfigProvider {
   /// Everything that the store holds, at one revision; where it cannot be read each value throws why.
   public func snapshot() -> any ConfigSnapshot {
     StoreConfigSnapshot(
-      providerName: providerName, lookup: lookup, state: Result { () throws(StoreError) in try store.snapshot() })
+      providerName: providerName, lookup: lookup, state: Result { () throws(StoreError) in try lastSnapshot.current() })
   }
 
   nonisolated(nonsending) public func watchValue<Return: ~Copyable>(

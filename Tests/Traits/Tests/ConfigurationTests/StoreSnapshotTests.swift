@@ -59,6 +59,20 @@ extension ConfigSnapshot {
     #expect(try provider.snapshot().int("a") == 200)
   }
 
+  @Test func `shows at once what another process has written, and what a layer has come to say`() throws {
+    let folder = try SharedFolder()
+    let store = try Store.open(folder.location)
+    let provider = StoreProvider(store, includingDefaults: true)
+    for number in 1...3 {
+      try folder.writeElsewhere("a", "\(number)")
+      #expect(try provider.snapshot().int("a") == number && provider.snapshot().int("b") == nil)
+    }
+    try store.register(7, for: Key("b", default: 0))
+    #expect(try provider.snapshot().int("b") == 7)
+    try store.remove("a")
+    #expect(try provider.snapshot().int("a") == nil && provider.snapshot().int("b") == 7)
+  }
+
   @Test func `of a storage that cannot list its keys says so with each value`() throws {
     let store = Store(storage: SimpleStorageAdapter(Drawer()))
     try store.set(1, forKey: "a")
