@@ -4,6 +4,9 @@ public import Dispatch
 public import KeptCore
 
 extension Handle {
+  /// What the observers of a handle are told: of a mapped handle both values are the mapped ones.
+  public typealias Change = Key<Value>.Change
+
   /// Calls `body` after each commit that changes the value, in the order of the commits, whoever made it.
   ///
   /// It is ``Store/observe(_:initial:_:)`` in the handle's type. A value that cannot be read comes as the default, with

@@ -35,7 +35,7 @@ public enum PersistDefault: Sendable, Hashable, CaseIterable {
 extension SettingsAccess {
   /// Stores the default where nothing is stored.
   /// - Returns: what is stored then; another writer may have been faster.
-  func persistedDefault<Value: Storable>(_ key: Key<Value>) -> Value {
+  func persistedDefault<Value>(_ key: Key<Value>) -> Value {
     let value = key.defaultValue(in: store)
     do throws(StoreError) {
       let name = try key.keyName()
@@ -52,7 +52,7 @@ extension SettingsAccess {
   }
 
   /// Stores the default in the place of a value that cannot be read, and keeps that under another key.
-  func replaceUnreadable(_ key: Key<some Storable>) {
+  func replaceUnreadable(_ key: Key<some Sendable>) {
     do {
       if let transaction = self as? Transaction {
         try transaction.quarantine(key)
@@ -64,7 +64,7 @@ extension SettingsAccess {
 }
 
 extension Transaction {
-  fileprivate func quarantine(_ key: Key<some Storable>) throws(StoreError) {
+  fileprivate func quarantine(_ key: Key<some Sendable>) throws(StoreError) {
     let name = try key.keyName()
     guard let entry = try entry(for: name), let old = entry.value else { return }
     do throws(StoreError) {
@@ -72,7 +72,7 @@ extension Transaction {
       // Somebody else has written what can be read.
       return
     } catch {}
-    guard entry.declaration?.isSecret != true else {
+    guard entry.declaration?.isSecret != true, !key.description.isSecret else {
       throw StoreError(
         .unsupported, key: key.name,
         "holds a secret that cannot be read, and secrets are copied nowhere; its default was not stored")

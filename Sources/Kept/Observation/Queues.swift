@@ -40,7 +40,7 @@ extension Store {
   ///
   /// It is the same as for a ``Scope``, with the changes in the key's own type: a value that is none of it comes as the
   /// default, with the reason in ``Key/Change/error``. Throws `closed`, and `invalid` for a key whose name is none.
-  public func observe<Value: Storable>(
+  public func observe<Value>(
     _ key: Key<Value>, initial: Bool = false, queue: DispatchQueue,
     _ body: @escaping @Sendable (Key<Value>.Change) -> Void
   ) throws(StoreError) -> Subscription {

@@ -17,7 +17,7 @@ extension Store {
   /// - Parameters:
   ///   - initial: first deliver the present value, on this thread, before `observe` returns.
   /// - Returns: the token; dropping it ends the subscription.
-  public func observe<Value: Storable>(
+  public func observe<Value>(
     _ key: Key<Value>, initial: Bool = false, _ body: @escaping @Sendable (Key<Value>.Change) -> Void
   ) throws(StoreError) -> Subscription {
     let name = try key.keyName()

@@ -6,7 +6,7 @@ public import KeptCore
 extension Store {
   /// A value of a type that is stored as it is; nil leaves everything else to the ordinary way.
   @inlinable @inline(__always)
-  func remembered<Value: Storable>(_ key: Key<Value>) -> Value? { remembered(key.bytes, as: Value.self) }
+  func remembered<Value>(_ key: Key<Value>) -> Value? { remembered(key.bytes, as: Value.self) }
 
   /// The same by the bytes of a key; `none` leaves everything to the ordinary way.
   // Each comparison is decided when the program is compiled.

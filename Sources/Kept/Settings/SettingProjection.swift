@@ -6,7 +6,7 @@ public import KeptCore
 /// The projected value of a ``Setting``.
 ///
 /// It is a key in a store; wherever a key's default counts it is the property's own, if that has one.
-public struct SettingProjection<Value: Storable>: Sendable {
+public struct SettingProjection<Value: Sendable>: Sendable {
   /// The key, with the property's default.
   public let key: Key<Value>
   /// The store that is read and written.
