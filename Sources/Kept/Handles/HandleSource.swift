@@ -28,13 +28,14 @@ protocol HandleSource<Value>: Sendable {
 /// A key as it is.
 struct KeySource<Value: Sendable>: HandleSource {
   let key: Key<Value>
+  let binding: Binding
 
   var bytes: PreparedBytes { key.bytes }
   func absent(in store: Store) -> Value { key.defaultValue(in: store) }
-  func valueOrAbsent(in store: Store) -> Value { store[key] }
+  func valueOrAbsent(in store: Store) -> Value { store.valueOrDefault(key, under: binding) }
 
   func value(in store: Store) throws -> Value {
-    do throws(StoreError) { return try store.value(for: key) } catch { throw error.cause }
+    do throws(StoreError) { return try store.storedOrDefault(key, under: binding) } catch { throw error.cause }
   }
 
   func stored(_ value: Value) throws -> KeptCore.Value {

@@ -14,7 +14,8 @@ extension Store {
   ) throws(StoreError) -> Handle<Value> {
     let name = try key.keyName()
     _ = try currentRevision()
-    let handle = Handle(KeySource(key: key), try bind(name, to: BoundType(key.coding.stored)), in: self)
+    let binding = try bind(name, to: BoundType(key.coding.stored))
+    let handle = Handle(KeySource(key: key, binding: binding), binding, in: self)
     if let observer { handle.observer = observer }
     return handle
   }
@@ -44,6 +45,6 @@ extension Handle {
     guard let name = try? key.keyName(), (try? store.currentRevision()) != nil,
       let binding = try? store.bind(name, to: BoundType(key.coding.stored))
     else { return nil }
-    self.init(KeySource(key: key), binding, in: store)
+    self.init(KeySource(key: key, binding: binding), binding, in: store)
   }
 }

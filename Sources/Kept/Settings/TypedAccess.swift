@@ -81,24 +81,33 @@ extension SettingsAccess {
   public func revision(of key: Key<some Sendable>) throws(StoreError) -> Revision? { try revision(of: key.name) }
 
   @usableFromInline func storedOrDefault<Value>(_ key: Key<Value>) throws(StoreError) -> Value {
+    try storedOrDefault(key, under: nil)
+  }
+
+  /// The same for a handle.
+  func storedOrDefault<Value>(_ key: Key<Value>, under binding: Binding?) throws(StoreError) -> Value {
     if let found = known(key) {
       do throws(StoreError) { return try key.read(found, in: store.identity) } catch { /* The layers know more. */  }
     }
     let found = try resolved(try key.keyName())
-    return found.value == nil && key.persistDefault.whenAbsent ? persistedDefault(key) : try key.read(found, in: store)
+    if found.value == nil && key.persistDefault.whenAbsent { return persistedDefault(key, under: binding) }
+    return try key.read(found, in: store)
   }
 
   /// What the subscript reads.
-  @usableFromInline func valueOrDefault<Value>(_ key: Key<Value>) -> Value {
+  @usableFromInline func valueOrDefault<Value>(_ key: Key<Value>) -> Value { valueOrDefault(key, under: nil) }
+
+  /// The same for a handle.
+  func valueOrDefault<Value>(_ key: Key<Value>, under binding: Binding?) -> Value {
     if let found = known(key) {
       do throws(StoreError) { return try key.read(found, in: store.identity) } catch { /* The layers know more. */  }
     }
     do {
       let found = try resolved(try key.keyName())
-      if found.value == nil && key.persistDefault.whenAbsent { return persistedDefault(key) }
+      if found.value == nil && key.persistDefault.whenAbsent { return persistedDefault(key, under: binding) }
       do { return try key.read(found, in: store) } catch {
         store.report(error)
-        if found.layer == .user && key.persistDefault.onError { replaceUnreadable(key) }
+        if found.layer == .user && key.persistDefault.onError { replaceUnreadable(key, under: binding) }
       }
     } catch { recordFailure(error) }
     return key.defaultValue(in: store)
