@@ -20,8 +20,9 @@ extension Key {
     ///
     /// It may be another one than before while the value stays the same.
     public let layer: Layer?
-    /// Why `new` is the default although a layer has a value; nil when it is not so. What a transformer threw is its
-    /// ``StoreError/underlying`` error.
+    /// Why `new` is the default although a layer has a value; nil when it is not so.
+    ///
+    /// What a transformer threw is its ``StoreError/underlying`` error.
     public let error: StoreError?
     /// The commits that it tells of: one of this process, or one or more of others.
     public let revisions: ClosedRange<Revision>

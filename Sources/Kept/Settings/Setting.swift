@@ -33,7 +33,7 @@ public import KeptCore
 /// }
 /// ```
 ///
-/// In Python: `kept.setting(key)` as a class attribute.
+/// In Python there is no such attribute: a property of your own that reads `settings[key]`.
 @propertyWrapper
 public struct Setting<Value: Sendable>: Sendable {
   @usableFromInline let key: Key<Value>
