@@ -83,9 +83,10 @@ extension SettingsAccess {
         .unsupported, key: key.name,
         "holds a secret that cannot be read, and secrets are copied nowhere; its default was not stored")
     }
+    let new = try key.write(key.defaultValue(in: store))
     return Replacement(
       key: name, quarantine: try KeyName(key.name + PersistDefault.quarantineSuffix), old: old,
-      new: try key.write(key.defaultValue(in: store)).checked(for: name))
+      new: new == .null ? nil : try new.checked(for: name))
   }
 
   private func writing(under binding: Binding?, _ body: () throws(StoreError) -> Void) throws(StoreError) {
@@ -99,17 +100,17 @@ private struct Replacement {
   let key: KeyName
   let quarantine: KeyName
   let old: Value
-  /// Null: nothing.
-  let new: Value
+  /// nil: nothing.
+  let new: Value?
 
   /// Does it, if the old value is still there.
   func make(in transaction: Transaction) throws(StoreError) {
     guard try transaction.entry(for: key)?.value == old else { return }
     _ = try transaction.put(old, for: quarantine, ifRevision: nil)
-    if new == .null {
-      _ = try transaction.delete(key)
-    } else {
+    if let new {
       _ = try transaction.put(new, for: key, ifRevision: nil)
+    } else {
+      _ = try transaction.delete(key)
     }
   }
 }
