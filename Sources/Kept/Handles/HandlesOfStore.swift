@@ -5,8 +5,8 @@ public import KeptCore
 extension Store {
   /// The handle of a key.
   ///
-  /// A key with a transformer is of the type that is stored: `Data` for `.json`. Throws `typeConflict` if this process handles the key as another type, `invalid` for a key whose name is none, and
-  /// `closed`. `try?` gives nil instead.
+  /// A key with a transformer is of the type that is stored: `Data` for `.json`. Throws `typeConflict` if this process
+  /// handles the key as another type, `invalid` for a key whose name is none, and `closed`. `try?` gives nil instead.
   /// - Parameters:
   ///   - observer: what ``Handle/observer`` is from the start.
   public func handle<Value>(

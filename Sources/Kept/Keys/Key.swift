@@ -9,8 +9,8 @@ public import KeptCore
 ///
 /// The default is evaluated when it is needed, once for each open store, on the thread that reads, and never while a
 /// lock is held: it may read a store itself. A thread that waits longer than two seconds for another one's evaluation
-/// makes its own, as that one may be waiting for it, and the first result counts. It is not stored unless `persistDefault` asks for it. A default that is
-/// registered, or that the key is declared with, comes before it.
+/// makes its own, as that one may be waiting for it, and the first result counts. It is not stored unless
+/// `persistDefault` asks for it. A default that is registered, or that the key is declared with, comes before it.
 ///
 /// A value of another type than the ``Storable`` ones goes through a ``Transformer``, and so does one that is to be
 /// stored in another way than its own:
