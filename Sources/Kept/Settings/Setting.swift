@@ -16,7 +16,7 @@ public import KeptCore
 /// }
 ///
 /// player.volume = 70
-/// $volume.reset()
+/// player.$volume.reset()
 /// ```
 ///
 /// The property reads and writes as a store's subscript does, and as fast: it gives the default where no layer has a
@@ -32,7 +32,7 @@ public import KeptCore
 /// }
 /// ```
 ///
-/// In Python: `kept.setting(key)` as a class attribute.
+/// C and Python have no property wrappers: there a key and a store are enough.
 @propertyWrapper
 public struct Setting<Value: Storable>: Sendable {
   @usableFromInline let key: Key<Value>
