@@ -27,7 +27,8 @@ let package = Package(
 
 def program(page: Path, language: str = "swift") -> str:
     """What a page has in a language, as one program."""
-    return "\n".join(re.findall(rf"^```{language}\n(.*?)^```$", page.read_text("utf-8"), flags=re.DOTALL | re.MULTILINE))
+    blocks = re.findall(rf"^```{language}\n(.*?)^```$", page.read_text("utf-8"), flags=re.DOTALL | re.MULTILINE)
+    return "\n".join(blocks)
 
 
 @cache

@@ -13,6 +13,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import swift_package
 from swift_package import ROOT, executables
 
 README = (ROOT / "README.md").read_text("utf-8")
@@ -21,8 +22,8 @@ LIBRARY = Path(os.environ.get("KEPT_LIBRARY", ROOT / "build" / "lib" / "libkept.
 
 def program(language: str) -> str:
     """The only program of a language in the README."""
-    (found,) = re.finditer(rf"^```{language}\n(.*?)^```$", README, flags=re.DOTALL | re.MULTILINE)
-    return found[1]
+    assert len(re.findall(rf"^```{language}$", README, flags=re.MULTILINE)) == 1
+    return swift_package.program(ROOT / "README.md", language)
 
 
 def run(*command: str | Path, config: Path | None = None) -> str:
