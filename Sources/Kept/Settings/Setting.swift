@@ -15,6 +15,7 @@ public import KeptCore
 ///   init(store: Store) { _frame = Setting(.frame, in: store) }
 /// }
 ///
+/// let player = Player(store: settings)
 /// player.volume = 70
 /// player.$volume.reset()
 /// ```
