@@ -6,7 +6,10 @@ extension Store {
   /// The handle of a key.
   ///
   /// Throws `typeConflict` if this process handles the key as another type, `invalid` for a key whose name is none, and
-  /// `closed`. `try?` gives nil instead. `observer` is what ``Handle/observer`` is from the start.
+  /// `closed`. `try?` gives nil instead.
+  /// - Parameters:
+  ///   - key: all handles of it in this process are of its type.
+  ///   - observer: what ``Handle/observer`` is from the start.
   public func handle<Value: Storable>(
     _ key: Key<Value>, observer: (@Sendable (Handle<Value>.Change) -> Void)? = nil
   ) throws(StoreError) -> Handle<Value> {

@@ -14,8 +14,9 @@ extension Store {
   /// ``Key/Change/error``. It never throws: of a store that is closed, or cannot be read, and of a key whose name is
   /// none, the sequence is over at once, and the error handler hears why. Any thread, any task. The C twins are
   /// `kept_observe` with `KEPT_OBSERVE_POLLED` and `kept_subscription_fd`. In Python: `settings.changes(key)`.
-  ///
-  /// With `initial` the first change tells the value at the time of this call, and comes before any other.
+  /// - Parameters:
+  ///   - key: what changes.
+  ///   - initial: the first change tells the value at the time of this call, and comes before any other.
   public func changes<Value: Storable>(of key: Key<Value>, initial: Bool = false) -> Key<Value>.Changes {
     let listening = Listening(
       { () throws(StoreError) in .key(try key.keyName()) }, of: self, initial: initial)

@@ -33,7 +33,7 @@ public import KeptCore
 /// }
 /// ```
 ///
-/// C and Python have no property wrappers: there a key and a store are enough.
+/// In Python there is no such attribute: a property of your own that reads `settings[key]`.
 @propertyWrapper
 public struct Setting<Value: Storable>: Sendable {
   @usableFromInline let key: Key<Value>
