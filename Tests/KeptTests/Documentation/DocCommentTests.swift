@@ -46,15 +46,16 @@ import Testing
     try Compiler.check(program + "\nlet planted: Int = \"text\" //! cannot convert value")
   }
 
-  /// The Swift blocks in the doc comments of all that Swift programs import; those of Joints need a trait.
+  /// The Swift blocks in the doc comments of all that Swift programs import; a file with an `#if` is of another
+  /// build: with a trait, or on a Mac.
   private static func examples() throws -> [String] {
     let sources = URL(filePath: #filePath).appending(path: "../../../../Sources").standardizedFileURL
     var examples: [String] = []
     for module in ["Kept", "KeptCore", "KeptUserDefaults"] {
       let files = FileManager.default.enumerator(at: sources.appending(path: module), includingPropertiesForKeys: nil)
       for case let file as URL in files ?? .init() where file.pathExtension == "swift" {
-        if file.pathComponents.contains("Joints") { continue }
-        examples += try blocks(of: String(contentsOf: file, encoding: .utf8))
+        let source = try String(contentsOf: file, encoding: .utf8)
+        if !source.contains("\n#if ") { examples += blocks(of: source) }
       }
     }
     return examples
