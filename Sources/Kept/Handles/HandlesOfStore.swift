@@ -8,6 +8,7 @@ extension Store {
   /// A key with a transformer is of the type that is stored: `Data` for `.json`. Throws `typeConflict` if this process
   /// handles the key as another type, `invalid` for a key whose name is none, and `closed`. `try?` gives nil instead.
   /// - Parameters:
+  ///   - key: all handles of it in this process are of its type.
   ///   - observer: what ``Handle/observer`` is from the start.
   public func handle<Value>(
     _ key: Key<Value>, observer: (@Sendable (Handle<Value>.Change) -> Void)? = nil

@@ -39,6 +39,8 @@ public final class Key<Value: Sendable>: Keys, @unchecked Sendable {
 
   /// A key that reads as `default` where nothing is stored.
   /// - Parameters:
+  ///   - name: the text that finds it in every process and language; see ``name``.
+  ///   - makeDefault: the default, evaluated when it is needed.
   ///   - constraints: what its values must be, such as `.range(0...100)`.
   ///   - summary: what it is for, in a line.
   ///   - secret: its values are for no log, error or dump.

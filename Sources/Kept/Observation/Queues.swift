@@ -24,8 +24,8 @@ extension Store {
   /// queue is dropped, and one that runs is waited for. Only a call that in turn waits for the canceller would wait for
   /// ever. Throws `closed`. In C: `kept_observe` in a store opened with `KEPT_BY_HOST`. In Python: a subscription calls
   /// on the library's thread; `settings.changes(...)` brings changes to an event loop.
-  /// - Parameters:
-  ///   - initial: first deliver the present values, on this thread, before `observe` returns.
+  ///
+  /// With `initial` the present values are delivered first, on this thread, before `observe` returns.
   /// - Returns: the token; dropping it ends the subscription.
   public func observe(
     _ scope: Scope, initial: Bool = false, queue: DispatchQueue, _ body: @escaping @Sendable (Notice) -> Void

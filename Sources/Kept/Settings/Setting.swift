@@ -16,8 +16,9 @@ public import KeptCore
 ///   init(store: Store) { _frame = Setting(.frame, in: store) }
 /// }
 ///
+/// let player = Player(store: settings)
 /// player.volume = 70
-/// $volume.reset()
+/// player.$volume.reset()
 /// ```
 ///
 /// The property reads and writes as a store's subscript does, and as fast: it gives the default where no layer has a

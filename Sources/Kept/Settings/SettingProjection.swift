@@ -45,10 +45,12 @@ public struct SettingProjection<Value: Sendable>: Sendable {
   /// The changes as a sequence; see ``Store/changes(of:initial:)``.
   public var changes: Key<Value>.Changes { store.changes(of: key) }
 
-  /// Calls `body` after each change, with the default where there is no value; see ``Store/observe(_:initial:_:)``.
+  /// Calls `body` after each change, with the default where there is no value; see
+  /// ``Store/observe(_:initial:_:)-(Key<Value>,_,_)``.
   /// - Parameters:
   ///   - initial: first deliver the present value, on this thread, before `observe` returns.
   ///   - queue: where `body` is called; nil: where the store calls its observers.
+  ///   - body: what to call.
   /// - Returns: the token; dropping it ends the subscription.
   public func observe(
     initial: Bool = false, queue: DispatchQueue? = nil, _ body: @escaping @Sendable (Key<Value>.Change) -> Void

@@ -11,8 +11,8 @@ extension SettingsAccess {
   /// stored, but hidden by the command line or the environment. In a transaction a failed write, or a read that did not
   /// reach the store, is thrown when it commits.
   ///
-  /// `settings[.volume] += 1` is two operations, and another writer may come between them: ``Store/update(_:_:)`` is
-  /// one. In Python: `settings[key]`.
+  /// `settings[.volume] += 1` is two operations, and another writer may come between them:
+  /// ``Store/update(_:_:)->Value`` is one. In Python: `settings[key]`.
   @inlinable
   public subscript<Value>(key: Key<Value>) -> Value {
     // Where `self` is known to be a store, the question costs nothing.

@@ -20,7 +20,7 @@ extension Store {
 extension Transaction {
   /// Changes a value, as a part of the transaction.
   ///
-  /// Throws as ``Store/update(_:_:)`` does.
+  /// Throws as ``Store/update(_:_:)->Value`` does.
   /// - Returns: the value afterwards.
   @discardableResult
   public func update<Value>(_ key: Key<Value>, _ body: (inout Value) throws -> Void) throws -> Value {
