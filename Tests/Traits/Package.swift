@@ -22,13 +22,19 @@ let package = Package(
     .testTarget(
       name: "ConfigurationTests",
       dependencies: [
-        "kept-writer",
+        "kept-traits-child",
         .product(name: "Kept", package: "kept"),
         .product(name: "Configuration", package: "swift-configuration"),
+        .product(name: "ConfigurationTesting", package: "swift-configuration"),
       ]),
     // The other process of tests that need two.
     .executableTarget(
-      name: "kept-writer", dependencies: [.product(name: "Kept", package: "kept")], path: "Tests/Writer"),
+      name: "kept-traits-child",
+      dependencies: [
+        .product(name: "Kept", package: "kept"),
+        .product(name: "Configuration", package: "swift-configuration"),
+      ],
+      path: "Tests/Child"),
   ]
 )
 
