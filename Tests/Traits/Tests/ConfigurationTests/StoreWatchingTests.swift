@@ -50,11 +50,12 @@ import Testing
   @Test func `hears of a file of a layer, and of what it uncovers`() async throws {
     let folder = try SharedFolder()
     let file = folder.file("managed.json")
-    try #"{"values":{"name":"Eve"}}"#.write(toFile: file, atomically: true, encoding: .utf8)
     let store = try Store.open(folder.location, options: StoreOptions(managed: .path(file)))
     try store.set("Ada", forKey: "name")
     try await ConfigReader(provider: StoreProvider(store)).watchString(forKey: "name") { updates in
       var states = States(updates)
+      #expect(try await states.take() == "Ada")
+      try #"{"values":{"name":"Eve"}}"#.write(toFile: file, atomically: true, encoding: .utf8)
       #expect(try await states.take() == "Eve")
       try FileManager.default.removeItem(atPath: file)
       #expect(try await states.take() == "Ada")
