@@ -1,5 +1,6 @@
 // What a logger is told of the failures that nobody is there to catch: which line, how loud, and what stays out of it.
 
+import Foundation
 import InMemoryLogging
 import Kept
 import Logging
@@ -97,6 +98,20 @@ private struct LoggedStore {
     _ = logged.store[.volume]
     #expect(heard.withLock(\.self) == [.wrongType])
     #expect(try logged.line().level == .warning)
+  }
+
+  @Test func `says as loudly as it can that values may be lost`() throws {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("kept-\(UUID().uuidString)")
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let first = try Store.open(folder.path)
+    try first.set(1, forKey: "a")
+    first.close()
+    let database = folder.appendingPathComponent("values.sqlite")
+    try Data(repeating: 0x55, count: 20_000).write(to: database)
+    let log = InMemoryLogHandler()
+    _ = try Store.open(folder.path, logger: Logger(label: "test") { _ in log })
+    #expect(log.entries.map(\.level) == [.critical])
+    #expect(log.entries.first?.metadata == ["kept.code": "salvaged", "kept.store": "\(folder.path)"])
   }
 
   @Test func `may be on a storage of one's own`() throws {
