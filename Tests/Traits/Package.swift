@@ -22,19 +22,21 @@ let package = Package(
     .testTarget(
       name: "ConfigurationTests",
       dependencies: [
-        "kept-traits-child",
+        "kept-writer", "kept-watcher",
         .product(name: "Kept", package: "kept"),
         .product(name: "Configuration", package: "swift-configuration"),
         .product(name: "ConfigurationTesting", package: "swift-configuration"),
       ]),
-    // The other process of tests that need two.
+    // The other process of tests that need two: one that writes, and one that may only read.
     .executableTarget(
-      name: "kept-traits-child",
+      name: "kept-writer", dependencies: [.product(name: "Kept", package: "kept")], path: "Tests/Writer"),
+    .executableTarget(
+      name: "kept-watcher",
       dependencies: [
         .product(name: "Kept", package: "kept"),
         .product(name: "Configuration", package: "swift-configuration"),
       ],
-      path: "Tests/Child"),
+      path: "Tests/Watcher"),
   ]
 )
 

@@ -23,21 +23,21 @@ final class SharedFolder: Sendable {
 
   /// Lets another process write keys and JSON texts in turn, as one transaction.
   func writeElsewhere(_ words: String...) throws {
-    let process = try ChildProcess([location, "set"] + words)
+    let process = try ChildProcess("kept-writer", [location] + words)
     #expect(try process.finish() == 0)
   }
 }
 
-/// A running `kept-traits-child` (Tests/Child).
+/// A running program of this package.
 final class ChildProcess {
   private let process = Process()
   private let input = Pipe()
   private let output = Pipe()
 
-  init(_ arguments: [String]) throws {
+  init(_ program: String, _ arguments: [String]) throws {
     // Built beside the tests.
     let tests = URL(fileURLWithPath: try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))
-    process.executableURL = tests.deletingLastPathComponent().appendingPathComponent("kept-traits-child")
+    process.executableURL = tests.deletingLastPathComponent().appendingPathComponent(program)
     process.arguments = arguments
     process.standardInput = input
     process.standardOutput = output

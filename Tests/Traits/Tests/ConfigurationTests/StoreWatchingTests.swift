@@ -84,7 +84,7 @@ import Testing
     for name in try FileManager.default.contentsOfDirectory(atPath: folder.location) {
       try allow(0o644, folder.location + "/" + name)
     }
-    let child = try ChildProcess([folder.location, "watch", "name"])
+    let child = try ChildProcess("kept-watcher", [folder.location, "name"])
     #expect(try child.line() == "Ada")
     try store.set("Eve", forKey: "name")
     try child.write("go on")
