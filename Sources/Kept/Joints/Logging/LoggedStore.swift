@@ -60,8 +60,8 @@ extension Logger {
 extension StoreError {
   /// How loud a failure is in a log.
   ///
-  /// `notice`: the program was heard, but a higher layer decides. `warning`: one key is not as the program wants it, and
-  /// everything else goes on. `error`: the store cannot do its work now. `critical`: values may be lost.
+  /// `notice`: the program was heard, but a higher layer decides. `warning`: one key is not as the program wants it,
+  /// and everything else goes on. `error`: the store cannot do its work now. `critical`: values may be lost.
   public var logLevel: Logger.Level {
     switch code {
     case .shadowed: .notice

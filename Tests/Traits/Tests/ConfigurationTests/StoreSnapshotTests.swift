@@ -51,12 +51,12 @@ extension ConfigSnapshot {
       }
     }
     thread.start()
-    var last: Int?
-    while last != 200 {
+    while !thread.isFinished {
       let snapshot = provider.snapshot()
-      last = try snapshot.int("a")
-      #expect(try snapshot.int("b") == last && snapshot.int("c") == last)
+      let state = try snapshot.int("a")
+      #expect(try snapshot.int("b") == state && snapshot.int("c") == state)
     }
+    #expect(try provider.snapshot().int("a") == 200)
   }
 
   @Test func `of a storage that cannot list its keys says so with each value`() throws {

@@ -1,5 +1,5 @@
-// Another process: gives up the rights of root, and prints what a reader of configuration makes of a key in the store at
-// a location, a line for each change. It waits for a line on its standard input after each; the end of it is the end.
+// Another process: gives up the rights of root, and prints what a reader of configuration makes of a key in the store
+// at a location, a line for each change. After each it waits for a line on its standard input, whose end is its own.
 
 import Configuration
 import Foundation
