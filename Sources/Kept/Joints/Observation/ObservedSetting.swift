@@ -31,8 +31,8 @@ public final class ObservedSetting<Value: Storable>: Observable, Sendable {
   public let key: Key<Value>
   public let store: Store
   private let registrar = ObservationRegistrar()
-  // nil: told where the store calls.
-  private let actor: (any Actor)?
+  // nil: told where the store calls. Weak, as an actor may hold what it has made.
+  private weak let actor: (any Actor)?
   private struct Listening {
     var subscription: Subscription?
     // The actor has been asked to tell of a change, and has not yet begun.
@@ -44,7 +44,7 @@ public final class ObservedSetting<Value: Storable>: Observable, Sendable {
     (self.key, self.store, self.actor) = (key, store, actor)
   }
 
-  /// The value; reading it is tracked. It never throws, as a store's subscript.
+  /// The value, as a store's subscript gives it; reading it is tracked.
   public var value: Value {
     get {
       registrar.access(self, keyPath: \.value)
