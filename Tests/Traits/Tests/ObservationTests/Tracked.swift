@@ -3,6 +3,8 @@
 import Dispatch
 import Kept
 import Observation
+import Stores
+import Testing
 
 /// One tracking of a value, which is told of one change.
 struct Tracked<Value> {
@@ -18,8 +20,10 @@ struct Tracked<Value> {
     }
   }
 
-  /// Waits for the change.
-  func waitForChange() { told.wait() }
+  /// Expects that the change is told.
+  func waitForChange(sourceLocation: SourceLocation = #_sourceLocation) {
+    #expect(told.isSignalled, sourceLocation: sourceLocation)
+  }
 
   /// Whether the change has been told by now.
   var isChanged: Bool { told.wait(timeout: .now()) == .success }

@@ -62,14 +62,14 @@ import Testing
     let probe = Probe<Int>(onSubscription: { $0.request(.unlimited) }) { value, _ in
       if value == 60 {
         entered.signal()
-        mayLeave.wait()
+        #expect(mayLeave.isSignalled)
       }
       return .none
     }
     settings.publisher(for: .volume).subscribe(probe)
     settings[.volume] = 60
     settings[.volume] = 70
-    entered.wait()
+    #expect(entered.isSignalled)
     probe.cancel()
     mayLeave.signal()
     try test.settle()
@@ -89,11 +89,11 @@ import Testing
       heard.add(value)
       guard value == 60 else { return }
       inside.signal()
-      waiting.wait()
+      #expect(waiting.isSignalled)
       token?.cancel()
     }
     settings[.volume] = 60
-    inside.wait()
+    #expect(inside.isSignalled)
     other.store[.volume] = 1
     try test.settle()
     try other.settle()
@@ -201,13 +201,13 @@ import Testing
     let (entered, mayLeave) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
     let probe = Probe<Int>(onValue: { _, _ in
       entered.signal()
-      mayLeave.wait()
+      #expect(mayLeave.isSignalled)
       return .none
     })
     settings.publisher(for: .volume).subscribe(probe)
     let asking = DispatchQueue(label: "asking")
     asking.async { probe.request(.max(1)) }
-    entered.wait()
+    #expect(entered.isSignalled)
     settings.close()
     #expect(probe.completions == 0, "it is in a call")
     mayLeave.signal()

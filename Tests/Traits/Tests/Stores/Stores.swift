@@ -26,9 +26,10 @@ public final class TestStore: Sendable {
   /// What the error handler heard since this was last asked.
   public func takeReported() -> [StoreError] { heard.takeAll() }
 
-  /// Returns when the observers have done what a test waits for.
+  /// Returns when the observers have done what a test waits for, or did not do it for a long time.
   public func wait(until isDone: () -> Bool) {
-    while !isDone() { queue.sync {} }
+    let deadline = DispatchTime.now() + .seconds(20)
+    while !isDone() && .now() < deadline { queue.sync {} }
   }
 
   /// Returns when observers have been called that are called at all: after a commit that one of them waits for, and as
@@ -41,6 +42,11 @@ public final class TestStore: Sendable {
     last.cancel()
     for _ in 0..<100 { queue.sync {} }
   }
+}
+
+extension DispatchSemaphore {
+  /// Waits for the signal, though not for ever.
+  public var isSignalled: Bool { wait(timeout: .now() + .seconds(20)) == .success }
 }
 
 /// What somebody who is called writes down.
