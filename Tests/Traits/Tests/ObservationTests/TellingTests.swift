@@ -85,7 +85,7 @@ private actor Mixer {
         settings[.volume] = 70
         isWritten.signal()
       }
-      isWritten.wait()
+      #expect(isWritten.isSignalled)
       return (read, Result { try test.settle() })
     } onChange: {
       told.continuation.yield()

@@ -28,7 +28,7 @@ public final class TestStore: Sendable {
 
   /// Returns when the observers have done what a test waits for, or did not do it for a long time.
   public func wait(until isDone: () -> Bool) {
-    let deadline = DispatchTime.now() + .seconds(20)
+    let deadline = DispatchTime.now() + .seconds(10)
     while !isDone() && .now() < deadline { queue.sync {} }
   }
 
@@ -46,7 +46,7 @@ public final class TestStore: Sendable {
 
 extension DispatchSemaphore {
   /// Waits for the signal, though not for ever.
-  public var isSignalled: Bool { wait(timeout: .now() + .seconds(20)) == .success }
+  public var isSignalled: Bool { wait(timeout: .now() + .seconds(10)) == .success }
 }
 
 /// What somebody who is called writes down.
