@@ -9,6 +9,7 @@ let package = Package(
   dependencies: [
     .package(name: "kept", path: "../..", traits: ["Logging", "OpenCombine", "Observation", "Configuration"]),
     .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
+    .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0"),
     .package(url: "https://github.com/apple/swift-configuration", from: "1.0.0", traits: []),
   ],
   targets: [
@@ -27,6 +28,17 @@ let package = Package(
         .product(name: "Configuration", package: "swift-configuration"),
         .product(name: "ConfigurationTesting", package: "swift-configuration"),
       ]),
+    .testTarget(
+      name: "OpenCombineTests",
+      dependencies: [
+        "Stores",
+        .product(name: "Kept", package: "kept"),
+        .product(name: "OpenCombine", package: "OpenCombine"),
+      ]),
+    .testTarget(name: "ObservationTests", dependencies: ["Stores", .product(name: "Kept", package: "kept")]),
+    // What the tests of publishers and of observed settings share.
+    .target(
+      name: "Stores", dependencies: ["kept-writer", .product(name: "Kept", package: "kept")], path: "Tests/Stores"),
     // The other process of tests that need two: one that writes, and one that may only read.
     .executableTarget(
       name: "kept-writer", dependencies: [.product(name: "Kept", package: "kept")], path: "Tests/Writer"),
