@@ -70,6 +70,8 @@ public final class Key<Value: Sendable>: Keys, @unchecked Sendable {
   /// error handler: `wrongType` for what is stored and cannot be read, `invalid` for what cannot be written. What is
   /// stored stays. A nil removes the key, without the transformer being asked.
   /// - Parameters:
+  ///   - name: the text that finds it in every process and language; see ``name``.
+  ///   - makeDefault: the default, evaluated when it is needed.
   ///   - transformer: such as `.json`, `.propertyList`, `.rawValue`, or one of your own.
   ///   - constraints: what its values must be as they are stored.
   ///   - summary: what it is for, in a line.

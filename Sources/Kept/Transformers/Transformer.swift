@@ -6,7 +6,7 @@ import KeptCore
 ///
 /// ```swift
 /// static let frame = Key("window.frame", default: Frame.zero, through: .json)
-/// let celsius = Transformer<Double, Double>(transform: { $0 + 273.15 }, untransform: { $0 - 273.15 })
+/// static let celsius = Transformer<Double, Double>(transform: { $0 + 273.15 }, untransform: { $0 - 273.15 })
 /// ```
 ///
 /// What either of them throws reaches the caller unchanged: a handle's `get` and `set` throw it, and where the type of

@@ -16,7 +16,12 @@ import Testing
 
     enum Theme: String, Storable { case system, light, dark }
     enum Size: String, Codable { case small, medium, large }
-    struct Frame: Codable, Storable { var width = 0 }
+    struct Frame: Codable, Storable {
+      static let zero = Frame()
+      var width = 0
+    }
+    struct Mark: Codable {}
+    struct Page: Codable {}
     struct Colour: RawRepresentable { var rawValue: String }
     struct CameraConfig: Codable, KeyedStorable {
       static let key = "CameraConfig"
