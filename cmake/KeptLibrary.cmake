@@ -38,7 +38,8 @@ add_custom_target(kept ALL
   COMMAND ${swift_build}
   COMMAND ${CMAKE_COMMAND}
     -D built=${scratch}/release/libKeptC.so -D library=${kept_library} -D soname=${kept_soname}
-    -D strip=$<BOOL:${KEPT_STRIP}> -D strip_program=${CMAKE_STRIP} -D objcopy=${KEPT_OBJCOPY} -D limit=${KEPT_SIZE_LIMIT}
+    -D strip=$<BOOL:${KEPT_STRIP}> -D strip_program=${CMAKE_STRIP} -D objcopy=${KEPT_OBJCOPY}
+    -D limit=${KEPT_SIZE_LIMIT}
     -P ${PROJECT_SOURCE_DIR}/cmake/ShipLibrary.cmake
   BYPRODUCTS ${kept_library}
   COMMENT "Building ${kept_file} with SwiftPM"
