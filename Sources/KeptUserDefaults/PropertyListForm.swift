@@ -4,8 +4,21 @@ import Foundation
 import KeptCore
 
 enum PropertyListForm {
+  /// The object for a value under a key; throws `unsupported` where another key or value would come back.
+  static func object(_ value: Value, under key: KeyName) throws(StoreError) -> Any {
+    // A name comes back in the form in which it was written only if there is one form.
+    guard self.value(reread: [key.text: true]) == .dictionary([key.exact: true]), key.isComposed,
+      let object = object(value), self.value(reread: object) == value
+    else {
+      throw StoreError(
+        .unsupported, key: key.text, "a property list would give back another value; keep it in a store of another kind"
+      )
+    }
+    return object
+  }
+
   /// The object for a value; nil where there is none.
-  static func object(_ value: Value) -> Any? {
+  private static func object(_ value: Value) -> Any? {
     switch value {
     case .null: nil
     case .bool(let bool): bool
@@ -73,4 +86,9 @@ enum PropertyListForm {
     default: .int(number.int64Value)
     }
   }
+}
+
+extension KeyName {
+  /// Whether every character is in its shortest form: Foundation takes others for the same key.
+  fileprivate var isComposed: Bool { text.precomposedStringWithCanonicalMapping.utf8.elementsEqual(text.utf8) }
 }

@@ -41,13 +41,7 @@ public final class UserDefaultsStorage: ListingStorage, @unchecked Sendable {
   }
 
   public func set(_ key: KeyName, to value: Value) throws(StoreError) {
-    // A name comes back in the form in which it was written only if there is one form.
-    guard PropertyListForm.value(reread: [key.text: true]) == .dictionary([key.exact: true]), key.isComposed,
-      let object = PropertyListForm.object(value), PropertyListForm.value(reread: object) == value
-    else {
-      throw StoreError(
-        .unsupported, key: key.text, "UserDefaults would give back another value; keep it in a store of another kind")
-    }
+    let object = try PropertyListForm.object(value, under: key)
     defaults.set(object, forKey: key.text)
     try save()
   }
@@ -85,9 +79,4 @@ public final class UserDefaultsStorage: ListingStorage, @unchecked Sendable {
       throw StoreError(.unavailable, "the suite \(suite) could not be written; check its file's folder and its rights")
     }
   }
-}
-
-extension KeyName {
-  /// Whether every character is in its shortest form: Foundation takes others for the same key.
-  fileprivate var isComposed: Bool { text.precomposedStringWithCanonicalMapping.utf8.elementsEqual(text.utf8) }
 }

@@ -1,0 +1,71 @@
+// What a handle reads together with whether it may be shown: of one key now, or of all keys at one moment.
+
+import CPlatform
+
+/// What a key reads as, and whether that may be shown to people.
+package struct Reading: Sendable {
+  package let resolved: Resolved
+  /// Whether the value must not be written to a log or a screen.
+  package let isSecret: Bool
+
+  fileprivate init(_ resolved: Resolved, _ entry: Entry?) {
+    self.resolved = resolved
+    isSecret = entry?.declaration?.isSecret == true
+  }
+}
+
+/// Everything that a store holds at one revision, under the layers that its handle had then.
+package final class Snapshot: Sendable {
+  private let entries: [KeyName: Entry]
+  fileprivate let layers: Layers
+
+  fileprivate init(_ entries: [KeyedEntry], _ layers: Layers) {
+    var known: [KeyName: Entry] = [:]
+    known.reserveCapacity(entries.count)
+    for entry in entries { known[entry.key] = entry.entry }
+    self.entries = known
+    self.layers = layers
+  }
+
+  package func reading(_ key: KeyName) -> Reading {
+    let entry = entries[key]
+    return Reading(layers.resolve(key, entry), entry)
+  }
+}
+
+extension Store {
+  /// What a key reads as now.
+  package func reading(_ key: KeyName) throws(StoreError) -> Reading {
+    let entry = try entry(for: key)
+    return Reading(layering.resolve(key, entry), entry)
+  }
+
+  /// What all keys read as now; needs a storage that lists its keys.
+  package func snapshot() throws(StoreError) -> Snapshot {
+    let layers = layering.layers
+    return Snapshot(try storage().entries(in: [.prefix("")]).entries, layers)
+  }
+}
+
+/// The last snapshot of a store: it stands until something changes.
+package final class LastSnapshot: Sendable {
+  private let store: Store
+  // The generation is even, and was the same before and after the reading: nothing that it does not show is older.
+  private let last = Monitor<(snapshot: Snapshot, generation: UInt64)?>(nil)
+
+  package init(of store: Store) { self.store = store }
+
+  /// What all keys read as now; needs a storage that lists its keys.
+  package func current() throws(StoreError) -> Snapshot {
+    let generation = store.generationAddress
+    let before = kept_load64(generation)
+    guard before % 2 == 0 else { return try store.snapshot() }
+    let layers = store.layering.layers
+    if let last = last.read(\.self), last.generation == before, last.snapshot.layers === layers {
+      return last.snapshot
+    }
+    let snapshot = try store.snapshot()
+    if kept_load64(generation) == before { last.update { $0 = (snapshot, before) } }
+    return snapshot
+  }
+}

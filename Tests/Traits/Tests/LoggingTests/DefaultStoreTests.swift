@@ -1,0 +1,19 @@
+// The process's own store, which can be set only once: this file is the one test of this process that does.
+
+import InMemoryLogging
+import Kept
+import Logging
+import Testing
+
+@Suite struct `The process's own store` {
+  @Test func `logs that it could not be opened, whenever it is used`() throws {
+    let log = InMemoryLogHandler()
+    #expect(throws: StoreError.self) {
+      try Store.bootstrap("etcd://nowhere", logger: Logger(label: "test") { _ in log })
+    }
+    #expect(log.entries.isEmpty, "what is thrown is not logged")
+    #expect(Store.default[Key("audio.volume", default: 50)] == 50)
+    let line = try #require(log.entries.first)
+    #expect(line.metadata["kept.store"] == "etcd://nowhere" && line.metadata["kept.code"] == "unsupported")
+  }
+}
