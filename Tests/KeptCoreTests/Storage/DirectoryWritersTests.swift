@@ -70,7 +70,7 @@ import Testing
   @Test func `keep no fork waiting, and the child writes with locks of its own`() throws {
     let child = try ChildProcess(opening: "dir:" + path)
     #expect(try child.ask("set", "a", "1") == "ok")
-    #expect(try child.ask("fork-beside-a-writer", path) == "the writer still waited, the child read 1 and wrote")
+    #expect(try child.ask("fork-beside-a-writer", path) == "the parent still waited, the child read 1 and wrote")
     #expect(try child.ask("get", "a") == "2", "of the parent")
     #expect(try child.ask("get", "b") == "3", "of its child")
     try child.finish()
