@@ -50,8 +50,7 @@ enum ForkingWriters {
     let (said, told) = (Pipe(), Pipe())
     let child = try Forking.fork()
     if child == 0 {
-      // It never outlives the test.
-      alarm(30)
+      Forking.endSoon()
       Forking.say(outcome { "read \(try store.json(forKey: "a") ?? "nothing")" }, on: said)
       _ = Forking.line(of: told)
       Forking.say(outcome(childs), on: said)
