@@ -1,43 +1,41 @@
 // Who waits for whom where a key is destroyed while another thread writes it.
 
-import Dispatch
-import Synchronization
+import Foundation
 import Testing
 
 @testable import Kept
 
 @Suite(.timeLimit(.minutes(1))) struct `row 6: what destroys a key` {
   private let binding: Binding
-  private let log = Mutex<[String]>([])
+  private let log = HeardNotes<String>()
 
   init() throws { binding = Binding(try KeyName("a"), BoundType(Int.self)) }
 
-  private func note(_ words: String) { log.withLock { $0.append(words) } }
-
   @Test func `row 6: waits for the write that runs, and lets no later one begin`() throws {
-    let (begun, mayEnd, arrives) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    let (begun, mayEnd) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    let arrives = DispatchSemaphore(value: 0)
     let all = DispatchGroup()
     DispatchQueue.global().async(group: all) {
       #expect(throws: Never.self) {
         try binding.write {
           begun.signal()
           mayEnd.wait()
-          note("written")
+          log.add("written")
         }
       }
     }
     begun.wait()
     DispatchQueue.global().async(group: all) {
       arrives.signal()
-      #expect(throws: Never.self) { try binding.destroy { note("removed") } }
+      #expect(throws: Never.self) { try binding.destroy { log.add("removed") } }
     }
     arrives.wait()
     // It would have had the time.
     for _ in 1...2000 { sched_yield() }
     mayEnd.signal()
     all.wait()
-    #expect(log.withLock { $0 } == ["written", "removed"])
-    _ = failure(.closed) { try binding.write { note("late") } }
-    #expect(log.withLock { $0.count } == 2)
+    #expect(log.all == ["written", "removed"])
+    _ = failure(.closed) { try binding.write { log.add("late") } }
+    #expect(log.all.count == 2)
   }
 }

@@ -14,6 +14,7 @@ import CPlatform
 /// - Programs that use Kept write one at a time, under the lock on `.kept-lock`: a comparison by revision holds between
 ///   them. An editor takes no lock: what it writes in the instant between looking and replacing is lost.
 /// - Who observes hears of an edit at once, and at the latest after two seconds.
+/// - Revisions count in one process: to another one they mean nothing.
 public final class DirectoryStorage: GuardedStorage {
   private struct State {
     // What was last read: a file with the same stamp is not read again.
