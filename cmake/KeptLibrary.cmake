@@ -4,6 +4,9 @@
 # name, because CMake did not compile it.
 
 find_program(KEPT_SWIFT swift REQUIRED DOC "The Swift 6.3 driver")
+file(REAL_PATH ${KEPT_SWIFT} swift_driver)
+cmake_path(GET swift_driver PARENT_PATH swift_tools)
+find_program(KEPT_OBJCOPY llvm-objcopy HINTS ${swift_tools} DOC "The one of the Swift toolchain: Debian's is too old")
 
 set(kept_soname libkept.so.${PROJECT_VERSION_MAJOR})
 set(kept_file libkept.so.${PROJECT_VERSION})
@@ -15,17 +18,19 @@ set(scratch ${PROJECT_BINARY_DIR}/swiftpm)
 # -static-stdlib  nobody who uses libkept.so needs a Swift toolchain or its runtime
 # -z nodelete     a Swift runtime cannot be unloaded: dlclose() leaves it where it is
 # unchecked       Swift's checks of exclusive access abort: they run in the tests, and not in the host's process
-# --icf=safe      generic code that was compiled alike for several types is there once
+# -function-sections  what nothing calls is left out by the linker
+# --icf=all       code that was compiled alike is there once: nothing here compares the addresses of functions
 # --wrap          without the names of all Unicode characters: Sources/KeptC/ScalarNames.swift
 set(swift_build
   ${KEPT_SWIFT} build --package-path ${PROJECT_SOURCE_DIR} --scratch-path ${scratch}
   --configuration release --product KeptC
   -Xswiftc -static-stdlib
   -Xswiftc -enforce-exclusivity=unchecked
+  -Xswiftc -Xfrontend -Xswiftc -function-sections
   -Xlinker -soname=${kept_soname}
   -Xlinker --version-script=${PROJECT_SOURCE_DIR}/cmake/exports.map
   -Xlinker -znodelete
-  -Xlinker --icf=safe
+  -Xlinker --icf=all
   -Xlinker --wrap=_swift_stdlib_getScalarName
   ${KEPT_SWIFT_FLAGS})
 
@@ -33,7 +38,7 @@ add_custom_target(kept ALL
   COMMAND ${swift_build}
   COMMAND ${CMAKE_COMMAND}
     -D built=${scratch}/release/libKeptC.so -D library=${kept_library} -D soname=${kept_soname}
-    -D strip=$<BOOL:${KEPT_STRIP}> -D strip_program=${CMAKE_STRIP} -D limit=${KEPT_SIZE_LIMIT}
+    -D strip=$<BOOL:${KEPT_STRIP}> -D strip_program=${CMAKE_STRIP} -D objcopy=${KEPT_OBJCOPY} -D limit=${KEPT_SIZE_LIMIT}
     -P ${PROJECT_SOURCE_DIR}/cmake/ShipLibrary.cmake
   BYPRODUCTS ${kept_library}
   COMMENT "Building ${kept_file} with SwiftPM"

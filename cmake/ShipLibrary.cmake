@@ -10,6 +10,11 @@ set(whole ${library}.whole)
 set(stripped ${library}.stripped)
 file(COPY_FILE ${built} ${whole})
 file(RPATH_REMOVE FILE ${whole})
+# 64 KB of zeros for a backtrace that Swift's runtime may print: memory needs them, the file does not. 8 is NOBITS.
+execute_process(COMMAND ${objcopy} --set-section-type=swift5_backtrace=8 ${whole} RESULT_VARIABLE failure)
+if(failure)
+  message("${name}: without the llvm-objcopy of a Swift toolchain it is 64 KB larger")
+endif()
 execute_process(COMMAND ${strip_program} --strip-unneeded -o ${stripped} ${whole} COMMAND_ERROR_IS_FATAL ANY)
 file(SIZE ${stripped} size)
 

@@ -13,29 +13,17 @@ import subprocess
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
+import swift_package
+from swift_package import ROOT, executables
+
 README = (ROOT / "README.md").read_text("utf-8")
 LIBRARY = Path(os.environ.get("KEPT_LIBRARY", ROOT / "build" / "lib" / "libkept.so")).resolve()
-SCRATCH = ROOT / "build" / "readme"
-"""Kept, so that the Swift package is not built anew each time."""
-
-MANIFEST = """\
-// swift-tools-version: 6.2
-import PackageDescription
-
-let package = Package(
-  name: "readme",
-  platforms: [.macOS(.v15)],
-  dependencies: [.package(name: "kept", path: "../../..")],
-  targets: [.executableTarget(name: "Readme", dependencies: [.product(name: "Kept", package: "kept")])]
-)
-"""
 
 
 def program(language: str) -> str:
     """The only program of a language in the README."""
-    (found,) = re.finditer(rf"^```{language}\n(.*?)^```$", README, flags=re.DOTALL | re.MULTILINE)
-    return found[1]
+    assert len(re.findall(rf"^```{language}$", README, flags=re.MULTILINE)) == 1
+    return swift_package.program(ROOT / "README.md", language)
 
 
 def run(*command: str | Path, config: Path | None = None) -> str:
@@ -50,24 +38,6 @@ def start(*command: str | Path, config: Path | None = None) -> subprocess.Comple
     if config is not None:
         environment["XDG_CONFIG_HOME"] = str(config)
     return subprocess.run(command, env=environment, capture_output=True, text=True)
-
-
-def write_if_changed(file: Path, text: str) -> None:
-    file.parent.mkdir(parents=True, exist_ok=True)
-    if not file.exists() or file.read_text("utf-8") != text:
-        file.write_text(text, "utf-8")
-
-
-def build_swift() -> Path:
-    package = SCRATCH / "swift"
-    write_if_changed(package / "Package.swift", MANIFEST)
-    write_if_changed(package / "Sources" / "Readme" / "main.swift", program("swift"))
-    # As in scripts/demo: SwiftPM does not see every change of a package beside this one.
-    for stale in package / ".build/debug.yaml", package / ".build/debug/Readme.build/main.swift.o":
-        stale.unlink(missing_ok=True)
-    command = ["swift", "build", "--package-path", str(package)]
-    run(*command)
-    return Path(run(*command, "--show-bin-path").strip()) / "Readme"
 
 
 def build_c(folder: Path) -> Path:
@@ -86,7 +56,7 @@ def write_python(folder: Path) -> Path:
 
 
 def test_the_three_programs_share_one_volume(tmp_path: Path) -> None:
-    swift, c, script = build_swift(), build_c(tmp_path), write_python(tmp_path)
+    swift, c, script = executables() / "Readme", build_c(tmp_path), write_python(tmp_path)
     config = tmp_path / "config"
     config.mkdir()
     assert run(swift, config=config) == "the volume is 60\n"

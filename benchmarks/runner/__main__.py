@@ -25,6 +25,7 @@ from rows import KEPT, Measured, Row
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build/bench"
 PROGRAMS = BUILD / "programs"
+FACE = BUILD / "swift/release/face"
 LIBRARY = BUILD / "prefix/lib/libkept.so.0"
 
 
@@ -57,6 +58,7 @@ def measure(asked: argparse.Namespace, stores: Path) -> list[Row]:
     return [
         *run(asked, PROGRAMS / "bench", stores),
         *run(asked, PROGRAMS / "hearing", stores),
+        *run(asked, FACE, stores),
         *(row for row in [size()] if asked.only in row.row),
         *run(asked, sys.executable, ROOT / "benchmarks/python/rows.py", stores),
         *instructions.rows(PROGRAMS / "operations", stores, asked.only),

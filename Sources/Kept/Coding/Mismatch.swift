@@ -20,14 +20,14 @@ extension StoreError {
   /// The same failure, said of the layer where the value was found; the store itself needs no mention.
   func found(in layer: Layer?) -> StoreError {
     guard let layer, layer != .user else { return self }
-    return StoreError(code, key: key, offset: offset, "in the \(layer) layer: \(message)")
+    return said { "in the \(layer) layer: \($0)" }
   }
 
   /// The same failure, said of a place inside the value: `at [3].width: holds string, asked for double`.
   func at(_ step: PlaceStep) -> StoreError {
     let isPlaced = message.hasPrefix("at .") || message.hasPrefix("at [")
     let rest = isPlaced ? String(message.dropFirst(3)) : ": \(message)"
-    return StoreError(code, key: key, offset: offset, "at \(step)\(rest)")
+    return said { _ in "at \(step)\(rest)" }
   }
 }
 

@@ -53,6 +53,8 @@ public struct TypedStore<Stored: KeyedStorable>: TypedStoring {
 /// ```swift
 /// final class Camera {
 ///   let config: AnyTypedStore<CameraConfig>
+///
+///   init(_ config: some TypedStoring<CameraConfig>) { self.config = AnyTypedStore(config) }
 /// }
 /// ```
 public struct AnyTypedStore<Stored: KeyedStorable>: TypedStoring {

@@ -120,11 +120,3 @@ struct BoundType: Hashable, Sendable, CustomStringConvertible {
     description = "\(type)"
   }
 }
-
-private protocol AnyOptional {
-  static var wrapped: Any.Type { get }
-}
-
-extension Optional: AnyOptional {
-  fileprivate static var wrapped: Any.Type { Wrapped.self }
-}

@@ -9,7 +9,7 @@ public import KeptCore
 /// volume.value = 70
 /// volume << 80
 /// volume.observer = { change in print(change.new) }
-/// volume.remove()
+/// try volume.remove()
 /// ```
 ///
 /// Any number of handles of a key live side by side and see the same value, as long as they are of one type: within the

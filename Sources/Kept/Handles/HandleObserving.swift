@@ -4,14 +4,18 @@ public import Dispatch
 public import KeptCore
 
 extension Handle {
+  /// What the observers of a handle are told: of a mapped handle both values are the mapped ones.
+  public typealias Change = Key<Value>.Change
+
   /// Calls `body` after each commit that changes the value, in the order of the commits, whoever made it.
   ///
-  /// It is ``Store/observe(_:initial:_:)`` in the handle's type. A value that cannot be read comes as the default, with
-  /// the reason in ``Change/error``. Throws `closed` if the store was closed or the handle destroyed, which also ends
-  /// the subscription.
+  /// It is ``Store/observe(_:initial:_:)-(Key<Value>,_,_)`` in the handle's type. A value that cannot be read
+  /// comes as the default, with the reason in ``Key/Change/error``. Throws `closed` if the store was closed or the
+  /// handle destroyed, which also ends the subscription.
   /// - Parameters:
   ///   - initial: first deliver the present value, on this thread, before `observe` returns.
   ///   - queue: where to call; nil: where the store calls, see ``Store/callbackQueue``.
+  ///   - body: what to call.
   /// - Returns: the token; dropping it ends the subscription.
   public func observe(
     initial: Bool = false, queue: DispatchQueue? = nil, _ body: @escaping @Sendable (Change) -> Void

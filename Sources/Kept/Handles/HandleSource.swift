@@ -22,21 +22,28 @@ protocol HandleSource<Value>: Sendable {
   func stored(_ value: Value) throws -> KeptCore.Value
 
   /// A notice about the key in the handle's type; nil for a notice of nothing.
-  func change(in notice: Notice, _ texts: LayerTexts) -> Handle<Value>.Change?
+  func change(in notice: Notice, _ texts: LayerTexts) -> Key<Value>.Change?
 }
 
 /// A key as it is.
-struct KeySource<Value: Storable>: HandleSource {
+struct KeySource<Value: Sendable>: HandleSource {
   let key: Key<Value>
+  let binding: Binding
 
   var bytes: PreparedBytes { key.bytes }
   func absent(in store: Store) -> Value { key.defaultValue(in: store) }
-  func value(in store: Store) throws -> Value { try store.value(for: key) }
-  func valueOrAbsent(in store: Store) -> Value { store[key] }
-  func stored(_ value: Value) throws -> KeptCore.Value { try key.write(value) }
+  func valueOrAbsent(in store: Store) -> Value { store.valueOrDefault(key, under: binding) }
 
-  func change(in notice: Notice, _ texts: LayerTexts) -> Handle<Value>.Change? {
-    Key.Change(in: notice, of: key, texts).map(Handle.Change.init)
+  func value(in store: Store) throws -> Value {
+    do throws(StoreError) { return try store.storedOrDefault(key, under: binding) } catch { throw error.cause }
+  }
+
+  func stored(_ value: Value) throws -> KeptCore.Value {
+    do throws(StoreError) { return try key.write(value) } catch { throw error.cause }
+  }
+
+  func change(in notice: Notice, _ texts: LayerTexts) -> Key<Value>.Change? {
+    Key.Change(in: notice, of: key, texts)
   }
 }
 
@@ -60,12 +67,12 @@ struct MappedSource<Base: Sendable, Value: Sendable>: HandleSource {
   func valueOrAbsent(in store: Store) -> Value {
     let base = base.valueOrAbsent(in: store)
     do { return try decode(base) } catch {
-      store.report(StoreError(decoding: error))
+      store.report(StoreError(untransforming: error))
       return undecodable(base)
     }
   }
 
-  func change(in notice: Notice, _ texts: LayerTexts) -> Handle<Value>.Change? {
-    base.change(in: notice, texts).map { Handle.Change($0, decode, else: undecodable) }
+  func change(in notice: Notice, _ texts: LayerTexts) -> Key<Value>.Change? {
+    base.change(in: notice, texts)?.map(decode, else: undecodable)
   }
 }

@@ -5,16 +5,18 @@ public import KeptCore
 extension Store {
   /// The handle of a key.
   ///
-  /// Throws `typeConflict` if this process handles the key as another type, `invalid` for a key whose name is none, and
-  /// `closed`. `try?` gives nil instead.
+  /// A key with a transformer is of the type that is stored: `Data` for `.json`. Throws `typeConflict` if this process
+  /// handles the key as another type, `invalid` for a key whose name is none, and `closed`. `try?` gives nil instead.
   /// - Parameters:
+  ///   - key: all handles of it in this process are of its type.
   ///   - observer: what ``Handle/observer`` is from the start.
-  public func handle<Value: Storable>(
+  public func handle<Value>(
     _ key: Key<Value>, observer: (@Sendable (Handle<Value>.Change) -> Void)? = nil
   ) throws(StoreError) -> Handle<Value> {
     let name = try key.keyName()
     _ = try currentRevision()
-    let handle = Handle(KeySource(key: key), try bind(name, to: BoundType(Value.self)), in: self)
+    let binding = try bind(name, to: BoundType(key.coding.stored))
+    let handle = Handle(KeySource(key: key, binding: binding), binding, in: self)
     if let observer { handle.observer = observer }
     return handle
   }
@@ -38,12 +40,12 @@ extension Store {
   }
 }
 
-extension Handle where Value: Storable {
+extension Handle {
   /// The handle of a key; nil where ``Store/handle(_:observer:)`` would throw.
   public convenience init?(_ key: Key<Value>, in store: Store) {
     guard let name = try? key.keyName(), (try? store.currentRevision()) != nil,
-      let binding = try? store.bind(name, to: BoundType(Value.self))
+      let binding = try? store.bind(name, to: BoundType(key.coding.stored))
     else { return nil }
-    self.init(KeySource(key: key), binding, in: store)
+    self.init(KeySource(key: key, binding: binding), binding, in: store)
   }
 }

@@ -19,11 +19,11 @@ extension Key {
   }
 
   private func schema() throws(StoreError) -> Schema {
-    let stored = try defaultValue.stored()
-    guard var schema = Value.schema ?? Schema(kindOf: stored) else {
+    let stored = try write(defaultValue)
+    guard var schema = coding.stored.schema ?? Schema(kindOf: stored) else {
       throw StoreError(
         .unsupported,
-        "cannot be declared: neither \(Value.self) nor a default says what is stored; give the type a `schema`")
+        "cannot be declared: neither \(coding.stored) nor a default says what is stored; give the type a `schema`")
     }
     for rule in description.rules { try rule(&schema) }
     schema["default"] = stored == .null ? nil : stored

@@ -7,37 +7,8 @@ import Synchronization
 ///
 /// What is known is a list that readers walk without a lock. A node never leaves it, so that they may be anywhere in
 /// it; the node of a store that is gone serves the next new one.
+// The nodes do not know the type of their value: a generic class would be looked up by name for every read.
 package final class LazyDefault<Value: Sendable>: Sendable {
-  // Invariant: `value` is written before `mark`, and only while nobody can ask for the mark that was there before.
-  private final class Node: @unchecked Sendable {
-    private var value: Value
-    private var owner: StoreIdentity.Mark
-    private let mark: Atomic<UnsafeRawPointer?>
-    let next: Unmanaged<Node>?
-
-    init(_ value: Value, of owner: StoreIdentity.Mark, next: Unmanaged<Node>?) {
-      (self.value, self.owner, self.next) = (value, owner, next)
-      mark = Atomic(address(of: owner))
-    }
-
-    var isFree: Bool { owner.isGone }
-
-    func value(of mark: UnsafeRawPointer) -> Value? {
-      self.mark.load(ordering: .acquiring) == mark ? value : nil
-    }
-
-    /// Takes the value of a new store, and gives back that of the one that is gone.
-    func serve(_ newOwner: StoreIdentity.Mark, _ newValue: Value) -> Value {
-      mark.store(nil, ordering: .sequentiallyConsistent)
-      let former = value
-      value = newValue
-      // The former owner's address may be given away from here on.
-      owner = newOwner
-      mark.store(address(of: newOwner), ordering: .releasing)
-      return former
-    }
-  }
-
   private let newest = Atomic<Unmanaged<Node>?>(nil)
   private let make: @Sendable () -> Value
   private let patience: Int64
@@ -51,7 +22,11 @@ package final class LazyDefault<Value: Sendable>: Sendable {
   deinit {
     var node = newest.load(ordering: .acquiring)
     while let last = node {
-      node = last.takeUnretainedValue().next
+      node = last._withUnsafeGuaranteedRef { node in
+        value(in: node).deinitialize(count: 1)
+        node.value.deallocate()
+        return node.next
+      }
       last.release()
     }
   }
@@ -62,11 +37,16 @@ package final class LazyDefault<Value: Sendable>: Sendable {
   /// What it is for a store.
   ///
   /// A thread that comes while another one evaluates it waits, but not for ever: that one may in turn wait for it.
-  /// Then, and where the default reads its own key, it is evaluated again, and the first result counts.
+  /// Then, and where the default reads its own key, it is evaluated again, and the first result counts: a default that
+  /// takes longer than that may have an effect twice.
   package func value(for store: StoreIdentity) -> Value {
+    guard let place = place(for: address(of: store.mark)) else { return evaluated(for: store) }
+    return place.pointee
+  }
+
+  private func evaluated(for store: StoreIdentity) -> Value {
     let mark = address(of: store.mark)
     let evaluation = Evaluation(of: ObjectIdentifier(self), for: mark)
-    if let value = known(mark) { return value }
     let thread = LibraryThread.current
     let others: Value?? = evaluations.wait(milliseconds: patience) { evaluating in
       if let value = known(mark) { return .some(value) }
@@ -77,22 +57,25 @@ package final class LazyDefault<Value: Sendable>: Sendable {
     return others.flatMap { $0 } ?? publish(make(), for: store, evaluation)
   }
 
-  private func known(_ mark: UnsafeRawPointer) -> Value? {
-    var place = newest.load(ordering: .acquiring)
-    while let node = place {
-      if let value = node._withUnsafeGuaranteedRef({ $0.value(of: mark) }) { return value }
-      place = node._withUnsafeGuaranteedRef(\.next)
-    }
-    return nil
+  private func known(_ mark: UnsafeRawPointer) -> Value? { place(for: mark)?.pointee }
+
+  private func place(for mark: UnsafeRawPointer) -> UnsafeMutablePointer<Value>? {
+    Node.value(of: mark, from: newest.load(ordering: .acquiring))?.assumingMemoryBound(to: Value.self)
   }
+
+  private func value(in node: Node) -> UnsafeMutablePointer<Value> { node.value.assumingMemoryBound(to: Value.self) }
 
   /// Makes a value known, unless there is one.
   private func publish(_ value: Value, for store: StoreIdentity, _ evaluation: Evaluation) -> Value {
     let (valid, former): (Value, Value?) = evaluations.update { evaluating in
       evaluating[evaluation] = nil
       if let first = known(evaluation.mark) { return (first, nil) }
-      if let free = freeNode() { return (value, free.serve(store.mark, value)) }
-      let node = Node(value, of: store.mark, next: newest.load(ordering: .acquiring))
+      if let free = freeNode() {
+        return (value, free.serve(store.mark) { self.value(in: free).exchange(with: value) })
+      }
+      let place = UnsafeMutablePointer<Value>.allocate(capacity: 1)
+      place.initialize(to: value)
+      let node = Node(place, of: store.mark, next: newest.load(ordering: .acquiring))
       newest.store(Unmanaged.passRetained(node), ordering: .releasing)
       return (value, nil)
     }
@@ -105,6 +88,54 @@ package final class LazyDefault<Value: Sendable>: Sendable {
     var place = newest.load(ordering: .acquiring)
     while let node = place?.takeUnretainedValue(), !node.isFree { place = node.next }
     return place?.takeUnretainedValue()
+  }
+}
+
+/// What a default is for one store.
+///
+/// Invariant: `value` is written before `mark`, and only while nobody can ask for the mark that was there before.
+private final class Node: @unchecked Sendable {
+  let value: UnsafeMutableRawPointer
+  private var owner: StoreIdentity.Mark
+  private let mark: Atomic<UnsafeRawPointer?>
+  let next: Unmanaged<Node>?
+
+  init(_ value: UnsafeMutableRawPointer, of owner: StoreIdentity.Mark, next: Unmanaged<Node>?) {
+    (self.value, self.owner, self.next) = (value, owner, next)
+    mark = Atomic(address(of: owner))
+  }
+
+  var isFree: Bool { owner.isGone }
+
+  /// Where the value of a store is.
+  static func value(of mark: UnsafeRawPointer, from newest: Unmanaged<Node>?) -> UnsafeMutableRawPointer? {
+    var place = newest
+    while let node = place {
+      let (found, next) = node._withUnsafeGuaranteedRef { node in
+        (node.mark.load(ordering: .acquiring) == mark ? node.value : nil, node.next)
+      }
+      if let found { return found }
+      place = next
+    }
+    return nil
+  }
+
+  /// Becomes a new store's, whose value `exchange` puts in; gives back that of the one that is gone.
+  func serve<Value>(_ newOwner: StoreIdentity.Mark, _ exchange: () -> Value) -> Value {
+    mark.store(nil, ordering: .sequentiallyConsistent)
+    let former = exchange()
+    // The former owner's address may be given away from here on.
+    owner = newOwner
+    mark.store(address(of: newOwner), ordering: .releasing)
+    return former
+  }
+}
+
+extension UnsafeMutablePointer {
+  fileprivate func exchange(with value: Pointee) -> Pointee {
+    let former = move()
+    initialize(to: value)
+    return former
   }
 }
 

@@ -34,16 +34,20 @@ public enum PersistDefault: Sendable, Hashable, CaseIterable {
 
 extension SettingsAccess {
   /// Stores the default where nothing is stored.
+  /// - Parameter binding: that of the handle that reads; it lets nothing be written once it is destroyed.
   /// - Returns: what is stored then; another writer may have been faster.
-  func persistedDefault<Value: Storable>(_ key: Key<Value>) -> Value {
+  func persistedDefault<Value>(_ key: Key<Value>, under binding: Binding?) -> Value {
     let value = key.defaultValue(in: store)
     do throws(StoreError) {
       let name = try key.keyName()
       let stored = try key.write(value)
       guard stored != .null else { return value }
       do throws(StoreError) {
-        // A transaction has read that the key is absent, and relies on it.
-        _ = try put(try stored.checked(for: name), for: name, ifRevision: self is Transaction ? nil : 0)
+        let ready = try stored.checked(for: name)
+        try writing(under: binding) { () throws(StoreError) in
+          // A transaction has read that the key is absent, and relies on it.
+          _ = try put(ready, for: name, ifRevision: self is Transaction ? nil : 0)
+        }
       } catch StoreError.Code.conflict {
         return try key.read(try resolved(name), in: store)
       }
@@ -52,32 +56,61 @@ extension SettingsAccess {
   }
 
   /// Stores the default in the place of a value that cannot be read, and keeps that under another key.
-  func replaceUnreadable(_ key: Key<some Storable>) {
-    do {
-      if let transaction = self as? Transaction {
-        try transaction.quarantine(key)
-      } else {
-        try store.transaction { try $0.quarantine(key) }
+  func replaceUnreadable(_ key: Key<some Sendable>, under binding: Binding?) {
+    do throws(StoreError) {
+      let name = try key.keyName()
+      guard let replacement = try replacement(of: key, name) else { return }
+      try writing(under: binding) { () throws(StoreError) in
+        if let transaction = self as? Transaction { return try replacement.make(in: transaction) }
+        do { try store.transaction { try replacement.make(in: $0) } } catch let error as StoreError {
+          throw error
+        } catch { /* Nothing else is thrown. */  }
       }
-    } catch let error as StoreError { store.report(error) } catch { /* Nothing else is thrown. */  }
+    } catch { store.report(error) }
   }
-}
 
-extension Transaction {
-  fileprivate func quarantine(_ key: Key<some Storable>) throws(StoreError) {
-    let name = try key.keyName()
-    guard let entry = try entry(for: name), let old = entry.value else { return }
+  /// What is to be done about an unreadable value; nil if somebody else has written what can be read.
+  ///
+  /// It is made ready here, for conversions and the default are code of the program's.
+  private func replacement(of key: Key<some Sendable>, _ name: KeyName) throws(StoreError) -> Replacement? {
+    guard let entry = try entry(for: name), let old = entry.value else { return nil }
     do throws(StoreError) {
       _ = try key.read(old, in: store.identity)
-      // Somebody else has written what can be read.
-      return
+      return nil
     } catch {}
-    guard entry.declaration?.isSecret != true else {
+    guard entry.declaration?.isSecret != true, !key.description.isSecret else {
       throw StoreError(
         .unsupported, key: key.name,
         "holds a secret that cannot be read, and secrets are copied nowhere; its default was not stored")
     }
-    _ = try put(old, for: try KeyName(key.name + PersistDefault.quarantineSuffix), ifRevision: nil)
-    try set(key.defaultValue(in: store), for: key)
+    let new = try key.write(key.defaultValue(in: store))
+    return Replacement(
+      key: name, quarantine: try KeyName(key.name + PersistDefault.quarantineSuffix), old: old,
+      new: new == .null ? nil : try new.checked(for: name))
+  }
+
+  private func writing(under binding: Binding?, _ body: () throws(StoreError) -> Void) throws(StoreError) {
+    guard let binding else { return try body() }
+    try binding.write(body)
+  }
+}
+
+/// A value that moves to quarantine, and what takes its place.
+private struct Replacement {
+  let key: KeyName
+  let quarantine: KeyName
+  let old: Value
+  /// nil: nothing.
+  let new: Value?
+
+  /// Does it, if the old value is still there.
+  func make(in transaction: Transaction) throws(StoreError) {
+    guard try transaction.entry(for: key)?.value == old else { return }
+    _ = try transaction.put(old, for: quarantine, ifRevision: nil)
+    if let new {
+      _ = try transaction.put(new, for: key, ifRevision: nil)
+    } else {
+      _ = try transaction.delete(key)
+    }
   }
 }

@@ -24,15 +24,15 @@ public struct ArgumentOverride<Value: Sendable>: Sendable {
   public var projectedValue: any ArgumentOverriding { self }
 
   /// A property with a key of its type; an optional one is nil by itself.
-  public init(wrappedValue: Value, _ key: Key<Value>) where Value: Storable {
+  public init(wrappedValue: Value, _ key: Key<Value>) {
     self.init(wrappedValue, key.name) { value throws(StoreError) in try key.write(value) }
   }
 
   /// An optional property with a key that is optional as well.
-  public init<Wrapped: Storable>(_ key: Key<Value>) where Value == Wrapped? { self.init(wrappedValue: nil, key) }
+  public init<Wrapped>(_ key: Key<Value>) where Value == Wrapped? { self.init(wrappedValue: nil, key) }
 
   /// An optional property with a key that is not.
-  public init<Wrapped: Storable>(wrappedValue: Value = nil, _ key: Key<Wrapped>) where Value == Wrapped? {
+  public init<Wrapped>(wrappedValue: Value = nil, _ key: Key<Wrapped>) where Value == Wrapped? {
     self.init(wrappedValue, key.name) { value throws(StoreError) in
       guard let value else { return .null }
       return try key.write(value)

@@ -33,7 +33,7 @@ public struct LaunchArguments: Sendable, Hashable {
   ///
   /// Throws `invalid` for a value that no store, or no argument, can hold, and for a key such as `5`: `-5` is a number
   /// on a command line.
-  public mutating func set<Value: Storable>(_ value: Value, for key: Key<Value>) throws(StoreError) {
+  public mutating func set<Value>(_ value: Value, for key: Key<Value>) throws(StoreError) {
     try put(try key.write(value), for: try key.keyName())
   }
 

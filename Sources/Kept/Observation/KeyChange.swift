@@ -21,6 +21,8 @@ extension Key {
     /// It may be another one than before while the value stays the same.
     public let layer: Layer?
     /// Why `new` is the default although a layer has a value; nil when it is not so.
+    ///
+    /// What a transformer threw is its ``StoreError/underlying`` error.
     public let error: StoreError?
     /// The commits that it tells of: one of this process, or one or more of others.
     public let revisions: ClosedRange<Revision>
@@ -35,6 +37,8 @@ extension Key {
     public var revision: Revision { revisions.upperBound }
     /// Whether nothing changed: this is the value at the time of subscribing.
     public var isInitial: Bool { event == .initial }
+    /// The new value, or why there is none; what a transformer threw comes unchanged.
+    public var result: Result<Value, any Error> { error.map { .failure($0.cause) } ?? .success(new) }
   }
 
   public typealias Event = KeptCore.Change.Event
@@ -77,6 +81,20 @@ extension Key.Change {
     origin = notice.origin
     tag = notice.tag
     mayHaveMissed = notice.mayHaveMissed
+  }
+}
+
+extension Key.Change {
+  /// The same with both values decoded.
+  func map<Mapped>(_ decode: (Value) throws -> Mapped, else undecodable: (Value) -> Mapped) -> Key<Mapped>.Change {
+    func decoded(_ value: Value) -> (Mapped, failure: (any Error)?) {
+      do { return (try decode(value), nil) } catch { return (undecodable(value), error) }
+    }
+    let (new, failure) = decoded(new)
+    let error = error ?? failure.map { StoreError(untransforming: $0) }
+    return Key<Mapped>.Change(
+      old: decoded(old).0, new: new, event: event, layer: error == nil ? layer : nil, error: error,
+      revisions: revisions, origin: origin, tag: tag, mayHaveMissed: mayHaveMissed)
   }
 }
 

@@ -15,8 +15,9 @@ extension Store {
   /// none, the sequence is over at once, and the error handler hears why. Any thread, any task. The C twins are
   /// `kept_observe` with `KEPT_OBSERVE_POLLED` and `kept_subscription_fd`. In Python: `settings.changes(key)`.
   /// - Parameters:
+  ///   - key: what changes.
   ///   - initial: the first change tells the value at the time of this call, and comes before any other.
-  public func changes<Value: Storable>(of key: Key<Value>, initial: Bool = false) -> Key<Value>.Changes {
+  public func changes<Value>(of key: Key<Value>, initial: Bool = false) -> Key<Value>.Changes {
     let listening = Listening(
       { () throws(StoreError) in .key(try key.keyName()) }, of: self, initial: initial)
     let texts = (try? key.keyName()).map { LayerTexts(of: $0, in: self) }

@@ -24,8 +24,8 @@ extension Store {
   /// queue is dropped, and one that runs is waited for. Only a call that in turn waits for the canceller would wait for
   /// ever. Throws `closed`. In C: `kept_observe` in a store opened with `KEPT_BY_HOST`. In Python: a subscription calls
   /// on the library's thread; `settings.changes(...)` brings changes to an event loop.
-  /// - Parameters:
-  ///   - initial: first deliver the present values, on this thread, before `observe` returns.
+  ///
+  /// With `initial` the present values are delivered first, on this thread, before `observe` returns.
   /// - Returns: the token; dropping it ends the subscription.
   public func observe(
     _ scope: Scope, initial: Bool = false, queue: DispatchQueue, _ body: @escaping @Sendable (Notice) -> Void
@@ -40,7 +40,7 @@ extension Store {
   ///
   /// It is the same as for a ``Scope``, with the changes in the key's own type: a value that is none of it comes as the
   /// default, with the reason in ``Key/Change/error``. Throws `closed`, and `invalid` for a key whose name is none.
-  public func observe<Value: Storable>(
+  public func observe<Value>(
     _ key: Key<Value>, initial: Bool = false, queue: DispatchQueue,
     _ body: @escaping @Sendable (Key<Value>.Change) -> Void
   ) throws(StoreError) -> Subscription {

@@ -14,10 +14,10 @@ extension Store {
   /// It is called on the store's own thread, or on its ``callbackQueue``, one call at a time and with no lock held, so
   /// it may read, write, subscribe, cancel and close. Throws `closed`, and `invalid` for a key whose name is none. The
   /// C twin is `kept_observe`. In Python: `settings.observe(key)`.
-  /// - Parameters:
-  ///   - initial: first deliver the present value, on this thread, before `observe` returns.
+  ///
+  /// With `initial` the present value is delivered first, on this thread, before `observe` returns.
   /// - Returns: the token; dropping it ends the subscription.
-  public func observe<Value: Storable>(
+  public func observe<Value>(
     _ key: Key<Value>, initial: Bool = false, _ body: @escaping @Sendable (Key<Value>.Change) -> Void
   ) throws(StoreError) -> Subscription {
     let name = try key.keyName()

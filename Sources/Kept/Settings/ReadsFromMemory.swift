@@ -6,21 +6,21 @@ public import KeptCore
 extension Store {
   /// A value of a type that is stored as it is; nil leaves everything else to the ordinary way.
   @inlinable @inline(__always)
-  func remembered<Value: Storable>(_ key: Key<Value>) -> Value? { remembered(key.bytes, as: Value.self) }
+  func remembered<Value>(_ key: Key<Value>) -> Value? { remembered(key.bytes, as: Value.self) }
 
   /// The same by the bytes of a key; `none` leaves everything to the ordinary way.
-  // Each comparison is decided when the program is compiled.
+  // Each comparison is decided when the program is compiled, and the type is the same: a cast would ask the runtime.
   @inlinable @inline(__always)
   func remembered<Value>(_ key: PreparedBytes, as type: Value.Type) -> Value? {
     if Value.self == Int.self {
       var number: Int64 = 0
-      if readInt64(key, &number) { return Int(exactly: number) as? Value }
+      if readInt64(key, &number) { return unsafeBitCast(number, to: Value.self) }
     } else if Value.self == Bool.self {
       var isOn = false
-      if readBool(key, &isOn) { return isOn as? Value }
+      if readBool(key, &isOn) { return unsafeBitCast(isOn, to: Value.self) }
     } else if Value.self == Double.self {
       var number = 0.0
-      if readDouble(key, &number) { return number as? Value }
+      if readDouble(key, &number) { return unsafeBitCast(number, to: Value.self) }
     }
     return nil
   }

@@ -10,13 +10,15 @@ public import KeptCore
 ///   @Setting(.theme, in: settings) var theme          // in a store of your choice
 ///   @Setting("audio.balance") var balance = 0.0       // a key of its own
 ///   @Setting("user.name") var name: String?
+///   @Setting("page", through: .json) var page = Page()
 ///   @Setting(.frame) var frame                        // given in init
 ///
 ///   init(store: Store) { _frame = Setting(.frame, in: store) }
 /// }
 ///
+/// let player = Player(store: settings)
 /// player.volume = 70
-/// $volume.reset()
+/// player.$volume.reset()
 /// ```
 ///
 /// The property reads and writes as a store's subscript does, and as fast: it gives the default where no layer has a
@@ -32,9 +34,9 @@ public import KeptCore
 /// }
 /// ```
 ///
-/// In Python: `kept.setting(key)` as a class attribute.
+/// In Python there is no such attribute: a property of your own that reads `settings[key]`.
 @propertyWrapper
-public struct Setting<Value: Storable>: Sendable {
+public struct Setting<Value: Sendable>: Sendable {
   @usableFromInline let key: Key<Value>
   // nil: the process's own.
   @usableFromInline let chosen: Store?
@@ -57,13 +59,29 @@ public struct Setting<Value: Storable>: Sendable {
   public init(
     wrappedValue: @autoclosure @escaping @Sendable () -> Value, _ name: String, in store: Store? = nil,
     persistDefault: PersistDefault = .never
-  ) {
+  ) where Value: Storable {
     self.init(Key(name, default: wrappedValue(), persistDefault: persistDefault), in: store)
   }
 
   /// A setting with a key of its own, which is nil where nothing is stored.
   public init<Wrapped: Storable>(_ name: String, in store: Store? = nil) where Value == Wrapped? {
     self.init(Key(name), in: store)
+  }
+
+  /// A setting with a key of its own, whose values go through a transformer.
+  public init<Stored: Storable>(
+    wrappedValue: @autoclosure @escaping @Sendable () -> Value, _ name: String,
+    through transformer: Transformer<Value, Stored>, in store: Store? = nil, persistDefault: PersistDefault = .never
+  ) {
+    self.init(
+      Key(name, default: wrappedValue(), through: transformer, persistDefault: persistDefault), in: store)
+  }
+
+  /// A setting with a key of its own, whose values go through a transformer, and which is nil where nothing is stored.
+  public init<Wrapped, Stored: Storable>(
+    _ name: String, through transformer: Transformer<Wrapped, Stored>, in store: Store? = nil
+  ) where Value == Wrapped? {
+    self.init(Key(name, through: transformer), in: store)
   }
 
   @inlinable

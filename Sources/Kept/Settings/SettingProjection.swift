@@ -6,7 +6,7 @@ public import KeptCore
 /// The projected value of a ``Setting``.
 ///
 /// It is a key in a store; wherever a key's default counts it is the property's own, if that has one.
-public struct SettingProjection<Value: Storable>: Sendable {
+public struct SettingProjection<Value: Sendable>: Sendable {
   /// The key, with the property's default.
   public let key: Key<Value>
   /// The store that is read and written.
@@ -45,10 +45,12 @@ public struct SettingProjection<Value: Storable>: Sendable {
   /// The changes as a sequence; see ``Store/changes(of:initial:)``.
   public var changes: Key<Value>.Changes { store.changes(of: key) }
 
-  /// Calls `body` after each change, with the default where there is no value; see ``Store/observe(_:initial:_:)``.
+  /// Calls `body` after each change, with the default where there is no value; see
+  /// ``Store/observe(_:initial:_:)-(Key<Value>,_,_)``.
   /// - Parameters:
   ///   - initial: first deliver the present value, on this thread, before `observe` returns.
   ///   - queue: where `body` is called; nil: where the store calls its observers.
+  ///   - body: what to call.
   /// - Returns: the token; dropping it ends the subscription.
   public func observe(
     initial: Bool = false, queue: DispatchQueue? = nil, _ body: @escaping @Sendable (Key<Value>.Change) -> Void

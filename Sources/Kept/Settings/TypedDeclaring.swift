@@ -36,7 +36,7 @@ extension SettingsAccess {
   /// What a key is declared as in the store; nil: it may hold anything.
   ///
   /// The C twin is `kept_declaration_json`. In Python: `settings.declaration(key)`.
-  public func declaration(of key: Key<some Storable>) throws(StoreError) -> Declaration? {
+  public func declaration(of key: Key<some Sendable>) throws(StoreError) -> Declaration? {
     try entry(for: try key.keyName())?.declaration
   }
 
@@ -44,7 +44,7 @@ extension SettingsAccess {
   ///
   /// The value stays. The C twin is `kept_undeclare`. In Python: `settings.undeclare(key)`.
   @discardableResult
-  public func undeclare(_ key: Key<some Storable>) throws(StoreError) -> Bool { try undeclare(key.name) }
+  public func undeclare(_ key: Key<some Sendable>) throws(StoreError) -> Bool { try undeclare(key.name) }
 }
 
 extension Declaration {

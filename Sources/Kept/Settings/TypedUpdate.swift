@@ -12,7 +12,7 @@ extension Store {
   /// `settings.update_value(key, function)`.
   /// - Returns: the value afterwards.
   @discardableResult
-  public func update<Value: Storable>(_ key: Key<Value>, _ body: (inout Value) throws -> Void) throws -> Value {
+  public func update<Value>(_ key: Key<Value>, _ body: (inout Value) throws -> Void) throws -> Value {
     try transaction { try $0.update(key, body) }
   }
 }
@@ -20,10 +20,10 @@ extension Store {
 extension Transaction {
   /// Changes a value, as a part of the transaction.
   ///
-  /// Throws as ``Store/update(_:_:)`` does.
+  /// Throws as ``Store/update(_:_:)->Value`` does.
   /// - Returns: the value afterwards.
   @discardableResult
-  public func update<Value: Storable>(_ key: Key<Value>, _ body: (inout Value) throws -> Void) throws -> Value {
+  public func update<Value>(_ key: Key<Value>, _ body: (inout Value) throws -> Void) throws -> Value {
     var value = try key.read(try resolvedToChange(try key.keyName()), in: store)
     try body(&value)
     try set(value, for: key)

@@ -7,14 +7,14 @@ extension SettingsAccess {
   // No code that compiles chooses these two: they are there for their message.
   @available(*, unavailable, message: "the key has another type than the value")
   @_disfavoredOverload
-  public subscript<Value: Storable, Other>(key: Key<Value>) -> Other {
+  public subscript<Value, Other>(key: Key<Value>) -> Other {
     get { fatalError("unavailable code cannot be called") }
     set { fatalError("unavailable code cannot be called") }
   }
 
   @available(*, unavailable, message: "the key has another type than the value")
   @_disfavoredOverload
-  public func value<Value: Storable, Other>(for key: Key<Value>) throws(StoreError) -> Other {
+  public func value<Value, Other>(for key: Key<Value>) throws(StoreError) -> Other {
     fatalError("unavailable code cannot be called")
   }
 }

@@ -5,12 +5,13 @@ import KeptCore
 /// A pair of conversions: from what a program uses to what is stored, and back.
 ///
 /// ```swift
-/// let frame: Handle<Frame?> = try settings.handle("window.frame", through: .json)
+/// static let frame = Key("window.frame", default: Frame.zero, through: .json)
 /// let celsius = Transformer<Double, Double>(transform: { $0 + 273.15 }, untransform: { $0 - 273.15 })
 /// ```
 ///
-/// What either of them throws reaches the caller unchanged, and what is stored stays. They are called on the thread
-/// that reads, writes or observes, and never while a lock is held.
+/// What either of them throws reaches the caller unchanged: a handle's `get` and `set` throw it, and where the type of
+/// the error is fixed, as with ``SettingsAccess/value(for:)``, it is the ``StoreError/underlying`` one. What is stored
+/// stays. They are called on the thread that reads, writes or observes, and never while a lock is held.
 public struct Transformer<Input: Sendable, Output: Sendable>: Sendable {
   /// Makes what is stored.
   public let transform: @Sendable (Input) throws -> Output
@@ -31,6 +32,12 @@ public struct Transformer<Input: Sendable, Output: Sendable>: Sendable {
       untransform: { try untransform(try next.untransform($0)) })
   }
 
+  /// The same for a value that may be missing: nil stays nil.
+  var ofOptionals: Transformer<Input?, Output?> {
+    Transformer<Input?, Output?>(
+      transform: { try $0.map(transform) }, untransform: { try $0.map(untransform) })
+  }
+
   /// Your own encoder and decoder.
   public static func custom(
     encode: @escaping @Sendable (Input) throws -> Output, decode: @escaping @Sendable (Output) throws -> Input
@@ -45,6 +52,25 @@ public struct Transformer<Input: Sendable, Output: Sendable>: Sendable {
     Transformer(
       transform: { try $0.map(element.transform) }, untransform: { try $0.map(element.untransform) })
   }
+}
+
+extension StoreError {
+  /// What a transformer threw when it read; an error of Kept's own stays what it is.
+  init(untransforming error: any Error) {
+    self = (error as? StoreError) ?? StoreError(decoding: error).caused(by: error)
+  }
+
+  /// What a transformer threw when it was to write.
+  init(transforming error: any Error) {
+    self = (error as? StoreError) ?? StoreError(encoding: error).caused(by: error)
+  }
+
+  private func caused(by error: any Error) -> StoreError {
+    StoreError(code, key: key, offset: offset, message, underlying: error)
+  }
+
+  /// What the program's own conversion threw, or else the failure itself.
+  var cause: any Error { underlying ?? self }
 }
 
 extension Transformer where Input: RawRepresentable, Output == Input.RawValue {

@@ -13,7 +13,7 @@ public final class Declaration: @unchecked Sendable {
   // An AtomicLazyReference would do, and looks up its own type at each use.
   private let known = Atomic<UnsafeRawPointer?>(nil)
 
-  /// The declared type; of an ``unreadable`` declaration it says nothing.
+  /// The declared type; of one that a later version has written it says nothing.
   public var type: DeclaredType { contents.type }
   /// What a key without a value reads as, in the form that a store keeps.
   public var defaultValue: Value? { contents.defaultValue }

@@ -12,12 +12,19 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
   public let offset: Int?
   /// What was asked, what was found, and what can be done, without the key.
   public let message: String
+  /// What a conversion of the program's own threw, unchanged.
+  ///
+  /// It may say what Kept never does: a value.
+  public let underlying: (any Error)?
 
-  public init(_ code: Code, key: String? = nil, offset: Int? = nil, _ message: String) {
+  public init(
+    _ code: Code, key: String? = nil, offset: Int? = nil, _ message: String, underlying: (any Error)? = nil
+  ) {
     self.code = code
     self.key = key
     self.offset = offset
     self.message = message
+    self.underlying = underlying
   }
 
   /// The whole sentence: the key, the message, and the byte offset where there is one.
@@ -29,12 +36,12 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
 
   /// The same failure, said of a key.
   package func about(_ key: String) -> StoreError {
-    StoreError(code, key: self.key ?? key, offset: offset, message)
+    StoreError(code, key: self.key ?? key, offset: offset, message, underlying: underlying)
   }
 
   /// The same failure in other words.
-  func said(_ words: (String) -> String) -> StoreError {
-    StoreError(code, key: key, offset: offset, words(message))
+  package func said(_ words: (String) -> String) -> StoreError {
+    StoreError(code, key: key, offset: offset, words(message), underlying: underlying)
   }
 
   /// A long key is cut: a message has to fit into the caller's `kept_error`.

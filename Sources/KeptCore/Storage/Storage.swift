@@ -32,8 +32,8 @@ public protocol Storage: AnyObject, Sendable {
 
   /// Applies a batch, all of it or nothing, if its conditions hold; otherwise throws `conflict`.
   ///
-  /// What becomes of each key, and what is refused, says ``Batch/change(of:from:)``. Edits that leave a key as it was
-  /// are no change; a batch without a change makes no revision. A durable batch is synced also then.
+  /// What becomes of each key, and what is refused, says ``Batch/change(of:from:at:)``. Edits that leave a key as it
+  /// was are no change; a batch without a change makes no revision. A durable batch is synced also then.
   func commit(_ batch: Batch) throws(StoreError) -> Commit
 
   /// What changed since a revision, or "too old": read everything again.

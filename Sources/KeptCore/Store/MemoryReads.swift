@@ -3,30 +3,44 @@
 
 import CPlatform
 
+// releasenone: what a caller holds is still there afterwards, so a reader need not hold key and store once more. Four
+// changes of a count were 27 of the 38 ns that a property took.
 extension Store {
+  @_effects(releasenone)
   @usableFromInline package func readBool(_ key: PreparedBytes, _ out: UnsafeMutablePointer<Bool>) -> Bool {
     var seen = kept_glance()
-    if glance(key, &seen), seen.kind == UInt16(KEPT_GLANCE_BOOL) {
-      out.pointee = seen.payload.0 == 1
-      return true
+    if glance(key, &seen) {
+      if seen.kind == UInt16(KEPT_GLANCE_BOOL) {
+        out.pointee = seen.payload.0 == 1
+        return true
+      }
+      if seen.kind == UInt16(KEPT_GLANCE_ABSENT) { return false }
     }
     return fromMemory(key) { value in value.asBool.map { out.pointee = $0 } }
   }
 
+  @_effects(releasenone)
   @usableFromInline package func readInt64(_ key: PreparedBytes, _ out: UnsafeMutablePointer<Int64>) -> Bool {
     var seen = kept_glance()
-    if glance(key, &seen), seen.kind == UInt16(KEPT_GLANCE_INT) {
-      out.pointee = Int64(bitPattern: seen.payload.0)
-      return true
+    if glance(key, &seen) {
+      if seen.kind == UInt16(KEPT_GLANCE_INT) {
+        out.pointee = Int64(bitPattern: seen.payload.0)
+        return true
+      }
+      if seen.kind == UInt16(KEPT_GLANCE_ABSENT) { return false }
     }
     return fromMemory(key) { value in value.asInt64.map { out.pointee = $0 } }
   }
 
+  @_effects(releasenone)
   @usableFromInline package func readDouble(_ key: PreparedBytes, _ out: UnsafeMutablePointer<Double>) -> Bool {
     var seen = kept_glance()
-    if glance(key, &seen), seen.kind == UInt16(KEPT_GLANCE_DOUBLE) {
-      out.pointee = Double(bitPattern: seen.payload.0)
-      return true
+    if glance(key, &seen) {
+      if seen.kind == UInt16(KEPT_GLANCE_DOUBLE) {
+        out.pointee = Double(bitPattern: seen.payload.0)
+        return true
+      }
+      if seen.kind == UInt16(KEPT_GLANCE_ABSENT) { return false }
     }
     return fromMemory(key) { value in value.asDouble.map { out.pointee = $0 } }
   }
@@ -60,6 +74,8 @@ extension Store {
   /// What the index knows of a key: a value, or that it is absent; nil leaves the key to the ordinary way.
   package func known(_ key: PreparedBytes) -> Value?? {
     guard let local = shared.local, !hasEnded else { return nil }
+    var seen = kept_glance()
+    if glance(key, &seen), let value = seen.value { return value }
     return local._withUnsafeGuaranteedRef { local in local.indexed(key, in: layering.index) { $0.value } }
   }
 
@@ -77,5 +93,18 @@ extension Store {
       local.indexed(key, in: layering.index) { entry in entry.value.flatMap(copy) != nil }
     }
     return isDone == true
+  }
+}
+
+extension kept_glance {
+  /// What was seen, if it is nothing that must be made: an absence or a scalar.
+  fileprivate var value: Value?? {
+    switch kind {
+    case UInt16(KEPT_GLANCE_ABSENT): .some(nil)
+    case UInt16(KEPT_GLANCE_BOOL): .bool(payload.0 == 1)
+    case UInt16(KEPT_GLANCE_INT): .int(Int64(bitPattern: payload.0))
+    case UInt16(KEPT_GLANCE_DOUBLE): .double(Double(bitPattern: payload.0))
+    default: nil
+    }
   }
 }

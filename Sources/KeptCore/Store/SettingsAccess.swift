@@ -109,7 +109,7 @@ extension SettingsAccess {
 
   /// The keys that begin with a prefix, in the order of their bytes; `""` for all.
   ///
-  /// The C twin is `kept_list`. Those count that ``contains(_:)`` finds.
+  /// The C twin is `kept_list`. Those count that ``contains(_:)-(String)`` finds.
   public func keys(prefix: String = "") throws(StoreError) -> [String] {
     try keys(prefix: ExactString(prefix)).map(\.text)
   }

@@ -20,6 +20,12 @@ import Testing
     #expect(try String(contentsOfFile: path, encoding: .utf8) == "text")
   }
 
+  @Test func `a place where nothing can be made, though each folder only seems to be missing`() {
+    let error = #expect(throws: StoreError.self) { try LocalStorage(path: "/proc/nowhere/store") }
+    #expect(error?.code == .unavailable)
+    #expect(error?.message.contains("could not make the folder /proc/nowhere") == true)
+  }
+
   @Test func `somebody else's database`() throws {
     try makeFolder()
     _ = try run("/usr/bin/sqlite3", path + "/values.sqlite", "create table theirs (a); insert into theirs values (1)")

@@ -144,7 +144,7 @@ extension Keys {
     let changes = try await heard.take(4)
     #expect(changes.map(\.new) == [Frame(x: 1, y: 2), nil, Frame(x: 3, y: 4), nil])
     #expect(changes.map(\.old) == [nil, Frame(x: 1, y: 2), nil, Frame(x: 3, y: 4)])
-    #expect(changes.map { $0.error is DecodingError } == [false, true, false, false])
+    #expect(changes.map { $0.error?.underlying is DecodingError } == [false, true, false, false])
     #expect(changes.map(\.event) == [.set, .set, .set, .removed])
     subscription.cancel()
   }

@@ -10,7 +10,7 @@ import CPlatform
 /// - A file is replaced whole, and synced first: after a kill or a power loss there is the old value or the new one. A
 ///   durable write syncs the folder too.
 /// - A file that cannot be read, or holds no value, is an error and is not overwritten. Symbolic links, FIFOs and
-///   folders in the place of a file are refused. Files with other names than ``KeyFileName`` gives are left alone.
+///   folders in the place of a file are refused. Files whose names are no key's are left alone.
 /// - Programs that use Kept write one at a time, under the lock on `.kept-lock`: a comparison by revision holds between
 ///   them. An editor takes no lock: what it writes in the instant between looking and replacing is lost.
 /// - Who observes hears of an edit at once, and at the latest after two seconds.

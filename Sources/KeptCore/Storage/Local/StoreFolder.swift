@@ -70,17 +70,27 @@ struct StoreFolder {
   }
 
   private static func makeDirectories(_ path: String) throws(StoreError) {
-    if mkdir(path, 0o700) == 0 { return try sync(parent(of: path)) }
+    if try makeDirectory(path) { return }
+    let above = parent(of: path)
+    if above != path { try makeDirectories(above) }
+    // Once more and no longer: in /proc, and in a working directory that was removed, it is missing for ever.
+    guard try makeDirectory(path) else { throw .system("make the folder", path, errno: ENOENT) }
+  }
+
+  /// - Returns: false where the folder that it belongs into is missing.
+  private static func makeDirectory(_ path: String) throws(StoreError) -> Bool {
+    if mkdir(path, 0o700) == 0 {
+      try sync(parent(of: path))
+      return true
+    }
     switch kept_errno() {
     case EEXIST:
       guard kept_is_folder(path) == 1 else {
         throw StoreError(.unavailable, "\(path) is not a folder; give another location")
       }
-    case ENOENT where parent(of: path) != path:
-      try makeDirectories(parent(of: path))
-      try makeDirectories(path)
-    default:
-      throw .system("make the folder", path)
+      return true
+    case ENOENT: return false
+    default: throw .system("make the folder", path)
     }
   }
 

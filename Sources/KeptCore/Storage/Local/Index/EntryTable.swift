@@ -27,8 +27,9 @@ final class IndexedEntry: Sendable {
 struct EntryTable: @unchecked Sendable {
   // Invariants: `hash` 0 marks an empty slot; from a key's home slot to its own there is no empty one; the slot owns a
   // reference to its entry, and what it tells at a glance is the value of that entry.
-  private var slots: UnsafeMutablePointer<kept_slot>
-  private var mask: Int
+  private(set) var search: Search
+  private var slots: UnsafeMutablePointer<kept_slot> { search.slots }
+  private var mask: Int { search.mask }
   private var keys = KeyArena()
   // Every array of slots that there ever was, the last one in use; together the others are smaller than that.
   private var arrays: [UnsafeMutablePointer<kept_slots>] = []
@@ -39,22 +40,27 @@ struct EntryTable: @unchecked Sendable {
   private(set) var absent = 0
 
   init() {
-    mask = 1023
-    slots = Self.allocate(1024)
+    search = Search(slots: Self.allocate(1024), mask: 1023)
     shown = .allocate(capacity: 1)
     shown.initialize(to: nil)
     show()
   }
 
-  /// The entry of a key, without a reference of its own: use it before the table changes.
-  @inline(__always)
-  func find(_ key: UnsafeBufferPointer<UInt8>, hash: UInt64) -> Unmanaged<IndexedEntry>? {
-    var place = Int(truncatingIfNeeded: kept_home(hash, UInt64(truncatingIfNeeded: mask)))
-    while true {
-      let slot = slots + place
-      if slot.pointee.hash == 0 { return nil }
-      if slot.pointee.hash == hash, slot.pointee.holds(key) { return slot.pointee.indexed }
-      place = (place &+ 1) & mask
+  /// All that a search needs: a copy of the whole table would count references.
+  struct Search {
+    fileprivate let slots: UnsafeMutablePointer<kept_slot>
+    fileprivate let mask: Int
+
+    /// The entry of a key, without a reference of its own: use it before the table changes.
+    @inline(__always)
+    func find(_ key: UnsafeBufferPointer<UInt8>, hash: UInt64) -> Unmanaged<IndexedEntry>? {
+      var place = Int(truncatingIfNeeded: kept_home(hash, UInt64(truncatingIfNeeded: mask)))
+      while true {
+        let slot = slots + place
+        if slot.pointee.hash == 0 { return nil }
+        if slot.pointee.hash == hash, slot.pointee.holds(key) { return slot.pointee.indexed }
+        place = (place &+ 1) & mask
+      }
     }
   }
 
@@ -111,8 +117,7 @@ struct EntryTable: @unchecked Sendable {
 
   private mutating func grow() {
     let old = (slots: slots, mask: mask)
-    slots = Self.allocate((mask + 1) * 2)
-    mask = mask * 2 + 1
+    search = Search(slots: Self.allocate((mask + 1) * 2), mask: mask * 2 + 1)
     for place in 0...old.mask where old.slots[place].hash != 0 {
       var free = Int(truncatingIfNeeded: kept_home(old.slots[place].hash, UInt64(truncatingIfNeeded: mask)))
       while slots[free].hash != 0 { free = (free + 1) & mask }

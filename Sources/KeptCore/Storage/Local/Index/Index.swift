@@ -50,7 +50,7 @@ final class Index: @unchecked Sendable {
     _ key: PreparedBytes, at generation: UInt64, _ body: (IndexedEntry) -> Result
   ) -> Result? {
     gate.pass(at: generation) {
-      table.find(key.bytes, hash: key.hash)?._withUnsafeGuaranteedRef { body($0) }
+      table.search.find(key.bytes, hash: key.hash)?._withUnsafeGuaranteedRef { body($0) }
     }
   }
 
@@ -74,7 +74,7 @@ final class Index: @unchecked Sendable {
   ///
   /// For the one changer, too.
   func entry(for key: KeyName) -> IndexedEntry? {
-    key.exact.withBytes { table.find($0, hash: Self.hash($0))?.takeUnretainedValue() }
+    key.exact.withBytes { table.search.find($0, hash: Self.hash($0))?.takeUnretainedValue() }
   }
 
   /// Adds what was read of one key while the index was, and stayed, current.
