@@ -20,8 +20,10 @@ import Testing
     store = Store(storage: storage, options: StoreOptions { error in told.update { $0.append(error) } })
   }
 
+  /// Puts a file in place whole: one that is being written is broken in yet another way for a moment.
   private func write(_ text: String, _ name: String) throws {
-    try Data(text.utf8).write(to: URL(fileURLWithPath: "\(path)/\(name)"))
+    try Data(text.utf8).write(to: URL(fileURLWithPath: "\(folder.path)/draft"))
+    rename("\(folder.path)/draft", "\(path)/\(name)")
   }
 
   private func observe(initial: Bool = false) throws -> Subscription {
