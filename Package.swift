@@ -52,7 +52,7 @@ let package = Package(
 
     .testTarget(name: "KeptCoreTests", dependencies: ["KeptCore", "kept-test-child"]),
     // The other process of tests that need two.
-    .executableTarget(name: "kept-test-child", dependencies: ["KeptCore"], path: "Tests/Child"),
+    .executableTarget(name: "kept-test-child", dependencies: ["Kept", "KeptCore"], path: "Tests/Child"),
     .testTarget(name: "KeptCTests", dependencies: ["KeptC", "CKept", "KeptCore"]),
     .testTarget(name: "KeptUserDefaultsTests", dependencies: ["KeptUserDefaults", "KeptCore"]),
     .testTarget(name: "KeptTests", dependencies: ["Kept", "kept-test-child"]),

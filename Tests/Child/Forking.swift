@@ -19,8 +19,7 @@ enum Forking {
     wait(for: "before the fork", on: own)
     let child = try fork()
     if child == 0 {
-      // It never outlives the test.
-      alarm(60)
+      endSoon()
       let inherited = inotifyDescriptors()
       FileWatch.revive()
       say("inherited \(inherited)", on: childs)
@@ -40,8 +39,18 @@ enum Forking {
     return "\(inherited), both heard of 5"
   }
 
+  /// Lets the child never outlive the test, whatever it waits for.
+  static func endSoon() {
+    // Foundation's Process starts programs with most signals blocked.
+    var signals = sigset_t()
+    sigemptyset(&signals)
+    sigaddset(&signals, SIGALRM)
+    pthread_sigmask(SIG_UNBLOCK, &signals, nil)
+    alarm(30)
+  }
+
   /// Swift would not have us fork: a program that does so must know what it does.
-  private static func fork() throws -> pid_t {
+  static func fork() throws -> pid_t {
     guard let address = dlsym(dlopen(nil, RTLD_NOW), "fork") else { throw CocoaError(.featureUnsupported) }
     return unsafeBitCast(address, to: (@convention(c) () -> pid_t).self)()
   }
@@ -58,14 +67,14 @@ enum Forking {
     try Data(text.utf8).write(to: URL(fileURLWithPath: path), options: .atomic)
   }
 
-  private static func say(_ text: String, on pipe: Pipe) {
+  static func say(_ text: String, on pipe: Pipe) {
     let bytes = Array((text + "\n").utf8)
     write(pipe.fileHandleForWriting.fileDescriptor, bytes, bytes.count)
   }
 
   private static func wait(for text: String, on pipe: Pipe) { while line(of: pipe) != text {} }
 
-  private static func line(of pipe: Pipe) -> String {
+  static func line(of pipe: Pipe) -> String {
     var bytes: [UInt8] = []
     var byte: UInt8 = 0
     while read(pipe.fileHandleForReading.fileDescriptor, &byte, 1) == 1, byte != 10 { bytes.append(byte) }

@@ -2,6 +2,7 @@
 // With `--as-nobody` it gives up the rights of root first; with `--with-arguments` its own arguments are a layer.
 //   get KEY · set KEY JSON · remove KEY · revision
 //   churn KEY, which never ends · layer PATH · watch PATH · hear · use-up-descriptors · watch-across-fork PATH
+//   fork-beside-a-writer PATH · fork-beside-a-written-handle PATH · fork-beside-a-destroyed-handle PATH
 // It answers each with a line: the value as JSON, "absent", "ok", a number, or the error.
 
 import Foundation
@@ -32,6 +33,9 @@ func answer(_ words: [String], _ store: Store) throws -> String {
   case ("hear", 1): return Watching.hear()
   case ("use-up-descriptors", 1): return Watching.useUpDescriptors()
   case ("watch-across-fork", 2): return try Forking.watchInBoth(words[1])
+  case ("fork-beside-a-writer", 2): return try ForkingWriters.besideAWriter(store, words[1])
+  case ("fork-beside-a-written-handle", 2): return try ForkingWriters.besideAWrittenHandle(store, words[1])
+  case ("fork-beside-a-destroyed-handle", 2): return try ForkingWriters.besideADestroyedHandle(store, words[1])
   default:
     return "what is \(words)?"
   }

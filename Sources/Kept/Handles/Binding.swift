@@ -16,9 +16,11 @@ final class Binding: Sendable {
     var forks = Fork.count
     var listeners: [Listener] = []
 
+    /// Those who were writing or destroying in the parent of a fork are not there in the child.
     mutating func forgetVanished() {
       guard forks != Fork.count else { return }
       (forks, writers) = (Fork.count, 0)
+      if life == .ending { life = .bound }
     }
   }
   private struct Listener { weak var subscription: Subscription? }
@@ -78,6 +80,7 @@ final class Binding: Sendable {
   /// Destroys it once `remove` has removed what is stored; where that fails everything stays as it was.
   func destroy(_ remove: () throws(StoreError) -> Void) throws(StoreError) {
     let isFirst = state.wait { state -> Bool? in
+      state.forgetVanished()
       guard state.life == .bound else { return state.life == .ending ? nil : false }
       state.life = .ending
       return true

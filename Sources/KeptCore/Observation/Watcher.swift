@@ -132,7 +132,7 @@ final class Watcher: Delivery {
       if storage.abilities.contains(.pushesChanges) {
         // Mail that no commit has brought may have come before it was to be seen that this thread is watching.
         if feed.hasMail { return state.updateQuietly { _ = $0.stopWatching() } }
-        let isNews = try storage.wait(after: told)
+        let isNews = try wait(after: told)
         let wasMeant = state.updateQuietly { $0.stopWatching() }
         if isNews {
           try feed.advance()
@@ -149,6 +149,18 @@ final class Watcher: Delivery {
       report(error)
       // What could not be read now is read later: nothing is forgotten.
       let _: Bool? = state.wait(milliseconds: 1000) { $0.subscribers.isEmpty ? true : nil }
+    }
+  }
+
+  /// Waits on the storage; what is wrong with one key is told, and keeps nobody from hearing of the others.
+  private func wait(after told: Revision) throws(StoreError) -> Bool {
+    var last: StoreError?
+    while true {
+      do throws(StoreError) { return try storage.wait(after: told) } catch {
+        guard let key = error.key, key != last?.key || error.message != last?.message else { throw error }
+        report(error)
+        last = error
+      }
     }
   }
 

@@ -1,7 +1,7 @@
 // How large things may be. Each is an error with a sentence beyond, never a truncation.
 
 /// The published limits of every store.
-public enum Limits {
+public enum Limits: Sendable {
   /// The longest key, in bytes of UTF-8.
   public static let keyBytes = 1024
   /// The largest value: the bytes of a string or of bytes, the canonical JSON of an array or a dictionary.

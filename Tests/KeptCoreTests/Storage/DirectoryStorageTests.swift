@@ -82,13 +82,14 @@ import Testing
     try storage.commit(key("b"), .set(1))
     for body in [
       { _ = try storage.entry(for: key("a")) }, { _ = try storage.commit(key("a"), .set(1)) },
-      { _ = try storage.commit(key("a"), .remove) }, { _ = try storage.entries(in: [.prefix("")]) },
+      { _ = try storage.commit(key("a"), .remove) }, { _ = try storage.entries(in: [.key(key("a"))]) },
     ] {
       let error = #expect(throws: StoreError.self) { try body() }
       #expect(error?.code == .corrupt && error?.key == "a" && error?.message.contains(path + "/a.json") == true)
     }
     #expect(try String(contentsOfFile: path + "/a.json", encoding: .utf8) == text)
     #expect(try storage.keys(prefix: "").map(\.text) == ["a", "b"], "it is there")
+    #expect(try storage.entries(in: [.prefix("")]).entries.map(\.key.text) == ["b"], "the others are read")
     #expect(try storage.value(key("b")) == 1, "the others can be read")
     try write("7", "a.json")
     #expect(try storage.value(key("a")) == 7, "once repaired it is as before")
@@ -136,6 +137,17 @@ import Testing
     #expect(try child.ask("get", "b") == "absent")
   }
 
+  @Test func `takes a folder that is gone for an error, and no absence`() throws {
+    try storage.commit(key("a"), .set(1))
+    rename(path, path + "-moved")
+    #expect(code { try storage.entry(for: key("a")) } == .unavailable)
+    #expect(code { try storage.entry(for: key(String(repeating: "x", count: 300))) } == .unavailable)
+    #expect(code { try storage.keys(prefix: "") } == .unavailable)
+    #expect(code { try storage.commit(key("a"), .set(2)) } == .unavailable)
+    rename(path + "-moved", path)
+    #expect(try storage.value(key("a")) == 1)
+  }
+
   // MARK: - Other programs
 
   @Test func `hears of edits in place, of replaced files and of removed ones`() throws {
@@ -161,26 +173,6 @@ import Testing
     store.close()
   }
 
-  @Test func `tells observers of a broken file once, and of the others all the same`() throws {
-    try storage.commit(key("a"), .set(1))
-    let told = Monitor<[StoreError]>([])
-    let heard = Monitor<[String]>([])
-    let store = Store(storage: storage, options: StoreOptions { error in told.update { $0.append(error) } })
-    let subscription = try store.observe(.prefix("")) { notice in
-      heard.update { $0 += notice.changes.map { "\($0.key)=\($0.new?.json ?? "-")" } }
-    }
-    try write("{", "a.json")
-    let _: Bool = told.wait { $0.isEmpty ? nil : true }
-    #expect(told.read { $0[0].code == .corrupt && $0[0].key == "a" })
-    try write("2", "b.json")
-    let _: Bool = heard.wait { $0.contains("b=2") ? true : nil }
-    try write("3", "a.json")
-    let _: Bool = heard.wait { $0.contains("a=3") ? true : nil }
-    #expect(heard.read { $0 } == ["b=2", "a=3"])
-    subscription.cancel()
-    store.close()
-  }
-
   @Test func `lets no writer of another process past a comparison`() throws {
     let child = try ChildProcess(opening: "dir:" + path)
     let store = Store(storage: storage)
@@ -191,6 +183,13 @@ import Testing
     try store.setJSON("4", forKey: "n")
     #expect(try child.ask("get", "n") == "4")
     try child.finish()
+  }
+
+  @Test func `leaves nothing behind of a write that came too late`() throws {
+    let long = try key(String(repeating: "x", count: 300))
+    try storage.commit(key("a"), .set(1))
+    #expect(conflict { try storage.commit(long, .set(1), .revision(key("a"), 7)) })
+    #expect(names == [".kept-lock", "a.json"])
   }
 
   // MARK: - Kills
@@ -216,15 +215,6 @@ import Testing
     let later = SimpleStorageAdapter(try DirectoryStorage(path: path))
     try later.commit(name, .set(1))
     #expect(names == [".kept-lock", "big.json"])
-  }
-
-  @Test func `waits for a writer for as long as it may, then is busy`() throws {
-    let other = try DirectoryStorage(path: path)
-    let hasty = SimpleStorageAdapter(try DirectoryStorage(path: path, busyTimeoutMilliseconds: 20))
-    try other.lock()
-    #expect(code { try hasty.commit(key("a"), .set(1)) } == .busy)
-    other.unlock()
-    #expect(try hasty.commit(key("a"), .set(1)).changes.count == 1)
   }
 
   @Test func `refuses a folder that is a file`() throws {

@@ -115,4 +115,19 @@ import Testing
   @Test func `row 19: wrong types and wrong values are refused, each with its reason, and nothing else is`() throws {
     try Compiler.check(Self.program)
   }
+  @Test func `row 38: a default that may throw is refused: there is nobody to catch it`() throws {
+    try Compiler.check(
+      """
+      import Kept
+      func stored() throws -> Int { 5 }
+      extension Keys {
+        static let volume = Key("audio.volume", default: (try? stored()) ?? 50)
+        static let louder = Key("audio.volume", default: try stored())  //! non-throwing autoclosure
+      }
+      struct Panel {
+        @Setting("audio.volume") var volume = (try? stored()) ?? 50
+        @Setting("audio.volume") var louder = try stored()              //! non-throwing autoclosure
+      }
+      """)
+  }
 }

@@ -49,6 +49,12 @@ private final class Shared: Sendable {
   init(store: Store) { volume = Setting(.volume, in: store) }
 }
 
+/// Or a handle.
+private final class Holder: Sendable {
+  let volume: Handle<Int>
+  init(store: Store) throws { volume = try store.handle(.volume) }
+}
+
 @Suite(.timeLimit(.minutes(1))) struct `row 26: a property that is a setting` {
   let test = TestStore()
   var settings: Store { test.store }
@@ -191,6 +197,13 @@ private final class Shared: Sendable {
     #expect(volumes == (4, 4))
     player.reset()
     #expect(shared.volume.projectedValue.isDefault)
+  }
+
+  @Test func `row 39: is a handle in a Sendable class, for any thread and on the main actor`() async throws {
+    let holder = try Holder(store: settings)
+    await Task.detached { holder.volume.value = 60 }.value
+    await MainActor.run { holder.volume.value += 1 }
+    #expect(settings[.volume] == 61)
   }
 
   @Test func `row 39: has its own store, and no other`() {

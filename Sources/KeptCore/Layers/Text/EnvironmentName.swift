@@ -7,7 +7,7 @@
 /// - Every other byte of the UTF-8 is `_x` and two lower-case hexadecimal digits: `maxVolume` is `MAX_x56OLUME`.
 /// - So is a dot beside another dot, beside an underscore, or in front of a byte that is written so: two underscores
 ///   are always one of the key.
-public enum EnvironmentName {
+public enum EnvironmentName: Sendable {
   public static func name(of key: KeyName, prefix: String) -> String { prefix + encoded(Array(key.text.utf8)) }
 
   /// The key that a variable stands for; nil unless the name is exactly what ``name(of:prefix:)`` gives that key.

@@ -14,15 +14,23 @@ import CPlatform
 /// - Programs that use Kept write one at a time, under the lock on `.kept-lock`: a comparison by revision holds between
 ///   them. An editor takes no lock: what it writes in the instant between looking and replacing is lost.
 /// - Who observes hears of an edit at once, and at the latest after two seconds.
+/// - Revisions count in one process: to another one they mean nothing.
 public final class DirectoryStorage: GuardedStorage {
   private struct State {
     // What was last read: a file with the same stamp is not read again.
     var read: [KeyName: (value: Value, stamp: FileStamp)] = [:]
     var watch: FileWatch.Token?
     var lock: Int32 = -1
+    // What is written already, and only has to be renamed.
+    var draft: Draft?
     var hasSwept = false
     // The folders whose names have changed since they were synced.
     var unsynced: Set<String> = []
+  }
+  private struct Draft {
+    let key: KeyName
+    let value: Value
+    let path: String
   }
   let path: String
   private let busyTimeoutMilliseconds: Int
@@ -49,26 +57,32 @@ public final class DirectoryStorage: GuardedStorage {
     let file = file(of: key)
     let known = state.read { $0.read[key] }
     if let known, known.stamp.vouches(for: FileStamp(of: file.path)) { return known.value }
-    guard try hasFolders(of: file, making: false) else { return nil }
+    guard try hasFolders(of: file, making: false) else {
+      try checkFolder()
+      return nil
+    }
     let found = try file.value()
+    if found == nil { try checkFolder() }
     state.updateQuietly { $0.read[key] = found }
     return found?.value
   }
 
   public func set(_ key: KeyName, to value: Value) throws(StoreError) {
+    if !state.read({ $0.draft?.key == key && $0.draft?.value == value }) { try prepare(key, value) }
+    let draft = state.updateQuietly { state in
+      defer { state.draft = nil }
+      return state.draft
+    }
+    guard let draft else { throw StoreError(.failed, "somebody else writes \(path) as this object; try again") }
     let file = file(of: key)
-    _ = try hasFolders(of: file, making: true)
-    try file.replace(by: value, draft: "\(path)/\(Self.draftPrefix)\(getpid())-\(UInt32.random(in: 0 ... .max))")
+    try file.replace(by: draft.path)
     changed(key, in: Self.folder(of: file))
   }
 
   public func remove(_ key: KeyName) throws(StoreError) {
     let file = file(of: key)
     guard try file.remove() else { return }
-    var folder = Self.folder(of: file)
-    // Those of a long key go with it, if nobody else needs them.
-    while folder != path, rmdir(folder) == 0 { folder = Self.folder(of: KeyFile(path: folder)) }
-    changed(key, in: folder)
+    changed(key, in: removeEmptyFolders(above: file))
   }
 
   public func keys() throws(StoreError) -> [KeyName] {
@@ -88,20 +102,22 @@ public final class DirectoryStorage: GuardedStorage {
   // MARK: - One writer at a time
 
   package func lock() throws(StoreError) {
-    let file = kept_open_file(path + "/.kept-lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o600)
-    guard file >= 0 else { throw .system("lock", path) }
+    // Inside the monitor, so that a fork knows the descriptor; the waiting is not.
+    try state.updateQuietly { state throws(StoreError) in
+      state.lock = kept_open_file(path + "/.kept-lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o600)
+      guard state.lock >= 0 else { throw .system("lock", path) }
+    }
     let deadline = Moment.milliseconds + Int64(busyTimeoutMilliseconds)
     var attempt = 0
-    while !kept_lock_file(file, Int16(F_WRLCK)) {
+    while !state.read({ kept_lock_file($0.lock, Int16(F_WRLCK)) }) {
       guard Moment.milliseconds < deadline else {
-        CPlatform.close(file)
+        unlock()
         throw StoreError(.busy, "another process is writing into \(path) all the time; try again")
       }
       Moment.backOff(attempt: attempt)
       attempt += 1
     }
     let isFirst = state.updateQuietly { state in
-      state.lock = file
       defer { state.hasSwept = true }
       return !state.hasSwept
     }
@@ -109,11 +125,38 @@ public final class DirectoryStorage: GuardedStorage {
   }
 
   package func unlock() {
+    discardDraft()
     state.updateQuietly { state in
       // Said, not only closed: a child that was forked meanwhile has the descriptor too.
       _ = kept_lock_file(state.lock, Int16(F_UNLCK))
       CPlatform.close(state.lock)
       state.lock = -1
+    }
+  }
+
+  package func prepare(_ key: KeyName, _ value: Value) throws(StoreError) {
+    discardDraft()
+    _ = try hasFolders(of: file(of: key), making: true)
+    let draft = "\(path)/\(Self.draftPrefix)\(getpid())-\(UInt32.random(in: 0 ... .max))"
+    try KeyFile.write(value, draft: draft)
+    state.updateQuietly { $0.draft = Draft(key: key, value: value, path: draft) }
+  }
+
+  /// Takes away what was prepared in vain.
+  private func discardDraft() {
+    let draft = state.updateQuietly { state in
+      defer { state.draft = nil }
+      return state.draft
+    }
+    guard let draft else { return }
+    unlink(draft.path)
+    removeEmptyFolders(above: file(of: draft.key))
+  }
+
+  package func forgetWriter() {
+    state.updateQuietly { state in
+      if state.lock >= 0 { CPlatform.close(state.lock) }
+      (state.lock, state.draft) = (-1, nil)
     }
   }
 
@@ -151,6 +194,11 @@ public final class DirectoryStorage: GuardedStorage {
     }
   }
 
+  /// Throws where the folder itself is gone: then nobody knows what was in it.
+  private func checkFolder() throws(StoreError) {
+    guard access(path, F_OK) == 0 else { throw .system("read", path) }
+  }
+
   /// Whether the folders that a long key needs are there; what stands in the place of one is refused.
   private func hasFolders(of file: KeyFile, making: Bool) throws(StoreError) -> Bool {
     let pieces = file.path.utf8.dropFirst(path.utf8.count + 1).split(separator: UInt8(ascii: "/")).dropLast()
@@ -172,6 +220,16 @@ public final class DirectoryStorage: GuardedStorage {
       }
     }
     return true
+  }
+
+  /// Those of a long key go with it, if nobody else needs them.
+  ///
+  /// - Returns: the last folder, which stays.
+  @discardableResult
+  private func removeEmptyFolders(above file: KeyFile) -> String {
+    var folder = Self.folder(of: file)
+    while folder != path, rmdir(folder) == 0 { folder = Self.folder(of: KeyFile(path: folder)) }
+    return folder
   }
 
   private static func folder(of file: KeyFile) -> String {

@@ -76,21 +76,25 @@ struct KeyFile {
     }
   }
 
-  /// Puts a value into the place of what is there: under a name of its own first, and synced, so that nobody ever sees
-  /// half of it, not after a power loss either.
-  func replace(by value: Value, draft: String) throws(StoreError) {
+  /// Writes a value under a name of its own, and syncs it, so that nobody ever sees half of it, not after a power loss
+  /// either.
+  static func write(_ value: Value, draft: String) throws(StoreError) {
     var bytes: [UInt8] = []
     value.appendJSON(to: &bytes)
     bytes.append(UInt8(ascii: "\n"))
     let file = kept_open_file(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600)
     guard file >= 0 else { throw .system("make the file", draft) }
-    let isWritten = Self.write(bytes, to: file) && fsync(file) == 0
+    let isWritten = write(bytes, to: file) && fsync(file) == 0
     let error = kept_errno()
     close(file)
     guard isWritten else {
       unlink(draft)
       throw .system("write", draft, errno: error)
     }
+  }
+
+  /// Puts a draft into the place of what is there.
+  func replace(by draft: String) throws(StoreError) {
     guard rename(draft, path) == 0 else {
       let error = kept_errno()
       unlink(draft)

@@ -10,6 +10,8 @@ struct Ledger {
     var isUnseen = false
   }
   private var lines: [KeyName: Line] = [:]
+  /// What is wrong with the keys that could not be read when they were last looked at.
+  private(set) var unreadable: [KeyName: StoreError] = [:]
   private(set) var revision: Revision = 0
   /// Whether all keys that there are have been named.
   private(set) var isListed = false
@@ -17,6 +19,7 @@ struct Ledger {
   /// Takes down what a key has now.
   @discardableResult
   mutating func learn(_ key: KeyName, _ value: Value?) -> Entry {
+    if !unreadable.isEmpty { unreadable[key] = nil }
     if lines[key]?.isUnseen == true, let value {
       lines[key]?.entry.value = value
       lines[key]?.isUnseen = false
@@ -40,6 +43,12 @@ struct Ledger {
       lines[key] = Line(entry: Entry(value: nil, revision: revision))
     }
     isListed = true
+  }
+
+  /// Takes down that a key cannot be read; false if that is known.
+  mutating func learn(_ key: KeyName, unreadable error: StoreError) -> Bool {
+    let known = unreadable.updateValue(error, forKey: key)
+    return known?.code != error.code || known?.message != error.message
   }
 
   /// What is known of a key; nil where its value was never seen.

@@ -44,13 +44,20 @@ public protocol ListingStorage: SimpleStorage {
 }
 
 /// A simple storage that others write too, and that knows how to keep them out.
+///
+/// What may take long is called with no lock of the adapter held, by one thread at a time: nobody who reads, observes
+/// or forks waits for it.
 package protocol GuardedStorage: ListingStorage {
   /// What the adapter may promise in its name, beside what it does itself.
   var abilities: StorageAbilities { get }
-  /// Keeps every other writer out until ``unlock()``.
+  /// Keeps every other writer out until ``unlock()``; takes long.
   func lock() throws(StoreError)
   func unlock()
-  /// Syncs everything that was set and removed.
+  /// Does what takes long of setting a key, so that the ``set(_:to:)`` that may follow before ``unlock()`` is quick.
+  func prepare(_ key: KeyName, _ value: Value) throws(StoreError)
+  /// Syncs everything that was set and removed; takes long.
   func sync() throws(StoreError)
   func close()
+  /// In the child of a fork: what was locked and prepared is the parent's.
+  func forgetWriter()
 }

@@ -6,6 +6,9 @@
 /// ``ListingStorage``. Revisions are counted in this process, from the opening on: what is found then has revision 1.
 /// A key whose value others have changed has a new one as soon as it is looked at, so a comparison by revision holds
 /// against them too, but for the instant between looking and writing.
+///
+/// A key that cannot be read is an error of its own: who asks for it is told, and so is, once, who observes it by its
+/// prefix. The other keys are read, and it is never told as absent.
 public final class SimpleStorageAdapter: Storage {
   public let abilities: StorageAbilities
 
@@ -18,6 +21,8 @@ public final class SimpleStorageAdapter: Storage {
     var isHeard = false
     var isClosed = false
     var interruptions = 0
+    // What is wrong with single keys, and was not told yet.
+    var failures: [KeyName: StoreError] = [:]
 
     var isSome: Bool { mayBeAny || !keys.isEmpty }
   }
@@ -27,15 +32,22 @@ public final class SimpleStorageAdapter: Storage {
   // Held while the simple storage is called: so one call is made at a time, and a fork finds it whole.
   private let ledger = Monitor(Ledger())
   private let news = Monitor(News())
+  // Whether somebody writes. It is no lock: who waits for the disk or for other processes meanwhile holds none.
+  private let isWriting = Monitor(false)
+  private let witness = Monitor<(any CommitWitness)?>(nil)
 
   public init(_ simple: any SimpleStorage) {
     self.simple = simple
     guarded = simple as? any GuardedStorage
     lister = simple as? any ListingStorage
     abilities = [.revisions, .pushesChanges, lister == nil ? [] : .listsKeys, guarded?.abilities ?? []]
+    Fork.join(self)
   }
 
-  deinit { close() }
+  deinit {
+    Fork.leave(self)
+    close()
+  }
 
   /// Nobody can say without asking.
   public var generation: UInt64 { 1 }
@@ -66,25 +78,37 @@ public final class SimpleStorageAdapter: Storage {
       }
       var entries: [KeyedEntry] = []
       for key in keys {
-        let entry = try look(at: key, &ledger)
-        if entry.value != nil { entries.append(KeyedEntry(key: key, entry: entry)) }
+        guard let entry = try look(at: key, in: scopes, &ledger), entry.value != nil else { continue }
+        entries.append(KeyedEntry(key: key, entry: entry))
       }
       return (entries, ledger.revision)
+    }
+  }
+
+  /// What a key has; nil for one that cannot be read and was not asked for by its name: it is new once it can.
+  private func look(at key: KeyName, in scopes: [Scope], _ ledger: inout Ledger) throws(StoreError) -> Entry? {
+    do throws(StoreError) { return try look(at: key, &ledger) } catch {
+      if scopes.contains(.key(key)) { throw error }
+      note(error, of: key, &ledger)
+      ledger.forget(key)
+      return nil
     }
   }
 
   public func revision() throws(StoreError) -> Revision { try use { $0.revision } }
 
   public func changes(after revision: Revision) throws(StoreError) -> ChangesAfter {
-    try use { ledger throws(StoreError) in
-      try takeNews(&ledger)
-      guard revision <= ledger.revision else { return .tooOld }
-      var entries: [KeyedEntry] = []
-      for key in ledger.keys(after: revision) {
-        if let entry = told(key, &ledger) { entries.append(KeyedEntry(key: key, entry: entry)) }
-      }
-      return .changed(Delta(entries.inOrder(of: \.entry.revision, then: \.key.exact), upTo: ledger.revision))
+    try use { ledger throws(StoreError) in try changes(after: revision, &ledger) }
+  }
+
+  private func changes(after revision: Revision, _ ledger: inout Ledger) throws(StoreError) -> ChangesAfter {
+    try takeNews(&ledger)
+    guard revision <= ledger.revision else { return .tooOld }
+    var entries: [KeyedEntry] = []
+    for key in ledger.keys(after: revision) {
+      if let entry = told(key, &ledger) { entries.append(KeyedEntry(key: key, entry: entry)) }
     }
+    return .changed(Delta(entries.inOrder(of: \.entry.revision, then: \.key.exact), upTo: ledger.revision))
   }
 
   /// What to tell of a changed key; nil for one that has appeared and cannot be read: it is new again once it can.
@@ -98,18 +122,62 @@ public final class SimpleStorageAdapter: Storage {
   // MARK: - Writing
 
   public func commit(_ batch: Batch) throws(StoreError) -> Commit {
-    try use { ledger throws(StoreError) in
-      let keys = batch.keys
-      guard batch.declarations.isEmpty else { throw Self.cannot("keeps no declarations; check values in the program") }
-      guard batch.schemaVersion == nil else { throw Self.cannot("keeps no schema version") }
-      guard keys.count <= 1 else { throw Self.cannot("changes one key at a time; commit \(keys.count) batches") }
-      try guarded?.lock()
-      defer { guarded?.unlock() }
-      for condition in batch.conditions { try check(condition, &ledger) }
-      let change = try keys.first.flatMap { key throws(StoreError) in try apply(batch, to: key, &ledger) }
-      if batch.durability == .durable { try guarded?.sync() }
-      return Commit(revision: ledger.revision, changes: change.map { [$0] } ?? [])
+    guard batch.declarations.isEmpty else { throw Self.cannot("keeps no declarations; check values in the program") }
+    guard batch.schemaVersion == nil else { throw Self.cannot("keeps no schema version") }
+    let count = batch.keys.count
+    guard count <= 1 else { throw Self.cannot("changes one key at a time; commit \(count) batches") }
+    enter()
+    defer { leave() }
+    try checkOpen()
+    try guarded?.lock()
+    defer { guarded?.unlock() }
+    try prepare(batch)
+    let commit = try announce(batch)
+    if batch.durability == .durable { try guarded?.sync() }
+    return commit
+  }
+
+  /// Waits for the other writers of this process.
+  private func enter() {
+    isWriting.wait { isWriting -> Void? in
+      guard !isWriting else { return nil }
+      isWriting = true
+      return ()
     }
+  }
+
+  private func leave() { isWriting.update { $0 = false } }
+
+  private func prepare(_ batch: Batch) throws(StoreError) {
+    guard let guarded, let (key, edit) = batch.edits.first, let value = edit.value else { return }
+    let isThere = try use { ledger throws(StoreError) in
+      try takeNews(&ledger)
+      return try look(at: key, &ledger).value == value
+    }
+    guard !isThere else { return }
+    do throws(StoreError) { try guarded.prepare(key, value) } catch { throw error.about(key.text) }
+  }
+
+  /// Makes it visible, and lets the witness know of it and of what others did before.
+  private func announce(_ batch: Batch) throws(StoreError) -> Commit {
+    guard let witness = witness.read(\.self) else {
+      return try use { ledger throws(StoreError) in try write(batch, &ledger) }
+    }
+    var commit = Commit(revision: 0, changes: [])
+    try witness.announce { told throws(StoreError) in
+      try use { ledger throws(StoreError) in
+        let preceding = try told.map { told throws(StoreError) in try changes(after: told, &ledger) }
+        commit = try write(batch, &ledger)
+        return Publication(preceding: preceding, commits: commit.changes.isEmpty ? [] : [(commit, by: batch.author)])
+      }
+    }
+    return commit
+  }
+
+  private func write(_ batch: Batch, _ ledger: inout Ledger) throws(StoreError) -> Commit {
+    for condition in batch.conditions { try check(condition, &ledger) }
+    let change = try batch.keys.first.flatMap { key throws(StoreError) in try apply(batch, to: key, &ledger) }
+    return Commit(revision: ledger.revision, changes: change.map { [$0] } ?? [])
   }
 
   private func apply(_ batch: Batch, to key: KeyName, _ ledger: inout Ledger) throws(StoreError) -> StoredChange? {
@@ -144,16 +212,22 @@ public final class SimpleStorageAdapter: Storage {
 
   // MARK: - Waiting
 
+  /// Throws once what is wrong with a key that could not be read.
   public func wait(after revision: Revision) throws(StoreError) -> Bool {
     try listen()
-    return news.wait { news in
-      if news.isClosed { return false }
+    let outcome = news.wait { news -> Result<Bool, StoreError>? in
+      if news.isClosed { return .success(false) }
+      if let (key, failure) = news.failures.first {
+        news.failures[key] = nil
+        return .failure(failure)
+      }
       if news.interruptions > 0 {
         news.interruptions -= 1
-        return false
+        return .success(false)
       }
-      return news.isSome || news.revision > revision ? true : nil
+      return news.isSome || news.revision > revision ? .success(true) : nil
     }
+    return try outcome.get()
   }
 
   public func interruptWaiting() { news.update { $0.interruptions += 1 } }
@@ -163,7 +237,9 @@ public final class SimpleStorageAdapter: Storage {
       defer { news.isClosed = true }
       return !news.isClosed
     }
-    if isFirst { guarded?.close() }
+    guard isFirst else { return }
+    witness.update { $0 = nil }
+    guarded?.close()
   }
 
   /// Who never waits need not be told.
@@ -191,15 +267,24 @@ public final class SimpleStorageAdapter: Storage {
 
   private func use<Result>(_ body: (inout Ledger) throws(StoreError) -> Result) throws(StoreError) -> Result {
     try ledger.updateQuietly { ledger throws(StoreError) in
-      if news.read(\.isClosed) { throw StoreError(.closed, "the store was closed; open it again") }
+      try checkOpen()
       let before = ledger.revision
       defer { if ledger.revision != before { news.update { $0.revision = ledger.revision } } }
       return try body(&ledger)
     }
   }
 
+  private func checkOpen() throws(StoreError) {
+    if news.read(\.isClosed) { throw StoreError(.closed, "the store was closed; open it again") }
+  }
+
   private func look(at key: KeyName, _ ledger: inout Ledger) throws(StoreError) -> Entry {
     do throws(StoreError) { return ledger.learn(key, try simple.get(key)) } catch { throw error.about(key.text) }
+  }
+
+  /// Lets those who observe it know, once, that a key cannot be read.
+  private func note(_ error: StoreError, of key: KeyName, _ ledger: inout Ledger) {
+    if ledger.learn(key, unreadable: error) { news.update { $0.failures[key] = error } }
   }
 
   private func list(_ ledger: inout Ledger) throws(StoreError) -> [KeyName] {
@@ -209,7 +294,7 @@ public final class SimpleStorageAdapter: Storage {
     return keys
   }
 
-  /// Looks at what others may have changed; what cannot be read is told once, and looked at again with its next change.
+  /// Looks at what others may have changed; a key that cannot be read is looked at again with its next change.
   private func takeNews(_ ledger: inout Ledger) throws(StoreError) {
     let (keys, mayBeAny) = news.updateQuietly { news in
       defer { (news.keys, news.mayBeAny) = ([], false) }
@@ -218,10 +303,24 @@ public final class SimpleStorageAdapter: Storage {
     var failure: StoreError?
     if mayBeAny && ledger.isListed { do throws(StoreError) { _ = try list(&ledger) } catch { failure = error } }
     for key in mayBeAny ? ledger.keys(after: nil) : Array(keys) {
-      do throws(StoreError) { _ = try look(at: key, &ledger) } catch { failure = error }
+      do throws(StoreError) { _ = try look(at: key, &ledger) } catch { note(error, of: key, &ledger) }
     }
     if let failure { throw failure }
   }
 
   private static func cannot(_ words: String) -> StoreError { StoreError(.unsupported, "this storage \(words)") }
+}
+
+extension SimpleStorageAdapter: WitnessedStorage {
+  package func report(to witness: any CommitWitness) { self.witness.update { $0 = witness } }
+}
+
+extension SimpleStorageAdapter: ForkAware {
+  func beforeFork() {}
+
+  /// Whoever was writing is the parent's.
+  func afterForkInChild() {
+    isWriting.update { $0 = false }
+    guarded?.forgetWriter()
+  }
 }

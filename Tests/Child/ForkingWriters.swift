@@ -1,0 +1,81 @@
+// A fork while a thread of the parent waits for its turn to write into a folder, and what the child can do then.
+
+import Foundation
+import Kept
+import KeptCore
+import Synchronization
+
+enum ForkingWriters {
+  private static let isDone = Atomic(false)
+
+  /// The parent writes a key, its child another.
+  static func besideAWriter(_ store: Store, _ path: String) throws -> String {
+    try fork(beside: { try store.setJSON("2", forKey: "a") }, path, reading: store) {
+      try store.setJSON("3", forKey: "b")
+      return "wrote"
+    }
+  }
+
+  /// The parent writes through a handle that its child destroys.
+  static func besideAWrittenHandle(_ store: Store, _ path: String) throws -> String {
+    let handle = try store.handle("a", of: Int.self)
+    return try fork(beside: { try handle.set(2) }, path, reading: store) {
+      try handle.destroy()
+      return "destroyed"
+    }
+  }
+
+  /// The parent destroys a handle that its child writes through.
+  static func besideADestroyedHandle(_ store: Store, _ path: String) throws -> String {
+    let handle = try store.handle("a", of: Int.self)
+    return try fork(beside: { try handle.destroy() }, path, reading: store) {
+      try handle.set(3)
+      return "wrote"
+    }
+  }
+
+  /// Forks while `parents` waits for a lock on the folder; the child reads a key then, and does its part once the
+  /// parent's is done.
+  private static func fork(
+    beside parents: @escaping @Sendable () throws -> Void, _ path: String, reading store: Store,
+    _ childs: () throws -> String
+  ) throws -> String {
+    let other = try DirectoryStorage(path: path)
+    try other.lock()
+    Thread.detachNewThread {
+      do { try parents() } catch { print(error) }
+      isDone.store(true, ordering: .releasing)
+    }
+    while openLocks(in: path) < 2 { sched_yield() }
+    let (said, told) = (Pipe(), Pipe())
+    let child = try Forking.fork()
+    if child == 0 {
+      Forking.endSoon()
+      Forking.say(outcome { "read \(try store.json(forKey: "a") ?? "nothing")" }, on: said)
+      _ = Forking.line(of: told)
+      Forking.say(outcome(childs), on: said)
+      _exit(0)
+    }
+    // The child has the other end, and its end is to be heard of.
+    try said.fileHandleForWriting.close()
+    let parent = isDone.load(ordering: .acquiring) ? "had given up" : "still waited"
+    let read = Forking.line(of: said)
+    other.unlock()
+    while !isDone.load(ordering: .acquiring) { sched_yield() }
+    Forking.say("go", on: told)
+    let did = Forking.line(of: said)
+    waitpid(child, nil, 0)
+    return "the parent \(parent), the child \(read) and \(did)"
+  }
+
+  private static func outcome(_ body: () throws -> String) -> String {
+    do { return try body() } catch { return "failed: \(error)" }
+  }
+
+  /// How many descriptors this process has of the folder's lock: a writer that waits has one.
+  private static func openLocks(in path: String) -> Int {
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
+    let targets = names.map { try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)") }
+    return targets.filter { $0 == path + "/.kept-lock" }.count
+  }
+}
