@@ -15,7 +15,8 @@ extension CGFloat: Storable {
 // NSString and NSData are read by `object(forKey:)`.
 
 extension Transformer where Input == NSNumber, Output == Value {
-  /// A bool, an integer or a double, as which of them the number was made: `Key("n", default: 5, through: .foundation)`.
+  /// A bool, an integer or a double, as which of them the number was made:
+  /// `Key("n", default: NSNumber(value: 5), through: .foundation)`.
   public static var foundation: Transformer {
     Transformer(
       transform: { PropertyListForm.value($0) },
@@ -68,7 +69,7 @@ extension Transformer where Input == NSUUID, Output == UUID {
 }
 
 extension SettingsAccess {
-  /// Reads a value as an object of Foundation: NSString, NSNumber, NSData, NSDate, NSArray or NSDictionary; nil: absent.
+  /// Reads a value as an object: NSString, NSNumber, NSData, NSDate, NSArray or NSDictionary; nil: absent.
   ///
   /// Throws what ``SettingsAccess/value(forKey:)`` throws.
   public func object(forKey key: String) throws(StoreError) -> NSObject? {
@@ -130,8 +131,8 @@ private enum FoundationObject {
     default:
       throw StoreError(
         .invalid,
-        "cannot hold an object of the type \(type(of: object)); give text, a number, data, a date, an address, an id, or "
-          + "an array or a dictionary of them")
+        "cannot hold an object of the type \(type(of: object)); give text, a number, data, a date, an address, an id, "
+          + "or an array or a dictionary of them")
     }
   }
 }
