@@ -9,7 +9,7 @@ let package = Package(
     .library(name: "Kept", targets: ["Kept"]),
     // What CMake installs as libkept.so.
     .library(name: "KeptC", type: .dynamic, targets: ["KeptC"]),
-    // A storage on a UserDefaults suite; apart, as it needs all of Foundation.
+    // A storage on a UserDefaults suite, and Foundation's own values; apart, as they need all of Foundation.
     .library(name: "KeptUserDefaults", targets: ["KeptUserDefaults"]),
   ],
   // Joints to other packages: off unless a program asks for them, and then only what it asked for is fetched.
@@ -35,7 +35,7 @@ let package = Package(
         .product(name: "Configuration", package: "swift-configuration", condition: .when(traits: ["Configuration"])),
       ]),
 
-    .target(name: "KeptUserDefaults", dependencies: ["KeptCore"]),
+    .target(name: "KeptUserDefaults", dependencies: ["Kept", "KeptCore"]),
 
     // Implements include/kept.h.
     .target(name: "KeptC", dependencies: ["KeptCore", "CKept", "CPlatform"]),
@@ -54,7 +54,7 @@ let package = Package(
     // The other process of tests that need two.
     .executableTarget(name: "kept-test-child", dependencies: ["Kept", "KeptCore"], path: "Tests/Child"),
     .testTarget(name: "KeptCTests", dependencies: ["KeptC", "CKept", "KeptCore"]),
-    .testTarget(name: "KeptUserDefaultsTests", dependencies: ["KeptUserDefaults", "KeptCore"]),
+    .testTarget(name: "KeptUserDefaultsTests", dependencies: ["KeptUserDefaults", "Kept", "KeptCore"]),
     .testTarget(name: "KeptTests", dependencies: ["Kept", "kept-test-child"]),
   ]
 )

@@ -78,7 +78,7 @@ enum PropertyListForm {
     return Int64(exactly: seconds).flatMap { try? .date(Timestamp(seconds: $0)) }
   }
 
-  private static func value(_ number: NSNumber) -> Value {
+  static func value(_ number: NSNumber) -> Value {
     switch String(cString: number.objCType) {
     case "c", "B": .bool(number.boolValue)
     case "f", "d": .double(number.doubleValue)

@@ -34,7 +34,7 @@ public import KeptCore
 /// }
 /// ```
 ///
-/// In Python there is no such attribute: a property of your own that reads `settings[key]`.
+/// In Python: `kept.Setting(key)` as a class attribute.
 @propertyWrapper
 public struct Setting<Value: Sendable>: Sendable {
   @usableFromInline let key: Key<Value>

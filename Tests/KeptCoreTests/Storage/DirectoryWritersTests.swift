@@ -1,4 +1,4 @@
-// Who waits for whom where several write one folder: a writer waits for its turn and for the disk, and nobody else does.
+// Who waits for whom where several write one folder: a writer waits for its turn and for the disk, and nobody else.
 
 import Foundation
 import Testing

@@ -27,7 +27,7 @@ public import Observation
 /// between the reading and that moment is not heard by it, though by the next reading.
 ///
 /// It listens from the first reading on, as long as it lives or until the store is closed.
-public final class ObservedSetting<Value: Storable>: Observable, Sendable {
+public final class ObservedSetting<Value: Sendable>: Observable, Sendable {
   public let key: Key<Value>
   public let store: Store
   private let registrar = ObservationRegistrar()
@@ -88,7 +88,7 @@ extension Store {
   ///
   /// See ``ObservedSetting``. It never throws: of a store that is closed, and of a key whose name is none, the value is
   /// the default, and the error handler hears why.
-  public func observed<Value: Storable>(
+  public func observed<Value: Sendable>(
     _ key: Key<Value>, isolation: isolated (any Actor)? = #isolation
   ) -> ObservedSetting<Value> {
     ObservedSetting(key, in: self, toldOn: isolation)

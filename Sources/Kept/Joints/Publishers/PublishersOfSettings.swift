@@ -12,7 +12,7 @@ extension Store {
   ///
   /// Where no layer has a value, or none of the key's type, it is the default, and the error handler hears why. It may
   /// publish the same value twice, as when another layer comes to decide it. See ``SettingPublisher``.
-  public func publisher<Value: Storable>(for key: Key<Value>) -> SettingPublisher<Value> {
+  public func publisher<Value: Sendable>(for key: Key<Value>) -> SettingPublisher<Value> {
     SettingPublisher(store: self, key: { () throws(StoreError) in try key.keyName() }, initial: true) { notice, texts in
       guard let change = Key.Change(in: notice, of: key, texts) else { return nil }
       if let error = change.error { self.report(error) }
@@ -26,7 +26,7 @@ extension Store {
   /// See ``SettingPublisher``.
   /// - Parameters:
   ///   - initial: the first change tells the value at the time of subscribing.
-  public func changesPublisher<Value: Storable>(
+  public func changesPublisher<Value: Sendable>(
     for key: Key<Value>, initial: Bool = false
   ) -> SettingPublisher<Key<Value>.Change> {
     SettingPublisher(

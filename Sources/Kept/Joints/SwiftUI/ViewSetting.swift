@@ -21,7 +21,7 @@ public import SwiftUI
 /// - Important: No Mac has built it yet. On Linux, where there is no SwiftUI, it is only parsed, and was checked
 ///   against a stand-in for the declarations that it uses.
 @MainActor @propertyWrapper
-public struct ViewSetting<Value: Storable>: DynamicProperty {
+public struct ViewSetting<Value: Sendable>: DynamicProperty {
   @State private var setting: ObservedSetting<Value>
 
   /// The setting of a key; without a store in ``Store/default``.
@@ -40,7 +40,7 @@ public struct ViewSetting<Value: Storable>: DynamicProperty {
   /// A setting with a key of its own.
   public init(
     wrappedValue: @autoclosure @escaping @Sendable () -> Value, _ name: String, in store: Store? = nil
-  ) {
+  ) where Value: Storable {
     self.init(Key(name, default: wrappedValue()), in: store)
   }
 

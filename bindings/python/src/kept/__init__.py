@@ -45,6 +45,7 @@ from ._layers import Explanation, Layer, Opinion
 from ._notices import Change, Notice, Origin
 from ._observation import Subscription
 from ._opening import Durability, open
+from ._setting import Setting
 from ._settings import Settings
 from ._store import Store
 from ._transaction import Transaction
@@ -75,6 +76,7 @@ __all__ = [
     "Origin",
     "OutOfRangeError",
     "SalvagedWarning",
+    "Setting",
     "Settings",
     "ShadowedWarning",
     "Storable",

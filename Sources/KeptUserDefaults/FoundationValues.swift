@@ -1,0 +1,138 @@
+// What only Foundation has, as values of a store: CGFloat is Storable; numbers, dates and addresses of Foundation's own
+// classes go through a transformer; and any object that a property list can have is read and written by name.
+
+public import Foundation
+public import Kept
+public import KeptCore
+
+extension CGFloat: Storable {
+  public init(stored value: Value) throws(StoreError) { self.init(try Double(stored: value)) }
+  public func stored() -> Value { Double(self).stored() }
+  public static var schema: Schema? { Double.schema }
+}
+
+// A class that others may inherit from cannot be Storable by an extension, and those that may change are not Sendable:
+// NSString and NSData are read by `object(forKey:)`.
+
+extension Transformer where Input == NSNumber, Output == Value {
+  /// A bool, an integer or a double, as which of them the number was made:
+  /// `Key("n", default: NSNumber(value: 5), through: .foundation)`.
+  public static var foundation: Transformer {
+    Transformer(
+      transform: { PropertyListForm.value($0) },
+      untransform: { value in
+        guard let number = FoundationObject.of(value) as? NSNumber else {
+          throw StoreError(
+            .wrongType,
+            "holds no number and no bool, and was asked for an NSNumber; remove it, or read it as what it is")
+        }
+        return number
+      })
+  }
+}
+
+extension Transformer where Input == NSDate, Output == Date {
+  /// The same moment.
+  public static var foundation: Transformer {
+    Transformer(
+      transform: { $0 as Date },
+      untransform: { NSDate(timeIntervalSinceReferenceDate: $0.timeIntervalSinceReferenceDate) })
+  }
+}
+
+extension Transformer where Input == NSURL, Output == URL {
+  /// The same address.
+  public static var foundation: Transformer {
+    Transformer(
+      transform: { $0 as URL },
+      untransform: { url in
+        guard let address = NSURL(string: url.absoluteString) else {
+          throw StoreError(.wrongType, "holds an address that Foundation does not read: \(url.absoluteString)")
+        }
+        return address
+      })
+  }
+}
+
+extension Transformer where Input == NSUUID, Output == UUID {
+  /// The same id.
+  public static var foundation: Transformer {
+    Transformer(
+      transform: { $0 as UUID },
+      untransform: { id in
+        guard let object = NSUUID(uuidString: id.uuidString) else {
+          throw StoreError(.wrongType, "holds an id that Foundation does not read: \(id.uuidString)")
+        }
+        return object
+      })
+  }
+}
+
+extension SettingsAccess {
+  /// Reads a value as an object: NSString, NSNumber, NSData, NSDate, NSArray or NSDictionary; nil: absent.
+  ///
+  /// Throws what ``SettingsAccess/value(forKey:)`` throws.
+  public func object(forKey key: String) throws(StoreError) -> NSObject? {
+    try value(forKey: key).map(FoundationObject.of)
+  }
+
+  /// Writes an object; nil removes the key.
+  ///
+  /// Throws `invalid` for an object that a store cannot hold, wherever it is inside the others; what was stored stays.
+  public func setObject(_ object: Any?, forKey key: String) throws(StoreError) {
+    guard let object else {
+      try remove(key)
+      return
+    }
+    let value: Value
+    do { value = try FoundationObject.value(object) } catch {
+      throw StoreError(error.code, key: key, error.message)
+    }
+    try set(value, forKey: key)
+  }
+}
+
+/// Values as objects of Foundation, and back.
+private enum FoundationObject {
+  static func of(_ value: Value) -> NSObject {
+    switch value {
+    case .null: NSNull()
+    case .bool(let bool): NSNumber(value: bool)
+    case .int(let number): NSNumber(value: number)
+    case .uint(let number): NSNumber(value: number)
+    case .double(let number): NSNumber(value: number)
+    case .string(let text): NSString(string: text)
+    case .bytes(let bytes): NSData(data: Data(bytes))
+    case .date(let date):
+      NSDate(timeIntervalSince1970: Double(date.seconds) + Double(date.nanoseconds) / 1_000_000_000)
+    case .array(let elements): NSArray(array: elements.map(of))
+    case .dictionary(let members):
+      NSDictionary(objects: members.map { of($0.value) }, forKeys: members.map { NSString(string: $0.key.text) })
+    }
+  }
+
+  static func value(_ object: Any) throws(StoreError) -> Value {
+    switch object {
+    case let value as any Storable: return try value.stored()
+    case let number as NSNumber: return PropertyListForm.value(number)
+    case let text as String: return .string(text)
+    case let data as Data: return .bytes(Array(data))
+    case let date as Date: return try date.stored()
+    case let url as URL: return url.stored()
+    case let id as UUID: return id.stored()
+    case let elements as [Any]:
+      var values: [Value] = []
+      for element in elements { values.append(try value(element)) }
+      return .array(values)
+    case let members as [String: Any]:
+      var values: [(ExactString, Value)] = []
+      for (name, member) in members { values.append((ExactString(name), try value(member))) }
+      return .dictionary(ValueDictionary(values))
+    default:
+      throw StoreError(
+        .invalid,
+        "cannot hold an object of the type \(type(of: object)); give text, a number, data, a date, an address, an id, "
+          + "or an array or a dictionary of them")
+    }
+  }
+}
