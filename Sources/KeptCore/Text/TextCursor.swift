@@ -1,0 +1,60 @@
+// The small steps that readers of plain text are made of.
+
+/// A place in a text that moves on.
+protocol TextCursor {
+  var bytes: UnsafeBufferPointer<UInt8> { get }
+  var position: Int { get set }
+}
+
+extension TextCursor {
+  var isAtEnd: Bool { position == bytes.count }
+
+  /// The byte at the position, as a scalar so that it compares with a literal; nil at the end.
+  var next: Unicode.Scalar? { position < bytes.count ? Unicode.Scalar(bytes[position]) : nil }
+
+  /// The text from a place up to the position; both must lie between characters.
+  func text(from start: Int) -> String {
+    String(decoding: UnsafeBufferPointer(rebasing: bytes[start..<position]), as: UTF8.self)
+  }
+
+  /// Passes over a byte if it is the one that comes next.
+  mutating func skip(_ expected: Unicode.Scalar) -> Bool {
+    guard next == expected else { return false }
+    position += 1
+    return true
+  }
+
+  /// Passes over some ASCII text if it is what comes next.
+  mutating func skip(text: StaticString) -> Bool {
+    guard isAt(text) else { return false }
+    position += text.utf8CodeUnitCount
+    return true
+  }
+
+  /// Whether some ASCII text comes next.
+  func isAt(_ text: StaticString) -> Bool {
+    let length = text.utf8CodeUnitCount
+    guard bytes.count - position >= length else { return false }
+    for index in 0..<length where bytes[position + index] != text.utf8Start[index] { return false }
+    return true
+  }
+
+  /// Passes over everything up to and with some ASCII text; false if it does not come.
+  mutating func skip(past end: StaticString) -> Bool {
+    while position < bytes.count {
+      if skip(text: end) { return true }
+      position += 1
+    }
+    return false
+  }
+
+  mutating func skipSpace() {
+    while let next, next == " " || "\t"..."\r" ~= next { position += 1 }
+  }
+
+  mutating func hexadecimalDigit() -> UInt8? {
+    guard position < bytes.count, let digit = bytes[position].hexadecimalDigit else { return nil }
+    position += 1
+    return digit
+  }
+}
