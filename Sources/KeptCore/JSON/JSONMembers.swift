@@ -15,6 +15,9 @@ struct JSONMembers {
     guard try open() else { throw scanner.invalid("the JSON text must be an object, whose members are keys") }
   }
 
+  /// How many bytes are read.
+  var position: Int { scanner.position }
+
   /// Passes over the next key of the object that was opened last; its value must be passed over next, or opened.
   ///
   /// nil closes the object: the next key is one of the object around it. Behind the outermost nothing may stand.
@@ -47,6 +50,15 @@ struct JSONMembers {
   mutating func part() throws(StoreError) -> JSONPart {
     let place = try scanner.scanPart()
     return JSONPart(bytes: UnsafeBufferPointer(rebasing: scanner.bytes[place]), findings: scanner.findings)
+  }
+
+  /// Passes over the value of a key; an object may be of any size.
+  mutating func pass() throws(StoreError) {
+    guard try open() else {
+      _ = try part()
+      return
+    }
+    while try nextKey() != nil { _ = try part() }
   }
 
   /// Opens the value of a key if it is an object.
@@ -87,9 +99,10 @@ struct JSONPart {
   /// Reads the value.
   ///
   /// Throws `invalid` or `tooLarge` for one that is JSON, but cannot be stored.
-  func value() throws(StoreError) -> Value {
+  /// - Parameter isSchema: whether it is a JSON Schema, whose words may begin with a dollar sign.
+  func value(isSchema: Bool = false) throws(StoreError) -> Value {
     let tree = try JSONTree(bytes)
-    var walk = JSONWalk(findings)
+    var walk = JSONWalk(findings, isSchema: isSchema)
     let value = try walk.value(tree.root)
     try value.checkSize()
     return value
