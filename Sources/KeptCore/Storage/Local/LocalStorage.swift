@@ -139,7 +139,7 @@ public final class LocalStorage: Storage {
     try filler.read { reader throws(StoreError) in try reader.keys(prefix: prefix) }
   }
 
-  public func entries(in scopes: [Scope]) throws(StoreError) -> (entries: [KeyedEntry], revision: Revision) {
+  public func entries(in scopes: [Scope]) throws(StoreError) -> StoredEntries {
     try filler.read { reader throws(StoreError) in try reader.entries(in: scopes) }
   }
 
