@@ -1,0 +1,136 @@
+// What an import makes of what is stored: the batch that leads there, the report of it, and all that stands against it.
+
+/// The difference between what a text asks for and what is stored.
+struct ImportPlan {
+  /// What is to be committed.
+  private(set) var batch: Batch
+  private(set) var report = ImportReport()
+  private var refusals: [StoreError]
+  // All that is asked for, also what is so already.
+  private var wish = Batch()
+
+  private let incoming: Incoming
+  private var present: [KeyName: Entry] = [:]
+  private let unreadable: [UnreadableEntry]
+  private let secretHere: Set<KeyName>
+
+  /// - Parameters:
+  ///   - batch: what is filled.
+  ///   - checkUnlocked: throws for a key that must not be changed.
+  init(
+    _ incoming: Incoming, over stored: StoredEntries, _ options: ImportOptions, into batch: Batch,
+    _ checkUnlocked: (KeyName) throws(StoreError) -> Void
+  ) {
+    self.incoming = incoming
+    self.batch = batch
+    refusals = incoming.refusals
+    unreadable = stored.unreadable
+    present.reserveCapacity(stored.entries.count)
+    for keyed in stored.entries { present[keyed.key] = keyed.entry }
+    for known in stored.unreadable where known.declaration != nil {
+      present[known.key] = Entry(value: nil, revision: 0, declaration: known.declaration)
+    }
+    // Also where the declarations are not wanted: what is a secret elsewhere is none to be shown here.
+    secretHere = Set((incoming.declarations ?? []).filter(\.declaration.isSecret).map(\.key))
+    report.notCarried = incoming.notCarried
+    report.revision = stored.revision
+    if options.includesDeclarations { wishForDeclarations(replacing: options.replaces) }
+    wishForValues(replacing: options.replaces)
+    judge(at: stored.revision + 1, checkUnlocked)
+    refusals = refusals.inOrder { ExactString($0.key ?? "") }
+    report.refused = refusals.map { ImportReport.Refusal(key: $0.key ?? "", reason: $0.message) }
+  }
+
+  /// Why nothing may be changed; nil: it may.
+  var refusal: StoreError? {
+    guard let first = refusals.first else { return nil }
+    let count = refusals.count == 1 ? "1 key is" : "\(refusals.count) keys are"
+    return first.said { "\($0) (\(count) refused, and nothing was imported)" }
+  }
+
+  // MARK: - What is asked for
+
+  private mutating func wishForDeclarations(replacing: Bool) {
+    guard let declarations = incoming.declarations else { return }
+    if replacing {
+      // Another type takes the place of the present one; and of those that are not named none stays.
+      for (key, entry) in present where entry.declaration != nil && !isWithheld(key) { wish.declare(key, nil) }
+    }
+    for (key, declaration) in declarations { wish.declare(key, declaration) }
+  }
+
+  private mutating func wishForValues(replacing: Bool) {
+    for setting in incoming.settings { wish.edit(setting.key, .set(value(of: setting.content, for: setting.key))) }
+    guard replacing else { return }
+    let refused = Set(refusals.compactMap(\.key).map { ExactString($0) })
+    let stored = present.filter { $0.value.value != nil }.map(\.key) + unreadable.map(\.key)
+    for key in stored where wish.edits[key] == nil && !isWithheld(key) && !refused.contains(key.exact) {
+      wish.edit(key, .remove)
+    }
+  }
+
+  /// A text says what it is once its key's type is known.
+  private func value(of content: ForeignText.Content, for key: KeyName) -> Value {
+    switch content {
+    case .value(let value): return value
+    case .text(let text):
+      let declared = wish.declarations[key] ?? present[key]?.declaration
+      return declared.flatMap { text.value(as: $0.type) } ?? .string(text.text)
+    }
+  }
+
+  /// Whether the text does not know what the key has.
+  private func isWithheld(_ key: KeyName) -> Bool {
+    if incoming.withheld.contains(key) { return true }
+    return incoming.isWithoutSecrets && present[key]?.declaration?.isSecret == true
+  }
+
+  // MARK: - What comes of it
+
+  private mutating func judge(at revision: Revision, _ checkUnlocked: (KeyName) throws(StoreError) -> Void) {
+    let isUnreadable = Set(unreadable.map(\.key))
+    for key in wish.keys {
+      do throws(StoreError) {
+        var change = try wish.change(of: key, from: present[key], at: revision)
+        if change == nil, isUnreadable.contains(key), wish.edits[key] == .remove {
+          change = StoredChange(key: key, old: present[key], new: Entry(value: nil, revision: revision))
+        }
+        guard let change else {
+          if wish.edits[key] != nil { report.unchanged += 1 }
+          continue
+        }
+        if change.isOfValue { try checkUnlocked(key) }
+        take(change)
+      } catch {
+        refusals.append(error.about(key.text))
+      }
+    }
+  }
+
+  private mutating func take(_ change: StoredChange) {
+    let key = change.key
+    if change.new.declaration != change.old?.declaration, let wished = wish.declarations[key] {
+      if wish.undeclared.contains(key) { batch.declare(key, nil) }
+      if let wished { batch.declare(key, wished) }
+      report.declared.append(key.text)
+    }
+    guard change.isOfValue, let edit = wish.edits[key] else { return }
+    guard edit.value != nil, let value = change.new.value else {
+      batch.edit(key, .remove)
+      report.removed.append(key.text)
+      return
+    }
+    batch.edit(key, .set(value))
+    let isSecret =
+      secretHere.contains(key) || change.new.declaration?.isSecret == true || change.old?.declaration?.isSecret == true
+    report.changed.append(
+      ImportReport.Change(
+        key: key.text, old: isSecret ? nil : change.old?.value, new: isSecret ? nil : value, isSecret: isSecret))
+  }
+
+  /// Whether it declares anything.
+  var declares: Bool { !batch.declarations.isEmpty }
+
+  /// Tells the revision that the store has afterwards.
+  mutating func committed(_ revision: Revision) { report.revision = revision }
+}
