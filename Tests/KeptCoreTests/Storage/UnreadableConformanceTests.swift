@@ -70,9 +70,9 @@ import Testing
 
 extension StorageUnderTest {
   /// Those whose values somebody else can make unreadable.
-  fileprivate static let spoilable: [StorageUnderTest] = [.local, .directory]
+  static let spoilable: [StorageUnderTest] = [.local, .directory]
 
-  fileprivate func spoil(_ keys: [String], in folder: TemporaryFolder) throws {
+  func spoil(_ keys: [String], in folder: TemporaryFolder) throws {
     for key in keys {
       if self == .directory {
         try Data("{".utf8).write(to: URL(fileURLWithPath: folder.path + "/files/\(key).json"))
