@@ -90,9 +90,7 @@ extension Optional where Wrapped == UnsafePointer<kept_transfer_options> {
   /// What the caller gives; nil for NULL.
   private func known(allowing flags: UInt32) throws(StoreError) -> kept_transfer_options? {
     guard let self else { return nil }
-    let known = try knownOptions(
-      self, size: self.pointee.size, least: MemoryLayout<kept_transfer_options>.size,
-      name: "KEPT_TRANSFER_OPTIONS_INIT")
+    let known = try knownOptions(self, size: self.pointee.size, least: 56, name: "KEPT_TRANSFER_OPTIONS_INIT")
     guard known.flags & ~flags == 0 else {
       throw StoreError(.invalid, "the flags \(known.flags) have a bit that means nothing here; see KEPT_TRANSFER_…")
     }
