@@ -96,7 +96,7 @@ struct ImportPlan {
           change = StoredChange(key: key, old: present[key], new: Entry(value: nil, revision: revision))
         }
         guard let change else {
-          if wish.edits[key] != nil { report.unchanged += 1 }
+          report.unchanged += wish.edits[key] == nil ? 0 : 1
           continue
         }
         if change.isOfValue { try checkUnlocked(key) }
@@ -114,7 +114,11 @@ struct ImportPlan {
       if let wished { batch.declare(key, wished) }
       report.declared.append(key.text)
     }
-    guard change.isOfValue, let edit = wish.edits[key] else { return }
+    guard let edit = wish.edits[key] else { return }
+    guard change.isOfValue else {
+      report.unchanged += 1
+      return
+    }
     guard edit.value != nil, let value = change.new.value else {
       batch.edit(key, .remove)
       report.removed.append(key.text)

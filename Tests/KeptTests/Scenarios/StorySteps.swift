@@ -26,6 +26,7 @@ extension StoryTelling {
       return .list(try settings.keys(prefix: fields.string("prefix")).map { .text($0) })
     default:
       if try ground.perform(name, &fields) { return .null }
+      if let given = try performTransfer(name, &fields) { return given }
       if let given = try performOnMany(name, &fields, expected) { return given }
       let (settings, key) = (try settings(fields.string("on", otherwise: "store")), try fields.string("key"))
       if let given = try performOnKey(name, on: settings, key: key, &fields) { return given }

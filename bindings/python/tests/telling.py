@@ -135,6 +135,28 @@ def is_part(expected: Any, found: Any) -> bool:
     return type(expected) is type(found) and bool(expected == found)
 
 
+def told(report: kept.ImportReport) -> Step:
+    """A report as a story tells it: of what was left out, what it is about."""
+    changed = [
+        {
+            "key": change.key,
+            **({} if change.old is None else {"old": change.old}),
+            **({} if change.new is None else {"new": change.new}),
+            **({"secret": True} if change.secret else {}),
+        }
+        for change in report.changed
+    ]
+    return {
+        "revision": report.revision,
+        "changed": changed,
+        "removed": list(report.removed),
+        "declared": list(report.declared),
+        "unchanged": report.unchanged,
+        "refused": [refusal.key for refusal in report.refused],
+        "notCarried": [lost.place for lost in report.not_carried],
+    }
+
+
 def name_of_layer(layer: kept.Layer | None) -> str:
     return "none" if layer is None else layer.name.lower()
 
@@ -267,6 +289,24 @@ class Telling:
     def declare_file(self, settings: kept.Settings, step: Step, _: Any) -> None:
         settings.declare_file(self.folder / step.pop("file"))
 
+    # A transaction has no such methods; what C says of it, its own tests tell.
+
+    def export(self, store: kept.Store, step: Step, _: Any) -> bytes | None:
+        asked = {word: True for word in step.pop("with", [])}
+        asked["prefix"] = step.pop("prefix", "")
+        if "file" not in step:
+            return store.export(**asked).encode()
+        store.export_file(self.folder / step.pop("file"), **asked)
+        return None
+
+    def import_(self, store: kept.Store, step: Step, _: Any) -> Step:
+        asked: Step = {word.replace(" ", "_"): True for word in step.pop("with", [])}
+        asked |= {name: step.pop(name) for name in ("prefix", "separator", "env_prefix") if name in step}
+        asked["format"] = step.pop("format", "kept").replace(" ", "_")
+        if "file" in step:
+            return told(store.import_file(self.folder / step.pop("file"), **asked))
+        return told(store.import_text(text(step.pop("text")), **asked))
+
     # Everything takes its place at once: a layer's file is never half there.
 
     def write_file(self, _: Any, step: Step, __: Any) -> None:
@@ -296,14 +336,14 @@ def same(name: str, expected: Any, given: Any) -> bool:
         return is_part(notices_as_heard(expected), given)
     if name == "reports":
         return reported(expected, given)
-    if name == "explain_json":
+    if name in ("explain_json", "import", "import_file"):
         return is_part(expected, given)
     if name == "list":
         return bool([word(key) for key in expected] == given)
     if name == "get_double":
         expected, nan = float(expected), math.isnan(given)
         return math.isnan(expected) if nan else struct.pack("d", expected) == struct.pack("d", given)
-    if name in ("get_json", "get_string", "get_bytes", "declaration_json", "declarations_json"):
+    if name in ("get_json", "get_string", "get_bytes", "declaration_json", "declarations_json", "export_json"):
         expected = text(expected)
     return type(expected) is type(given) and bool(expected == given)
 
@@ -475,6 +515,10 @@ STEPS: dict[str, Function] = {
     "layer_of": layer_of,
     "register_json": register_json,
     "reports": Telling.reports,
+    "export_json": Telling.export,
+    "export_file": Telling.export,
+    "import": Telling.import_,
+    "import_file": Telling.import_,
     "write_file": Telling.write_file,
     "remove_file": Telling.remove_file,
     "make": Telling.make,

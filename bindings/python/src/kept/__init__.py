@@ -48,6 +48,7 @@ from ._opening import Durability, open
 from ._settings import Settings
 from ._store import Store
 from ._transaction import Transaction
+from ._transfer import ImportChange, ImportRefusal, ImportReport, NotCarried
 
 __all__ = [
     "AbsentError",
@@ -62,6 +63,9 @@ __all__ = [
     "Explanation",
     "FailedError",
     "ForkedError",
+    "ImportChange",
+    "ImportRefusal",
+    "ImportReport",
     "InvalidError",
     "JSON",
     "KeptError",
@@ -70,6 +74,7 @@ __all__ = [
     "LockedError",
     "MisfitWarning",
     "NoSpaceError",
+    "NotCarried",
     "Notice",
     "Opinion",
     "Origin",

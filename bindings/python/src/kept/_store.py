@@ -26,11 +26,12 @@ from ._observation import Subscription, subscribe
 from ._reports import c_report, forget, reporting
 from ._settings import Settings
 from ._transaction import Transaction, set_if
+from ._transfer import Transferring
 
 T = TypeVar("T")
 
 
-class Store(Settings):
+class Store(Settings, Transferring):
     """An open settings store; made by `kept.open`, ended by `close` or the end of a `with` block.
 
     A store that is dropped is closed, unless a subscription needs it; so is every store when Python ends.
