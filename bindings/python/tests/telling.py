@@ -292,7 +292,7 @@ class Telling:
     # A transaction has no such methods; what C says of it, its own tests tell.
 
     def export(self, store: kept.Store, step: Step, _: Any) -> bytes | None:
-        asked = {word: True for word in step.pop("with", [])}
+        asked: Step = {word: True for word in step.pop("with", [])}
         asked["prefix"] = step.pop("prefix", "")
         if "file" not in step:
             return store.export(**asked).encode()

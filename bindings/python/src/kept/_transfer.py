@@ -137,7 +137,7 @@ class Transferring:
         In C: `kept_import`. In Swift: `Store.import(_:_:)`."""
         flags = _import_flags(replace, dry_run, declarations)
         options = _options(prefix, flags, format, separator, env_prefix)
-        encoded = text if isinstance(text, bytes) else encoded_text(text, "a text")
+        encoded = _encoded(text)
         report = c_char_p()
         with _Hearing(options, progress):
             c.kept_import(self._handle, encoded, len(encoded), byref(options), byref(report), kept_error())
@@ -232,6 +232,15 @@ def _options(
     options.separator = encoded_text(separator, "a separator")
     options.env_prefix = None if env_prefix is None else encoded_text(env_prefix, "a prefix")
     return options
+
+
+def _encoded(text: str | bytes) -> bytes:
+    """Bytes as they are; of text that is none, C says at which byte."""
+    if isinstance(text, bytes):
+        return text
+    if not isinstance(text, str):
+        raise InvalidError(f"what is imported is a {type(text).__qualname__}; it must be a str or bytes")
+    return text.encode("utf-8", "surrogatepass")
 
 
 def _taken(text: c_char_p) -> bytes:
