@@ -1,5 +1,5 @@
-/* A disk that fills up while a store is exported to a file: every call that can meet it fails once. The program is told,
- * what was at the path stays, and no draft is left. */
+/* A disk that fills up while a store is exported to a file: every call that can meet it fails once. The program is
+ * told, what was at the path stays, and no draft is left. */
 #include "check.h"
 #include "failing.h"
 

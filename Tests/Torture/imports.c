@@ -1,5 +1,5 @@
-/* kill -9 in the middle of an import that replaces everything: the store holds wholly what one import says, the last one
- * that was acknowledged or the one that was on its way; and a file that was being exported is whole, or the old one. */
+/* kill -9 in the middle of an import that replaces everything: the store holds wholly what one import says, the last
+ * one that was acknowledged or the one that was on its way; and a file that was exported is whole, or the old one. */
 #include "outside.h"
 
 #include <inttypes.h>

@@ -7,7 +7,9 @@ struct FileDraft {
   private let file: Int32
   private let path: String
 
-  /// Puts a file of mode 0600 at a path, filled by `fill`, over one that is there; whatever fails leaves nothing behind.
+  /// Puts a file of mode 0600 at a path, filled by `fill`, over one that is there.
+  ///
+  /// Whatever fails leaves nothing behind.
   static func place(at path: String, _ fill: (FileDraft) throws(StoreError) -> Void) throws(StoreError) {
     try check(path)
     let folder = StoreFolder(path: StoreFolder.parent(of: path))

@@ -50,7 +50,9 @@ extension Store {
 
   /// Imports a text or a binary property list from its bytes, as ``import(_:_:)-(String,_)`` does.
   @discardableResult
-  public func `import`(_ bytes: [UInt8], _ options: ImportOptions = ImportOptions()) throws(StoreError) -> ImportReport {
+  public func `import`(
+    _ bytes: [UInt8], _ options: ImportOptions = ImportOptions()
+  ) throws(StoreError) -> ImportReport {
     let result = bytes.withUnsafeBufferPointer { bytes in
       Result { () throws(StoreError) in try self.import(bytes, options) }
     }
@@ -128,7 +130,9 @@ extension Store {
     return plan
   }
 
-  /// Settings of one shape are not put among those of another. An empty store takes over the version of the text.
+  /// Settings of one shape are not put among those of another.
+  ///
+  /// An empty store takes over the version of the text.
   private func carry(_ version: UInt32, into batch: inout Batch, at revision: Revision) throws(StoreError) {
     guard version > 0 else { return }
     let found = try knownSchemaVersion()

@@ -2,8 +2,8 @@
 
 /// Hears how far an export or an import is, and gives true to go on; false stops it, and nothing is changed.
 ///
-/// An export counts keys, and an import the bytes of its text: it has read them all before it commits, which is one step
-/// that cannot be stopped. Called on the thread of the call, with no lock held.
+/// An export counts keys, and an import the bytes of its text: it has read them all before it commits, which is one
+/// step that cannot be stopped. Called on the thread of the call, with no lock held.
 public typealias TransferProgress = @Sendable (_ done: Int, _ total: Int) -> Bool
 
 /// Tells of progress about a hundred times, whatever there is to do.
