@@ -40,8 +40,10 @@ import Testing
     #expect(try read(member([0x14] + [UInt8](repeating: 0xFF, count: 16))).carried == ["k = -1"])
     #expect(try read(member([0x22, 0x3F, 0xC0, 0, 0])).carried == ["k = 1.5"])
     #expect(try read(member([0x23, 0x7F, 0xF8, 0, 0, 0, 0, 0, 0])).carried == [#"k = {"$numberDouble":"NaN"}"#])
-    #expect(try read(member([0x33, 0x3F, 0xD0, 0, 0, 0, 0, 0, 0])).carried == [#"k = {"$date":"2001-01-01T00:00:00.25Z"}"#])
-    #expect(try read(member([0x33, 0xBF, 0xD0, 0, 0, 0, 0, 0, 0])).carried == [#"k = {"$date":"2000-12-31T23:59:59.75Z"}"#])
+    #expect(
+      try read(member([0x33, 0x3F, 0xD0, 0, 0, 0, 0, 0, 0])).carried == [#"k = {"$date":"2001-01-01T00:00:00.25Z"}"#])
+    #expect(
+      try read(member([0x33, 0xBF, 0xD0, 0, 0, 0, 0, 0, 0])).carried == [#"k = {"$date":"2000-12-31T23:59:59.75Z"}"#])
     #expect(try read(member([0x62, 0x00, 0xE9, 0x00, 0x41])).carried == [#"k = "éA""#])
     #expect(try read(member([0x5F, 0x10, 0x02, 0x61, 0x62])).carried == [#"k = "ab""#])
     #expect(try read(member([0xA2, 3, 4], [0x00], [0x09])).carried == ["k = [null,true]"])
@@ -49,7 +51,8 @@ import Testing
 
   @Test func `what Kept cannot hold is reported with its key`() throws {
     let uid = Base64.decode(
-      "YnBsaXN0MDDTAQIDBAgJVGRlZXBSb2tTcmVmoQXRBgdReIACEAGAAQgPFBcbHSAiJCYAAAAAAAABAQAAAAAAAAAKAAAAAAAAAAAAAAAAAAAAKA==")
+      "YnBsaXN0MDDTAQIDBAgJVGRlZXBSb2tTcmVmoQXRBgdReIACEAGAAQgPFBcbHSAiJCYAAAAAAAABAQAAAAAAAAAKAAAAAAAAAAAAAAAAAAAAKA=="
+    )
     let archive = try read(uid ?? [])
     #expect(archive.carried == ["ok = 1"])
     #expect(archive.reported.map { $0.prefix { $0 != ":" } } == ["deep", "ref"])
@@ -97,7 +100,8 @@ import Testing
 
   @Test func `an object in itself is refused`() {
     #expect(foreignRefusal(member([0xA1, 2]), .propertyList)?.message.contains("contains itself") == true)
-    #expect(foreignRefusal(member([0xA1, 3], [0xD1, 1, 2]), .propertyList)?.message.contains("contains itself") == true)
+    #expect(
+      foreignRefusal(member([0xA1, 3], [0xD1, 1, 2]), .propertyList)?.message.contains("contains itself") == true)
     #expect(foreignRefusal(member([0xA1, 0]), .propertyList)?.message.contains("contains itself") == true)
   }
 

@@ -21,7 +21,8 @@ import Testing
     let read = try ForeignReading(text, .dconf)
     #expect(
       read.carried == [
-        "first = true", #"org.gnome.desktop.interface.clock-format = "24h""#, "org.gnome.desktop.interface.cursor-size = 24",
+        "first = true", #"org.gnome.desktop.interface.clock-format = "24h""#,
+        "org.gnome.desktop.interface.cursor-size = 24",
         "org.gnome.desktop.interface.text-scaling-factor = 1.25",
         #"org.gnome.terminal.legacy.profiles:.list = ["b1dcc9dd","it's"]"#,
       ])
@@ -59,7 +60,8 @@ import Testing
   }
 
   @Test(arguments: [
-    "a=1", "[/]\na", "[/]\n=1", "[/]\na=", "[/]\na=x", "[a\nb=1", "[]\nb=1", "[/]\na='x", "[/]\na=1 2", "[/]\na=[1,\n2]",
+    "a=1", "[/]\na", "[/]\n=1", "[/]\na=", "[/]\na=x", "[a\nb=1", "[]\nb=1", "[/]\na='x", "[/]\na=1 2",
+    "[/]\na=[1,\n2]",
   ])
   func `what is no dump is refused, with the place`(text: String) {
     #expect(foreignRefusal(text, .dconf)?.code == .invalid)

@@ -24,7 +24,8 @@ import Testing
     let read = try read(text)
     #expect(
       read.carried == [
-        "EMPTY ~ ", "HOST ~ localhost", "PORT ~ 8080", "UMLAUT_é ~ ü", "URL ~ https://example.org/?a=b&c=d", "export ~ yes",
+        "EMPTY ~ ", "HOST ~ localhost", "PORT ~ 8080", "UMLAUT_é ~ ü", "URL ~ https://example.org/?a=b&c=d",
+        "export ~ yes",
         "exported ~ 1",
       ])
     #expect(read.reported == [])
@@ -36,7 +37,8 @@ import Testing
   }
 
   @Test func `single quotes hold text as it is, double quotes have escapes`() throws {
-    let read = try read(#"""
+    let read = try read(
+      #"""
       A='it is \n $HOME "so"'
       B="one\ntwo\t\"three\" \\ \$HOME \`x\` \d"
       C=  "  spaces  "
@@ -44,7 +46,8 @@ import Testing
       """#)
     #expect(
       read.carried == [
-        #"A ~ it is \n $HOME "so""#, "B ~ one\ntwo\t\"three\" \\ $HOME `x` \\d", "C ~   spaces  ", #"D ~ plain \n text "here""#,
+        #"A ~ it is \n $HOME "so""#, "B ~ one\ntwo\t\"three\" \\ $HOME `x` \\d", "C ~   spaces  ",
+        #"D ~ plain \n text "here""#,
       ])
     #expect(read.reported == [])
   }
@@ -66,7 +69,8 @@ import Testing
     #expect(read.carried == ["C ~ 2"])
     #expect(
       read.reported == [
-        "line 1: A has no value; write = behind it for empty text", "line 2: B has no value; write = behind it for empty text",
+        "line 1: A has no value; write = behind it for empty text",
+        "line 2: B has no value; write = behind it for empty text",
         "line 3: the key C is there again at line 4, which counts",
       ])
   }
@@ -86,7 +90,8 @@ import Testing
   }
 
   @Test(arguments: [
-    "=1", "A B=1", "{}", "[section]", "A='x", "A=\"x\\\"", "A='x'y", "A=\"x\" y", "export =1", "A=1\n'B'=2", "\"A\"=1", "\0",
+    "=1", "A B=1", "{}", "[section]", "A='x", "A=\"x\\\"", "A='x'y", "A=\"x\" y", "export =1", "A=1\n'B'=2", "\"A\"=1",
+    "\0",
     "A: 1", "A='1\n\n",
   ])
   func `what is no line of a variable is refused, with the place`(text: String) {

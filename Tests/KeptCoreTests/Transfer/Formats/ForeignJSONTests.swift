@@ -27,7 +27,8 @@ import Testing
       #expect(read.carried.last == #"when = {"$date":"2026-11-20T23:44:01Z"}"#)
       #expect(read.carried.count == 2 && read.reported == [])
     }
-    #expect(try ForeignReading(#"{"a": {"$literal": {"b": {"c": 1}}}}"#, .nestedJSON).carried == [#"a = {"b":{"c":1}}"#])
+    #expect(
+      try ForeignReading(#"{"a": {"$literal": {"b": {"c": 1}}}}"#, .nestedJSON).carried == [#"a = {"b":{"c":1}}"#])
   }
 
   @Test func `a form that Kept does not know is reported, and the rest is carried`() throws {
@@ -52,7 +53,8 @@ import Testing
     #expect(read.carried == ["ok = 3"])
     #expect(read.reported.count == 2)
     #expect(read.reported.allSatisfy { $0.utf8.count < 400 })
-    let prefixed = try ForeignReading(#"{"\#(String(repeating: "k", count: 1020))": 1}"#, .json, KeyNaming(prefix: "12345"))
+    let prefixed = try ForeignReading(
+      #"{"\#(String(repeating: "k", count: 1020))": 1}"#, .json, KeyNaming(prefix: "12345"))
     #expect(prefixed.carried == [] && prefixed.reported.count == 1)
   }
 

