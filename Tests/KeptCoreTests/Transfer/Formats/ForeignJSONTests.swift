@@ -70,7 +70,8 @@ import Testing
 
   @Test func `a text may be larger than a value, and a value that is too large is reported`() throws {
     let half = String(repeating: "x", count: 9 << 20)
-    let read = try ForeignReading(#"{"a": {"first": 1}, "all": ["\#(half)", "\#(half)"], "b": {"last": 2}}"#, .nestedJSON)
+    let read = try ForeignReading(
+      #"{"a": {"first": 1}, "all": ["\#(half)", "\#(half)"], "b": {"last": 2}}"#, .nestedJSON)
     #expect(read.carried == ["a.first = 1", "b.last = 2"])
     #expect(read.reported.count == 1 && read.reported.first?.hasPrefix("all: ") == true)
   }
