@@ -110,6 +110,7 @@ import Testing
     try expect("nothing", is: "null")
     try expect("[just 1, nothing]", is: "[1,null]")
     try expect("[nothing, just 'a']", is: #"[null,"a"]"#)
+    try expect("[@mi 1, 2, nothing]", is: "[1,2,null]")
     try expect("(@ms nothing, <just true>)", is: "[null,true]", .tuple)
   }
 
