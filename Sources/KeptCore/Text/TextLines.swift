@@ -54,7 +54,9 @@ struct TextLines: TextCursor {
   }
 
   /// The first byte of a line, as a scalar so that it compares with a literal; nil for an empty one.
-  func first(of line: Line) -> Unicode.Scalar? { line.content.isEmpty ? nil : Unicode.Scalar(bytes[line.content.lowerBound]) }
+  func first(of line: Line) -> Unicode.Scalar? {
+    line.content.isEmpty ? nil : Unicode.Scalar(bytes[line.content.lowerBound])
+  }
 
   /// The first place in a part of the text at which one of two bytes stands.
   func place(of one: UInt8, or other: UInt8, in part: Range<Int>) -> Int? {

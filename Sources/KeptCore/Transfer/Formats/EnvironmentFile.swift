@@ -81,7 +81,9 @@ struct EnvironmentFile: TextCursor {
     if skip(text: "export"), isAtBlank { skipBlanks() } else { position = start }
     start = position
     while let next, Self.isInName(next) { position += 1 }
-    guard position > start else { throw invalid("must be NAME=value or begin with #: a name has letters, digits and _ . -") }
+    guard position > start else {
+      throw invalid("must be NAME=value or begin with #: a name has letters, digits and _ . -")
+    }
     return text(from: start)
   }
 

@@ -65,7 +65,9 @@ extension ForeignText {
   /// Takes a value over under a name, or reports why it cannot be.
   mutating func carry(_ name: String, _ value: Value, at place: String? = nil) {
     do throws(StoreError) {
-      if value == .null { throw StoreError(.invalid, "it has no value, which is how Kept says that there is no setting") }
+      if value == .null {
+        throw StoreError(.invalid, "it has no value, which is how Kept says that there is no setting")
+      }
       let entry = Entry(
         key: try key(of: name), content: .value(try value.checkedForStore()), place: Self.shortened(place ?? name))
       entries.append(entry)
@@ -112,7 +114,8 @@ extension ForeignText {
     for entry in entries.inOrder(of: \.key.exact) {
       if let earlier = settled.last, earlier.key == entry.key {
         settled.removeLast()
-        leaveOut(earlier.place, "the key \(Self.shortened(entry.key.text)) is there again at \(entry.place), which counts")
+        leaveOut(
+          earlier.place, "the key \(Self.shortened(entry.key.text)) is there again at \(entry.place), which counts")
       }
       settled.append(entry)
     }

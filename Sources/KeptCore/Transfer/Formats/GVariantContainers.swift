@@ -74,7 +74,9 @@ extension GVariantReader {
     looseEntries -= entries.count
     var pairs: [(ExactString, Value)] = []
     for entry in entries {
-      guard let entry = entry.asArray, entry.count == 2 else { throw invalid("not all elements are dictionary entries") }
+      guard let entry = entry.asArray, entry.count == 2 else {
+        throw invalid("not all elements are dictionary entries")
+      }
       pairs.append((name(entry[0]), entry[1]))
     }
     return dictionary(pairs)

@@ -63,7 +63,7 @@ struct GVariantReader: TextCursor {
     guard let type = scanType() else {
       throw invalid(at: start, "a type of GVariant must stand here, of at most \(GVariantType.longest) characters")
     }
-    return try value(as: type)
+    return Typed(value: try value(as: type).value, type: type)
   }
 
   private mutating func variant(_ type: GVariantType) throws(StoreError) -> Typed {

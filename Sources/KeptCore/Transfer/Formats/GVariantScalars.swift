@@ -67,7 +67,9 @@ extension GVariantReader {
     let start = position - 2
     var code: UInt32 = 0
     for _ in 0..<digits {
-      guard let digit = hexadecimalDigit() else { throw invalid(at: start, "the escape needs \(digits) hexadecimal digits") }
+      guard let digit = hexadecimalDigit() else {
+        throw invalid(at: start, "the escape needs \(digits) hexadecimal digits")
+      }
       code = code << 4 | UInt32(digit)
     }
     guard code > 0, let scalar = Unicode.Scalar(code), let encoded = UTF8.encode(scalar) else {
@@ -145,7 +147,7 @@ extension GVariantReader {
 extension GVariantReader {
   private mutating func number(_ word: String, _ type: GVariantType, at start: Int) throws(StoreError) -> Typed {
     if type.first == "d" || Self.isDouble(word) {
-      guard let value = NumberText.double(word) else { throw noNumber(at: start) }
+      guard let value = NumberText.double(word) ?? Self.integer(word)?.asDouble else { throw noNumber(at: start) }
       try expect(type, among: "d#")
       return Typed(value: .double(value), type: .basic("d"))
     }
@@ -167,7 +169,9 @@ extension GVariantReader {
   private static func isDouble(_ word: String) -> Bool {
     guard !isHexadecimal(word) else { return false }
     // Of words these are inf, nan and infinity; others are no number anyway.
-    return word.utf8.contains { $0 == UInt8(ascii: ".") || $0 | 0x20 == UInt8(ascii: "e") || $0 | 0x20 == UInt8(ascii: "n") }
+    return word.utf8.contains {
+      $0 == UInt8(ascii: ".") || $0 | 0x20 == UInt8(ascii: "e") || $0 | 0x20 == UInt8(ascii: "n")
+    }
   }
 
   private static func isHexadecimal(_ word: String) -> Bool {

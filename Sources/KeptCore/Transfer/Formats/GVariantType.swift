@@ -20,8 +20,12 @@ struct GVariantType: Hashable {
   /// An integer that may be one of any width yet, or a double.
   static var number: GVariantType { GVariantType("#") }
   static var variant: GVariantType { GVariantType("v") }
-  static func array(of element: GVariantType) -> GVariantType { GVariantType(codes: [UInt8(ascii: "a")] + element.codes) }
-  static func maybe(_ content: GVariantType) -> GVariantType { GVariantType(codes: [UInt8(ascii: "m")] + content.codes) }
+  static func array(of element: GVariantType) -> GVariantType {
+    GVariantType(codes: [UInt8(ascii: "a")] + element.codes)
+  }
+  static func maybe(_ content: GVariantType) -> GVariantType {
+    GVariantType(codes: [UInt8(ascii: "m")] + content.codes)
+  }
 
   static func entry(_ key: GVariantType, _ value: GVariantType) -> GVariantType {
     GVariantType(codes: [UInt8(ascii: "{")] + key.codes + value.codes + [UInt8(ascii: "}")])

@@ -57,7 +57,8 @@ struct INIFile {
 
   private func sectionName(_ line: TextLines.Line) throws(StoreError) -> String {
     // The last one: a name may hold brackets.
-    guard let end = line.content.last(where: { lines.bytes[$0] == UInt8(ascii: "]") }), isComment(end + 1, in: line) else {
+    guard let end = line.content.last(where: { lines.bytes[$0] == UInt8(ascii: "]") }), isComment(end + 1, in: line)
+    else {
       throw lines.invalid(line, "begins with [ and must be a section: [name]")
     }
     let name = lines.trimmed(line.content.lowerBound + 1..<end)
@@ -75,7 +76,8 @@ struct INIFile {
   private mutating func setting(_ line: TextLines.Line) throws(StoreError) -> Setting {
     guard let end = lines.place(of: UInt8(ascii: "="), or: UInt8(ascii: ":"), in: line.content) else {
       throw lines.invalid(
-        line, "is no [section], no comment and no name = value; begin it with # if it is none, or indent it deeper than"
+        line,
+        "is no [section], no comment and no name = value; begin it with # if it is none, or indent it deeper than"
           + " the name whose value it goes on with")
     }
     let name = lines.trimmed(line.content.lowerBound..<end)

@@ -1,6 +1,8 @@
 // Which texts can be imported.
 
-/// The format of a text that is imported. The raw values are the `KEPT_FORMAT_…` of the C header.
+/// The format of a text that is imported.
+///
+/// The raw values are the `KEPT_FORMAT_…` of the C header.
 public enum ImportFormat: UInt32, Hashable, Sendable, CaseIterable {
   /// What Kept exports.
   case kept
