@@ -535,12 +535,14 @@ KEPT_API kept_status kept_remove_all(kept_store *store, const char *prefix, size
  *
  * What is stored is exported, not what defaults and other layers say. The text is one canonical JSON object:
  *   {"declarations":{...},"kept":1,"omitted":["token"],"prefix":"","revision":17,"schemaVersion":2,"values":{...}}
- * with "declarations" only if asked for, "omitted" the secret keys that were left out, "schemaVersion" where the
- * program has given one (kept_migrate()). Texts of other programs can be imported too, see KEPT_FORMAT_….
+ * with "declarations" only if asked for, "omitted" the secret keys that were left out, and not there if none were to be,
+ * "schemaVersion" where the program has given one (kept_migrate()). Texts of other programs can be imported too, see
+ * KEPT_FORMAT_…. docs/export-and-import.md has all rules.
  * --------------------------------------------------------------------------------------------------------------- */
 
-/** Hears how far a long call is. @return 0 to go on, anything else to stop: then nothing is changed, and the call is
- *  KEPT_FAILED. Called on the thread of the call, with no lock held. `total` is 0 while it is not known. */
+/** Hears how far a long call is. An export counts keys, an import the bytes of its text: the last time it is called is
+ *  before the commit. @return 0 to go on, anything else to stop: then nothing is changed, and the call is KEPT_FAILED.
+ *  Called on the thread of the call, with no lock held. */
 typedef int (*kept_progress_callback)(void *context, uint64_t done, uint64_t total);
 
 #define KEPT_FORMAT_KEPT           0u   /* what kept_export_json() writes */
@@ -551,7 +553,8 @@ typedef int (*kept_progress_callback)(void *context, uint64_t done, uint64_t tot
 #define KEPT_FORMAT_INI            5u   /* [section] and name = value */
 #define KEPT_FORMAT_DCONF          6u   /* what `dconf dump` writes */
 
-#define KEPT_TRANSFER_REPLACE       1u   /* import: keys with the prefix that the text does not have are removed */
+#define KEPT_TRANSFER_REPLACE       1u   /* import: keys with the prefix that the text does not have are removed, but
+                                            for what an export says that it has left out */
 #define KEPT_TRANSFER_DRY_RUN       2u   /* import: change nothing, and report what would be */
 #define KEPT_TRANSFER_DECLARATIONS  4u   /* declarations too */
 #define KEPT_TRANSFER_SECRETS       8u   /* export: the values of secret keys too */
@@ -593,7 +596,9 @@ KEPT_API kept_status kept_export_file(kept_store *store, const char *path, const
  *                      "place" and "reason": what the format has and Kept has not)
  *  @return KEPT_OK; KEPT_INVALID with `error->offset` for a text that is not of the format; KEPT_LOCKED,
  *          KEPT_WRONG_TYPE, KEPT_INVALID, KEPT_TYPE_CONFLICT or KEPT_TOO_LARGE for the first key that is refused, with
- *          nothing changed; KEPT_UNSUPPORTED for a transaction. A dry run is KEPT_OK, and reports all that is refused.
+ *          nothing changed; KEPT_UNSUPPORTED for an export of a later version of Kept, or of another schema version
+ *          than that of a store with something in it, and for a transaction; KEPT_BUSY where others write all the time.
+ *          A dry run is KEPT_OK, and reports all that is refused.
  *  In Swift: `Store.import(_:_:)`. In Python: `settings.import_text(...)`. */
 KEPT_API kept_status kept_import(kept_store *store, const void *text, size_t length,
                                  const kept_transfer_options *options, char **report, kept_error *error);
