@@ -10,6 +10,7 @@ struct JSONMembers {
   /// Opens the object that the whole text is.
   ///
   /// Throws `invalid` if it is none.
+  @inline(never)
   init(_ bytes: UnsafeBufferPointer<UInt8>, from start: Int = 0) throws(StoreError) {
     scanner = JSONScanner(bytes, from: start)
     guard try open() else { throw scanner.invalid("the JSON text must be an object, whose members are keys") }
@@ -21,6 +22,7 @@ struct JSONMembers {
   /// Passes over the next key of the object that was opened last; its value must be passed over next, or opened.
   ///
   /// nil closes the object: the next key is one of the object around it. Behind the outermost nothing may stand.
+  @inline(never)
   mutating func nextKey() throws(StoreError) -> String? {
     guard !keys.isEmpty else { return nil }
     scanner.skipSpace()
@@ -47,6 +49,7 @@ struct JSONMembers {
   mutating func value() throws(StoreError) -> Value { try part().value() }
 
   /// Passes over the value of a key, which is checked as JSON then, but not yet as a value.
+  @inline(never)
   mutating func part() throws(StoreError) -> JSONPart {
     let place = try scanner.scanPart()
     return JSONPart(bytes: UnsafeBufferPointer(rebasing: scanner.bytes[place]), findings: scanner.findings)
@@ -62,6 +65,7 @@ struct JSONMembers {
   }
 
   /// Opens the value of a key if it is an object.
+  @inline(never)
   mutating func open() throws(StoreError) -> Bool {
     scanner.skipSpace()
     guard scanner.next == "{" else { return false }
@@ -100,6 +104,7 @@ struct JSONPart {
   ///
   /// Throws `invalid` or `tooLarge` for one that is JSON, but cannot be stored.
   /// - Parameter isSchema: whether it is a JSON Schema, whose words may begin with a dollar sign.
+  @inline(never)
   func value(isSchema: Bool = false) throws(StoreError) -> Value {
     let tree = try JSONTree(bytes)
     var walk = JSONWalk(findings, isSchema: isSchema)

@@ -44,7 +44,7 @@ extension Store {
   /// The same as bytes of UTF-8.
   package func exportedBytes(_ options: ExportOptions) throws(StoreError) -> [UInt8] {
     var bytes: [UInt8] = []
-    try Export(of: self, options).write(to: &bytes, options.progress) { _ in }
+    try Export(of: self, options).write(to: &bytes, nil)
     return bytes
   }
 
@@ -58,94 +58,89 @@ extension Store {
     let export = try Export(of: self, options)
     try FileDraft.place(at: path) { draft throws(StoreError) in
       var bytes: [UInt8] = []
-      try export.write(to: &bytes, options.progress) { bytes throws(StoreError) in
-        guard bytes.count >= 64 << 10 else { return }
-        try draft.write(bytes)
-        bytes.removeAll(keepingCapacity: true)
-      }
+      try export.write(to: &bytes, draft)
       try draft.write(bytes)
     }
   }
 }
 
 /// What a store holds at one moment, sorted out.
-private struct Export {
-  private let prefix: String
+private final class Export {
+  private let options: ExportOptions
   private let revision: Revision
   private let schemaVersion: UInt32
-  private var values: [(key: KeyName, value: Value)] = []
-  /// nil: they were not asked for.
-  private var declarations: [(key: KeyName, declaration: Declaration)]?
-  /// nil: secrets are among the values.
-  private var omitted: [KeyName]?
-  /// nil: none may be missing.
-  private var unreadable: [KeyName]?
+  private var values: [KeyedEntry] = []
+  private var declarations: [(key: KeyName, declaration: Declaration)] = []
+  private var omitted: [Value] = []
+  private var unreadable: [Value] = []
 
   init(of store: Store, _ options: ExportOptions) throws(StoreError) {
     let (stored, version) = try store.entriesAndVersion(prefix: ExactString(options.prefix))
-    prefix = options.prefix
+    self.options = options
     revision = stored.revision
     schemaVersion = version
-    declarations = options.includesDeclarations ? [] : nil
-    omitted = options.includesSecrets ? nil : []
-    unreadable = options.leavesOutUnreadable ? [] : nil
-    for keyed in stored.entries.inOrder(of: \.key.exact) { take(keyed.key, keyed.entry) }
-    for lost in stored.unreadable.inOrder(of: \.key.exact) { try take(lost) }
-    // They came one list after the other.
-    declarations = declarations?.inOrder(of: \.key.exact)
-    omitted = omitted?.inOrder(of: \.exact)
+    var lost: [KeyName: StoreError] = [:]
+    var entries = stored.entries
+    for entry in stored.unreadable {
+      lost[entry.key] = entry.reason
+      let known = Entry(value: nil, revision: entry.revision, declaration: entry.declaration)
+      entries.append(KeyedEntry(key: entry.key, entry: known))
+    }
+    for keyed in entries.inOrder(of: \.key.exact) { try take(keyed, lost[keyed.key]) }
   }
 
-  private mutating func take(_ key: KeyName, _ entry: Entry) {
-    if let declaration = entry.declaration { declarations?.append((key, declaration)) }
-    guard let value = entry.value else { return }
-    if omitted != nil, entry.declaration?.isSecret == true {
-      omitted?.append(key)
+  private func take(_ keyed: KeyedEntry, _ reason: StoreError?) throws(StoreError) {
+    let declaration = keyed.entry.declaration
+    if options.includesDeclarations, let declaration { declarations.append((keyed.key, declaration)) }
+    guard keyed.entry.value != nil || reason != nil else { return }
+    if !options.includesSecrets, declaration?.isSecret == true {
+      omitted.append(.string(keyed.key.text))
+    } else if let reason {
+      guard options.leavesOutUnreadable else { throw reason }
+      unreadable.append(.string(keyed.key.text))
     } else {
-      values.append((key, value))
+      values.append(keyed)
     }
   }
 
-  private mutating func take(_ lost: UnreadableEntry) throws(StoreError) {
-    if let declaration = lost.declaration { declarations?.append((lost.key, declaration)) }
-    if omitted != nil, lost.declaration?.isSecret == true {
-      omitted?.append(lost.key)
-    } else {
-      guard unreadable != nil else { throw lost.reason }
-      unreadable?.append(lost.key)
-    }
-  }
-
-  /// Writes the text; `relieve` may take away what is written.
-  func write(
-    to bytes: inout [UInt8], _ progress: TransferProgress?, _ relieve: (inout [UInt8]) throws(StoreError) -> Void
-  ) throws(StoreError) {
+  /// Writes the text; what is long goes to the draft already, if there is one.
+  func write(to bytes: inout [UInt8], _ draft: FileDraft?) throws(StoreError) {
     bytes += "{".utf8
-    if let declarations {
-      bytes += "\"declarations\":{".utf8
-      for (index, declared) in declarations.enumerated() {
-        bytes.appendName(declared.key.text, isFirst: index == 0)
-        bytes += declared.declaration.json.utf8
-        try relieve(&bytes)
-      }
-      bytes += "},".utf8
-    }
+    if options.includesDeclarations { try writeDeclarations(to: &bytes, draft) }
     bytes += "\"kept\":\(KeptDocument.version)".utf8
-    bytes.append(omitted, as: "omitted")
-    bytes.appendName("prefix")
-    Value.string(prefix).appendJSON(to: &bytes)
+    if !options.includesSecrets { bytes.append(.array(omitted), as: "omitted") }
+    bytes.append(.string(options.prefix), as: "prefix")
     bytes += ",\"revision\":\(revision)".utf8
     if schemaVersion > 0 { bytes += ",\"schemaVersion\":\(schemaVersion)".utf8 }
-    bytes.append(unreadable, as: "unreadable")
-    bytes += ",\"values\":{".utf8
-    var teller = ProgressTeller(progress, total: values.count)
-    for (index, stored) in values.enumerated() {
-      try teller.tell(index)
-      bytes.appendName(stored.key.text, isFirst: index == 0)
-      stored.value.appendJSON(to: &bytes)
-      try relieve(&bytes)
+    if options.leavesOutUnreadable { bytes.append(.array(unreadable), as: "unreadable") }
+    try writeValues(to: &bytes, draft)
+    bytes += "}".utf8
+  }
+
+  private func writeDeclarations(to bytes: inout [UInt8], _ draft: FileDraft?) throws(StoreError) {
+    bytes += "\"declarations\":{".utf8
+    var isFirst = true
+    for (key, declaration) in declarations {
+      bytes.appendName(key.text, isFirst: isFirst)
+      isFirst = false
+      bytes += declaration.json.utf8
+      try draft?.take(&bytes)
     }
-    bytes += "}}".utf8
+    bytes += "},".utf8
+  }
+
+  private func writeValues(to bytes: inout [UInt8], _ draft: FileDraft?) throws(StoreError) {
+    bytes += ",\"values\":{".utf8
+    var teller = ProgressTeller(options.progress, total: values.count)
+    var done = 0
+    for keyed in values {
+      try teller.tell(done)
+      bytes.appendName(keyed.key.text, isFirst: done == 0)
+      keyed.entry.value?.appendJSON(to: &bytes)
+      try draft?.take(&bytes)
+      done += 1
+    }
+    bytes += "}".utf8
     try teller.finish()
   }
 }
@@ -157,10 +152,9 @@ extension [UInt8] {
     append(UInt8(ascii: ":"))
   }
 
-  fileprivate mutating func append(_ keys: [KeyName]?, as name: String) {
-    guard let keys else { return }
+  fileprivate mutating func append(_ value: Value, as name: String) {
     appendName(name)
-    Value.array(keys.map { .string($0.text) }).appendJSON(to: &self)
+    value.appendJSON(to: &self)
   }
 }
 

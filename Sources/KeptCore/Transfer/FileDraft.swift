@@ -42,6 +42,13 @@ struct FileDraft {
     }
   }
 
+  /// Takes over what has become long enough.
+  func take(_ bytes: inout [UInt8]) throws(StoreError) {
+    guard bytes.count >= 64 << 10 else { return }
+    try write(bytes)
+    bytes.removeAll(keepingCapacity: true)
+  }
+
   func write(_ bytes: [UInt8]) throws(StoreError) {
     var done = 0
     while done < bytes.count {

@@ -1,7 +1,7 @@
 // What an import makes of what is stored: the batch that leads there, the report of it, and all that stands against it.
 
 /// The difference between what a text asks for and what is stored.
-struct ImportPlan {
+final class ImportPlan {
   /// What is to be committed.
   private(set) var batch: Batch
   private(set) var report = ImportReport()
@@ -13,17 +13,19 @@ struct ImportPlan {
   private var present: [KeyName: Entry] = [:]
   private let unreadable: [UnreadableEntry]
   private let secretHere: Set<KeyName>
+  private var refused: Set<ExactString> = []
 
   /// - Parameters:
   ///   - batch: what is filled.
-  ///   - checkUnlocked: throws for a key that must not be changed.
+  ///   - layering: knows which keys are locked.
   init(
     _ incoming: Incoming, over stored: StoredEntries, _ options: ImportOptions, into batch: Batch,
-    _ checkUnlocked: (KeyName) throws(StoreError) -> Void
+    under layering: Layering
   ) {
     self.incoming = incoming
     self.batch = batch
     refusals = incoming.refusals
+    for error in refusals { refused.insert(ExactString(error.key ?? "")) }
     unreadable = stored.unreadable
     present.reserveCapacity(stored.entries.count)
     for keyed in stored.entries { present[keyed.key] = keyed.entry }
@@ -31,14 +33,17 @@ struct ImportPlan {
       present[known.key] = Entry(value: nil, revision: 0, declaration: known.declaration)
     }
     // Also where the declarations are not wanted: what is a secret elsewhere is none to be shown here.
-    secretHere = Set((incoming.declarations ?? []).filter(\.declaration.isSecret).map(\.key))
+    var secrets: Set<KeyName> = []
+    for (key, declaration) in incoming.declarations ?? [] where declaration.isSecret { secrets.insert(key) }
+    secretHere = secrets
     report.notCarried = incoming.notCarried
     report.revision = stored.revision
     if options.includesDeclarations { wishForDeclarations(replacing: options.replaces) }
     wishForValues(replacing: options.replaces)
-    judge(at: stored.revision + 1, checkUnlocked)
-    refusals = refusals.inOrder { ExactString($0.key ?? "") }
-    report.refused = refusals.map { ImportReport.Refusal(key: $0.key ?? "", reason: $0.message) }
+    judge(at: stored.revision + 1, layering)
+    for error in refusals {
+      report.refused.append(ImportReport.Refusal(key: error.key ?? "", reason: error.message))
+    }
   }
 
   /// Why nothing may be changed; nil: it may.
@@ -50,7 +55,7 @@ struct ImportPlan {
 
   // MARK: - What is asked for
 
-  private mutating func wishForDeclarations(replacing: Bool) {
+  private func wishForDeclarations(replacing: Bool) {
     guard let declarations = incoming.declarations else { return }
     if replacing {
       // Another type takes the place of the present one; and of those that are not named none stays.
@@ -59,14 +64,17 @@ struct ImportPlan {
     for (key, declaration) in declarations { wish.declare(key, declaration) }
   }
 
-  private mutating func wishForValues(replacing: Bool) {
+  private func wishForValues(replacing: Bool) {
     for setting in incoming.settings { wish.edit(setting.key, .set(value(of: setting.content, for: setting.key))) }
     guard replacing else { return }
-    let refused = Set(refusals.compactMap(\.key).map { ExactString($0) })
-    let stored = present.filter { $0.value.value != nil }.map(\.key) + unreadable.map(\.key)
-    for key in stored where wish.edits[key] == nil && !isWithheld(key) && !refused.contains(key.exact) {
-      wish.edit(key, .remove)
-    }
+    for (key, entry) in present where entry.value != nil { wishAway(key) }
+    for lost in unreadable { wishAway(lost.key) }
+  }
+
+  private func wishAway(_ key: KeyName) {
+    // The text has something for a key that was refused.
+    guard wish.edits[key] == nil, !isWithheld(key), !refused.contains(key.exact) else { return }
+    wish.edit(key, .remove)
   }
 
   /// A text says what it is once its key's type is known.
@@ -87,8 +95,9 @@ struct ImportPlan {
 
   // MARK: - What comes of it
 
-  private mutating func judge(at revision: Revision, _ checkUnlocked: (KeyName) throws(StoreError) -> Void) {
-    let isUnreadable = Set(unreadable.map(\.key))
+  private func judge(at revision: Revision, _ layering: Layering) {
+    var isUnreadable: Set<KeyName> = []
+    for lost in unreadable { isUnreadable.insert(lost.key) }
     for key in wish.keys {
       do throws(StoreError) {
         var change = try wish.change(of: key, from: present[key], at: revision)
@@ -99,7 +108,7 @@ struct ImportPlan {
           report.unchanged += wish.edits[key] == nil ? 0 : 1
           continue
         }
-        if change.isOfValue { try checkUnlocked(key) }
+        if change.isOfValue { try layering.checkUnlocked(key) }
         take(change)
       } catch {
         refusals.append(error.about(key.text))
@@ -107,7 +116,7 @@ struct ImportPlan {
     }
   }
 
-  private mutating func take(_ change: StoredChange) {
+  private func take(_ change: StoredChange) {
     let key = change.key
     if change.new.declaration != change.old?.declaration, let wished = wish.declarations[key] {
       if wish.undeclared.contains(key) { batch.declare(key, nil) }
@@ -136,5 +145,5 @@ struct ImportPlan {
   var declares: Bool { !batch.declarations.isEmpty }
 
   /// Tells the revision that the store has afterwards.
-  mutating func committed(_ revision: Revision) { report.revision = revision }
+  func committed(_ revision: Revision) { report.revision = revision }
 }

@@ -1,7 +1,7 @@
 // What an import has changed, or would change.
 
 /// What an import has done; of a dry run, what it would do.
-public struct ImportReport: Sendable, Hashable {
+public struct ImportReport: Sendable {
   /// The store's revision after it; of a dry run, the one that it was compared with.
   public internal(set) var revision: Revision = 0
   /// The keys with another value than before, in the order of their bytes.
@@ -18,7 +18,7 @@ public struct ImportReport: Sendable, Hashable {
   public internal(set) var notCarried: [NotCarried] = []
 
   /// A key with another value.
-  public struct Change: Sendable, Hashable {
+  public struct Change: Sendable {
     public let key: String
     /// nil: there was none that could be read, or it is a secret.
     public let old: Value?
@@ -28,7 +28,7 @@ public struct ImportReport: Sendable, Hashable {
   }
 
   /// A key that cannot be stored.
-  public struct Refusal: Sendable, Hashable {
+  public struct Refusal: Sendable {
     public let key: String
     public let reason: String
   }

@@ -86,7 +86,7 @@ extension Store {
     var teller = ProgressTeller(options.progress, total: bytes.count)
     var attempt = 0
     while true {
-      var plan = try plan(incoming, options)
+      let plan = try plan(incoming, options)
       if attempt == 0 { try teller.finish() }
       if options.isDryRun { return plan.report }
       if let refusal = plan.refusal { throw refusal }
@@ -121,9 +121,7 @@ extension Store {
     var batch = newBatch()
     batch.conditions = [.unchangedPrefix(incoming.scope, after: stored.revision)]
     try carry(incoming.schemaVersion, into: &batch, at: stored.revision)
-    let plan = ImportPlan(incoming, over: stored, options, into: batch) { key throws(StoreError) in
-      try layering.checkUnlocked(key)
-    }
+    let plan = ImportPlan(incoming, over: stored, options, into: batch, under: layering)
     if plan.declares, try !storage().abilities.contains(.declarations) {
       throw StoreError(.unsupported, "this storage keeps no declarations; import without them")
     }

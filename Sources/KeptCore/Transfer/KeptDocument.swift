@@ -3,10 +3,10 @@
 // What is wrong with the text as such ends the reading; what is wrong with one key is a refusal, and all are found.
 
 /// What a text asks to be stored.
-struct Incoming {
+final class Incoming {
   /// Only keys that begin with it are meant.
   var scope: ExactString
-  var settings: [(key: KeyName, content: ForeignText.Content)] = []
+  var settings: [ForeignText.Entry] = []
   /// nil: the text says nothing of declarations.
   var declarations: [(key: KeyName, declaration: Declaration)]?
   /// Keys that stood where the text comes from, without their values: they are left as they are.
@@ -24,20 +24,20 @@ struct Incoming {
   /// What another program's text says.
   init(_ text: ForeignText, scope: ExactString) {
     self.scope = scope
-    settings = text.entries.map { ($0.key, $0.content) }
+    settings = text.entries
     notCarried = text.notCarried
   }
 }
 
 /// The reader of an export.
-struct KeptDocument {
+final class KeptDocument {
   /// The version of the format.
   static let version: Int64 = 1
 
   private var members: JSONMembers
   private var teller: ProgressTeller
   private let wanted: ExactString
-  private var found: Incoming
+  private let found: Incoming
   private var prefix: ExactString = ""
   private var hasValues = false
 
@@ -49,11 +49,18 @@ struct KeptDocument {
     _ bytes: UnsafeBufferPointer<UInt8>, prefix: String, _ progress: TransferProgress?
   ) throws(StoreError) -> Incoming {
     try checkVersion(of: bytes)
-    var document = KeptDocument(
-      members: try JSONMembers(bytes), teller: ProgressTeller(progress, total: bytes.count),
-      wanted: ExactString(prefix), found: Incoming(scope: ExactString(prefix)))
+    let document = try KeptDocument(bytes, prefix: ExactString(prefix), ProgressTeller(progress, total: bytes.count))
     while let name = try document.members.nextKey() { try document.readMember(name) }
     return try document.settled()
+  }
+
+  private init(
+    _ bytes: UnsafeBufferPointer<UInt8>, prefix: ExactString, _ teller: ProgressTeller
+  ) throws(StoreError) {
+    members = try JSONMembers(bytes)
+    self.teller = teller
+    wanted = prefix
+    found = Incoming(scope: prefix)
   }
 
   /// First of all: what else stands in a text of a later version nobody can know.
@@ -78,7 +85,7 @@ struct KeptDocument {
       .invalid, offset: 0, "the text is no export of Kept: it has no member \"kept\"; say which other format it has")
   }
 
-  private mutating func readMember(_ name: String) throws(StoreError) {
+  private func readMember(_ name: String) throws(StoreError) {
     let offset = members.position
     switch name {
     case "kept": try members.pass()
@@ -108,7 +115,7 @@ struct KeptDocument {
     }
   }
 
-  private mutating func readValues() throws(StoreError) {
+  private func readValues() throws(StoreError) {
     try openObject("values")
     hasValues = true
     while let name = try members.nextKey() {
@@ -117,14 +124,14 @@ struct KeptDocument {
       guard let key = key(name) else { continue }
       do throws(StoreError) {
         let value = try part.value()
-        found.settings.append((key, .value(try value.checkedForStore())))
+        found.settings.append(ForeignText.Entry(key: key, content: .value(try value.checkedForStore()), place: name))
       } catch {
         found.refusals.append(error.about(name))
       }
     }
   }
 
-  private mutating func readDeclarations() throws(StoreError) {
+  private func readDeclarations() throws(StoreError) {
     try openObject("declarations")
     var declarations: [(key: KeyName, declaration: Declaration)] = []
     while let name = try members.nextKey() {
@@ -140,14 +147,14 @@ struct KeptDocument {
     found.declarations = declarations
   }
 
-  private mutating func openObject(_ name: String) throws(StoreError) {
+  private func openObject(_ name: String) throws(StoreError) {
     guard try members.open() else {
       throw StoreError(.invalid, offset: members.position, "\"\(name)\" takes an object of keys")
     }
   }
 
   /// A key that is wanted; nil for any other, and for one that is none, which is refused.
-  private mutating func key(_ name: String) -> KeyName? {
+  private func key(_ name: String) -> KeyName? {
     guard ExactString(name).hasPrefix(wanted) else { return nil }
     do throws(StoreError) { return try KeyName(name) } catch {
       found.refusals.append(error.about(name))
@@ -155,7 +162,7 @@ struct KeptDocument {
     }
   }
 
-  private mutating func keys(of name: String) throws(StoreError) -> [KeyName] {
+  private func keys(of name: String) throws(StoreError) -> [KeyName] {
     let offset = members.position
     guard let elements = try members.value().asArray else {
       throw StoreError(.invalid, offset: offset, "\"\(name)\" takes an array of keys")
@@ -175,21 +182,23 @@ struct KeptDocument {
     guard hasValues else {
       throw StoreError(.invalid, offset: 0, "the export has no member \"values\"; take another copy")
     }
-    let keys = found.settings.map(\.key) + (found.declarations ?? []).map(\.key)
-    if let stranger = keys.first(where: { !$0.exact.hasPrefix(prefix) }) {
-      throw StoreError(
-        .invalid, key: stranger.text, "does not begin with \"\(Excerpt.of(prefix.text))\", as the export says of all")
-    }
-    var settled = found
+    for setting in found.settings { try checkPrefix(of: setting.key) }
+    for declared in found.declarations ?? [] { try checkPrefix(of: declared.key) }
     // What the export was not made of, it says nothing about.
     if prefix.hasPrefix(wanted) {
-      settled.scope = prefix
+      found.scope = prefix
     } else if !wanted.hasPrefix(prefix) {
       throw StoreError(
         .invalid,
         "the export is of keys that begin with \"\(Excerpt.of(prefix.text))\", and none of them begins with "
           + "\"\(Excerpt.of(wanted.text))\"; give another prefix")
     }
-    return settled
+    return found
+  }
+
+  private func checkPrefix(of key: KeyName) throws(StoreError) {
+    guard !key.exact.hasPrefix(prefix) else { return }
+    throw StoreError(
+      .invalid, key: key.text, "does not begin with \"\(Excerpt.of(prefix.text))\", as the export says of all")
   }
 }

@@ -17,6 +17,7 @@ struct ProgressTeller {
     self.total = total
   }
 
+  @inline(never)
   mutating func tell(_ done: Int) throws(StoreError) {
     guard let hears, done >= next else { return }
     next = done + max(1, total / 100)
