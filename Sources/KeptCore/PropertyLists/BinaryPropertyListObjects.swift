@@ -31,7 +31,7 @@ extension BinaryPropertyList {
     case 0xA: return try array(count, at: start)
     case 0xB, 0xC:
       var object = try array(count, at: start)
-      object.found.losses.insert(.set)
+      object.found.losses.set = true
       return object
     case 0xD: return try dictionary(count, at: start)
     default:
@@ -69,7 +69,7 @@ extension BinaryPropertyList {
     }
     depth -= 1
     let dictionary = ValueDictionary(members)
-    if dictionary.count < count { object.found.losses.insert(.repeatedKey) }
+    if dictionary.count < count { object.found.losses.repeatedKey = true }
     object.close(.dictionary(dictionary))
     return object
   }
@@ -86,7 +86,7 @@ extension BinaryPropertyList.Object {
     // Each is at most a little over the limit: see close.
     container.weight += weight
     container.height = max(container.height, height)
-    container.found.losses.formUnion(found.losses)
+    container.found.losses.add(found.losses)
     container.found.obstacle = container.found.obstacle ?? found.obstacle
     return found.value
   }

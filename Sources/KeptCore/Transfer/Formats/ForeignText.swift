@@ -18,7 +18,7 @@ package struct ForeignText: Sendable {
     package let place: String
   }
 
-  package enum Content: Sendable, Hashable {
+  package enum Content: Sendable {
     /// In the form that a store keeps.
     case value(Value)
     /// Text whose type a declaration can tell, as in a layer of text; otherwise it is a string.
@@ -64,27 +64,23 @@ public struct NotCarried: Hashable, Sendable {
 extension ForeignText {
   /// Takes a value over under a name, or reports why it cannot be.
   mutating func carry(_ name: String, _ value: Value, at place: String? = nil) {
+    take(name, value, isText: false, at: place ?? name)
+  }
+
+  /// Takes a text over whose type a declaration may tell.
+  mutating func carry(_ name: String, text: String, at place: String) {
+    take(name, .string(text), isText: true, at: place)
+  }
+
+  private mutating func take(_ name: String, _ value: Value, isText: Bool, at place: String) {
     do throws(StoreError) {
-      if value == .null {
+      if case .null = value {
         throw StoreError(.invalid, "it has no value, which is how Kept says that there is no setting")
       }
-      let entry = Entry(
-        key: try key(of: name), content: .value(try value.checkedForStore()), place: Self.shortened(place ?? name))
-      entries.append(entry)
-    } catch {
-      leaveOut(place ?? name, error.message)
-    }
-  }
-
-  /// Takes a text over under a key whose type a declaration may tell.
-  mutating func carry(_ key: KeyName, text: String, at place: String) {
-    entries.append(Entry(key: key, content: .text(TextValue(text)), place: place))
-  }
-
-  mutating func carry(_ name: String, text: String, at place: String) {
-    do throws(StoreError) {
-      _ = try Value.string(text).checkedForStore()
-      carry(try key(of: name), text: text, at: place)
+      let key = try key(of: name)
+      let stored = try value.checkedForStore()
+      let content = isText ? Content.text(TextValue(stored.asString ?? "")) : .value(stored)
+      entries.append(Entry(key: key, content: content, place: Self.shortened(place)))
     } catch {
       leaveOut(place, error.message)
     }
@@ -94,7 +90,9 @@ extension ForeignText {
   mutating func carry(_ name: String, _ found: ForeignValue, at place: String? = nil) {
     if let obstacle = found.obstacle { return leaveOut(place ?? name, obstacle) }
     carry(name, found.value, at: place)
-    for loss in found.losses.sentences { leaveOut(place ?? name, loss) }
+    if found.losses.tuple { leaveOut(place ?? name, "a tuple is carried as an array") }
+    if found.losses.set { leaveOut(place ?? name, "a set is carried as an array") }
+    if found.losses.repeatedKey { leaveOut(place ?? name, ForeignValue.Losses.repeatedKeySentence) }
   }
 
   private func key(of name: String) throws(StoreError) -> KeyName {

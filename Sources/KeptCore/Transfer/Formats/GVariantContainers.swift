@@ -92,7 +92,7 @@ extension GVariantReader {
 
   private mutating func dictionary(_ pairs: [(ExactString, Value)]) -> Value {
     let dictionary = ValueDictionary(pairs)
-    if dictionary.count < pairs.count { found.losses.insert(.repeatedKey) }
+    if dictionary.count < pairs.count { found.losses.repeatedKey = true }
     return .dictionary(dictionary)
   }
 }
@@ -123,7 +123,7 @@ extension GVariantReader {
     guard expected == nil || expected?.count == values.count else {
       throw invalid(at: start, "the tuple here must have the type \(type.text)")
     }
-    found.losses.insert(.tuple)
+    found.losses.tuple = true
     return Typed(value: .array(values), type: .tuple(of: types))
   }
 }

@@ -29,7 +29,7 @@ struct GVariantReader: TextCursor {
     found.value = try value(as: .unknown).value
     skipSpace()
     guard isAtEnd else { throw invalid("the text goes on behind its value; remove the rest") }
-    if looseEntries > 0 { found.losses.insert(.tuple) }
+    if looseEntries > 0 { found.losses.tuple = true }
     return found
   }
 
@@ -83,10 +83,10 @@ extension GVariantReader {
   }
 
   /// Throws unless the type that is wanted begins with one of some characters, or is not known.
-  func expect(_ type: GVariantType, among kinds: String) throws(StoreError) {
-    guard type.first == "*" || kinds.unicodeScalars.contains(type.first) else {
-      throw invalid("the value here must have the type \(type.text)")
-    }
+  func expect(_ type: GVariantType, among kinds: StaticString) throws(StoreError) {
+    if type.first == "*" { return }
+    for index in 0..<kinds.utf8CodeUnitCount where Unicode.Scalar(kinds.utf8Start[index]) == type.first { return }
+    throw invalid("the value here must have the type \(type.text)")
   }
 
   mutating func expect(_ mark: Unicode.Scalar, behind what: String) throws(StoreError) {

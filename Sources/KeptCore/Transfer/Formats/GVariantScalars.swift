@@ -99,7 +99,8 @@ extension GVariantReader {
       return Typed(value: content.value, type: .maybe(content.type))
     default:
       guard let code = Self.code(ofTypeNamed: word) else { return try number(word, type, at: start) }
-      if type.first != "#" || !Self.isNumeric(code) { try expect(type, among: String(code)) }
+      // What is a number so far may be one of this type.
+      if type.first != code, type.first != "#" || !Self.isNumeric(code) { try expect(type, among: "") }
       return try value(as: .basic(code))
     }
   }
@@ -146,12 +147,13 @@ extension GVariantReader {
 
 extension GVariantReader {
   private mutating func number(_ word: String, _ type: GVariantType, at start: Int) throws(StoreError) -> Typed {
-    if type.first == "d" || Self.isDouble(word) {
-      guard let value = NumberText.double(word) ?? Self.integer(word)?.asDouble else { throw noNumber(at: start) }
+    let digits = Array(word.utf8)
+    if type.first == "d" || Self.isDouble(digits) {
+      guard let value = NumberText.double(word) ?? Self.integer(digits)?.asDouble else { throw noNumber(at: start) }
       try expect(type, among: "d#")
       return Typed(value: .double(value), type: .basic("d"))
     }
-    guard let number = Self.integer(word) else { throw noNumber(at: start) }
+    guard let number = Self.integer(digits) else { throw noNumber(at: start) }
     try expect(type, among: "ynqiuxth#")
     guard Self.fits(number, type.first) else {
       throw invalid(at: start, "an integer is out of the range of its type \(type.text)")
@@ -166,54 +168,63 @@ extension GVariantReader {
       "a value of GVariant must stand here: a number of 64 bits, a word such as true, text in quotes, or a container")
   }
 
-  private static func isDouble(_ word: String) -> Bool {
-    guard !isHexadecimal(word) else { return false }
-    // Of words these are inf, nan and infinity; others are no number anyway.
-    return word.utf8.contains {
-      $0 == UInt8(ascii: ".") || $0 | 0x20 == UInt8(ascii: "e") || $0 | 0x20 == UInt8(ascii: "n")
+  /// Of words these are inf, nan and infinity; others are no number anyway.
+  private static func isDouble(_ word: [UInt8]) -> Bool {
+    if isHexadecimal(word) { return false }
+    for byte in word
+    where byte == UInt8(ascii: ".") || byte | 0x20 == UInt8(ascii: "e") || byte | 0x20 == UInt8(ascii: "n") {
+      return true
     }
+    return false
   }
 
-  private static func isHexadecimal(_ word: String) -> Bool {
-    let digits = word.utf8.drop { $0 == UInt8(ascii: "+") || $0 == UInt8(ascii: "-") }
-    return digits.first == UInt8(ascii: "0") && digits.dropFirst().first.map { $0 | 0x20 } == UInt8(ascii: "x")
+  private static func hasSign(_ word: [UInt8]) -> Bool {
+    word.first == UInt8(ascii: "-") || word.first == UInt8(ascii: "+")
+  }
+
+  private static func isHexadecimal(_ word: [UInt8]) -> Bool {
+    let start = hasSign(word) ? 1 : 0
+    return word.count > start + 1 && word[start] == UInt8(ascii: "0") && word[start + 1] | 0x20 == UInt8(ascii: "x")
   }
 
   /// Decimal, hexadecimal behind 0x, octal behind 0.
-  private static func integer(_ word: String) -> Value? {
-    var digits = word.utf8[...]
-    let isNegative = digits.first == UInt8(ascii: "-")
-    if isNegative || digits.first == UInt8(ascii: "+") { digits.removeFirst() }
+  private static func integer(_ word: [UInt8]) -> Value? {
+    let isNegative = word.first == UInt8(ascii: "-")
+    var place = hasSign(word) ? 1 : 0
     var base: UInt64 = 10
     if isHexadecimal(word) {
       base = 16
-      digits = digits.dropFirst(2)
-    } else if digits.count > 1, digits.first == UInt8(ascii: "0") {
+      place += 2
+    } else if place + 1 < word.count, word[place] == UInt8(ascii: "0") {
       base = 8
     }
+    guard place < word.count else { return nil }
     var magnitude: UInt64 = 0
-    guard !digits.isEmpty else { return nil }
-    for byte in digits {
-      guard let digit = byte.hexadecimalDigit.map({ UInt64($0) }), digit < base else { return nil }
+    while place < word.count {
+      guard let digit = word[place].hexadecimalDigit, digit < base else { return nil }
       let (high, overflow) = magnitude.multipliedReportingOverflow(by: base)
-      let (sum, carry) = high.addingReportingOverflow(digit)
+      let (sum, carry) = high.addingReportingOverflow(UInt64(digit))
       if overflow || carry { return nil }
       magnitude = sum
+      place += 1
     }
-    if !isNegative { return Int64(exactly: magnitude).map { .int($0) } ?? .uint(magnitude) }
+    if !isNegative { return magnitude > Int64.max ? .uint(magnitude) : .int(Int64(magnitude)) }
     return magnitude <= Int64.min.magnitude ? .int(Int64(truncatingIfNeeded: 0 &- magnitude)) : nil
   }
 
   private static func fits(_ number: Value, _ code: Unicode.Scalar) -> Bool {
+    let range: ClosedRange<Int64>
     switch code {
-    case "y": number.asInt64.map { 0...0xFF ~= $0 } ?? false
-    case "n": number.asInt64.map { -0x8000...0x7FFF ~= $0 } ?? false
-    case "q": number.asInt64.map { 0...0xFFFF ~= $0 } ?? false
-    case "i", "h": number.asInt64.map { -0x8000_0000...0x7FFF_FFFF ~= $0 } ?? false
-    case "u": number.asInt64.map { 0...0xFFFF_FFFF ~= $0 } ?? false
-    case "x": number.asInt64 != nil
-    case "t": number.asUInt64 != nil
-    default: true
+    case "y": range = 0...0xFF
+    case "n": range = -0x8000...0x7FFF
+    case "q": range = 0...0xFFFF
+    case "i", "h": range = -0x8000_0000...0x7FFF_FFFF
+    case "u": range = 0...0xFFFF_FFFF
+    case "x": range = Int64.min...Int64.max
+    case "t": return number.asUInt64 != nil
+    default: return true
     }
+    guard let number = number.asInt64 else { return false }
+    return range.contains(number)
   }
 }

@@ -1,7 +1,7 @@
 // The types of GVariant, as the characters that D-Bus writes them with, and what a reader knows of one so far.
 
 /// A type: `i`, `as`, `a{sv}`, `(ii)`; with two marks of our own for what is not known yet.
-struct GVariantType: Hashable {
+struct GVariantType {
   /// As long as D-Bus allows.
   static let longest = 255
 

@@ -107,35 +107,36 @@ extension INIFile {
   /// The text between quotes; other text as it is.
   static func unquoted(_ text: String) -> String {
     let bytes = Array(text.utf8)
-    guard bytes.count >= 2, let quote = bytes.first, quote == bytes.last else { return text }
-    let inside = bytes[1..<bytes.count - 1]
-    switch Unicode.Scalar(quote) {
-    case "'": return inside.contains(quote) ? text : String(decoding: inside, as: UTF8.self)
-    case "\"": return unescaped(inside).map { String(decoding: $0, as: UTF8.self) } ?? text
-    default: return text
+    guard bytes.count >= 2, bytes[0] == bytes[bytes.count - 1] else { return text }
+    let isDouble = bytes[0] == UInt8(ascii: "\"")
+    guard isDouble || bytes[0] == UInt8(ascii: "'"), let inside = inside(bytes, hasEscapes: isDouble) else {
+      return text
     }
+    return String(decoding: inside, as: UTF8.self)
   }
 
-  /// nil where a quote stands inside, so that the outer ones are not a pair.
-  private static func unescaped(_ inside: ArraySlice<UInt8>) -> [UInt8]? {
+  /// What stands between the first and the last byte; nil where their like stands there, so that they are no pair.
+  private static func inside(_ bytes: [UInt8], hasEscapes: Bool) -> [UInt8]? {
     var result: [UInt8] = []
-    var place = inside.startIndex
-    while place < inside.endIndex {
-      let byte = inside[place]
-      if byte == UInt8(ascii: "\"") { return nil }
+    var place = 1
+    while place < bytes.count - 1 {
+      let byte = bytes[place]
+      if byte == bytes[0] { return nil }
       place += 1
-      guard byte == UInt8(ascii: "\\") else {
+      guard hasEscapes, byte == UInt8(ascii: "\\") else {
         result.append(byte)
         continue
       }
-      guard place < inside.endIndex else { return nil }
-      switch Unicode.Scalar(inside[place]) {
+      guard place < bytes.count - 1 else { return nil }
+      switch Unicode.Scalar(bytes[place]) {
       case "n": result.append(0x0A)
       case "r": result.append(0x0D)
       case "t": result.append(0x09)
-      case "\"", "\\": result.append(inside[place])
+      case "\"", "\\": result.append(bytes[place])
       // What is no escape stays as it is, with its backslash: "C:\Users".
-      default: result += [byte, inside[place]]
+      default:
+        result.append(byte)
+        result.append(bytes[place])
       }
       place += 1
     }
@@ -144,8 +145,11 @@ extension INIFile {
 
   /// Whether a text is `@Word(…)`.
   static func isOfQt(_ text: String) -> Bool {
-    guard text.utf8.first == UInt8(ascii: "@"), text.utf8.last == UInt8(ascii: ")") else { return false }
-    let word = text.utf8.dropFirst().prefix { 0x41...0x5A ~= $0 || 0x61...0x7A ~= $0 }
-    return !word.isEmpty && text.utf8.dropFirst(word.count + 1).first == UInt8(ascii: "(")
+    guard text.utf8.first == UInt8(ascii: "@") else { return false }
+    let bytes = Array(text.utf8)
+    var place = 1
+    while place < bytes.count, UInt8(ascii: "a")...UInt8(ascii: "z") ~= bytes[place] | 0x20 { place += 1 }
+    return place > 1 && place < bytes.count && bytes[place] == UInt8(ascii: "(")
+      && bytes[bytes.count - 1] == UInt8(ascii: ")")
   }
 }

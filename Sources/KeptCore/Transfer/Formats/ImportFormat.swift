@@ -3,7 +3,7 @@
 /// The format of a text that is imported.
 ///
 /// The raw values are the `KEPT_FORMAT_…` of the C header.
-public enum ImportFormat: UInt32, Hashable, Sendable, CaseIterable {
+public enum ImportFormat: UInt32, Hashable, Sendable {
   /// What Kept exports.
   case kept
   /// A JSON object whose members are keys.
