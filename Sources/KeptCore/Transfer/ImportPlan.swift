@@ -5,7 +5,7 @@ final class ImportPlan {
   /// What is to be committed.
   private(set) var batch: Batch
   private(set) var report = ImportReport()
-  private var refusals: [StoreError]
+  private var refusals: [StoreError] = []
   // All that is asked for, also what is so already.
   private var wish = Batch()
 
@@ -18,14 +18,13 @@ final class ImportPlan {
   /// - Parameters:
   ///   - batch: what is filled.
   ///   - layering: knows which keys are locked.
+  @_optimize(size)
   init(
     _ incoming: Incoming, over stored: StoredEntries, _ options: ImportOptions, into batch: Batch,
     under layering: Layering
   ) {
     self.incoming = incoming
     self.batch = batch
-    refusals = incoming.refusals
-    for error in refusals { refused.insert(ExactString(error.key ?? "")) }
     unreadable = stored.unreadable
     present.reserveCapacity(stored.entries.count)
     for keyed in stored.entries { present[keyed.key] = keyed.entry }
@@ -38,12 +37,10 @@ final class ImportPlan {
     secretHere = secrets
     report.notCarried = incoming.notCarried
     report.revision = stored.revision
+    for error in incoming.refusals { refuse(error) }
     if options.includesDeclarations { wishForDeclarations(replacing: options.replaces) }
     wishForValues(replacing: options.replaces)
     judge(at: stored.revision + 1, layering)
-    for error in refusals {
-      report.refused.append(ImportReport.Refusal(key: error.key ?? "", reason: error.message))
-    }
   }
 
   /// Why nothing may be changed; nil: it may.
@@ -53,8 +50,16 @@ final class ImportPlan {
     return first.said { "\($0) (\(count) refused, and nothing was imported)" }
   }
 
+  private func refuse(_ error: StoreError) {
+    refusals.append(error)
+    let key = error.key ?? ""
+    refused.insert(ExactString(key))
+    report.refused.append(ImportReport.Refusal(key: key, reason: error.message))
+  }
+
   // MARK: - What is asked for
 
+  @_optimize(size)
   private func wishForDeclarations(replacing: Bool) {
     guard let declarations = incoming.declarations else { return }
     if replacing {
@@ -64,13 +69,21 @@ final class ImportPlan {
     for (key, declaration) in declarations { wish.declare(key, declaration) }
   }
 
+  @_optimize(size)
   private func wishForValues(replacing: Bool) {
-    for setting in incoming.settings { wish.edit(setting.key, .set(value(of: setting.content, for: setting.key))) }
+    for setting in incoming.settings {
+      do throws(StoreError) {
+        wish.edit(setting.key, .set(try value(of: setting.content, for: setting.key)))
+      } catch {
+        refuse(error.about(setting.key.text))
+      }
+    }
     guard replacing else { return }
     for (key, entry) in present where entry.value != nil { wishAway(key) }
     for lost in unreadable { wishAway(lost.key) }
   }
 
+  @inline(never)
   private func wishAway(_ key: KeyName) {
     // The text has something for a key that was refused.
     guard wish.edits[key] == nil, !isWithheld(key), !refused.contains(key.exact) else { return }
@@ -78,16 +91,19 @@ final class ImportPlan {
   }
 
   /// A text says what it is once its key's type is known.
-  private func value(of content: ForeignText.Content, for key: KeyName) -> Value {
+  @inline(never)
+  private func value(of content: ForeignText.Content, for key: KeyName) throws(StoreError) -> Value {
     switch content {
     case .value(let value): return value
     case .text(let text):
       let declared = wish.declarations[key] ?? present[key]?.declaration
-      return declared.flatMap { text.value(as: $0.type) } ?? .string(text.text)
+      let value = declared.flatMap { text.value(as: $0.type) } ?? .string(text.text)
+      return try value.checkedForStore()
     }
   }
 
   /// Whether the text does not know what the key has.
+  @inline(never)
   private func isWithheld(_ key: KeyName) -> Bool {
     if incoming.withheld.contains(key) { return true }
     return incoming.isWithoutSecrets && present[key]?.declaration?.isSecret == true
@@ -95,14 +111,17 @@ final class ImportPlan {
 
   // MARK: - What comes of it
 
+  @_optimize(size)
   private func judge(at revision: Revision, _ layering: Layering) {
     var isUnreadable: Set<KeyName> = []
     for lost in unreadable { isUnreadable.insert(lost.key) }
     for key in wish.keys {
       do throws(StoreError) {
         var change = try wish.change(of: key, from: present[key], at: revision)
-        if change == nil, isUnreadable.contains(key), wish.edits[key] == .remove {
-          change = StoredChange(key: key, old: present[key], new: Entry(value: nil, revision: revision))
+        if isUnreadable.contains(key), wish.edits[key] == .remove {
+          // The rules cannot know that there is something to remove.
+          let new = Entry(value: nil, revision: revision, declaration: (change?.new ?? present[key])?.declaration)
+          change = StoredChange(key: key, old: present[key], new: new)
         }
         guard let change else {
           report.unchanged += wish.edits[key] == nil ? 0 : 1
@@ -111,11 +130,12 @@ final class ImportPlan {
         if change.isOfValue { try layering.checkUnlocked(key) }
         take(change)
       } catch {
-        refusals.append(error.about(key.text))
+        refuse(error.about(key.text))
       }
     }
   }
 
+  @inline(never)
   private func take(_ change: StoredChange) {
     let key = change.key
     if change.new.declaration != change.old?.declaration, let wished = wish.declarations[key] {

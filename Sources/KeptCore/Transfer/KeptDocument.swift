@@ -64,6 +64,7 @@ final class KeptDocument {
   }
 
   /// First of all: what else stands in a text of a later version nobody can know.
+  @_optimize(size)
   private static func checkVersion(of bytes: UnsafeBufferPointer<UInt8>) throws(StoreError) {
     var members = try JSONMembers(bytes)
     while let name = try members.nextKey() {
@@ -85,6 +86,7 @@ final class KeptDocument {
       .invalid, offset: 0, "the text is no export of Kept: it has no member \"kept\"; say which other format it has")
   }
 
+  @_optimize(size)
   private func readMember(_ name: String) throws(StoreError) {
     let offset = members.position
     switch name {
@@ -115,6 +117,7 @@ final class KeptDocument {
     }
   }
 
+  @_optimize(size)
   private func readValues() throws(StoreError) {
     try openObject("values")
     hasValues = true
@@ -131,6 +134,7 @@ final class KeptDocument {
     }
   }
 
+  @_optimize(size)
   private func readDeclarations() throws(StoreError) {
     try openObject("declarations")
     var declarations: [(key: KeyName, declaration: Declaration)] = []
@@ -147,6 +151,7 @@ final class KeptDocument {
     found.declarations = declarations
   }
 
+  @inline(never)
   private func openObject(_ name: String) throws(StoreError) {
     guard try members.open() else {
       throw StoreError(.invalid, offset: members.position, "\"\(name)\" takes an object of keys")
@@ -154,6 +159,7 @@ final class KeptDocument {
   }
 
   /// A key that is wanted; nil for any other, and for one that is none, which is refused.
+  @inline(never)
   private func key(_ name: String) -> KeyName? {
     guard ExactString(name).hasPrefix(wanted) else { return nil }
     do throws(StoreError) { return try KeyName(name) } catch {
@@ -162,6 +168,7 @@ final class KeptDocument {
     }
   }
 
+  @_optimize(size)
   private func keys(of name: String) throws(StoreError) -> [KeyName] {
     let offset = members.position
     guard let elements = try members.value().asArray else {
@@ -178,6 +185,7 @@ final class KeptDocument {
   }
 
   /// What was found, once it is known to be whole.
+  @_optimize(size)
   private func settled() throws(StoreError) -> Incoming {
     guard hasValues else {
       throw StoreError(.invalid, offset: 0, "the export has no member \"values\"; take another copy")
@@ -196,6 +204,7 @@ final class KeptDocument {
     return found
   }
 
+  @inline(never)
   private func checkPrefix(of key: KeyName) throws(StoreError) {
     guard !key.exact.hasPrefix(prefix) else { return }
     throw StoreError(

@@ -137,6 +137,24 @@ import Testing
     #expect(text.hasSuffix(#""unreadable":["c"],"values":{"a":1}}"#))
   }
 
+  @Test func `removes what cannot be read also where it declares the key`() throws {
+    let storage = try StorageUnderTest.local.open(in: folder)
+    try storage.commit(key("a"), .set("x"))
+    try StorageUnderTest.local.spoil(["a"], in: folder)
+    let store = Store(storage: storage)
+    let declaring = text("{}", #","declarations":{"a":{"type":"integer"}}"#)
+    let report = try store.import(declaring, ImportOptions(replaces: true, includesDeclarations: true))
+    #expect(report.removed == ["a"] && report.declared == ["a"])
+    #expect(try store.export().hasSuffix(#""values":{}}"#) && store.declaration(forKey: "a")?.type == .integer)
+  }
+
+  @Test func `keeps a value of another program's text within the limits`() throws {
+    try settings.declare(Declaration(json: #"{"type":"array"}"#), forKey: "deep")
+    let deep = "deep=" + String(repeating: "(", count: 100) + String(repeating: ")", count: 100) + "\n"
+    let report = try settings.import(deep, ImportOptions(format: .env, isDryRun: true))
+    #expect(report.refused.map(\.key) == ["deep"] && report.changed.isEmpty)
+  }
+
   // MARK: - Dry runs, others, and stopping
 
   @Test func `that is a dry run reports all and changes nothing`() throws {
