@@ -507,7 +507,7 @@ KEPT_API void kept_snapshot_end(kept_store *snapshot);
 
 /** Reads the store's count of commits: of a snapshot, at its moment; of a store, now.
  *  @return KEPT_OK, or KEPT_UNSUPPORTED for a transaction. In Swift: `Snapshot.revision`, `Store.currentRevision()`.
- *  In Python: `snapshot.revision`, `settings.revision`. */
+ *  In Python: `settings.revision()`, and the same of a snapshot. */
 KEPT_API kept_status kept_store_revision(kept_store *store, uint64_t *revision, kept_error *error);
 
 /* ------------------------------------------------------------------------------------------------------------------
