@@ -67,7 +67,9 @@ extension SettingsReading {
     return key.defaultValue(in: identity)
   }
 
-  /// What is stored in the place of nothing; nil: nothing is to be. A snapshot stores nothing.
+  /// What is stored in the place of nothing; nil: nothing is to be.
+  ///
+  /// A snapshot stores nothing.
   private func persistedDefaultIfAsked<Value>(_ key: Key<Value>, under binding: Binding?) -> Value? {
     guard key.persistDefault.whenAbsent, let settings = self as? any SettingsAccess else { return nil }
     return settings.persistedDefault(key, under: binding)

@@ -66,7 +66,9 @@ public final class Snapshot: SettingsReading {
     return listed
   }
 
-  public func explanation(of key: KeyName) throws(StoreError) -> Explanation { moment.explain(key, try entry(for: key)) }
+  public func explanation(of key: KeyName) throws(StoreError) -> Explanation {
+    moment.explain(key, try entry(for: key))
+  }
 
   /// The declarations of the keys that begin with a prefix, in the order of their bytes.
   public func declarations(prefix: String = "") throws(StoreError) -> DeclarationList {
