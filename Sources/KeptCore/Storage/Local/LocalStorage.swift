@@ -49,7 +49,9 @@ public final class LocalStorage: Storage {
     self.database = database
     let id = try reader.storeID()
     let index = Index()
-    let filler = IndexFiller(index, pulse, OnDemand(reader) { () throws(StoreError) in try database.connect(to: id) })
+    let filler = IndexFiller(
+      index, pulse, OnDemand(reader) { () throws(StoreError) in try database.connect(to: id) },
+      scans: OnDemand { () throws(StoreError) in try database.connect(to: id) })
     let witness = Monitor<(any CommitWitness)?>(nil)
     let erasing = Erasing()
     // Whoever only reads needs none.
@@ -145,7 +147,10 @@ public final class LocalStorage: Storage {
   }
 
   public func entries(in scopes: [Scope]) throws(StoreError) -> StoredEntries {
-    try filler.read { reader throws(StoreError) in try reader.entries(in: scopes) }
+    if case .key? = scopes.first, scopes.count == 1 {
+      return try filler.read { reader throws(StoreError) in try reader.entries(in: scopes) }
+    }
+    return try filler.scan { reader throws(StoreError) in try reader.entries(in: scopes) }
   }
 
   public func declarations(prefix: ExactString) throws(StoreError) -> [(key: KeyName, declaration: Declaration)] {
