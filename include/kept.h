@@ -91,9 +91,9 @@ KEPT_API void kept_free(void *memory);
  * Store: opening and closing
  * --------------------------------------------------------------------------------------------------------------- */
 
-/** An open store, or a transaction on one: the same functions read and write both.
+/** An open store, or a transaction on one: the same functions read and write both. Or a snapshot, which they read.
  *  Made by kept_open() and ended by kept_close(); or made by kept_begin() and ended by kept_commit() or
- *  kept_rollback(). In Swift: `Store` and `Transaction`. */
+ *  kept_rollback(); or by kept_snapshot() and kept_snapshot_end(). In Swift: `Store`, `Transaction`, `Snapshot`. */
 typedef struct kept_store kept_store;
 
 #define KEPT_SHARED   0u   /* every process reads it when the call returns; it survives kill -9 of every process */
@@ -492,7 +492,8 @@ KEPT_API void kept_rollback(kept_store *transaction);
 
 /** Takes a snapshot: an immutable view of what keys read as at one moment, layers and defaults included, while others
  *  go on writing. It is a copy in this process's memory: after this call it holds no lock, no file and none of the log,
- *  however long it is kept.
+ *  however long it is kept, also when its store is closed. One of 100,000 small values takes 70 to 110 ms on a machine
+ *  with nothing else to do, and 13 MB; during the call others go on writing, and the log is not cut off.
  *  It is read through the functions that read a store: values, kept_contains(), kept_list(), kept_revision_of(),
  *  kept_layer_of(), kept_explain_json(), declarations. Whatever else is asked of it is KEPT_UNSUPPORTED.
  *  @param prefix    only keys that begin with this text; "" for every key. Another key is KEPT_INVALID
@@ -507,15 +508,16 @@ KEPT_API void kept_snapshot_end(kept_store *snapshot);
 
 /** Reads the store's count of commits: of a snapshot, at its moment; of a store, now.
  *  @return KEPT_OK, or KEPT_UNSUPPORTED for a transaction. In Swift: `Snapshot.revision`, `Store.currentRevision()`.
- *  In Python: `snapshot.revision`, `settings.revision`. */
+ *  In Python: `settings.revision()`, and the same of a snapshot. */
 KEPT_API kept_status kept_store_revision(kept_store *store, uint64_t *revision, kept_error *error);
 
 /* ------------------------------------------------------------------------------------------------------------------
  * Clearing: back to the defaults
  *
- * The bytes of a key that is declared secret are overwritten in the database and its log when its value is removed or
- * replaced. Copies elsewhere are not: what was stored before it was declared, backups, exports, quarantine, and
- * whatever the disk keeps by itself.
+ * When the value of a key that is declared secret is removed or replaced, no file of the store has its bytes when the
+ * call returns; with somebody's reading in the way, within a second of its end, or when the store is closed. That takes
+ * 30 to 110 ms for stores of up to 100,000 keys. Copies elsewhere stay: backups, exports, quarantine, and whatever the
+ * disk keeps by itself; and after kill -9 in the instant after the commit, the bytes until the next time.
  * --------------------------------------------------------------------------------------------------------------- */
 
 /** Lets a key read as its default again: removes what is stored, if anything is.

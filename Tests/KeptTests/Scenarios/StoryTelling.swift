@@ -10,6 +10,9 @@ final class StoryTelling {
   enum Thing {
     case store(Store)
     case transaction(Transaction)
+    case snapshot(Snapshot)
+    /// A snapshot that has ended.
+    case ended
     case listener(StoryListener)
   }
 
@@ -86,5 +89,11 @@ final class StoryTelling {
   func settings(_ name: String) throws -> any SettingsAccess {
     if case .transaction(let transaction) = things[name] { return transaction }
     return try store(name)
+  }
+
+  /// The store, the transaction or the snapshot of that name.
+  func reading(_ name: String) throws -> any SettingsReading {
+    if case .snapshot(let snapshot) = things[name] { return snapshot }
+    return try settings(name)
   }
 }

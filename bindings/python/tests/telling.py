@@ -219,6 +219,10 @@ class Telling:
         name, status, offset = step.pop("do"), step.pop("status", "ok"), step.pop("offset", None)
         expected = step.pop("gives", None)
         on = self.things.get(step.pop("on", SUBJECTS.get(name, "store")))
+        if isinstance(on, kept.Snapshot) and not (name in SNAPSHOT_STEPS or name.startswith("get_")):
+            # mypy refuses it, and there is no such method; C says why.
+            assert status in ("unsupported", "closed")
+            return
         try:
             with warnings.catch_warnings(record=True) as shown:
                 warnings.simplefilter("always")
@@ -474,6 +478,21 @@ def list_keys(_: Telling, settings: kept.Settings, step: Step, __: Any) -> list[
     return list(settings.keys(prefix))
 
 
+def snapshot(telling: Telling, store: kept.Store, step: Step, _: Any) -> None:
+    name, prefix = step.pop("as", "snapshot"), word(step.pop("prefix", ""))
+    if not isinstance(store, kept.Store):
+        raise kept.UnsupportedError("mypy refuses it, and a transaction has no such method")
+    telling.things[name] = store.snapshot(prefix)
+
+
+def reset(_: Telling, settings: kept.Settings, step: Step, __: Any) -> None:
+    settings.reset(word(step.pop("key")))
+
+
+def remove_all(_: Telling, settings: kept.Settings, step: Step, __: Any) -> int:
+    return settings.remove_all(word(step.pop("prefix")))
+
+
 STEPS: dict[str, Function] = {
     "open": Telling.open,
     "close": lambda _, store, __, ___: store.close(),
@@ -502,6 +521,11 @@ STEPS: dict[str, Function] = {
     "begin": Telling.begin,
     "commit": lambda _, transaction, __, ___: transaction.commit(),
     "rollback": lambda _, transaction, __, ___: transaction.rollback(),
+    "snapshot": snapshot,
+    "snapshot_end": lambda _, snapshot, __, ___: snapshot.close(),
+    "store_revision": lambda _, settings, __, ___: settings.revision(),
+    "reset": reset,
+    "remove_all": remove_all,
     "observe": Telling.observe,
     "notices": Telling.notices,
     "unobserve": lambda _, listener, __, ___: listener.end(),
@@ -527,4 +551,23 @@ STEPS: dict[str, Function] = {
 WARNINGS: dict[type[Warning], str] = {kept.ShadowedWarning: "shadowed", kept.MisfitWarning: "misfit"}
 
 # What a step is about where it does not say.
-SUBJECTS = {"commit": "transaction", "rollback": "transaction", "notices": "observer", "unobserve": "observer"}
+SUBJECTS = {
+    "commit": "transaction",
+    "rollback": "transaction",
+    "snapshot_end": "snapshot",
+    "notices": "observer",
+    "unobserve": "observer",
+}
+
+# What a snapshot can do, beside reading values.
+SNAPSHOT_STEPS = {
+    "contains",
+    "revision_of",
+    "list",
+    "declaration_json",
+    "declarations_json",
+    "explain_json",
+    "layer_of",
+    "store_revision",
+    "snapshot_end",
+}

@@ -45,7 +45,9 @@ from ._layers import Explanation, Layer, Opinion
 from ._notices import Change, Notice, Origin
 from ._observation import Subscription
 from ._opening import Durability, open
+from ._reading import SettingsReading
 from ._settings import Settings
+from ._snapshot import Snapshot
 from ._store import Store
 from ._transaction import Transaction
 from ._transfer import ImportChange, ImportRefusal, ImportReport, NotCarried
@@ -81,7 +83,9 @@ __all__ = [
     "OutOfRangeError",
     "SalvagedWarning",
     "Settings",
+    "SettingsReading",
     "ShadowedWarning",
+    "Snapshot",
     "Storable",
     "Store",
     "Subscription",
