@@ -91,9 +91,9 @@ KEPT_API void kept_free(void *memory);
  * Store: opening and closing
  * --------------------------------------------------------------------------------------------------------------- */
 
-/** An open store, or a transaction on one: the same functions read and write both.
+/** An open store, or a transaction on one: the same functions read and write both. Or a snapshot, which they read.
  *  Made by kept_open() and ended by kept_close(); or made by kept_begin() and ended by kept_commit() or
- *  kept_rollback(). In Swift: `Store` and `Transaction`. */
+ *  kept_rollback(); or by kept_snapshot() and kept_snapshot_end(). In Swift: `Store`, `Transaction`, `Snapshot`. */
 typedef struct kept_store kept_store;
 
 #define KEPT_SHARED   0u   /* every process reads it when the call returns; it survives kill -9 of every process */
@@ -492,7 +492,8 @@ KEPT_API void kept_rollback(kept_store *transaction);
 
 /** Takes a snapshot: an immutable view of what keys read as at one moment, layers and defaults included, while others
  *  go on writing. It is a copy in this process's memory: after this call it holds no lock, no file and none of the log,
- *  however long it is kept.
+ *  however long it is kept, also when its store is closed. One of 100,000 small values takes 70 to 110 ms on a machine
+ *  with nothing else to do, and 13 MB; during the call others go on writing, and the log is not cut off.
  *  It is read through the functions that read a store: values, kept_contains(), kept_list(), kept_revision_of(),
  *  kept_layer_of(), kept_explain_json(), declarations. Whatever else is asked of it is KEPT_UNSUPPORTED.
  *  @param prefix    only keys that begin with this text; "" for every key. Another key is KEPT_INVALID
@@ -507,15 +508,16 @@ KEPT_API void kept_snapshot_end(kept_store *snapshot);
 
 /** Reads the store's count of commits: of a snapshot, at its moment; of a store, now.
  *  @return KEPT_OK, or KEPT_UNSUPPORTED for a transaction. In Swift: `Snapshot.revision`, `Store.currentRevision()`.
- *  In Python: `snapshot.revision`, `settings.revision`. */
+ *  In Python: `settings.revision()`, and the same of a snapshot. */
 KEPT_API kept_status kept_store_revision(kept_store *store, uint64_t *revision, kept_error *error);
 
 /* ------------------------------------------------------------------------------------------------------------------
  * Clearing: back to the defaults
  *
- * The bytes of a key that is declared secret are overwritten in the database and its log when its value is removed or
- * replaced. Copies elsewhere are not: what was stored before it was declared, backups, exports, quarantine, and
- * whatever the disk keeps by itself.
+ * When the value of a key that is declared secret is removed or replaced, no file of the store has its bytes when the
+ * call returns; with somebody's reading in the way, within a second of its end, or when the store is closed. That takes
+ * 30 to 110 ms for stores of up to 100,000 keys. Copies elsewhere stay: backups, exports, quarantine, and whatever the
+ * disk keeps by itself; and after kill -9 in the instant after the commit, the bytes until the next time.
  * --------------------------------------------------------------------------------------------------------------- */
 
 /** Lets a key read as its default again: removes what is stored, if anything is.
@@ -535,12 +537,14 @@ KEPT_API kept_status kept_remove_all(kept_store *store, const char *prefix, size
  *
  * What is stored is exported, not what defaults and other layers say. The text is one canonical JSON object:
  *   {"declarations":{...},"kept":1,"omitted":["token"],"prefix":"","revision":17,"schemaVersion":2,"values":{...}}
- * with "declarations" only if asked for, "omitted" the secret keys that were left out, "schemaVersion" where the
- * program has given one (kept_migrate()). Texts of other programs can be imported too, see KEPT_FORMAT_….
+ * with "declarations" only if asked for, "omitted" the secret keys that were left out, and not there if none were to be,
+ * "schemaVersion" where the program has given one (kept_migrate()). Texts of other programs can be imported too, see
+ * KEPT_FORMAT_…. docs/export-and-import.md has all rules.
  * --------------------------------------------------------------------------------------------------------------- */
 
-/** Hears how far a long call is. @return 0 to go on, anything else to stop: then nothing is changed, and the call is
- *  KEPT_FAILED. Called on the thread of the call, with no lock held. `total` is 0 while it is not known. */
+/** Hears how far a long call is. An export counts keys, an import the bytes of its text: the last time it is called is
+ *  before the commit. @return 0 to go on, anything else to stop: then nothing is changed, and the call is KEPT_FAILED.
+ *  Called on the thread of the call, with no lock held. */
 typedef int (*kept_progress_callback)(void *context, uint64_t done, uint64_t total);
 
 #define KEPT_FORMAT_KEPT           0u   /* what kept_export_json() writes */
@@ -551,7 +555,8 @@ typedef int (*kept_progress_callback)(void *context, uint64_t done, uint64_t tot
 #define KEPT_FORMAT_INI            5u   /* [section] and name = value */
 #define KEPT_FORMAT_DCONF          6u   /* what `dconf dump` writes */
 
-#define KEPT_TRANSFER_REPLACE       1u   /* import: keys with the prefix that the text does not have are removed */
+#define KEPT_TRANSFER_REPLACE       1u   /* import: keys with the prefix that the text does not have are removed, but
+                                            for what an export says that it has left out */
 #define KEPT_TRANSFER_DRY_RUN       2u   /* import: change nothing, and report what would be */
 #define KEPT_TRANSFER_DECLARATIONS  4u   /* declarations too */
 #define KEPT_TRANSFER_SECRETS       8u   /* export: the values of secret keys too */
@@ -593,7 +598,9 @@ KEPT_API kept_status kept_export_file(kept_store *store, const char *path, const
  *                      "place" and "reason": what the format has and Kept has not)
  *  @return KEPT_OK; KEPT_INVALID with `error->offset` for a text that is not of the format; KEPT_LOCKED,
  *          KEPT_WRONG_TYPE, KEPT_INVALID, KEPT_TYPE_CONFLICT or KEPT_TOO_LARGE for the first key that is refused, with
- *          nothing changed; KEPT_UNSUPPORTED for a transaction. A dry run is KEPT_OK, and reports all that is refused.
+ *          nothing changed; KEPT_UNSUPPORTED for an export of a later version of Kept, or of another schema version
+ *          than that of a store with something in it, and for a transaction; KEPT_BUSY where others write all the time.
+ *          A dry run is KEPT_OK, and reports all that is refused.
  *  In Swift: `Store.import(_:_:)`. In Python: `settings.import_text(...)`. */
 KEPT_API kept_status kept_import(kept_store *store, const void *text, size_t length,
                                  const kept_transfer_options *options, char **report, kept_error *error);

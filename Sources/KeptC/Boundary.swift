@@ -57,6 +57,17 @@ func copied(_ text: String) throws(StoreError) -> UnsafeMutablePointer<CChar> {
   return copy
 }
 
+/// The same for bytes that are UTF-8 without a NUL, and may be many.
+func copied(_ text: [UInt8]) throws(StoreError) -> UnsafeMutablePointer<CChar> {
+  guard let copy = malloc(text.count + 1) else {
+    throw StoreError(.failed, "there is no memory for the text to be returned")
+  }
+  let bytes = UnsafeMutableRawBufferPointer(start: copy, count: text.count + 1)
+  bytes.copyBytes(from: text)
+  bytes[text.count] = 0
+  return copy.assumingMemoryBound(to: CChar.self)
+}
+
 /// How C names a key: by its text, or by one that it has prepared.
 protocol KeyArgument {
   /// A checked copy.

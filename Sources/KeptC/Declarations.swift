@@ -57,7 +57,7 @@ public func kept_declaration_json(
   _ schema: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?, _ error: UnsafeMutablePointer<kept_error>?
 ) -> kept_status {
   boundary(error) { () throws(StoreError) in
-    let settings = try store.settings()
+    let settings = try store.reading()
     let out = try schema.required("schema")
     let key = try key.key()
     guard let declaration = try settings.entry(for: key)?.declaration else { throw undeclared(key) }
@@ -72,7 +72,13 @@ public func kept_declarations_json(
 ) -> kept_status {
   boundary(error) { () throws(StoreError) in
     let out = try schema.required("schema")
-    out.pointee = try copied(store.store().declarations(prefix: prefix.text("prefix")).json)
+    let snapshot = try store.snapshotIfTicket()
+    let prefix = try prefix.text("prefix")
+    let list =
+      if let snapshot { try snapshot.declarations(prefix: prefix) } else {
+        try store.store().declarations(prefix: prefix)
+      }
+    out.pointee = try copied(list.json)
   }
 }
 

@@ -1,10 +1,18 @@
 // How handles cross the boundary. A late handle must be KEPT_CLOSED, never a crash, so nothing that C can still name is
 // ever freed or given to somebody else:
 // - a store is the address of its Swift object, which stays alive, a few hundred bytes after it is closed;
-// - transactions and subscriptions come in any number, so they are tickets: odd numbers (no object has an odd address),
-//   counted upwards, that are looked up in a table and are simply no longer found after their end.
+// - transactions, snapshots and subscriptions come in any number, so they are tickets: odd numbers (no object has an odd
+//   address), counted upwards, that are looked up in a table and are simply no longer found after their end.
 
 import KeptCore
+
+/// What kind of thing a ticket stands for, in its lowest two bits.
+enum TicketMark: UInt {
+  case transaction = 1
+  case snapshot = 3
+  /// It is never where another could be: C has a type of its own for it.
+  static let subscription = TicketMark.transaction
+}
 
 /// Things that C names by a number.
 final class Tickets<Thing: Sendable>: Sendable {
@@ -13,6 +21,9 @@ final class Tickets<Thing: Sendable>: Sendable {
     var things: [UInt: Thing] = [:]
   }
   private let table = Monitor(Table())
+  private let mark: TicketMark
+
+  init(_ mark: TicketMark) { self.mark = mark }
 
   /// Hands out a new ticket.
   func issue(_ thing: Thing) -> UInt {
@@ -25,26 +36,27 @@ final class Tickets<Thing: Sendable>: Sendable {
   func reserve() -> UInt {
     table.update { table in
       table.last += 1
-      return table.last << 1 | 1
+      return table.last << 2 | mark.rawValue
     }
   }
 
   /// Lets a reserved ticket stand for a thing.
-  func issue(_ ticket: UInt, _ thing: Thing) { table.update { $0.things[ticket >> 1] = thing } }
+  func issue(_ ticket: UInt, _ thing: Thing) { table.update { $0.things[ticket >> 2] = thing } }
 
   /// What a ticket stands for; nil after it was withdrawn.
-  func find(_ ticket: UInt) -> Thing? { table.read { $0.things[ticket >> 1] } }
+  func find(_ ticket: UInt) -> Thing? { table.read { $0.things[ticket >> 2] } }
 
   /// Ends a ticket; nil if it had ended already.
   @discardableResult
-  func withdraw(_ ticket: UInt) -> Thing? { table.update { $0.things.removeValue(forKey: ticket >> 1) } }
+  func withdraw(_ ticket: UInt) -> Thing? { table.update { $0.things.removeValue(forKey: ticket >> 2) } }
 
   /// Ends all tickets that stand for things like this.
   func withdraw(where isEnding: (Thing) -> Bool) {
     table.update { table in table.things = table.things.filter { !isEnding($0.value) } }
   }
 
-  static func isTicket(_ handle: OpaquePointer) -> Bool { UInt(bitPattern: handle) & 1 == 1 }
+  /// Whether it is one of these tickets, of today or of before.
+  func issued(_ handle: OpaquePointer) -> Bool { UInt(bitPattern: handle) & 3 == mark.rawValue }
 }
 
 /// A subscription of a C program.
@@ -55,8 +67,9 @@ struct Subscribed: Sendable {
 }
 
 enum Handles {
-  static let transactions = Tickets<Transaction>()
-  static let subscriptions = Tickets<Subscribed>()
+  static let transactions = Tickets<Transaction>(.transaction)
+  static let snapshots = Tickets<Snapshot>(.snapshot)
+  static let subscriptions = Tickets<Subscribed>(.subscription)
 
   /// Every store that C was ever given: it lives for ever, and leak checkers see who holds it.
   private static let stores = Monitor<[Store]>([])
@@ -64,7 +77,7 @@ enum Handles {
   /// The handle of a store, which from now on lives for ever.
   static func handle(of store: Store) -> OpaquePointer {
     // Made by the thread that opens, before others meet at their first use.
-    _ = (transactions, subscriptions)
+    _ = (transactions, snapshots, subscriptions)
     stores.update { $0.append(store) }
     return OpaquePointer(Unmanaged.passUnretained(store).toOpaque())
   }
@@ -74,10 +87,23 @@ enum Handles {
     OpaquePointer(bitPattern: transactions.issue(transaction))
   }
 
+  /// The same for a snapshot.
+  static func handle(of snapshot: Snapshot) -> OpaquePointer? {
+    OpaquePointer(bitPattern: snapshots.issue(snapshot))
+  }
+
+  /// Whether a handle is the address of no object.
+  @inline(__always)
+  static func isTicket(_ handle: OpaquePointer) -> Bool { UInt(bitPattern: handle) & 1 == 1 }
 }
 
 extension Optional where Wrapped == OpaquePointer {
-  /// What reads and writes go to: a store or a transaction.
+  /// What reads go to: a store, a transaction or a snapshot.
+  func reading() throws(StoreError) -> any SettingsReading {
+    if let snapshot = try snapshotIfTicket() { snapshot } else { try settings() }
+  }
+
+  /// What reads and writes go to: a store or a transaction; `unsupported` for a snapshot.
   func settings() throws(StoreError) -> any SettingsAccess {
     if let transaction = try transactionIfTicket() { transaction } else { try store() }
   }
@@ -85,7 +111,8 @@ extension Optional where Wrapped == OpaquePointer {
   /// A store; `unsupported` for a transaction.
   func store() throws(StoreError) -> Store {
     let handle = try required("store")
-    guard !Tickets<Transaction>.isTicket(handle) else {
+    guard !Handles.isTicket(handle) else {
+      if let snapshot = try snapshotIfTicket() { throw unsupported(snapshot) }
       throw StoreError(.unsupported, "a transaction cannot do this; call it on the store")
     }
     return Unmanaged<Store>.fromOpaque(UnsafeRawPointer(handle)).takeUnretainedValue()
@@ -101,10 +128,26 @@ extension Optional where Wrapped == OpaquePointer {
 
   private func transactionIfTicket() throws(StoreError) -> Transaction? {
     let handle = try required("store")
-    guard Tickets<Transaction>.isTicket(handle) else { return nil }
+    guard Handles.isTicket(handle) else { return nil }
+    if let snapshot = try snapshotIfTicket() { throw unsupported(snapshot) }
     guard let transaction = Handles.transactions.find(UInt(bitPattern: handle)) else {
       throw StoreError(.closed, "the transaction has ended; begin another")
     }
     return transaction
+  }
+
+  /// A snapshot; nil for a store and a transaction.
+  func snapshotIfTicket() throws(StoreError) -> Snapshot? {
+    let handle = try required("store")
+    guard Handles.snapshots.issued(handle) else { return nil }
+    guard let snapshot = Handles.snapshots.find(UInt(bitPattern: handle)) else {
+      throw StoreError(.closed, "the snapshot has ended; take another")
+    }
+    return snapshot
+  }
+
+  private func unsupported(_ snapshot: Snapshot) -> StoreError {
+    StoreError(
+      .unsupported, "a snapshot, here of revision \(snapshot.revision), can only be read; call this on the store")
   }
 }

@@ -10,7 +10,7 @@ public func kept_get_json(
   _ json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?, _ error: UnsafeMutablePointer<kept_error>?
 ) -> kept_status {
   boundary(error) { () throws(StoreError) in
-    let settings = try store.settings()
+    let settings = try store.reading()
     let out = try json.required("json")
     out.pointee = try copied(settings.present(key.key()).value?.json ?? "null")
   }
@@ -60,7 +60,7 @@ extension Optional where Wrapped == UnsafePointer<CChar> {
   }
 }
 
-extension SettingsAccess {
+extension SettingsReading {
   /// What a key reads as; throws `absent` where no layer has a value.
   func present(_ key: KeyName) throws(StoreError) -> Resolved {
     let resolved = try resolved(key)
@@ -69,7 +69,9 @@ extension SettingsAccess {
     }
     return resolved
   }
+}
 
+extension SettingsAccess {
   /// Checks and writes a value.
   func write(_ value: Value, _ key: KeyName) throws(StoreError) {
     _ = try put(try value.checked(for: key), for: key, ifRevision: nil)

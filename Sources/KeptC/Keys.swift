@@ -9,7 +9,7 @@ public func kept_contains(
   _ error: UnsafeMutablePointer<kept_error>?
 ) -> kept_status {
   boundary(error) { () throws(StoreError) in
-    let settings = try store.settings()
+    let settings = try store.reading()
     let out = try out.required("out")
     out.pointee = try settings.contains(key.key())
   }
@@ -35,7 +35,7 @@ public func kept_revision_of(
   _ error: UnsafeMutablePointer<kept_error>?
 ) -> kept_status {
   boundary(error) { () throws(StoreError) in
-    let settings = try store.settings()
+    let settings = try store.reading()
     let out = try revision.required("revision")
     let key = try key.key()
     guard let entry = try settings.entry(for: key), entry.value != nil else {
@@ -51,10 +51,10 @@ public func kept_list(
   _ context: UnsafeMutableRawPointer?, _ error: UnsafeMutablePointer<kept_error>?
 ) -> kept_status {
   boundary(error) { () throws(StoreError) in
-    let settings = try store.settings()
+    let settings = try store.reading()
     let callback = try callback.required("callback")
     // All keys are read first: the callback may write, and no lock is held while it runs.
-    for key in try settings.keys(prefix: ExactString(prefix.text("prefix"))) {
+    for key in try settings.listedKeys(prefix: ExactString(prefix.text("prefix"))) {
       let answer = key.text.withCString { callback(context, $0) }
       if answer != 0 { return }
     }

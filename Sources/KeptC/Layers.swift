@@ -10,9 +10,9 @@ public func kept_explain_json(
   _ json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?, _ error: UnsafeMutablePointer<kept_error>?
 ) -> kept_status {
   boundary(error) { () throws(StoreError) in
-    let settings = try store.settings()
+    let settings = try store.reading()
     let out = try json.required("json")
-    out.pointee = try copied(settings.explain(key.key().text).json)
+    out.pointee = try copied(settings.explanation(of: key.key()).json)
   }
 }
 
@@ -22,7 +22,7 @@ public func kept_layer_of(
   _ error: UnsafeMutablePointer<kept_error>?
 ) -> kept_status {
   boundary(error) { () throws(StoreError) in
-    let settings = try store.settings()
+    let settings = try store.reading()
     let out = try layer.required("layer")
     out.pointee = Layer.code(of: try settings.resolved(key.key()).layer)
   }

@@ -41,6 +41,7 @@ public func kept_acknowledge_salvage(
 @_cdecl("kept_close") @implementation
 public func kept_close(_ store: OpaquePointer?) {
   if let transaction = try? store.transaction() { return end(transaction, store) }
+  kept_snapshot_end(store)
   guard let store = try? store.store() else { return }
   store.close()
   Handles.transactions.withdraw { $0.store === store }

@@ -96,7 +96,7 @@ func fromMemory<Asked>(
   _ store: OpaquePointer?, _ key: (some KeyArgument)?, _ out: UnsafeMutablePointer<Asked>?,
   _ read: (Store, PreparedBytes, UnsafeMutablePointer<Asked>) -> Bool
 ) -> Bool {
-  guard let store, !Tickets<Transaction>.isTicket(store), let key, let out else { return false }
+  guard let store, !Handles.isTicket(store), let key, let out else { return false }
   // No reference is counted: a store that C was given lives for ever.
   return Unmanaged<Store>.fromOpaque(UnsafeRawPointer(store))._withUnsafeGuaranteedRef { store in
     read(store, key.prepared, out)
@@ -119,7 +119,7 @@ func read<Asked>(
 func readValue<Asked>(
   _ store: OpaquePointer?, _ key: (some KeyArgument)?, as asked: StaticString, _ convert: (Value) -> Asked?
 ) throws(StoreError) -> Asked {
-  let settings = try store.settings()
+  let settings = try store.reading()
   let key = try key.key()
   let resolved = try settings.present(key)
   guard let converted = resolved.converted(convert) else {

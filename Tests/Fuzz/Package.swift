@@ -1,5 +1,5 @@
 // swift-tools-version: 6.2
-// The fuzz target is a package of its own, so that it is no part of what users build. Run it with scripts/fuzz.
+// The fuzz targets are a package of their own, so that they are no part of what users build. Run it with scripts/fuzz.
 import PackageDescription
 
 let package = Package(
@@ -8,6 +8,7 @@ let package = Package(
   dependencies: [.package(name: "kept", path: "../..")],
   targets: [
     .executableTarget(name: "JSONFuzz", dependencies: ["CFuzzer", .product(name: "Kept", package: "kept")]),
+    .executableTarget(name: "FormatsFuzz", dependencies: ["CFuzzer", .product(name: "Kept", package: "kept")]),
     // libFuzzer's entry point, as a header.
     .target(name: "CFuzzer"),
   ]

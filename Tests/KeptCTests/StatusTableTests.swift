@@ -24,8 +24,8 @@ import Testing
 }
 
 @Suite struct `A late handle` {
-  @Test func `of a transaction or a subscription is never somebody else's`() {
-    let tickets = Tickets<Int>()
+  @Test func `of a transaction, a snapshot or a subscription is never somebody else's`() {
+    let tickets = Tickets<Int>(.transaction)
     let first = tickets.issue(1)
     tickets.withdraw(first)
     let second = tickets.issue(2)
@@ -33,5 +33,7 @@ import Testing
     #expect(first & 1 == 1 && second & 1 == 1)
     #expect(tickets.find(first) == nil)
     #expect(tickets.find(second) == 2)
+    let snapshot = OpaquePointer(bitPattern: Tickets<Int>(.snapshot).issue(3))
+    #expect(snapshot.map { Handles.isTicket($0) && !tickets.issued($0) } == true, "nor one of another kind")
   }
 }

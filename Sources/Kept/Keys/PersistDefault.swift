@@ -49,7 +49,7 @@ extension SettingsAccess {
           _ = try put(ready, for: name, ifRevision: self is Transaction ? nil : 0)
         }
       } catch StoreError.Code.conflict {
-        return try key.read(try resolved(name), in: store)
+        return try key.read(try resolved(name), in: store.identity)
       }
     } catch { store.report(error) }
     return value

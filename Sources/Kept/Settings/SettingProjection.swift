@@ -34,7 +34,7 @@ public struct SettingProjection<Value: Sendable>: Sendable {
     do throws(StoreError) {
       let found = try store.resolved(try key.keyName())
       guard let layer = found.layer, layer > .registered else { return true }
-      do throws(StoreError) { _ = try key.read(found, in: store) } catch { return true }
+      do throws(StoreError) { _ = try key.read(found, in: store.identity) } catch { return true }
       return false
     } catch {
       store.report(error)

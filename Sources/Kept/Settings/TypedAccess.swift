@@ -1,4 +1,4 @@
-// Reading and writing through keys, in a store as in a transaction.
+// Writing through keys, in a store as in a transaction.
 
 public import KeptCore
 
@@ -18,18 +18,6 @@ extension SettingsAccess {
     // Where `self` is known to be a store, the question costs nothing.
     get { (self as? Store)?.remembered(key) ?? valueOrDefault(key) }
     set { setOrReport(newValue, for: key) }
-  }
-
-  /// Reads a key; its default where no layer has a value.
-  ///
-  /// Throws `wrongType` with the key and both kinds if the value is none of the key's type; it stays stored. A text of
-  /// the command line or the environment is read as the key's type, if it can be.
-  /// The C twins are `kept_get_bool`, `kept_get_int64`, `kept_get_double`, `kept_get_string`, `kept_get_bytes`,
-  /// `kept_get_date`, and `kept_get_json` for everything else. In Python: `settings[key]`.
-  @inlinable
-  public func value<Value>(for key: Key<Value>) throws(StoreError) -> Value {
-    if let value = (self as? Store)?.remembered(key) { return value }
-    return try storedOrDefault(key)
   }
 
   /// Writes a key; nil removes it.
@@ -70,72 +58,10 @@ extension SettingsAccess {
   @discardableResult
   public func remove(_ key: Key<some Sendable>) throws(StoreError) -> Bool { try delete(try key.keyName()) }
 
-  /// Whether any layer has something for the key, be it of the key's type or not; defaults do not count.
-  ///
-  /// The C twin is `kept_contains`. In Python: `key in settings`.
-  public func contains(_ key: Key<some Sendable>) throws(StoreError) -> Bool { try contains(try key.keyName()) }
-
-  /// The revision that last changed what is stored; nil if nothing is stored, 0 if this transaction wrote it.
-  ///
-  /// The C twin is `kept_revision_of`. In Python: `settings.revision(key)`.
-  public func revision(of key: Key<some Sendable>) throws(StoreError) -> Revision? { try revision(of: key.name) }
-
-  @usableFromInline func storedOrDefault<Value>(_ key: Key<Value>) throws(StoreError) -> Value {
-    try storedOrDefault(key, under: nil)
-  }
-
-  /// The same for a handle.
-  func storedOrDefault<Value>(_ key: Key<Value>, under binding: Binding?) throws(StoreError) -> Value {
-    if let found = known(key) {
-      do throws(StoreError) { return try key.read(found, in: store.identity) } catch { /* The layers know more. */  }
-    }
-    let found = try resolved(try key.keyName())
-    if found.value == nil && key.persistDefault.whenAbsent { return persistedDefault(key, under: binding) }
-    return try key.read(found, in: store)
-  }
-
-  /// What the subscript reads.
-  @usableFromInline func valueOrDefault<Value>(_ key: Key<Value>) -> Value { valueOrDefault(key, under: nil) }
-
-  /// The same for a handle.
-  func valueOrDefault<Value>(_ key: Key<Value>, under binding: Binding?) -> Value {
-    if let found = known(key) {
-      do throws(StoreError) { return try key.read(found, in: store.identity) } catch { /* The layers know more. */  }
-    }
-    do {
-      let found = try resolved(try key.keyName())
-      if found.value == nil && key.persistDefault.whenAbsent { return persistedDefault(key, under: binding) }
-      do { return try key.read(found, in: store) } catch {
-        store.report(error)
-        if found.layer == .user && key.persistDefault.onError { replaceUnreadable(key, under: binding) }
-      }
-    } catch { recordFailure(error) }
-    return key.defaultValue(in: store)
-  }
-
   /// What the subscript writes.
   @usableFromInline func setOrReport<Value>(_ value: Value, for key: Key<Value>) {
     do throws(StoreError) {
       if let layer = try set(value, for: key) { store.report(.shadowed(try key.keyName(), by: layer)) }
     } catch { recordFailure(error) }
-  }
-
-  /// What a store's index knows, which needs no more than a look; nil leaves the key to the ordinary way.
-  // Not in the key's type: each call would look for what an optional of that is.
-  private func known(_ key: Key<some Sendable>) -> KeptCore.Value?? {
-    guard let store = self as? Store, let found = store.known(key.prepared) else { return nil }
-    return found == nil && key.persistDefault.whenAbsent ? nil : .some(found)
-  }
-
-  /// Keeps a failure that could not be thrown from being lost.
-  private func recordFailure(_ error: StoreError) {
-    if let transaction = self as? Transaction { transaction.fail(error) } else { store.report(error) }
-  }
-}
-
-extension Key {
-  /// Reads what the layers agreed upon.
-  func read(_ resolved: Resolved, in store: Store) throws(StoreError) -> Value {
-    try read(resolved.value, in: store.identity, from: resolved.layer, resolved.text)
   }
 }

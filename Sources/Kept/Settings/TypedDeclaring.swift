@@ -33,18 +33,20 @@ extension SettingsAccess {
     return try declare(list)
   }
 
+  /// Takes the declaration of a key away; false if there was none.
+  ///
+  /// The value stays. The C twin is `kept_undeclare`. In Python: `settings.undeclare(key)`.
+  @discardableResult
+  public func undeclare(_ key: Key<some Sendable>) throws(StoreError) -> Bool { try undeclare(key.name) }
+}
+
+extension SettingsReading {
   /// What a key is declared as in the store; nil: it may hold anything.
   ///
   /// The C twin is `kept_declaration_json`. In Python: `settings.declaration(key)`.
   public func declaration(of key: Key<some Sendable>) throws(StoreError) -> Declaration? {
     try entry(for: try key.keyName())?.declaration
   }
-
-  /// Takes the declaration of a key away; false if there was none.
-  ///
-  /// The value stays. The C twin is `kept_undeclare`. In Python: `settings.undeclare(key)`.
-  @discardableResult
-  public func undeclare(_ key: Key<some Sendable>) throws(StoreError) -> Bool { try undeclare(key.name) }
 }
 
 extension Declaration {

@@ -2,7 +2,7 @@
 
 public import KeptCore
 
-extension SettingsAccess {
+extension SettingsReading {
   /// Says what each layer has for a key, which one wins, and why.
   ///
   /// Where none has anything, the key reads as its own default. The C twin is `kept_explain_json`. In Python:

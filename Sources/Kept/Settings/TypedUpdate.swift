@@ -24,7 +24,7 @@ extension Transaction {
   /// - Returns: the value afterwards.
   @discardableResult
   public func update<Value>(_ key: Key<Value>, _ body: (inout Value) throws -> Void) throws -> Value {
-    var value = try key.read(try resolvedToChange(try key.keyName()), in: store)
+    var value = try key.read(try resolvedToChange(try key.keyName()), in: store.identity)
     try body(&value)
     try set(value, for: key)
     return value

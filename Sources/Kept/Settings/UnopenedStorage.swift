@@ -14,7 +14,7 @@ final class UnopenedStorage: Storage {
 
   func entry(for key: KeyName) throws(StoreError) -> Entry? { throw reason }
   func keys(prefix: ExactString) throws(StoreError) -> [KeyName] { throw reason }
-  func entries(in scopes: [Scope]) throws(StoreError) -> (entries: [KeyedEntry], revision: Revision) { throw reason }
+  func entries(in scopes: [Scope]) throws(StoreError) -> StoredEntries { throw reason }
   func declarations(prefix: ExactString) throws(StoreError) -> [(key: KeyName, declaration: Declaration)] {
     throw reason
   }

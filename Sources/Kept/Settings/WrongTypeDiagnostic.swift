@@ -4,14 +4,16 @@
 public import KeptCore
 
 extension SettingsAccess {
-  // No code that compiles chooses these two: they are there for their message.
+  // No code that compiles chooses these: they are there for their message.
   @available(*, unavailable, message: "the key has another type than the value")
   @_disfavoredOverload
   public subscript<Value, Other>(key: Key<Value>) -> Other {
     get { fatalError("unavailable code cannot be called") }
     set { fatalError("unavailable code cannot be called") }
   }
+}
 
+extension SettingsReading {
   @available(*, unavailable, message: "the key has another type than the value")
   @_disfavoredOverload
   public func value<Value, Other>(for key: Key<Value>) throws(StoreError) -> Other {

@@ -28,17 +28,19 @@ enum DatabaseDraft {
 
   /// Fills a draft with what any storage holds at one moment.
   static func fill(_ draft: String, from storage: any Storage) throws(StoreError) {
-    let (entries, revision) = try storage.entries(in: [.prefix("")])
+    let stored = try storage.entries(in: [.prefix("")])
+    // A copy must not lose what a person could still mend.
+    if let unreadable = stored.unreadable.first { throw unreadable.reason }
     let schemaVersion = storage.abilities.contains(.schemaVersion) ? try storage.schemaVersion() : 0
     Fork.gate.enter()
     defer { Fork.gate.leave() }
     let connection = try SQLiteConnection(path: draft, busyTimeoutMilliseconds: 0)
     try LocalSchema.create(on: connection)
     try connection.write { () throws(StoreError) in
-      for keyed in entries { try connection.insert(keyed) }
+      for keyed in stored.entries { try connection.insert(keyed) }
       if schemaVersion > 0 { try LocalSchema.write(schemaVersion: schemaVersion, connection) }
       let floor = try connection.statement("UPDATE store SET floor = ?1")
-      try floor.bind(1, Int64(clamping: revision))
+      try floor.bind(1, Int64(clamping: stored.revision))
       try floor.finish()
     }
     try connection.copyLog()

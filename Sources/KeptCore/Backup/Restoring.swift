@@ -46,15 +46,15 @@ extension Store {
 
   /// Throws `conflict` if somebody has written after the revision.
   private func put(_ backup: BackupFile, after base: Revision) throws(StoreError) -> Restored {
-    let (present, revision) = try storage().entries(in: [.prefix("")])
+    let present = try storage().entries(in: [.prefix("")])
     var batch = newBatch(durability: .durable)
     batch.conditions = [.unchangedPrefix("", after: base)]
     batch.isAdmittedAsItIs = true
-    for keyed in present where backup.entries[keyed.key] == nil && keyed.entry.declaration != nil {
-      batch.declare(keyed.key, nil)
+    let keys = present.entries.map(\.key) + present.unreadable.map(\.key)
+    for key in keys where backup.entries[key] == nil {
+      batch.edit(key, .remove)
+      batch.declare(key, nil)
     }
-    // Among them are those that cannot be read.
-    for key in try storage().keys(prefix: "") where backup.entries[key] == nil { batch.edit(key, .remove) }
     for (key, entry) in backup.entries {
       batch.edit(key, entry.value.map { .set($0) } ?? .remove)
       // Also another type takes the place of the present one.
@@ -62,7 +62,7 @@ extension Store {
       if let declaration = entry.declaration { batch.declare(key, declaration) }
     }
     if try storage().abilities.contains(.schemaVersion) { batch.schemaVersion = backup.schemaVersion }
-    let isEmpty = present.isEmpty && revision == 0
+    let isEmpty = keys.isEmpty && present.revision == 0
     let aside = isEmpty ? nil : try (shared.storage as? LocalStorage)?.setCopyAside(in: "quarantine", "-restored-over")
     do throws(StoreError) {
       return Restored(revision: try commit(batch).revision, quarantine: aside?.path)

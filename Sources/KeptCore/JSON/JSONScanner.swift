@@ -18,7 +18,10 @@ struct JSONScanner {
   // How long the canonical text will be at least: its commas, its brackets of arrays and of empty objects.
   private var leastLength = 0
 
-  private init(_ bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
+  init(_ bytes: UnsafeBufferPointer<UInt8>, from start: Int = 0) {
+    self.bytes = bytes
+    position = start
+  }
 
   /// Checks a whole text.
   ///
@@ -34,6 +37,23 @@ struct JSONScanner {
     scanner.skipSpace()
     guard scanner.next == nil else { throw scanner.invalid("the JSON text goes on after its value; remove the rest") }
     return scanner.findings
+  }
+
+  /// Passes over one value of a larger text.
+  ///
+  /// The limits of a value count for it alone, and `findings` are of it alone.
+  mutating func scanPart() throws(StoreError) -> Range<Int> {
+    findings = JSONFindings()
+    leastLength = 0
+    skipSpace()
+    let start = position
+    try scanValue()
+    guard position - start <= Limits.jsonTextBytes else {
+      throw StoreError(
+        .tooLarge, offset: start,
+        "a value has \(position - start) bytes of JSON; at most \(Limits.jsonTextBytes) are read")
+    }
+    return start..<position
   }
 }
 
@@ -83,7 +103,7 @@ extension JSONScanner {
     depth -= 1
   }
 
-  private mutating func scanKey(unlike keys: inout Set<ExactString>) throws(StoreError) {
+  mutating func scanKey(unlike keys: inout Set<ExactString>) throws(StoreError) {
     skipSpace()
     guard next == "\"" else { throw invalid("a key in double quotes must stand here, in an object") }
     let start = position
@@ -156,7 +176,7 @@ extension JSONScanner {
     return true
   }
 
-  private mutating func skipSpace() {
+  mutating func skipSpace() {
     while let next, next == " " || next == "\n" || next == "\r" || next == "\t" { position += 1 }
   }
 

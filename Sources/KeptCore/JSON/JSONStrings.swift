@@ -48,6 +48,13 @@ extension JSONScanner {
 // MARK: - UTF-8
 
 extension JSONScanner {
+  /// Passes over everything up to the end, whatever it is, as long as it is UTF-8.
+  mutating func scanText() throws(StoreError) {
+    while position < bytes.count {
+      if bytes[position] < 0x80 { position += 1 } else { try scanMultibyteCharacter() }
+    }
+  }
+
   /// Passes over one character of two to four bytes, as RFC 3629 allows them.
   private mutating func scanMultibyteCharacter() throws(StoreError) {
     // The second byte is what tells overlong forms, surrogates and numbers above U+10FFFF.

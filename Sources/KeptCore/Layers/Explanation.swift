@@ -82,23 +82,18 @@ extension Explanation.Opinion {
   }
 }
 
-extension SettingsAccess {
-  /// Says what each layer has for a key, which one wins, and why.
-  ///
-  /// The C twin is `kept_explain_json`. In Python: `settings.explain(key)`.
-  public func explain(_ key: String) throws(StoreError) -> Explanation {
-    let key = try KeyName(key)
-    let entry = try entry(for: key)
-    return layering.explain(key, entry)
-  }
-}
+/// The layers of a handle at one moment, with all that there is to say of them.
+struct LayerMoment: Sendable {
+  let layers: Layers
+  /// Those that the handle was opened with.
+  let sources: Set<Layer>
+  let environmentPrefix: String?
+  let files: LayerFiles
 
-extension Layering {
-  fileprivate func explain(_ key: KeyName, _ entry: Entry?) -> Explanation {
-    let layers = layers
+  func explain(_ key: KeyName, _ entry: Entry?) -> Explanation {
     let resolved = layers.resolve(key, entry)
     let opinions = Layer.highestFirst.filter { $0.isAlwaysThere || sources.contains($0) }.map { layer in
-      opinion(of: layer, key, entry, layers, winner: resolved.layer)
+      opinion(of: layer, key, entry, winner: resolved.layer)
     }
     return Explanation(
       key: key, value: resolved.value, layer: resolved.layer, isLocked: layers.managed.locks(key),
@@ -106,9 +101,7 @@ extension Layering {
       layers: opinions, reason: reason(resolved.layer, opinions, isLocked: layers.managed.locks(key)))
   }
 
-  private func opinion(
-    of layer: Layer, _ key: KeyName, _ entry: Entry?, _ layers: Layers, winner: Layer?
-  ) -> Explanation.Opinion {
+  private func opinion(of layer: Layer, _ key: KeyName, _ entry: Entry?, winner: Layer?) -> Explanation.Opinion {
     let isIgnored = layers.managed.locks(key) && layer.isIgnoredWhereLocked
     let finding = layers.finding(layer, key, entry)
     let verdict: Explanation.Verdict =
@@ -118,9 +111,9 @@ extension Layering {
         .ignored
       } else if finding.problem != nil { .skipped } else { layer == winner ? .wins : .hidden }
     return Explanation.Opinion(
-      layer: layer, source: finding.isThere ? source(of: layer, key) : path(of: layer),
+      layer: layer, source: finding.isThere ? source(of: layer, key) : files.path(of: layer),
       value: finding.value ?? finding.unfit, verdict: verdict,
-      problem: finding.problem?.message ?? problem(of: layer)?.message,
+      problem: finding.problem?.message ?? files.problem(of: layer)?.message,
       isSecret: entry?.declaration?.isSecret == true)
   }
 
@@ -139,7 +132,7 @@ extension Layering {
     switch layer {
     case .arguments: "-" + key.text
     case .environment: environmentPrefix.map { EnvironmentName.name(of: key, prefix: $0) }
-    default: path(of: layer)
+    default: files.path(of: layer)
     }
   }
 }

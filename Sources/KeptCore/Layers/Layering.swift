@@ -83,8 +83,11 @@ package final class Layering: @unchecked Sendable {
   /// The file of a layer.
   func path(of layer: Layer) -> String? { files.read { $0.path(of: layer) } }
 
-  /// Why a layer's file cannot be read now; nil: it can.
-  func problem(of layer: Layer) -> StoreError? { files.read { $0.problem(of: layer) } }
+  /// The layers now, with all that there is to say of them.
+  var moment: LayerMoment {
+    LayerMoment(
+      layers: layers, sources: sources, environmentPrefix: environmentPrefix, files: files.read(\.self))
+  }
 
   /// Lets the files be watched in the child of a fork, for whoever reads or observes there.
   func watchAgain() { if hasFiles { FileWatch.revive() } }

@@ -42,7 +42,7 @@ extension SettingsAccess {
   }
 
   /// Does several things as one commit: in this transaction, or in one of its own.
-  private func together(_ body: (Transaction) throws(StoreError) -> Void) throws(StoreError) {
+  func together(_ body: (Transaction) throws(StoreError) -> Void) throws(StoreError) {
     if let transaction = self as? Transaction { return try body(transaction) }
     do { try store.transaction { transaction in try body(transaction) } } catch let error as StoreError {
       throw error

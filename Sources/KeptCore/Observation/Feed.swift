@@ -34,10 +34,10 @@ final class Feed: CommitWitness {
   /// - Returns: the present values in its scope, all of one revision.
   func add(_ observer: Observer) throws(StoreError) -> (present: [Change], revision: Revision) {
     let present = try state.update { state throws(StoreError) in
-      let (entries, revision) = try storage.entries(in: [observer.scope])
+      let stored = try storage.entries(in: [observer.scope])
       // While somebody listens, what is known is of the revision that was told: only what nobody listened to is new.
-      for entry in entries where !state.covers(entry.key) { state.known[entry.key] = entry.entry }
-      if state.rooms.isEmpty { state.told = revision }
+      for entry in stored.entries where !state.covers(entry.key) { state.known[entry.key] = entry.entry }
+      if state.rooms.isEmpty { state.told = stored.revision }
       do throws(StoreError) {
         try state.advance(storage, alsoCovering: observer.scope)
       } catch {
@@ -220,11 +220,12 @@ extension Feed.State {
   /// Reads everything that somebody listens to again: what happened in between is no longer known.
   fileprivate mutating func resync(_ storage: any Storage, alsoCovering scope: Scope? = nil) throws(StoreError) {
     let scopes = rooms.flatMap(\.audience.scopes) + (scope.map { [$0] } ?? [])
-    let (present, revision) = try storage.entries(in: scopes)
-    let there = Set(present.map(\.key))
+    let present = try storage.entries(in: scopes)
+    // What cannot be read was not removed.
+    let there = Set(present.entries.map(\.key) + present.unreadable.map(\.key))
     let removed = known.keys.filter { !there.contains($0) }
-      .map { KeyedEntry(key: $0, entry: Entry(value: nil, revision: revision)) }
-    post(Delta(present + removed, upTo: revision), alsoCovering: scope, mayHaveMissed: true)
+      .map { KeyedEntry(key: $0, entry: Entry(value: nil, revision: present.revision)) }
+    post(Delta(present.entries + removed, upTo: present.revision), alsoCovering: scope, mayHaveMissed: true)
   }
 
   fileprivate mutating func forgetUncovered() { known = rooms.isEmpty ? [:] : known.filter { covers($0.key) } }

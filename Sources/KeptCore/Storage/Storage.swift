@@ -22,7 +22,9 @@ public protocol Storage: AnyObject, Sendable {
 
   /// What is stored and declared in some scopes, and the store's revision at that moment; in no order, and without
   /// removals.
-  func entries(in scopes: [Scope]) throws(StoreError) -> (entries: [KeyedEntry], revision: Revision)
+  ///
+  /// What cannot be read is named with the reason; of a scope of one key a storage may throw it.
+  func entries(in scopes: [Scope]) throws(StoreError) -> StoredEntries
 
   /// The keys that begin with a text and are declared, in the order of their bytes. Needs `declarations`.
   func declarations(prefix: ExactString) throws(StoreError) -> [(key: KeyName, declaration: Declaration)]
@@ -118,6 +120,39 @@ public struct Entry: Sendable, Hashable {
 
   public init(value: Value?, revision: Revision, declaration: Declaration? = nil) {
     self.value = value
+    self.revision = revision
+    self.declaration = declaration
+  }
+}
+
+/// What a storage holds in some scopes at one moment.
+public struct StoredEntries: Sendable {
+  /// What can be read.
+  public var entries: [KeyedEntry]
+  /// What is stored and cannot be read: none of these keys is among the entries, and none is absent.
+  public var unreadable: [UnreadableEntry]
+  public var revision: Revision
+
+  public init(entries: [KeyedEntry], unreadable: [UnreadableEntry] = [], revision: Revision) {
+    self.entries = entries
+    self.unreadable = unreadable
+    self.revision = revision
+  }
+}
+
+/// A key whose value cannot be read.
+public struct UnreadableEntry: Sendable {
+  public var key: KeyName
+  /// Why; it names the key.
+  public var reason: StoreError
+  /// The revision that last changed the value; 0 where that is not known.
+  public var revision: Revision
+  /// What the key is declared as; nil: it may hold anything.
+  public var declaration: Declaration?
+
+  public init(key: KeyName, reason: StoreError, revision: Revision = 0, declaration: Declaration? = nil) {
+    self.key = key
+    self.reason = reason
     self.revision = revision
     self.declaration = declaration
   }

@@ -44,13 +44,6 @@ extension SettingsAccess {
     return try !declare([key], [nil]).isEmpty
   }
 
-  /// What a key is declared as; nil: it may hold anything.
-  ///
-  /// The C twin is `kept_declaration_json`.
-  public func declaration(forKey key: String) throws(StoreError) -> Declaration? {
-    try entry(for: KeyName(key))?.declaration
-  }
-
   /// Declares many keys at once, all or none, and gives what is stored and does not fit.
   package func declare(_ list: [(key: KeyName, declaration: Declaration)]) throws(StoreError) -> [StoreError] {
     // Who declares the same at every start needs no permission to write.

@@ -1,20 +1,11 @@
-// What a store and a transaction have in common: the same calls read and write both.
+// What a store and a transaction have in common: the same calls write both.
 
-/// Something with keys and values: a ``Store`` or a ``Transaction``.
+/// Something with keys and values to be read and written: a ``Store`` or a ``Transaction``.
 ///
 /// Kept's own types alone conform; it is public so that you can write functions that take either.
-public protocol SettingsAccess: AnyObject, Sendable {
+public protocol SettingsAccess: SettingsReading {
   /// The store that is read and written, by itself or by this transaction.
   var store: Store { get }
-
-  /// What is stored under a key, and what it is declared as; nil or an entry without a value: nothing is stored.
-  func entry(for key: KeyName) throws(StoreError) -> Entry?
-
-  /// What a key reads as, and the layer that this comes from.
-  func resolved(_ key: KeyName) throws(StoreError) -> Resolved
-
-  /// The keys that begin with a text and are stored, in the order of their bytes.
-  func storedKeys(prefix: ExactString) throws(StoreError) -> [KeyName]
 
   /// Writes a value that was made ready by ``Value/checkedForStore()``.
   ///
@@ -34,20 +25,6 @@ public protocol SettingsAccess: AnyObject, Sendable {
 }
 
 extension SettingsAccess {
-  /// Reads a value of any kind; nil if the key is absent.
-  ///
-  /// The C twin is `kept_get_json`. Throws `invalid` for a key that is none.
-  public func value(forKey key: String) throws(StoreError) -> Value? {
-    try resolved(KeyName(key)).value
-  }
-
-  /// Reads a value as canonical JSON; nil if the key is absent.
-  ///
-  /// The C twin is `kept_get_json`.
-  public func json(forKey key: String) throws(StoreError) -> String? {
-    try value(forKey: key)?.json
-  }
-
   /// Writes a value; `null` removes the key.
   ///
   /// The C twin is `kept_set_json`.
@@ -94,33 +71,7 @@ extension SettingsAccess {
   @discardableResult
   public func remove(_ key: String) throws(StoreError) -> Bool { try delete(KeyName(key)) }
 
-  /// Whether a layer has a value for the key that counts; defaults, and what does not fit, do not.
-  ///
-  /// The C twin is `kept_contains`.
-  public func contains(_ key: String) throws(StoreError) -> Bool { try contains(KeyName(key)) }
-
-  /// The revision that last changed what is stored; nil if nothing is, 0 if this transaction wrote it.
-  ///
-  /// The C twin is `kept_revision_of`.
-  public func revision(of key: String) throws(StoreError) -> Revision? {
-    let entry = try entry(for: KeyName(key))
-    return entry?.value == nil ? nil : entry?.revision
-  }
-
-  /// The keys that begin with a prefix, in the order of their bytes; `""` for all.
-  ///
-  /// The C twin is `kept_list`. Those count that ``contains(_:)-(String)`` finds.
-  public func keys(prefix: String = "") throws(StoreError) -> [String] {
-    try keys(prefix: ExactString(prefix)).map(\.text)
-  }
-
-  package func contains(_ key: KeyName) throws(StoreError) -> Bool {
-    guard let layer = try resolved(key).layer else { return false }
-    return layer > .registered
-  }
-
-  /// The keys for which ``contains(_:)`` is true.
-  package func keys(prefix: ExactString) throws(StoreError) -> [KeyName] {
+  public func listedKeys(prefix: ExactString) throws(StoreError) -> [KeyName] {
     let stored = try storedKeys(prefix: prefix)
     let layers = layering.layers
     let declared = try declaredKeys(prefix: prefix)
@@ -141,11 +92,17 @@ extension SettingsAccess {
     return (self as? Transaction).map { declared.union($0.newlyDeclared) } ?? declared
   }
 
+  public func explanation(of key: KeyName) throws(StoreError) -> Explanation {
+    layering.moment.explain(key, try entry(for: key))
+  }
+
   /// The layer that hides what is stored under a key, if one does.
   package func layerHiding(_ key: KeyName) -> Layer? {
     guard layering.hasText, layering.layers.mayHide(key), let layer = (try? resolved(key))?.layer else { return nil }
     return layer > .user ? layer : nil
   }
+
+  public var identity: StoreIdentity { store.identity }
 
   /// How the handle reads.
   var layering: Layering { store.layering }

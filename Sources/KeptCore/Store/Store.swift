@@ -8,7 +8,7 @@ import Synchronization
 /// `kept_store`.
 public final class Store: SettingsAccess {
   package let options: StoreOptions
-  package let identity = StoreIdentity()
+  public let identity: StoreIdentity
   let shared: SharedStore
   // Under which name the shared store is known to this process; nil: this handle has it alone.
   private let place: OpenLocations.Identity?
@@ -22,12 +22,13 @@ public final class Store: SettingsAccess {
   package let observation: StoreObservation
 
   private init(
-    _ shared: SharedStore, _ identity: OpenLocations.Identity?, _ options: StoreOptions,
+    _ shared: SharedStore, _ place: OpenLocations.Identity?, _ options: StoreOptions,
     _ sources: LayerSources = LayerSources()
   ) {
     self.shared = shared
-    place = identity
+    self.place = place
     self.options = options
+    self.identity = StoreIdentity(report: options.errorHandler)
     layering = Layering(sources, over: shared.storage, report: options.errorHandler, tell: shared.relayer)
     observation = StoreObservation(shared, layering, report: options.errorHandler)
   }

@@ -2,8 +2,8 @@
 
 import Synchronization
 
-/// Held by a store, and by whoever may still ask for it after its end.
-package final class StoreIdentity: Sendable {
+/// Which store of this process it is: held by the store, and by whoever may still ask for it after its end.
+public final class StoreIdentity: Sendable {
   /// What caches may keep for longer than the store.
   ///
   /// As long as somebody keeps it, its address is no other store's.
@@ -18,7 +18,12 @@ package final class StoreIdentity: Sendable {
 
   package let mark = Mark()
 
-  init() {}
+  private let hearer: @Sendable (StoreError) -> Void
+
+  init(report: @escaping @Sendable (StoreError) -> Void) { hearer = report }
+
+  /// Tells the store's error handler of a failure that nobody is there to catch.
+  package func report(_ error: StoreError) { hearer(error) }
 
   deinit { mark.end() }
 }

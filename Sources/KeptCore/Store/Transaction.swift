@@ -86,6 +86,12 @@ public final class Transaction: SettingsAccess {
     }
   }
 
+  /// Throws `closed` after its end.
+  func checkOpen() throws(StoreError) { try open { _ in } }
+
+  /// Adds edits that rely on nothing that was read.
+  func edit(_ body: (inout Batch) -> Void) throws(StoreError) { try open { body(&$0.batch) } }
+
   /// Whether it was begun for whoever has it now, and is ended by who began it.
   package var isLent: Bool {
     get { state.read(\.isLent) }

@@ -8,10 +8,10 @@
 struct observer;
 struct reports;
 
-/* A store, a transaction or an observer, under the name that the story gave it. */
+/* A store, a transaction, a snapshot or an observer, under the name that the story gave it. */
 struct thing {
   char name[32];
-  kept_store *store; /* or a transaction */
+  kept_store *store; /* or a transaction, or a snapshot */
   struct observer *observer;
   struct reports *reports; /* of the stores of that name */
 };
@@ -74,6 +74,9 @@ step_function step_contains, step_remove, step_revision_of, step_list; /* keys.c
 step_function step_declare_json, step_declare_list, step_declare_file, step_undeclare; /* declarations.c, 6 steps */
 step_function step_declaration_json, step_declarations_json;
 step_function step_explain_json, step_layer_of, step_register_json, step_reports; /* layers.c */
+step_function step_snapshot, step_snapshot_end, step_store_revision;            /* snapshots.c */
+step_function step_reset, step_remove_all;                                      /* clearing.c */
+step_function step_export_json, step_export_file, step_import, step_import_file; /* export_and_import.c */
 step_function step_write_file, step_remove_file, step_make;                      /* files.c */
 step_function step_observe, step_notices, step_unobserve;              /* observation.c */
 

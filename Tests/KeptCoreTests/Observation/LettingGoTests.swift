@@ -25,7 +25,7 @@ private final class WatchedStorage: Storage {
 
   func entry(for key: KeyName) throws(StoreError) -> Entry? { try memory.entry(for: key) }
   func keys(prefix: ExactString) throws(StoreError) -> [KeyName] { try memory.keys(prefix: prefix) }
-  func entries(in scopes: [Scope]) throws(StoreError) -> (entries: [KeyedEntry], revision: Revision) {
+  func entries(in scopes: [Scope]) throws(StoreError) -> StoredEntries {
     if isUnreadable.read({ $0 }) { throw StoreError(.unavailable, "the disk is away; put it back") }
     return try memory.entries(in: scopes)
   }

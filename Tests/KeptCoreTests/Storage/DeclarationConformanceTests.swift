@@ -29,7 +29,8 @@ import Testing
     #expect(try storage.keys(prefix: "").map(\.text) == ["stored"])
     #expect(try storage.declarations(prefix: "").map(\.key.text) == ["absent", "stored"])
     #expect(try storage.declarations(prefix: "s").map(\.declaration) == [declaration])
-    let (entries, revision) = try storage.entries(in: [.prefix("")])
+    let stored = try storage.entries(in: [.prefix("")])
+    let (entries, revision) = (stored.entries, stored.revision)
     #expect(entries.count == 2 && entries.allSatisfy { $0.entry.declaration == declaration } && revision == 3)
   }
 

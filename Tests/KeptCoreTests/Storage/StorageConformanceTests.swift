@@ -184,7 +184,8 @@ import Testing
     for name in ["a", "p.a", "p.b", "q", "p"] { try storage.commit(key(name), .set(.string(name))) }
     try storage.commit(key("p.b"), .remove)
     let scopes: [Scope] = [.prefix("p."), .key(try key("q")), .key(try key("none")), .prefix("p.a")]
-    let (entries, revision) = try storage.entries(in: scopes)
+    let stored = try storage.entries(in: scopes)
+    let (entries, revision) = (stored.entries, stored.revision)
     #expect(revision == 6)
     #expect(Set(entries.map(\.key.text)) == ["p.a", "q"])
     #expect(entries.allSatisfy { $0.entry.value == .string($0.key.text) && $0.entry.revision < 6 })

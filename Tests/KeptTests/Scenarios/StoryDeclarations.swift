@@ -14,8 +14,9 @@ extension StoryTelling {
       let (settings, file) = (try settings(at: &fields), try fields.string("file"))
       warn(of: try settings.declare(contentsOf: ground.path(file)).first)
     case "declarations_json":
-      let (settings, prefix) = (try settings(at: &fields), try fields.string("prefix"))
-      return .text(try Self.store(of: settings).declarations(prefix: prefix).json)
+      let (name, prefix) = (try fields.string("on", otherwise: "store"), try fields.string("prefix"))
+      if case .snapshot(let snapshot)? = things[name] { return .text(try snapshot.declarations(prefix: prefix).json) }
+      return .text(try Self.store(of: settings(name)).declarations(prefix: prefix).json)
     case "register_json":
       let (settings, json) = (try settings(at: &fields), try fields.string("json"))
       guard let defaults = try Value(json: json).asDictionary else {
@@ -39,6 +40,16 @@ extension StoryTelling {
       let json = try fields.string("schema")
       warn(of: try settings.declare(Declaration(json: json), forKey: key))
     case "undeclare": if try !settings.undeclare(key) { throw StoreError(.absent, key: key, "was not declared") }
+    default: return nil
+    }
+    return .null
+  }
+
+  static let aboutOneKey = ["declaration_json", "layer_of", "explain_json"]
+
+  /// Does one of these; nil: it is none.
+  func performOnKey(_ name: String, reading settings: any SettingsReading, key: String) throws -> StoryValue? {
+    switch name {
     case "declaration_json":
       guard let declaration = try settings.declaration(forKey: key) else {
         throw StoreError(.absent, key: key, "is not declared")
@@ -49,7 +60,6 @@ extension StoryTelling {
       return try JSONDecoder().decode(StoryValue.self, from: Data(settings.explain(key).json.utf8))
     default: return nil
     }
-    return .null
   }
 
   /// What options say of layers.

@@ -9,6 +9,7 @@ extension StoryTelling {
   ///
   /// A step takes its fields before anything can fail.
   func perform(_ name: String, _ fields: inout StoryFields, _ expected: StoryValue?) throws -> StoryValue {
+    try refuse(name, &fields)
     switch name {
     case "open": try open(&fields)
     case "close": try store(fields.string("on", otherwise: "store")).close()
@@ -22,12 +23,15 @@ extension StoryTelling {
       return .list(try listener.next(expected?.elements().count ?? 0))
     case "unobserve": try listener(fields.string("on", otherwise: "observer")).cancel()
     case "list":
-      let settings = try settings(fields.string("on", otherwise: "store"))
-      return .list(try settings.keys(prefix: fields.string("prefix")).map { .text($0) })
+      let (name, prefix) = (try fields.string("on", otherwise: "store"), try fields.string("prefix"))
+      return .list(try reading(name).keys(prefix: prefix).map { .text($0) })
     default:
       if try ground.perform(name, &fields) { return .null }
-      if let given = try performOnMany(name, &fields, expected) { return given }
-      let (settings, key) = (try settings(fields.string("on", otherwise: "store")), try fields.string("key"))
+      if let given = try performTransfer(name, &fields) { return given }
+      if let given = try performOnMany(name, &fields, expected) ?? performOnMoments(name, &fields) { return given }
+      let (on, key) = (try fields.string("on", otherwise: "store"), try fields.string("key"))
+      if let given = try performReading(name, on: on, key: key) { return given }
+      let settings = try settings(on)
       if let given = try performOnKey(name, on: settings, key: key, &fields) { return given }
       return try perform(name, on: settings, key: key, &fields)
     }
@@ -71,16 +75,36 @@ extension StoryTelling {
 // MARK: - Steps about a key
 
 extension StoryTelling {
+  /// Does a step that reads; nil: it is none.
+  private func performReading(_ name: String, on: String, key: String) throws -> StoryValue? {
+    let isReading = name.hasPrefix("get_") || ["contains", "revision_of"].contains(name)
+    guard isReading || Self.aboutOneKey.contains(name) else { return nil }
+    let settings = try reading(on)
+    func get<T: Storable>(_ type: T.Type) throws -> T { try Self.present(settings.value(for: Key<T?>(key))) }
+    switch name {
+    case "contains": return .bool(try settings.contains(key))
+    case "revision_of": return .number(try Self.present(settings.revision(of: key)))
+    case "get_json": return .text(try Self.present(settings.json(forKey: key)))
+    case "get_bool": return .bool(try get(Bool.self))
+    case "get_int64": return .number(try get(Int64.self))
+    case "get_uint64": return .number(try get(UInt64.self))
+    case "get_double": return .text("\(try get(Double.self))")
+    case "get_string": return .text(try get(String.self))
+    case "get_bytes": return .text(Array(try get(Data.self)))
+    case "get_date":
+      let date = try get(Timestamp.self)
+      return .object(["seconds": .number(date.seconds), "nanoseconds": .number(Int64(date.nanoseconds))])
+    default: return try performOnKey(name, reading: settings, key: key)
+    }
+  }
+
   private func perform(
     _ name: String, on settings: any SettingsAccess, key: String, _ fields: inout StoryFields
   ) throws -> StoryValue {
     switch name {
-    case "contains": return .bool(try settings.contains(key))
     case "remove":
       if try !settings.remove(key) { throw StoreError(.absent, key: key, "was not there") }
       warn(of: try Self.layer(over: key, in: settings))
-    case "revision_of": return .number(try Self.present(settings.revision(of: key)))
-    case "get_json": return .text(try Self.present(settings.json(forKey: key)))
     case "set_json":
       let json = try fields.string("json")
       warn(of: try settings.setJSON(json, forKey: key))
@@ -97,24 +121,14 @@ extension StoryTelling {
   private func performTyped(
     _ name: String, on settings: any SettingsAccess, key: String, _ fields: inout StoryFields
   ) throws -> StoryValue {
-    func get<T: Storable>(_ type: T.Type) throws -> T { try Self.present(settings.value(for: Key<T?>(key))) }
     func set<T: Storable>(_ value: T) throws { warn(of: try settings.set(value, for: Key<T>(key, default: value))) }
     switch name {
-    case "get_bool": return .bool(try get(Bool.self))
     case "set_bool": try set(fields.take("value").flag())
-    case "get_int64": return .number(try get(Int64.self))
     case "set_int64": try set(fields.take("value").integer())
-    case "get_uint64": return .number(try get(UInt64.self))
     case "set_uint64": try set(fields.take("value").unsigned())
-    case "get_double": return .text("\(try get(Double.self))")
     case "set_double": try set(Self.double(fields.take("value")))
-    case "get_string": return .text(try get(String.self))
     case "set_string": try set(fields.string("value"))
-    case "get_bytes": return .text(Array(try get(Data.self)))
     case "set_bytes": try set(Data(fields.take("value").bytes()))
-    case "get_date":
-      let date = try get(Timestamp.self)
-      return .object(["seconds": .number(date.seconds), "nanoseconds": .number(Int64(date.nanoseconds))])
     case "set_date":
       var date = try StoryFields(fields.take("value"))
       let (seconds, nanoseconds) = (try date.take("seconds").integer(), try date.take("nanoseconds").integer())

@@ -10,6 +10,9 @@ final class StoryTelling {
   enum Thing {
     case store(Store)
     case transaction(Transaction)
+    case snapshot(Snapshot)
+    /// A snapshot that has ended.
+    case ended
     case listener(StoryListener)
   }
 
@@ -36,7 +39,7 @@ final class StoryTelling {
       #expect(warning?.code.description ?? "ok" == status, "\(warning?.description ?? "")")
       if let expected = try expected.map({ try Self.normal($0, of: name) }) {
         // What they do not name may be anything.
-        let isLoose = name == "notices" || name == "explain_json"
+        let isLoose = name == "notices" || name == "explain_json" || name.hasPrefix("import")
         #expect((isLoose ? given.reduced(to: expected) : given) == expected)
       }
     } catch let error as StoreError {
@@ -86,5 +89,11 @@ final class StoryTelling {
   func settings(_ name: String) throws -> any SettingsAccess {
     if case .transaction(let transaction) = things[name] { return transaction }
     return try store(name)
+  }
+
+  /// The store, the transaction or the snapshot of that name.
+  func reading(_ name: String) throws -> any SettingsReading {
+    if case .snapshot(let snapshot) = things[name] { return snapshot }
+    return try settings(name)
   }
 }

@@ -131,6 +131,9 @@ struct StoryFields {
     rest = members
   }
 
+  /// Takes all that is left, in a step that is refused as a whole.
+  mutating func takeRest() { rest = [:] }
+
   /// Takes a field that may be missing.
   mutating func takeIfThere(_ name: String) -> StoryValue? { rest.removeValue(forKey: name) }
 

@@ -84,6 +84,7 @@ TYPES: dict[str, Any] = {
     "kept_transaction_options *": ctypes.POINTER(module_of("transactions").kept_transaction_options),
     "kept_key *": key_p,
     "kept_key **": ctypes.POINTER(key_p),
+    "kept_transfer_options *": ctypes.POINTER(module_of("export_and_import").kept_transfer_options),
     "kept_notice *": notice_p,
     "kept_value *": ctypes.POINTER(module_of("notices").kept_value),
     "kept_subscription *": subscription_p,
@@ -91,6 +92,7 @@ TYPES: dict[str, Any] = {
     "kept_list_callback": module_of("keys").kept_list_callback,
     "kept_notice_callback": module_of("observation").kept_notice_callback,
     "kept_report_callback": module_of("store").kept_report_callback,
+    "kept_progress_callback": module_of("export_and_import").kept_progress_callback,
     "void (*)(void *context)": module_of("observation").kept_release,
 }
 
@@ -132,7 +134,10 @@ def test_a_prototype_has_the_header_s_types(name: str) -> None:
     assert function.argtypes == [type_of(parameter) for parameter in parameters(text)]
 
 
-WITHOUT_KEY = ("kept_declare_list", "kept_declare_file", "kept_register_json")
+WITHOUT_KEY = (
+    *("kept_declare_list", "kept_declare_file", "kept_register_json"),
+    *("kept_export_file", "kept_import", "kept_import_file"),
+)
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -170,7 +175,12 @@ def test_the_numbers_of_a_section_are_its_module_s(section: str) -> None:
 
 @pytest.mark.parametrize(
     ("section", "name"),
-    [("status", "kept_error"), ("store", "kept_options"), ("transactions", "kept_transaction_options")],
+    [
+        ("status", "kept_error"),
+        ("store", "kept_options"),
+        ("transactions", "kept_transaction_options"),
+        ("export_and_import", "kept_transfer_options"),
+    ],
 )
 def test_a_struct_has_the_header_s_fields(section: str, name: str) -> None:
     body = re.search(rf"typedef struct {name} \{{(.*?)\}} {name};", CODE[section], re.DOTALL)
@@ -183,13 +193,18 @@ def test_a_struct_has_the_header_s_fields(section: str, name: str) -> None:
 
 def test_every_struct_with_fields_is_compared() -> None:
     assert set(re.findall(r"typedef struct (\w+) \{", without_comments(HEADER))) == {
-        "kept_error", "kept_options", "kept_transaction_options",
+        "kept_error", "kept_options", "kept_transaction_options", "kept_transfer_options",
     }  # fmt: skip
 
 
 @pytest.mark.parametrize(
     ("section", "name"),
-    [("keys", "kept_list_callback"), ("observation", "kept_notice_callback"), ("store", "kept_report_callback")],
+    [
+        ("keys", "kept_list_callback"),
+        ("observation", "kept_notice_callback"),
+        ("store", "kept_report_callback"),
+        ("export_and_import", "kept_progress_callback"),
+    ],
 )
 def test_a_callback_has_the_header_s_types(section: str, name: str) -> None:
     found = re.search(rf"typedef (\w+) \(\*{name}\)\((.*?)\);", CODE[section])
@@ -211,6 +226,11 @@ def test_the_initial_options_are_the_header_s() -> None:
     assert "{ sizeof(kept_transaction_options), KEPT_AS_OPENED, 0u, NULL }" in HEADER
     assert (options.size, options.durability, options.reserved) == (ctypes.sizeof(options), 0xFFFFFFFF, 0)
     assert options.tag is None
+    options = module_of("export_and_import").KEPT_TRANSFER_OPTIONS_INIT()
+    assert "{ sizeof(kept_transfer_options), 0u, 0u, NULL, NULL, NULL, NULL, NULL }" in HEADER
+    assert (options.size, options.flags, options.format) == (ctypes.sizeof(options), 0, 0)
+    assert (options.prefix, options.separator, options.env_prefix, options.progress_context) == (None, None, None, None)
+    assert not options.progress
 
 
 def test_each_status_has_one_exception_class() -> None:

@@ -175,7 +175,7 @@ def test_an_interruption_of_a_listing_is_not_lost(settings: kept.Store, monkeypa
         return kept_list_callback(lambda _, key: collect(None, Interrupting(key)))
 
     with monkeypatch.context() as patch:
-        patch.setattr("kept._settings.kept_list_callback", interrupted)
+        patch.setattr("kept._reading.kept_list_callback", interrupted)
         with pytest.raises(KeyboardInterrupt):
             list(settings)
     assert seen == [b"a"]

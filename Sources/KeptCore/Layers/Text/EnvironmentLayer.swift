@@ -11,7 +11,7 @@ package struct EnvironmentLayer: Sendable {
   /// Reads variables written as `NAME=text`.
   ///
   /// The text is taken as it is, white space too. Of variables with the same name the first one counts, as for
-  /// `getenv`. Throws `invalid` for a prefix that is empty or that no name can have.
+  /// `getenv`. Throws `invalid` for a prefix that cannot be one.
   package init(prefix: String, _ variables: [String]) throws(StoreError) {
     try Self.check(prefix)
     var values: [KeyName: TextValue] = [:]
@@ -33,7 +33,8 @@ package struct EnvironmentLayer: Sendable {
     self.problems = problems
   }
 
-  private static func check(_ prefix: String) throws(StoreError) {
+  /// Throws `invalid` for a prefix that is empty or that no name can have.
+  static func check(_ prefix: String) throws(StoreError) {
     guard !prefix.isEmpty else {
       throw StoreError(
         .invalid, "the prefix of environment variables is empty, and would make every variable a setting; give one")

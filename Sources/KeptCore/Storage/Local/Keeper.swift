@@ -21,14 +21,15 @@ final class Keeper: Sendable {
     var isIdle: Bool { !mustSync && !mustLook && !mustLookOften }
   }
   private let state = Monitor(State())
-  private let sync: @Sendable () -> Void
+  private let sync: @Sendable () -> Bool
   private let look: @Sendable (_ forCaches: Bool) -> Void
 
   /// How long after a write, or a read, its duty is done at the latest.
   private static let intervalMilliseconds: Int64 = 900
 
-  /// `sync` brings the log to the disk, `look` looks for foreign writers; both are called with no lock held.
-  init(sync: @escaping @Sendable () -> Void, look: @escaping @Sendable (_ forCaches: Bool) -> Void) {
+  /// `sync` brings the log to the disk, and says whether it must be called again; `look` looks for foreign writers; both
+  /// are called with no lock held.
+  init(sync: @escaping @Sendable () -> Bool, look: @escaping @Sendable (_ forCaches: Bool) -> Void) {
     self.sync = sync
     self.look = look
   }
@@ -82,7 +83,7 @@ final class Keeper: Sendable {
 
   private func work() {
     while let duty = next() {
-      if duty.mustSync { sync() }
+      if duty.mustSync, sync() { note(mayStart: false) { $0.mustSync = true } }
       if duty.mustLook || duty.mustLookOften { look(duty.looksAlways) }
     }
   }

@@ -20,7 +20,7 @@ final class LocalReader: OnConnection {
     /// nil: nothing is stored.
     let value: Result<Value?, StoreError>
     let revision: Revision
-    let declaration: Declaration?
+    var declaration: Declaration?
 
     func entry() throws(StoreError) -> Entry {
       Entry(value: try value.get(), revision: revision, declaration: declaration)
@@ -42,11 +42,7 @@ final class LocalReader: OnConnection {
     let found: [Void] = try rows.all {
       if rows.isNull(0) { return declaration = .stored(rows.string(1) ?? "") }
       revision = Revision(clamping: rows.integer(2))
-      do throws(StoreError) {
-        value = .success(try rows.value(0))
-      } catch {
-        value = .failure(error.about(key.text))
-      }
+      value = rows.result(0, of: key)
     }
     return found.isEmpty ? nil : Row(value: value, revision: revision, declaration: declaration)
   }
@@ -125,25 +121,21 @@ final class LocalReader: OnConnection {
     return Delta(entries.inOrder(of: \.entry.revision, then: \.key.exact), upTo: upTo, tag: keys.tag)
   }
 
-  /// What is stored in some scopes, at one moment.
+  /// What is stored in some scopes, at one moment; of one scope in the order of the keys.
   ///
-  /// A row that holds no value that Kept could have written is left out; a database that cannot be read throws.
-  func entries(in scopes: [Scope]) throws(StoreError) -> (entries: [KeyedEntry], revision: Revision) {
+  /// A database that cannot be read throws.
+  func entries(in scopes: [Scope]) throws(StoreError) -> StoredEntries {
     try atOneMoment { () throws(StoreError) in
-      var found: [KeyName: Entry] = [:]
+      var found = StoredEntries(entries: [], revision: try revision())
       for scope in scopes {
         switch scope {
-        case .key(let key):
-          guard let row = try row(for: key), let entry = try? row.entry() else { continue }
-          found[key] = entry
+        case .key(let key): if let row = try row(for: key) { found.add(key, row) }
         case .prefix(let prefix):
-          for (key, entry) in try entries(prefix: prefix) { found[key] = entry }
-          for (key, declaration) in try declarations(prefix: prefix) {
-            found[key, default: Entry(value: nil, revision: 0)].declaration = declaration
-          }
+          for (key, row) in try rows(prefix: prefix) { found.add(key, row) }
         }
       }
-      return (found.map { KeyedEntry(key: $0.key, entry: $0.value) }, try revision())
+      if scopes.count > 1 { found.removeDuplicates() }
+      return found
     }
   }
 
@@ -160,13 +152,43 @@ final class LocalReader: OnConnection {
   /// 0xFF occurs in no UTF-8, so it is above everything that begins with the prefix.
   private static func end(of prefix: ExactString) -> [UInt8] { Array(prefix.text.utf8) + [0xFF] }
 
-  private func entries(prefix: ExactString) throws(StoreError) -> [(KeyName, Entry)] {
-    let rows = try connection.statement("SELECT kind, value, revision, key FROM entry WHERE key >= ?1 AND key < ?2")
+  /// What is stored and declared under a prefix, in the order of the keys.
+  private func rows(prefix: ExactString) throws(StoreError) -> [(KeyName, Row)] {
+    let stored = try storedRows(prefix: prefix)
+    let declared = try declarations(prefix: prefix)
+    if declared.isEmpty { return stored }
+    var all: [(KeyName, Row)] = []
+    all.reserveCapacity(stored.count + declared.count)
+    // Both are in order.
+    var next = declared.makeIterator()
+    var waiting = next.next()
+    for (key, row) in stored {
+      while let (name, declaration) = waiting, name < key {
+        all.append((name, Row(value: .success(nil), revision: 0, declaration: declaration)))
+        waiting = next.next()
+      }
+      var row = row
+      if let (name, declaration) = waiting, name == key {
+        row.declaration = declaration
+        waiting = next.next()
+      }
+      all.append((key, row))
+    }
+    while let (name, declaration) = waiting {
+      all.append((name, Row(value: .success(nil), revision: 0, declaration: declaration)))
+      waiting = next.next()
+    }
+    return all
+  }
+
+  private func storedRows(prefix: ExactString) throws(StoreError) -> [(KeyName, Row)] {
+    let rows = try connection.statement(
+      "SELECT kind, value, revision, key FROM entry WHERE key >= ?1 AND key < ?2 ORDER BY key")
     try rows.bind(1, text: prefix)
     try rows.bind(2, textBytes: Self.end(of: prefix))
-    return try rows.all { () throws(StoreError) -> (KeyName, Entry)? in
-      guard let key = rows.string(3).flatMap({ try? KeyName($0) }), let value = try? rows.value(0) else { return nil }
-      return (key, Entry(value: value, revision: Revision(clamping: rows.integer(2))))
+    return try rows.all { () throws(StoreError) -> (KeyName, Row)? in
+      guard let key = rows.string(3).flatMap({ try? KeyName($0) }) else { return nil }
+      return (key, Row(value: rows.result(0, of: key), revision: Revision(clamping: rows.integer(2)), declaration: nil))
     }.compactMap(\.self)
   }
 
@@ -195,5 +217,32 @@ final class LocalReader: OnConnection {
       connection.rollBack()
       throw error
     }
+  }
+}
+
+extension StoredEntries {
+  fileprivate mutating func add(_ key: KeyName, _ row: LocalReader.Row) {
+    switch row.value {
+    case .success(let value):
+      let entry = Entry(value: value, revision: row.revision, declaration: row.declaration)
+      entries.append(KeyedEntry(key: key, entry: entry))
+    case .failure(let reason):
+      unreadable.append(
+        UnreadableEntry(key: key, reason: reason, revision: row.revision, declaration: row.declaration))
+    }
+  }
+
+  /// Leaves one of each key: scopes may overlap.
+  fileprivate mutating func removeDuplicates() {
+    var seen: Set<KeyName> = []
+    entries.removeAll { !seen.insert($0.key).inserted }
+    unreadable.removeAll { !seen.insert($0.key).inserted }
+  }
+}
+
+extension SQLiteStatement {
+  /// The value of a key, or why it cannot be read.
+  fileprivate func result(_ column: Int32, of key: KeyName) -> Result<Value?, StoreError> {
+    do throws(StoreError) { return .success(try value(column)) } catch { return .failure(error.about(key.text)) }
   }
 }

@@ -19,6 +19,7 @@ public final class LocalStorage: Storage {
   private let writer: Monitor<OnDemand<LocalWriter>>
   private let commits: GroupCommit
   private let log: LogSync
+  private let erasing: Erasing
   private let keeper: Keeper
   private let watchers = Monitor(Watchers())
   private let hasRead = Atomic<Bool>(false)
@@ -48,24 +49,30 @@ public final class LocalStorage: Storage {
     self.database = database
     let id = try reader.storeID()
     let index = Index()
-    let filler = IndexFiller(index, pulse, OnDemand(reader) { () throws(StoreError) in try database.connect(to: id) })
+    let filler = IndexFiller(
+      index, pulse, OnDemand(reader) { () throws(StoreError) in try database.connect(to: id) },
+      scans: OnDemand { () throws(StoreError) in try database.connect(to: id) })
     let witness = Monitor<(any CommitWitness)?>(nil)
+    let erasing = Erasing()
     // Whoever only reads needs none.
     let writer = Monitor(
       OnDemand { () throws(StoreError) in
         try LocalWriter(
-          try database.connect(to: id).connection, pulse, filler, limit: limit, witness: witness.read(\.self))
+          try database.connect(to: id).connection, pulse, filler, limit: limit, erasing: erasing,
+          witness: witness.read(\.self))
       })
     let log = LogSync(of: id, in: database)
+    self.erasing = erasing
     self.witness = witness
     (self.pulse, self.index, self.filler, self.writer, self.log) = (pulse, index, filler, writer, log)
     commits = GroupCommit(timeoutMilliseconds: busyTimeoutMilliseconds) {
-      Self.commit($0, waiting: $1, by: writer, telling: filler, log)
+      Self.commit($0, waiting: $1, by: writer, telling: filler, log, erasing)
     }
     keeper = Keeper(
       sync: {
         Self.stayInPlace(pulse, writer, filler, log)
         try? log.wait()
+        return Self.erase(erasing, by: writer)
       },
       look: { forCaches in
         Self.stayInPlace(pulse, writer, filler, log)
@@ -139,8 +146,11 @@ public final class LocalStorage: Storage {
     try filler.read { reader throws(StoreError) in try reader.keys(prefix: prefix) }
   }
 
-  public func entries(in scopes: [Scope]) throws(StoreError) -> (entries: [KeyedEntry], revision: Revision) {
-    try filler.read { reader throws(StoreError) in try reader.entries(in: scopes) }
+  public func entries(in scopes: [Scope]) throws(StoreError) -> StoredEntries {
+    if case .key? = scopes.first, scopes.count == 1 {
+      return try filler.read { reader throws(StoreError) in try reader.entries(in: scopes) }
+    }
+    return try filler.scan { reader throws(StoreError) in try reader.entries(in: scopes) }
   }
 
   public func declarations(prefix: ExactString) throws(StoreError) -> [(key: KeyName, declaration: Declaration)] {
@@ -155,7 +165,7 @@ public final class LocalStorage: Storage {
   public func commit(_ batch: Batch) throws(StoreError) -> Commit {
     let commit = try commits.commit(batch)
     // What was written stands in the index.
-    if !commit.changes.isEmpty { keeper.noteUseOfIndex(mustSync: batch.durability == .shared) }
+    if !commit.changes.isEmpty { keeper.noteUseOfIndex(mustSync: batch.durability == .shared || erasing.isDue) }
     if batch.durability == .durable { try log.wait() }
     return commit
   }
@@ -202,6 +212,7 @@ public final class LocalStorage: Storage {
     keeper.end()
     watchers.update { $0.isClosed = true }
     pulse.ring()
+    _ = Self.erase(erasing, by: writer)
     writer.update { $0.close() }
     witness.update { $0 = nil }
     log.close()
@@ -238,6 +249,15 @@ public final class LocalStorage: Storage {
     writer.update { writer in try? writer.get().settlePulse() }
   }
 
+  /// Erases what is due; false: it is done, or nothing was.
+  private static func erase(_ erasing: Erasing, by writer: Monitor<OnDemand<LocalWriter>>) -> Bool {
+    guard erasing.isDue else { return false }
+    return writer.update { writer in
+      guard let writer = try? writer.get() else { return true }
+      return !erasing.perform(on: writer.connection)
+    }
+  }
+
   private static func attempt(
     _ group: [Batch], waiting milliseconds: Int, by writer: inout OnDemand<LocalWriter>
   ) throws(StoreError) -> (LocalWriter.Outcome, isStuck: Bool) {
@@ -248,7 +268,7 @@ public final class LocalStorage: Storage {
   /// Commits a group and lets the index know, so that this process need not read what it has just written.
   private static func commit(
     _ group: [Batch], waiting milliseconds: Int, by writer: Monitor<OnDemand<LocalWriter>>,
-    telling filler: IndexFiller, _ log: LogSync
+    telling filler: IndexFiller, _ log: LogSync, _ erasing: Erasing
   ) -> [Result<Commit, StoreError>] {
     writer.update { writer in
       let outcome: LocalWriter.Outcome
@@ -268,6 +288,8 @@ public final class LocalStorage: Storage {
       if let visible = outcome.visible {
         filler.apply(outcome.results.compactMap { try? $0.get() }, from: visible.start, pulse: visible.pulse)
       }
+      // Where it does not succeed the keeper tries again.
+      if erasing.isDue, let writer = try? writer.get() { _ = erasing.perform(on: writer.connection) }
       return outcome.results
     }
   }

@@ -71,12 +71,13 @@ public final class MemoryStorage: Storage {
     }
   }
 
-  public func entries(in scopes: [Scope]) throws(StoreError) -> (entries: [KeyedEntry], revision: Revision) {
+  public func entries(in scopes: [Scope]) throws(StoreError) -> StoredEntries {
     try look { contents in
       let found = contents.entries.filter { key, entry in
         entry.isThere && scopes.contains { $0.contains(key) }
       }
-      return (found.map { KeyedEntry(key: $0.key, entry: $0.value) }, contents.revision)
+      return StoredEntries(
+        entries: found.map { KeyedEntry(key: $0.key, entry: $0.value) }, revision: contents.revision)
     }
   }
 

@@ -67,7 +67,7 @@ public final class SimpleStorageAdapter: Storage {
     }
   }
 
-  public func entries(in scopes: [Scope]) throws(StoreError) -> (entries: [KeyedEntry], revision: Revision) {
+  public func entries(in scopes: [Scope]) throws(StoreError) -> StoredEntries {
     try use { ledger throws(StoreError) in
       var keys: Set<KeyName> = []
       for scope in scopes {
@@ -76,22 +76,21 @@ public final class SimpleStorageAdapter: Storage {
         case .prefix: for key in try list(&ledger) where scope.contains(key) { keys.insert(key) }
         }
       }
-      var entries: [KeyedEntry] = []
+      var found = StoredEntries(entries: [], revision: 0)
       for key in keys {
-        guard let entry = try look(at: key, in: scopes, &ledger), entry.value != nil else { continue }
-        entries.append(KeyedEntry(key: key, entry: entry))
+        do throws(StoreError) {
+          let entry = try look(at: key, &ledger)
+          if entry.value != nil { found.entries.append(KeyedEntry(key: key, entry: entry)) }
+        } catch {
+          if scopes.contains(.key(key)) { throw error }
+          note(error, of: key, &ledger)
+          // It is new once it can be read.
+          ledger.forget(key)
+          found.unreadable.append(UnreadableEntry(key: key, reason: error))
+        }
       }
-      return (entries, ledger.revision)
-    }
-  }
-
-  /// What a key has; nil for one that cannot be read and was not asked for by its name: it is new once it can.
-  private func look(at key: KeyName, in scopes: [Scope], _ ledger: inout Ledger) throws(StoreError) -> Entry? {
-    do throws(StoreError) { return try look(at: key, &ledger) } catch {
-      if scopes.contains(.key(key)) { throw error }
-      note(error, of: key, &ledger)
-      ledger.forget(key)
-      return nil
+      found.revision = ledger.revision
+      return found
     }
   }
 

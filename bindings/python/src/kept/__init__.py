@@ -46,9 +46,12 @@ from ._notices import Change, Notice, Origin
 from ._observation import Subscription
 from ._opening import Durability, open
 from ._setting import Setting
+from ._reading import SettingsReading
 from ._settings import Settings
+from ._snapshot import Snapshot
 from ._store import Store
 from ._transaction import Transaction
+from ._transfer import ImportChange, ImportRefusal, ImportReport, NotCarried
 
 __all__ = [
     "AbsentError",
@@ -63,6 +66,9 @@ __all__ = [
     "Explanation",
     "FailedError",
     "ForkedError",
+    "ImportChange",
+    "ImportRefusal",
+    "ImportReport",
     "InvalidError",
     "JSON",
     "KeptError",
@@ -71,6 +77,7 @@ __all__ = [
     "LockedError",
     "MisfitWarning",
     "NoSpaceError",
+    "NotCarried",
     "Notice",
     "Opinion",
     "Origin",
@@ -78,7 +85,9 @@ __all__ = [
     "SalvagedWarning",
     "Setting",
     "Settings",
+    "SettingsReading",
     "ShadowedWarning",
+    "Snapshot",
     "Storable",
     "Store",
     "Subscription",

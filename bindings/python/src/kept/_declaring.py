@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from ctypes import byref, c_char_p
 from typing import Any
 
-from ._c.declarations import kept_declaration_json, kept_declarations_json, kept_declare_file, kept_declare_json
-from ._c.declarations import kept_declare_list, kept_undeclare
-from ._c.status import kept_error, kept_free
+from ._c.declarations import kept_declare_file, kept_declare_json, kept_declare_list, kept_undeclare
+from ._c.status import kept_error
 from ._c.store import StorePointer
-from ._errors import AbsentError, InvalidError
-from ._json import JSON, decode_schema, encode
+from ._errors import InvalidError
+from ._json import encode
 from ._key import Key, encoded_key, encoded_text
 
 
@@ -54,25 +52,3 @@ class Declaring:
         """Takes a declaration away; the value stays. One that is not there is an `AbsentError`.
         In C: `kept_undeclare`. In Swift: `Store.undeclare(_:)`."""
         kept_undeclare(self._handle, encoded_key(key), kept_error())
-
-    def declaration(self, key: str | Key[Any]) -> dict[str, JSON] | None:
-        """The JSON Schema that a key is declared with; None: it may hold anything.
-        In C: `kept_declaration_json`. In Swift: `Store.declaration(forKey:)`."""
-        try:
-            return self._schema(kept_declaration_json, encoded_key(key))
-        except AbsentError:
-            return None
-
-    def declarations(self, prefix: str = "") -> dict[str, dict[str, JSON]]:
-        """The JSON Schemas of all declared keys that begin with `prefix`, as `declare` takes them. `UnsupportedError`
-        for a transaction. In C: `kept_declarations_json`. In Swift: `Store.declarations(prefix:)`."""
-        schema = self._schema(kept_declarations_json, encoded_text(prefix, "a prefix"))
-        return schema["properties"]  # type: ignore[return-value]
-
-    def _schema(self, function: Any, name: bytes) -> dict[str, JSON]:
-        text = c_char_p()
-        function(self._handle, name, byref(text), kept_error())
-        try:
-            return decode_schema(text.value or b"")  # type: ignore[return-value]
-        finally:
-            kept_free(text)

@@ -1,68 +1,37 @@
-"""What a store and a transaction have in common: reading, writing, and being a mapping."""
+"""What a store and a transaction have in common: writing, and being a mapping to be changed."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, ItemsView, Iterable, Iterator, KeysView, Mapping, MutableMapping, ValuesView
+from collections.abc import Callable, Iterable, Mapping, MutableMapping
 from contextlib import suppress
-from ctypes import byref, c_bool, c_char_p, c_uint32, c_uint64
+from ctypes import byref, c_size_t
 from typing import Any, TypeVar, overload
 
-from ._c.json import kept_get_json, kept_set_json
-from ._c.keys import kept_contains, kept_list, kept_list_callback, kept_remove, kept_revision_of
-from ._c.layers import kept_explain_json, kept_layer_of
-from ._c.status import kept_error, kept_free
-from ._c.store import StorePointer
+from ._c.clearing import kept_remove_all, kept_reset
+from ._c.json import kept_set_json
+from ._c.keys import kept_remove
+from ._c.status import kept_error
 from ._declaring import Declaring
-from ._errors import AbsentError, UnsupportedError, WrongTypeError
-from ._exit import calling_back
-from ._json import JSON, Storable, decode, encode
+from ._errors import AbsentError, UnsupportedError
+from ._json import JSON, Storable, encode
 from ._key import ABSENCE, Key, encoded_key, encoded_text, name_of
-from ._layers import TEXT_LAYERS, Explanation, Layer, explanation, layer_of_number
-from ._memory import UNKNOWN, Memory
-from ._scalars import read_scalar, write_scalar
-from ._views import ItemsOf, KeysOf, ValuesOf
+from ._layers import TEXT_LAYERS
+from ._reading import SettingsReading
+from ._scalars import write_scalar
 
 T = TypeVar("T")
 D = TypeVar("D")
 
 
-class Settings(MutableMapping[str, JSON], Declaring):
+class Settings(SettingsReading, MutableMapping[str, JSON], Declaring):
     """A store or a transaction, as a mapping: functions that work with both say `kept.Settings`.
 
-    A key is a `kept.Key`, which fixes the type of its values, or a str, whose values are `kept.JSON`. What is read
-    comes from the highest layer that has a fitting value (`explain` tells), what is written goes to the store. Defaults
-    are read by `[]` and `get`, the declared and registered ones before a `Key`'s own; `in`, `len` and iteration pass
-    over them. Any thread may call everything.
-    Every call may raise `ClosedError`, `BusyError`, `NoSpaceError`, `DeniedError`, `CorruptError`,
-    `UnavailableError`, `ForkedError` or `FailedError`; the methods say what they add to these.
-    In Swift: `SettingsAccess`. In C: every function that takes a `kept_store *`.
+    What is read is as in `SettingsReading`; what is written goes to the store. In Swift: `SettingsAccess`. In C: every
+    function that takes a `kept_store *`.
     """
 
-    _handle: StorePointer
-    # `_memory.py` says what is remembered; a transaction remembers nothing.
-    _generation: memoryview[int] = UNKNOWN
-    _memory: Memory = {}
-
     # --- one key
-
-    @overload
-    def __getitem__(self, key: Key[T]) -> T: ...
-    @overload
-    def __getitem__(self, key: str) -> JSON: ...
-    def __getitem__(self, key: Any) -> Any:
-        """The value of a key. Absent without a default is an `AbsentError`, which is a KeyError; a stored value that
-        is not of the key's type is a `WrongTypeError`, and is not touched. In C: `kept_get_json`."""
-        try:
-            return self._memory[self._generation[0]][key._identity if type(key) is Key else key]
-        except (KeyError, TypeError):
-            pass  # not remembered
-        try:
-            return self._read(key)
-        except AbsentError:
-            if isinstance(key, Key) and key.has_default:
-                return key.default
-            raise
 
     @overload
     def __setitem__(self, key: Key[T], value: T) -> None: ...
@@ -83,67 +52,6 @@ class Settings(MutableMapping[str, JSON], Declaring):
         in another layer. In C: `kept_remove`."""
         kept_remove(self._handle, encoded_key(key), kept_error())
 
-    def __contains__(self, key: object) -> bool:
-        """Whether any layer has something for the key; defaults do not count. In C: `kept_contains`."""
-        found = c_bool()
-        kept_contains(self._handle, encoded_key(key), byref(found), kept_error())  # type: ignore[arg-type]
-        return found.value
-
-    @overload
-    def get(self, key: Key[T]) -> T | None: ...
-    @overload
-    def get(self, key: Key[T], default: D) -> T | D: ...
-    @overload
-    def get(self, key: str) -> JSON: ...
-    @overload
-    def get(self, key: str, default: D) -> JSON | D: ...
-    def get(self, key: Any, default: Any = ABSENCE) -> Any:
-        """The value of a key. Where no layer has one: `default` if given, else the key's own, else None."""
-        try:
-            return self._memory[self._generation[0]][key._identity if type(key) is Key else key]
-        except (KeyError, TypeError):
-            pass  # not remembered
-        try:
-            return self._read(key)
-        except AbsentError:
-            if default is not ABSENCE:
-                return default
-            return key.default if isinstance(key, Key) and key.has_default else None
-
-    def revision(self, key: str | Key[Any]) -> int:
-        """The revision of the store that last changed the key, from 1; 0 where it is absent, which is what
-        `Store.set(..., if_revision=0)` expects. In C: `kept_revision_of`."""
-        revision = c_uint64()
-        try:
-            kept_revision_of(self._handle, encoded_key(key), byref(revision), kept_error())
-        except AbsentError:
-            return 0
-        return revision.value
-
-    def _read(self, key: str | Key[Any]) -> Any:
-        """What a key reads as, of its type."""
-        text = c_char_p()
-        kept_get_json(self._handle, encoded_key(key), byref(text), kept_error())
-        try:
-            stored = decode(text.value or b"", name_of(key))
-        finally:
-            kept_free(text)
-        if not isinstance(key, Key):
-            return stored
-        try:
-            return key._from_json(stored)
-        except WrongTypeError:
-            return self._read_text(key)
-
-    def _read_text(self, key: Key[T]) -> T:
-        """The same where another type was found: "50" on a command line is an int, and a str if that is asked for."""
-        for kind in key._conversion.scalars if self.layer(key) in TEXT_LAYERS else ():
-            try:
-                return key._from_json(read_scalar(self._handle, key._encoded, kind))
-            except WrongTypeError:
-                continue
-        return key._from_json(self[key.name])
-
     def _beneath_text(self, key: str | Key[T], default: Any) -> Any:
         """What `[]`, or `get` with a default, would give if arguments and environment were not asked."""
         if self.layer(key) not in TEXT_LAYERS:
@@ -160,64 +68,6 @@ class Settings(MutableMapping[str, JSON], Declaring):
             return key.default
         sentence = f'"{explanation.key}" has no value in the store; give update_value() a default'
         raise AbsentError(sentence, key=explanation.key)
-
-    # --- layers
-
-    def explain(self, key: str | Key[Any]) -> Explanation:
-        """What each layer has for a key, which one wins, and why: `print(settings.explain("audio.volume"))`.
-        In C: `kept_explain_json`. In Swift: `Store.explain(_:)`."""
-        text = c_char_p()
-        kept_explain_json(self._handle, encoded_key(key), byref(text), kept_error())
-        try:
-            return explanation(text.value or b"", name_of(key))
-        finally:
-            kept_free(text)
-
-    def layer(self, key: str | Key[Any]) -> Layer | None:
-        """The layer that decides what a key reads as; None where no layer has a value. In C: `kept_layer_of`."""
-        number = c_uint32()
-        kept_layer_of(self._handle, encoded_key(key), byref(number), kept_error())
-        return layer_of_number(number.value)
-
-    # --- all keys
-
-    def keys(self, prefix: str = "") -> KeysView[str]:
-        """A view of the keys that begin with `prefix` and that any layer has something for, but for defaults, in the
-        order of their UTF-8 bytes. Each look at the view lists them as they are at one moment. In C: `kept_list`."""
-        return KeysOf(self, encoded_text(prefix, "a prefix"))
-
-    def items(self) -> ItemsView[str, JSON]:
-        """A view of keys and values. A key that another writer removes meanwhile is passed over; for one moment's
-        values, ask a transaction."""
-        return ItemsOf(self)
-
-    def values(self) -> ValuesView[JSON]:
-        """A view of the values, as `items`."""
-        return ValuesOf(self)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._list(b""))
-
-    def __len__(self) -> int:
-        return len(self._list(b""))
-
-    def _list(self, prefix: bytes) -> list[str]:
-        keys: list[str] = []
-        interrupts: list[BaseException] = []
-
-        def collect(_: int | None, key: bytes) -> int:
-            try:
-                keys.append(key.decode("utf-8"))
-                return 0
-            except BaseException as interrupt:  # such as Ctrl-C: C could not pass it on
-                interrupts.append(interrupt)
-                return 1
-
-        with calling_back():
-            kept_list(self._handle, prefix, kept_list_callback(collect), None, kept_error())
-        if interrupts:
-            raise interrupts[0]
-        return keys
 
     # --- several steps as one
 
@@ -312,14 +162,24 @@ class Settings(MutableMapping[str, JSON], Declaring):
         self._together(step)
 
     def clear(self) -> None:
-        """Removes every key that is stored, all or none of them."""
+        """Removes every key that is stored, all or none of them, as `remove_all("")`."""
+        self.remove_all("")
 
-        def step(settings: Settings) -> None:
-            for key in settings:
-                with suppress(AbsentError):  # another layer's
-                    del settings[key]
+    # --- back to the defaults
 
-        self._together(step)
+    def reset(self, key: str | Key[Any]) -> None:
+        """Lets a key read as its default again: removes what is stored, if anything is. A key that an administrator has
+        locked is a `LockedError`; one that arguments or environment hide is reset with a `ShadowedWarning`.
+        In C: `kept_reset`. In Swift: `Store.reset(_:)`."""
+        kept_reset(self._handle, encoded_key(key), kept_error())
+
+    def remove_all(self, prefix: str) -> int:
+        """Removes what is stored under every key that begins with `prefix` ("" is every key), in one commit, and
+        returns how many there were; declarations stay. `LockedError`, with nothing removed, if one of them is locked.
+        In C: `kept_remove_all`. In Swift: `Store.removeAll(prefix:)`."""
+        removed = c_size_t()
+        kept_remove_all(self._handle, encoded_text(prefix, "a prefix"), byref(removed), kept_error())
+        return removed.value
 
 
 def stored_for(key: str | Key[Any], value: Any) -> Any:

@@ -25,12 +25,14 @@ from ._notices import Change, Notice
 from ._observation import Subscription, subscribe
 from ._reports import c_report, forget, reporting
 from ._settings import Settings
+from ._snapshot import Snapshot
 from ._transaction import Transaction, set_if
+from ._transfer import Transferring
 
 T = TypeVar("T")
 
 
-class Store(Settings):
+class Store(Settings, Transferring):
     """An open settings store; made by `kept.open`, ended by `close` or the end of a `with` block.
 
     A store that is dropped is closed, unless a subscription needs it; so is every store when Python ends.
@@ -149,6 +151,12 @@ class Store(Settings):
         with it. None takes one back. In C: `kept_register_json`. In Swift: `Store.register(defaults:)`."""
         kept_register_json(self._handle, encode(defaults, "register()"), kept_error())
         self._find_layers()
+
+    def snapshot(self, prefix: str = "") -> Snapshot:
+        """Takes a snapshot: `with settings.snapshot() as s:` reads one moment of all keys that begin with `prefix`,
+        layers and defaults included, while others go on writing. In C: `kept_snapshot`. In Swift:
+        `Store.snapshot(prefix:)`."""
+        return Snapshot(self, prefix)
 
     # --- writing with conditions
 

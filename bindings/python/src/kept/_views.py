@@ -9,15 +9,15 @@ from ._errors import AbsentError
 from ._json import JSON
 
 if TYPE_CHECKING:
-    from ._settings import Settings
+    from ._reading import SettingsReading
 
 
 class KeysOf(KeysView[str]):
     """Keys with a prefix."""
 
-    _mapping: Settings
+    _mapping: SettingsReading
 
-    def __init__(self, settings: Settings, prefix: bytes) -> None:
+    def __init__(self, settings: SettingsReading, prefix: bytes) -> None:
         super().__init__(settings)
         self._prefix = prefix
 
@@ -34,7 +34,7 @@ class KeysOf(KeysView[str]):
 class ItemsOf(ItemsView[str, JSON]):
     """Keys and values that are there when their turn comes."""
 
-    _mapping: Settings
+    _mapping: SettingsReading
 
     def __iter__(self) -> Iterator[tuple[str, JSON]]:
         for key in self._mapping:
@@ -47,7 +47,7 @@ class ItemsOf(ItemsView[str, JSON]):
 class ValuesOf(ValuesView[JSON]):
     """Values that are there when their turn comes."""
 
-    _mapping: Settings
+    _mapping: SettingsReading
 
     def __iter__(self) -> Iterator[JSON]:
         return (value for _, value in ItemsOf(self._mapping))

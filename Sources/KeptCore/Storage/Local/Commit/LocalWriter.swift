@@ -10,6 +10,7 @@ final class LocalWriter: OnConnection {
   private let pulse: Pulse
   private let filler: IndexFiller
   private let limit: LogLimit
+  private let erasing: Erasing
   /// Who hears of commits while they become visible.
   private let witness: (any CommitWitness)?
   // What the database was after the last commit here: as long as the version is the same, nobody else has written.
@@ -17,7 +18,7 @@ final class LocalWriter: OnConnection {
 
   init(
     _ connection: SQLiteConnection, _ pulse: Pulse, _ filler: IndexFiller, limit: LogLimit,
-    witness: (any CommitWitness)?
+    erasing: Erasing, witness: (any CommitWitness)?
   ) throws(StoreError) {
     self.connection = connection
     self.witness = witness
@@ -25,6 +26,7 @@ final class LocalWriter: OnConnection {
     self.reader = LocalReader(connection)
     self.pulse = pulse
     self.limit = limit
+    self.erasing = erasing
     try connection.run("PRAGMA synchronous = NORMAL")
   }
 
@@ -158,6 +160,11 @@ final class LocalWriter: OnConnection {
     }
     if !changes.isEmpty {
       progress.revision += 1
+      if changes.contains(where: \.leavesSecret) {
+        // Until the database is written anew at least the present copy is gone.
+        try connection.run("PRAGMA secure_delete = ON")
+        erasing.note()
+      }
       for change in changes {
         try store(change)
         // A batch has one edit for a key: only another batch of the group could ask.

@@ -6,6 +6,8 @@ final class IndexFiller: Sendable {
   private let index: Index
   private let pulse: Pulse
   private let state: Monitor<State>
+  // For readings of many keys: whoever commits meanwhile must not wait for them.
+  private let scans: Monitor<OnDemand<LocalReader>>
 
   fileprivate struct State {
     var reader: OnDemand<LocalReader>
@@ -22,7 +24,10 @@ final class IndexFiller: Sendable {
   /// And what a larger one has, while the index is as small as that: an import is bounded in memory.
   private static let smallIndex = 4096
 
-  init(_ index: Index, _ pulse: Pulse, _ reader: sending OnDemand<LocalReader>) {
+  init(
+    _ index: Index, _ pulse: Pulse, _ reader: sending OnDemand<LocalReader>, scans: sending OnDemand<LocalReader>
+  ) {
+    self.scans = Monitor(scans)
     self.index = index
     self.pulse = pulse
     state = Monitor(State(reader: reader))
@@ -101,12 +106,23 @@ final class IndexFiller: Sendable {
     try state.update { state throws(StoreError) in try body(state.reader.get()) }
   }
 
-  func close() { state.update { $0.reader.close() } }
+  /// Runs `body`, which reads for long, with a connection that nothing else waits for.
+  func scan<Result>(_ body: (LocalReader) throws(StoreError) -> Result) throws(StoreError) -> Result {
+    try scans.update { reader throws(StoreError) in try body(reader.get()) }
+  }
+
+  func close() {
+    state.update { $0.reader.close() }
+    scans.update { $0.close() }
+  }
 
   var hasMoved: Bool? { state.read { $0.reader.hasMoved } }
 
   /// The next use connects again.
-  func letGo() { state.update { $0.reader.letGo() } }
+  func letGo() {
+    state.update { $0.reader.letGo() }
+    scans.update { $0.letGo() }
+  }
 
   /// In the child of a fork: a view is asked for again, so that somebody looks after its layers.
   func afterForkInChild() {

@@ -51,7 +51,7 @@ final class ReadOnlyStorage: Storage {
     try read { reader throws(StoreError) in try reader.schemaVersion() }
   }
 
-  func entries(in scopes: [Scope]) throws(StoreError) -> (entries: [KeyedEntry], revision: Revision) {
+  func entries(in scopes: [Scope]) throws(StoreError) -> StoredEntries {
     try read { reader throws(StoreError) in try reader.entries(in: scopes) }
   }
 

@@ -1,15 +1,12 @@
-// What both kinds of property lists are read with: a place in the text that moves on, and how deep it is.
+// The small steps that readers of plain text are made of.
 
-/// A place in the text of a property list.
-///
-/// Each reading begins where the one before ended. What cannot be read is nil; the place is then of no use.
-struct PropertyListReader {
-  let bytes: UnsafeBufferPointer<UInt8>
-  var position = 0
-  private var depth = 0
+/// A place in a text that moves on.
+protocol TextCursor {
+  var bytes: UnsafeBufferPointer<UInt8> { get }
+  var position: Int { get set }
+}
 
-  init(_ bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
-
+extension TextCursor {
   var isAtEnd: Bool { position == bytes.count }
 
   /// The byte at the position, as a scalar so that it compares with a literal; nil at the end.
@@ -29,10 +26,16 @@ struct PropertyListReader {
 
   /// Passes over some ASCII text if it is what comes next.
   mutating func skip(text: StaticString) -> Bool {
+    guard isAt(text) else { return false }
+    position += text.utf8CodeUnitCount
+    return true
+  }
+
+  /// Whether some ASCII text comes next.
+  func isAt(_ text: StaticString) -> Bool {
     let length = text.utf8CodeUnitCount
     guard bytes.count - position >= length else { return false }
     for index in 0..<length where bytes[position + index] != text.utf8Start[index] { return false }
-    position += length
     return true
   }
 
@@ -53,13 +56,5 @@ struct PropertyListReader {
     guard position < bytes.count, let digit = bytes[position].hexadecimalDigit else { return nil }
     position += 1
     return digit
-  }
-
-  /// Reads the inside of a container, if it is not one too many.
-  mutating func nested(_ read: (inout PropertyListReader) -> Value?) -> Value? {
-    guard depth < Limits.nesting else { return nil }
-    depth += 1
-    defer { depth -= 1 }
-    return read(&self)
   }
 }

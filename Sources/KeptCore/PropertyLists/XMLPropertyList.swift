@@ -40,14 +40,13 @@ extension PropertyListReader {
     return .array(elements)
   }
 
-  /// Of two members with the same key the later one stays.
   private mutating func dictionaryMembers() -> Value? {
     var members: [(ExactString, Value)] = []
     while skipUnread(), !isAtClosingTag {
       guard let key = key(), skipUnread(), let value = element() else { return nil }
       members.append((ExactString(key), value))
     }
-    return .dictionary(ValueDictionary(members))
+    return dictionary(members)
   }
 
   private mutating func key() -> String? {

@@ -19,13 +19,12 @@ extension PropertyListReader {
     }
   }
 
-  /// Of two members with the same key the later one stays.
   private mutating func oldStyleDictionary() -> Value? {
     position += 1
     var members: [(ExactString, Value)] = []
     while true {
       skipSpaceAndComments()
-      if skip("}") { return .dictionary(ValueDictionary(members)) }
+      if skip("}") { return dictionary(members) }
       guard let key = oldStyleString(), skipMark("="), let value = oldStyleValue(), skipMark(";") else { return nil }
       members.append((ExactString(key), value))
     }

@@ -1,4 +1,5 @@
-// What a handle reads together with whether it may be shown: of one key now, or of all keys at one moment.
+// A snapshot for those who ask for one again and again, and the reading of one key together with whether it may be
+// shown.
 
 import CPlatform
 
@@ -8,28 +9,9 @@ package struct Reading: Sendable {
   /// Whether the value must not be written to a log or a screen.
   package let isSecret: Bool
 
-  fileprivate init(_ resolved: Resolved, _ entry: Entry?) {
+  init(_ resolved: Resolved, _ entry: Entry?) {
     self.resolved = resolved
     isSecret = entry?.declaration?.isSecret == true
-  }
-}
-
-/// Everything that a store holds at one revision, under the layers that its handle had then.
-package final class Snapshot: Sendable {
-  private let entries: [KeyName: Entry]
-  fileprivate let layers: Layers
-
-  fileprivate init(_ entries: [KeyedEntry], _ layers: Layers) {
-    var known: [KeyName: Entry] = [:]
-    known.reserveCapacity(entries.count)
-    for entry in entries { known[entry.key] = entry.entry }
-    self.entries = known
-    self.layers = layers
-  }
-
-  package func reading(_ key: KeyName) -> Reading {
-    let entry = entries[key]
-    return Reading(layers.resolve(key, entry), entry)
   }
 }
 
@@ -39,12 +21,11 @@ extension Store {
     let entry = try entry(for: key)
     return Reading(layering.resolve(key, entry), entry)
   }
+}
 
-  /// What all keys read as now; needs a storage that lists its keys.
-  package func snapshot() throws(StoreError) -> Snapshot {
-    let layers = layering.layers
-    return Snapshot(try storage().entries(in: [.prefix("")]).entries, layers)
-  }
+extension Snapshot {
+  /// What a key read as then.
+  package func reading(_ key: KeyName) throws(StoreError) -> Reading { Reading(try resolved(key), try entry(for: key)) }
 }
 
 /// The last snapshot of a store: it stands until something changes.

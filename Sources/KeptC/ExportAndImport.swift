@@ -1,0 +1,114 @@
+// The section "Export and import" of kept.h: a store as a file.
+
+public import CKept
+import KeptCore
+
+@_cdecl("kept_export_json") @implementation
+public func kept_export_json(
+  _ store: OpaquePointer?, _ options: UnsafePointer<kept_transfer_options>?,
+  _ json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?, _ error: UnsafeMutablePointer<kept_error>?
+) -> kept_status {
+  boundary(error) { () throws(StoreError) in
+    let (store, out) = (try store.store(), try json.required("json"))
+    out.pointee = try copied(store.exportedBytes(options.exporting()))
+  }
+}
+
+@_cdecl("kept_export_file") @implementation
+public func kept_export_file(
+  _ store: OpaquePointer?, _ path: UnsafePointer<CChar>?, _ options: UnsafePointer<kept_transfer_options>?,
+  _ error: UnsafeMutablePointer<kept_error>?
+) -> kept_status {
+  boundary(error) { () throws(StoreError) in
+    try store.store().export(to: path.text("path"), options.exporting())
+  }
+}
+
+@_cdecl("kept_import") @implementation
+public func kept_import(
+  _ store: OpaquePointer?, _ text: UnsafeRawPointer?, _ length: Int,
+  _ options: UnsafePointer<kept_transfer_options>?, _ report: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?,
+  _ error: UnsafeMutablePointer<kept_error>?
+) -> kept_status {
+  boundary(error) { () throws(StoreError) in
+    let store = try store.store()
+    // C counts without a sign: a negative number here is a huge one there.
+    guard length >= 0 else {
+      throw StoreError(.tooLarge, "the text has \(UInt(bitPattern: length)) bytes; there is no such text")
+    }
+    let start = length == 0 ? nil : try text.required("text")
+    let bytes = UnsafeRawBufferPointer(start: start, count: length).assumingMemoryBound(to: UInt8.self)
+    try tell(store.import(bytes, options.importing()), report)
+  }
+}
+
+@_cdecl("kept_import_file") @implementation
+public func kept_import_file(
+  _ store: OpaquePointer?, _ path: UnsafePointer<CChar>?, _ options: UnsafePointer<kept_transfer_options>?,
+  _ report: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?, _ error: UnsafeMutablePointer<kept_error>?
+) -> kept_status {
+  boundary(error) { () throws(StoreError) in
+    try tell(store.store().import(contentsOf: path.text("path"), options.importing()), report)
+  }
+}
+
+/// Hands a report out, if it is asked for.
+private func tell(
+  _ told: ImportReport, _ report: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
+) throws(StoreError) {
+  if let report { report.pointee = try copied(told.json) }
+}
+
+extension Optional where Wrapped == UnsafePointer<kept_transfer_options> {
+  fileprivate func exporting() throws(StoreError) -> ExportOptions {
+    guard let given = try known(allowing: KEPT_TRANSFER_DECLARATIONS | KEPT_TRANSFER_SECRETS | KEPT_TRANSFER_READABLE)
+    else { return ExportOptions() }
+    guard given.format == KEPT_FORMAT_KEPT else {
+      throw StoreError(.unsupported, "only Kept's own format is exported; use KEPT_FORMAT_KEPT")
+    }
+    return ExportOptions(
+      prefix: try given.prefix.textIfAny("prefix") ?? "",
+      includesDeclarations: given.flags & KEPT_TRANSFER_DECLARATIONS != 0,
+      includesSecrets: given.flags & KEPT_TRANSFER_SECRETS != 0,
+      leavesOutUnreadable: given.flags & KEPT_TRANSFER_READABLE != 0, progress: given.heard)
+  }
+
+  fileprivate func importing() throws(StoreError) -> ImportOptions {
+    guard let given = try known(allowing: KEPT_TRANSFER_REPLACE | KEPT_TRANSFER_DRY_RUN | KEPT_TRANSFER_DECLARATIONS)
+    else { return ImportOptions() }
+    guard let format = ImportFormat(rawValue: given.format) else {
+      throw StoreError(.invalid, "the format \(given.format) is unknown; use one of KEPT_FORMAT_…")
+    }
+    return ImportOptions(
+      format: format, prefix: try given.prefix.textIfAny("prefix") ?? "",
+      separator: try given.separator.textIfAny("separator") ?? ".",
+      environmentPrefix: try given.env_prefix.textIfAny("env_prefix"),
+      replaces: given.flags & KEPT_TRANSFER_REPLACE != 0, isDryRun: given.flags & KEPT_TRANSFER_DRY_RUN != 0,
+      includesDeclarations: given.flags & KEPT_TRANSFER_DECLARATIONS != 0, progress: given.heard)
+  }
+
+  /// What the caller gives; nil for NULL.
+  private func known(allowing flags: UInt32) throws(StoreError) -> kept_transfer_options? {
+    guard let self else { return nil }
+    let known = try knownOptions(self, size: self.pointee.size, least: 56, name: "KEPT_TRANSFER_OPTIONS_INIT")
+    guard known.flags & ~flags == 0 else {
+      throw StoreError(.invalid, "the flags \(known.flags) have a bit that means nothing here; see KEPT_TRANSFER_…")
+    }
+    return known
+  }
+}
+
+extension Optional where Wrapped == UnsafePointer<CChar> {
+  fileprivate func textIfAny(_ name: StaticString) throws(StoreError) -> String? {
+    self == nil ? nil : try text(name)
+  }
+}
+
+extension kept_transfer_options {
+  /// The callback of the program, which answers for what it does with its context, on the thread of the call.
+  fileprivate var heard: TransferProgress? {
+    guard let progress else { return nil }
+    nonisolated(unsafe) let context = progress_context
+    return { done, total in progress(context, UInt64(done), UInt64(total)) == 0 }
+  }
+}

@@ -1,0 +1,31 @@
+// The section "Snapshots" of kept.h: one moment, looked at for as long as one likes.
+
+public import CKept
+import KeptCore
+
+@_cdecl("kept_snapshot") @implementation
+public func kept_snapshot(
+  _ store: OpaquePointer?, _ prefix: UnsafePointer<CChar>?, _ snapshot: UnsafeMutablePointer<OpaquePointer?>?,
+  _ error: UnsafeMutablePointer<kept_error>?
+) -> kept_status {
+  boundary(error) { () throws(StoreError) in
+    let (store, out) = (try store.store(), try snapshot.required("snapshot"))
+    out.pointee = Handles.handle(of: try store.snapshot(prefix: prefix.text("prefix")))
+  }
+}
+
+@_cdecl("kept_snapshot_end") @implementation
+public func kept_snapshot_end(_ snapshot: OpaquePointer?) {
+  if let snapshot, Handles.snapshots.issued(snapshot) { Handles.snapshots.withdraw(UInt(bitPattern: snapshot)) }
+}
+
+@_cdecl("kept_store_revision") @implementation
+public func kept_store_revision(
+  _ store: OpaquePointer?, _ revision: UnsafeMutablePointer<UInt64>?, _ error: UnsafeMutablePointer<kept_error>?
+) -> kept_status {
+  boundary(error) { () throws(StoreError) in
+    let snapshot = try store.snapshotIfTicket()
+    let out = try revision.required("revision")
+    out.pointee = if let snapshot { snapshot.revision } else { try store.store().currentRevision() }
+  }
+}

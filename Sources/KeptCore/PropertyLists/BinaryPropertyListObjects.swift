@@ -1,0 +1,108 @@
+// The objects of a binary property list that hold others, and how an object is read once.
+
+extension BinaryPropertyList {
+  mutating func read(_ number: Int) throws(StoreError) -> Object {
+    if let object = objects[number] {
+      guard object.weight >= 0 else {
+        throw StoreError(.invalid, offset: try offset(of: number), "an object of the property list contains itself")
+      }
+      guard depth + object.height <= Limits.nesting else {
+        throw StoreError.nestedTooDeeply(at: try offset(of: number))
+      }
+      return object
+    }
+    objects[number] = Self.pending
+    let object = try readAnew(number)
+    objects[number] = object
+    return object
+  }
+
+  private mutating func readAnew(_ number: Int) throws(StoreError) -> Object {
+    let (kind, count, start) = try head(number)
+    switch kind {
+    case 0x0: return try word(count, at: start - 1)
+    case 0x1: return try integer(size: 1 << count, at: start)
+    case 0x2: return Object(.double(try double(size: 1 << count, at: start)))
+    case 0x3: return Self.date(try double(size: 8, at: start))
+    case 0x4: return Object(.bytes(Array(try take(count, at: start))), weight: count + 1)
+    case 0x5: return try ascii(count, at: start)
+    case 0x6: return try utf16(count, at: start)
+    case 0x8: return Object(.null, obstacle: "a UID of a keyed archive has no meaning outside of the archive")
+    case 0xA: return try array(count, at: start)
+    case 0xB, 0xC:
+      var object = try array(count, at: start)
+      object.found.losses.set = true
+      return object
+    case 0xD: return try dictionary(count, at: start)
+    default:
+      throw StoreError(
+        .invalid, offset: start - 1, "a property list has no object with the marker \(Int(kind) << 4 | count)")
+    }
+  }
+}
+
+// MARK: - Containers
+
+extension BinaryPropertyList {
+  private mutating func array(_ count: Int, at start: Int) throws(StoreError) -> Object {
+    var elements: [Value] = []
+    var object = Object(.null)
+    try enter(start)
+    for reference in try references(count, at: start) { elements.append(try read(reference).join(&object)) }
+    depth -= 1
+    object.close(.array(elements))
+    return object
+  }
+
+  private mutating func dictionary(_ count: Int, at start: Int) throws(StoreError) -> Object {
+    var members: [(ExactString, Value)] = []
+    var object = Object(.null)
+    try enter(start)
+    let references = try references(2 * count, at: start)
+    for index in 0..<count {
+      let key = try read(references[index])
+      let name = key.found.asKey
+      if name == nil { object.found.obstacle = object.found.obstacle ?? "a dictionary has a key that is no text" }
+      object.weight += key.weight
+      try spend(key.weight)
+      members.append((ExactString(name ?? ""), try read(references[count + index]).join(&object)))
+    }
+    depth -= 1
+    let dictionary = ValueDictionary(members)
+    if dictionary.count < count { object.found.losses.repeatedKey = true }
+    object.close(.dictionary(dictionary))
+    return object
+  }
+
+  private mutating func enter(_ start: Int) throws(StoreError) {
+    guard depth < Limits.nesting else { throw StoreError.nestedTooDeeply(at: start - 1) }
+    depth += 1
+  }
+}
+
+extension BinaryPropertyList.Object {
+  /// Adds what it has to the container that it stands in.
+  fileprivate func join(_ container: inout Self) -> Value {
+    // Each is at most a little over the limit: see close.
+    container.weight += weight
+    container.height = max(container.height, height)
+    container.found.losses.add(found.losses)
+    container.found.obstacle = container.found.obstacle ?? found.obstacle
+    return found.value
+  }
+
+  /// Ends a container; one that nobody could store is not kept, since its text may be as long as you like.
+  fileprivate mutating func close(_ value: Value) {
+    height += 1
+    if weight > Limits.valueBytes {
+      weight = Limits.valueBytes + 1
+      found.obstacle = found.obstacle ?? "the value has more than \(Limits.valueBytes) bytes"
+    }
+    found.value = found.obstacle == nil ? value : .null
+  }
+}
+
+extension ForeignValue {
+  /// The text that a key can be.
+  var asKey: String? { obstacle == nil ? value.asString : nil }
+}

@@ -1,0 +1,127 @@
+// One moment of a store: a copy of what it held under a prefix, read under the layers that its handle had then.
+
+/// What keys read as at one moment, for as long as you keep it: others go on writing, and nothing in here changes.
+///
+/// ```swift
+/// let before = try settings.snapshot(prefix: "audio.")
+/// for key in try before.keys() { print(key, try before.json(forKey: key) ?? "") }
+/// ```
+///
+/// It is a copy in this process's memory. Once it is taken it holds no lock and no file, nothing of the log waits for
+/// it, and it can be read when its store is closed. One of 100,000 small values takes 70 to 110 ms and 13 MB; writers go
+/// on meanwhile.
+///
+/// Layers, registered and declared defaults count as they were then. Keys outside the prefix are `invalid`; a value that
+/// could not be read is `corrupt` when its key is asked, and is never absent. What a layer holds in vain is not told to
+/// the error handler, but ``SettingsReading/explain(_:)`` says it. The C twin is `kept_snapshot`. In Python:
+/// `settings.snapshot(prefix)`.
+public final class Snapshot: SettingsReading {
+  /// The revision of the store at that moment.
+  public let revision: Revision
+  /// What all its keys begin with.
+  public let prefix: ExactString
+  public let identity: StoreIdentity
+  private let moment: LayerMoment
+  // Both in the order of their keys.
+  private let entries: [KeyedEntry]
+  private let unreadable: [UnreadableEntry]
+
+  init(_ stored: StoredEntries, prefix: ExactString, of identity: StoreIdentity, _ moment: LayerMoment) {
+    self.prefix = prefix
+    self.identity = identity
+    self.moment = moment
+    revision = stored.revision
+    entries = stored.entries.inOrder(of: \.key.exact)
+    unreadable = stored.unreadable.inOrder(of: \.key.exact)
+  }
+
+  /// The layers as they were then.
+  var layers: Layers { moment.layers }
+
+  public func entry(for key: KeyName) throws(StoreError) -> Entry? {
+    guard key.exact.hasPrefix(prefix) else {
+      throw StoreError(
+        .invalid, key: key.text,
+        "is none of the snapshot's, whose keys begin with \"\(prefix)\"; take one with another prefix")
+    }
+    if let found = entries.found(key, \.key) { return found.entry }
+    if let unread = unreadable.found(key, \.key) { throw unread.reason }
+    return nil
+  }
+
+  public func resolved(_ key: KeyName) throws(StoreError) -> Resolved { layers.resolve(key, try entry(for: key)) }
+
+  public func storedKeys(prefix: ExactString) throws(StoreError) -> [KeyName] {
+    try keys(under: prefix) { $0.entry.value != nil }
+  }
+
+  public func listedKeys(prefix: ExactString) throws(StoreError) -> [KeyName] {
+    let stored = try keys(under: prefix) { _ in true }
+    if layers.isEmpty, entries.allSatisfy({ $0.entry.declaration == nil }) { return stored }
+    var listed: [KeyName] = []
+    for key in Array(Set(stored + layers.keys(prefix: prefix))).inOrder(of: \.exact) {
+      let counts = isUnreadable(key) ? true : try contains(key)
+      if counts { listed.append(key) }
+    }
+    return listed
+  }
+
+  public func explanation(of key: KeyName) throws(StoreError) -> Explanation {
+    moment.explain(key, try entry(for: key))
+  }
+
+  /// The declarations of the keys that begin with a prefix, in the order of their bytes.
+  public func declarations(prefix: String = "") throws(StoreError) -> DeclarationList {
+    let prefix = try covered(ExactString(prefix))
+    var declared = entries.compactMap { entry in entry.entry.declaration.map { (key: entry.key, declaration: $0) } }
+    declared += unreadable.compactMap { entry in entry.declaration.map { (key: entry.key, declaration: $0) } }
+    return DeclarationList(declared.filter { $0.key.exact.hasPrefix(prefix) }.inOrder(of: \.key.exact))
+  }
+
+  private func keys(
+    under prefix: ExactString, _ isWanted: (KeyedEntry) -> Bool
+  ) throws(StoreError) -> [KeyName] {
+    let prefix = try covered(prefix)
+    var keys = entries.filter { $0.key.exact.hasPrefix(prefix) && isWanted($0) }.map(\.key)
+    guard !unreadable.isEmpty else { return keys }
+    keys += unreadable.map(\.key).filter { $0.exact.hasPrefix(prefix) }
+    return keys.inOrder(of: \.exact)
+  }
+
+  private func isUnreadable(_ key: KeyName) -> Bool { unreadable.found(key, \.key) != nil }
+
+  /// What keys of the snapshot begin with, if they begin with this.
+  private func covered(_ prefix: ExactString) throws(StoreError) -> ExactString {
+    if prefix.hasPrefix(self.prefix) { return prefix }
+    if prefix.text.isEmpty { return self.prefix }
+    throw StoreError(
+      .invalid,
+      "the snapshot has only keys that begin with \"\(self.prefix)\", and not all that begin with \"\(prefix)\"; "
+        + "take one with a shorter prefix")
+  }
+}
+
+extension Store {
+  /// Takes a snapshot: what keys read as now, to be looked at for as long as you like.
+  ///
+  /// Throws `unsupported` for a storage that cannot list its keys. The C twin is `kept_snapshot`. In Python:
+  /// `settings.snapshot(prefix)`.
+  /// - Parameter prefix: only keys that begin with it; `""` for all.
+  public func snapshot(prefix: String = "") throws(StoreError) -> Snapshot {
+    let prefix = ExactString(prefix)
+    let moment = layering.moment
+    return Snapshot(try storage().entries(in: [.prefix(prefix)]), prefix: prefix, of: identity, moment)
+  }
+}
+
+extension Array {
+  /// The element with a key, in an array that is in the order of its keys.
+  fileprivate func found(_ key: KeyName, _ keyOf: (Element) -> KeyName) -> Element? {
+    var (low, high) = (startIndex, endIndex)
+    while low < high {
+      let middle = low + (high - low) / 2
+      if keyOf(self[middle]) < key { low = middle + 1 } else { high = middle }
+    }
+    return low < endIndex && keyOf(self[low]) == key ? self[low] : nil
+  }
+}

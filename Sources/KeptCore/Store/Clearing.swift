@@ -1,0 +1,53 @@
+// Back to the defaults: one key, or all under a prefix.
+
+extension SettingsAccess {
+  /// Lets a key read as its default again: removes what is stored, if anything is.
+  ///
+  /// The C twin is `kept_reset`. In Python: `settings.reset(key)`. Throws `locked`.
+  /// - Returns: the layer that decides in its place, the command line or the environment; nil: none does.
+  @discardableResult
+  public func reset(_ key: String) throws(StoreError) -> Layer? { try reset(KeyName(key)) }
+
+  package func reset(_ key: KeyName) throws(StoreError) -> Layer? {
+    if let transaction = self as? Transaction {
+      try transaction.removeUnseen([key])
+    } else {
+      _ = try delete(key)
+    }
+    return layerHiding(key)
+  }
+
+  /// Removes what is stored under every key that begins with a prefix, in one commit; declarations stay.
+  ///
+  /// What cannot be read is removed too. The C twin is `kept_remove_all`. In Python: `settings.remove_all(prefix)`.
+  ///
+  /// Throws `locked`, with nothing removed, if one of the keys is locked, `busy` if others write under the prefix all
+  /// the time, and `unsupported` for several keys in a storage that changes one at a time.
+  /// - Parameter prefix: `""` for every key; it is spelled out, for there is no way back.
+  /// - Returns: how many keys there were.
+  @discardableResult
+  public func removeAll(prefix: String) throws(StoreError) -> Int {
+    var count = 0
+    do throws(StoreError) {
+      try together { transaction throws(StoreError) in
+        let keys = try transaction.storedKeys(prefix: ExactString(prefix))
+        try transaction.removeUnseen(keys)
+        count = keys.count
+      }
+    } catch {
+      guard error.code == .conflict, !(self is Transaction) else { throw error }
+      throw StoreError(
+        .busy, "others write keys with the prefix \"\(prefix)\" all the time; nothing was removed, try again later")
+    }
+    return count
+  }
+}
+
+extension Transaction {
+  /// Removes keys whatever is stored under them, also what cannot be read; none of them if one is locked.
+  fileprivate func removeUnseen(_ keys: [KeyName]) throws(StoreError) {
+    try checkOpen()
+    for key in keys { try store.layering.checkUnlocked(key) }
+    try edit { batch in for key in keys { batch.edit(key, .remove) } }
+  }
+}

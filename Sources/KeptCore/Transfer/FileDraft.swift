@@ -1,0 +1,110 @@
+// Whole files: one that is written whole and synced, or not at all, and one that is read whole, however large.
+
+import CPlatform
+
+/// A file that is written under a name of its own, and gets its own when it is on the disk.
+struct FileDraft {
+  private let file: Int32
+  private let path: String
+
+  /// Puts a file of mode 0600 at a path, filled by `fill`, over one that is there.
+  ///
+  /// Whatever fails leaves nothing behind.
+  @_optimize(size)
+  static func place(at path: String, _ fill: (FileDraft) throws(StoreError) -> Void) throws(StoreError) {
+    try check(path)
+    let folder = StoreFolder(path: StoreFolder.parent(of: path))
+    let draft = folder.draftName()
+    let file = kept_open_file(draft, O_WRONLY | O_CREAT | O_EXCL, 0o600)
+    guard file >= 0 else { throw .system("make a file in", folder.path) }
+    defer { unlink(draft) }
+    do throws(StoreError) {
+      try fill(FileDraft(file: file, path: path))
+      guard fsync(file) == 0 else { throw .system("sync", path) }
+    } catch {
+      close(file)
+      throw error
+    }
+    // Some file systems say only now that they are full.
+    guard close(file) == 0 else { throw .system("write", path) }
+    guard rename(draft, path) == 0 else { throw .system("put the file at", path) }
+    try StoreFolder.sync(folder.path)
+  }
+
+  /// A device or a folder is not replaced by a file.
+  private static func check(_ path: String) throws(StoreError) {
+    guard !path.isEmpty, !path.utf8.contains(0) else {
+      throw StoreError(.invalid, "a file needs a path; an empty one, or one with a NUL, is none")
+    }
+    var status = stat()
+    guard stat(path, &status) == 0 else { return }
+    guard UInt32(status.st_mode) & UInt32(S_IFMT) == UInt32(S_IFREG) else {
+      throw StoreError(.invalid, "\(path) is there already, and is not a file; give another path")
+    }
+  }
+
+  /// Takes over what has become long enough.
+  func take(_ bytes: inout [UInt8]) throws(StoreError) {
+    guard bytes.count >= 64 << 10 else { return }
+    try write(bytes)
+    bytes.removeAll(keepingCapacity: true)
+  }
+
+  func write(_ bytes: [UInt8]) throws(StoreError) {
+    var done = 0
+    while done < bytes.count {
+      let count = bytes.withUnsafeBytes { CPlatform.write(file, $0.baseAddress.map { $0 + done }, bytes.count - done) }
+      if count > 0 {
+        done += count
+      } else if count == 0 || kept_errno() != EINTR {
+        throw .system("write", path)
+      }
+    }
+  }
+}
+
+/// A file that is read whole.
+enum WholeFile {
+  /// A text for a computer's whole memory is no settings file.
+  private static let largest = 1 << 30
+
+  /// The bytes of a file.
+  ///
+  /// Throws `unavailable`, `denied`, `invalid` for what is no file, and `tooLarge` beyond 1 GiB.
+  @_optimize(size)
+  static func bytes(of path: String) throws(StoreError) -> [UInt8] {
+    guard !path.isEmpty, !path.utf8.contains(0) else {
+      throw StoreError(.invalid, "a file needs a path; an empty one, or one with a NUL, is none")
+    }
+    // A FIFO would be waited for.
+    let file = kept_open_file(path, O_RDONLY | O_NONBLOCK, 0)
+    guard file >= 0 else { throw .system("open", path) }
+    defer { close(file) }
+    var status = stat()
+    guard fstat(file, &status) == 0 else { throw .system("look at", path) }
+    guard UInt32(status.st_mode) & UInt32(S_IFMT) == UInt32(S_IFREG) else {
+      throw StoreError(.invalid, "\(path) is not a file; give the path of what is to be imported")
+    }
+    guard status.st_size <= largest else {
+      throw StoreError(.tooLarge, "\(path) has \(status.st_size) bytes; at most \(largest) are imported, so split it")
+    }
+    return try bytes(of: file, path, expecting: Int(status.st_size))
+  }
+
+  @_optimize(size)
+  private static func bytes(of file: Int32, _ path: String, expecting size: Int) throws(StoreError) -> [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(size)
+    var part = [UInt8](repeating: 0, count: 256 << 10)
+    while bytes.count <= largest {
+      let count = read(file, &part, part.count)
+      if count == 0 { return bytes }
+      if count > 0 {
+        bytes.append(contentsOf: part[..<count])
+      } else if kept_errno() != EINTR {
+        throw .system("read", path)
+      }
+    }
+    throw StoreError(.tooLarge, "\(path) has more than \(largest) bytes; split it")
+  }
+}

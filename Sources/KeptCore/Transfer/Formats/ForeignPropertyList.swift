@@ -1,0 +1,51 @@
+// Which kind of property list a text is. The members of its dictionary are the settings.
+
+extension ForeignText {
+  mutating func readPropertyList(_ bytes: UnsafeBufferPointer<UInt8>, from start: Int) throws(StoreError) {
+    if start == 0, bytes.starts(with: "bplist".utf8) { return try readBinaryPropertyList(bytes) }
+    try Self.checkUTF8(bytes, from: start)
+    // The dictionary around the settings is none of their containers.
+    var reader = PropertyListReader(bytes, from: start, nesting: Limits.nesting + 1)
+    reader.skipSpace()
+    let isXML = reader.next == "<"
+    guard let value = isXML ? reader.xmlText() : reader.oldStyleText() else {
+      throw StoreError(.invalid, offset: reader.position, Self.unreadable(isXML: isXML))
+    }
+    guard let members = value.asDictionary else { throw Self.noDictionary(value.described) }
+    for member in members { carry(member.key.text, member.value) }
+    for end in reader.repeats { leaveOut("byte \(end)", ForeignValue.Losses.repeatedKeySentence) }
+  }
+
+  private mutating func readBinaryPropertyList(_ bytes: UnsafeBufferPointer<UInt8>) throws(StoreError) {
+    var reader = try BinaryPropertyList(bytes)
+    guard let members = try reader.rootMembers() else { throw Self.noDictionary("something else") }
+    for (key, reference) in members {
+      let key = try reader.object(key)
+      let found = try reader.object(reference)
+      guard let name = key.asKey else {
+        leaveOut("a member", "its key is no text")
+        continue
+      }
+      carry(name, found)
+    }
+  }
+
+  private static func unreadable(isXML: Bool) -> String {
+    let form =
+      isXML
+      ? "an element of XML that property lists have, with a value of 64 bits or of the years 1 to 9999"
+      : "a value of an old-style property list, such as {key = value;}"
+    return "the property list cannot be read here or just before; \(form) must stand here, nested at most"
+      + " \(Limits.nesting) deep"
+  }
+
+  private static func noDictionary(_ found: String) -> StoreError {
+    StoreError(
+      .invalid, offset: 0, "the property list must be a dictionary, whose keys are the settings; this one is \(found)")
+  }
+
+  static func checkUTF8(_ bytes: UnsafeBufferPointer<UInt8>, from start: Int) throws(StoreError) {
+    var scanner = JSONScanner(bytes, from: start)
+    try scanner.scanText()
+  }
+}

@@ -1,0 +1,127 @@
+// What every reader of another program's text gives: settings, and what of the text is none.
+//
+// A value is carried whole or not at all. What Kept cannot hold is no error of the text: it is reported. No sentence
+// quotes a value: it may be a secret.
+
+/// The settings in a text that another program has written.
+package struct ForeignText: Sendable {
+  /// The settings, in the order of their keys, each key once.
+  package private(set) var entries: [Entry] = []
+  /// What the text says and Kept does not take over, or not as it is.
+  package private(set) var notCarried: [NotCarried] = []
+  let naming: KeyNaming
+
+  package struct Entry: Sendable {
+    package let key: KeyName
+    package let content: Content
+    /// Where it stands in the text: "line 3", or the name that it has there.
+    package let place: String
+  }
+
+  package enum Content: Sendable {
+    /// In the form that a store keeps.
+    case value(Value)
+    /// Text whose type a declaration can tell, as in a layer of text; otherwise it is a string.
+    case text(TextValue)
+  }
+
+  /// Reads a text of any format but ``ImportFormat/kept``.
+  ///
+  /// Throws `invalid` or `tooLarge`, with an offset, for a text that is not of the format.
+  package init(
+    _ bytes: UnsafeBufferPointer<UInt8>, as format: ImportFormat, _ naming: KeyNaming = KeyNaming()
+  ) throws(StoreError) {
+    self.naming = naming
+    // Editors on Windows put a byte order mark in front.
+    let start = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
+    switch format {
+    case .json: try readJSON(bytes, from: start, isNested: false)
+    case .nestedJSON: try readJSON(bytes, from: start, isNested: true)
+    case .propertyList: try readPropertyList(bytes, from: start)
+    case .env: try readEnvironmentFile(bytes, from: start)
+    case .ini: try readINI(bytes, from: start)
+    case .dconf: try readDconf(bytes, from: start)
+    case .kept: throw StoreError(.unsupported, "Kept's own export is not a text of another program")
+    }
+    settleRepeats()
+  }
+}
+
+/// Something in an imported text that was not taken over, or not as it was.
+public struct NotCarried: Hashable, Sendable {
+  /// Where it stands: "line 3", or the name that it has in the text.
+  public let place: String
+  public let reason: String
+
+  package init(place: String, reason: String) {
+    self.place = place
+    self.reason = reason
+  }
+}
+
+// MARK: - For the readers
+
+extension ForeignText {
+  /// Takes a value over under a name, or reports why it cannot be.
+  mutating func carry(_ name: String, _ value: Value, at place: String? = nil) {
+    take(name, value, isText: false, at: place ?? name)
+  }
+
+  /// Takes a text over whose type a declaration may tell.
+  mutating func carry(_ name: String, text: String, at place: String) {
+    take(name, .string(text), isText: true, at: place)
+  }
+
+  private mutating func take(_ name: String, _ value: Value, isText: Bool, at place: String) {
+    do throws(StoreError) {
+      if case .null = value {
+        throw StoreError(.invalid, "it has no value, which is how Kept says that there is no setting")
+      }
+      let key = try key(of: name)
+      let stored = try value.checkedForStore()
+      let content = isText ? Content.text(TextValue(stored.asString ?? "")) : .value(stored)
+      entries.append(Entry(key: key, content: content, place: Self.shortened(place)))
+    } catch {
+      leaveOut(place, error.message)
+    }
+  }
+
+  /// Takes over what a reader has found, and reports what of it Kept has not.
+  mutating func carry(_ name: String, _ found: ForeignValue, at place: String? = nil) {
+    if let obstacle = found.obstacle { return leaveOut(place ?? name, obstacle) }
+    carry(name, found.value, at: place)
+    if found.losses.tuple { leaveOut(place ?? name, "a tuple is carried as an array") }
+    if found.losses.set { leaveOut(place ?? name, "a set is carried as an array") }
+    if found.losses.repeatedKey { leaveOut(place ?? name, ForeignValue.Losses.repeatedKeySentence) }
+  }
+
+  private func key(of name: String) throws(StoreError) -> KeyName {
+    // One that is too long by itself is not copied first: there may be many.
+    try KeyName(name.utf8.count > Limits.keyBytes ? name : naming.prefix + name)
+  }
+
+  mutating func leaveOut(_ place: String, _ reason: String) {
+    notCarried.append(NotCarried(place: Self.shortened(place), reason: reason))
+  }
+
+  /// Of a key that is there twice the later one stays.
+  private mutating func settleRepeats() {
+    var settled: [Entry] = []
+    settled.reserveCapacity(entries.count)
+    // The sorting leaves those with the same key in the order of the text.
+    for entry in entries.inOrder(of: \.key.exact) {
+      if let earlier = settled.last, earlier.key == entry.key {
+        settled.removeLast()
+        leaveOut(
+          earlier.place, "the key \(Self.shortened(entry.key.text)) is there again at \(entry.place), which counts")
+      }
+      settled.append(entry)
+    }
+    entries = settled
+  }
+
+  /// A long name is cut: there may be many.
+  static func shortened(_ name: String) -> String {
+    name.utf8.count <= 160 ? name : String(name.unicodeScalars.prefix(150)) + "…"
+  }
+}

@@ -1,0 +1,169 @@
+// What an import makes of what is stored: the batch that leads there, the report of it, and all that stands against it.
+
+/// The difference between what a text asks for and what is stored.
+final class ImportPlan {
+  /// What is to be committed.
+  private(set) var batch: Batch
+  private(set) var report = ImportReport()
+  private var refusals: [StoreError] = []
+  // All that is asked for, also what is so already.
+  private var wish = Batch()
+
+  private let incoming: Incoming
+  private var present: [KeyName: Entry] = [:]
+  private let unreadable: [UnreadableEntry]
+  private let secretHere: Set<KeyName>
+  private var refused: Set<ExactString> = []
+
+  /// - Parameters:
+  ///   - batch: what is filled.
+  ///   - layering: knows which keys are locked.
+  @_optimize(size)
+  init(
+    _ incoming: Incoming, over stored: StoredEntries, _ options: ImportOptions, into batch: Batch,
+    under layering: Layering
+  ) {
+    self.incoming = incoming
+    self.batch = batch
+    unreadable = stored.unreadable
+    present.reserveCapacity(stored.entries.count)
+    for keyed in stored.entries { present[keyed.key] = keyed.entry }
+    for known in stored.unreadable where known.declaration != nil {
+      present[known.key] = Entry(value: nil, revision: 0, declaration: known.declaration)
+    }
+    // Also where the declarations are not wanted: what is a secret elsewhere is none to be shown here.
+    var secrets: Set<KeyName> = []
+    for (key, declaration) in incoming.declarations ?? [] where declaration.isSecret { secrets.insert(key) }
+    secretHere = secrets
+    report.notCarried = incoming.notCarried
+    report.revision = stored.revision
+    for error in incoming.refusals { refuse(error) }
+    if options.includesDeclarations { wishForDeclarations(replacing: options.replaces) }
+    wishForValues(replacing: options.replaces)
+    judge(at: stored.revision + 1, layering)
+  }
+
+  /// Why nothing may be changed; nil: it may.
+  var refusal: StoreError? {
+    guard let first = refusals.first else { return nil }
+    let count = refusals.count == 1 ? "1 key is" : "\(refusals.count) keys are"
+    return first.said { "\($0) (\(count) refused, and nothing was imported)" }
+  }
+
+  private func refuse(_ error: StoreError) {
+    refusals.append(error)
+    let key = error.key ?? ""
+    refused.insert(ExactString(key))
+    report.refused.append(ImportReport.Refusal(key: key, reason: error.message))
+  }
+
+  // MARK: - What is asked for
+
+  @_optimize(size)
+  private func wishForDeclarations(replacing: Bool) {
+    guard let declarations = incoming.declarations else { return }
+    if replacing {
+      // Another type takes the place of the present one; and of those that are not named none stays.
+      for (key, entry) in present where entry.declaration != nil && !isWithheld(key) { wish.declare(key, nil) }
+    }
+    for (key, declaration) in declarations { wish.declare(key, declaration) }
+  }
+
+  @_optimize(size)
+  private func wishForValues(replacing: Bool) {
+    for setting in incoming.settings {
+      do throws(StoreError) {
+        wish.edit(setting.key, .set(try value(of: setting.content, for: setting.key)))
+      } catch {
+        refuse(error.about(setting.key.text))
+      }
+    }
+    guard replacing else { return }
+    for (key, entry) in present where entry.value != nil { wishAway(key) }
+    for lost in unreadable { wishAway(lost.key) }
+  }
+
+  @inline(never)
+  private func wishAway(_ key: KeyName) {
+    // The text has something for a key that was refused.
+    guard wish.edits[key] == nil, !isWithheld(key), !refused.contains(key.exact) else { return }
+    wish.edit(key, .remove)
+  }
+
+  /// A text says what it is once its key's type is known.
+  @inline(never)
+  private func value(of content: ForeignText.Content, for key: KeyName) throws(StoreError) -> Value {
+    switch content {
+    case .value(let value): return value
+    case .text(let text):
+      let declared = wish.declarations[key] ?? present[key]?.declaration
+      let value = declared.flatMap { text.value(as: $0.type) } ?? .string(text.text)
+      return try value.checkedForStore()
+    }
+  }
+
+  /// Whether the text does not know what the key has.
+  @inline(never)
+  private func isWithheld(_ key: KeyName) -> Bool {
+    if incoming.withheld.contains(key) { return true }
+    return incoming.isWithoutSecrets && present[key]?.declaration?.isSecret == true
+  }
+
+  // MARK: - What comes of it
+
+  @_optimize(size)
+  private func judge(at revision: Revision, _ layering: Layering) {
+    var isUnreadable: Set<KeyName> = []
+    for lost in unreadable { isUnreadable.insert(lost.key) }
+    for key in wish.keys {
+      do throws(StoreError) {
+        var change = try wish.change(of: key, from: present[key], at: revision)
+        if isUnreadable.contains(key), wish.edits[key] == .remove {
+          // The rules cannot know that there is something to remove.
+          let new = Entry(value: nil, revision: revision, declaration: (change?.new ?? present[key])?.declaration)
+          change = StoredChange(key: key, old: present[key], new: new)
+        }
+        guard let change else {
+          report.unchanged += wish.edits[key] == nil ? 0 : 1
+          continue
+        }
+        if change.isOfValue { try layering.checkUnlocked(key) }
+        take(change)
+      } catch {
+        refuse(error.about(key.text))
+      }
+    }
+  }
+
+  @inline(never)
+  private func take(_ change: StoredChange) {
+    let key = change.key
+    if change.new.declaration != change.old?.declaration, let wished = wish.declarations[key] {
+      if wish.undeclared.contains(key) { batch.declare(key, nil) }
+      if let wished { batch.declare(key, wished) }
+      report.declared.append(key.text)
+    }
+    guard let edit = wish.edits[key] else { return }
+    guard change.isOfValue else {
+      report.unchanged += 1
+      return
+    }
+    guard edit.value != nil, let value = change.new.value else {
+      batch.edit(key, .remove)
+      report.removed.append(key.text)
+      return
+    }
+    batch.edit(key, .set(value))
+    let isSecret =
+      secretHere.contains(key) || change.new.declaration?.isSecret == true || change.old?.declaration?.isSecret == true
+    report.changed.append(
+      ImportReport.Change(
+        key: key.text, old: isSecret ? nil : change.old?.value, new: isSecret ? nil : value, isSecret: isSecret))
+  }
+
+  /// Whether it declares anything.
+  var declares: Bool { !batch.declarations.isEmpty }
+
+  /// Tells the revision that the store has afterwards.
+  func committed(_ revision: Revision) { report.revision = revision }
+}

@@ -1,0 +1,154 @@
+// How a text becomes part of a store: all of it in one commit, against the state that it was compared with, or nothing.
+
+/// What to import, and how.
+public struct ImportOptions: Sendable {
+  public var format: ImportFormat
+  /// Of Kept's own format only keys that begin with it; of others it is put in front of every key.
+  public var prefix: String
+  /// Stands between the parts of nested keys, and behind sections.
+  public var separator: String
+  /// Of `.env` files: only names that begin with it, each of which is the key that ``EnvironmentName`` says; nil: names
+  /// are keys.
+  public var environmentPrefix: String?
+  /// Keys with the prefix that the text does not have are removed.
+  public var replaces: Bool
+  /// Nothing is changed; the report says what would be.
+  public var isDryRun: Bool
+  /// The declarations of the text, too.
+  public var includesDeclarations: Bool
+  public var progress: TransferProgress?
+
+  public init(
+    format: ImportFormat = .kept, prefix: String = "", separator: String = ".", environmentPrefix: String? = nil,
+    replaces: Bool = false, isDryRun: Bool = false, includesDeclarations: Bool = false,
+    progress: TransferProgress? = nil
+  ) {
+    self.format = format
+    self.prefix = prefix
+    self.separator = separator
+    self.environmentPrefix = environmentPrefix
+    self.replaces = replaces
+    self.isDryRun = isDryRun
+    self.includesDeclarations = includesDeclarations
+    self.progress = progress
+  }
+}
+
+extension Store {
+  /// Imports a text as one commit: all of it, or nothing.
+  ///
+  /// The C twin is `kept_import`. In Python: `settings.import_text(text)`.
+  ///
+  /// Throws `invalid` or `tooLarge`, with an offset, for a text that is not of the format; `unsupported` for an export
+  /// of a later version, or of another schema version than the store's; for the first key that is refused `locked`,
+  /// `wrongType`, `invalid`, `typeConflict` or `tooLarge`; and `busy` if others write all the time. Nothing is changed
+  /// then. A dry run reports all that is refused.
+  @discardableResult
+  public func `import`(_ text: String, _ options: ImportOptions = ImportOptions()) throws(StoreError) -> ImportReport {
+    try self.import(Array(text.utf8), options)
+  }
+
+  /// Imports a text or a binary property list from its bytes, as ``import(_:_:)-(String,_)`` does.
+  @discardableResult
+  public func `import`(
+    _ bytes: [UInt8], _ options: ImportOptions = ImportOptions()
+  ) throws(StoreError) -> ImportReport {
+    let result = bytes.withUnsafeBufferPointer { bytes in
+      Result { () throws(StoreError) in try self.import(bytes, options) }
+    }
+    return try result.get()
+  }
+
+  /// Imports a file, whose path stands before the reason when that fails.
+  ///
+  /// The C twin is `kept_import_file`. In Python: `settings.import_file(path)`.
+  ///
+  /// Throws what ``import(_:_:)-(String,_)`` throws, `unavailable` where there is no such file, and `denied`.
+  @discardableResult
+  public func `import`(
+    contentsOf path: String, _ options: ImportOptions = ImportOptions()
+  ) throws(StoreError) -> ImportReport {
+    let bytes = try WholeFile.bytes(of: path)
+    do throws(StoreError) { return try self.import(bytes, options) } catch {
+      throw error.key == nil && error.offset != nil ? error.said { "\(path): \($0)" } : error
+    }
+  }
+
+  /// Imports the bytes of a text.
+  @_optimize(size)
+  package func `import`(
+    _ bytes: UnsafeBufferPointer<UInt8>, _ options: ImportOptions
+  ) throws(StoreError) -> ImportReport {
+    guard try storage().abilities.isSuperset(of: [.atomicBatch, .revisions, .listsKeys]) else {
+      throw StoreError(.unsupported, "this storage cannot change many keys at once; import into a store in a folder")
+    }
+    let incoming = try Self.incoming(bytes, options)
+    let deadline = Moment.milliseconds + Int64(self.options.busyTimeoutMilliseconds)
+    var teller = ProgressTeller(options.progress, total: bytes.count)
+    var attempt = 0
+    while true {
+      let plan = try plan(incoming, options)
+      if attempt == 0 { try teller.finish() }
+      if options.isDryRun { return plan.report }
+      if let refusal = plan.refusal { throw refusal }
+      do throws(StoreError) {
+        if !plan.batch.isEmpty { plan.committed(try commit(plan.batch).revision) }
+        return plan.report
+      } catch {
+        guard error.code == .conflict else { throw error }
+        guard Moment.milliseconds < deadline else {
+          throw StoreError(.busy, "others write all the time; nothing was imported, try again when they are done")
+        }
+        Moment.backOff(attempt: attempt)
+        attempt += 1
+      }
+    }
+  }
+
+  @_optimize(size)
+  private static func incoming(
+    _ bytes: UnsafeBufferPointer<UInt8>, _ options: ImportOptions
+  ) throws(StoreError) -> Incoming {
+    if options.format == .kept { return try KeptDocument.read(bytes, prefix: options.prefix, options.progress) }
+    var teller = ProgressTeller(options.progress, total: bytes.count)
+    try teller.tell(0)
+    let naming = KeyNaming(
+      prefix: options.prefix, separator: options.separator, environmentPrefix: options.environmentPrefix)
+    return Incoming(try ForeignText(bytes, as: options.format, naming), scope: ExactString(options.prefix))
+  }
+
+  /// What the text makes of what is stored now.
+  @_optimize(size)
+  private func plan(_ incoming: Incoming, _ options: ImportOptions) throws(StoreError) -> ImportPlan {
+    let stored = try storage().entries(in: [.prefix(incoming.scope)])
+    var batch = newBatch()
+    batch.conditions = [.unchangedPrefix(incoming.scope, after: stored.revision)]
+    try carry(incoming.schemaVersion, into: &batch, at: stored.revision)
+    let plan = ImportPlan(incoming, over: stored, options, into: batch, under: layering)
+    if plan.declares, try !storage().abilities.contains(.declarations) {
+      throw StoreError(.unsupported, "this storage keeps no declarations; import without them")
+    }
+    return plan
+  }
+
+  /// Settings of one shape are not put among those of another.
+  ///
+  /// An empty store takes over the version of the text.
+  @_optimize(size)
+  private func carry(_ version: UInt32, into batch: inout Batch, at revision: Revision) throws(StoreError) {
+    guard version > 0 else { return }
+    let found = try knownSchemaVersion()
+    if found != version {
+      guard found == 0, try storage().keys(prefix: "").isEmpty, try storage().abilities.contains(.schemaVersion) else {
+        let here = found == 0 ? "settings without one" : "settings of schema version \(found)"
+        throw StoreError(
+          .unsupported,
+          "the export is of schema version \(version), and the store has \(here); import it into a new store, migrate "
+            + "that one, and export it again")
+      }
+      batch.schemaVersion = version
+      batch.conditions.append(.unchangedPrefix("", after: revision))
+    }
+    if try storage().abilities.contains(.schemaVersion) { batch.conditions.append(.schemaVersion(found)) }
+  }
+}

@@ -1,0 +1,213 @@
+// How an export is read back: member by member, so that only each value has a limit, and not the text.
+//
+// What is wrong with the text as such ends the reading; what is wrong with one key is a refusal, and all are found.
+
+/// What a text asks to be stored.
+final class Incoming {
+  /// Only keys that begin with it are meant.
+  var scope: ExactString
+  var settings: [ForeignText.Entry] = []
+  /// nil: the text says nothing of declarations.
+  var declarations: [(key: KeyName, declaration: Declaration)]?
+  /// Keys that stood where the text comes from, without their values: they are left as they are.
+  var withheld: Set<KeyName> = []
+  /// Whether it was written without the values of secrets.
+  var isWithoutSecrets = false
+  /// 0: it has none.
+  var schemaVersion: UInt32 = 0
+  /// What cannot be stored, each with its key.
+  var refusals: [StoreError] = []
+  var notCarried: [NotCarried] = []
+
+  init(scope: ExactString) { self.scope = scope }
+
+  /// What another program's text says.
+  init(_ text: ForeignText, scope: ExactString) {
+    self.scope = scope
+    settings = text.entries
+    notCarried = text.notCarried
+  }
+}
+
+/// The reader of an export.
+final class KeptDocument {
+  /// The version of the format.
+  static let version: Int64 = 1
+
+  private var members: JSONMembers
+  private var teller: ProgressTeller
+  private let wanted: ExactString
+  private let found: Incoming
+  private var prefix: ExactString = ""
+  private var hasValues = false
+
+  /// Reads an export.
+  ///
+  /// Throws `invalid`, with an offset, for what is none, `unsupported` for one of a later version, and `tooLarge`.
+  /// - Parameter prefix: keys that do not begin with it are passed over.
+  static func read(
+    _ bytes: UnsafeBufferPointer<UInt8>, prefix: String, _ progress: TransferProgress?
+  ) throws(StoreError) -> Incoming {
+    try checkVersion(of: bytes)
+    let document = try KeptDocument(bytes, prefix: ExactString(prefix), ProgressTeller(progress, total: bytes.count))
+    while let name = try document.members.nextKey() { try document.readMember(name) }
+    return try document.settled()
+  }
+
+  private init(
+    _ bytes: UnsafeBufferPointer<UInt8>, prefix: ExactString, _ teller: ProgressTeller
+  ) throws(StoreError) {
+    members = try JSONMembers(bytes)
+    self.teller = teller
+    wanted = prefix
+    found = Incoming(scope: prefix)
+  }
+
+  /// First of all: what else stands in a text of a later version nobody can know.
+  @_optimize(size)
+  private static func checkVersion(of bytes: UnsafeBufferPointer<UInt8>) throws(StoreError) {
+    var members = try JSONMembers(bytes)
+    while let name = try members.nextKey() {
+      guard name == "kept" else {
+        try members.pass()
+        continue
+      }
+      let offset = members.position
+      guard case .int(let found) = try members.value(), found > 0 else {
+        throw StoreError(.invalid, offset: offset, "\"kept\" is the version of an export, such as \(version)")
+      }
+      guard found == version else {
+        throw StoreError(
+          .unsupported, "the export has the version \(found), and up to \(version) is known here; update the library")
+      }
+      return
+    }
+    throw StoreError(
+      .invalid, offset: 0, "the text is no export of Kept: it has no member \"kept\"; say which other format it has")
+  }
+
+  @_optimize(size)
+  private func readMember(_ name: String) throws(StoreError) {
+    let offset = members.position
+    switch name {
+    case "kept": try members.pass()
+    case "declarations": try readDeclarations()
+    case "values": try readValues()
+    case "omitted":
+      found.withheld.formUnion(try keys(of: name))
+      found.isWithoutSecrets = true
+    case "unreadable": found.withheld.formUnion(try keys(of: name))
+    case "prefix":
+      guard case .string(let text) = try members.value() else {
+        throw StoreError(.invalid, offset: offset, "\"prefix\" takes the text that all keys begin with")
+      }
+      prefix = ExactString(text)
+    case "revision":
+      guard try members.value().asUInt64 != nil else {
+        throw StoreError(.invalid, offset: offset, "\"revision\" takes an integer of 0 or more")
+      }
+    case "schemaVersion":
+      guard let version = try members.value().asUInt64.flatMap({ UInt32(exactly: $0) }), version > 0 else {
+        throw StoreError(.invalid, offset: offset, "\"schemaVersion\" takes an integer from 1 to \(UInt32.max)")
+      }
+      found.schemaVersion = version
+    default:
+      throw StoreError(
+        .invalid, offset: offset, "the export has the member \"\(Excerpt.of(name))\", which is not known; leave it out")
+    }
+  }
+
+  @_optimize(size)
+  private func readValues() throws(StoreError) {
+    try openObject("values")
+    hasValues = true
+    while let name = try members.nextKey() {
+      try teller.tell(members.position)
+      let part = try members.part()
+      guard let key = key(name) else { continue }
+      do throws(StoreError) {
+        let value = try part.value()
+        found.settings.append(ForeignText.Entry(key: key, content: .value(try value.checkedForStore()), place: name))
+      } catch {
+        found.refusals.append(error.about(name))
+      }
+    }
+  }
+
+  @_optimize(size)
+  private func readDeclarations() throws(StoreError) {
+    try openObject("declarations")
+    var declarations: [(key: KeyName, declaration: Declaration)] = []
+    while let name = try members.nextKey() {
+      try teller.tell(members.position)
+      let part = try members.part()
+      guard let key = key(name) else { continue }
+      do throws(StoreError) {
+        declarations.append((key, try Declaration(part.value(isSchema: true))))
+      } catch {
+        found.refusals.append(error.about(name))
+      }
+    }
+    found.declarations = declarations
+  }
+
+  @inline(never)
+  private func openObject(_ name: String) throws(StoreError) {
+    guard try members.open() else {
+      throw StoreError(.invalid, offset: members.position, "\"\(name)\" takes an object of keys")
+    }
+  }
+
+  /// A key that is wanted; nil for any other, and for one that is none, which is refused.
+  @inline(never)
+  private func key(_ name: String) -> KeyName? {
+    guard ExactString(name).hasPrefix(wanted) else { return nil }
+    do throws(StoreError) { return try KeyName(name) } catch {
+      found.refusals.append(error.about(name))
+      return nil
+    }
+  }
+
+  @_optimize(size)
+  private func keys(of name: String) throws(StoreError) -> [KeyName] {
+    let offset = members.position
+    guard let elements = try members.value().asArray else {
+      throw StoreError(.invalid, offset: offset, "\"\(name)\" takes an array of keys")
+    }
+    var keys: [KeyName] = []
+    for element in elements {
+      guard let text = element.asString, let key = try? KeyName(text) else {
+        throw StoreError(.invalid, offset: offset, "\"\(name)\" takes an array of keys, each of them text")
+      }
+      keys.append(key)
+    }
+    return keys
+  }
+
+  /// What was found, once it is known to be whole.
+  @_optimize(size)
+  private func settled() throws(StoreError) -> Incoming {
+    guard hasValues else {
+      throw StoreError(.invalid, offset: 0, "the export has no member \"values\"; take another copy")
+    }
+    for setting in found.settings { try checkPrefix(of: setting.key) }
+    for declared in found.declarations ?? [] { try checkPrefix(of: declared.key) }
+    // What the export was not made of, it says nothing about.
+    if prefix.hasPrefix(wanted) {
+      found.scope = prefix
+    } else if !wanted.hasPrefix(prefix) {
+      throw StoreError(
+        .invalid,
+        "the export is of keys that begin with \"\(Excerpt.of(prefix.text))\", and none of them begins with "
+          + "\"\(Excerpt.of(wanted.text))\"; give another prefix")
+    }
+    return found
+  }
+
+  @inline(never)
+  private func checkPrefix(of key: KeyName) throws(StoreError) {
+    guard !key.exact.hasPrefix(prefix) else { return }
+    throw StoreError(
+      .invalid, key: key.text, "does not begin with \"\(Excerpt.of(prefix.text))\", as the export says of all")
+  }
+}

@@ -1,0 +1,21 @@
+/* Steps about one moment of a store. */
+#include "run.h"
+
+void step_snapshot(struct run *run, struct thing *on, json_object *step, struct outcome *outcome) {
+  json_object *prefix = has(step, "prefix") ? take_text(run, step, "prefix") : json_object_new_string("");
+  struct thing *taken = place_for(run, take_word(step, "as", "snapshot"));
+  outcome->status = kept_snapshot(on->store, json_object_get_string(prefix), &taken->store, &outcome->error);
+  json_object_put(prefix);
+}
+
+void step_snapshot_end(struct run *run, struct thing *on, json_object *step, struct outcome *outcome) {
+  (void)run, (void)step, (void)outcome;
+  kept_snapshot_end(on->store);
+}
+
+void step_store_revision(struct run *run, struct thing *on, json_object *step, struct outcome *outcome) {
+  (void)run, (void)step;
+  uint64_t revision = 0;
+  outcome->status = kept_store_revision(on->store, &revision, &outcome->error);
+  outcome->gives = json_object_new_uint64(revision);
+}

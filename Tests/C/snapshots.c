@@ -1,0 +1,290 @@
+/* Snapshots: one moment, looked at for as long as one likes, while others write. */
+#define _XOPEN_SOURCE 700
+#include "check.h"
+
+#include <sqlite3.h>
+#include <stdio.h>
+#include <string.h>
+
+static kept_store *snapshot(kept_store *store, const char *prefix) {
+  kept_store *taken = NULL;
+  EXPECT(KEPT_OK, kept_snapshot(store, prefix, &taken, &why));
+  return taken;
+}
+
+static void set(kept_store *store, const char *key, int64_t value) {
+  EXPECT(KEPT_OK, kept_set_int64(store, key, value, &why));
+}
+
+static int64_t number(kept_store *store, const char *key) {
+  int64_t value = -1;
+  EXPECT(KEPT_OK, kept_get_int64(store, key, &value, &why));
+  return value;
+}
+
+static uint64_t revision(kept_store *store) {
+  uint64_t value = 0;
+  EXPECT(KEPT_OK, kept_store_revision(store, &value, &why));
+  return value;
+}
+
+static int count_key(void *context, const char *key) {
+  (void)key;
+  ++*(int *)context;
+  return 0;
+}
+
+static int count_of(kept_store *store, const char *prefix) {
+  int count = 0;
+  EXPECT(KEPT_OK, kept_list(store, prefix, count_key, &count, &why));
+  return count;
+}
+
+/* One moment */
+
+static void it_shows_what_was_and_the_store_what_is(void) {
+  kept_store *store = fresh_store();
+  set(store, "a", 1);
+  set(store, "b", 2);
+  kept_store *before = snapshot(store, "");
+  set(store, "a", 10);
+  EXPECT(KEPT_OK, kept_remove(store, "b", &why));
+  set(store, "c", 3);
+  CHECK_INT(1, number(before, "a"));
+  CHECK_INT(2, number(before, "b"));
+  CHECK_TEXT("absent", json_of(before, "c"));
+  CHECK_INT(2, count_of(before, ""));
+  CHECK_INT(2, count_of(store, ""));
+  CHECK_UINT(2, revision(before));
+  CHECK_UINT(5, revision(store));
+  kept_snapshot_end(before);
+}
+
+static void it_is_read_through_every_function_that_reads(void) {
+  kept_store *store = fresh_store();
+  EXPECT(KEPT_OK, kept_set_string(store, "text", "hello", 5, &why));
+  EXPECT(KEPT_OK, kept_set_bytes(store, "bytes", "\0\1", 2, &why));
+  EXPECT(KEPT_OK, kept_set_date(store, "date", 5, 7, &why));
+  EXPECT(KEPT_OK, kept_set_double(store, "double", 1.5, &why));
+  EXPECT(KEPT_OK, kept_set_bool(store, "bool", true, &why));
+  EXPECT(KEPT_OK, kept_set_uint64(store, "uint", UINT64_MAX, &why));
+  kept_store *taken = snapshot(store, "");
+  EXPECT(KEPT_OK, kept_remove_all(store, "", NULL, &why));
+  char text[8], bytes[8];
+  size_t length = 0;
+  int64_t seconds = 0;
+  int32_t nanoseconds = 0;
+  double real = 0;
+  bool truth = false;
+  uint64_t natural = 0;
+  uint32_t layer = 0;
+  const kept_key *key = NULL;
+  EXPECT(KEPT_OK, kept_get_string(taken, "text", text, sizeof text, &length, &why));
+  CHECK_TEXT("hello", text);
+  EXPECT(KEPT_OK, kept_get_bytes(taken, "bytes", bytes, sizeof bytes, &length, &why));
+  CHECK_UINT(2, length);
+  EXPECT(KEPT_OK, kept_get_date(taken, "date", &seconds, &nanoseconds, &why));
+  CHECK_INT(5, seconds);
+  EXPECT(KEPT_OK, kept_get_double(taken, "double", &real, &why));
+  CHECK(real == 1.5);
+  EXPECT(KEPT_OK, kept_get_bool(taken, "bool", &truth, &why));
+  CHECK(truth);
+  EXPECT(KEPT_OK, kept_get_uint64(taken, "uint", &natural, &why));
+  CHECK(natural == UINT64_MAX);
+  EXPECT(KEPT_OK, kept_layer_of(taken, "uint", &layer, &why));
+  CHECK_UINT(KEPT_LAYER_USER, layer);
+  EXPECT(KEPT_OK, kept_key_prepare("double", &key, &why));
+  EXPECT(KEPT_OK, kept_key_get_double(taken, key, &real, &why));
+  char *json = NULL;
+  EXPECT(KEPT_OK, kept_declarations_json(taken, "", &json, &why));
+  CHECK_TEXT("{\"properties\":{},\"type\":\"object\"}", json);
+  kept_free(json);
+  kept_snapshot_end(taken);
+}
+
+/* A process that moves 100 keys together, again and again, until it is killed. */
+static void writer(const char *location) {
+  kept_store *store = open_at(location);
+  for (int64_t round = 1;; round++) {
+    kept_store *transaction = NULL;
+    if (kept_begin(store, NULL, &transaction, NULL) != KEPT_OK) return;
+    for (int i = 0; i < 100; i++) {
+      char key[16];
+      snprintf(key, sizeof key, "k%d", i);
+      kept_set_int64(transaction, key, round, NULL);
+    }
+    kept_commit(transaction, NULL, NULL);
+    if (round == 1) tell_parent();
+  }
+}
+
+static int same_number(void *context, const char *key) {
+  void **pair = context;
+  int64_t found = -1;
+  EXPECT(KEPT_OK, kept_get_int64(pair[0], key, &found, &why));
+  int64_t *first = pair[1];
+  if (*first == 0) *first = found;
+  CHECK_INT(*first, found);
+  return 0;
+}
+
+static void iteration_sees_one_state_while_another_process_writes(void) {
+  const char *location = fresh_location();
+  child other = start_child("writer", location);
+  await_child(&other);
+  kept_store *store = open_at(location);
+  int64_t before = 0;
+  for (int i = 0; i < 50; i++) {
+    kept_store *taken = snapshot(store, "k");
+    int64_t first = 0;
+    void *pair[] = { taken, &first };
+    EXPECT(KEPT_OK, kept_list(taken, "", same_number, pair, &why));
+    CHECK_INT(100, count_of(taken, ""));
+    CHECK(first >= before);
+    before = first;
+    kept_snapshot_end(taken);
+  }
+  kill_child(&other);
+}
+
+static void one_that_is_kept_holds_nothing_back(void) {
+  const char *location = fresh_location();
+  kept_store *store = open_at(location);
+  set(store, "a", 1);
+  kept_store *taken = snapshot(store, "");
+  set(store, "a", 2);
+  sqlite3 *database = NULL;
+  int in_log = -1, copied = -1;
+  CHECK_INT(SQLITE_OK, sqlite3_open(file_of(location, "values.sqlite"), &database));
+  CHECK_INT(SQLITE_OK, sqlite3_exec(database, "SELECT count(*) FROM entry", NULL, NULL, NULL));
+  CHECK_INT(SQLITE_OK, sqlite3_wal_checkpoint_v2(database, NULL, SQLITE_CHECKPOINT_TRUNCATE, &in_log, &copied));
+  CHECK_INT(0, in_log);
+  sqlite3_close(database);
+  CHECK_INT(1, number(taken, "a"));
+  kept_snapshot_end(taken);
+}
+
+static void a_value_that_cannot_be_read_is_corrupt_and_not_absent(void) {
+  const char *location = fresh_location();
+  kept_store *store = open_at(location);
+  EXPECT(KEPT_OK, kept_declare_json(store, "bad", "{\"type\":\"integer\",\"default\":9}", &why));
+  set(store, "bad", 1);
+  set(store, "good", 2);
+  sqlite3 *database = NULL;
+  CHECK_INT(SQLITE_OK, sqlite3_open(file_of(location, "values.sqlite"), &database));
+  CHECK_INT(SQLITE_OK, sqlite3_exec(database, "UPDATE entry SET kind = 'none' WHERE key = 'bad'", NULL, NULL, NULL));
+  sqlite3_close(database);
+  kept_store *taken = snapshot(store, "");
+  int64_t value = 0;
+  bool there = false;
+  EXPECT(KEPT_CORRUPT, kept_get_int64(taken, "bad", &value, &why));
+  CHECK(strstr(why.message, "\"bad\"") != NULL);
+  EXPECT(KEPT_CORRUPT, kept_contains(taken, "bad", &there, &why));
+  CHECK_INT(2, number(taken, "good"));
+  CHECK_INT(2, count_of(taken, ""));
+  EXPECT(KEPT_OK, kept_remove_all(store, "", NULL, &why));
+  CHECK_INT(0, count_of(store, ""));
+  EXPECT(KEPT_CORRUPT, kept_get_int64(taken, "bad", &value, &why));
+  kept_snapshot_end(taken);
+}
+
+/* Its end */
+
+static void an_ended_snapshot_says_so(void) {
+  kept_store *store = fresh_store();
+  set(store, "a", 1);
+  kept_store *taken = snapshot(store, ""), *other = snapshot(store, "");
+  int64_t value = 0;
+  kept_snapshot_end(taken);
+  kept_snapshot_end(taken);
+  EXPECT(KEPT_CLOSED, kept_get_int64(taken, "a", &value, &why));
+  EXPECT(KEPT_CLOSED, kept_set_int64(taken, "a", 2, &why));
+  EXPECT(KEPT_CLOSED, kept_list(taken, "", count_key, &value, &why));
+  CHECK_INT(1, number(other, "a"));
+  kept_close(other);
+  EXPECT(KEPT_CLOSED, kept_get_int64(other, "a", &value, &why));
+  CHECK_INT(1, number(store, "a"));
+}
+
+static void it_can_be_read_when_its_store_is_closed(void) {
+  kept_store *store = fresh_store();
+  set(store, "a", 1);
+  kept_store *taken = snapshot(store, "");
+  kept_close(store);
+  CHECK_INT(1, number(taken, "a"));
+  CHECK_UINT(1, revision(taken));
+  kept_snapshot_end(taken);
+}
+
+static void ending_nothing_or_something_else_is_fine(void) {
+  kept_store *store = fresh_store(), *transaction = NULL;
+  EXPECT(KEPT_OK, kept_begin(store, NULL, &transaction, &why));
+  kept_snapshot_end(NULL);
+  kept_snapshot_end(store);
+  kept_snapshot_end(transaction);
+  set(transaction, "a", 1);
+  EXPECT(KEPT_OK, kept_commit(transaction, NULL, &why));
+  CHECK_INT(1, number(store, "a"));
+}
+
+/* What is refused */
+
+static void whatever_else_is_asked_of_it_is_unsupported(void) {
+  kept_store *store = fresh_store(), *taken = snapshot(store, ""), *other = NULL;
+  int descriptor = -1;
+  EXPECT(KEPT_UNSUPPORTED, kept_set_int64(taken, "a", 1, &why));
+  EXPECT(KEPT_UNSUPPORTED, kept_remove(taken, "a", &why));
+  EXPECT(KEPT_UNSUPPORTED, kept_reset(taken, "a", &why));
+  EXPECT(KEPT_UNSUPPORTED, kept_remove_all(taken, "", NULL, &why));
+  EXPECT(KEPT_UNSUPPORTED, kept_begin(taken, NULL, &other, &why));
+  EXPECT(KEPT_UNSUPPORTED, kept_commit(taken, NULL, &why));
+  EXPECT(KEPT_UNSUPPORTED, kept_snapshot(taken, "", &other, &why));
+  EXPECT(KEPT_UNSUPPORTED, kept_declare_json(taken, "a", "{\"type\":\"integer\"}", &why));
+  EXPECT(KEPT_UNSUPPORTED, kept_register_json(taken, "{}", &why));
+  EXPECT(KEPT_UNSUPPORTED, kept_store_fd(taken, &descriptor, &why));
+  EXPECT(KEPT_UNSUPPORTED, kept_flush(taken, &why));
+  CHECK(kept_store_generation(taken) == NULL);
+  CHECK(kept_store_layers(taken) == NULL);
+  kept_rollback(taken);
+  CHECK(other == NULL);
+  CHECK_UINT(0, revision(taken));
+  kept_snapshot_end(taken);
+}
+
+static void bad_arguments_are_refused(void) {
+  kept_store *store = fresh_store(), *taken = NULL;
+  uint64_t found = 0;
+  EXPECT(KEPT_INVALID, kept_snapshot(NULL, "", &taken, &why));
+  EXPECT(KEPT_INVALID, kept_snapshot(store, NULL, &taken, &why));
+  EXPECT(KEPT_INVALID, kept_snapshot(store, "", NULL, &why));
+  for (size_t i = 0; bad_text(i) != NULL; i++) EXPECT(KEPT_INVALID, kept_snapshot(store, bad_text(i), &taken, &why));
+  EXPECT(KEPT_INVALID, kept_store_revision(NULL, &found, &why));
+  EXPECT(KEPT_INVALID, kept_store_revision(store, NULL, &why));
+  CHECK(taken == NULL);
+  taken = snapshot(store, "a.");
+  bool there = false;
+  for (size_t i = 0; bad_key(i) != NULL; i++) EXPECT(KEPT_INVALID, kept_contains(taken, bad_key(i), &there, &why));
+  EXPECT(KEPT_INVALID, kept_contains(taken, "b", &there, &why));
+  kept_snapshot_end(taken);
+  kept_close(store);
+  EXPECT(KEPT_CLOSED, kept_snapshot(store, "", &taken, &why));
+  EXPECT(KEPT_CLOSED, kept_store_revision(store, &found, &why));
+}
+
+int main(int argc, char **argv) {
+  static const test tests[] = {
+    TEST(it_shows_what_was_and_the_store_what_is),
+    TEST(it_is_read_through_every_function_that_reads),
+    FOLDER_TEST(iteration_sees_one_state_while_another_process_writes),
+    FOLDER_TEST(one_that_is_kept_holds_nothing_back),
+    FOLDER_TEST(a_value_that_cannot_be_read_is_corrupt_and_not_absent),
+    TEST(an_ended_snapshot_says_so),
+    TEST(it_can_be_read_when_its_store_is_closed),
+    TEST(ending_nothing_or_something_else_is_fine),
+    TEST(whatever_else_is_asked_of_it_is_unsupported),
+    TEST(bad_arguments_are_refused),
+    { 0 },
+  };
+  static const role roles[] = { ROLE(writer), { 0 } };
+  return run_tests(argc, argv, tests, roles);
+}

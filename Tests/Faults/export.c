@@ -1,0 +1,92 @@
+/* A disk that fills up while a store is exported to a file: every call that can meet it fails once. The program is
+ * told, what was at the path stays, and no draft is left. */
+#include "check.h"
+#include "failing.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { TEXTS = 5, TEXT = 60000, MOST_POINTS = 1000 };
+
+static const char *folder;
+static char file[4300];
+
+static void fill_store(kept_store *store) {
+  static char text[TEXT];
+  kept_error error;
+  memset(text, 'x', TEXT);
+  for (int i = 0; i < TEXTS; i++) {
+    char key[16];
+    snprintf(key, sizeof key, "text%d", i);
+    expect_ok(kept_set_string(store, key, text, TEXT, &error), "write a text", &error);
+  }
+}
+
+/* Whether the old file is there; otherwise the new one is, whole. */
+static bool is_old_file(void) {
+  static char text[TEXTS * TEXT + 1000];
+  FILE *stream = fopen(file, "r");
+  if (stream == NULL) fail("the file is gone");
+  size_t length = fread(text, 1, sizeof text, stream);
+  fclose(stream);
+  if (length == 3 && memcmp(text, "old", 3) == 0) return true;
+  if (length < TEXTS * TEXT || memcmp(text + length - 2, "}}", 2) != 0) fail("the file is part of an export");
+  return false;
+}
+
+static void write_old_file(void) {
+  FILE *stream = fopen(file, "w");
+  if (stream == NULL || fputs("old", stream) < 0 || fclose(stream) != 0) fail("no old file could be written");
+}
+
+static void expect_no_draft(void) {
+  DIR *names = opendir(folder);
+  for (struct dirent *name; (name = readdir(names)) != NULL;)
+    if (strncmp(name->d_name, ".new", 4) == 0) fail("the draft %s was left", name->d_name);
+  closedir(names);
+}
+
+/* Fails at every point, once or from there on. @return at how many */
+static int play(kept_store *store, int met, unsigned kinds, bool for_ever) {
+  kept_error error;
+  int done = 0;
+  for (int point = 1; point < MOST_POINTS; point++) {
+    write_old_file();
+    plan_failure(met, kinds, point, for_ever);
+    kept_status status = kept_export_file(store, file, NULL, &error);
+    if (end_failure() == 0) {
+      expect_ok(status, "export when nothing fails", &error);
+      return point - 1;
+    }
+    expect_status(status_of(met), status, &error, "export on a full disk");
+    expect_no_draft();
+    /* At the last point the new file is there, and its name could not be synced. */
+    if (!is_old_file() && ++done > 1) fail("a file was replaced, and the call failed");
+  }
+  fail("no end of points");
+}
+
+static void export_again_and_again(void *unused) {
+  (void)unused;
+  kept_store *store = open_store(folder, KEPT_SHARED, 1000);
+  fill_store(store);
+  int full = play(store, ENOSPC, CALL_CREATE | CALL_WRITE | CALL_SYNC, false);
+  full += play(store, ENOSPC, CALL_CREATE | CALL_WRITE | CALL_SYNC, true);
+  int denied = play(store, EACCES, CALL_CREATE, false);
+  if (full < 8 || denied == 0) fail("only %d and %d points were met", full, denied);
+  printf("%d points with a full disk, %d without permission\n", full, denied);
+  fflush(stdout);
+  kept_close(store);
+}
+
+int main(int argc, char **argv) {
+  begin_torture(argc, argv, 1);
+  folder = fresh_folder();
+  snprintf(file, sizeof file, "%s/export.json", folder);
+  make_store(folder);
+  failing_folder(folder);
+  finish(start(export_again_and_again, NULL));
+  return end_torture("exports to a disk that fills up");
+}

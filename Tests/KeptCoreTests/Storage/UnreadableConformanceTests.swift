@@ -1,0 +1,96 @@
+// What a storage holds and cannot read: it is named, and never told as absent.
+
+import Foundation
+import Testing
+
+@testable import KeptCore
+
+@Suite struct `A value that cannot be read` {
+  let folder: TemporaryFolder
+  init() throws { folder = try TemporaryFolder() }
+
+  @Test(arguments: StorageUnderTest.spoilable)
+  func `is named beside the entries of its scope, with the reason`(_ kind: StorageUnderTest) throws {
+    let storage = try kind.open(in: folder)
+    for name in ["p.good", "p.bad", "q.bad", "r"] { try storage.commit(key(name), .set("x")) }
+    try kind.spoil(["p.bad", "q.bad"], in: folder)
+    for scopes in [[Scope.prefix("p.")], [.prefix("p.b"), .prefix("p.")]] {
+      let found = try storage.entries(in: scopes)
+      #expect(found.entries.map(\.key.text) == ["p.good"])
+      #expect(found.unreadable.map(\.key.text) == ["p.bad"], "once")
+      #expect(found.unreadable.allSatisfy { $0.reason.code == .corrupt && $0.reason.key == "p.bad" })
+    }
+    let all = try storage.entries(in: [.prefix("")])
+    #expect(Set(all.unreadable.map(\.key.text)) == ["p.bad", "q.bad"])
+    #expect(Set(all.entries.map(\.key.text)) == ["p.good", "r"])
+  }
+
+  @Test(arguments: StorageUnderTest.spoilable)
+  func `is an entry again once it is set anew`(_ kind: StorageUnderTest) throws {
+    let storage = try kind.open(in: folder)
+    try storage.commit(key("a"), .set(1))
+    try kind.spoil(["a"], in: folder)
+    #expect(try storage.entries(in: [.prefix("")]).unreadable.count == 1)
+    try kind.mend("a", storage, in: folder)
+    let found = try storage.entries(in: [.prefix("")])
+    #expect(found.unreadable.isEmpty && found.entries.map(\.entry.value) == [2])
+  }
+
+  @Test func `keeps its revision and its declaration`() throws {
+    let storage = try StorageUnderTest.local.open(in: folder)
+    let store = Store(storage: storage)
+    try store.declare(Declaration(json: #"{"type":"integer","default":4}"#), forKey: "a")
+    try store.set(5, forKey: "a")
+    try StorageUnderTest.local.spoil(["a"], in: folder)
+    let found = try storage.entries(in: [.prefix("")])
+    #expect(found.entries.isEmpty, "as an entry it would read as its default")
+    #expect(found.unreadable.first?.revision == 2 && found.unreadable.first?.declaration?.type == .integer)
+  }
+
+  @Test func `is not removed for observers whose past is forgotten`() throws {
+    let path = folder.path + "/store"
+    let limit = LogLimit(revisions: 2, interval: 1)
+    let store = Store(storage: try LocalStorage(StoreFolder(path: path), busyTimeoutMilliseconds: 5000, limit: limit))
+    try store.set(1, forKey: "a")
+    let removed = Monitor<[String]>([])
+    let isOver = Monitor(false)
+    let subscription = try store.observe(.prefix("")) { notice in
+      removed.update { $0 += notice.changes.filter { $0.new == nil }.map(\.key.text) }
+      if notice.changes.contains(where: { $0.key.text == "end" }) { isOver.update { $0 = true } }
+    }
+    defer { subscription.cancel() }
+    try StorageUnderTest.local.spoil(["a"], in: folder)
+    let others = try LocalStorage(StoreFolder(path: path), busyTimeoutMilliseconds: 5000, limit: limit)
+    for round in 0..<20 { try others.commit(key("b"), .set(.int(Int64(round)))) }
+    try others.commit(key("end"), .set(true))
+    isOver.wait { $0 ? () : nil }
+    #expect(removed.read(\.self) == [])
+  }
+}
+
+extension StorageUnderTest {
+  /// Those whose values somebody else can make unreadable.
+  static let spoilable: [StorageUnderTest] = [.local, .directory]
+
+  func spoil(_ keys: [String], in folder: TemporaryFolder) throws {
+    for key in keys {
+      if self == .directory {
+        try Data("{".utf8).write(to: URL(fileURLWithPath: folder.path + "/files/\(key).json"))
+      } else {
+        let database = try SQLiteConnection(path: folder.path + "/store/values.sqlite", busyTimeoutMilliseconds: 1000)
+        let row = try database.statement("UPDATE entry SET kind = 'nothing' WHERE key = ?1")
+        try row.bind(1, text: ExactString(key))
+        try row.finish()
+      }
+    }
+  }
+
+  /// A file is a person's to mend; a row is replaced by whatever is written.
+  fileprivate func mend(_ name: String, _ storage: any Storage, in folder: TemporaryFolder) throws {
+    if self == .directory {
+      try Data("2".utf8).write(to: URL(fileURLWithPath: folder.path + "/files/\(name).json"))
+    } else {
+      try storage.commit(key(name), .set(2))
+    }
+  }
+}

@@ -1,0 +1,276 @@
+// What comes of an import: all of it in one commit, with a report.
+
+import Foundation
+import Testing
+
+@testable import KeptCore
+
+@Suite struct `An import` {
+  private let folder: TemporaryFolder
+  private let settings: Store
+
+  init() throws {
+    folder = try TemporaryFolder()
+    settings = try Store.open(folder.path + "/store")
+  }
+
+  private func text(_ values: String, _ others: String = "") -> String { #"{"kept":1,"values":\#(values)\#(others)}"# }
+
+  private func values(_ store: Store? = nil) throws -> String {
+    let text = try (store ?? settings).export(ExportOptions(includesSecrets: true))
+    return String(text[try #require(text.range(of: "\"values\":")).upperBound...].dropLast())
+  }
+
+  @Test(arguments: 1...20) func `of an export makes another store the same`(_ seed: UInt64) throws {
+    var generator = ValueGenerator(seed: seed)
+    for number in 0..<30 { try settings.set(generator.storedValue(), forKey: "key \(number)") }
+    for (index, value) in [Value.double(.nan), -0.0, .uint(.max), .double(-.infinity)].enumerated() {
+      try settings.set(value, forKey: "edge \(index)")
+    }
+    let other = try Store.open("memory:")
+    let export = try settings.export()
+    let report = try other.import(export)
+    #expect(report.changed.count == 34 && report.revision == 1 && report.unchanged == 0)
+    #expect(try values(other) == values())
+    let again = try other.import(export)
+    #expect(again.changed.isEmpty && again.unchanged == 34 && again.revision == 1, "the same again is no change")
+  }
+
+  @Test func `brings declarations if they are asked for`() throws {
+    try settings.declare(Declaration(json: #"{"type":"integer","maximum":9}"#), forKey: "a")
+    try settings.set(3, forKey: "a")
+    let export = try settings.export(ExportOptions(includesDeclarations: true))
+    let (without, with) = (try Store.open("memory:"), try Store.open("memory:"))
+    #expect(try without.import(export).declared.isEmpty)
+    #expect(try without.declaration(forKey: "a") == nil)
+    let report = try with.import(export, ImportOptions(includesDeclarations: true))
+    #expect(report.declared == ["a"] && report.changed.map(\.key) == ["a"])
+    #expect(try with.export(ExportOptions(includesDeclarations: true)).contains(#""maximum":9"#))
+  }
+
+  @Test func `says what was there before and what is there now`() throws {
+    try settings.import(text(#"{"a":1,"b":2,"c":3}"#))
+    let report = try settings.import(text(#"{"a":1,"b":"two","d":4}"#))
+    #expect(
+      report.json == #"{"changed":[{"key":"b","new":"two","old":2},{"key":"d","new":4}],"declared":[],"#
+        + #""notCarried":[],"refused":[],"removed":[],"revision":2,"unchanged":1}"#)
+    #expect(try values() == #"{"a":1,"b":"two","c":3,"d":4}"#)
+  }
+
+  // MARK: - Replacing
+
+  @Test func `that replaces removes what the text does not have`() throws {
+    try settings.import(text(#"{"a":1,"b":2,"c":3}"#))
+    let report = try settings.import(text(#"{"b":2}"#), ImportOptions(replaces: true))
+    #expect(report.removed == ["a", "c"] && report.unchanged == 1 && report.revision == 2)
+    #expect(try values() == #"{"b":2}"#)
+  }
+
+  @Test(arguments: [("p.", ""), ("", "p."), ("p.", "p.")])
+  func `of a part replaces no more than the part`(_ exported: String, _ imported: String) throws {
+    try settings.import(text(#"{"p.a":1,"p.b":2,"q":3}"#))
+    let part = text(#"{"p.a":7}"#, #","prefix":"\#(exported)""#)
+    try settings.import(part, ImportOptions(prefix: imported, replaces: true))
+    #expect(try values() == #"{"p.a":7,"q":3}"#)
+  }
+
+  @Test func `takes only the keys with the prefix`() throws {
+    try settings.import(text(#"{"p.a":1,"q":3}"#), ImportOptions(prefix: "p."))
+    #expect(try values() == #"{"p.a":1}"#)
+    let part = text(#"{"p.a":1}"#, #","prefix":"p.""#)
+    #expect(code { try settings.import(part, ImportOptions(prefix: "q")) } == .invalid)
+  }
+
+  @Test func `without secrets leaves secrets alone`() throws {
+    let secret = try Declaration(json: #"{"type":"string","secret":true}"#)
+    try settings.declare(secret, forKey: "token")
+    let without = try settings.export(ExportOptions(includesDeclarations: true))
+    try settings.set("hidden", forKey: "token")
+    let omitting = try settings.export(ExportOptions(includesDeclarations: true))
+    try settings.set(1, forKey: "new")
+    for export in [omitting, without] {
+      let report = try settings.import(export, ImportOptions(replaces: true, includesDeclarations: true))
+      #expect(report.removed == (export == omitting ? ["new"] : []))
+      #expect(try settings.value(forKey: "token") == "hidden" && settings.declaration(forKey: "token") == secret)
+    }
+    let all = try settings.import(text("{}"), ImportOptions(replaces: true))
+    #expect(all.removed == ["token"], "this one says that there is no secret")
+  }
+
+  @Test func `never shows a secret`() throws {
+    try settings.declare(Declaration(json: #"{"type":"string","maxLength":9,"secret":true}"#), forKey: "token")
+    try settings.set("hidden", forKey: "token")
+    let report = try settings.import(text(#"{"token":"covert","shown":"open"}"#))
+    #expect(report.json.contains(#"{"key":"token","secret":true}"#) && report.json.contains("open"))
+    #expect(!report.json.contains("hidden") && !report.json.contains("covert"))
+    let bad = text(#"{"token":"a covert one"}"#)
+    let error = #expect(throws: StoreError.self) { try settings.import(bad) }
+    #expect(error?.description.contains("covert") == false)
+    let refused = try settings.import(bad, ImportOptions(isDryRun: true))
+    #expect(refused.refused.count == 1 && !refused.json.contains("covert"))
+    let other = try Store.open("memory:")
+    let secret = #","declarations":{"k":{"secret":true,"type":"string"}}"#
+    #expect(try !other.import(text(#"{"k":"covert"}"#, secret)).json.contains("covert"), "it is one elsewhere")
+  }
+
+  @Test func `that replaces declarations replaces types, and takes away what is not declared`() throws {
+    try settings.declare(Declaration(json: #"{"type":"integer"}"#), forKey: "a")
+    try settings.declare(Declaration(json: #"{"type":"integer"}"#), forKey: "b")
+    try settings.set(1, forKey: "a")
+    let other = text(#"{"a":"one"}"#, #","declarations":{"a":{"type":"string"}}"#)
+    #expect(code { try settings.import(other, ImportOptions(includesDeclarations: true)) } == .typeConflict)
+    let report = try settings.import(other, ImportOptions(replaces: true, includesDeclarations: true))
+    #expect(report.declared == ["a", "b"])
+    #expect(try settings.declarations().json.contains("\"string\"") && settings.declaration(forKey: "b") == nil)
+    let silent = try settings.import(text(#"{"a":"one"}"#), ImportOptions(replaces: true, includesDeclarations: true))
+    #expect(silent.declared.isEmpty, "a text without declarations says nothing of them")
+  }
+
+  @Test func `puts a value in the place of one that cannot be read, or removes it`() throws {
+    let storage = try StorageUnderTest.local.open(in: folder)
+    for name in ["a", "b", "c"] { try storage.commit(key(name), .set("x")) }
+    try StorageUnderTest.local.spoil(["a", "b", "c"], in: folder)
+    let store = Store(storage: storage)
+    let report = try store.import(text(#"{"a":1}"#, #","unreadable":["c"]"#), ImportOptions(replaces: true))
+    #expect(report.changed.map(\.key) == ["a"] && report.removed == ["b"])
+    let text = try store.export(ExportOptions(leavesOutUnreadable: true))
+    #expect(text.hasSuffix(#""unreadable":["c"],"values":{"a":1}}"#))
+  }
+
+  @Test func `removes what cannot be read also where it declares the key`() throws {
+    let storage = try StorageUnderTest.local.open(in: folder)
+    try storage.commit(key("a"), .set("x"))
+    try StorageUnderTest.local.spoil(["a"], in: folder)
+    let store = Store(storage: storage)
+    let declaring = text("{}", #","declarations":{"a":{"type":"integer"}}"#)
+    let report = try store.import(declaring, ImportOptions(replaces: true, includesDeclarations: true))
+    #expect(report.removed == ["a"] && report.declared == ["a"])
+    #expect(try store.export().hasSuffix(#""values":{}}"#) && store.declaration(forKey: "a")?.type == .integer)
+  }
+
+  @Test func `keeps a value of another program's text within the limits`() throws {
+    try settings.declare(Declaration(json: #"{"type":"array"}"#), forKey: "deep")
+    let deep = "deep=" + String(repeating: "(", count: 100) + String(repeating: ")", count: 100) + "\n"
+    let report = try settings.import(deep, ImportOptions(format: .env, isDryRun: true))
+    #expect(report.refused.map(\.key) == ["deep"] && report.changed.isEmpty)
+  }
+
+  // MARK: - Dry runs, others, and stopping
+
+  @Test func `that is a dry run reports all and changes nothing`() throws {
+    try settings.declare(Declaration(json: #"{"type":"integer"}"#), forKey: "a")
+    try settings.import(text(#"{"a":1,"old":1}"#))
+    let bad = text(#"{"":1,"a":"one","b":null,"c":3}"#)
+    let report = try settings.import(bad, ImportOptions(replaces: true, isDryRun: true))
+    #expect(report.refused.map(\.key) == ["", "b", "a"] && report.changed.map(\.key) == ["c"])
+    #expect(report.removed == ["old"] && report.revision == 2)
+    #expect(try settings.currentRevision() == 2 && values() == #"{"a":1,"old":1}"#)
+  }
+
+  @Test func `is refused as a whole, with the first key and how many there are`() throws {
+    try settings.declare(Declaration(json: #"{"type":"integer"}"#), forKey: "b")
+    let error = #expect(throws: StoreError.self) { try settings.import(text(#"{"a":1,"b":"x","c":null}"#)) }
+    #expect(error?.code == .invalid && error?.key == "c", "what is no value comes before what does not fit")
+    #expect(error?.message.contains("2 keys are refused, and nothing was imported") == true)
+    #expect(try settings.keys().isEmpty)
+  }
+
+  @Test func `does not change what an administrator has locked`() throws {
+    let managed = folder.path + "/managed.json"
+    try Data(#"{"locked":["a"]}"#.utf8).write(to: URL(fileURLWithPath: managed))
+    try settings.import(text(#"{"a":1,"b":2}"#))
+    let locked = try Store.open(folder.path + "/store", options: StoreOptions(managed: .path(managed)))
+    #expect(code { try locked.import(text(#"{"a":2}"#)) } == .locked)
+    #expect(code { try locked.import(text("{}"), ImportOptions(replaces: true)) } == .locked)
+    #expect(try locked.import(text(#"{"a":1,"b":3}"#)).changed.map(\.key) == ["b"], "what stays is not changed")
+  }
+
+  @Test func `tells how far it is, and can be stopped up to the end`() throws {
+    let all = text("{" + (0..<500).map { #""key \#($0)":\#($0)"# }.joined(separator: ",") + "}")
+    let last = Monitor([0, 0])
+    let heard: TransferProgress = { done, total in
+      last.update { $0 = [done, total] }
+      return done < total
+    }
+    #expect(code { try settings.import(all, ImportOptions(progress: heard)) } == .failed)
+    #expect(last.read(\.self) == [all.utf8.count, all.utf8.count])
+    #expect(try settings.keys().isEmpty && settings.currentRevision() == 0)
+    #expect(try settings.import(all, ImportOptions(progress: { _, _ in true })).changed.count == 500)
+  }
+
+  @Test func `begins again when somebody writes meanwhile`() throws {
+    let other = try Store.open(folder.path + "/store")
+    try settings.import(text(#"{"a":1}"#))
+    // Said when all is compared, before the commit.
+    let report = try settings.import(
+      text(#"{"b":2}"#),
+      ImportOptions(
+        replaces: true,
+        progress: { done, total in
+          if done == total { _ = try? other.set(3, forKey: "late") }
+          return true
+        }))
+    #expect(report.removed == ["a", "late"])
+    #expect(try values() == #"{"b":2}"#)
+  }
+
+  @Test func `is one notice for observers`() throws {
+    let other = try Store.open(folder.path + "/store")
+    let heard = Monitor<[Int]>([])
+    let subscription = try other.observe(.prefix("")) { notice in heard.update { $0.append(notice.changes.count) } }
+    try settings.import(text(#"{"a":1,"b":2,"c":3}"#))
+    #expect(heard.wait { $0.isEmpty ? nil : $0 } == [3])
+    subscription.cancel()
+  }
+
+  // MARK: - Schema versions
+
+  @Test func `of another schema version is refused, but by a store with nothing in it`() throws {
+    let second = text(#"{"a":1}"#, #","schemaVersion":2"#)
+    #expect(try settings.import(second).changed.count == 1)
+    #expect(try settings.schemaVersion() == 2, "the new store took it over")
+    #expect(try settings.import(second).unchanged == 1)
+    #expect(try settings.import(text(#"{"a":2}"#)).changed.count == 1, "a text without one fits any")
+    let third = text(#"{"a":1}"#, #","schemaVersion":3"#)
+    #expect(code { try settings.import(third) } == .unsupported)
+    #expect(code { try settings.import(third, ImportOptions(replaces: true, isDryRun: true)) } == .unsupported)
+    let plain = try Store.open("memory:")
+    try plain.set(1, forKey: "x")
+    #expect(code { try plain.import(second) } == .unsupported)
+    #expect(try plain.schemaVersion() == 0)
+  }
+
+  @Test func `needs a storage that can change many keys at once`() throws {
+    let directory = try Store.open("dir:" + folder.path + "/keys")
+    try directory.set(1, forKey: "a")
+    #expect(try directory.export().hasSuffix(#""values":{"a":1}}"#))
+    #expect(code { try directory.import(text(#"{"a":2}"#)) } == .unsupported)
+  }
+
+  // MARK: - Files
+
+  @Test func `of a file needs a file`() throws {
+    let path = folder.path + "/import.json"
+    #expect(code { try settings.import(contentsOf: path) } == .unavailable)
+    #expect(code { try settings.import(contentsOf: "") } == .invalid)
+    #expect(code { try settings.import(contentsOf: folder.path) } == .invalid)
+    #expect(mkfifo(path, 0o600) == 0)
+    #expect(code { try settings.import(contentsOf: path) } == .invalid)
+    unlink(path)
+    try Data("{".utf8).write(to: URL(fileURLWithPath: path))
+    let error = #expect(throws: StoreError.self) { try settings.import(contentsOf: path) }
+    #expect(error?.code == .invalid && error?.message.hasPrefix(path) == true && error?.offset != nil)
+    try Data(text(#"{"a":1}"#).utf8).write(to: URL(fileURLWithPath: path))
+    #expect(try settings.import(contentsOf: path).changed.map(\.key) == ["a"])
+  }
+
+  @Test func `of another program's text goes by the declared types, and tells what is left`() throws {
+    try settings.declare(Declaration(json: #"{"type":"integer"}"#), forKey: "app.PORT")
+    let options = ImportOptions(format: .env, prefix: "app.", replaces: true)
+    try settings.import(#"{"app.old":1,"other":2}"#, ImportOptions(format: .json))
+    let report = try settings.import("PORT=80\nNAME=80\nNONE\n", options)
+    #expect(report.removed == ["app.old"] && report.notCarried.map(\.place) == ["line 3"])
+    #expect(try values() == #"{"app.NAME":"80","app.PORT":80,"other":2}"#)
+    #expect(code { try settings.import("PORT=eighty\n", options) } == .wrongType)
+  }
+}

@@ -1,0 +1,55 @@
+"""Snapshots: one moment, looked at for as long as one likes."""
+
+from __future__ import annotations
+
+import weakref
+from ctypes import POINTER, byref
+from types import TracebackType
+from typing import TYPE_CHECKING, NoReturn, Self
+
+from ._c.snapshots import kept_snapshot, kept_snapshot_end
+from ._c.status import kept_error
+from ._c.store import kept_store
+from ._key import encoded_text
+from ._reading import SettingsReading
+
+if TYPE_CHECKING:
+    from ._store import Store
+
+
+class Snapshot(SettingsReading):
+    """What keys read as at one moment, as a mapping that nothing changes, while others go on writing.
+
+    Made by `Store.snapshot`: a copy in this process's memory, which holds no lock and no file, and can be read when its
+    store is closed. Ended by `close`, the end of a `with` block, or when it is dropped; later calls raise `ClosedError`.
+    Keys outside its prefix are an `InvalidError`; a value that could not be read is a `CorruptError` when its key is
+    asked, and is never absent. In C: `kept_snapshot`. In Swift: `Snapshot`.
+    """
+
+    def __init__(self, store: Store, prefix: str) -> None:
+        """Takes one; programs call `Store.snapshot`."""
+        self._handle = POINTER(kept_store)()
+        self._prefix = prefix
+        kept_snapshot(store._handle, encoded_text(prefix, "a prefix"), byref(self._handle), kept_error())
+        self._end = weakref.finalize(self, kept_snapshot_end, self._handle)
+        self._end.atexit = False
+
+    def close(self) -> None:
+        """Ends the snapshot and frees its copy. Does nothing to one that has ended. In C: `kept_snapshot_end`."""
+        self._end()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        if not self._end.alive:
+            return "<kept.Snapshot, closed>"
+        return f"<kept.Snapshot of revision {self.revision()}{f', {self._prefix!r}' if self._prefix else ''}>"
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(f"{self!r} cannot be copied or pickled; dict(snapshot) can")

@@ -1,0 +1,122 @@
+"""Exporting and importing from Python; what texts are refused for, the stories tell."""
+
+from __future__ import annotations
+
+import json
+import stat
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import kept
+
+
+def text_of(values: dict[str, Any], **members: Any) -> str:
+    return json.dumps({"kept": 1, "values": values, **members})
+
+
+def test_an_export_is_the_same_store_elsewhere(settings: kept.Store) -> None:
+    settings.update({"a": 1, "b": b"\0\xff", "c": [1.5, {"d": None}], "e": float("inf")})
+    report = (other := kept.open("memory:")).import_text(settings.export())
+    assert dict(other) == dict(settings)
+    assert [change.key for change in report.changed] == ["a", "b", "c", "e"]
+    assert report.changed[1] == kept.ImportChange("b", None, b"\0\xff", False)
+    assert report.revision == 1 and report.unchanged == 0 and not report.refused
+
+
+def test_options_say_what_is_exported(settings: kept.Store) -> None:
+    settings.declare({"t.token": {"type": "string", "secret": True}})
+    settings.update({"t.token": "hidden", "other": 1})
+    told = json.loads(settings.export(prefix="t."))
+    assert (told["omitted"], told["values"], told["prefix"]) == (["t.token"], {}, "t.")
+    told = json.loads(settings.export(prefix="t.", secrets=True, declarations=True, skip_unreadable=True))
+    assert told["values"] == {"t.token": "hidden"}
+    assert told["declarations"] == {"t.token": {"secret": True, "type": "string"}}
+    assert told["unreadable"] == [] and "omitted" not in told
+
+
+def test_a_file_is_the_owners_and_comes_back(settings: kept.Store, tmp_path: Path) -> None:
+    settings.update({"a": 1, "b": 2})
+    settings.export_file(tmp_path / "export.json")
+    assert stat.S_IMODE((tmp_path / "export.json").stat().st_mode) == 0o600
+    settings.clear()
+    assert len(settings.import_file(str(tmp_path / "export.json")).changed) == 2
+    assert dict(settings) == {"a": 1, "b": 2}
+    with pytest.raises(kept.UnavailableError):
+        settings.import_file(tmp_path / "none.json")
+    with pytest.raises(kept.InvalidError):
+        settings.export_file("/dev/null")
+
+
+def test_a_report_tells_everything(settings: kept.Store) -> None:
+    settings.declare({"n": {"type": "integer"}, "s": {"type": "string", "secret": True}})
+    settings.update({"a": 1, "n": 1, "s": "hidden"})
+    text = text_of({"n": "x", "s": "other", "b": [2]}, declarations={"b": {"type": "array"}}, omitted=[])
+    report = settings.import_text(text, replace=True, dry_run=True, declarations=True)
+    assert report.changed == (
+        kept.ImportChange("b", None, [2], False),
+        kept.ImportChange("n", 1, "x", False),
+        kept.ImportChange("s", None, None, True),
+    )
+    assert report.removed == ("a",)
+    assert set(report.declared) == {"b", "n"}, "n's would be taken away; s stays a secret"
+    assert "a" in settings and "b" not in settings
+
+
+def test_refusals_name_the_key_and_nothing_is_imported(settings: kept.Store) -> None:
+    settings.declare({"n": {"type": "integer"}})
+    with pytest.raises(kept.WrongTypeError, match='"n".*1 key is refused'):
+        settings.import_text(text_of({"a": 1, "n": "x"}))
+    report = settings.import_text(text_of({"a": 1, "n": "x"}), dry_run=True)
+    assert [refusal.key for refusal in report.refused] == ["n"] and "string" in report.refused[0].reason
+    with pytest.raises(kept.InvalidError) as caught:
+        settings.import_text("{")
+    assert caught.value.offset == 1
+    assert len(settings) == 0
+
+
+def test_other_formats_are_imported(settings: kept.Store) -> None:
+    report = settings.import_text("A_B=1\nnone\n", format="env", env_prefix="A_", prefix="app.")
+    assert dict(settings) == {"app.b": "1"} and not report.not_carried
+    report = settings.import_text('{"x": {"y": null, "z": 1}}', format="nested_json", separator="/")
+    assert settings["x/z"] == 1
+    assert report.not_carried[0].place == "x/y" and report.not_carried[0].reason
+    with pytest.raises(kept.InvalidError, match="nested_json"):
+        settings.import_text("", format="toml")  # type: ignore[arg-type]
+
+
+def test_progress_is_heard_and_an_exception_stops_it(settings: kept.Store) -> None:
+    text, heard = text_of({f"key {number}": number for number in range(500)}), []
+    settings.import_text(text, progress=lambda done, total: heard.append((done, total)))
+    assert heard[-1] == (len(text), len(text)) and len(heard) > 10
+
+    class Stop(Exception):
+        pass
+
+    def stop(done: int, total: int) -> None:
+        if done == total:
+            raise Stop
+
+    with pytest.raises(Stop):
+        settings.import_text(text_of({"new": 1}), progress=stop)
+    assert "new" not in settings
+    with pytest.raises(Stop):
+        settings.export(progress=stop)
+
+
+def test_bad_arguments_are_refused(settings: kept.Store) -> None:
+    for bad in ("\ud800", "a\0b"):
+        with pytest.raises(kept.InvalidError):
+            settings.export(prefix=bad)
+        with pytest.raises(kept.InvalidError):
+            settings.import_file(bad)
+    for text in ('{"kept":1,"x\ud800', '{"kept":1,"x\0'):
+        with pytest.raises(kept.InvalidError) as caught:
+            settings.import_text(text)
+        assert caught.value.offset == 12
+    with pytest.raises(kept.InvalidError):
+        settings.import_text(5)  # type: ignore[arg-type]
+    settings.close()
+    with pytest.raises(kept.ClosedError):
+        settings.export()
