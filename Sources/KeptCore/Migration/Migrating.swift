@@ -25,15 +25,17 @@ extension Store {
     if let done = try settled(at: target, ofLaterVersion) { return done }
     let folder = (shared.storage as? LocalStorage)?.database.folder
     let milliseconds = patience == .wait ? options.busyTimeoutMilliseconds : 0
-    let migrated = try MigrationTurn.run(of: shared, in: folder, waiting: milliseconds) {
-      try migrate(steps, to: target, ofLaterVersion, backup: backup)
+    guard let turn = try MigrationTurn.take(of: shared, in: folder, waiting: milliseconds) else {
+      guard patience == .carryOn else {
+        throw StoreError(
+          .busy, "another process still migrates the store after \(milliseconds) ms; wait for it, or read on meanwhile")
+      }
+      return .elsewhere
     }
-    if let migrated { return migrated }
-    guard patience == .carryOn else {
-      throw StoreError(
-        .busy, "another process still migrates the store after \(milliseconds) ms; wait for it, or read on meanwhile")
+    defer { turn.end() }
+    do { return try migrate(steps, to: target, ofLaterVersion, backup: backup) } catch StoreError.Code.conflict {
+      throw StoreError(.busy, "others write all the time; nothing was migrated, try again when they are done")
     }
-    return .elsewhere
   }
 
   private static func target(of steps: [Migration]) throws(StoreError) -> UInt32 {
@@ -55,7 +57,10 @@ extension Store {
   private func settled(at target: UInt32, _ ofLaterVersion: LaterVersion) throws(StoreError) -> Migrated? {
     let found = try schemaVersion()
     guard found >= target else { return nil }
-    if found == target { return .nothing }
+    if found == target {
+      allowWrites()
+      return .nothing
+    }
     guard ofLaterVersion == .readOnly else {
       throw StoreError(
         .unsupported,
@@ -88,6 +93,7 @@ extension Store {
       }
       transaction.lead(from: found, to: target)
     }
+    allowWrites()
     return .from(version: found, backup: copy)
   }
 

@@ -85,11 +85,13 @@ TYPES: dict[str, Any] = {
     "kept_key *": key_p,
     "kept_key **": ctypes.POINTER(key_p),
     "kept_notice *": notice_p,
+    "kept_migration *": ctypes.POINTER(module_of("migrations").kept_migration),
     "kept_value *": ctypes.POINTER(module_of("notices").kept_value),
     "kept_subscription *": subscription_p,
     "kept_subscription **": ctypes.POINTER(subscription_p),
     "kept_list_callback": module_of("keys").kept_list_callback,
     "kept_notice_callback": module_of("observation").kept_notice_callback,
+    "kept_migration_callback": module_of("migrations").kept_migration_callback,
     "kept_report_callback": module_of("store").kept_report_callback,
     "void (*)(void *context)": module_of("observation").kept_release,
 }
@@ -132,7 +134,7 @@ def test_a_prototype_has_the_header_s_types(name: str) -> None:
     assert function.argtypes == [type_of(parameter) for parameter in parameters(text)]
 
 
-WITHOUT_KEY = ("kept_declare_list", "kept_declare_file", "kept_register_json")
+WITHOUT_KEY = ("kept_declare_list", "kept_declare_file", "kept_register_json", "kept_backup", "kept_restore")
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -170,7 +172,12 @@ def test_the_numbers_of_a_section_are_its_module_s(section: str) -> None:
 
 @pytest.mark.parametrize(
     ("section", "name"),
-    [("status", "kept_error"), ("store", "kept_options"), ("transactions", "kept_transaction_options")],
+    [
+        ("status", "kept_error"),
+        ("store", "kept_options"),
+        ("transactions", "kept_transaction_options"),
+        ("migrations", "kept_migration"),
+    ],
 )
 def test_a_struct_has_the_header_s_fields(section: str, name: str) -> None:
     body = re.search(rf"typedef struct {name} \{{(.*?)\}} {name};", CODE[section], re.DOTALL)
@@ -183,13 +190,18 @@ def test_a_struct_has_the_header_s_fields(section: str, name: str) -> None:
 
 def test_every_struct_with_fields_is_compared() -> None:
     assert set(re.findall(r"typedef struct (\w+) \{", without_comments(HEADER))) == {
-        "kept_error", "kept_options", "kept_transaction_options",
+        "kept_error", "kept_options", "kept_transaction_options", "kept_migration",
     }  # fmt: skip
 
 
 @pytest.mark.parametrize(
     ("section", "name"),
-    [("keys", "kept_list_callback"), ("observation", "kept_notice_callback"), ("store", "kept_report_callback")],
+    [
+        ("keys", "kept_list_callback"),
+        ("migrations", "kept_migration_callback"),
+        ("observation", "kept_notice_callback"),
+        ("store", "kept_report_callback"),
+    ],
 )
 def test_a_callback_has_the_header_s_types(section: str, name: str) -> None:
     found = re.search(rf"typedef (\w+) \(\*{name}\)\((.*?)\);", CODE[section])

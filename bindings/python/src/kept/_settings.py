@@ -20,6 +20,7 @@ from ._json import JSON, Storable, decode, encode
 from ._key import ABSENCE, Key, encoded_key, encoded_text, name_of
 from ._layers import TEXT_LAYERS, Explanation, Layer, explanation, layer_of_number
 from ._memory import UNKNOWN, Memory
+from ._migrations import Renaming
 from ._scalars import read_scalar, write_scalar
 from ._views import ItemsOf, KeysOf, ValuesOf
 
@@ -27,7 +28,7 @@ T = TypeVar("T")
 D = TypeVar("D")
 
 
-class Settings(MutableMapping[str, JSON], Declaring):
+class Settings(MutableMapping[str, JSON], Declaring, Renaming):
     """A store or a transaction, as a mapping: functions that work with both say `kept.Settings`.
 
     A key is a `kept.Key`, which fixes the type of its values, or a str, whose values are `kept.JSON`. What is read
