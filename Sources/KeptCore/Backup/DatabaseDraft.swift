@@ -29,6 +29,9 @@ enum DatabaseDraft {
   /// Fills a draft with what any storage holds at one moment.
   static func fill(_ draft: String, from storage: any Storage) throws(StoreError) {
     let (entries, revision) = try storage.entries(in: [.prefix("")])
+    // A copy without what cannot be read would be taken for whole.
+    let readable = Set(entries.map(\.key))
+    for key in try storage.keys(prefix: "") where !readable.contains(key) { _ = try storage.entry(for: key) }
     let schemaVersion = storage.abilities.contains(.schemaVersion) ? try storage.schemaVersion() : 0
     Fork.gate.enter()
     defer { Fork.gate.leave() }
