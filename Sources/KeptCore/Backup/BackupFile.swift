@@ -18,7 +18,9 @@ struct BackupFile {
     }
     let file = try Self.file(kept_is_folder(path) == 1 ? StoreFolder(path: path).database : path)
     do throws(StoreError) { self = try Self.read(file) } catch {
-      throw error.said { "the backup \(file) cannot be restored: \($0)" }
+      let sentence = "the backup \(file) cannot be restored: \(error)"
+      // SQLite has no better word where it does not understand what it reads.
+      throw StoreError(error.code == .failed ? .corrupt : error.code, sentence)
     }
   }
 

@@ -22,7 +22,10 @@ enum DatabaseDraft {
       }
       throw .system("put the copy at", path)
     }
-    try StoreFolder.sync(folder.path)
+    do throws(StoreError) { try StoreFolder.sync(folder.path) } catch {
+      if !replacing { unlink(path) }
+      throw error
+    }
     return revision
   }
 

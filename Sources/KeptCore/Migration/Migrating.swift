@@ -1,6 +1,8 @@
 // How a store is migrated: all steps that it lacks in one transaction, which also moves its schema version, so that a
 // kill at any point leaves the old state or the new one.
 
+import CPlatform
+
 extension Store {
   /// The number that programs have given to the shape of what is stored; 0: none has.
   ///
@@ -82,9 +84,22 @@ extension Store {
       backup
       ? try (shared.storage as? LocalStorage)?
         .setCopyAside(in: "backups", "-before-version-\(target)").path : nil
+    do { try run(steps, from: found, to: target) } catch {
+      // Nothing was changed, and a program that fails at every start is not to fill the disk with copies.
+      if let copy { unlink(copy) }
+      throw error
+    }
+    allowWrites()
+    return .from(version: found, backup: copy)
+  }
+
+  private func run(_ steps: [Migration], from found: UInt32, to target: UInt32) throws {
     try transaction(durability: .durable) { transaction in
       for step in steps where step.version > found {
-        do { try step.run(transaction) } catch StoreError.Code.conflict where !transaction.wasRefused {
+        do {
+          try step.run(transaction)
+          try transaction.checkSubscripts()
+        } catch StoreError.Code.conflict where !transaction.wasRefused {
           // Somebody else was faster: all steps are run again.
           throw StoreError(.conflict, "the migration was overtaken; begin again")
         } catch {
@@ -93,8 +108,6 @@ extension Store {
       }
       transaction.lead(from: found, to: target)
     }
-    allowWrites()
-    return .from(version: found, backup: copy)
   }
 
   /// Gives its first version to a store with nothing in it; false: there is something.

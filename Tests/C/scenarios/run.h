@@ -75,7 +75,11 @@ step_function step_declare_json, step_declare_list, step_declare_file, step_unde
 step_function step_declaration_json, step_declarations_json;
 step_function step_explain_json, step_layer_of, step_register_json, step_reports; /* layers.c */
 step_function step_write_file, step_remove_file, step_make;                      /* files.c */
+step_function step_backup, step_restore, step_schema_version, step_rename, step_migrate; /* life.c */
 step_function step_observe, step_notices, step_unobserve;              /* observation.c */
+
+/* Does a step and compares what came of it; takes its fields. (scenarios.c) */
+void tell_step(struct run *run, json_object *step);
 
 /* Unsubscribes. The observer must have heard nothing that the story did not tell, and be released once. */
 void end_observer(struct run *run, struct observer *observer);

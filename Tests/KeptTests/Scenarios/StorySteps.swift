@@ -26,6 +26,7 @@ extension StoryTelling {
       return .list(try settings.keys(prefix: fields.string("prefix")).map { .text($0) })
     default:
       if try ground.perform(name, &fields) { return .null }
+      if let given = try performOnLife(name, &fields) { return given }
       if let given = try performOnMany(name, &fields, expected) { return given }
       let (settings, key) = (try settings(fields.string("on", otherwise: "store")), try fields.string("key"))
       if let given = try performOnKey(name, on: settings, key: key, &fields) { return given }
@@ -36,7 +37,8 @@ extension StoryTelling {
 
   private func open(_ fields: inout StoryFields) throws {
     let name = try fields.string("as", otherwise: "store")
-    let location = try fields.string("location", otherwise: location)
+    let place = try fields.takeIfThere("at").map { ground.path(try $0.string()) }
+    let location = try place ?? fields.string("location", otherwise: location)
     let durability = try durability(&fields) ?? .shared
     let tag = try fields.takeIfThere("tag")?.string()
     let reports = StoryReports()
