@@ -1,5 +1,5 @@
 /* Backups that were cut, overwritten or turned round, of every length and at every place that chance finds: a restore
- * says what is wrong and changes nothing, or what it restores is all that the file says; never a crash, never a half. */
+ * says what is wrong and changes nothing, or restores all that the file says; never a crash, never a half. */
 #include "torture.h"
 
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* Migrating and restoring under kill -9, and by many at once: at every moment a store is wholly old or wholly new, with
- * the schema version that belongs to it; each step counts once; the turn of who was killed is free; and nothing that was
+ * its schema version; each step counts once; the turn of who was killed is free; and nothing that was
  * left half done is in the way of the next. */
 #include "torture.h"
 

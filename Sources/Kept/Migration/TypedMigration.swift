@@ -22,7 +22,10 @@ extension Transaction {
   /// Gives what is stored another type, under the same name or another.
   ///
   /// ```swift
-  /// try transaction.retype(from: .volumeInPercent, to: .volume) { Double($0) / 100 }
+  /// let (percent, volume) = (Key("volume", default: 50), Key("volume", default: 0.5))
+  /// let step = Migration(to: 2, "volume from 0 to 1") { transaction in
+  ///   try transaction.retype(from: percent, to: volume) { Double($0) / 100 }
+  /// }
   /// ```
   ///
   /// What is stored is read as the old key reads it, and written as the new one writes it. Where the old key is

@@ -23,8 +23,8 @@ extension Store {
     }
     let isFolder = path.hasSuffix("/") || kept_is_folder(path) == 1
     let isNew = kept_is_folder(path) != 1
-    let target = isFolder ? try Self.database(inFolder: path) : try Self.free(path)
     do throws(StoreError) {
+      let target = isFolder ? try Self.database(inFolder: path) : try Self.free(path)
       // What is opened as a store has files beside it, and cannot be exchanged.
       return try DatabaseDraft.place(at: target, replacing: replacing && !isFolder) { draft throws(StoreError) in
         if let local = storage as? LocalStorage { return try local.vacuum(into: draft) }
@@ -60,7 +60,7 @@ extension Store {
   private static func checkAlone(_ path: String) throws(StoreError) {
     for file in [path + "-wal", path + "-journal"] where access(file, F_OK) == 0 {
       throw StoreError(
-        .invalid, "\(file) belongs to a database that is, or was, at \(path); close that, remove it, or give another path")
+        .invalid, "\(file) is of a database that is, or was, at \(path); close that, remove it, or give another path")
     }
   }
 }
