@@ -76,7 +76,8 @@ extension Store {
       if isUnchanged, let aside { unlink(aside.path) }
       return Restored(revision: restored, quarantine: isUnchanged ? nil : aside?.path)
     } catch {
-      if let aside { unlink(aside.path) }
+      // It may have been done, and not have reached the disk.
+      if let aside, (try? storage().revision()) == base { unlink(aside.path) }
       throw error
     }
   }

@@ -85,8 +85,9 @@ extension Store {
       ? try (shared.storage as? LocalStorage)?
         .setCopyAside(in: "backups", "-before-version-\(target)").path : nil
     do { try run(steps, from: found, to: target) } catch {
-      // Nothing was changed, and a program that fails at every start is not to fill the disk with copies.
-      if let copy { unlink(copy) }
+      // A program that fails at every start is not to fill the disk with copies. But the commit may have been done, and
+      // not have reached the disk.
+      if let copy, (try? schemaVersion()) == found { unlink(copy) }
       throw error
     }
     allowWrites()
