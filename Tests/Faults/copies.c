@@ -126,7 +126,8 @@ static void look(kept_store *store, kept_status status, int wanted, const kept_e
     for (const char *const *name = asides; *name; name++) {
       snprintf(aside, sizeof aside, "%s/%s", folder, *name);
       bool is_kept = is_done && (now->act == restore) == (name == asides);
-      if (files_in(aside) != is_kept) fail("it could not %s, and has %d files in %s", now->name, files_in(aside), *name);
+      int files = files_in(aside);
+      if (files != is_kept) fail("it could not %s, and has %d files in %s", now->name, files, *name);
     }
     return;
   }

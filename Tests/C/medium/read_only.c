@@ -122,7 +122,8 @@ static void greets_until_killed(const char *location) {
 static const char *folder_with_greeting(const char *greeting) {
   const char *location = fresh_location(), *copies = file_of(location, "../copies");
   kept_store *store = open_at(location);
-  for (const char *const *name = (const char *[]){ "copy", "other", NULL }; *name; name++) unlink(file_of(copies, *name));
+  for (const char *const *name = (const char *[]){ "copy", "other", NULL }; *name; name++)
+    unlink(file_of(copies, *name));
   mkdir(copies, 0777);
   CHECK_INT(0, chmod(copies, 0777));
   EXPECT(KEPT_OK, kept_declare_json(store, "greeting", text_of_8, &why));
