@@ -83,9 +83,9 @@ static inline const char *kept_next_name(DIR *folder) {
   return entry ? entry->d_name : NULL;
 }
 
-/// Gives a file its name, if nothing has it yet; the old one goes, or is left to the caller. By link(), which all file
-/// systems of a Unix have, and elsewhere, as on a memory stick, by a rename that replaces nothing. Returns 0, or -1 with
-/// errno set, EEXIST where something is there.
+/// Gives a file its name, if nothing has it yet; the old name goes, or is left to the caller. By link(), which all file
+/// systems of a Unix have, and elsewhere, as on a memory stick, by a rename that replaces nothing. Returns 0, or -1
+/// with errno set, EEXIST where something is there.
 static inline int kept_rename_new(const char *path, const char *name) {
   if (link(path, name) == 0) return 0;
 #if defined(__linux__)

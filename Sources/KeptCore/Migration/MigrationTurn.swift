@@ -1,6 +1,6 @@
 // Whose turn it is to change everything, by migrating or restoring: one of all threads and processes that have the
-// store open. A process that is killed gives its turn back, since the kernel drops the lock of the file `migration` in the
-// store's folder.
+// store open. A process that is killed gives its turn back, since the kernel drops the lock of the file `migration` in
+// the store's folder.
 
 import CPlatform
 
