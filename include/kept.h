@@ -618,7 +618,8 @@ KEPT_API kept_status kept_import_file(kept_store *store, const char *path, const
 
 /** Copies the store with declarations, revisions and secrets to a file, as it is at one moment, while others write.
  *  @param path   a file that is not there yet; with a slash at its end, or as the path of an empty folder, a folder,
- *                which is a store that can be opened. Readable for the owner alone, and synced when the call returns
+ *                which is a store that can be opened. Readable for the owner alone, and synced when the call returns.
+ *                Not a file in the folder of a store
  *  @param flags  0 or KEPT_BACKUP_REPLACE
  *  @param[out] revision  receives the revision that it shows; may be NULL
  *  @return KEPT_OK, KEPT_INVALID where something is there already, KEPT_DENIED, KEPT_NO_SPACE with nothing left behind,
@@ -632,7 +633,8 @@ KEPT_API kept_status kept_backup(kept_store *store, const char *path, uint32_t f
  *  @param[out] quarantine  receives the path of the copy of what was there, to be freed with kept_free(); NULL where
  *                          nothing was; may be NULL
  *  @return KEPT_OK; KEPT_UNAVAILABLE where there is no such file; KEPT_CORRUPT for a backup that is damaged and
- *          KEPT_UNSUPPORTED for what is no backup, or one of a later version: nothing is changed then.
+ *          KEPT_UNSUPPORTED for what is no backup, or one of a later version, and inside a migration's step; KEPT_BUSY
+ *          if others write or migrate for longer than the busy time-out: nothing is changed then.
  *  In Swift: `Store.restore(from:)`. In Python: `settings.restore(path)`. */
 KEPT_API kept_status kept_restore(kept_store *store, const char *path, char **quarantine, kept_error *error);
 

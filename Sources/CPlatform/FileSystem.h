@@ -8,12 +8,12 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #if defined(__linux__)
 #include <linux/stat.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
-#include <unistd.h>
 #else
 #include <sys/mount.h>
 #include <sys/param.h>
@@ -81,6 +81,19 @@ static inline const char *kept_next_name(DIR *folder) {
   errno = 0;
   const struct dirent *entry = readdir(folder);
   return entry ? entry->d_name : NULL;
+}
+
+/// Gives a file its name, if nothing has it yet; the old name goes, or is left to the caller. By link(), which all file
+/// systems of a Unix have, and elsewhere, as on a memory stick, by a rename that replaces nothing. Returns 0, or -1
+/// with errno set, EEXIST where something is there.
+static inline int kept_rename_new(const char *path, const char *name) {
+  if (link(path, name) == 0) return 0;
+#if defined(__linux__)
+  if (errno != EPERM && errno != EOPNOTSUPP && errno != ENOSYS) return -1;
+  return (int)syscall(SYS_renameat2, -100 /* AT_FDCWD */, path, -100, name, 1u /* RENAME_NOREPLACE */);
+#else
+  return -1;
+#endif
 }
 
 /// Whether users who neither own the file nor are of its group may write it.

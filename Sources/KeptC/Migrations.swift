@@ -41,8 +41,11 @@ public func kept_rename(
 ) -> kept_status {
   boundary(warning: error) { () throws(StoreError) in
     let (settings, key, other) = (try store.settings(), try key.text("key"), try to.text("to"))
-    let hiding = try settings.rename(key, to: other)
-    return try hiding.map { layer throws(StoreError) in StoreError.shadowed(try KeyName(other), by: layer) }
+    guard try settings.rename(key, to: other) else {
+      throw StoreError(.absent, key: key, "is neither stored nor declared, and cannot be renamed")
+    }
+    let name = try KeyName(other)
+    return settings.layerHiding(name).map { StoreError.shadowed(name, by: $0) }
   }
 }
 

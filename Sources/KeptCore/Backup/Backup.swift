@@ -22,11 +22,17 @@ extension Store {
       throw StoreError(.invalid, "a backup needs a path; an empty one, or one with a NUL, is none")
     }
     let isFolder = path.hasSuffix("/") || kept_is_folder(path) == 1
-    let target = isFolder ? try Self.database(inFolder: path) : path
-    // What is opened as a store has files beside it, and cannot be exchanged.
-    return try DatabaseDraft.place(at: target, replacing: replacing && !isFolder) { draft throws(StoreError) in
-      if let local = storage as? LocalStorage { return try local.vacuum(into: draft) }
-      try DatabaseDraft.fill(draft, from: storage)
+    let isNew = kept_is_folder(path) != 1
+    do throws(StoreError) {
+      let target = isFolder ? try Self.database(inFolder: path) : try Self.free(path)
+      // What is opened as a store has files beside it, and cannot be exchanged.
+      return try DatabaseDraft.place(at: target, replacing: replacing && !isFolder) { draft throws(StoreError) in
+        if let local = storage as? LocalStorage { return try local.vacuum(into: draft) }
+        try DatabaseDraft.fill(draft, from: storage)
+      }
+    } catch {
+      if isFolder && isNew { rmdir(path) }
+      throw error
     }
   }
 
@@ -35,6 +41,26 @@ extension Store {
     guard access(folder.database, F_OK) != 0 else {
       throw StoreError(.invalid, "there is a store in \(path) already; give another folder, or restore into that store")
     }
+    try checkAlone(folder.database)
     return folder.database
+  }
+
+  /// The path of a file, if a copy may stand there.
+  private static func free(_ path: String) throws(StoreError) -> String {
+    let folder = StoreFolder.parent(of: path)
+    // It might take the place of one of the store's own files.
+    guard access(StoreFolder(path: folder).database, F_OK) != 0 else {
+      throw StoreError(.invalid, "\(folder) is the folder of a store; put the backup elsewhere")
+    }
+    try checkAlone(path)
+    return path
+  }
+
+  /// Whoever opens a database takes what stands beside it for its own.
+  private static func checkAlone(_ path: String) throws(StoreError) {
+    for file in [path + "-wal", path + "-journal"] where access(file, F_OK) == 0 {
+      throw StoreError(
+        .invalid, "\(file) is of a database that is, or was, at \(path); close that, remove it, or give another path")
+    }
   }
 }

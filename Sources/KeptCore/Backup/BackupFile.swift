@@ -13,27 +13,64 @@ struct BackupFile {
   /// Throws `unavailable` where there is none, `unsupported` for what is none, or one of a later version, and `corrupt`
   /// for one that cannot be read whole.
   init(at path: String) throws(StoreError) {
-    let file = kept_is_folder(path) == 1 ? StoreFolder(path: path).database : path
-    guard access(file, R_OK) == 0 else { throw .system("read the backup", file) }
+    guard !path.isEmpty, !path.utf8.contains(0) else {
+      throw StoreError(.invalid, "a backup has a path; an empty one, or one with a NUL, is none")
+    }
+    let file = try Self.file(kept_is_folder(path) == 1 ? StoreFolder(path: path).database : path)
+    do throws(StoreError) { self = try Self.read(file) } catch {
+      let sentence = "the backup \(file) cannot be restored: \(error)"
+      // SQLite has no better word where it does not understand what it reads.
+      throw StoreError(error.code == .failed ? .corrupt : error.code, sentence)
+    }
+  }
+
+  private init(_ reader: LocalReader, at file: String) throws(StoreError) {
+    (entries, schemaVersion) = try reader.atOneMoment { () throws(StoreError) in
+      try LocalSchema.check(reader.connection, path: file)
+      try Self.judge(reader)
+      return (try Self.entries(reader), try reader.schemaVersion())
+    }
+  }
+
+  /// The path of a file that can be read, without the links that lead to it: its log stands beside itself.
+  private static func file(_ path: String) throws(StoreError) -> String {
+    guard let resolved = realpath(path, nil) else { throw .system("read the backup", path) }
+    defer { free(resolved) }
+    let file = String(cString: resolved)
     var status = stat()
-    // A store that is open somewhere has a log, and counts with it.
-    let hasLog = stat(file + "-wal", &status) == 0 && status.st_size > 0
+    guard stat(file, &status) == 0, access(file, R_OK) == 0 else { throw .system("read the backup", file) }
+    // Opening some of these would wait for ever.
+    if let other = kept_no_file(&status) {
+      throw StoreError(.unsupported, "\(file) is \(String(cString: other)); give the file or folder of a backup")
+    }
+    return file
+  }
+
+  private static func read(_ file: String) throws(StoreError) -> BackupFile {
+    let (isLive, before) = (isLive(file), FileStamp(of: file))
+    let backup: Result<BackupFile, StoreError>
+    do throws(StoreError) { backup = .success(try read(file, isLive: isLive)) } catch { backup = .failure(error) }
+    // What was read without locks while somebody began to write may be of two moments.
+    if !isLive && (Self.isLive(file) || !FileStamp(of: file).isSame(as: before)) { return try read(file, isLive: true) }
+    return try backup.get()
+  }
+
+  private static func read(_ file: String, isLive: Bool) throws(StoreError) -> BackupFile {
     Fork.gate.enter()
     defer { Fork.gate.leave() }
     let connection = try SQLiteConnection(
-      path: hasLog ? file : "file:" + ReadOnlyDatabase.escaped(file) + "?immutable=1", busyTimeoutMilliseconds: 1000,
-      access: SQLITE_OPEN_READONLY | (hasLog ? 0 : SQLITE_OPEN_URI))
+      path: isLive ? file : "file:" + ReadOnlyDatabase.escaped(file) + "?immutable=1", busyTimeoutMilliseconds: 1000,
+      access: SQLITE_OPEN_READONLY | (isLive ? 0 : SQLITE_OPEN_URI))
     defer { withExtendedLifetime(connection) {} }
-    let reader = LocalReader(connection)
-    do throws(StoreError) {
-      (entries, schemaVersion) = try reader.atOneMoment { () throws(StoreError) in
-        try LocalSchema.check(connection, path: file)
-        try Self.judge(reader)
-        return (try Self.entries(reader), try reader.schemaVersion())
-      }
-    } catch {
-      throw error.said { "the backup \(file) cannot be restored: \($0)" }
-    }
+    return try BackupFile(LocalReader(connection), at: file)
+  }
+
+  /// Whether somebody has it open, perhaps this process.
+  ///
+  /// Then it counts with its log, and to read it without locks would also end those that this process has on it.
+  private static func isLive(_ file: String) -> Bool {
+    var status = stat()
+    return access(file + "-shm", F_OK) == 0 || stat(file + "-wal", &status) == 0 && status.st_size > 0
   }
 
   private static func judge(_ reader: LocalReader) throws(StoreError) {

@@ -16,13 +16,16 @@ enum DatabaseDraft {
     try fill(draft)
     let revision = try makeOwn(draft)
     try StoreFolder.sync(draft)
-    guard (replacing ? rename(draft, path) : link(draft, path)) == 0 else {
+    guard (replacing ? rename(draft, path) : kept_rename_new(draft, path)) == 0 else {
       guard kept_errno() != EEXIST else {
         throw StoreError(.invalid, "\(path) is there already; give another path, or say that it may be replaced")
       }
       throw .system("put the copy at", path)
     }
-    try StoreFolder.sync(folder.path)
+    do throws(StoreError) { try StoreFolder.sync(folder.path) } catch {
+      if !replacing { unlink(path) }
+      throw error
+    }
     return revision
   }
 
@@ -94,9 +97,12 @@ extension LocalStorage {
   }
 
   /// Copies the database to a folder of the store, under the date and what is said of it; gives the path.
+  ///
+  /// For whoever has the turn to migrate or restore: then a draft that is there is one of somebody who was killed.
   func setCopyAside(in name: String, _ what: String) throws(StoreError) -> (path: String, revision: Revision) {
     let folder = database.folder.path + "/" + name
     guard mkdir(folder, 0o700) == 0 || kept_errno() == EEXIST else { throw .system("make the folder", folder) }
+    for name in try FolderListing.names(in: folder) where name.hasPrefix(".new-") { unlink("\(folder)/\(name)") }
     let date = try Timestamp(seconds: Moment.secondsSince1970).description
     var path = "\(folder)/\(date)\(what).sqlite"
     var number = 1

@@ -7,8 +7,8 @@ import CPlatform
 public struct Restored: Sendable, Hashable {
   /// The store's revision after it.
   public let revision: Revision
-  /// The path of the copy of what was there before, in the store's folder `quarantine`; nil: nothing was, or the store
-  /// has no folder.
+  /// The path of the copy of what was there before, in the store's folder `quarantine`; nil: nothing was, or nothing
+  /// else, or the store has no folder.
   public let quarantine: String?
 }
 
@@ -29,7 +29,12 @@ extension Store {
       throw StoreError(.unsupported, "this storage cannot change many keys at once; restore into a store in a folder")
     }
     let backup = try BackupFile(at: path)
+    let folder = (storage as? LocalStorage)?.database.folder
     let deadline = Moment.milliseconds + Int64(options.busyTimeoutMilliseconds)
+    guard let turn = try MigrationTurn.take(of: shared, in: folder, waiting: options.busyTimeoutMilliseconds) else {
+      throw StoreError(.busy, "others still migrate or restore; nothing was restored, try again when they are done")
+    }
+    defer { turn.end() }
     var attempt = 0
     while true {
       let base = try storage.revision()
@@ -61,13 +66,18 @@ extension Store {
       batch.declare(key, nil)
       if let declaration = entry.declaration { batch.declare(key, declaration) }
     }
-    if try storage().abilities.contains(.schemaVersion) { batch.schemaVersion = backup.schemaVersion }
+    let before = try storage().abilities.contains(.schemaVersion) ? storage().schemaVersion() : nil
+    if before != nil { batch.schemaVersion = backup.schemaVersion }
     let isEmpty = keys.isEmpty && present.revision == 0
     let aside = isEmpty ? nil : try (shared.storage as? LocalStorage)?.setCopyAside(in: "quarantine", "-restored-over")
     do throws(StoreError) {
-      return Restored(revision: try commit(batch).revision, quarantine: aside?.path)
+      let restored = try commit(batch).revision
+      let isUnchanged = restored == base && batch.schemaVersion == before
+      if isUnchanged, let aside { unlink(aside.path) }
+      return Restored(revision: restored, quarantine: isUnchanged ? nil : aside?.path)
     } catch {
-      if let aside { unlink(aside.path) }
+      // It may have been done, and not have reached the disk.
+      if let aside, (try? storage().revision()) == base { unlink(aside.path) }
       throw error
     }
   }

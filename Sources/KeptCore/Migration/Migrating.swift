@@ -1,6 +1,8 @@
 // How a store is migrated: all steps that it lacks in one transaction, which also moves its schema version, so that a
 // kill at any point leaves the old state or the new one.
 
+import CPlatform
+
 extension Store {
   /// The number that programs have given to the shape of what is stored; 0: none has.
   ///
@@ -25,15 +27,17 @@ extension Store {
     if let done = try settled(at: target, ofLaterVersion) { return done }
     let folder = (shared.storage as? LocalStorage)?.database.folder
     let milliseconds = patience == .wait ? options.busyTimeoutMilliseconds : 0
-    let migrated = try MigrationTurn.run(of: shared, in: folder, waiting: milliseconds) {
-      try migrate(steps, to: target, ofLaterVersion, backup: backup)
+    guard let turn = try MigrationTurn.take(of: shared, in: folder, waiting: milliseconds) else {
+      guard patience == .carryOn else {
+        throw StoreError(
+          .busy, "another process still migrates the store after \(milliseconds) ms; wait for it, or read on meanwhile")
+      }
+      return .elsewhere
     }
-    if let migrated { return migrated }
-    guard patience == .carryOn else {
-      throw StoreError(
-        .busy, "another process still migrates the store after \(milliseconds) ms; wait for it, or read on meanwhile")
+    defer { turn.end() }
+    do { return try migrate(steps, to: target, ofLaterVersion, backup: backup) } catch StoreError.Code.conflict {
+      throw StoreError(.busy, "others write all the time; nothing was migrated, try again when they are done")
     }
-    return .elsewhere
   }
 
   private static func target(of steps: [Migration]) throws(StoreError) -> UInt32 {
@@ -55,7 +59,10 @@ extension Store {
   private func settled(at target: UInt32, _ ofLaterVersion: LaterVersion) throws(StoreError) -> Migrated? {
     let found = try schemaVersion()
     guard found >= target else { return nil }
-    if found == target { return .nothing }
+    if found == target {
+      allowWrites()
+      return .nothing
+    }
     guard ofLaterVersion == .readOnly else {
       throw StoreError(
         .unsupported,
@@ -77,9 +84,23 @@ extension Store {
       backup
       ? try (shared.storage as? LocalStorage)?
         .setCopyAside(in: "backups", "-before-version-\(target)").path : nil
+    do { try run(steps, from: found, to: target) } catch {
+      // A program that fails at every start is not to fill the disk with copies. But the commit may have been done, and
+      // not have reached the disk.
+      if let copy, (try? schemaVersion()) == found { unlink(copy) }
+      throw error
+    }
+    allowWrites()
+    return .from(version: found, backup: copy)
+  }
+
+  private func run(_ steps: [Migration], from found: UInt32, to target: UInt32) throws {
     try transaction(durability: .durable) { transaction in
       for step in steps where step.version > found {
-        do { try step.run(transaction) } catch StoreError.Code.conflict where !transaction.wasRefused {
+        do {
+          try step.run(transaction)
+          try transaction.checkSubscripts()
+        } catch StoreError.Code.conflict where !transaction.wasRefused {
           // Somebody else was faster: all steps are run again.
           throw StoreError(.conflict, "the migration was overtaken; begin again")
         } catch {
@@ -88,7 +109,6 @@ extension Store {
       }
       transaction.lead(from: found, to: target)
     }
-    return .from(version: found, backup: copy)
   }
 
   /// Gives its first version to a store with nothing in it; false: there is something.

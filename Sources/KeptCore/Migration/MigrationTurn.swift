@@ -1,9 +1,11 @@
-// Whose turn it is to migrate: one of all threads and processes that have the store open. A process that is killed
-// gives its turn back, since the kernel drops the lock of the file `migration` in the store's folder.
+// Whose turn it is to change everything, by migrating or restoring: one of all threads and processes that have the
+// store open. A process that is killed gives its turn back, since the kernel drops the lock of the file `migration` in
+// the store's folder.
 
 import CPlatform
 
-enum MigrationTurn {
+/// A turn that was taken, until it ``end()``s.
+final class MigrationTurn: ForkAware {
   private struct Holder {
     let thread: pthread_t
     // After how many forks it took the turn: the parent's is nobody's in the child.
@@ -11,33 +13,74 @@ enum MigrationTurn {
   }
   private static let holders = Monitor<[ObjectIdentifier: Holder]>([:])
 
-  /// Runs `body` when it is this thread's turn; nil when the time is up.
+  private let store: ObjectIdentifier
+  // nil: there is no folder, or this is the child of a fork, and the turn is its parent's.
+  private let file = Monitor<PulseFile?>(nil)
+
+  private init(of store: ObjectIdentifier) { self.store = store }
+
+  /// Takes the turn when it is free; nil when the time is up.
   ///
-  /// Throws `unsupported` inside `body` itself, for that would wait for ever.
-  static func run<Result>(
-    of store: SharedStore, in folder: StoreFolder?, waiting milliseconds: Int, _ body: () throws -> Result
-  ) throws -> Result? {
+  /// Throws `unsupported` where this thread has it already, for that would wait for ever.
+  static func take(
+    of store: SharedStore, in folder: StoreFolder?, waiting milliseconds: Int
+  ) throws(StoreError) -> MigrationTurn? {
     let end = Moment.milliseconds + Int64(milliseconds)
-    guard try take(ObjectIdentifier(store), waiting: milliseconds) else { return nil }
-    defer { holders.update { $0[ObjectIdentifier(store)] = nil } }
-    guard let folder else { return try body() }
-    let path = folder.path + "/migration"
-    let file = kept_open_file(path, O_RDWR | O_CREAT, 0o600)
-    guard file >= 0 else { throw StoreError.system("open", path) }
-    defer { close(file) }
-    let lock = PulseFile(path: path, descriptor: file)
-    guard lock.lock(Int16(F_WRLCK), waiting: Int(max(0, end - Moment.milliseconds))) else { return nil }
-    // A child that was forked meanwhile has the file open too: closing alone would leave the lock with it.
-    defer { _ = lock.lock(Int16(F_UNLCK), waiting: 0) }
-    return try body()
+    let store = ObjectIdentifier(store)
+    guard try enter(store, waiting: milliseconds) else { return nil }
+    let turn = MigrationTurn(of: store)
+    do throws(StoreError) {
+      if try folder.map({ folder throws(StoreError) in try turn.lock(folder, until: end) }) ?? true { return turn }
+    } catch {
+      turn.end()
+      throw error
+    }
+    turn.end()
+    return nil
   }
 
-  private static func take(_ store: ObjectIdentifier, waiting milliseconds: Int) throws(StoreError) -> Bool {
+  func end() {
+    // A child that was forked meanwhile has the file open too, should it be one of vfork's: closing alone would leave
+    // the lock with it.
+    file.update { file in
+      _ = file?.lock(Int16(F_UNLCK), waiting: 0)
+      file?.close()
+      file = nil
+    }
+    Fork.leave(self)
+    Self.holders.update { $0[store] = nil }
+  }
+
+  func beforeFork() {}
+
+  /// The lock stays with the parent, and does not outlive it here.
+  func afterForkInChild() {
+    file.update { file in
+      file?.close()
+      file = nil
+    }
+  }
+
+  private func lock(_ folder: StoreFolder, until end: Int64) throws(StoreError) -> Bool {
+    Fork.join(self)
+    let path = folder.path + "/migration"
+    let file = try file.update { file throws(StoreError) in
+      let descriptor = kept_open_file(path, O_RDWR | O_CREAT, 0o600)
+      guard descriptor >= 0 else { throw .system("open", path) }
+      let opened = PulseFile(path: path, descriptor: descriptor)
+      file = opened
+      return opened
+    }
+    return file.lock(Int16(F_WRLCK), waiting: Int(max(0, end - Moment.milliseconds)))
+  }
+
+  private static func enter(_ store: ObjectIdentifier, waiting milliseconds: Int) throws(StoreError) -> Bool {
     let me = Holder(thread: pthread_self(), forks: Fork.gate.forks)
     let answer = holders.wait(milliseconds: Int64(milliseconds)) { holders -> Result<Void, StoreError>? in
       if let now = holders[store], now.forks == me.forks {
         guard pthread_equal(now.thread, me.thread) == 0 else {
-          return .failure(StoreError(.unsupported, "a step cannot migrate; let the migrations end first"))
+          return .failure(
+            StoreError(.unsupported, "a migration's step cannot migrate or restore; let the migration end first"))
         }
         return nil
       }

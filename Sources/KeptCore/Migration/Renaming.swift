@@ -5,13 +5,14 @@ extension SettingsAccess {
   ///
   /// The C twin is `kept_rename`. In Python: `settings.rename(key, to)`.
   ///
-  /// Throws `absent` where the key is neither stored nor declared, `invalid` where the other one is, and `locked`.
-  /// - Returns: the layer that hides what is stored; nil: nothing hides it.
+  /// Throws `invalid` where the other one is there already, and `locked`.
+  /// - Returns: false where the key is neither stored nor declared.
   @discardableResult
-  public func rename(_ key: String, to other: String) throws(StoreError) -> Layer? {
+  public func rename(_ key: String, to other: String) throws(StoreError) -> Bool {
     let (key, other) = (try KeyName(key), try KeyName(other))
-    try together { settings throws(StoreError) in try settings.move(key, to: other) }
-    return layerHiding(other)
+    var isMoved = false
+    try together { settings throws(StoreError) in isMoved = try settings.move(key, to: other) }
+    return isMoved
   }
 
   /// Removes what is stored under a key, and what it is declared as; false: there was neither.
@@ -26,19 +27,18 @@ extension SettingsAccess {
     return isDropped
   }
 
-  fileprivate func move(_ key: KeyName, to other: KeyName) throws(StoreError) {
-    guard let entry = try entry(for: key), entry.isThere else {
-      throw StoreError(.absent, key: key.text, "is neither stored nor declared, and cannot be renamed")
-    }
-    guard key != other else { return }
+  private func move(_ key: KeyName, to other: KeyName) throws(StoreError) -> Bool {
+    guard let entry = try entry(for: key), entry.isThere else { return false }
+    guard key != other else { return true }
     if let there = try self.entry(for: other), there.isThere {
       throw StoreError(
         .invalid, key: key.text, "cannot be renamed to \"\(other.text)\", which is there already; remove that first")
     }
     if let declaration = entry.declaration { _ = try declare([key, other], [nil, declaration]) }
-    guard let value = entry.value else { return }
+    guard let value = entry.value else { return true }
     _ = try delete(key)
     _ = try put(value, for: other, ifRevision: nil)
+    return true
   }
 
   /// Does several things as one commit: in this transaction, or in one of its own.

@@ -229,6 +229,9 @@ extension Store {
   /// From now on this handle only reads: the store has a schema version that the program does not know.
   func refuseWrites(tooLate version: UInt32) { laterVersion.store(version, ordering: .releasing) }
 
+  /// The store has a version that the program knows, perhaps since somebody has restored it.
+  func allowWrites() { laterVersion.store(0, ordering: .releasing) }
+
   private func checkMayWrite() throws(StoreError) {
     let version = laterVersion.load(ordering: .acquiring)
     guard version > 0 else { return }

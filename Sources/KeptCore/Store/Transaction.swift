@@ -138,6 +138,9 @@ public final class Transaction: SettingsAccess {
     if !isHeard { store.report(error) }
   }
 
+  /// Throws the failure that a subscript could not throw, before the commit does.
+  func checkSubscripts() throws(StoreError) { if let failure = state.read(\.failure) { throw failure } }
+
   /// Ends the transaction and forgets its edits.
   ///
   /// Ending twice is fine. The C twin is `kept_rollback`.

@@ -53,6 +53,29 @@ static void make_read_only(const char *folder) {
 
 /* In the reader's process */
 
+static kept_status greet(void *context, kept_store *transaction, kept_error *error) {
+  (void)context;
+  return kept_set_string(transaction, "greeting", "welcome", 7, error);
+}
+
+/* It may be copied, and neither migrated nor restored over. */
+static void copies_and_cannot_migrate(kept_store *store, const char *folder) {
+  const kept_migration step = { 1, 0, "welcome", greet, NULL };
+  const char *copy = file_of(folder, "copy");
+  uint32_t version = 99;
+  EXPECT(KEPT_DENIED, kept_migrate(store, &step, 1, 0, NULL, NULL, &why));
+  EXPECT(KEPT_OK, kept_schema_version(store, &version, &why));
+  CHECK_UINT(0, version);
+  EXPECT(KEPT_OK, kept_backup(store, copy, 0, NULL, &why));
+  kept_store *other = open_at("memory:");
+  EXPECT(KEPT_OK, kept_set_int64(other, "own", 1, &why));
+  EXPECT(KEPT_OK, kept_backup(other, file_of(folder, "other"), 0, NULL, &why));
+  EXPECT(KEPT_DENIED, kept_restore(store, file_of(folder, "other"), NULL, &why));
+  EXPECT(KEPT_OK, kept_restore(other, copy, NULL, &why));
+  CHECK_TEXT("\"hello\"", json_of(other, "greeting"));
+  CHECK_TEXT("absent", json_of(other, "own"));
+}
+
 static void reads_and_cannot_write(const char *location) {
   kept_store *store = NULL, *transaction = NULL;
   make_read_only(location);
@@ -70,6 +93,7 @@ static void reads_and_cannot_write(const char *location) {
   EXPECT(KEPT_OK, kept_declare_json(store, "greeting", text_of_8, &why));
   EXPECT(KEPT_DENIED, kept_declare_json(store, "greeting", "{\"type\":\"string\"}", &why));
   EXPECT(KEPT_DENIED, kept_undeclare(store, "greeting", &why));
+  copies_and_cannot_migrate(store, file_of(location, "../copies"));
   kept_close(store);
 }
 
@@ -96,8 +120,12 @@ static void greets_until_killed(const char *location) {
 /* Stories */
 
 static const char *folder_with_greeting(const char *greeting) {
-  const char *location = fresh_location();
+  const char *location = fresh_location(), *copies = file_of(location, "../copies");
   kept_store *store = open_at(location);
+  for (const char *const *name = (const char *[]){ "copy", "other", NULL }; *name; name++)
+    unlink(file_of(copies, *name));
+  mkdir(copies, 0777);
+  CHECK_INT(0, chmod(copies, 0777));
   EXPECT(KEPT_OK, kept_declare_json(store, "greeting", text_of_8, &why));
   EXPECT(KEPT_OK, kept_set_string(store, "greeting", greeting, strlen(greeting), &why));
   kept_close(store);

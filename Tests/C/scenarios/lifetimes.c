@@ -22,7 +22,8 @@ void step_open(struct run *run, struct thing *on, json_object *step, struct outc
   struct layer_texts texts = {.argv = NULL};
   take_layers(run, opened, step, &options, &texts);
   json_object *location = has(step, "location") ? take_text(run, step, "location") : NULL;
-  const char *where = location ? json_object_get_string(location) : run->location;
+  const char *file = take_path(run, step, "at");
+  const char *where = file ? file : location ? json_object_get_string(location) : run->location;
   outcome->status = kept_open(where, &options, &opened->store, &outcome->error);
   json_object_put(location);
   end_layer_texts(&texts);

@@ -78,7 +78,11 @@ step_function step_snapshot, step_snapshot_end, step_store_revision;            
 step_function step_reset, step_remove_all;                                      /* clearing.c */
 step_function step_export_json, step_export_file, step_import, step_import_file; /* export_and_import.c */
 step_function step_write_file, step_remove_file, step_make;                      /* files.c */
+step_function step_backup, step_restore, step_schema_version, step_rename, step_migrate; /* life.c */
 step_function step_observe, step_notices, step_unobserve;              /* observation.c */
+
+/* Does a step and compares what came of it; takes its fields. (scenarios.c) */
+void tell_step(struct run *run, json_object *step);
 
 /* Unsubscribes. The observer must have heard nothing that the story did not tell, and be released once. */
 void end_observer(struct run *run, struct observer *observer);

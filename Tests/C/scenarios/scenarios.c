@@ -93,6 +93,11 @@ static const struct step_kind {
     {"write_file", "store", step_write_file},
     {"remove_file", "store", step_remove_file},
     {"make", "store", step_make},
+    {"backup", "store", step_backup},
+    {"restore", "store", step_restore},
+    {"schema_version", "store", step_schema_version},
+    {"rename", "store", step_rename},
+    {"migrate", "store", step_migrate},
     {"begin", "store", step_begin},
     {"commit", "transaction", step_commit},
     {"rollback", "transaction", step_rollback},
@@ -154,7 +159,7 @@ static void check_rest(struct run *run, const char *name, json_object *step) {
   }
 }
 
-static void tell_step(struct run *run, json_object *step) {
+void tell_step(struct run *run, json_object *step) {
   struct outcome outcome = {.status = KEPT_OK};
   mark(&outcome.error);
   json_object_object_del(step, "note");

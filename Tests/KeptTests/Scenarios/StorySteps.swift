@@ -27,6 +27,7 @@ extension StoryTelling {
       return .list(try reading(name).keys(prefix: prefix).map { .text($0) })
     default:
       if try ground.perform(name, &fields) { return .null }
+      if let given = try performOnLife(name, &fields) { return given }
       if let given = try performTransfer(name, &fields) { return given }
       if let given = try performOnMany(name, &fields, expected) ?? performOnMoments(name, &fields) { return given }
       let (on, key) = (try fields.string("on", otherwise: "store"), try fields.string("key"))
@@ -40,7 +41,8 @@ extension StoryTelling {
 
   private func open(_ fields: inout StoryFields) throws {
     let name = try fields.string("as", otherwise: "store")
-    let location = try fields.string("location", otherwise: location)
+    let place = try fields.takeIfThere("at").map { ground.path(try $0.string()) }
+    let location = try place ?? fields.string("location", otherwise: location)
     let durability = try durability(&fields) ?? .shared
     let tag = try fields.takeIfThere("tag")?.string()
     let reports = StoryReports()

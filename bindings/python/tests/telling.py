@@ -19,6 +19,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import telling_life
+
 import kept
 from kept._c.declarations import kept_declaration_json, kept_declarations_json, kept_declare_json, kept_declare_list
 from kept._c.json import kept_get_json, kept_set_json, kept_set_json_if
@@ -256,6 +258,7 @@ class Telling:
     def open(self, _: Any, step: Step, __: Any) -> None:
         name, durability = step.pop("as", "store"), step.pop("durability", "shared")
         location = word(step.pop("location")) if "location" in step else self.location
+        location = str(self.folder / step.pop("at")) if "at" in step else location
         files = {layer: self.folder / step.pop(layer) for layer in ("managed", "system") if layer in step}
         arguments = ["program", *map(word, step.pop("arguments"))] if "arguments" in step else None
         self.things[name] = kept.open(
@@ -518,6 +521,7 @@ STEPS: dict[str, Function] = {
     "remove": remove,
     "revision_of": through_c(kept_revision_of, c_uint64),
     "list": list_keys,
+    **telling_life.STEPS,
     "begin": Telling.begin,
     "commit": lambda _, transaction, __, ___: transaction.commit(),
     "rollback": lambda _, transaction, __, ___: transaction.rollback(),

@@ -86,11 +86,13 @@ TYPES: dict[str, Any] = {
     "kept_key **": ctypes.POINTER(key_p),
     "kept_transfer_options *": ctypes.POINTER(module_of("export_and_import").kept_transfer_options),
     "kept_notice *": notice_p,
+    "kept_migration *": ctypes.POINTER(module_of("migrations").kept_migration),
     "kept_value *": ctypes.POINTER(module_of("notices").kept_value),
     "kept_subscription *": subscription_p,
     "kept_subscription **": ctypes.POINTER(subscription_p),
     "kept_list_callback": module_of("keys").kept_list_callback,
     "kept_notice_callback": module_of("observation").kept_notice_callback,
+    "kept_migration_callback": module_of("migrations").kept_migration_callback,
     "kept_report_callback": module_of("store").kept_report_callback,
     "kept_progress_callback": module_of("export_and_import").kept_progress_callback,
     "void (*)(void *context)": module_of("observation").kept_release,
@@ -136,7 +138,7 @@ def test_a_prototype_has_the_header_s_types(name: str) -> None:
 
 WITHOUT_KEY = (
     *("kept_declare_list", "kept_declare_file", "kept_register_json"),
-    *("kept_export_file", "kept_import", "kept_import_file"),
+    *("kept_export_file", "kept_import", "kept_import_file", "kept_backup", "kept_restore"),
 )
 
 
@@ -180,6 +182,7 @@ def test_the_numbers_of_a_section_are_its_module_s(section: str) -> None:
         ("store", "kept_options"),
         ("transactions", "kept_transaction_options"),
         ("export_and_import", "kept_transfer_options"),
+        ("migrations", "kept_migration"),
     ],
 )
 def test_a_struct_has_the_header_s_fields(section: str, name: str) -> None:
@@ -193,7 +196,7 @@ def test_a_struct_has_the_header_s_fields(section: str, name: str) -> None:
 
 def test_every_struct_with_fields_is_compared() -> None:
     assert set(re.findall(r"typedef struct (\w+) \{", without_comments(HEADER))) == {
-        "kept_error", "kept_options", "kept_transaction_options", "kept_transfer_options",
+        "kept_error", "kept_options", "kept_transaction_options", "kept_transfer_options", "kept_migration",
     }  # fmt: skip
 
 
@@ -201,9 +204,10 @@ def test_every_struct_with_fields_is_compared() -> None:
     ("section", "name"),
     [
         ("keys", "kept_list_callback"),
+        ("export_and_import", "kept_progress_callback"),
+        ("migrations", "kept_migration_callback"),
         ("observation", "kept_notice_callback"),
         ("store", "kept_report_callback"),
-        ("export_and_import", "kept_progress_callback"),
     ],
 )
 def test_a_callback_has_the_header_s_types(section: str, name: str) -> None:

@@ -42,6 +42,7 @@ from ._errors import (
 from ._json import JSON, Storable
 from ._key import Key
 from ._layers import Explanation, Layer, Opinion
+from ._migrations import Migrated, Migration
 from ._notices import Change, Notice, Origin
 from ._observation import Subscription
 from ._opening import Durability, open
@@ -75,6 +76,8 @@ __all__ = [
     "Key",
     "Layer",
     "LockedError",
+    "Migrated",
+    "Migration",
     "MisfitWarning",
     "NoSpaceError",
     "NotCarried",

@@ -17,6 +17,7 @@ from ._errors import AbsentError, UnsupportedError
 from ._json import JSON, Storable, encode
 from ._key import ABSENCE, Key, encoded_key, encoded_text, name_of
 from ._layers import TEXT_LAYERS
+from ._migrations import Renaming
 from ._reading import SettingsReading
 from ._scalars import write_scalar
 
@@ -24,7 +25,7 @@ T = TypeVar("T")
 D = TypeVar("D")
 
 
-class Settings(SettingsReading, MutableMapping[str, JSON], Declaring):
+class Settings(SettingsReading, MutableMapping[str, JSON], Declaring, Renaming):
     """A store or a transaction, as a mapping: functions that work with both say `kept.Settings`.
 
     What is read is as in `SettingsReading`; what is written goes to the store. In Swift: `SettingsAccess`. In C: every

@@ -15,12 +15,14 @@ from ._c.layers import kept_register_json
 from ._c.status import KEPT_SALVAGED, kept_error, kept_free
 from ._c.store import kept_acknowledge_salvage, kept_flush, kept_open, kept_options, kept_salvaged, kept_store
 from ._c.store import kept_store_generation, kept_store_layers
+from ._backup import BackingUp
 from ._changes import Changes
 from ._errors import AbsentError, ConflictError, InvalidError, SalvagedWarning, warn
 from ._exit import calling_back, close, opened
 from ._json import JSON, Storable, encode
 from ._key import ABSENCE, Key, encoded_key, encoded_text
 from ._memory import UNKNOWN, Moment, remember, word_at
+from ._migrations import Migrating
 from ._notices import Change, Notice
 from ._observation import Subscription, subscribe
 from ._reports import c_report, forget, reporting
@@ -32,7 +34,7 @@ from ._transfer import Transferring
 T = TypeVar("T")
 
 
-class Store(Settings, Transferring):
+class Store(Settings, Transferring, BackingUp, Migrating):
     """An open settings store; made by `kept.open`, ended by `close` or the end of a `with` block.
 
     A store that is dropped is closed, unless a subscription needs it; so is every store when Python ends.

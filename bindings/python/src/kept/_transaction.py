@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
 
 from ._c.json import kept_set_json_if
 from ._c.status import kept_error
-from ._c.store import KEPT_DURABLE, kept_store
+from ._c.store import KEPT_DURABLE, StorePointer, kept_store
 from ._c.transactions import KEPT_TRANSACTION_OPTIONS_INIT, kept_begin, kept_commit, kept_rollback
 from ._errors import ConflictError, OutOfRangeError
 from ._json import Storable
@@ -89,6 +89,16 @@ class Transaction(Settings):
             self.commit()
         else:
             self.rollback()
+
+
+class LentTransaction(Transaction):
+    """The transaction of a migration's step, which is committed when all steps are done, and not by the step."""
+
+    def __init__(self, handle: StorePointer) -> None:
+        self._handle = handle
+        self._rollback = weakref.finalize(self, kept_rollback, handle)
+        self._rollback.detach()
+        self._refused = None
 
 
 def encoded_tag(tag: str | None) -> bytes | None:

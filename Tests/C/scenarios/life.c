@@ -1,0 +1,103 @@
+/* Steps about the life of a store: copies of it, the way back, and migrations. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "run.h"
+
+static bool take_flag(json_object *step, const char *field, bool otherwise) {
+  bool flag = has(step, field) ? json_object_get_boolean(json_object_object_get(step, field)) : otherwise;
+  json_object_object_del(step, field);
+  return flag;
+}
+
+void step_backup(struct run *run, struct thing *on, json_object *step, struct outcome *outcome) {
+  char path[600];
+  uint64_t revision = 0;
+  uint32_t flags = take_flag(step, "replace", false) ? KEPT_BACKUP_REPLACE : 0;
+  const char *slash = take_flag(step, "folder", false) ? "/" : "";
+  snprintf(path, sizeof path, "%s%s", take_path(run, step, "file"), slash);
+  outcome->status = kept_backup(on->store, path, flags, &revision, &outcome->error);
+  outcome->gives = json_object_new_uint64(revision);
+}
+
+void step_restore(struct run *run, struct thing *on, json_object *step, struct outcome *outcome) {
+  char *quarantine = NULL;
+  outcome->status = kept_restore(on->store, take_path(run, step, "file"), &quarantine, &outcome->error);
+  outcome->gives = json_object_new_boolean(quarantine != NULL);
+  kept_free(quarantine);
+}
+
+void step_schema_version(struct run *run, struct thing *on, json_object *step, struct outcome *outcome) {
+  (void)run, (void)step;
+  uint32_t version = 0;
+  outcome->status = kept_schema_version(on->store, &version, &outcome->error);
+  outcome->gives = json_object_new_uint64(version);
+}
+
+void step_rename(struct run *run, struct thing *on, json_object *step, struct outcome *outcome) {
+  WITH_KEY;
+  json_object *to = take_text(run, step, "to");
+  outcome->status = kept_rename(on->store, key, json_object_get_string(to), error);
+  json_object_put(to);
+  json_object_put(owned);
+}
+
+/* Migrations: their steps are steps of the story, on the transaction that they are given. */
+
+enum { MOST_STEPS = 8 };
+
+struct migration {
+  struct run *run;
+  json_object *told;
+};
+
+static kept_status status_named(const char *name) {
+  kept_status status = KEPT_ABSENT;
+  while (status > KEPT_FAILED && strcmp(kept_status_text(status), name) != 0) status--;
+  return status;
+}
+
+static kept_status tell_migration(void *context, kept_store *transaction, kept_error *error) {
+  struct migration *migration = context;
+  json_object *steps = json_object_object_get(migration->told, "steps");
+  json_object *fails = json_object_object_get(migration->told, "fails");
+  place_for(migration->run, "transaction")->store = transaction;
+  for (size_t i = 0; i < json_object_array_length(steps); i++) {
+    json_object *step = NULL;
+    json_object_deep_copy(json_object_array_get_idx(steps, i), &step, NULL);
+    tell_step(migration->run, step);
+    json_object_put(step);
+  }
+  if (fails == NULL) return KEPT_OK;
+  snprintf(error->message, sizeof error->message, "the story lets it fail");
+  return status_named(json_object_get_string(fails));
+}
+
+static const char *result_name(uint32_t result) {
+  static const char *const names[] = { "nothing", "migrated", "fresh", "elsewhere", "read only" };
+  return result < sizeof names / sizeof *names ? names[result] : "unknown";
+}
+
+void step_migrate(struct run *run, struct thing *on, json_object *step, struct outcome *outcome) {
+  struct migration told[MOST_STEPS];
+  kept_migration migrations[MOST_STEPS];
+  json_object *steps = take(step, "migrations");
+  size_t count = json_object_array_length(steps);
+  char says[64];
+  snprintf(says, sizeof says, "%s", take_word(step, "says", ""));
+  uint32_t result = 0, flags = strcmp(take_word(step, "later", ""), "read only") == 0 ? KEPT_MIGRATE_READ_ONLY : 0;
+  if (strcmp(take_word(step, "others", ""), "carry on") == 0) flags |= KEPT_MIGRATE_CARRY_ON;
+  if (count > MOST_STEPS) count = MOST_STEPS, complain(run, "more migrations than the runner has room for");
+  for (size_t i = 0; i < count; i++) {
+    told[i] = (struct migration){ run, json_object_array_get_idx(steps, i) };
+    migrations[i] = (kept_migration){
+      (uint32_t)json_object_get_int64(json_object_object_get(told[i].told, "version")), 0,
+      json_object_get_string(json_object_object_get(told[i].told, "name")), tell_migration, &told[i]
+    };
+  }
+  outcome->status = kept_migrate(on->store, migrations, count, flags, &result, NULL, &outcome->error);
+  outcome->gives = json_object_new_string(result_name(result));
+  if (*says != '\0' && strstr(outcome->error.message, says) == NULL) complain(run, "the error does not say it");
+  json_object_put(steps);
+}

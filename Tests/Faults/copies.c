@@ -1,0 +1,217 @@
+/* A disk that is full while a store is copied, restored or migrated, with every number of free pages, and a disk that
+ * fails at every call: the answer says so, nothing is left at the path or beside it, and the store is what it was. */
+#include "check.h"
+#include "failing.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { KEYS = 200, PAGE = 4096, MOST_PAGES = 100, MOST_CALLS = 1000 };
+
+static struct shared {
+  int64_t refusals, successes, calls_end;
+} *shared;
+
+static char folder[4300], copies[4320], backup[4320];
+static int64_t *room;
+
+static void set_keys(kept_store *settings, const char *prefix) {
+  kept_error error;
+  for (int i = 0; i < KEYS; i++) {
+    char key[32];
+    snprintf(key, sizeof key, "%s%03d", prefix, i);
+    expect_ok(kept_set_string(settings, key, "a text that takes some place", 28, &error), "fill", &error);
+  }
+}
+
+static void prepare(void *unused) {
+  kept_error error;
+  (void)unused;
+  mkdir(copies, 0700);
+  kept_store *store = open_store(folder, KEPT_SHARED, 1000);
+  set_keys(store, "old");
+  expect_ok(kept_backup(store, backup, 0, NULL, &error), "back up", &error);
+  set_keys(store, "new");
+  kept_close(store);
+}
+
+static int count_key(void *count, const char *key) {
+  (void)key;
+  ++*(int *)count;
+  return 0;
+}
+
+static int count_keys(kept_store *store) {
+  kept_error error;
+  int count = 0;
+  expect_ok(kept_list(store, "", count_key, &count, &error), "list", &error);
+  return count;
+}
+
+static int files_in(const char *path) {
+  DIR *listing = opendir(path);
+  int count = 0;
+  for (struct dirent *entry; listing && (entry = readdir(listing)) != NULL;)
+    count += strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
+  if (listing) closedir(listing);
+  return count;
+}
+
+static kept_status step(void *unused, kept_store *settings, kept_error *error) {
+  (void)unused, (void)error;
+  set_keys(settings, "step");
+  return KEPT_OK;
+}
+
+/* One thing to do, into what it is done, and how many keys the store has when it was done. */
+typedef struct deed {
+  const char *name;
+  kept_status (*act)(kept_store *store, kept_error *error);
+  int keys_after;
+} deed;
+
+static kept_status copy_to_file(kept_store *store, kept_error *error) {
+  char path[4400];
+  snprintf(path, sizeof path, "%s/copy", copies);
+  return kept_backup(store, path, 0, NULL, error);
+}
+
+static kept_status copy_to_folder(kept_store *store, kept_error *error) {
+  char path[4400];
+  snprintf(path, sizeof path, "%s/copy/", copies);
+  return kept_backup(store, path, 0, NULL, error);
+}
+
+static kept_status restore(kept_store *store, kept_error *error) { return kept_restore(store, backup, NULL, error); }
+
+static kept_status migrate(kept_store *store, kept_error *error) {
+  const kept_migration steps[] = { { 1, 0, "more keys", step, NULL } };
+  return kept_migrate(store, steps, 1, 0, NULL, NULL, error);
+}
+
+static const deed deeds[] = {
+  { "copy to a file", copy_to_file, 2 * KEYS },
+  { "copy to a folder", copy_to_folder, 2 * KEYS },
+  { "restore", restore, KEYS },
+  { "migrate", migrate, 3 * KEYS },
+};
+static const deed *now;
+
+static void remove_copy(void) {
+  static const char *const names[] = { "copy/values.sqlite", "copy", NULL };
+  char path[4500];
+  for (const char *const *name = names; *name; name++) {
+    snprintf(path, sizeof path, "%s/%s", copies, *name);
+    remove(path);
+  }
+}
+
+/* The store is as before, or as after; what was refused has left nothing. Then everything is as it was at first. */
+static void look(kept_store *store, kept_status status, int wanted, const kept_error *error, bool is_unsynced) {
+  static const char *const asides[] = { "quarantine", "backups", NULL };
+  char aside[4400];
+  if (status != KEPT_OK) {
+    expect_status(wanted, status, error, now->name);
+    add(&shared->refusals, 1);
+    /* A commit that has not reached the disk is an error, and is there: then so is what was before. */
+    bool is_done = is_unsynced && now->keys_after != 2 * KEYS && count_keys(store) == now->keys_after;
+    if (!is_done && count_keys(store) != 2 * KEYS)
+      fail("it could not %s, but there are %d keys", now->name, count_keys(store));
+    if (files_in(copies) != 0) fail("it could not %s, and left something", now->name);
+    for (const char *const *name = asides; *name; name++) {
+      snprintf(aside, sizeof aside, "%s/%s", folder, *name);
+      bool is_kept = is_done && (now->act == restore) == (name == asides);
+      int files = files_in(aside);
+      if (files != is_kept) fail("it could not %s, and has %d files in %s", now->name, files, *name);
+    }
+    return;
+  }
+  add(&shared->successes, 1);
+  if (count_keys(store) != now->keys_after) fail("it did %s, and there are %d keys", now->name, count_keys(store));
+}
+
+static void try_with_pages(void *pages) {
+  kept_error error = { 0 };
+  kept_store *store = open_store(folder, KEPT_SHARED, 1000);
+  count_keys(store);
+  store_word(room, *(const long *)pages * PAGE);
+  kept_status status = now->act(store, &error);
+  store_word(room, -1);
+  look(store, status, KEPT_NO_SPACE, &error, false);
+  kept_close(store);
+}
+
+static long failing_call;
+
+/* One call of this thread fails, whichever it is. */
+static void try_with_a_failure(void *unused) {
+  kept_error error = { 0 };
+  (void)unused;
+  kept_store *store = open_store(folder, KEPT_SHARED, 1000);
+  count_keys(store);
+  plan_failure(EIO, CALL_CREATE | CALL_WRITE | CALL_SYNC, failing_call, false);
+  kept_status status = now->act(store, &error);
+  long failed = end_failure();
+  if (failed == 0) store_word(&shared->calls_end, 1);
+  if (status != KEPT_OK && status != KEPT_UNAVAILABLE && status != KEPT_FAILED) {
+    fail("call %ld failed, and whoever would %s heard \"%s\": %s", failing_call, now->name, kept_status_text(status),
+         error.message);
+  }
+  look(store, status, status, &error, true);
+  kept_close(store);
+}
+
+/* Puts the store back into the state of the beginning. */
+static void anew(void) {
+  snprintf(folder, sizeof folder, "%s", fresh_folder());
+  snprintf(copies, sizeof copies, "%s-copies", folder);
+  snprintf(backup, sizeof backup, "%s-backup", folder);
+  failing_folder(folder);
+  finish(start(prepare, NULL));
+}
+
+static void play_pages(void) {
+  int64_t done = 0;
+  anew();
+  for (long pages = 0; pages < MOST_PAGES && done == 0; pages++) {
+    int64_t before = load(&shared->successes);
+    finish(start(try_with_pages, &pages));
+    done = load(&shared->successes) - before;
+  }
+  if (done == 0) fail("%d pages are not enough to %s", MOST_PAGES, now->name);
+  remove_copy();
+}
+
+static void play_calls(void) {
+  store_word(&shared->calls_end, 0);
+  for (failing_call = 1; failing_call < MOST_CALLS && !load(&shared->calls_end); failing_call++) {
+    anew();
+    finish(start(try_with_a_failure, NULL));
+    remove_copy();
+  }
+  if (!load(&shared->calls_end)) fail("to %s takes more than %d calls", now->name, MOST_CALLS);
+}
+
+int main(int argc, char **argv) {
+  begin_torture(argc, argv, 1);
+  shared = share(sizeof *shared);
+  room = share(sizeof *room);
+  store_word(room, -1);
+  limit_room(room);
+  for (size_t i = 0; i < sizeof deeds / sizeof *deeds; i++) {
+    now = &deeds[i];
+    int64_t before = load(&shared->refusals);
+    play_pages();
+    if (load(&shared->refusals) == before) fail("the disk was never full for who would %s", now->name);
+    printf("%s: refused %" PRId64 " times on a full disk, ", now->name, load(&shared->refusals) - before);
+    before = load(&shared->refusals);
+    play_calls();
+    printf("%" PRId64 " times where one call failed\n", load(&shared->refusals) - before);
+  }
+  return end_torture("%" PRId64 " refusals", load(&shared->refusals));
+}

@@ -1,0 +1,168 @@
+"""Migrations: steps from one shape of a program's settings to the next, each run once, by one process."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from ctypes import byref, c_char_p, c_uint32
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from ._c import migrations
+from ._c.status import KEPT_FAILED, KEPT_OK, kept_error, kept_free
+from ._c.store import StorePointer
+from ._errors import AbsentError, InvalidError, KeptError, OutOfRangeError
+from ._exit import calling_back
+from ._key import Key, encoded_key, encoded_text
+
+if TYPE_CHECKING:
+    from ._transaction import Transaction
+
+Outcome = Literal["nothing", "migrated", "fresh", "elsewhere", "read only"]
+
+_OUTCOMES: dict[int, Outcome] = {
+    migrations.KEPT_MIGRATED_NOTHING: "nothing",
+    migrations.KEPT_MIGRATED: "migrated",
+    migrations.KEPT_MIGRATED_FRESH: "fresh",
+    migrations.KEPT_MIGRATED_ELSEWHERE: "elsewhere",
+    migrations.KEPT_MIGRATED_READ_ONLY: "read only",
+}
+_OTHERS = {"wait": 0, "carry on": migrations.KEPT_MIGRATE_CARRY_ON}
+_LATER = {"refuse": 0, "read only": migrations.KEPT_MIGRATE_READ_ONLY}
+
+
+@dataclass(frozen=True)
+class Migration:
+    """A step that leads to a schema version: `Migration(1, "volume in percent", lambda t: t.rename("volume", VOLUME))`.
+
+    `run` reads and writes through the transaction it is given, and must have no effect elsewhere: it is called again
+    when another process writes meanwhile. In C: `kept_migration`. In Swift: `Migration`.
+    """
+
+    version: int
+    """The schema version that it leads to, 1 or above."""
+    name: str
+    """What it does, for errors."""
+    run: Callable[[Transaction], Any]
+
+
+@dataclass(frozen=True)
+class Migrated:
+    """What `Store.migrate` came to. In C: `KEPT_MIGRATED…`. In Swift: `Migrated`."""
+
+    outcome: Outcome
+    """"migrated": the steps were run; "nothing": the store had the last version; "fresh": nothing was stored, so it has
+    the last version and no step was run; "elsewhere": another process is at it; "read only": the store is of a later
+    version, and this handle only reads it."""
+    backup: str | None
+    """The path of the copy that was made before; None: there is none."""
+
+
+class Renaming:
+    """What a store and a transaction can do with names."""
+
+    _handle: StorePointer
+
+    def rename(self, key: str | Key[Any], to: str | Key[Any]) -> bool:
+        """Moves what is stored under a key, and what it is declared as, to another key, in one commit. False where the
+        key is neither stored nor declared; `InvalidError` where the other one is; `LockedError`.
+        In C: `kept_rename`. In Swift: `rename(_:to:)`."""
+        try:
+            migrations.kept_rename(self._handle, encoded_key(key), encoded_key(to), kept_error())
+        except AbsentError:
+            return False
+        return True
+
+
+class Migrating:
+    """What only a store can do: have a schema version, and be brought to a later one."""
+
+    _handle: StorePointer
+
+    @property
+    def schema_version(self) -> int:
+        """The number that programs have given to the shape of what is stored; 0: none has. `UnsupportedError` for a
+        storage that keeps none. In C: `kept_schema_version`. In Swift: `Store.schemaVersion()`."""
+        version = c_uint32()
+        migrations.kept_schema_version(self._handle, byref(version), kept_error())
+        return version.value
+
+    def migrate(
+        self,
+        steps: Sequence[Migration],
+        *,
+        others: Literal["wait", "carry on"] = "wait",
+        later: Literal["refuse", "read only"] = "refuse",
+        backup: bool = True,
+    ) -> Migrated:
+        """Brings the store to the version of the last step: runs those that lead to versions above its own, in order,
+        by one process and in one transaction, after a copy to the store's folder `backups`.
+
+        A step that raises changes nothing: an exception with its version and name comes out, with what it raised as
+        `__cause__`. While another process migrates, `others` waits for it, as long as the `busy_timeout`, or carries
+        on reading. A store of a `later` version is an `UnsupportedError`, or is only read by this handle: then its
+        writes raise `DeniedError`. `InvalidError` for versions that do not rise, from 1; `BusyError`.
+        In C: `kept_migrate`. In Swift: `Store.migrate`."""
+        flags = _flag(_OTHERS, others, "others") | _flag(_LATER, later, "later")
+        flags |= 0 if backup else migrations.KEPT_MIGRATE_NO_BACKUP
+        run = _Run(steps)
+        result, path = c_uint32(), c_char_p()
+        try:
+            with calling_back():
+                migrations.kept_migrate(
+                    self._handle, run.steps, len(steps), flags, byref(result), byref(path), kept_error()
+                )
+        except KeptError as error:
+            if run.raised is None:
+                raise
+            if not isinstance(run.raised, Exception):  # such as Ctrl-C
+                raise run.raised from None
+            raise error from run.raised
+        try:
+            copy = None if path.value is None else os.fsdecode(path.value)
+        finally:
+            kept_free(path)
+        return Migrated(_OUTCOMES[result.value], copy)
+
+
+class _Run:
+    """Steps as C takes them, and what the last one that was called has raised."""
+
+    def __init__(self, steps: Sequence[Migration]) -> None:
+        self.raised: BaseException | None = None
+        # C has only their addresses.
+        self.calls = [migrations.kept_migration_callback(self._call(step)) for step in steps]
+        self.steps = (migrations.kept_migration * len(steps))(*map(self._step, steps, self.calls))
+
+    @staticmethod
+    def _step(step: Migration, call: Any) -> migrations.kept_migration:
+        if not 0 <= step.version < 2**32:
+            raise OutOfRangeError(f"the schema version {step.version} cannot be; versions are 1 to 2^32 - 1")
+        return migrations.kept_migration(step.version, 0, encoded_text(step.name, "a step's name"), call, None)
+
+    def _call(self, step: Migration) -> Callable[[int | None, StorePointer, Any], int]:
+        def call(_: int | None, transaction: StorePointer, error: Any) -> int:
+            from ._transaction import LentTransaction
+
+            self.raised = None
+            try:
+                step.run(LentTransaction(transaction))
+                return KEPT_OK
+            except BaseException as raised:  # C could not pass it on
+                self.raised = raised
+                error[0].message = _sentence(raised)
+                return raised.status if isinstance(raised, KeptError) else KEPT_FAILED
+
+        return call
+
+
+def _sentence(raised: BaseException) -> bytes:
+    """What was raised, as it fits into a `kept_error`."""
+    sentence = str(raised) if isinstance(raised, KeptError) else f"{type(raised).__name__}: {raised}"
+    return sentence.encode("utf-8", "replace")[:495].decode("utf-8", "ignore").encode("utf-8")
+
+
+def _flag(flags: dict[str, int], word: str, name: str) -> int:
+    if word not in flags:
+        raise InvalidError(f"migrate() takes {name}={' or '.join(map(repr, flags))}, and not {word!r}")
+    return flags[word]

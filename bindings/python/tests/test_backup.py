@@ -1,0 +1,91 @@
+"""Copies of a store, and the way back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import kept
+
+VOLUME = kept.Key("audio.volume", int, default=50)
+
+
+@pytest.fixture
+def played(settings: kept.Store) -> kept.Store:
+    settings.declare(VOLUME)
+    settings[VOLUME] = 70
+    settings["theme"] = "dark"
+    return settings
+
+
+def test_a_backup_is_a_file_of_the_owner_s_and_says_its_revision(played: kept.Store, tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    assert played.backup(copy) == 3
+    assert copy.stat().st_mode & 0o777 == 0o600
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["copy", "test.kept"]
+
+
+def test_a_backup_into_a_folder_can_be_opened(played: kept.Store, tmp_path: Path) -> None:
+    played.backup(f"{tmp_path}/copy/")
+    with kept.open(tmp_path / "copy") as copy:
+        assert copy[VOLUME] == 70 and copy.declarations() == played.declarations()
+        copy[VOLUME] = 1
+    assert played[VOLUME] == 70
+    with pytest.raises(kept.InvalidError):
+        played.backup(tmp_path / "copy", replace=True)
+
+
+def test_a_file_that_is_there_is_replaced_only_if_asked(played: kept.Store, tmp_path: Path) -> None:
+    played.backup(tmp_path / "copy")
+    with pytest.raises(kept.InvalidError):
+        played.backup(tmp_path / "copy")
+    played[VOLUME] = 71
+    assert played.backup(tmp_path / "copy", replace=True) == 4
+
+
+def test_restoring_brings_everything_back_and_keeps_what_was_there(played: kept.Store, tmp_path: Path) -> None:
+    played.backup(tmp_path / "copy")
+    played[VOLUME] = 10
+    del played["theme"]
+    quarantine = played.restore(tmp_path / "copy")
+    assert quarantine is not None and Path(quarantine).parent == tmp_path / "test.kept/quarantine"
+    assert dict(played) == {"audio.volume": 70, "theme": "dark"}
+    played.restore(quarantine)
+    assert dict(played) == {"audio.volume": 10}
+
+
+def test_restoring_what_is_there_already_changes_nothing(played: kept.Store, tmp_path: Path) -> None:
+    played.backup(tmp_path / "copy")
+    assert played.restore(tmp_path / "copy") is None
+    assert list((tmp_path / "test.kept/quarantine").iterdir()) == []
+
+
+def test_a_bad_backup_changes_nothing(played: kept.Store, tmp_path: Path) -> None:
+    (tmp_path / "text").write_text("no backup at all")
+    with pytest.raises(kept.CorruptError):
+        played.restore(tmp_path / "text")
+    with pytest.raises(kept.UnavailableError):
+        played.restore(tmp_path / "none")
+    for bad in "", "a\0b":
+        with pytest.raises(kept.InvalidError):
+            played.restore(bad)
+        with pytest.raises(kept.InvalidError):
+            played.backup(bad)
+    assert dict(played) == {"audio.volume": 70, "theme": "dark"}
+    assert not (tmp_path / "test.kept/quarantine").exists()
+
+
+def test_an_observer_hears_of_a_restore_as_one_notice(played: kept.Store, tmp_path: Path) -> None:
+    played.backup(tmp_path / "copy")
+    played[VOLUME] = 10
+    del played["theme"]
+    heard: list[kept.Notice] = []
+    with kept.open(tmp_path / "test.kept") as other, other.observe(prefix="", callback=heard.append):
+        played.restore(tmp_path / "copy")
+        with played.observe("last", lambda _: None):
+            played["last"] = 1
+        while len(heard) < 2:
+            other["theme"]
+    keys = [sorted(change.key for change in notice.changes) for notice in heard[:2]]
+    assert keys == [["audio.volume", "theme"], ["last"]]
