@@ -20,7 +20,7 @@ set(scratch ${PROJECT_BINARY_DIR}/swiftpm)
 # unchecked       Swift's checks of exclusive access abort: they run in the tests, and not in the host's process
 # -function-sections  what nothing calls is left out by the linker
 # --icf=all       code that was compiled alike is there once: nothing here compares the addresses of functions
-# --wrap          without the names of all Unicode characters: Sources/KeptC/ScalarNames.swift
+# --wrap          without what Unicode says of all characters: Sources/KeptC/UnicodeTables.swift
 set(swift_build
   ${KEPT_SWIFT} build --package-path ${PROJECT_SOURCE_DIR} --scratch-path ${scratch}
   --configuration release --product KeptC
@@ -32,6 +32,12 @@ set(swift_build
   -Xlinker -znodelete
   -Xlinker --icf=all
   -Xlinker --wrap=_swift_stdlib_getScalarName
+  -Xlinker --wrap=_swift_stdlib_getGeneralCategory
+  -Xlinker --wrap=_swift_stdlib_getAge
+  -Xlinker --wrap=_swift_stdlib_getMapping
+  -Xlinker --wrap=_swift_stdlib_getCaseMapping
+  -Xlinker --wrap=_swift_stdlib_getScript
+  -Xlinker --wrap=_swift_stdlib_getNumericType
   ${KEPT_SWIFT_FLAGS})
 
 add_custom_target(kept ALL
