@@ -492,8 +492,8 @@ KEPT_API void kept_rollback(kept_store *transaction);
 
 /** Takes a snapshot: an immutable view of what keys read as at one moment, layers and defaults included, while others
  *  go on writing. It is a copy in this process's memory: after this call it holds no lock, no file and none of the log,
- *  however long it is kept, also when its store is closed. One of 100,000 small values takes 70 to 110 ms on a machine
- *  with nothing else to do, and 13 MB; during the call others go on writing, and the log is not cut off.
+ *  however long it is kept, also when its store is closed. One of 100,000 small values took 70 to 110 ms, on two
+ *  processors with others at work, and 13 MB; during the call others go on writing, and the log is not cut off.
  *  It is read through the functions that read a store: values, kept_contains(), kept_list(), kept_revision_of(),
  *  kept_layer_of(), kept_explain_json(), declarations. Whatever else is asked of it is KEPT_UNSUPPORTED.
  *  @param prefix    only keys that begin with this text; "" for every key. Another key is KEPT_INVALID

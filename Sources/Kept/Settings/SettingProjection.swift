@@ -14,7 +14,7 @@ public struct SettingProjection<Value: Sendable>: Sendable {
 
   init(key: Key<Value>, store: Store) { (self.key, self.store) = (key, store) }
 
-  /// Reads; throws what ``SettingsAccess/value(for:)`` throws.
+  /// Reads; throws what ``SettingsReading/value(for:)`` throws.
   public func get() throws(StoreError) -> Value { try store.value(for: key) }
 
   /// Writes; throws what ``SettingsAccess/set(_:for:)`` throws.

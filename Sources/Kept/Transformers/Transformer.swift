@@ -10,7 +10,7 @@ import KeptCore
 /// ```
 ///
 /// What either of them throws reaches the caller unchanged: a handle's `get` and `set` throw it, and where the type of
-/// the error is fixed, as with ``SettingsAccess/value(for:)``, it is the ``StoreError/underlying`` one. What is stored
+/// the error is fixed, as with ``SettingsReading/value(for:)``, it is the ``StoreError/underlying`` one. What is stored
 /// stays. They are called on the thread that reads, writes or observes, and never while a lock is held.
 public struct Transformer<Input: Sendable, Output: Sendable>: Sendable {
   /// Makes what is stored.

@@ -98,7 +98,8 @@ class SettingsReading(Mapping[str, JSON]):
     def revision(self, key: Any = ABSENCE) -> int:
         """The revision of the store that last changed the key, from 1; 0 where it is absent, which is what
         `Store.set(..., if_revision=0)` expects. Without a key the store's count of commits: of a snapshot at its
-        moment, of a store now; `UnsupportedError` for a transaction. In C: `kept_revision_of`, `kept_store_revision`."""
+        moment, of a store now; `UnsupportedError` for a transaction.
+        In C: `kept_revision_of`, `kept_store_revision`."""
         revision = c_uint64()
         if key is ABSENCE:
             kept_store_revision(self._handle, byref(revision), kept_error())

@@ -21,7 +21,8 @@ class Snapshot(SettingsReading):
     """What keys read as at one moment, as a mapping that nothing changes, while others go on writing.
 
     Made by `Store.snapshot`: a copy in this process's memory, which holds no lock and no file, and can be read when its
-    store is closed. Ended by `close`, the end of a `with` block, or when it is dropped; later calls raise `ClosedError`.
+    store is closed. Ended by `close`, the end of a `with` block, or when it is dropped; later calls are a
+    `ClosedError`.
     Keys outside its prefix are an `InvalidError`; a value that could not be read is a `CorruptError` when its key is
     asked, and is never absent. In C: `kept_snapshot`. In Swift: `Snapshot`.
     """

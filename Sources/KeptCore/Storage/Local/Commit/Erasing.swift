@@ -49,7 +49,8 @@ final class Erasing: Sendable {
 extension StoredChange {
   /// Whether a value goes, or stands somewhere already, that is declared secret before the commit or after it.
   var leavesSecret: Bool {
-    guard let old, old.value != nil || old.revision != 0 else { return false }
-    return old.declaration?.isSecret == true || new.declaration?.isSecret == true
+    // First what costs nothing where nothing is declared.
+    guard old?.declaration?.isSecret == true || new.declaration?.isSecret == true else { return false }
+    return old?.value != nil || old?.revision ?? 0 != 0
   }
 }
