@@ -18,6 +18,7 @@ set(scratch ${PROJECT_BINARY_DIR}/swiftpm)
 # -static-stdlib  nobody who uses libkept.so needs a Swift toolchain or its runtime
 # -z nodelete     a Swift runtime cannot be unloaded: dlclose() leaves it where it is
 # unchecked       Swift's checks of exclusive access abort: they run in the tests, and not in the host's process
+# -Osize          small code; what a get and a set pass through says @_optimize(speed): docs/decisions/0019-size.md
 # -function-sections  what nothing calls is left out by the linker
 # --icf=all       code that was compiled alike is there once: nothing here compares the addresses of functions
 # --wrap          without what Unicode says of all characters: Sources/KeptC/UnicodeTables.swift
@@ -26,6 +27,7 @@ set(swift_build
   --configuration release --product KeptC
   -Xswiftc -static-stdlib
   -Xswiftc -enforce-exclusivity=unchecked
+  -Xswiftc -Osize
   -Xswiftc -Xfrontend -Xswiftc -function-sections
   -Xlinker -soname=${kept_soname}
   -Xlinker --version-script=${PROJECT_SOURCE_DIR}/cmake/exports.map

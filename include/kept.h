@@ -537,9 +537,9 @@ KEPT_API kept_status kept_remove_all(kept_store *store, const char *prefix, size
  *
  * What is stored is exported, not what defaults and other layers say. The text is one canonical JSON object:
  *   {"declarations":{...},"kept":1,"omitted":["token"],"prefix":"","revision":17,"schemaVersion":2,"values":{...}}
- * with "declarations" only if asked for, "omitted" the secret keys that were left out, and not there if none were to be,
- * "schemaVersion" where the program has given one (kept_migrate()). Texts of other programs can be imported too, see
- * KEPT_FORMAT_…. docs/export-and-import.md has all rules.
+ * with "declarations" only if asked for, "omitted" the secret keys that were left out, and not there if none were to
+ * be, "schemaVersion" where the program has given one (kept_migrate()). Texts of other programs can be imported too,
+ * see KEPT_FORMAT_…. docs/export-and-import.md has all rules.
  * --------------------------------------------------------------------------------------------------------------- */
 
 /** Hears how far a long call is. An export counts keys, an import the bytes of its text: the last time it is called is

@@ -1,8 +1,8 @@
 // How handles cross the boundary. A late handle must be KEPT_CLOSED, never a crash, so nothing that C can still name is
 // ever freed or given to somebody else:
 // - a store is the address of its Swift object, which stays alive, a few hundred bytes after it is closed;
-// - transactions, snapshots and subscriptions come in any number, so they are tickets: odd numbers (no object has an odd
-//   address), counted upwards, that are looked up in a table and are simply no longer found after their end.
+// - transactions, snapshots and subscriptions come in any number, so they are tickets: odd numbers (no object has an
+//   odd address), counted upwards, that are looked up in a table and are simply no longer found after their end.
 
 import KeptCore
 

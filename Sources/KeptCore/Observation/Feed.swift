@@ -78,6 +78,7 @@ final class Feed: CommitWitness {
     announceMail()
   }
 
+  @_optimize(speed)
   package func announce<Failure: Error>(
     _ publish: (_ told: Revision?) throws(Failure) -> Publication
   ) throws(Failure) {

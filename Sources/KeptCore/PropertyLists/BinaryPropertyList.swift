@@ -1,8 +1,8 @@
 // Property lists in binary (bplist00): objects side by side, a table of their offsets, and a trailer with the sizes.
 //
-// Nothing in the file is trusted. Each object is read once, and all together may not have more bytes than the file; what
-// is there once and referred to often counts often, up to a limit. So reading takes time in proportion to the file,
-// however its objects overlap or contain each other.
+// Nothing in the file is trusted. Each object is read once, and all together may not have more bytes than the file;
+// what is there once and referred to often counts often, up to a limit. So reading takes time in proportion to the
+// file, however its objects overlap or contain each other.
 
 /// The objects of a binary property list.
 struct BinaryPropertyList {

@@ -8,12 +8,12 @@
 /// ```
 ///
 /// It is a copy in this process's memory. Once it is taken it holds no lock and no file, nothing of the log waits for
-/// it, and it can be read when its store is closed. One of 100,000 small values takes 70 to 110 ms and 13 MB; writers go
-/// on meanwhile.
+/// it, and it can be read when its store is closed. One of 100,000 small values takes 70 to 110 ms and 13 MB; writers
+/// go on meanwhile.
 ///
-/// Layers, registered and declared defaults count as they were then. Keys outside the prefix are `invalid`; a value that
-/// could not be read is `corrupt` when its key is asked, and is never absent. What a layer holds in vain is not told to
-/// the error handler, but ``SettingsReading/explain(_:)`` says it. The C twin is `kept_snapshot`. In Python:
+/// Layers, registered and declared defaults count as they were then. Keys outside the prefix are `invalid`; a value
+/// that could not be read is `corrupt` when its key is asked, and is never absent. What a layer holds in vain is not
+/// told to the error handler, but ``SettingsReading/explain(_:)`` says it. The C twin is `kept_snapshot`. In Python:
 /// `settings.snapshot(prefix)`.
 public final class Snapshot: SettingsReading {
   /// The revision of the store at that moment.

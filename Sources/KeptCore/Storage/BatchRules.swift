@@ -7,6 +7,7 @@ extension Batch {
   /// Throws what ``Declaration/admitted(_:)`` throws for a value that does not fit, `typeConflict` for a declaration
   /// with another type, and `unsupported` where the key has a declaration of a later version.
   /// - Parameter revision: that of the commit.
+  @_optimize(speed)
   public func change(of key: KeyName, from old: Entry?, at revision: Revision) throws(StoreError) -> StoredChange? {
     do throws(StoreError) {
       var new = old ?? Entry(value: nil, revision: 0)
@@ -21,11 +22,13 @@ extension Batch {
     }
   }
 
+  @_optimize(speed)
   private func admitted(_ edit: Edit, _ declaration: Declaration?) throws(StoreError) -> Value? {
     guard !isAdmittedAsItIs, let declaration, let value = edit.value else { return edit.value }
     return try declaration.admitted(value)
   }
 
+  @_optimize(speed)
   private func declaration(of key: KeyName, after old: Declaration?) throws(StoreError) -> Declaration? {
     // The outer nil: it is left as it is.
     guard let declaration = declarations[key] else { return old }

@@ -7,6 +7,7 @@ import CPlatform
 // changes of a count were 27 of the 38 ns that a property took.
 extension Store {
   @_effects(releasenone)
+  @_optimize(speed)
   @usableFromInline package func readBool(_ key: PreparedBytes, _ out: UnsafeMutablePointer<Bool>) -> Bool {
     var seen = kept_glance()
     if glance(key, &seen) {
@@ -20,6 +21,7 @@ extension Store {
   }
 
   @_effects(releasenone)
+  @_optimize(speed)
   @usableFromInline package func readInt64(_ key: PreparedBytes, _ out: UnsafeMutablePointer<Int64>) -> Bool {
     var seen = kept_glance()
     if glance(key, &seen) {
@@ -33,6 +35,7 @@ extension Store {
   }
 
   @_effects(releasenone)
+  @_optimize(speed)
   @usableFromInline package func readDouble(_ key: PreparedBytes, _ out: UnsafeMutablePointer<Double>) -> Bool {
     var seen = kept_glance()
     if glance(key, &seen) {
@@ -46,6 +49,7 @@ extension Store {
   }
 
   /// Copies text and a NUL, if they fit.
+  @_optimize(speed)
   package func readString(
     _ key: PreparedBytes, _ buffer: UnsafeMutableRawPointer, _ capacity: Int, _ length: inout Int
   ) -> Bool {
@@ -72,6 +76,7 @@ extension Store {
   }
 
   /// What the index knows of a key: a value, or that it is absent; nil leaves the key to the ordinary way.
+  @_optimize(speed)
   package func known(_ key: PreparedBytes) -> Value?? {
     guard let local = shared.local, !hasEnded else { return nil }
     var seen = kept_glance()
@@ -80,6 +85,7 @@ extension Store {
   }
 
   @inline(__always)
+  @_optimize(speed)
   private func glance(_ key: PreparedBytes, _ seen: inout kept_glance) -> Bool {
     guard let local = shared.local, !hasEnded else { return false }
     return local._withUnsafeGuaranteedRef { $0.glance(key, in: layering.index, &seen) }
@@ -87,6 +93,7 @@ extension Store {
 
   /// Gives `copy` the value of a key if the index knows one; nil from it leaves the key to the ordinary way.
   @inline(__always)
+  @_optimize(speed)
   private func fromMemory(_ key: PreparedBytes, _ copy: (Value) -> Void?) -> Bool {
     guard let local = shared.local, !hasEnded else { return false }
     let isDone = local._withUnsafeGuaranteedRef { local in

@@ -190,6 +190,7 @@ extension Store {
     try storage().keys(prefix: prefix)
   }
 
+  @_optimize(speed)
   public func put(_ value: Value, for key: KeyName, ifRevision expected: Revision?) throws(StoreError) -> Revision {
     try checkOpen()
     try layering.checkUnlocked(key)
@@ -218,6 +219,7 @@ extension Store {
   /// Commits a batch as this handle's.
   ///
   /// Its values were checked.
+  @_optimize(speed)
   func commit(_ batch: Batch) throws(StoreError) -> Commit {
     try checkOpen()
     try checkMayWrite()
@@ -240,6 +242,7 @@ extension Store {
   }
 
   /// A batch of this handle's.
+  @_optimize(speed)
   func newBatch(durability: Durability? = nil, tag: String? = nil) -> Batch {
     var batch = Batch(durability: durability ?? options.durability)
     batch.author = Author(tag: tag ?? options.tag)

@@ -74,7 +74,6 @@ private final class Export {
   private var omitted: [Value] = []
   private var unreadable: [Value] = []
 
-  @_optimize(size)
   init(of store: Store, _ options: ExportOptions) throws(StoreError) {
     let (stored, version) = try store.entriesAndVersion(prefix: ExactString(options.prefix))
     self.options = options
@@ -105,7 +104,6 @@ private final class Export {
   }
 
   /// Writes the text; what is long goes to the draft already, if there is one.
-  @_optimize(size)
   func write(to bytes: inout [UInt8], _ draft: FileDraft?) throws(StoreError) {
     bytes += "{".utf8
     if options.includesDeclarations { try writeDeclarations(to: &bytes, draft) }
@@ -119,7 +117,6 @@ private final class Export {
     bytes += "}".utf8
   }
 
-  @_optimize(size)
   private func writeDeclarations(to bytes: inout [UInt8], _ draft: FileDraft?) throws(StoreError) {
     bytes += "\"declarations\":{".utf8
     var isFirst = true
@@ -132,7 +129,6 @@ private final class Export {
     bytes += "},".utf8
   }
 
-  @_optimize(size)
   private func writeValues(to bytes: inout [UInt8], _ draft: FileDraft?) throws(StoreError) {
     bytes += ",\"values\":{".utf8
     var teller = ProgressTeller(options.progress, total: values.count)

@@ -10,7 +10,6 @@ struct FileDraft {
   /// Puts a file of mode 0600 at a path, filled by `fill`, over one that is there.
   ///
   /// Whatever fails leaves nothing behind.
-  @_optimize(size)
   static func place(at path: String, _ fill: (FileDraft) throws(StoreError) -> Void) throws(StoreError) {
     try check(path)
     let folder = StoreFolder(path: StoreFolder.parent(of: path))
@@ -71,7 +70,6 @@ enum WholeFile {
   /// The bytes of a file.
   ///
   /// Throws `unavailable`, `denied`, `invalid` for what is no file, and `tooLarge` beyond 1 GiB.
-  @_optimize(size)
   static func bytes(of path: String) throws(StoreError) -> [UInt8] {
     guard !path.isEmpty, !path.utf8.contains(0) else {
       throw StoreError(.invalid, "a file needs a path; an empty one, or one with a NUL, is none")
@@ -91,7 +89,6 @@ enum WholeFile {
     return try bytes(of: file, path, expecting: Int(status.st_size))
   }
 
-  @_optimize(size)
   private static func bytes(of file: Int32, _ path: String, expecting size: Int) throws(StoreError) -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(size)

@@ -18,7 +18,6 @@ final class ImportPlan {
   /// - Parameters:
   ///   - batch: what is filled.
   ///   - layering: knows which keys are locked.
-  @_optimize(size)
   init(
     _ incoming: Incoming, over stored: StoredEntries, _ options: ImportOptions, into batch: Batch,
     under layering: Layering
@@ -59,7 +58,6 @@ final class ImportPlan {
 
   // MARK: - What is asked for
 
-  @_optimize(size)
   private func wishForDeclarations(replacing: Bool) {
     guard let declarations = incoming.declarations else { return }
     if replacing {
@@ -69,7 +67,6 @@ final class ImportPlan {
     for (key, declaration) in declarations { wish.declare(key, declaration) }
   }
 
-  @_optimize(size)
   private func wishForValues(replacing: Bool) {
     for setting in incoming.settings {
       do throws(StoreError) {
@@ -111,7 +108,6 @@ final class ImportPlan {
 
   // MARK: - What comes of it
 
-  @_optimize(size)
   private func judge(at revision: Revision, _ layering: Layering) {
     var isUnreadable: Set<KeyName> = []
     for lost in unreadable { isUnreadable.insert(lost.key) }

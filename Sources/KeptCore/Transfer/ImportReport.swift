@@ -41,7 +41,6 @@ extension ImportReport {
   /// What is nil is left out, and so is `secret` where it is false.
   public var json: String { asValue.json }
 
-  @_optimize(size)
   private var asValue: Value {
     .dictionary([
       "revision": .int(Int64(clamping: revision)),

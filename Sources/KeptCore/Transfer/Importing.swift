@@ -75,7 +75,6 @@ extension Store {
   }
 
   /// Imports the bytes of a text.
-  @_optimize(size)
   package func `import`(
     _ bytes: UnsafeBufferPointer<UInt8>, _ options: ImportOptions
   ) throws(StoreError) -> ImportReport {
@@ -105,7 +104,6 @@ extension Store {
     }
   }
 
-  @_optimize(size)
   private static func incoming(
     _ bytes: UnsafeBufferPointer<UInt8>, _ options: ImportOptions
   ) throws(StoreError) -> Incoming {
@@ -118,7 +116,6 @@ extension Store {
   }
 
   /// What the text makes of what is stored now.
-  @_optimize(size)
   private func plan(_ incoming: Incoming, _ options: ImportOptions) throws(StoreError) -> ImportPlan {
     let stored = try storage().entries(in: [.prefix(incoming.scope)])
     var batch = newBatch()
@@ -134,7 +131,6 @@ extension Store {
   /// Settings of one shape are not put among those of another.
   ///
   /// An empty store takes over the version of the text.
-  @_optimize(size)
   private func carry(_ version: UInt32, into batch: inout Batch, at revision: Revision) throws(StoreError) {
     guard version > 0 else { return }
     let found = try knownSchemaVersion()

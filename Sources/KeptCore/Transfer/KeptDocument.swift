@@ -64,7 +64,6 @@ final class KeptDocument {
   }
 
   /// First of all: what else stands in a text of a later version nobody can know.
-  @_optimize(size)
   private static func checkVersion(of bytes: UnsafeBufferPointer<UInt8>) throws(StoreError) {
     var members = try JSONMembers(bytes)
     while let name = try members.nextKey() {
@@ -86,7 +85,6 @@ final class KeptDocument {
       .invalid, offset: 0, "the text is no export of Kept: it has no member \"kept\"; say which other format it has")
   }
 
-  @_optimize(size)
   private func readMember(_ name: String) throws(StoreError) {
     let offset = members.position
     switch name {
@@ -117,7 +115,6 @@ final class KeptDocument {
     }
   }
 
-  @_optimize(size)
   private func readValues() throws(StoreError) {
     try openObject("values")
     hasValues = true
@@ -134,7 +131,6 @@ final class KeptDocument {
     }
   }
 
-  @_optimize(size)
   private func readDeclarations() throws(StoreError) {
     try openObject("declarations")
     var declarations: [(key: KeyName, declaration: Declaration)] = []
@@ -168,7 +164,6 @@ final class KeptDocument {
     }
   }
 
-  @_optimize(size)
   private func keys(of name: String) throws(StoreError) -> [KeyName] {
     let offset = members.position
     guard let elements = try members.value().asArray else {
@@ -185,7 +180,6 @@ final class KeptDocument {
   }
 
   /// What was found, once it is known to be whole.
-  @_optimize(size)
   private func settled() throws(StoreError) -> Incoming {
     guard hasValues else {
       throw StoreError(.invalid, offset: 0, "the export has no member \"values\"; take another copy")

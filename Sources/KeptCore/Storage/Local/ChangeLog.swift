@@ -66,6 +66,7 @@ struct ChangeLog {
   }
 
   /// Logs a commit.
+  @_optimize(speed)
   func append(_ changes: [StoredChange], at revision: Revision, tag: String?) throws(StoreError) {
     let row = try connection.statement("INSERT INTO change (revision, keys, tag) VALUES (?1, ?2, ?3)")
     try row.bind(1, Int64(clamping: revision))

@@ -27,8 +27,8 @@ final class Keeper: Sendable {
   /// How long after a write, or a read, its duty is done at the latest.
   private static let intervalMilliseconds: Int64 = 900
 
-  /// `sync` brings the log to the disk, and says whether it must be called again; `look` looks for foreign writers; both
-  /// are called with no lock held.
+  /// `sync` brings the log to the disk, and says whether it must be called again; `look` looks for foreign writers;
+  /// both are called with no lock held.
   init(sync: @escaping @Sendable () -> Bool, look: @escaping @Sendable (_ forCaches: Bool) -> Void) {
     self.sync = sync
     self.look = look

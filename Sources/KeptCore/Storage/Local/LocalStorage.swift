@@ -162,6 +162,7 @@ public final class LocalStorage: Storage {
   }
 
   /// A durable commit is a shared one and a sync of the log: then it is on the disk with all that came before it.
+  @_optimize(speed)
   public func commit(_ batch: Batch) throws(StoreError) -> Commit {
     let commit = try commits.commit(batch)
     // What was written stands in the index.
@@ -258,6 +259,7 @@ public final class LocalStorage: Storage {
     }
   }
 
+  @_optimize(speed)
   private static func attempt(
     _ group: [Batch], waiting milliseconds: Int, by writer: inout OnDemand<LocalWriter>
   ) throws(StoreError) -> (LocalWriter.Outcome, isStuck: Bool) {
@@ -266,6 +268,7 @@ public final class LocalStorage: Storage {
   }
 
   /// Commits a group and lets the index know, so that this process need not read what it has just written.
+  @_optimize(speed)
   private static func commit(
     _ group: [Batch], waiting milliseconds: Int, by writer: Monitor<OnDemand<LocalWriter>>,
     telling filler: IndexFiller, _ log: LogSync, _ erasing: Erasing

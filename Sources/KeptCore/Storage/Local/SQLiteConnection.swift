@@ -61,6 +61,7 @@ final class SQLiteConnection {
   /// A statement that is prepared once and kept.
   ///
   /// Use it up, or reset it, before the next use; the time for which it may wait begins now.
+  @_optimize(speed)
   func statement(_ sql: StaticString) throws(StoreError) -> SQLiteStatement {
     SQLitePatience.begin(milliseconds: patience)
     // A literal is known by its address: finding its prepared statement makes no String.

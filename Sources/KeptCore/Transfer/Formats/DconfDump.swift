@@ -1,5 +1,5 @@
-// What `dconf dump` writes: a group for each folder with settings, and a GVariant for each name. The parts of a folder's
-// path are parts of the keys.
+// What `dconf dump` writes: a group for each folder with settings, and a GVariant for each name. The parts of a
+// folder's path are parts of the keys.
 
 extension ForeignText {
   mutating func readDconf(_ bytes: UnsafeBufferPointer<UInt8>, from start: Int) throws(StoreError) {

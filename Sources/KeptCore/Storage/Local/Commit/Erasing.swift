@@ -9,7 +9,7 @@ import Synchronization
 
 /// What is still to be erased in one store.
 ///
-/// The writer sees to it right after its commit; where somebody's long reading is in the way, the keeper goes on trying.
+/// The writer sees to it right after its commit; where somebody's long reading is in the way, the keeper tries on.
 final class Erasing: Sendable {
   private enum Stage {
     static let nothing: UInt8 = 0

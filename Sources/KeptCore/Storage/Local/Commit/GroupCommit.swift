@@ -14,6 +14,7 @@ final class GroupCommit: Sendable {
     let deadline: Int64
     var result: Result<Commit, StoreError>?
 
+    @_optimize(speed)
     init(_ batch: Batch, deadline: Int64) {
       self.batch = batch
       self.deadline = deadline
@@ -28,6 +29,7 @@ final class GroupCommit: Sendable {
     // How many writers there seem to be: those of the last group, and those who came while it was committed.
     var expected = 1
 
+    @_optimize(speed)
     mutating func turn(of own: Request) -> Turn? {
       if let result = own.result { return .done(result) }
       guard !isLed else { return nil }
@@ -35,6 +37,7 @@ final class GroupCommit: Sendable {
       return .lead(expecting: expected)
     }
 
+    @_optimize(speed)
     mutating func takeGroup() -> [Request] {
       let group = Array(waiting.prefix(GroupCommit.largestGroup))
       waiting.removeFirst(group.count)
@@ -42,6 +45,7 @@ final class GroupCommit: Sendable {
     }
 
     /// The store was busy for as long as the most impatient of a group could wait: the others are led again.
+    @_optimize(speed)
     mutating func give(_ results: [Result<Commit, StoreError>], to group: [Request]) {
       let now = Moment.milliseconds
       var patient: [Request] = []
@@ -71,6 +75,7 @@ final class GroupCommit: Sendable {
   /// - Parameters:
   ///   - timeoutMilliseconds: how long a writer waits for those of other processes.
   ///   - run: commits a group; throws `busy` if the store is not free within so many milliseconds.
+  @_optimize(speed)
   init(
     timeoutMilliseconds: Int,
     _ run: @escaping @Sendable (_ group: [Batch], _ milliseconds: Int) -> [Result<Commit, StoreError>]
@@ -79,6 +84,7 @@ final class GroupCommit: Sendable {
     self.run = run
   }
 
+  @_optimize(speed)
   func commit(_ batch: Batch) throws(StoreError) -> Commit {
     let own = Request(batch, deadline: Moment.milliseconds + Int64(timeoutMilliseconds))
     state.updateQuietly { $0.waiting.append(own) }
@@ -94,8 +100,10 @@ final class GroupCommit: Sendable {
   }
 
   /// In the child of a fork: the leader and those who waited have vanished; their batches are the parent's.
+  @_optimize(speed)
   func afterForkInChild() { state.update { $0 = State() } }
 
+  @_optimize(speed)
   private func lead() {
     let group = state.updateQuietly { $0.takeGroup() }
     let earliest = group.map(\.deadline).min() ?? 0
@@ -107,6 +115,7 @@ final class GroupCommit: Sendable {
   /// writers each commit would else have one batch.
   ///
   /// It costs a few switches, and ends as soon as nobody comes any more.
+  @_optimize(speed)
   private func letOthersCome(_ expected: Int) {
     var seen = 0
     for _ in 0..<expected {

@@ -16,6 +16,7 @@ final class LocalWriter: OnConnection {
   // What the database was after the last commit here: as long as the version is the same, nobody else has written.
   private var last: (version: UInt32, revision: Revision)?
 
+  @_optimize(speed)
   init(
     _ connection: SQLiteConnection, _ pulse: Pulse, _ filler: IndexFiller, limit: LogLimit,
     erasing: Erasing, witness: (any CommitWitness)?
@@ -42,6 +43,7 @@ final class LocalWriter: OnConnection {
   /// Commits a group.
   ///
   /// A batch whose conditions do not hold fails alone. All fail with `busy` if others keep the write lock so long.
+  @_optimize(speed)
   func commit(_ group: [Batch], waiting milliseconds: Int) -> Outcome {
     connection.setPatience(milliseconds: milliseconds)
     do throws(StoreError) {
@@ -54,6 +56,7 @@ final class LocalWriter: OnConnection {
     }
   }
 
+  @_optimize(speed)
   private func commitTogether(_ group: [Batch]) throws(StoreError) -> Outcome {
     try connection.begin()
     do throws(StoreError) {
@@ -77,6 +80,7 @@ final class LocalWriter: OnConnection {
   /// Moves a pulse that a killed writer has left odd to an even number; under the write lock no commit is on its way.
   ///
   /// It does not wait: while somebody has the write lock there is nothing to settle.
+  @_optimize(speed)
   func settlePulse() throws(StoreError) {
     connection.setPatience(milliseconds: 0)
     try connection.begin()
@@ -94,12 +98,14 @@ final class LocalWriter: OnConnection {
     var hasNewVersion = false
   }
 
+  @_optimize(speed)
   private func startingRevision() throws(StoreError) -> Revision {
     if let last, last.version != 0, last.version == connection.dataVersion { return last.revision }
     return try reader.revision()
   }
 
   /// Makes the transaction visible, and lets the witness know of what it holds and of what others did before.
+  @_optimize(speed)
   private func announce(
     _ group: [Batch], _ results: [Result<Commit, StoreError>], after start: Revision
   ) throws(StoreError) -> UInt64? {
@@ -121,6 +127,7 @@ final class LocalWriter: OnConnection {
   }
 
   /// What others have committed, as it was before the commits of this transaction.
+  @_optimize(speed)
   private func others(
     after told: Revision, upTo start: Revision, before commits: [Commit]
   ) throws(StoreError) -> ChangesAfter {
@@ -135,6 +142,7 @@ final class LocalWriter: OnConnection {
   /// Makes the transaction visible.
   ///
   /// The pulse is odd from before until after, also if the commit fails.
+  @_optimize(speed)
   private func publish() throws(StoreError) -> UInt64? {
     let own = pulse.beginCommit()
     do throws(StoreError) {
@@ -147,6 +155,7 @@ final class LocalWriter: OnConnection {
   }
 
   /// Applies one batch; that it is refused is its result, anything else fails the group.
+  @_optimize(speed)
   private func apply(
     _ batch: Batch, of group: Int, _ progress: inout Progress
   ) throws(StoreError) -> Result<Commit, StoreError> {
@@ -179,6 +188,7 @@ final class LocalWriter: OnConnection {
     return .success(Commit(revision: progress.revision, changes: changes))
   }
 
+  @_optimize(speed)
   private func check(_ condition: Condition) throws(StoreError) {
     switch condition {
     case .revision(let key, let expected):
@@ -196,6 +206,7 @@ final class LocalWriter: OnConnection {
   /// The last revision after `base` that changed such a key; 0 for none.
   ///
   /// What is forgotten counts as changed.
+  @_optimize(speed)
   private func lastChange(after base: Revision, _ concerns: (KeyName) -> Bool) throws(StoreError) -> Revision {
     guard try reader.revision() > base else { return 0 }
     guard let changed = try reader.log.keys(after: base) else { return try reader.log.floor() }
@@ -203,6 +214,7 @@ final class LocalWriter: OnConnection {
   }
 
   /// What the batch changes; edits that leave a key as it is are left out.
+  @_optimize(speed)
   private func changes(by batch: Batch, _ progress: Progress) throws(StoreError) -> [StoredChange] {
     let keys = batch.keys
     let known = filler.known(keys, at: progress.start)
@@ -224,6 +236,7 @@ final class LocalWriter: OnConnection {
   }
 
   /// What there is before the batch: from the group itself, from the index, or from the database.
+  @_optimize(speed)
   private func old(
     _ key: KeyName, _ known: Entry??, _ progress: Progress
   ) throws(StoreError) -> (entry: Entry?, damage: StoreError?) {
@@ -237,6 +250,7 @@ final class LocalWriter: OnConnection {
     }
   }
 
+  @_optimize(speed)
   private func store(_ change: StoredChange) throws(StoreError) {
     do throws(StoreError) {
       if change.new.declaration != change.old?.declaration { try declare(change.key, change.new.declaration) }
@@ -251,6 +265,7 @@ final class LocalWriter: OnConnection {
     }
   }
 
+  @_optimize(speed)
   private func declare(_ key: KeyName, _ declaration: Declaration?) throws(StoreError) {
     guard let declaration else {
       let row = try connection.statement("DELETE FROM declaration WHERE key = ?1")
@@ -264,6 +279,7 @@ final class LocalWriter: OnConnection {
   }
 
   /// An update looks for the row once; the upsert looks twice, and a REPLACE writes a tenth more pages.
+  @_optimize(speed)
   private func put(_ value: Value, _ key: KeyName, _ revision: Revision, isThere: Bool) throws(StoreError) {
     if isThere {
       try put(value, key, revision, "UPDATE entry SET kind = ?2, value = ?3, revision = ?4 WHERE key = ?1")
@@ -277,6 +293,7 @@ final class LocalWriter: OnConnection {
       """)
   }
 
+  @_optimize(speed)
   private func put(
     _ value: Value, _ key: KeyName, _ revision: Revision, _ sql: StaticString
   ) throws(StoreError) {
@@ -287,6 +304,7 @@ final class LocalWriter: OnConnection {
     try row.finish()
   }
 
+  @_optimize(speed)
   private func delete(_ key: KeyName) throws(StoreError) {
     let row = try connection.statement("DELETE FROM entry WHERE key = ?1")
     try row.bind(1, text: key.exact)

@@ -53,6 +53,7 @@ struct EntryTable: @unchecked Sendable {
 
     /// The entry of a key, without a reference of its own: use it before the table changes.
     @inline(__always)
+    @_optimize(speed)
     func find(_ key: UnsafeBufferPointer<UInt8>, hash: UInt64) -> Unmanaged<IndexedEntry>? {
       var place = Int(truncatingIfNeeded: kept_home(hash, UInt64(truncatingIfNeeded: mask)))
       while true {
@@ -65,6 +66,7 @@ struct EntryTable: @unchecked Sendable {
   }
 
   /// Puts an entry in, or in place of the one that its key has; one of an earlier revision is left out.
+  @_optimize(speed)
   mutating func put(_ entry: IndexedEntry, hash: UInt64) {
     let slot = entry.key.exact.withBytes { place(for: $0, hash) }
     if let old = slot.pointee.indexed?.takeUnretainedValue() {
@@ -106,6 +108,7 @@ struct EntryTable: @unchecked Sendable {
     shown.deallocate()
   }
 
+  @_optimize(speed)
   private func place(for key: UnsafeBufferPointer<UInt8>, _ hash: UInt64) -> UnsafeMutablePointer<kept_slot> {
     var place = Int(truncatingIfNeeded: kept_home(hash, UInt64(truncatingIfNeeded: mask)))
     while slots[place].hash != 0 {

@@ -42,10 +42,12 @@ final class Index: @unchecked Sendable {
   var generation: UInt64 { gate.generation }
 
   @inline(__always)
+  @_optimize(speed)
   static func hash(_ key: UnsafeBufferPointer<UInt8>) -> UInt64 { kept_hash(key.baseAddress, key.count, seed) }
 
   /// Gives `body` the entry of a key; nil if the index is not current at this generation or does not know the key.
   @inline(__always)
+  @_optimize(speed)
   func read<Result>(
     _ key: PreparedBytes, at generation: UInt64, _ body: (IndexedEntry) -> Result
   ) -> Result? {
@@ -57,6 +59,7 @@ final class Index: @unchecked Sendable {
   /// Copies what the index can tell of a key at a glance, and writes no word that others see; false: ask
   /// ``read(_:at:_:)``.
   @inline(__always)
+  @_optimize(speed)
   func glance(_ key: PreparedBytes, at generation: UInt64, _ out: inout kept_glance) -> Bool {
     kept_take_glance(
       shown, gate.sequence, gate.open, generation, key.bytes.baseAddress, key.bytes.count, key.hash, &out)

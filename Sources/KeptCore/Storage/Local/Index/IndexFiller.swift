@@ -75,6 +75,7 @@ final class IndexFiller: Sendable {
   /// - Parameters:
   ///   - start: the revision from which the commits went on.
   ///   - own: the number that the pulse had meanwhile.
+  @_optimize(speed)
   func apply(_ commits: [Commit], from start: Revision, pulse own: UInt64) {
     state.updateQuietly { state in
       guard let last = commits.last else { return }
@@ -95,6 +96,7 @@ final class IndexFiller: Sendable {
   /// The entries of keys at a revision, of each that the index has: an inner nil is an absent key.
   ///
   /// - Returns: one for each key, or nothing if the index is at another revision.
+  @_optimize(speed)
   func known(_ keys: [KeyName], at revision: Revision) -> [Entry??] {
     state.updateQuietly { _ in
       index.applied == revision && !index.isEmpty ? keys.map { index.entry(for: $0).map(\.entry) } : []
@@ -208,6 +210,7 @@ extension IndexFiller.State {
 
 extension Index.Changes {
   /// nil: too much has changed to be told one by one.
+  @_optimize(speed)
   fileprivate mutating func apply(
     _ delta: [(KeyName, LocalReader.Row)]?, asOf revision: Revision, knownTo index: Index,
     _ reading: any EntryReading

@@ -35,6 +35,7 @@ struct ReadersGate: @unchecked Sendable {
 
   /// Runs `body` inside if the gate is open for this generation; nil otherwise.
   @inline(__always)
+  @_optimize(speed)
   func pass<Result>(at generation: UInt64, _ body: () -> Result?) -> Result? {
     let stripe = stripes + Int(kept_stripe(UInt32(Self.stripeCount))) * Self.wordsApart
     // Entering comes before looking, closing before counting: one of the two sees the other.
