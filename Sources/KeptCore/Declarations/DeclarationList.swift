@@ -1,7 +1,5 @@
 // Many declarations in one file, which a program ships for all of its languages.
 
-import CPlatform
-
 /// The declarations of one JSON Schema object: each member of its `properties` declares a key.
 public struct DeclarationList: Sendable {
   /// In the order of the keys' bytes.
@@ -77,34 +75,10 @@ public struct DeclarationList: Sendable {
 
 extension DeclarationList {
   private static func text(of path: String) throws(StoreError) -> String {
-    // A FIFO would be waited for.
-    let file = kept_open_file(path, O_RDONLY | O_NONBLOCK, 0)
-    guard file >= 0 else { throw .system("open", path) }
-    defer { close(file) }
-    var status = stat()
-    guard fstat(file, &status) == 0 else { throw .system("look at", path) }
-    guard UInt32(status.st_mode) & UInt32(S_IFMT) == UInt32(S_IFREG) else {
-      throw StoreError(.invalid, "\(path) is not a file; give the path of a list of declarations")
-    }
-    let bytes = try bytes(of: file, path)
+    let bytes = try WholeFile.bytes(of: path, atMost: Limits.valueBytes, "a list of declarations")
     guard let text = bytes.withUnsafeBufferPointer({ String(exactly: $0) }) else {
       throw StoreError(.invalid, "\(path) is not UTF-8; encode it as UTF-8")
     }
     return text
-  }
-
-  private static func bytes(of file: Int32, _ path: String) throws(StoreError) -> [UInt8] {
-    var bytes: [UInt8] = []
-    var part = [UInt8](repeating: 0, count: 64 << 10)
-    while bytes.count <= Limits.valueBytes {
-      let count = read(file, &part, part.count)
-      if count == 0 { return bytes }
-      if count > 0 {
-        bytes.append(contentsOf: part[..<count])
-      } else if kept_errno() != EINTR {
-        throw .system("read", path)
-      }
-    }
-    throw StoreError(.tooLarge, "\(path) has more than \(Limits.valueBytes) bytes; split it")
   }
 }

@@ -1,4 +1,4 @@
-// Whole files: one that is written whole and synced, or not at all, and one that is read whole, however large.
+// A file that is written whole and synced, or not at all.
 
 import CPlatform
 
@@ -59,49 +59,5 @@ struct FileDraft {
         throw .system("write", path)
       }
     }
-  }
-}
-
-/// A file that is read whole.
-enum WholeFile {
-  /// A text for a computer's whole memory is no settings file.
-  private static let largest = 1 << 30
-
-  /// The bytes of a file.
-  ///
-  /// Throws `unavailable`, `denied`, `invalid` for what is no file, and `tooLarge` beyond 1 GiB.
-  static func bytes(of path: String) throws(StoreError) -> [UInt8] {
-    guard !path.isEmpty, !path.utf8.contains(0) else {
-      throw StoreError(.invalid, "a file needs a path; an empty one, or one with a NUL, is none")
-    }
-    // A FIFO would be waited for.
-    let file = kept_open_file(path, O_RDONLY | O_NONBLOCK, 0)
-    guard file >= 0 else { throw .system("open", path) }
-    defer { close(file) }
-    var status = stat()
-    guard fstat(file, &status) == 0 else { throw .system("look at", path) }
-    guard UInt32(status.st_mode) & UInt32(S_IFMT) == UInt32(S_IFREG) else {
-      throw StoreError(.invalid, "\(path) is not a file; give the path of what is to be imported")
-    }
-    guard status.st_size <= largest else {
-      throw StoreError(.tooLarge, "\(path) has \(status.st_size) bytes; at most \(largest) are imported, so split it")
-    }
-    return try bytes(of: file, path, expecting: Int(status.st_size))
-  }
-
-  private static func bytes(of file: Int32, _ path: String, expecting size: Int) throws(StoreError) -> [UInt8] {
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(size)
-    var part = [UInt8](repeating: 0, count: 256 << 10)
-    while bytes.count <= largest {
-      let count = read(file, &part, part.count)
-      if count == 0 { return bytes }
-      if count > 0 {
-        bytes.append(contentsOf: part[..<count])
-      } else if kept_errno() != EINTR {
-        throw .system("read", path)
-      }
-    }
-    throw StoreError(.tooLarge, "\(path) has more than \(largest) bytes; split it")
   }
 }

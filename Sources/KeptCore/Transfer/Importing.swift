@@ -59,6 +59,9 @@ extension Store {
     return try result.get()
   }
 
+  /// A text for a computer's whole memory is no settings file: 1 GiB.
+  private static let largestFile = 1 << 30
+
   /// Imports a file, whose path stands before the reason when that fails.
   ///
   /// The C twin is `kept_import_file`. In Python: `settings.import_file(path)`.
@@ -68,7 +71,7 @@ extension Store {
   public func `import`(
     contentsOf path: String, _ options: ImportOptions = ImportOptions()
   ) throws(StoreError) -> ImportReport {
-    let bytes = try WholeFile.bytes(of: path)
+    let bytes = try WholeFile.bytes(of: path, atMost: Self.largestFile, "what is to be imported")
     do throws(StoreError) { return try self.import(bytes, options) } catch {
       throw error.key == nil && error.offset != nil ? error.said { "\(path): \($0)" } : error
     }
