@@ -125,21 +125,23 @@ import Testing
 
   @Test func `wait for another that is at it, or carry on`() throws {
     let impatient = try Store.open(folder.path + "/store", options: StoreOptions(busyTimeoutMilliseconds: 50))
-    nonisolated(unsafe) var met: [Migrated] = []
-    nonisolated(unsafe) var refused: StoreError.Code?
+    // What came of carrying on and of waiting; nil until both are known.
+    let met = Monitor<(Migrated?, StoreError.Code?)?>(nil)
     let one = renamed
     let long = Migration(to: 1, "long") { transaction in
       try transaction.rename("volume", to: "audio.volume")
       let thread = Thread {
-        met = (try? [impatient.migrate([one], whileOthersDo: .carryOn)]) ?? []
-        refused = code { try impatient.migrate([one]) }
+        let carriedOn = try? impatient.migrate([one], whileOthersDo: .carryOn)
+        let refusal = code { try impatient.migrate([one]) }
+        met.update { $0 = (carriedOn, refusal) }
       }
       thread.start()
-      while !thread.isFinished { Moment.backOff(attempt: 0) }
+      _ = met.wait(milliseconds: 60_000) { $0 }
       #expect(try impatient.value(forKey: "volume") == 7, "readers read what was")
     }
     try settings.migrate([long])
-    #expect(met == [.elsewhere] && refused == .busy)
+    let (carriedOn, refusal) = try #require(met.read { $0 })
+    #expect(carriedOn == .elsewhere && refusal == .busy)
     #expect(try impatient.migrate([renamed]) == .nothing)
   }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ctypes import POINTER, c_char_p, c_uint64
 
 from .library import prototype
-from .status import check, check_without_key, kept_error, kept_status
+from .status import check, kept_error, kept_status
 from .store import kept_store
 
 # kept_status kept_snapshot(kept_store *store, const char *prefix, kept_store **snapshot, kept_error *error);
@@ -21,5 +21,5 @@ kept_snapshot_end = prototype("kept_snapshot_end", None, [POINTER(kept_store)])
 
 # kept_status kept_store_revision(kept_store *store, uint64_t *revision, kept_error *error);
 kept_store_revision = prototype(
-    "kept_store_revision", kept_status, [POINTER(kept_store), POINTER(c_uint64), POINTER(kept_error)], check_without_key
+    "kept_store_revision", kept_status, [POINTER(kept_store), POINTER(c_uint64), POINTER(kept_error)], check
 )
