@@ -13,7 +13,7 @@
 ///
 /// Layers, registered and declared defaults count as they were then. Keys outside the prefix are `invalid`; a value
 /// that could not be read is `corrupt` when its key is asked, and is never absent. What a layer holds in vain is not
-/// told to the error handler, but ``SettingsReading/explain(_:)`` says it. The C twin is `kept_snapshot`. In Python:
+/// told to the error handler, but `explain(_:)` says it. The C twin is `kept_snapshot`. In Python:
 /// `settings.snapshot(prefix)`.
 public final class Snapshot: SettingsReading {
   /// The revision of the store at that moment.
