@@ -129,7 +129,10 @@ static void measure(const char *what, kept_status (*act)(kept_store *), bool wit
     fflush(stdout);
     kept_close(store);
     if ((writer = fork()) == 0) write_on();
-    while (__atomic_load_n(&shared->written, __ATOMIC_SEQ_CST) < 100) usleep(1000);
+    while (__atomic_load_n(&shared->written, __ATOMIC_SEQ_CST) < 100) {
+      if (waitpid(writer, NULL, WNOHANG) != 0) { puts("the writer has ended; nothing was measured"); exit(1); }
+      usleep(1000);
+    }
     shared->longest = 0;
     store = open_store();
   }

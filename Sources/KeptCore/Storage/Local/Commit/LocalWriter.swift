@@ -181,7 +181,7 @@ final class LocalWriter: OnConnection {
       }
       try reader.log.append(changes, at: progress.revision, tag: batch.author.tag)
     }
-    if let version = batch.schemaVersion {
+    if let version = batch.schemaVersion, try reader.schemaVersion() != version {
       try LocalSchema.write(schemaVersion: version, connection)
       progress.hasNewVersion = true
     }
