@@ -10,6 +10,8 @@
 
 /* Every key is declared: an integer with bounds, one of seven words, text that matches a pattern. */
 extern const engine kept_integers, kept_words, kept_pattern;
+/* Values are given and taken as JSON: its texts are objects. */
+extern const engine kept_json;
 /* What the store holds of declarations beside its values. */
 extern const engine kept_1000_declarations, kept_10000_declarations;
 /* All layers are there, all keys are declared, and one layer has the values that are asked for. */
