@@ -1,5 +1,5 @@
-/* operations FOLDER ENGINE OPERATION COUNT: does one operation so many times, for callgrind to count instructions. Two
- * runs of different length differ by the operations alone. */
+/* operations FOLDER ENGINE OPERATION COUNT: does one operation so many times, for callgrind to count instructions, and
+ * as many as there are keys before, which are not counted: what happens the first time only happens in these. */
 #include "complaint.h"
 #include "engines.h"
 #include "filling.h"
@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <valgrind/callgrind.h>
 
 typedef void loop(void *session, walk *walk);
 
@@ -20,16 +21,14 @@ static loop *loop_named(const engine *engine, const char *name) {
   complain("there is no operation %s", name);
 }
 
-/* Once through all keys, so that none is new. */
-static void warm(loop *loop, void *session, const keys *keys) {
-  walk walk = {.ring = keys->sorted, .count = keys->count, .steps = keys->count, .stamp = 1000000};
+/* Callgrind counts only what this thread does meanwhile: the library's own come and go with the time of day. */
+static void count_instructions(loop *loop, void *session, const keys *keys, size_t operations) {
+  walk walk = {.ring = keys->shuffled, .count = keys->count, .steps = keys->count, .stamp = 1000000};
   loop(session, &walk);
-}
-
-/* Callgrind collects only what happens in here: runner/instructions.py names it. */
-static __attribute__((noipa)) void profiled(loop *loop, void *session, const keys *keys, size_t steps) {
-  walk walk = {.ring = keys->shuffled, .count = keys->count, .steps = steps, .stamp = 2000000};
+  walk.steps = operations;
+  CALLGRIND_TOGGLE_COLLECT;
   loop(session, &walk);
+  CALLGRIND_TOGGLE_COLLECT;
 }
 
 int main(int count, char **arguments) {
@@ -40,8 +39,7 @@ int main(int count, char **arguments) {
   char *folder = folder_make(arguments[1], arguments[2]);
   void *store = open_filled(engine, folder, false, keys, loop == engine->get_texts ? TEXT : INTEGER);
   void *session = engine->join(store);
-  warm(loop, session, keys);
-  profiled(loop, session, keys, strtoul(arguments[4], NULL, 10));
+  count_instructions(loop, session, keys, strtoul(arguments[4], NULL, 10));
   engine->leave(session);
   engine->close(store);
   folder_remove(folder);
