@@ -6,13 +6,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* So many sets make one transaction; see operating.c. */
 static size_t step_of(const row *row, const contestant *contestant) {
   if (row->task != &operating) return 1;
-  return row->operation == SET_TOGETHER ? 1000 : (size_t)threads_in(row, contestant);
+  return row->operation == SET_TOGETHER ? SETS_TOGETHER : (size_t)lanes_in(row, contestant);
 }
 
-/* Names are our own, in rows.c: nothing in them needs escaping. */
+/* Names are our own, in rows/: nothing in them needs escaping. */
 static void print_goals(const row *row) {
   printf("\"goals\": [");
   for (size_t at = 0; at < MAX_GOALS && row->goals[at]; at++) printf("%s\"%s\"", at ? ", " : "", row->goals[at]);

@@ -41,5 +41,5 @@ static void create(const char *folder) { kept_close(open_kept(folder, NULL)); }
 
 const engine kept_json = {
   .name = "Kept, JSON", .library = kept_version, .create = create, .open = usual_open, .join = usual_join,
-  .leave = usual_leave, .close = usual_close, .get_texts = get, .set = set, .set_together = set_together,
+  .leave = usual_leave, .close = usual_close, .get = get, .set = set, .set_together = set_together,
 };

@@ -50,7 +50,7 @@ def count(counter: Counter, folder: Path) -> Counts:
         "get in Python": counter.get_in_python,
         "set JSON": lambda own: counter.operation(own, "Kept, JSON", "set"),
         "set": lambda own: counter.operation(own, KEPT, "set"),
-        "get JSON": lambda own: counter.operation(own, "Kept, JSON", "get_texts"),
+        "get JSON": lambda own: counter.operation(own, "Kept, JSON", "get_integers"),
         "get 20-byte string": lambda own: counter.operation(own, KEPT, "get_texts"),
         "get int64": lambda own: counter.operation(own, KEPT, "get_integers"),
         "a change heard": counter.change_heard,

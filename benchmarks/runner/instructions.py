@@ -21,7 +21,7 @@ OPERATIONS = {"get int64": "get_integers", "get 20-byte string": "get_texts", "s
 VARIANTS = {
     "get int64, declared": ("Kept, declared integers", "get_integers"),
     "get int64, all layers": ("Kept, user", "get_integers"),
-    "get JSON": ("Kept, JSON", "get_texts"),
+    "get JSON": ("Kept, JSON", "get_integers"),
     "set JSON": ("Kept, JSON", "set"),
     "set, declared integer with bounds": ("Kept, declared integers", "set"),
     "set, declared string with choices": ("Kept, declared words", "set_words"),

@@ -150,7 +150,7 @@ int main(int count, char **arguments) {
     else if (strcmp(arguments[at], "--only") == 0 && at + 1 < count) only = arguments[++at];
     else complain("there is no option %s", arguments[at]);
   }
-  enter_session(arguments[1], arguments);
+  enter_hearing_session(arguments[1], arguments);
   run(rounds, only, arguments[1]);
   return 0;
 }
