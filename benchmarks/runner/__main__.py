@@ -10,6 +10,7 @@ import json
 import os
 import sys
 from argparse import Namespace
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +19,14 @@ import instructions
 import machine
 import profiling
 import rows
+import safety
 import table
 from asked import arguments
 from programs import (
     BUILD, CHECKED_COUNTER, CHECKED_STORES, COUNTER, LIBRARY, PROGRAMS, ROOT, STORES, SWIFT, printed,
 )
 from rows import KEPT, Measured, Row
+from safety import Safety
 
 
 def run(asked: Namespace, *command: str | Path) -> list[Row]:
@@ -46,6 +49,13 @@ def measure(asked: Namespace) -> list[Row]:
     ]
 
 
+def test_safety(asked: Namespace) -> list[Safety]:
+    program = ROOT / "benchmarks/safety"
+    if not program.exists():
+        return []
+    return safety.read(printed(asked, sys.executable, program, STORES, "--user-defaults", SWIFT / "survivor"))
+
+
 def circumstances(asked: Namespace, others: float) -> dict[str, Any]:
     return {
         "command": "scripts/bench --quick" if asked.quick else "scripts/bench",
@@ -65,14 +75,15 @@ def main() -> int:
         print(profiling.profile(PROGRAMS / "operations", STORES))
         return 0
     load = machine.Load()
-    measured = measure(asked)
+    measured, tests = measure(asked), test_safety(asked)
     seen = circumstances(asked, load.of_others())
-    print(f"\n{table.as_text(measured)}\n\n{table.in_words(seen)}")
-    (BUILD / "results.json").write_text(json.dumps({**seen, "rows": [row.as_json() for row in measured]}, indent=1))
+    print(f"\n{table.as_text([*table.sections(measured), *table.of_safety(tests)])}\n\n{table.in_words(seen)}")
+    results = {**seen, "rows": [row.as_json() for row in measured], "safety": [asdict(test) for test in tests]}
+    (BUILD / "results.json").write_text(json.dumps(results, indent=1))
     if asked.write:
-        import publishing   # what it draws with is there for this alone
+        import publishing   # --check does without what it draws with
 
-        publishing.publish(ROOT, measured, seen)
+        publishing.publish(ROOT, measured, tests, seen)
     return 0
 
 
