@@ -1,0 +1,48 @@
+// survivor [--synchronize]: Foundation's UserDefaults in $XDG_CONFIG_HOME, doing what benchmarks/safety/survivor.py says.
+import Foundation
+
+func say(_ line: String) {
+  // One call of the system a line, so that a kill cuts none in two.
+  FileHandle.standardOutput.write(Data((line + "\n").utf8))
+}
+
+func padded(_ number: Int, to width: Int) -> String {
+  let digits = String(number)
+  return String(repeating: "0", count: max(0, width - digits.count)) + digits
+}
+
+func name(_ index: Int) -> String { "setting-" + padded(index, to: 4) }
+
+struct Survivor {
+  let defaults = UserDefaults(suiteName: "survivor")!
+  let synchronizes = CommandLine.arguments.contains("--synchronize")
+
+  /// Sets a number, and says it, or why not.
+  func set(_ number: Int, ring: Int, width: Int) -> Bool {
+    defaults.set(padded(number, to: width), forKey: name(number % ring))
+    let isDone = !synchronizes || defaults.synchronize()
+    say(isDone ? String(number) : "failed synchronize() returned false")
+    return isDone
+  }
+
+  func get(_ index: Int) {
+    say(defaults.string(forKey: name(index)).map { "= " + $0 } ?? "absent")
+  }
+
+  func obey(_ line: String) {
+    let numbers = line.split(separator: " ").compactMap { Int($0) }
+    if line.hasPrefix("set") {
+      _ = (numbers[0]..<numbers[0] + numbers[1]).allSatisfy { set($0, ring: numbers[2], width: numbers[3]) }
+    } else {
+      (0..<numbers[0]).forEach(get)
+    }
+    say("done")
+  }
+}
+
+guard ProcessInfo.processInfo.environment["XDG_CONFIG_HOME"] != nil else {
+  fatalError("survivor wants a folder of its own in XDG_CONFIG_HOME")
+}
+let survivor = Survivor()
+say("opened")
+while let line = readLine() { survivor.obey(line) }
