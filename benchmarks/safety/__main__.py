@@ -19,10 +19,9 @@ from random import Random
 
 import damage
 import full_disk
-import gsettings
 import kills
 import processes
-from contestants import Contestant, contestants, place
+from contestants import Contestant, compile_schema, contestants, place
 from survivor import RING, WIDTH, name, text
 
 Cell = Callable[[Contestant, Path, Random, int], str]
@@ -63,7 +62,7 @@ def expect_health(contestant: Contestant, folder: Path) -> None:
     with place(contestant, folder) as home:
         for _ in range(2):
             with home.open() as program:
-                sets, found = list(program.set(0, 1, RING, WIDTH)), program.get(1)
+                sets, found = list(program.set(0, 1)), program.get(1)
             if sets != [0] or found != [text(0, WIDTH)] or program.told:
                 sys.exit(f"safety: {contestant.name} does not work here: {program.told or found}")
 
@@ -93,7 +92,7 @@ def main() -> None:
     asked = arguments()
     folder = asked.folder.absolute() / "safety"
     folder.mkdir()
-    gsettings.compile_schema(folder / "schema", [name(index) for index in range(RING)])
+    compile_schema(folder / "schema", [name(index) for index in range(RING)])
     os.environ["GSETTINGS_SCHEMA_DIR"] = str(folder / "schema")
     tested = contestants(asked.user_defaults.absolute())
     for each in tested:

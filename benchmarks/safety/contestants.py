@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from shutil import rmtree
 
+from gsettings import SCHEMA
 from program import Program
 
 WRITER = "ca.desrt.dconf"
@@ -46,22 +47,22 @@ class Place:
 
     def service(self) -> int:
         """The process that writes for GSettings; it is started when something is sent to it, or here."""
-        self.call("org.freedesktop.DBus", "/", "org.freedesktop.DBus.StartServiceByName", WRITER, "0")
+        self._call("org.freedesktop.DBus", "/", "org.freedesktop.DBus.StartServiceByName", WRITER, "0")
         ask = "org.freedesktop.DBus.GetConnectionUnixProcessID"
-        answer = self.call("org.freedesktop.DBus", "/", ask, WRITER)
+        answer = self._call("org.freedesktop.DBus", "/", ask, WRITER)
         return int(answer.removeprefix("(uint32 ").removesuffix(",)"))
 
     def settle(self) -> None:
         """Lets the service finish what it was sent by a program that was killed since."""
         if self.contestant.name == "GSettings":
             time.sleep(0.05)
-            # It answers in turn.
-            self.call(WRITER, "/ca/desrt/dconf/Writer/user", "ca.desrt.dconf.Writer.Init")
+            # It answers in turn, be it that it cannot.
+            self._call(WRITER, "/ca/desrt/dconf/Writer/user", "ca.desrt.dconf.Writer.Init")
 
-    def call(self, destination: str, path: str, method: str, *arguments: str) -> str:
+    def _call(self, destination: str, path: str, method: str, *arguments: str) -> str:
         """Calls a method on the session's bus."""
         gdbus = ["gdbus", "call", "--session", "--dest", destination, "--object-path", path, "--method", method]
-        called = subprocess.run([*gdbus, *arguments], capture_output=True, text=True, check=True, env=self.environment)
+        called = subprocess.run([*gdbus, *arguments], capture_output=True, text=True, env=self.environment)
         return called.stdout.strip()
 
 
@@ -101,6 +102,15 @@ def contestants(user_defaults: Path) -> list[Contestant]:
     found = [Contestant(name, (sys.executable, survivor, name), how) for name, how in driven.items()]
     foundation = Contestant("UserDefaults", (str(user_defaults), "--synchronize"), "synchronize() after each set")
     return [*found[:4], foundation, *found[4:]]
+
+
+def compile_schema(folder: Path, names: list[str]) -> None:
+    """What GSettings must know of its keys beforehand."""
+    keys = "".join(f"<key name='{name}' type='s'><default>''</default></key>" for name in names)
+    schema = f"<schemalist><schema id='{SCHEMA}' path='/org/example/survivor/'>{keys}</schema></schemalist>"
+    folder.mkdir()
+    (folder / f"{SCHEMA}.gschema.xml").write_text(schema)
+    subprocess.run(["glib-compile-schemas", "--strict", folder], check=True)
 
 
 def shelve_module() -> str:

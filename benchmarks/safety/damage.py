@@ -9,7 +9,7 @@ from random import Random
 from shutil import copytree, rmtree
 
 from contestants import Contestant, place
-from survivor import RING, WIDTH, text
+from survivor import WIDTH, text
 
 NAMES = 200
 Damage = Callable[[list[Path], Random], None]
@@ -37,7 +37,7 @@ def cut(files: list[Path], random: Random) -> None:
 
 def cell(contestant: Contestant, folder: Path, random: Random, rounds: int, damage: Damage) -> str:
     outcomes: Counter[str] = Counter()
-    left = 0
+    left: Counter[str] = Counter()
     whole = _closed_store(contestant, folder / "whole")
     for turn in range(rounds):
         copy = folder / str(turn)
@@ -45,18 +45,17 @@ def cell(contestant: Contestant, folder: Path, random: Random, rounds: int, dama
         damage(sorted(file for file in (copy / "files").rglob("*") if file.is_file()), random)
         outcome, right = _hear(contestant, copy)
         outcomes[outcome] += 1
-        left += right if outcome == TOLD else 0
+        left[outcome] += right
         rmtree(copy)
     return _in_words(outcomes, left)
 
 
-HARMLESS, TOLD = "harmless", "told"
-WRONG, GONE, CRASHED, HUNG = "wrong values, not told", "values gone, not told", "crashed", "hung"
+HARMLESS, TOLD, WRONG, GONE, CRASHED, HUNG = "harmless", "told", "wrong, not told", "gone, not told", "crashed", "hung"
 
 
 def _closed_store(contestant: Contestant, folder: Path) -> Path:
     with place(contestant, folder) as home, home.open() as program:
-        assert len(list(program.set(0, NAMES, RING, WIDTH))) == NAMES, program.told
+        assert len(list(program.set(0, NAMES))) == NAMES, program.told
     return home.files
 
 
@@ -74,11 +73,11 @@ def _hear(contestant: Contestant, folder: Path) -> tuple[str, int]:
     return (WRONG if any(found[index] not in (None, text(index, WIDTH)) for index in range(NAMES)) else GONE), right
 
 
-def _in_words(outcomes: Counter[str], left: int) -> str:
-    """Those that came about, the best first; of those that were told, how much could still be read."""
+def _in_words(outcomes: Counter[str], left: Counter[str]) -> str:
+    """Those that came about, the best first; and how much could still be read where values were missing."""
     words = []
     for outcome in (HARMLESS, TOLD, WRONG, GONE, CRASHED, HUNG):
         if count := outcomes[outcome]:
-            of_values = f" ({left / count / NAMES:.0%} of the values left)" if outcome == TOLD else ""
+            of_values = f" ({left[outcome] / count / NAMES:.0%} left)" if outcome in (TOLD, GONE) else ""
             words.append(f"{count} {outcome}{of_values}")
     return ", ".join(words)

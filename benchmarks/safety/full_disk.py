@@ -1,5 +1,5 @@
 """A disk that fills up while a program sets texts of 1 KB: is it told, is what was acknowledged there, with the disk
-still full and with room again, and does a set work again?"""
+still full and with room again, and does a set work then?"""
 
 from __future__ import annotations
 
@@ -12,27 +12,34 @@ from random import Random
 from contestants import Contestant, Place, place
 from survivor import RING, text
 
-SIZE, ROOM = 4 << 20, 1 << 20
+SIZE, ROOM = 4 << 20, 1 << 19
 WIDTH = 1024
+PAUSE = 2000
+"""Microseconds after each set: one who writes behind the program's back has time to."""
+LAST = RING - 1
+"""The number that is set when there is room again."""
 
 
 def cell(contestant: Contestant, folder: Path, _random: Random, _rounds: int) -> str:
     with small_disk(folder) as ballast, place(contestant, folder) as home:
         with home.open() as program:
-            acknowledged = list(program.set(0, RING - 1, RING, WIDTH))
+            acknowledged = list(program.set(0, LAST, WIDTH, PAUSE))
         home.settle()
-        while_full = _missing(home, acknowledged)
+        missing_while_full = _missing(home, acknowledged)
         ballast.unlink()
-        with home.open() as program:
-            sets_again = list(program.set(RING - 1, 1, RING, WIDTH)) == [RING - 1]
+        with home.open() as later:
+            sets_again = list(later.set(LAST, 1, WIDTH)) == [LAST]
         home.settle()
-        lost = _missing(home, [*acknowledged, RING - 1] if sets_again else acknowledged)
-    return ", ".join(
-        [
-            "told" if program.told else "not told",
-            f"lost {lost} of {len(acknowledged)}",
-        ]
-    )
+        missing = _missing(home, acknowledged + [LAST] * sets_again)
+    if program.hung:
+        return "hangs"
+    said = ["told" if program.told else "not told"]
+    if missing_while_full != missing:
+        said.append("cannot be read while full" if missing_while_full is None else f"{missing_while_full} not there while full")
+    said.append("does not open any more" if missing is None else f"{missing} of {len(acknowledged)} lost")
+    if not sets_again:
+        said.append("no further set")
+    return ", ".join(said)
 
 
 def _missing(home: Place, numbers: list[int]) -> int | None:

@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-import ctypes
-import os
-import subprocess
 from pathlib import Path
+from typing import Any
 
 SCHEMA = "org.example.survivor"
 
 
-def compile_schema(folder: Path, names: list[str]) -> None:
-    keys = "".join(f"<key name='{name}' type='s'><default>''</default></key>" for name in names)
-    schema = f"<schemalist><schema id='{SCHEMA}' path='/org/example/survivor/'>{keys}</schema></schemalist>"
-    folder.mkdir()
-    (folder / f"{SCHEMA}.gschema.xml").write_text(schema)
-    subprocess.run(["glib-compile-schemas", "--strict", folder], check=True)
+def library() -> Any:
+    import ctypes
 
-
-def library() -> ctypes.CDLL:
     gio, pointer, text = ctypes.CDLL("libgio-2.0.so.0"), ctypes.c_void_p, ctypes.c_char_p
     signatures = {
         "g_settings_new": (pointer, text),

@@ -16,10 +16,12 @@ from signal import SIGKILL
 
 from contestants import Contestant, Place, place
 from program import Program
-from survivor import RING, WIDTH
+from survivor import RING
 
 MOST = 200
 """A program acknowledges at most so many sets, and those that it makes meanwhile, before it is killed."""
+PAUSE = 2000
+"""Microseconds after each set, in half of the rounds; in the others there is none."""
 
 
 @dataclass
@@ -92,9 +94,10 @@ def _rounds(contestant: Contestant, folder: Path, random: Random, rounds: int, v
 
 def _set_and_kill(home: Place, program: Program, tally: Tally, first: int, random: Random, victim: Victim) -> int:
     """How many sets were acknowledged: those that had returned when the kill came."""
-    last, delay = random.randint(1, MOST), random.choice([0, random.uniform(0, 0.002)])
+    last, pause = random.randint(1, MOST), random.choice([0, PAUSE])
+    delay = random.choice([0, random.uniform(0, 0.002)])
     process, acknowledged = victim(home, program), 0
-    for number in program.set(first, RING, RING, WIDTH):
+    for number in program.set(first, 2 * MOST, pause=pause):
         tally.acknowledge(number)
         acknowledged += 1
         if acknowledged == last:

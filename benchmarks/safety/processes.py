@@ -34,5 +34,5 @@ def cell(contestant: Contestant, folder: Path, _random: Random, _rounds: int) ->
 
 
 def _set(program: Program, who: int, acknowledged: set[int]) -> None:
-    acknowledged.update(program.set(who * EACH, EACH, RING, WIDTH))
+    acknowledged.update(program.set(who * EACH, EACH))
     program.end()

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from types import TracebackType
 
+from survivor import WIDTH
+
 PATIENCE = 30.0
 """Seconds after which a program is said to hang."""
 
@@ -44,11 +46,11 @@ class Program:
         """What it says of its work, until it is done or ends."""
         assert self.process.stdout
         for line in self.process.stdout:
+            if line == "done\n":
+                return
             if line.startswith(("failed ", "warned ")):
                 self.told.append(line.strip())
-            elif line == "done\n":
-                return
-            else:
+            if not line.startswith("warned "):
                 yield line.rstrip("\n")
 
     def order(self, *words: object) -> None:
@@ -58,10 +60,10 @@ class Program:
         except BrokenPipeError:
             pass  # It has ended; there will be no answer.
 
-    def set(self, first: int, count: int, ring: int, width: int) -> Iterator[int]:
+    def set(self, first: int, count: int, width: int = WIDTH, pause: int = 0) -> Iterator[int]:
         """The numbers that were set, each as soon as it is acknowledged."""
-        self.order("set", first, count, ring, width)
-        return map(int, self._lines())
+        self.order("set", first, count, width, pause)
+        return (int(line) for line in self._lines() if line.isdecimal())
 
     def get(self, count: int) -> list[str | None]:
         """What the store has under each name; None where it said that there is nothing, or failed."""

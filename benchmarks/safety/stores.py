@@ -1,16 +1,11 @@
 """The stores whose users may be Python programs, each driven as these drive it, behind one face.
 
 A set that a store's users take for done when the call has returned has returned here. Whatever a store tells is let
-through as the exception that it is.
+through as the exception that it is. Programs are started by the hundred: each imports only what its store needs.
 """
 
 from __future__ import annotations
 
-import json
-import os
-import shelve
-import sqlite3
-import tempfile
 from pathlib import Path
 from typing import Protocol
 
@@ -46,6 +41,8 @@ class SQLite:
     UPSERT = "INSERT INTO setting VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value"
 
     def __init__(self, folder: Path) -> None:
+        import sqlite3
+
         self.connection = sqlite3.connect(folder / "values.sqlite", isolation_level=None, timeout=60)
         self.connection.execute("PRAGMA journal_mode = WAL")
         self.connection.execute("PRAGMA synchronous = NORMAL")
@@ -86,6 +83,8 @@ class LMDB:
 
 class Shelve:
     def __init__(self, folder: Path) -> None:
+        import shelve
+
         self.shelf = shelve.open(str(folder / "values"))
 
     def set(self, name: str, text: str) -> None:
@@ -103,16 +102,19 @@ class JSONFile:
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / "values.json"
-        self.values: dict[str, str] = {}
-        self.read()
+        self.values = self.read()
 
-    def read(self) -> None:
-        if self.path.exists():
-            self.values = json.loads(self.path.read_text())
+    def read(self) -> dict[str, str]:
+        import json
+
+        return json.loads(self.path.read_text()) if self.path.exists() else {}
 
     def set(self, name: str, text: str) -> None:
-        self.read()
-        self.values[name] = text
+        import json
+        import os
+        import tempfile
+
+        self.values = {**self.read(), name: text}
         with tempfile.NamedTemporaryFile("w", dir=self.path.parent, delete=False) as file:
             json.dump(self.values, file)
         os.replace(file.name, self.path)

@@ -2,9 +2,10 @@
 
 It first says `opened`, or `failed REASON` and ends. Then, for each line that it reads:
 
-    set FIRST COUNT RING WIDTH   sets so many numbers, each under the name that it has in the ring; says each as soon as
-                                 its set has returned, and `failed REASON` at the first that has not
-    get COUNT                    reads so many names, and says a line for each: `= TEXT`, `absent` or `failed REASON`
+    set FIRST COUNT WIDTH PAUSE   sets so many numbers, each under its name, as a text of so many characters, with a
+                                  pause of so many microseconds after each; says each as soon as its set has returned,
+                                  and `failed REASON` at the first that has not
+    get COUNT                     reads so many names, and says a line for each: `= TEXT`, `absent` or `failed REASON`
 
 and at the end of a line's work, `done`. `warned REASON` may stand anywhere: the store told of damage, and went on.
 The survivor of Foundation's UserDefaults (swift/Sources/survivor) does the same.
@@ -13,19 +14,20 @@ The survivor of Foundation's UserDefaults (swift/Sources/survivor) does the same
 from __future__ import annotations
 
 import sys
+import time
 import warnings
 from pathlib import Path
 
 from stores import STORES, Store
 
 RING = 1000
-"""Names that there are; GSettings wants to know them all beforehand."""
+"""So many names there are, then a number has the first one again. GSettings wants to know them all beforehand."""
 WIDTH = 20
 """Characters of a text, where its length does not matter."""
 
 
-def name(index: int) -> str:
-    return f"setting-{index:04}"
+def name(number: int) -> str:
+    return f"setting-{number % RING:04}"
 
 
 def text(number: int, width: int) -> str:
@@ -42,13 +44,15 @@ def reason(error: BaseException) -> str:
     return f"{type(error).__name__}: {error}"
 
 
-def set_numbers(store: Store, first: int, count: int, ring: int, width: int) -> None:
+def set_numbers(store: Store, first: int, count: int, width: int, pause: int) -> None:
     for number in range(first, first + count):
         try:
-            store.set(name(number % ring), text(number, width))
+            store.set(name(number), text(number, width))
         except Exception as error:
             return say(f"failed {reason(error)}")
         say(str(number))
+        if pause:
+            time.sleep(pause / 1e6)
 
 
 def get_names(store: Store, count: int) -> None:

@@ -11,17 +11,18 @@ func padded(_ number: Int, to width: Int) -> String {
   return String(repeating: "0", count: max(0, width - digits.count)) + digits
 }
 
-func name(_ index: Int) -> String { "setting-" + padded(index, to: 4) }
+func name(_ number: Int) -> String { "setting-" + padded(number % 1000, to: 4) }
 
 struct Survivor {
   let defaults = UserDefaults(suiteName: "survivor")!
   let synchronizes = CommandLine.arguments.contains("--synchronize")
 
   /// Sets a number, and says it, or why not.
-  func set(_ number: Int, ring: Int, width: Int) -> Bool {
-    defaults.set(padded(number, to: width), forKey: name(number % ring))
+  func set(_ number: Int, width: Int, pause: Int) -> Bool {
+    defaults.set(padded(number, to: width), forKey: name(number))
     let isDone = !synchronizes || defaults.synchronize()
     say(isDone ? String(number) : "failed synchronize() returned false")
+    if pause > 0 { usleep(UInt32(pause)) }
     return isDone
   }
 
@@ -32,7 +33,7 @@ struct Survivor {
   func obey(_ line: String) {
     let numbers = line.split(separator: " ").compactMap { Int($0) }
     if line.hasPrefix("set") {
-      _ = (numbers[0]..<numbers[0] + numbers[1]).allSatisfy { set($0, ring: numbers[2], width: numbers[3]) }
+      _ = (numbers[0]..<numbers[0] + numbers[1]).allSatisfy { set($0, width: numbers[2], pause: numbers[3]) }
     } else {
       (0..<numbers[0]).forEach(get)
     }
