@@ -19,6 +19,7 @@ import machine
 import note
 import profiling
 import rows
+import safety
 import table
 from rows import KEPT, Measured, Row
 
@@ -26,6 +27,7 @@ ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build/bench"
 PROGRAMS = BUILD / "programs"
 FACE = BUILD / "swift/release/face"
+SURVIVOR = BUILD / "swift/release/survivor"
 LIBRARY = BUILD / "prefix/lib/libkept.so.0"
 
 
@@ -41,12 +43,21 @@ def arguments() -> argparse.Namespace:
     return asked
 
 
-def run(asked: argparse.Namespace, *command: str | Path) -> list[Row]:
-    """The rows that a measuring program prints."""
+def said(asked: argparse.Namespace, *command: str | Path) -> list[str]:
+    """The lines that a program prints."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "bindings/python/src"), "KEPT_LIBRARY": str(LIBRARY)}
     whole = [*map(str, command), "--only", asked.only, *(["--quick"] if asked.quick else [])]
-    printed = subprocess.run(whole, stdout=subprocess.PIPE, text=True, check=True, env=environment).stdout
-    return rows.read(printed.splitlines())
+    return subprocess.run(whole, stdout=subprocess.PIPE, text=True, check=True, env=environment).stdout.splitlines()
+
+
+def run(asked: argparse.Namespace, *command: str | Path) -> list[Row]:
+    """The rows that a measuring program prints."""
+    return rows.read(said(asked, *command))
+
+
+def test(asked: argparse.Namespace, stores: Path) -> list[safety.Row]:
+    program = ROOT / "benchmarks/safety"
+    return safety.read(said(asked, sys.executable, program, stores, "--user-defaults", SURVIVOR))
 
 
 def size() -> Row:
@@ -90,12 +101,14 @@ def main() -> None:
         print(profiling.profile(PROGRAMS / "operations", stores))
         return
     load = machine.Load()
-    measured = measure(asked, stores)
+    measured, tested = measure(asked, stores), test(asked, stores)
     seen = circumstances(asked, load.of_others())
-    print(f"\n{table.as_text(measured)}\n\n{in_words(seen)}")
-    (BUILD / "results.json").write_text(json.dumps({**seen, "rows": [row.as_json() for row in measured]}, indent=1))
+    print(f"\n{table.as_text(measured)}\n\n{safety.as_text(tested)}\n\n{in_words(seen)}")
+    results = {**seen, "rows": [row.as_json() for row in measured], "safety": tested}
+    (BUILD / "results.json").write_text(json.dumps(results, indent=1))
     if asked.write:
-        note.write(ROOT / "docs/performance.md", f"{in_words(seen)}\n\n{table.as_markdown(measured)}")
+        tables = f"{table.as_markdown(measured)}\n\n{safety.as_markdown(tested)}"
+        note.write(ROOT / "docs/performance.md", f"{in_words(seen)}\n\n{tables}")
 
 
 main()

@@ -90,6 +90,9 @@ def own_mounts() -> None:
 def main() -> None:
     own_mounts()
     asked = arguments()
+    chosen = [row for row in rows(asked.quick) if asked.only in row.title]
+    if not chosen:
+        return
     folder = asked.folder.absolute() / "safety"
     folder.mkdir()
     compile_schema(folder / "schema", [name(index) for index in range(RING)])
@@ -97,10 +100,9 @@ def main() -> None:
     tested = contestants(asked.user_defaults.absolute())
     for each in tested:
         expect_health(each, folder / "health" / each.name)
-    for row in rows(asked.quick):
-        if asked.only in row.title:
-            print(f"safety: {row.title}", file=sys.stderr)
-            run(row, tested, folder, asked.seed)
+    for row in chosen:
+        print(f"safety: {row.title}", file=sys.stderr)
+        run(row, tested, folder, asked.seed)
 
 
 main()

@@ -94,7 +94,7 @@ def contestants(user_defaults: Path) -> list[Contestant]:
         "SQLite": "WAL, synchronous NORMAL",
         "LMDB": "py-lmdb, sync=False",
         "GSettings": "dconf in a session bus of its own",
-        "shelve": f"on {shelve_module()}",
+        "shelve": f"on {shelve_module()}, sync() after each set",
         "JSON file": "read, changed, os.replace",
         "diskcache": "as it comes",
     }

@@ -78,6 +78,6 @@ def _in_words(outcomes: Counter[str], left: Counter[str]) -> str:
     words = []
     for outcome in (HARMLESS, TOLD, WRONG, GONE, CRASHED, HUNG):
         if count := outcomes[outcome]:
-            of_values = f" ({left[outcome] / count / NAMES:.0%} left)" if outcome in (TOLD, GONE) else ""
+            of_values = f" ({left[outcome] / count / NAMES:.1%} left)" if outcome in (TOLD, GONE) else ""
             words.append(f"{count} {outcome}{of_values}")
     return ", ".join(words)

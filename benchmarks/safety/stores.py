@@ -82,6 +82,8 @@ class LMDB:
 
 
 class Shelve:
+    """With a sync after each set, without which a new value may be in memory alone."""
+
     def __init__(self, folder: Path) -> None:
         import shelve
 
@@ -89,6 +91,7 @@ class Shelve:
 
     def set(self, name: str, text: str) -> None:
         self.shelf[name] = text
+        self.shelf.sync()
 
     def get(self, name: str) -> str | None:
         return self.shelf.get(name)
