@@ -44,7 +44,7 @@ class GSettings:
     def get(self, name: str) -> str | None:
         if not (found := self.gio.g_settings_get_user_value(self.settings, name.encode())):
             return None
-        text = self.gio.g_variant_get_string(found, None).decode(errors="surrogateescape")
+        text: str = self.gio.g_variant_get_string(found, None).decode(errors="surrogateescape")
         self.gio.g_variant_unref(found)
         return text
 

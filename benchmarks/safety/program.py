@@ -5,12 +5,11 @@ from __future__ import annotations
 import subprocess
 import threading
 from collections.abc import Iterator
-from dataclasses import dataclass
-from types import TracebackType
+from io import TextIOWrapper
 
 from survivor import WIDTH
 
-PATIENCE = 30.0
+PATIENCE = 60.0
 """Seconds after which a program is said to hang."""
 
 
@@ -19,15 +18,12 @@ class Program:
         self.told: list[str] = []
         """What the store told its program: failures and warnings."""
         self.hung = False
-        self.process = subprocess.Popen(
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env=environment,
-            text=True,
-            errors="surrogateescape",
-        )
+        pipe, null = subprocess.PIPE, subprocess.DEVNULL
+        self.process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=null, env=environment)
+        assert self.process.stdin and self.process.stdout
+        self.orders = TextIOWrapper(self.process.stdin)
+        # Damage makes texts of any characters, other ends of lines among them, and of what is no text.
+        self.answers = TextIOWrapper(self.process.stdout, errors="surrogateescape", newline="\n")
         self.patience = threading.Timer(PATIENCE, self._lose_patience)
         self.patience.start()
         self.opened = next(self._lines(), "") == "opened"
@@ -35,7 +31,7 @@ class Program:
     def __enter__(self) -> Program:
         return self
 
-    def __exit__(self, _type: type[BaseException] | None, _error: BaseException | None, _: TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
         self.end()
 
     def _lose_patience(self) -> None:
@@ -44,8 +40,7 @@ class Program:
 
     def _lines(self) -> Iterator[str]:
         """What it says of its work, until it is done or ends."""
-        assert self.process.stdout
-        for line in self.process.stdout:
+        for line in self.answers:
             if line == "done\n":
                 return
             if line.startswith(("failed ", "warned ")):
@@ -54,9 +49,8 @@ class Program:
                 yield line.rstrip("\n")
 
     def order(self, *words: object) -> None:
-        assert self.process.stdin
         try:
-            print(*words, file=self.process.stdin, flush=True)
+            print(*words, file=self.orders, flush=True)
         except BrokenPipeError:
             pass  # It has ended; there will be no answer.
 
@@ -76,13 +70,13 @@ class Program:
 
     def end(self) -> None:
         """Lets it close its store and end."""
-        assert self.process.stdin
         try:
-            self.process.stdin.close()
+            self.orders.close()
         except BrokenPipeError:
             pass
         for _ in self._lines():
             pass
+        self.answers.close()
         self.process.wait()
         self.patience.cancel()
 

@@ -6,6 +6,7 @@ through as the exception that it is. Programs are started by the hundred: each i
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
@@ -139,13 +140,13 @@ class DiskCache:
         self.cache[name] = text
 
     def get(self, name: str) -> str | None:
-        return self.cache.get(name)
+        return self.cache.get(name)  # type: ignore[no-any-return]
 
     def close(self) -> None:
         self.cache.close()
 
 
-STORES: dict[str, type[Store]] = {
+STORES: dict[str, Callable[[Path], Store]] = {
     "Kept": Kept,
     "SQLite": SQLite,
     "LMDB": LMDB,

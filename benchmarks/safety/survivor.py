@@ -16,6 +16,7 @@ from __future__ import annotations
 import sys
 import time
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 
 from stores import STORES, Store
@@ -65,7 +66,7 @@ def get_names(store: Store, count: int) -> None:
             say("absent" if found is None else f"= {found}")
 
 
-COMMANDS = {"set": set_numbers, "get": get_names}
+COMMANDS: dict[str, Callable[..., None]] = {"set": set_numbers, "get": get_names}
 
 
 def main() -> None:

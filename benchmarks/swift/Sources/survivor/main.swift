@@ -2,8 +2,9 @@
 import Foundation
 
 func say(_ line: String) {
-  // One call of the system a line, so that a kill cuts none in two.
-  FileHandle.standardOutput.write(Data((line + "\n").utf8))
+  // One call of the system a line, so that a kill cuts none in two; and one line, whatever damage has made of it.
+  let newline = UInt8(ascii: "\n")
+  FileHandle.standardOutput.write(Data(line.utf8.map { $0 == newline ? UInt8(ascii: " ") : $0 } + [newline]))
 }
 
 func padded(_ number: Int, to width: Int) -> String {
@@ -14,7 +15,7 @@ func padded(_ number: Int, to width: Int) -> String {
 func name(_ number: Int) -> String { "setting-" + padded(number % 1000, to: 4) }
 
 struct Survivor {
-  let defaults = UserDefaults(suiteName: "survivor")!
+  let defaults: UserDefaults
   let synchronizes = CommandLine.arguments.contains("--synchronize")
 
   /// Sets a number, and says it, or why not.
@@ -41,9 +42,8 @@ struct Survivor {
   }
 }
 
-guard ProcessInfo.processInfo.environment["XDG_CONFIG_HOME"] != nil else {
-  fatalError("survivor wants a folder of its own in XDG_CONFIG_HOME")
-}
-let survivor = Survivor()
+guard ProcessInfo.processInfo.environment["XDG_CONFIG_HOME"] != nil, let suite = UserDefaults(suiteName: "survivor")
+else { fatalError("survivor wants a folder of its own in XDG_CONFIG_HOME") }
+let survivor = Survivor(defaults: suite)
 say("opened")
 while let line = readLine() { survivor.obey(line) }
