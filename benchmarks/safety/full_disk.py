@@ -25,21 +25,19 @@ def cell(contestant: Contestant, folder: Path, _random: Random, _rounds: int) ->
         with home.open() as program:
             acknowledged = list(program.set(0, LAST, WIDTH, PAUSE))
         home.settle()
-        missing_while_full = _missing(home, acknowledged)
+        while_full = _missing(home, acknowledged)
         ballast.unlink()
         with home.open() as later:
             sets_again = list(later.set(LAST, 1, WIDTH)) == [LAST]
         home.settle()
-        missing = _missing(home, acknowledged + [LAST] * sets_again)
+        afterwards = _missing(home, acknowledged + [LAST] * sets_again)
     if program.hung:
         return "hangs"
     said = ["told" if program.told else "not told"]
-    if missing_while_full != missing:
-        said.append("cannot be read while full" if missing_while_full is None else f"{missing_while_full} not there while full")
-    said.append("does not open any more" if missing is None else f"{missing} of {len(acknowledged)} lost")
-    if not sets_again:
-        said.append("no further set")
-    return ", ".join(said)
+    if while_full != afterwards:
+        said.append("cannot be read while full" if while_full is None else f"{while_full} not there while full")
+    said.append("does not open any more" if afterwards is None else f"{afterwards} of {len(acknowledged)} lost")
+    return ", ".join(said if sets_again else [*said, "no further set"])
 
 
 def _missing(home: Place, numbers: list[int]) -> int | None:
