@@ -18,7 +18,7 @@ from contestants import Contestant, Place, place
 from program import Program
 from survivor import RING
 
-MOST = 200
+MOST = 100
 """A program acknowledges at most so many sets, and those that it makes meanwhile, before it is killed."""
 PAUSE = 2000
 """Microseconds after each set, in half of the rounds; in the others there is none."""

@@ -1,4 +1,4 @@
-// survivor [--synchronize]: Foundation's UserDefaults in $XDG_CONFIG_HOME; does what benchmarks/safety/survivor.py says.
+// survivor [--synchronize]: UserDefaults of Foundation, in $XDG_CONFIG_HOME; does what safety/survivor.py says.
 import Foundation
 
 func say(_ line: String) {
