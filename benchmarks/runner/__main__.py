@@ -50,10 +50,7 @@ def measure(asked: Namespace) -> list[Row]:
 
 
 def test_safety(asked: Namespace) -> list[Safety]:
-    program = ROOT / "benchmarks/safety"
-    if not program.exists():
-        return []
-    return safety.read(printed(asked, sys.executable, program, STORES, "--user-defaults", SWIFT / "survivor"))
+    return safety.read(printed(asked, sys.executable, ROOT / "benchmarks/safety", STORES, "--user-defaults", SWIFT / "survivor"))
 
 
 def circumstances(asked: Namespace, others: float) -> dict[str, Any]:
@@ -77,7 +74,8 @@ def main() -> int:
     load = machine.Load()
     measured, tests = measure(asked), test_safety(asked)
     seen = circumstances(asked, load.of_others())
-    print(f"\n{table.as_text([*table.sections(measured), *table.of_safety(tests)])}\n\n{table.in_words(seen)}")
+    parts = [table.as_text(table.sections(measured)), safety.as_text(tests), table.in_words(seen)]
+    print("", *filter(None, parts), sep="\n\n")
     results = {**seen, "rows": [row.as_json() for row in measured], "safety": [asdict(test) for test in tests]}
     (BUILD / "results.json").write_text(json.dumps(results, indent=1))
     if asked.write:

@@ -8,18 +8,18 @@ from typing import Any
 import drawing
 import highlights
 import note
+import safety
 import table
 from charts import CHARTS, Chart
 from rows import Row
-from safety import Safety
 
 
-def publish(root: Path, rows: list[Row], safety: list[Safety], seen: dict[str, Any]) -> None:
+def publish(root: Path, rows: list[Row], tests: list[safety.Safety], seen: dict[str, Any]) -> None:
     folder = root / "docs/charts"
     folder.mkdir(exist_ok=True)
     drawn = [chart for chart in CHARTS if drawing.draw(chart, rows, folder)]
     pictures = "\n\n".join(picture(chart, "charts") for chart in drawn)
-    tables = table.as_markdown([*table.sections(rows), *table.of_safety(safety)])
+    tables = table.as_markdown([*table.sections(rows), *safety.as_lines(tests)])
     note.write(root / "docs/performance.md", f"{table.in_words(seen)}\n\n{pictures}\n\n{tables}")
     first = "".join(f"{picture(chart, 'docs/charts')}\n\n" for chart in drawn[:1])
     short = table.as_markdown([highlights.lines(rows)])

@@ -1,4 +1,4 @@
-"""The table: a part for each section, with a column for each rival that the section has, and one for safety."""
+"""The table: a part for each section, with a column for each rival that the section has."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import Any
 
 from goals import Judgement, judge, to_first_rival
 from rows import KEPT, Measured, Row
-from safety import Safety
 
 Line = list[str]
 Part = list[Line]
@@ -30,15 +29,6 @@ def figure(value: float, unit: str) -> str:
 def sections(rows: list[Row]) -> list[Part]:
     names = dict.fromkeys(row.section for row in rows)
     return [_section(name, [row for row in rows if row.section == name]) for name in names]
-
-
-def of_safety(tests: list[Safety]) -> list[Part]:
-    """A line for each contestant, for there are more of them than tests."""
-    if not tests:
-        return []
-    heading = ["Safety", *(test.safety for test in tests)]
-    names = dict.fromkeys(name for test in tests for name in test.cells)
-    return [[heading, *([name, *(test.cells.get(name, "") for test in tests)] for name in names)]]
 
 
 def _section(name: str, rows: list[Row]) -> Part:
