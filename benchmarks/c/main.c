@@ -1,10 +1,9 @@
 /* bench FOLDER [--quick] [--only TEXT]: runs the rows of C, all or those whose name has TEXT in it, and prints a line
  * of JSON for each. Stores are made in FOLDER. */
-#include "complaint.h"
+#include "asked.h"
 #include "contest.h"
 #include "writer.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,18 +26,10 @@ int main(int count, char **arguments) {
   if (count == 5 && strcmp(arguments[1], WRITER_ARGUMENT) == 0) {
     return writer_main(arguments[2], arguments[3], strtoul(arguments[4], NULL, 10));
   }
-  if (count < 2) complain("usage: bench FOLDER [--quick] [--only TEXT]");
-  pace pace = full;
-  const char *only = "";
-  for (int at = 2; at < count; at++) {
-    if (strcmp(arguments[at], "--quick") == 0) pace = quick;
-    else if (strcmp(arguments[at], "--only") == 0 && at + 1 < count) only = arguments[++at];
-    else complain("there is no option %s", arguments[at]);
-  }
+  asked asked = asked_of(count, arguments);
   for (size_t at = 0; at < row_count; at++) {
-    if (!strstr(rows[at].name, only)) continue;
-    fprintf(stderr, "bench: %s\n", rows[at].name);
-    contest_run(&rows[at], plan_of(&rows[at], pace), arguments[1]);
+    if (!asks_for(asked, rows[at].name)) continue;
+    contest_run(&rows[at], plan_of(&rows[at], asked.quick ? quick : full), asked.folder);
   }
   return 0;
 }
