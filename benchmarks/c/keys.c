@@ -26,14 +26,16 @@ static void shuffle(key *ring, size_t count) {
   }
 }
 
+key key_of(size_t index) {
+  key made;
+  made.length = (uint32_t)snprintf(made.text, sizeof made.text, "section-%03zu.setting-%06zu", index / 1000, index);
+  return made;
+}
+
 static keys make(size_t count) {
   keys made = {count, calloc(count, sizeof(key)), calloc(count, sizeof(key))};
   if (!made.sorted || !made.shuffled) complain("no memory for %zu keys", count);
-  for (size_t index = 0; index < count; index++) {
-    key *key = &made.sorted[index];
-    key->length = (uint32_t)snprintf(key->text, sizeof key->text, "section-%03zu.setting-%06zu", index / 1000, index);
-    made.shuffled[index] = *key;
-  }
+  for (size_t index = 0; index < count; index++) made.sorted[index] = made.shuffled[index] = key_of(index);
   shuffle(made.shuffled, count);
   return made;
 }

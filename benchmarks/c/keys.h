@@ -21,6 +21,9 @@ typedef struct keys {
 #define TEXT_LENGTH 20
 extern const char text_value[TEXT_LENGTH + 1];
 
+/* The key at a place in the sorted order. */
+key key_of(size_t index);
+
 /* So many keys; made once, and never freed. */
 const keys *keys_of(size_t count);
 
