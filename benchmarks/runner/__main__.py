@@ -58,8 +58,10 @@ def measure(asked: argparse.Namespace, stores: Path) -> list[Row]:
     return [
         *run(asked, PROGRAMS / "bench", stores),
         *run(asked, PROGRAMS / "hearing", stores),
+        *run(asked, PROGRAMS / "observing", stores),
         *run(asked, PROGRAMS / "sizes", stores),
         *run(asked, PROGRAMS / "starting", stores),
+        *run(asked, PROGRAMS / "copies", stores),
         *run(asked, FACE, stores),
         *(row for row in [size()] if asked.only in row.row),
         *run(asked, sys.executable, ROOT / "benchmarks/python/rows.py", stores),

@@ -67,17 +67,24 @@ static void expect_alive(const meanwhile *self) {
   if (waitpid(self->process, NULL, WNOHANG) != 0) complain("the process that writes meanwhile has ended");
 }
 
-void meanwhile_go(meanwhile *self) {
-  atomic_store(&self->written, 0);
-  atomic_store(&self->wish, GO);
-  while (atomic_load(&self->written) < WARMING_UP) {
+static void await_writes(meanwhile *self, uint64_t count) {
+  while (atomic_load(&self->written) < count) {
     expect_alive(self);
     nap();
   }
+}
+
+void meanwhile_go(meanwhile *self) {
+  atomic_store(&self->written, 0);
+  atomic_store(&self->wish, GO);
+  await_writes(self, WARMING_UP);
+  atomic_store(&self->written, 0);
   atomic_store(&self->longest, 0);
 }
 
+/* What takes less than a millisecond may be over before the next write. */
 double meanwhile_rest(meanwhile *self) {
+  await_writes(self, 1);
   atomic_store(&self->is_resting, false);
   atomic_store(&self->wish, REST);
   while (!atomic_load(&self->is_resting)) {
