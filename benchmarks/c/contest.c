@@ -6,10 +6,9 @@
 
 #include <stdlib.h>
 
-/* So many sets make one transaction; see operating.c. */
 static size_t step_of(const row *row, const contestant *contestant) {
   if (row->task != &operating) return 1;
-  return row->operation == SET_TOGETHER ? 1000 : (size_t)threads_in(row, contestant);
+  return row->operation == SET_TOGETHER ? SETS_TOGETHER : (size_t)lanes_in(row, contestant);
 }
 
 static void print_row(const row *row, const player *players, size_t count, size_t rounds) {

@@ -2,34 +2,36 @@
  * of JSON for each. Stores are made in FOLDER. */
 #include "asked.h"
 #include "contest.h"
-#include "writer.h"
+#include "gsettings.h"
+#include "process.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Reading, opening and loading take many short turns. Writing takes long ones, so that each has its share of what
- * SQLite puts off: a checkpoint comes only after hundreds of sets. */
+/* Reading, opening and loading take many short turns; those of many processes are longer, for these do not start all
+ * at once. Writing takes long ones, so that each has its share of what SQLite puts off: a checkpoint comes only after
+ * hundreds of sets. */
 typedef struct pace {
-  plan reading, writing;
+  plan reading, reading_apart, writing;
 } pace;
 
 #define MILLISECOND 1000000
-static const pace full = {.reading = {151, 2 * MILLISECOND}, .writing = {41, 100 * MILLISECOND}};
-static const pace quick = {.reading = {31, 2 * MILLISECOND}, .writing = {9, 100 * MILLISECOND}};
+static const pace full = {{151, 2 * MILLISECOND}, {41, 20 * MILLISECOND}, {21, 100 * MILLISECOND}};
+static const pace quick = {{31, 2 * MILLISECOND}, {9, 20 * MILLISECOND}, {5, 100 * MILLISECOND}};
 
 static plan plan_of(const row *row, pace pace) {
-  bool writing = row->task == &declaring || (row->task == &operating && row->operation >= SET);
-  return writing ? pace.writing : pace.reading;
+  if (row->task == &declaring || (row->task == &operating && row->operation != GET)) return pace.writing;
+  return row->processes ? pace.reading_apart : pace.reading;
 }
 
 int main(int count, char **arguments) {
-  if (count == 5 && strcmp(arguments[1], WRITER_ARGUMENT) == 0) {
-    return writer_main(arguments[2], arguments[3], strtoul(arguments[4], NULL, 10));
-  }
+  if (count >= 2 && strcmp(arguments[1], PROCESS_ARGUMENT) == 0) return process_main(count - 2, arguments + 2);
   asked asked = asked_of(count, arguments);
-  for (size_t at = 0; at < row_count; at++) {
-    if (!asks_for(asked, rows[at].name)) continue;
-    contest_run(&rows[at], plan_of(&rows[at], asked.quick ? quick : full), asked.folder);
+  enter_gsettings_session(asked.folder, arguments);
+  for (const row *const *list = lists; *list; list++) {
+    for (const row *row = *list; row->name; row++) {
+      if (asks_for(asked, row->name)) contest_run(row, plan_of(row, asked.quick ? quick : full), asked.folder);
+    }
   }
   return 0;
 }

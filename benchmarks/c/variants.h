@@ -31,14 +31,14 @@ char *declaration_list(size_t count, const char *declaration);
 /* What an engine of Kept does where it is not said otherwise. */
 #define KEPT_USUAL \
   .library = kept_version, .open = usual_open, .join = usual_join, .leave = usual_leave, \
-  .close = usual_close, .get_integers = usual_get_integers, .set = usual_set, \
+  .close = usual_close, .get = usual_get, .set = usual_set, \
   .set_words = usual_set_words, .set_refused = usual_set_refused
 
 void *usual_open(const char *folder, bool durable);
 void *usual_join(void *store);
 void usual_leave(void *session);
 void usual_close(void *store);
-void usual_get_integers(void *session, walk *walk);
+void usual_get(void *session, walk *walk);
 void usual_set(void *session, walk *walk);
 void usual_set_words(void *session, walk *walk);
 void usual_set_refused(void *session, walk *walk);

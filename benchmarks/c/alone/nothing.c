@@ -10,11 +10,11 @@ static void *join(void *store) { return store; }
 
 static void let_go(void *store) { (void)store; }
 
-static void get_texts(void *session, walk *walk) {
+static void get(void *session, walk *walk) {
   (void)session;
   walk->sum += walk->steps;
 }
 
 const engine nothing = {
-  .name = "nothing", .open = open_nothing, .join = join, .leave = let_go, .close = let_go, .get_texts = get_texts,
+  .name = "nothing", .open = open_nothing, .join = join, .leave = let_go, .close = let_go, .get = get,
 };

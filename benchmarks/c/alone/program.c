@@ -16,6 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#define TEXT_LENGTH 20
 #define SETS 10000
 
 static void done(uint64_t figure) {
@@ -29,24 +30,29 @@ static void await_end(void) {
 }
 
 static void fill(const char *folder, size_t count) {
-  ENGINE.close(open_filled(&ENGINE, folder, false, keys_of(count), TEXT));
+  ENGINE.close(open_filled(&ENGINE, folder, false, (contents){.keys = count, .length = TEXT_LENGTH}));
   done(count);
 }
 
 /* One key at a time: a list of them all would be memory, too. */
 static uint64_t read_first(void *session, size_t count) {
-  walk walk = {.count = 1, .steps = 1};
+  key key;
+  walk walk = walk_begin(&key, 1, TEXT_LENGTH);
+  walk.steps = 1;
   for (size_t index = 0; index < count; index++) {
-    key key = key_of(index);
-    walk.ring = &key;
-    ENGINE.get_texts(session, &walk);
+    key = key_of(index);
+    ENGINE.get(session, &walk);
   }
+  walk_end(&walk);
   return walk.sum;
 }
 
 static uint64_t set_keys(void *session, size_t count) {
-  walk walk = {.ring = keys_of(count)->shuffled, .count = count, .steps = SETS};
+  walk walk = walk_begin(keys_of(count)->shuffled, count, TEXT_LENGTH);
+  walk.steps = SETS;
+  walk.stamp = (int64_t)count;   /* another text than the one that is there */
   ENGINE.set(session, &walk);
+  walk_end(&walk);
   return SETS;
 }
 

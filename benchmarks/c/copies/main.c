@@ -24,6 +24,7 @@
 #define FULL_ROUNDS 3
 #define QUICK_ROUNDS 1
 
+static const contents filled = {.keys = KEYS, .length = 20};
 static const copier *const copiers[COPIERS] = {&kept_copier, &sqlite_copier, &lmdb_copier};
 
 static const char *const alone[ACTS] = {
@@ -50,8 +51,8 @@ void sync_file(const char *path) {
  * --------------------------------------------------------------------------------------------------------------- */
 
 static life begin(const engine *engine, const char *folder) {
-  const keys *keys = keys_of(KEYS);
-  life life = {.folder = folder, .walk = {.ring = keys->sorted, .count = KEYS, .steps = KEYS}};
+  life life = {.folder = folder, .walk = walk_begin(keys_of(KEYS)->sorted, KEYS, 0)};
+  life.walk.steps = KEYS;
   life.store = engine->open(folder, false);
   life.session = engine->join(life.store);
   return life;
@@ -60,6 +61,7 @@ static life begin(const engine *engine, const char *folder) {
 static void end(const engine *engine, life *life) {
   engine->leave(life->session);
   engine->close(life->store);
+  walk_end(&life->walk);
 }
 
 static double act_once(const copier *copier, act act, life *life, const char *path) {
@@ -71,8 +73,10 @@ static double act_once(const copier *copier, act act, life *life, const char *pa
 
 /* That the keys have their texts. */
 static void prove(const engine *engine, life *life) {
-  walk walk = {.ring = keys_of(KEYS)->shuffled, .count = KEYS, .steps = KEYS};
-  engine->get_texts(life->session, &walk);
+  walk walk = walk_begin(keys_of(KEYS)->shuffled, KEYS, filled.length);
+  walk.steps = KEYS;
+  engine->get(life->session, &walk);
+  walk_end(&walk);
 }
 
 static double import(const copier *copier, const char *parent, const char *path) {
@@ -105,7 +109,7 @@ static void play(int at, const char *parent, size_t round) {
   paths[EXPORT] = paths[IMPORT] = folder_path(parent, "export.json");
   paths[SNAPSHOT] = paths[BACKUP] = paths[RESTORE] = folder_path(parent, "copy");
   paths[MIGRATION] = folder_path(parent, "copy-before");
-  copier->engine->close(open_filled(copier->engine, folder, false, keys_of(KEYS), TEXT));
+  copier->engine->close(open_filled(copier->engine, folder, false, filled));
   meanwhile *writer = meanwhile_start(copier->engine, folder);
   life life = begin(copier->engine, folder);
   for (act act = 0; act < ACTS; act++) {

@@ -37,7 +37,8 @@ static void write_once(meanwhile *self, const engine *engine, void *session, wal
 
 static _Noreturn void live(meanwhile *self, const engine *engine, const char *folder) {
   const key own = {5, "other"};
-  walk walk = {.ring = &own, .count = 1, .steps = 1};
+  walk walk = walk_begin(&own, 1, 0);
+  walk.steps = 1;
   void *store = engine->open(folder, false);
   void *session = engine->join(store);
   for (wish wish; (wish = atomic_load(&self->wish)) != END; nap()) {

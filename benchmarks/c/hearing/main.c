@@ -140,7 +140,7 @@ static void run(size_t rounds, asked asked) {
 
 int main(int count, char **arguments) {
   asked asked = asked_of(count, arguments);
-  enter_session(asked.folder, arguments);
+  enter_hearing_session(asked.folder, arguments);
   run(asked.quick ? 10 : 40, asked);
   return 0;
 }

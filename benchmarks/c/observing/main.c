@@ -51,7 +51,7 @@ static setter prepare(const row *row, const char *parent, const char *name) {
     .walk = {.ring = keys->sorted, .count = 1, .steps = 1, .stamp = KEYS},   /* what is stored already is no change */
   };
   const char *prefix = row->flags == KEPT_OBSERVE_PREFIX ? "section-000." : keys->sorted[0].text;
-  usual_close(open_filled(&kept, setter.folder, false, keys, INTEGER));
+  usual_close(open_filled(&kept, setter.folder, false, (contents){.keys = KEYS}));
   if (row->elsewhere) setter.crowd = crowd_elsewhere(row->elsewhere, setter.folder, prefix);
   setter.store = usual_open(setter.folder, false);
   if (!row->elsewhere) setter.crowd = crowd_here(row->here, setter.store, prefix, row->flags);
