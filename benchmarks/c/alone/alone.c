@@ -8,6 +8,7 @@
 #include <limits.h>
 #include <spawn.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,10 +16,11 @@
 extern char **environ;
 
 const contender contenders[CONTENDERS] = {
-  {"Kept", "alone-kept", "contestant"},
-  {"SQLite", "alone-sqlite", "contestant"},
-  {"LMDB", "alone-lmdb", "contestant"},
-  {"a program that opens nothing", "alone-nothing", "base"},
+  {"Kept", "alone-kept", "contestant", NULL},
+  {"SQLite", "alone-sqlite", "contestant", NULL},
+  {"LMDB", "alone-lmdb", "contestant", NULL},
+  {"GSettings", "alone-gsettings", "contestant", "dconf"},
+  {"a program that opens nothing", "alone-nothing", "base", NULL},
 };
 
 static const char *own_folder(void) {
@@ -26,6 +28,20 @@ static const char *own_folder(void) {
   if (folder) return folder;
   if (readlink("/proc/self/exe", self, sizeof self - 1) < 0) complain("cannot tell where this program is");
   return folder = dirname(self);
+}
+
+void alone_enter_session(const char *folder, char **arguments) {
+  if (getenv("BENCH_SESSION")) return;
+  size_t count = 0;
+  while (arguments[count]) count++;
+  char program[PATH_MAX + 32], **whole = calloc(count + 3, sizeof *whole);
+  if (!whole) complain("no memory");
+  snprintf(program, sizeof program, "%s/in-session", own_folder());
+  whole[0] = program;
+  whole[1] = (char *)folder;
+  memcpy(whole + 2, arguments, count * sizeof *whole);
+  execv(program, whole);
+  complain("cannot run %s", program);
 }
 
 alone alone_start(const contender *contender, const char *verb, const char *folder, size_t keys) {

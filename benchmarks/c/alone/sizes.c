@@ -1,5 +1,6 @@
 /* sizes FOLDER [--quick] [--only TEXT]: how much memory a process has that has read every key, and how much of the disk
- * its store has. The process has one engine and nothing else; memory is what /proc says of it while it waits. */
+ * its store has. The process has one engine and nothing else; memory is what /proc says of it while it waits. What dconf's
+ * service has is not counted, though GSettings cannot write without it. */
 #include "alone.h"
 
 #include "../asked.h"
@@ -12,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ROUNDS 3
+#define MAX_ROUNDS 3
 #define MEASURES 5
 
 static const char *const measures[MEASURES] = {
@@ -23,7 +24,7 @@ static const char *const measures[MEASURES] = {
   "disk, 10,000 sets later, closed",
 };
 
-static double figures[MEASURES][CONTENDERS][ROUNDS];
+static double figures[MEASURES][CONTENDERS][MAX_ROUNDS];
 
 /* ------------------------------------------------------------------------------------------------------------------
  * What is measured
@@ -70,25 +71,27 @@ static void measure_memory(int at, const char *folder, size_t keys, int round) {
   alone_end(&reader);
 }
 
-static void measure_sets(int at, const char *folder, size_t keys, int round) {
+static void measure_sets(int at, const char *folder, const char *disk, size_t keys, int round) {
   alone writer = alone_start(&contenders[at], "set", folder, keys);
   alone_await(&writer);
-  figures[3][at][round] = disk_of(folder);
+  figures[3][at][round] = disk_of(disk);
   alone_end(&writer);
-  figures[4][at][round] = disk_of(folder);
+  figures[4][at][round] = disk_of(disk);
 }
 
 static void play(int at, const char *parent, size_t keys, int round) {
   bool has_store = strcmp(contenders[at].role, "base") != 0;
   char *folder = folder_make(parent, contenders[at].program);
+  char *disk = folder_path(parent, contenders[at].disk ? contenders[at].disk : contenders[at].program);
   if (has_store) {
     alone_run(&contenders[at], "fill", folder, keys);
-    figures[2][at][round] = disk_of(folder);
+    figures[2][at][round] = disk_of(disk);
   }
   measure_memory(at, folder, keys, round);
-  if (has_store) measure_sets(at, folder, keys, round);
+  if (has_store) measure_sets(at, folder, disk, keys, round);
   folder_remove(folder);
   free(folder);
+  free(disk);
 }
 
 static void report(int measure, const char *row, int rounds) {
@@ -100,14 +103,13 @@ static void report(int measure, const char *row, int rounds) {
   report_end();
 }
 
-static void measure_with(size_t keys, const char *keys_in_words, asked asked) {
+static void measure_with(size_t keys, const char *keys_in_words, int rounds, asked asked) {
   char rows[MEASURES][128];
   bool is_asked[MEASURES], is_any = false;
   for (int measure = 0; measure < MEASURES; measure++) {
     snprintf(rows[measure], sizeof rows[measure], "%s keys, %s", keys_in_words, measures[measure]);
     is_any |= is_asked[measure] = asks_for(asked, rows[measure]);
   }
-  int rounds = asked.quick ? 1 : ROUNDS;
   for (int round = 0; is_any && round < rounds; round++) {
     for (int at = 0; at < CONTENDERS; at++) play(at, asked.folder, keys, round);
   }
@@ -118,7 +120,8 @@ static void measure_with(size_t keys, const char *keys_in_words, asked asked) {
 
 int main(int count, char **arguments) {
   asked asked = asked_of(count, arguments);
-  measure_with(1000, "1,000", asked);
-  measure_with(100000, "100,000", asked);
+  alone_enter_session(asked.folder, arguments);
+  measure_with(1000, "1,000", asked.quick ? 1 : MAX_ROUNDS, asked);
+  measure_with(100000, "100,000", 1, asked);   /* sizes are steady, and dconf takes its time */
   return 0;
 }

@@ -54,6 +54,7 @@ int main(int count, char **arguments) {
   asked asked = asked_of(count, arguments);
   bool first = asks_for(asked, until_printed), whole = asks_for(asked, until_exited);
   if (!first && !whole) return 0;
+  alone_enter_session(asked.folder, arguments);
   size_t rounds = asked.quick ? 41 : MAX_ROUNDS;
   measure(asked.folder, rounds);
   if (first) report(until_printed, printed, rounds);
