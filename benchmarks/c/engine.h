@@ -30,5 +30,6 @@ typedef struct engine {
 extern const engine kept, sqlite, lmdb, gsettings;
 extern const engine hash_table;   /* the floor of reading */
 extern const engine page;         /* the floor of writing */
+extern const engine nothing;      /* what a process costs anyway */
 
 #endif

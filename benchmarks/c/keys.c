@@ -24,15 +24,16 @@ static void shuffle(key *ring, size_t count) {
   }
 }
 
+key key_of(size_t index) {
+  key made;
+  made.length = (uint32_t)snprintf(made.text, sizeof made.text, "section-%03zu.setting-%06zu", index / 1000, index);
+  return made;
+}
+
 static keys make(size_t count, size_t some) {
   keys made = {some, calloc(some, sizeof(key)), calloc(some, sizeof(key))};
   if (!made.sorted || !made.shuffled) complain("no memory for %zu keys", some);
-  for (size_t at = 0; at < some; at++) {
-    size_t index = at * (count / some);
-    key *key = &made.sorted[at];
-    key->length = (uint32_t)snprintf(key->text, sizeof key->text, "section-%03zu.setting-%06zu", index / 1000, index);
-    made.shuffled[at] = *key;
-  }
+  for (size_t at = 0; at < some; at++) made.sorted[at] = made.shuffled[at] = key_of(at * (count / some));
   shuffle(made.shuffled, some);
   return made;
 }

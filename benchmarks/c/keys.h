@@ -18,6 +18,9 @@ typedef struct keys {
   key *sorted, *shuffled;   /* the same keys */
 } keys;
 
+/* The key at a place in the sorted order. */
+key key_of(size_t index);
+
 /* So many keys; made once, and never freed. */
 const keys *keys_of(size_t count);
 /* So many of them, evenly spread. */

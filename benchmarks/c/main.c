@@ -1,11 +1,10 @@
 /* bench FOLDER [--quick] [--only TEXT]: runs the rows of C, all or those whose name has TEXT in it, and prints a line
  * of JSON for each. Stores are made in FOLDER. */
-#include "complaint.h"
+#include "asked.h"
 #include "contest.h"
 #include "gsettings.h"
 #include "process.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,25 +24,14 @@ static plan plan_of(const row *row, pace pace) {
   return row->processes ? pace.reading_apart : pace.reading;
 }
 
-static void run(const row *row, pace pace, const char *only, const char *folder) {
-  if (!strstr(row->name, only)) return;
-  fprintf(stderr, "bench: %s\n", row->name);
-  contest_run(row, plan_of(row, pace), folder);
-}
-
 int main(int count, char **arguments) {
   if (count >= 2 && strcmp(arguments[1], PROCESS_ARGUMENT) == 0) return process_main(count - 2, arguments + 2);
-  if (count < 2) complain("usage: bench FOLDER [--quick] [--only TEXT]");
-  pace pace = full;
-  const char *only = "";
-  for (int at = 2; at < count; at++) {
-    if (strcmp(arguments[at], "--quick") == 0) pace = quick;
-    else if (strcmp(arguments[at], "--only") == 0 && at + 1 < count) only = arguments[++at];
-    else complain("there is no option %s", arguments[at]);
-  }
-  enter_gsettings_session(arguments[1], arguments);
+  asked asked = asked_of(count, arguments);
+  enter_gsettings_session(asked.folder, arguments);
   for (const row *const *list = lists; *list; list++) {
-    for (const row *row = *list; row->name; row++) run(row, pace, only, arguments[1]);
+    for (const row *row = *list; row->name; row++) {
+      if (asks_for(asked, row->name)) contest_run(row, plan_of(row, asked.quick ? quick : full), asked.folder);
+    }
   }
   return 0;
 }

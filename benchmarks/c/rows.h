@@ -36,7 +36,7 @@ extern const task opening;     /* from nothing open to the first value */
 extern const task declaring;   /* 10,000 keys at once */
 extern const task loading;     /* loading the engine's library into a fresh process */
 
-#define MAX_GOALS        4
+#define MAX_GOALS        5   /* the last is NULL */
 #define MAX_CONTESTANTS  8
 #define MAX_LANES       16   /* threads or processes of a row */
 #define SETS_TOGETHER 1000   /* so many sets make one transaction */

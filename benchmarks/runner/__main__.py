@@ -42,6 +42,10 @@ def measure(asked: Namespace) -> list[Row]:
     return [
         *run(asked, PROGRAMS / "bench", STORES),
         *run(asked, PROGRAMS / "hearing", STORES),
+        *run(asked, PROGRAMS / "observing", STORES),
+        *run(asked, PROGRAMS / "sizes", STORES),
+        *run(asked, PROGRAMS / "starting", STORES),
+        *run(asked, PROGRAMS / "copies", STORES),
         *run(asked, SWIFT / "face", STORES),
         *(row for row in [size()] if asked.only in row.row),
         *run(asked, sys.executable, ROOT / "benchmarks/python/rows.py", STORES),
