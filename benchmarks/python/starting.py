@@ -3,6 +3,7 @@ each of a few lines, as one would write it."""
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import time
@@ -16,6 +17,8 @@ from engines import KEPT_BY_KEY, RIVALS
 from names import SHUFFLED
 from rounds import Contestant, Kind, Turn
 
+# As installed packages are: with their bytecode, which the first of the programs may have to write.
+ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 PROGRAMS = Path(__file__).with_name("starting")
 FILES = {
     "Kept": "with_kept.py",
@@ -35,7 +38,7 @@ def started(file: str, folder: Path) -> Turn:
         for _ in range(operations):
             began = time.perf_counter_ns()
             # Leaving waits for its end; that is not counted.
-            with subprocess.Popen(command, stdout=subprocess.PIPE) as program:
+            with subprocess.Popen(command, stdout=subprocess.PIPE, env=ENVIRONMENT) as program:
                 assert program.stdout
                 printed = program.stdout.readline()
                 took += time.perf_counter_ns() - began
