@@ -17,7 +17,7 @@ from names import Value
 class PyLMDB(Engine):
     def __init__(self, folder: Path, kind: type[Value]) -> None:
         self.environment = lmdb.open(str(folder), map_size=1 << 28, sync=False)
-        self.decode: Callable[[bytes], Value] = int if kind is int else bytes.decode
+        self.decode: Callable[[Any], Value] = int if kind is int else bytes.decode
 
     def keys(self, names: Sequence[str]) -> Sequence[Any]:
         return [name.encode() for name in names]
