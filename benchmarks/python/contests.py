@@ -59,13 +59,13 @@ def write(engine: type[Engine], folder: Path, example: Value) -> Iterator[Turn]:
 
 @contextmanager
 def write_hundred(engine: type[Engine], folder: Path, example: Value) -> Iterator[Turn]:
-    """Each operation is a commit of a hundred sets."""
+    """A hundred sets are a commit."""
     with closing(filled(engine, folder, example)) as opened:
         changes = zip(cycle(opened.keys(SHUFFLED)), values(example))
 
         def commit(operations: int) -> None:
-            for _ in range(operations):
-                opened.set_together(islice(changes, 100))
+            for left in range(operations, 0, -100):
+                opened.set_together(islice(changes, min(left, 100)))
 
         yield timed(commit)
 

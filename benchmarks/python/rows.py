@@ -57,7 +57,7 @@ ROWS: list[Row | starting.Row] = [
     Row("get by kept.Key, never read before", [], "reading", read_first, BY_KEY, NUMBER, READING),
     Row("set by kept.Key", ["<= 1.5 x sqlite3"], "writing", write, BY_KEY, NUMBER, (BARE_CALL,)),
     Row("set of a 1 KB str by kept.Key", [], "writing", write, BY_KEY, LONG_TEXT),
-    Row("100 sets in one transaction, all", [], "writing", write_hundred, WITH_TRANSACTIONS),
+    Row("100 sets in one transaction, each", [], "writing", write_hundred, WITH_TRANSACTIONS),
     Row("open to first value in Python", [], "opening", open_and_read, BY_KEY),
     starting.Row(),
 ]

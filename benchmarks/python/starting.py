@@ -1,5 +1,5 @@
-"""What a program pays when it starts: from its exec until it has printed the first value. The programs are in starting/,
-each of a few lines, as one would write it."""
+"""What a program pays when it starts: from its exec until it has printed the first value. The programs are in
+starting/, each of a few lines, as one would write it."""
 
 from __future__ import annotations
 

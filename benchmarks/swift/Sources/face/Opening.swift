@@ -1,6 +1,5 @@
-// From nothing open to the first value: each time in a process of its own, as UserDefaults keeps what a process has read.
-//
-// The clock begins when the process runs.
+// From nothing open to the first value: each time in a process of its own, as UserDefaults keeps what a process has
+// read. The clock begins when the process runs.
 
 import Foundation
 import Kept

@@ -1,7 +1,7 @@
 // What a get, a set and an opening cost in Swift, beside UserDefaults and a dictionary behind a Mutex.
 //
-// face FOLDER [--quick] [--only TEXT]; with `face FOLDER --loop NAME COUNT` so many of Kept's operations and nothing else,
-// for callgrind and perf.
+// face FOLDER [--quick] [--only TEXT]; with `face FOLDER --loop NAME COUNT` so many of Kept's operations and nothing
+// else, for callgrind and perf.
 
 import Foundation
 
