@@ -1,9 +1,9 @@
-"""The module shelve, on whichever dbm it picks: gdbm or Berkeley DB where Python was built with them, SQLite from Python
-3.13 on, else dbm.dumb, which writes all its keys at each `sync`.
+"""The module shelve, on whichever dbm it picks: gdbm or Berkeley DB where Python was built with them, SQLite from
+Python 3.13 on, else dbm.dumb, which writes all its keys at each `sync`.
 
 A set is followed by `sync`, without which a kill may lose the value, or in dbm.dumb leave one that cannot be read. One
-process: gdbm refuses a second writer, the others look at no change of somebody else's, and lose it or their files. A kill
-in the middle of a `sync` of dbm.dumb can lose everything. There are no transactions."""
+process: gdbm refuses a second writer, and two that write with the others lose changes, or the file. A kill in the
+middle of a `sync` of dbm.dumb can lose everything. There are no transactions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-// A store of 1,000 keys, through each of its faces.
+// A store of 1,000 keys, through each of the faces that Swift has.
 
 import Kept
 

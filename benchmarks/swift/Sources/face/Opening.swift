@@ -17,11 +17,7 @@ struct Opening {
 
   /// The one that is read.
   private static let number = 123
-  private static func name(_ number: Int) -> String {
-    let section = String(number / 1000), place = String(number)
-    func padded(_ text: String, to width: Int) -> String { String(repeating: "0", count: width - text.count) + text }
-    return "section-\(padded(section, to: 3)).setting-\(padded(place, to: 6))"
-  }
+  private static func name(_ number: Int) -> String { "section-\(number / 1000).setting-\(number)" }
   private var subject: String { "com.example.opening-\(keys)" }
 
   private func fill() throws {

@@ -1,8 +1,8 @@
 // Foundation's UserDefaults, with a suite of 1,000 keys.
 //
 // On Linux a set changes the memory of its process and nothing else. Only `synchronize` writes, and reads what others
-// have written: the whole file, in place, with an fsync. Nobody calls it for the program: one that ends without it loses
-// what it has set, and one that is killed in the middle of it may leave half a file.
+// have written: the whole file, in place, with an fsync. Nobody calls it for the program: one that ends without it
+// loses what it has set, and one that is killed in the middle of it may leave half a file.
 
 import Foundation
 

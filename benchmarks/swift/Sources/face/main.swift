@@ -17,18 +17,19 @@ if let engine = argument(after: "--open").flatMap(Opening.Engine.init(rawValue:)
 
 let folder = "\(CommandLine.arguments.dropFirst().first ?? ".")/swift"
 defer { try? FileManager.default.removeItem(atPath: folder) }
-try Suite.keep(in: folder)
-let only = argument(after: "--only") ?? ""
-let isQuick = CommandLine.arguments.contains("--quick")
-
-let operating = try Operating(in: folder)
 if let name = argument(after: "--loop"), let count = CommandLine.arguments.last.flatMap(Int.init) {
+  let operating = try Operating(in: folder)
   operating.loops.first { $0.row == name }?.kept(count)
+  operating.kept.close()
 } else {
+  try Suite.keep(in: folder)
+  let only = argument(after: "--only") ?? ""
+  let isQuick = CommandLine.arguments.contains("--quick")
+  let operating = try Operating(in: folder)
   try operating.measure(only: only, quick: isQuick)
+  operating.kept.close()
   for opening in [Opening(folder: folder, keys: 1000), Opening(folder: folder, keys: 100_000)]
   where only.isEmpty || opening.row.contains(only) {
     try opening.measure(quick: isQuick)
   }
 }
-operating.kept.close()
