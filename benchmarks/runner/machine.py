@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import dbm
 import os
 import platform
 import re
 import resource
-import shelve
 import subprocess
 import time
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from importlib.metadata import version
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 
 def _answer(*command: str) -> str:
@@ -40,17 +36,7 @@ def versions(header: Path) -> dict[str, str]:
         "LMDB": _answer("pkg-config", "--modversion", "lmdb"),
         "Swift": swift[1] if swift else "unknown",
         "Python": platform.python_version(),
-        "diskcache": version("diskcache"),
-        "py-lmdb": version("lmdb"),
-        "shelve": f"on {_shelf()}",
     }
-
-
-def _shelf() -> str:
-    """The module that keeps the values of `shelve` in this Python."""
-    with TemporaryDirectory() as folder:
-        shelve.open(f"{folder}/probe").close()
-        return dbm.whichdb(f"{folder}/probe") or "an unknown dbm"
 
 
 def today() -> str:
