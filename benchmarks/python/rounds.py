@@ -6,6 +6,11 @@ import json
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Literal, TypeVar
+
+T = TypeVar("T")
+Turn = Callable[[int], int]
+"""Does so many operations, and says how many nanoseconds they took."""
 
 MILLISECOND = 1_000_000
 
@@ -18,23 +23,38 @@ class Plan:
     turn_ns: int
 
 
-FULL = {"reading": Plan(151, 2 * MILLISECOND), "writing": Plan(41, 100 * MILLISECOND)}
-QUICK = {"reading": Plan(31, 2 * MILLISECOND), "writing": Plan(9, 100 * MILLISECOND)}
+Kind = Literal["reading", "opening", "writing", "starting"]
+FULL: dict[Kind, Plan] = {
+    "reading": Plan(151, 2 * MILLISECOND),
+    "opening": Plan(41, 10 * MILLISECOND),
+    "writing": Plan(41, 100 * MILLISECOND),
+    "starting": Plan(41, 1),
+}
+QUICK: dict[Kind, Plan] = {
+    "reading": Plan(31, 2 * MILLISECOND),
+    "opening": Plan(15, 10 * MILLISECOND),
+    "writing": Plan(9, 100 * MILLISECOND),
+    "starting": Plan(9, 1),
+}
+
+
+def timed(work: Callable[[T], object]) -> Callable[[T], int]:
+    """The work, which says how long it took."""
+
+    def turn(given: T) -> int:
+        began = time.perf_counter_ns()
+        work(given)
+        return time.perf_counter_ns() - began
+
+    return turn
 
 
 @dataclass(frozen=True)
 class Contestant:
     name: str
-    loop: Callable[[int], None]
-    """Does so many operations."""
+    turn: Turn
     role: str = "contestant"
     """Or "floor", or "base": what a goal compares with, in no column of its own."""
-
-    def turn(self, operations: int) -> int:
-        """The nanoseconds that a turn took."""
-        began = time.perf_counter_ns()
-        self.loop(operations)
-        return time.perf_counter_ns() - began
 
     def calibrated(self, turn_ns: int) -> int:
         """How many operations fill a turn."""
@@ -45,26 +65,17 @@ class Contestant:
         return max(1, operations * turn_ns // took)
 
 
-@dataclass(frozen=True)
-class Row:
-    name: str
-    goals: list[str]
-    contestants: list[Contestant]
-    kind: str = "reading"
-    section: str = "Python"
+def measure(contestants: list[Contestant], plan: Plan) -> list[list[float]]:
+    """For each contestant the nanoseconds of one operation, in each round."""
+    operations = [each.calibrated(plan.turn_ns) for each in contestants]
+    results: list[list[float]] = [[] for _ in contestants]
+    for _ in range(plan.rounds):
+        for contestant, count, result in zip(contestants, operations, results):
+            result.append(contestant.turn(count) / count)
+    return results
 
-    def run(self, plan: Plan) -> None:
-        """Measures, and prints a line of JSON for runner/rows.py."""
-        operations = [each.calibrated(plan.turn_ns) for each in self.contestants]
-        results: list[list[float]] = [[] for _ in self.contestants]
-        for _ in range(plan.rounds):
-            for contestant, count, result in zip(self.contestants, operations, results):
-                result.append(contestant.turn(count) / count)
-        self.print(results)
 
-    def print(self, results: list[list[float]]) -> None:
-        measured = [
-            {"name": each.name, "role": each.role, "rounds": result} for each, result in zip(self.contestants, results)
-        ]
-        line = {"section": self.section, "row": self.name, "unit": "ns", "goals": self.goals, "measured": measured}
-        print(json.dumps(line), flush=True)
+def line(section: str, row: str, goals: list[str], contestants: list[Contestant], results: list[list[float]]) -> str:
+    """The line of JSON for runner/rows.py."""
+    measured = [{"name": each.name, "role": each.role, "rounds": result} for each, result in zip(contestants, results)]
+    return json.dumps({"section": section, "row": row, "unit": "ns", "goals": goals, "measured": measured})

@@ -5,29 +5,62 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
-from engines import BareCall, Dictionary, KeptByKey, KeptByName, SQLite
-from rounds import FULL, QUICK, Contestant, Row
+import starting
+from contests import Contest, open_and_read, read_again, read_first, write, write_hundred
+from engines import KEPT_BY_KEY, KEPT_BY_NAME, RIVALS
+from engines.engine import Engine
+from engines.floors import BareCall, Dictionary
+from names import Value
+from rounds import FULL, QUICK, Contestant, Kind, line, measure, timed
+
+NUMBER, TEXT, LONG_TEXT = 1, "twenty bytes of text", "x" * 1024
+DICTIONARY = Contestant("dict", timed(Dictionary().get), role="floor")
+BARE_CALL = Contestant("bare ctypes call", timed(BareCall().call), role="floor")
 
 
-def rows(folder: Path) -> list[Row]:
-    by_key, by_name = KeptByKey(folder), KeptByName(folder)
-    sqlite, dictionary, bare = SQLite(folder), Dictionary(), BareCall()
-    beside_get = [
-        Contestant("sqlite3", sqlite.get),
-        Contestant("dict", dictionary.get, role="floor"),
-        Contestant("bare ctypes call", bare.call, role="floor"),
-    ]
-    beside_set = [
-        Contestant("sqlite3", sqlite.set),
-        Contestant("bare ctypes call", bare.call, role="floor"),
-    ]
-    return [
-        Row("get by kept.Key, read before", ["<= 100 ns"], [Contestant("Kept", by_key.get), *beside_get]),
-        Row("get by name, read before", ["<= 100 ns"], [Contestant("Kept", by_name.get), *beside_get]),
-        Row("set by kept.Key", ["<= 1.5 x sqlite3"], [Contestant("Kept", by_key.set), *beside_set], "writing"),
-    ]
+@dataclass(frozen=True)
+class Row:
+    """Kept and its rivals in one contest."""
+
+    name: str
+    goals: list[str]
+    kind: Kind
+    contest: Contest
+    engines: dict[str, type[Engine]]
+    example: Value = NUMBER
+    floors: tuple[Contestant, ...] = ()
+    section = "Python"
+
+    @contextmanager
+    def contestants(self, folder: Path) -> Iterator[list[Contestant]]:
+        with ExitStack() as stack:
+            prepared = [
+                Contestant(name, stack.enter_context(self.contest(engine, folder / name, self.example)))
+                for name, engine in self.engines.items()
+            ]
+            yield [*prepared, *self.floors]
+
+
+BY_KEY, BY_NAME = KEPT_BY_KEY | RIVALS, KEPT_BY_NAME | RIVALS
+WITH_TRANSACTIONS = {name: engine for name, engine in BY_KEY.items() if engine.together}
+READING = (DICTIONARY, BARE_CALL)
+ROWS: list[Row | starting.Row] = [
+    Row("get by kept.Key, read before", ["<= 100 ns"], "reading", read_again, BY_KEY, NUMBER, READING),
+    Row("get by name, read before", ["<= 100 ns"], "reading", read_again, BY_NAME, NUMBER, READING),
+    Row("get 20-byte str by kept.Key, read before", [], "reading", read_again, BY_KEY, TEXT, READING),
+    Row("get by kept.Key, never read before", [], "reading", read_first, BY_KEY, NUMBER, READING),
+    Row("set by kept.Key", ["<= 1.5 x sqlite3"], "writing", write, BY_KEY, NUMBER, (BARE_CALL,)),
+    Row("set of a 1 KB str by kept.Key", [], "writing", write, BY_KEY, LONG_TEXT),
+    Row("100 sets in one transaction, each", [], "writing", write_hundred, WITH_TRANSACTIONS),
+    Row("open to first value in Python", [], "opening", open_and_read, BY_KEY),
+    starting.Row(),
+]
 
 
 def arguments() -> argparse.Namespace:
@@ -41,10 +74,12 @@ def arguments() -> argparse.Namespace:
 def main() -> None:
     asked = arguments()
     plans = QUICK if asked.quick else FULL
-    for row in rows(asked.folder):
+    for row in ROWS:
         if asked.only in row.name:
             print(f"bench: {row.name}", file=sys.stderr)
-            row.run(plans[row.kind])
+            with TemporaryDirectory(dir=asked.folder) as folder, row.contestants(Path(folder)) as contestants:
+                results = measure(contestants, plans[row.kind])
+                print(line(row.section, row.name, row.goals, contestants, results), flush=True)
 
 
 main()

@@ -53,8 +53,9 @@ def measure(asked: Namespace) -> list[Row]:
     ]
 
 
-def test_safety(asked: Namespace) -> list[Safety]:
-    return safety.read(printed(asked, sys.executable, ROOT / "benchmarks/safety", STORES, "--user-defaults", SWIFT / "survivor"))
+def put_to_the_test(asked: Namespace) -> list[Safety]:
+    program = ROOT / "benchmarks/safety"
+    return safety.read(printed(asked, sys.executable, program, STORES, "--user-defaults", SWIFT / "survivor"))
 
 
 def circumstances(asked: Namespace, others: float) -> dict[str, Any]:
@@ -76,7 +77,7 @@ def main() -> int:
         print(profiling.profile(PROGRAMS / "operations", STORES))
         return 0
     load = machine.Load()
-    measured, tests = measure(asked), test_safety(asked)
+    measured, tests = measure(asked), put_to_the_test(asked)
     seen = circumstances(asked, load.of_others())
     parts = [table.as_text(table.sections(measured)), safety.as_text(tests), table.in_words(seen)]
     print("", *filter(None, parts), sep="\n\n")

@@ -4,30 +4,37 @@ import Foundation
 
 /// How long a turn is.
 ///
-/// Reading takes many short turns. Writing takes long ones, so that each has its share of SQLite's checkpoints.
+/// Reading takes many short turns. Writing takes long ones, so that each has its share of SQLite's checkpoints. Opening
+/// once is a turn.
 struct Plan {
   let rounds: Int
   let turn: Duration
 
   static func reading(quick: Bool) -> Plan { Plan(rounds: quick ? 31 : 151, turn: .milliseconds(2)) }
   static func writing(quick: Bool) -> Plan { Plan(rounds: quick ? 9 : 41, turn: .milliseconds(100)) }
+  static func opening(quick: Bool) -> Plan { Plan(rounds: quick ? 5 : 15, turn: .zero) }
 }
 
 struct Contestant {
   let name: String
-  var role = "contestant"
-  /// Does so many operations.
-  let loop: (_ operations: Int) -> Void
+  /// Does so many operations, and says how long they took.
+  let turn: (_ operations: Int) throws -> Duration
 
-  fileprivate func turn(_ operations: Int) -> Duration { ContinuousClock().measure { loop(operations) } }
+  init(_ name: String, turn: @escaping (_ operations: Int) throws -> Duration) {
+    (self.name, self.turn) = (name, turn)
+  }
+
+  init(_ name: String, loop: @escaping (_ operations: Int) -> Void) {
+    self.init(name) { operations in ContinuousClock().measure { loop(operations) } }
+  }
 
   /// How many operations fill a turn.
   ///
   /// The best of some turns: a single one may have been kept waiting, and would look like many operations.
-  fileprivate func calibrated(to length: Duration) -> Int {
+  fileprivate func calibrated(to length: Duration) throws -> Int {
     var operations = 1
     while true {
-      let took = (0..<4).map { _ in turn(operations) }.min() ?? .zero
+      let took = try (0..<4).map { _ in try turn(operations) }.min() ?? .zero
       if took >= length / 4 { return max(1, Int(Double(operations) * (length / took))) }
       operations *= 2
     }
@@ -42,13 +49,13 @@ struct Row: Encodable {
   let measured: [Measured]
 
   /// Measures.
-  init(_ section: String, _ row: String, goals: [String] = [], _ plan: Plan, _ contestants: [Contestant]) {
+  init(_ section: String, _ row: String, goals: [String] = [], _ plan: Plan, _ contestants: [Contestant]) throws {
     (self.section, self.row, self.goals) = (section, row, goals)
-    let operations = contestants.map { $0.calibrated(to: plan.turn) }
-    var measured = contestants.map { Measured(name: $0.name, role: $0.role, rounds: []) }
+    let operations = try contestants.map { try $0.calibrated(to: plan.turn) }
+    var measured = contestants.map { Measured(name: $0.name, role: "contestant", rounds: []) }
     for _ in 0..<plan.rounds {
       for (place, contestant) in contestants.enumerated() {
-        let nanoseconds = contestant.turn(operations[place]) / .nanoseconds(1)
+        let nanoseconds = try contestant.turn(operations[place]) / .nanoseconds(1)
         measured[place].rounds.append(nanoseconds / Double(operations[place]))
       }
     }

@@ -1,0 +1,3 @@
+"""What every program in Python pays."""
+
+print(1, flush=True)
