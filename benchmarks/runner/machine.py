@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dbm
 import os
 import platform
 import re
@@ -13,6 +14,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 
 def _answer(*command: str) -> str:
@@ -50,9 +52,18 @@ def versions(header: Path) -> dict[str, str]:
         "Swift": _swift(),
         "Python": platform.python_version(),
         "sqlite3": sqlite3.sqlite_version,
+        "shelve": _shelf(),
         "diskcache": metadata.version("diskcache"),
         "py-lmdb": metadata.version("lmdb"),
     }
+
+
+def _shelf() -> str:
+    """The kind of file that shelve makes here."""
+    with TemporaryDirectory() as folder:
+        file = f"{folder}/shelf"
+        dbm.open(file, "c").close()
+        return f"on {dbm.whichdb(file)}"
 
 
 def counted_with() -> dict[str, str]:

@@ -21,7 +21,7 @@ def profile(program: Path, folder: Path) -> str:
 
 def _of(program: Path, folder: Path, name: str, loop: str) -> str:
     out = folder / f"{loop}.callgrind"
-    callgrind(program, folder, KEPT, loop, str(COUNT), out=out)
+    callgrind(str(program), str(folder), KEPT, loop, str(COUNT), out=out)
     parts = []
     for inclusive, title in [("yes", "with all that it calls"), ("no", "itself")]:
         costs = _costs(out, inclusive)
