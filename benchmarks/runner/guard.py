@@ -65,22 +65,22 @@ def count(counter: Counter, folder: Path) -> Counts:
 
 
 def judge(accepted: Counts, counted: Counts) -> Verdict:
-    """A line for each measure; what has no accepted count is new, and no failure."""
-    width = max(map(len, counted), default=0)
-    lines, grew = [], []
-    for name, now in counted.items():
-        line = f"{name:{width}}  {now:>9,.0f}"
-        if name in accepted:
-            change = now / accepted[name] - 1
-            line += f"  {accepted[name]:>9,.0f}  {change:+7.1%}"
-            if abs(change) > TOLERATED:
-                line += "  grew" if change > 0 else "  shrank: accept it"
-            if change > TOLERATED:
-                grew.append(name)
-        else:
-            line += "  new: accept it"
-        lines.append(line)
-    return Verdict(lines, grew)
+    """A line for each measure; only what grew is a failure."""
+    names = list(dict.fromkeys([*counted, *accepted]))
+    width = max(map(len, names), default=0)
+    changes = {name: counted[name] / accepted[name] - 1 for name in names if name in counted and name in accepted}
+    lines = [f"{name:{width}}  {_beside(accepted.get(name), counted.get(name))}" for name in names]
+    return Verdict(lines, [name for name, change in changes.items() if change > TOLERATED])
+
+
+def _beside(accepted: float | None, now: float | None) -> str:
+    if now is None:
+        return "gone: accept it"
+    if accepted is None:
+        return f"{now:>9,.0f}  new: accept it"
+    change = now / accepted - 1
+    word = "" if abs(change) <= TOLERATED else "  grew" if change > 0 else "  shrank: accept it"
+    return f"{now:>9,.0f}  {accepted:>9,.0f}  {change:+7.1%}{word}"
 
 
 def differing(accepted: dict[str, str], here: dict[str, str]) -> list[str]:

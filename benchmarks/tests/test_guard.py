@@ -1,0 +1,79 @@
+"""scripts/bench --check: what it says of counts that grew, shrank, or are of other versions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import guard
+import machine
+from guard import Accepted, judge
+from instructions import Counter
+
+NOWHERE = Counter(Path(), Path(), Path(), Path())
+SWIFT = {"Swift": "6.3.1"}
+
+
+@pytest.mark.parametrize(("now", "word", "grew"), [
+    (1099, "", []), (1101, "grew", ["set"]), (901, "", []), (899, "shrank", []), (1000, "", []),
+])
+def test_a_change_of_more_than_a_tenth_is_named(now: float, word: str, grew: list[str]) -> None:
+    verdict = judge({"set": 1000}, {"set": now})
+    assert verdict.grew == grew
+    assert verdict.lines[0].endswith("%") if not word else word in verdict.lines[0]
+
+
+def test_what_was_never_accepted_is_new_and_no_failure() -> None:
+    verdict = judge({}, {"set": 1000})
+    assert "new" in verdict.lines[0] and not verdict.grew
+
+
+def test_what_is_not_counted_any_more_is_said() -> None:
+    assert "gone" in judge({"set": 1000}, {}).lines[0]
+
+
+def test_only_what_is_another_version_here_is_named() -> None:
+    accepted = {"Swift": "6.3.1", "SQLite": "3.40.1", "glibc": "2.36"}
+    here = {"Swift": "6.3.1", "SQLite": "3.41.0"}
+    assert guard.differing(accepted, here) == ["SQLite 3.40.1, here 3.41.0", "glibc 2.36, here none"]
+
+
+@pytest.fixture
+def counts(monkeypatch: pytest.MonkeyPatch) -> dict[str, float]:
+    """What will be counted."""
+    counted = {"set": 1000.0}
+    monkeypatch.setattr(guard, "count", lambda counter, folder: counted)
+    monkeypatch.setattr(machine, "counted_with", lambda: SWIFT)
+    return counted
+
+
+def test_a_check_fails_when_something_grew(counts: dict[str, float], tmp_path: Path) -> None:
+    file = tmp_path / "instructions.json"
+    Accepted(SWIFT, {"set": 800}).write(file)
+    before = file.read_text()
+    assert guard.check(NOWHERE, tmp_path, file, accepting=False) == 1
+    assert file.read_text() == before
+
+
+def test_a_check_passes_when_something_shrank(counts: dict[str, float], tmp_path: Path) -> None:
+    file = tmp_path / "instructions.json"
+    Accepted(SWIFT, {"set": 2000}).write(file)
+    assert guard.check(NOWHERE, tmp_path, file, accepting=False) == 0
+
+
+def test_what_is_accepted_passes_from_then_on(counts: dict[str, float], tmp_path: Path) -> None:
+    file = tmp_path / "instructions.json"
+    Accepted({"Swift": "6.2"}, {"set": 800}).write(file)
+    assert guard.check(NOWHERE, tmp_path, file, accepting=True) == 0
+    assert Accepted.read(file) == Accepted(SWIFT, {"set": 1000})
+    assert guard.check(NOWHERE, tmp_path, file, accepting=False) == 0
+
+
+def test_a_check_says_that_a_version_differs(
+    counts: dict[str, float], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "instructions.json"
+    Accepted({"Swift": "6.2"}, {"set": 800}).write(file)
+    assert guard.check(NOWHERE, tmp_path, file, accepting=False) == 1
+    assert "Swift 6.2, here 6.3.1" in capsys.readouterr().out
