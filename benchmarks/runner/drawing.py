@@ -107,7 +107,8 @@ def _round(decade: float) -> str:
 
 def _heading(axes: Axes, at: float, group: Group, palette: Palette) -> None:
     axes.annotate(group.heading, (0, at), xycoords=("axes fraction", "data"), xytext=(-(NAMES - 0.16) * 72, 0),
-                  textcoords="offset points", size=9.5, weight="bold", color=palette.text, va="center", bbox=_clearing(palette))
+                  textcoords="offset points", size=9.5, weight="bold", color=palette.text, va="center",
+                  bbox=_clearing(palette))
 
 
 def _clearing(palette: Palette) -> dict[str, str | float]:

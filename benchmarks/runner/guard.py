@@ -100,6 +100,7 @@ def check(counter: Counter, folder: Path, path: Path, accepting: bool) -> int:
         Accepted(here, counted).write(path)
         print(f"accepted, in {path.name}")
     elif verdict.grew:
-        print(f"by more than {TOLERATED:.0%}: {', '.join(verdict.grew)}. If so it must be:", "scripts/bench --check --accept")
+        print(f"grew by more than {TOLERATED:.0%}:", ", ".join(verdict.grew))
+        print("if so it must be: scripts/bench --check --accept")
         return 1
     return 0

@@ -32,5 +32,5 @@ def picture(chart: Chart, folder: str) -> str:
     return f"""\
 <picture>
   <source media="(prefers-color-scheme: dark)" srcset="{folder}/{chart.name}-dark.svg">
-  <img src="{folder}/{chart.name}-light.svg" alt="{chart.title}: Kept, its rivals and the floors; the table has the figures">
+  <img src="{folder}/{chart.name}-light.svg" alt="{chart.title}: Kept, its rivals, the floors; figures in the table">
 </picture>"""

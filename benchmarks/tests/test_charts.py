@@ -31,7 +31,8 @@ def test_a_dictionary_is_no_rival() -> None:
     measured = row("get", "Reading, Swift", others=beside, Kept=20)
     [group] = Chart("", "", [Drawn("", "Reading, Swift", "get", (MUTEX,))]).groups([measured])
     assert [bar.role for bar in group.bars] == ["floor", "Kept", "rival"]
-    assert Highlight("get", "Reading, Swift", "get").line([measured]) == ["get", "20.0 ns", "UserDefaults, 90.0 ns", "0.22 ×"]
+    line = Highlight("get", "Reading, Swift", "get").line([measured])
+    assert line == ["get", "20.0 ns", "UserDefaults, 90.0 ns", "0.22 ×"]
 
 
 def test_a_row_that_was_not_measured_is_left_out() -> None:
