@@ -1,5 +1,5 @@
-"""python_get.py FOLDER PROFILED COUNT: gets a key so many times inside the function `profiled` of the library
-PROFILED, for callgrind to count the instructions of (runner/instructions.py)."""
+"""python_get.py FOLDER LIBRARY COUNT: gets a key so many times inside the function `profiled` of the LIBRARY, for
+callgrind to count the instructions of (runner/instructions.py)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import kept
 
 
 def main() -> None:
-    folder, profiled, count = sys.argv[1], sys.argv[2], int(sys.argv[3])
+    folder, library, count = sys.argv[1], sys.argv[2], int(sys.argv[3])
     volume = kept.Key("audio.volume", int)
     with kept.open(f"{folder}/python.kept") as store:
         store[volume] = 60
@@ -21,7 +21,7 @@ def main() -> None:
                 store[volume]
 
         loop()
-        ctypes.CDLL(profiled).profiled(ctypes.CFUNCTYPE(None)(loop))
+        ctypes.CDLL(library).profiled(ctypes.CFUNCTYPE(None)(loop))
 
 
 main()

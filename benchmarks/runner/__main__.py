@@ -74,7 +74,7 @@ def main() -> int:
     if asked.check:
         return guard.check(CHECKED_COUNTER, CHECKED_STORES, ROOT / "benchmarks/instructions.json", asked.accept)
     if asked.profile:
-        print(profiling.profile(PROGRAMS / "operations", STORES))
+        print(profiling.profile(COUNTER, STORES))
         return 0
     load = machine.Load()
     measured, tests = measure(asked), put_to_the_test(asked)

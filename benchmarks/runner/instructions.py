@@ -29,8 +29,8 @@ VARIANTS = {
     "set, all layers": ("Kept, user", "set"),
 }
 """Kept in other circumstances (c/variants.h), beside a plain one that does the same."""
-GETS, SETS = 20_000, 2_000
-"""So many that it does not show what the library does once in a while, and a checkpoint is among the sets."""
+GETS, SETS = 5_000, 2_000
+"""So many that it does not show what the library does once in a while: among the sets there is a checkpoint."""
 DELIVERIES = 100
 """Fewer: SQLite looks longer for a page the more often its log has it."""
 ROOT = Path(__file__).resolve().parents[2]
@@ -42,7 +42,8 @@ class Counter:
 
     operations: Path
     delivery: Path
-    profiled: Path
+    counting: Path
+    """What is loaded before all else: guard/profiled.c, guard/chance.c."""
     library: Path
 
     def operation(self, folder: Path, engine: str, operation: str) -> float:
@@ -55,22 +56,25 @@ class Counter:
 
     def get_in_python(self, folder: Path) -> float:
         program = ROOT / "benchmarks/guard/python_get.py"
-        return self._counted(GETS, sys.executable, str(program), str(folder), str(self.profiled), str(GETS))
+        return self._counted(GETS, sys.executable, str(program), str(folder), str(self.counting), str(GETS))
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """Chance is the same in all runs: Kept's, Swift's and Python's hashes are seeded with it."""
+        seeds = {"LD_PRELOAD": str(self.counting), "SWIFT_DETERMINISTIC_HASHING": "1", "PYTHONHASHSEED": "0"}
+        return {**seeds, "PYTHONPATH": str(ROOT / "bindings/python/src"), "KEPT_LIBRARY": str(self.library)}
 
     def _counted(self, count: int, *command: str) -> float:
-        said = callgrind(*command, library=self.library)
+        said = callgrind(*command, environment=self.environment)
         if not (found := re.search(r"Collected : (\d+)", said)) or found[1] == "0":
             raise RuntimeError(f"callgrind told no number of instructions; it said:\n{said}")
         return int(found[1]) / count
 
 
-def callgrind(*command: str, library: Path | None = None, out: Path = Path("/dev/null")) -> str:
+def callgrind(*command: str, environment: dict[str, str], out: Path = Path("/dev/null")) -> str:
     """Runs a program under callgrind; what callgrind said."""
     tool = ["valgrind", "--tool=callgrind", "--collect-atstart=no", f"--callgrind-out-file={out}"]
-    # Swift and Python seed their hashes anew in every process: two runs would not be alike.
-    seeds = {"SWIFT_DETERMINISTIC_HASHING": "1", "PYTHONHASHSEED": "0"}
-    kept = {"PYTHONPATH": str(ROOT / "bindings/python/src"), "KEPT_LIBRARY": str(library)}
-    ran = subprocess.run([*tool, *command], capture_output=True, text=True, env={**os.environ, **seeds, **kept})
+    ran = subprocess.run([*tool, *command], capture_output=True, text=True, env={**os.environ, **environment})
     if ran.returncode:
         raise RuntimeError(f"{' '.join(command)} failed under callgrind:\n{ran.stderr}")
     return ran.stderr

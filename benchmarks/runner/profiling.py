@@ -6,7 +6,7 @@ import re
 import subprocess
 from pathlib import Path
 
-from instructions import OPERATIONS, callgrind
+from instructions import OPERATIONS, Counter, callgrind
 from rows import KEPT
 
 COUNT = 4000
@@ -15,13 +15,14 @@ LINE = re.compile(r" *(?P<cost>[\d,]+) \( ?[\d.]+%\)  [^ ]*?:(?P<function>.+?)(?
 ABOVE = re.compile(r"/operations\]|/ld-linux|libc_start|TOTALS")
 
 
-def profile(program: Path, folder: Path) -> str:
-    return "\n".join(_of(program, folder, name, loop) for name, loop in OPERATIONS.items())
+def profile(counter: Counter, folder: Path) -> str:
+    return "\n".join(_of(counter, folder, name, loop) for name, loop in OPERATIONS.items())
 
 
-def _of(program: Path, folder: Path, name: str, loop: str) -> str:
+def _of(counter: Counter, folder: Path, name: str, loop: str) -> str:
     out = folder / f"{loop}.callgrind"
-    callgrind(str(program), str(folder), KEPT, loop, str(COUNT), out=out)
+    command = [str(counter.operations), str(folder), KEPT, loop, str(COUNT)]
+    callgrind(*command, environment=counter.environment, out=out)
     parts = []
     for inclusive, title in [("yes", "with all that it calls"), ("no", "itself")]:
         costs = _costs(out, inclusive)

@@ -16,13 +16,13 @@ SWIFT = BUILD / "swift/release"
 LIBRARY = BUILD / "prefix/lib/libkept.so.0"
 STORES = BUILD / "stores"
 COUNTER = Counter(
-    PROGRAMS / "operations", PROGRAMS / "guard/delivery", PROGRAMS / "guard/libprofiled.so", library=LIBRARY
+    PROGRAMS / "operations", PROGRAMS / "guard/delivery", PROGRAMS / "guard/libcounting.so", library=LIBRARY
 )
 
 CHECKED = ROOT / "build/guard/programs"
 CHECKED_STORES = ROOT / "build/guard/stores"
 CHECKED_COUNTER = Counter(
-    CHECKED / "counted", CHECKED / "delivery", CHECKED / "libprofiled.so", library=ROOT / "build/lib/libkept.so.0"
+    CHECKED / "counted", CHECKED / "delivery", CHECKED / "libcounting.so", library=ROOT / "build/lib/libkept.so.0"
 )
 """Those of --check: of the library that scripts/test has built."""
 
