@@ -1,5 +1,5 @@
-/* GSettings on dconf: an object that is kept for each section of 250 keys, for GSettings wants each key in a schema, and
- * aborts the program when 256 keys of one object change at once.
+/* GSettings on dconf. It wants each key in a schema, and aborts the program when 256 keys of one object change at once:
+ * here an object is kept for each section of 250 keys.
  *
  * Its set only queues: this process sees the value at once, others when the service has written its whole file anew,
  * and a kill may lose it. A set that must be durable waits for that. */
