@@ -1,4 +1,5 @@
-/* GSettings on dconf: an object that is kept for each section of 1,000 keys, for GSettings wants each key in a schema.
+/* GSettings on dconf. It wants each key in a schema, and aborts the program when 256 keys of one object change at once:
+ * here an object is kept for each section of 250 keys.
  *
  * Its set only queues: this process sees the value at once, others when the service has written its whole file anew,
  * and a kill may lose it. A set that must be durable waits for that. */
@@ -16,14 +17,17 @@
 #define ROOT "/org/example/bench/"
 #define INTEGERS "org.example.bench.integers"
 #define TEXTS "org.example.bench.texts"
-#define SECTIONS 100
-#define SECTION_KEYS 1000
-#define NAME "setting-%03d"
+#define SECTIONS 400
+#define SECTION_KEYS 250
+#define PATH_SIZE 96
+#define SECTION ROOT "section-%03zu/"
+#define NAME_SIZE 32
+#define NAME "setting-%03zu"
 
 typedef struct session {
   bool durable;
   GSettings *integers[SECTIONS], *texts[SECTIONS];   /* made at first use */
-  char names[SECTION_KEYS][16];   /* likewise */
+  char names[SECTION_KEYS][NAME_SIZE];               /* likewise */
 } session;
 
 /* ------------------------------------------------------------------------------------------------------------------
@@ -32,7 +36,7 @@ typedef struct session {
 
 static void add_schema(GString *list, const char *name, const char *type, const char *value) {
   g_string_append_printf(list, "<schema id='%s'>", name);
-  for (int key = 0; key < SECTION_KEYS; key++) {
+  for (size_t key = 0; key < SECTION_KEYS; key++) {
     g_string_append_printf(list, "<key name='" NAME "' type='%s'><default>%s</default></key>", key, type, value);
   }
   g_string_append(list, "</schema>");
@@ -50,24 +54,27 @@ void enter_gsettings_session(const char *folder, char **arguments) {
  * The store: dconf has one for each session, wherever the folder is
  * --------------------------------------------------------------------------------------------------------------- */
 
-/* As `dconf reset -f` does. */
-static void create(const char *folder) {
-  (void)folder;
-  expect_dconf();
+/* Tells the service what dconf's own programs tell it: paths, and the value of each or none. */
+static void change(GVariant *entries) {
+  g_variant_ref_sink(entries);
+  GVariant *bytes = g_variant_new_from_data(G_VARIANT_TYPE_BYTESTRING, g_variant_get_data(entries),
+                                            g_variant_get_size(entries), TRUE, NULL, NULL);
   GError *error = NULL;
-  GVariant *nothing = g_variant_new_maybe(G_VARIANT_TYPE_VARIANT, NULL);
-  GVariant *entry = g_variant_new_dict_entry(g_variant_new_string(ROOT), nothing);
-  GVariant *change = g_variant_ref_sink(g_variant_new_array(NULL, &entry, 1));
-  GVariant *bytes = g_variant_new_from_data(G_VARIANT_TYPE_BYTESTRING, g_variant_get_data(change),
-                                            g_variant_get_size(change), TRUE, NULL, NULL);
   GDBusConnection *bus = g_bus_get_sync(G_BUS_TYPE_SESSION, NULL, &error);
   GVariant *answer = !bus ? NULL
     : g_dbus_connection_call_sync(bus, "ca.desrt.dconf", "/ca/desrt/dconf/Writer/user", "ca.desrt.dconf.Writer",
         "Change", g_variant_new_tuple(&bytes, 1), NULL, G_DBUS_CALL_FLAGS_NONE, -1, NULL, &error);
-  if (!answer) complain("dconf cannot reset: %s", error->message);
+  if (!answer) complain("dconf cannot change: %s", error->message);
   g_variant_unref(answer);
-  g_variant_unref(change);
+  g_variant_unref(entries);
   g_object_unref(bus);
+}
+
+/* As `dconf reset -f` does. */
+static void create(const char *folder) {
+  (void)folder;
+  expect_dconf();
+  change(g_variant_new_parsed("@a{smv} {'" ROOT "': nothing}"));
 }
 
 static void *open_store(const char *folder, bool durable) {
@@ -90,89 +97,102 @@ static void settle(void *session) {
 static void leave(void *session_) {
   session *session = session_;
   settle(session);
-  for (int section = 0; section < SECTIONS; section++) {
+  for (size_t section = 0; section < SECTIONS; section++) {
     g_clear_object(&session->integers[section]);
     g_clear_object(&session->texts[section]);
   }
 }
 
-static GSettings *object_at(GSettings **objects, const char *schema, int section) {
-  if (!objects[section]) {
-    char path[sizeof ROOT + 16];
-    snprintf(path, sizeof path, ROOT "section-%03d/", section);
-    objects[section] = g_settings_new_with_path(schema, path);
+static GSettings *object_at(GSettings **object, const char *schema, size_t section) {
+  if (!*object) {
+    char path[PATH_SIZE];
+    snprintf(path, sizeof path, SECTION, section);
+    *object = g_settings_new_with_path(schema, path);
   }
-  return objects[section];
+  return *object;
 }
 
-/* The key "section-012.setting-012345" is setting-345 of the object of section 12. */
-static int number_at(const char *digits) {
-  return (digits[0] - '0') * 100 + (digits[1] - '0') * 10 + (digits[2] - '0');
-}
-
-static GSettings *object_of(session *session, const key *key, size_t length) {
-  int section = number_at(key->text + sizeof "section-" - 1);
-  return length ? object_at(session->texts, TEXTS, section) : object_at(session->integers, INTEGERS, section);
-}
-
-static const char *name_of(session *session, const key *key) {
-  int number = number_at(key->text + key->length - 3);
-  char *name = session->names[number];
-  if (!*name) snprintf(name, sizeof *session->names, NAME, number);
+static const char *name_at(char *name, size_t number) {
+  if (!*name) snprintf(name, NAME_SIZE, NAME, number);
   return name;
+}
+
+/* A key as GSettings has it. */
+typedef struct entry {
+  GSettings *object;
+  const char *name;
+} entry;
+
+/* "section-012.setting-012345" is number 12345: setting-095 of section 49. */
+static size_t next_number(walk *walk) {
+  const key *key = walk_next(walk);
+  size_t number = 0;
+  for (const char *digit = key->text + key->length - 6; *digit; digit++) number = number * 10 + (size_t)(*digit - '0');
+  if (number >= SECTIONS * SECTION_KEYS) complain("GSettings has no schema for %s", key->text);
+  return number;
+}
+
+static entry next_entry(session *session, walk *walk) {
+  size_t number = next_number(walk), section = number / SECTION_KEYS, within = number % SECTION_KEYS;
+  return (entry){walk->length ? object_at(&session->texts[section], TEXTS, section)
+                              : object_at(&session->integers[section], INTEGERS, section),
+                 name_at(session->names[within], within)};
 }
 
 /* ------------------------------------------------------------------------------------------------------------------
  * Operations
  * --------------------------------------------------------------------------------------------------------------- */
 
-static void get_next(session *session, walk *walk) {
-  const key *key = walk_next(walk);
-  GSettings *object = object_of(session, key, walk->length);
-  const char *name = name_of(session, key);
-  if (!walk->length) {
-    int64_t integer = g_settings_get_int64(object, name);
-    if (!integer) complain("GSettings lacks %s", name);
-    walk->sum += (uint64_t)integer;
-    return;
-  }
-  char *text = g_settings_get_string(object, name);
+static void get_text(entry entry, walk *walk) {
+  char *text = g_settings_get_string(entry.object, entry.name);
   size_t length = strlen(text);
   if (length != walk->length) complain("GSettings has a text of %zu bytes", length);
   walk->sum += length + (unsigned char)text[0];
   g_free(text);
 }
 
-static void get(void *session, walk *walk) {
-  for (size_t step = 0; step < walk->steps; step++) get_next(session, walk);
+/* Of a key that it lacks, GSettings gives the default, which is never written here. */
+static void get_integer(entry entry, walk *walk) {
+  int64_t integer = g_settings_get_int64(entry.object, entry.name);
+  if (integer == 0) complain("GSettings lacks %s", entry.name);
+  walk->sum += (uint64_t)integer;
 }
 
-static GSettings *set_next(session *session, walk *walk) {
-  const key *key = walk_next(walk);
-  GSettings *object = object_of(session, key, walk->length);
-  const char *name = name_of(session, key);
-  if (!(walk->length ? g_settings_set_string(object, name, walk_text(walk))
-                     : g_settings_set_int64(object, name, ++walk->stamp))) complain("GSettings cannot set %s", name);
-  return object;
+static void get(void *session, walk *walk) {
+  for (size_t step = 0; step < walk->steps; step++) {
+    entry entry = next_entry(session, walk);
+    if (walk->length) get_text(entry, walk);
+    else get_integer(entry, walk);
+  }
+}
+
+static void set_next(entry entry, walk *walk) {
+  gboolean done = walk->length ? g_settings_set_string(entry.object, entry.name, walk_text(walk))
+                               : g_settings_set_int64(entry.object, entry.name, ++walk->stamp);
+  if (!done) complain("GSettings cannot set %s", entry.name);
 }
 
 static void set(void *session_, walk *walk) {
   session *session = session_;
   for (size_t step = 0; step < walk->steps; step++) {
-    set_next(session, walk);
+    set_next(next_entry(session, walk), walk);
     if (session->durable) settle(session);
   }
 }
 
-/* One change of dconf's, for the keys of a transaction are all of one section. */
-static void set_together(void *session_, walk *walk) {
-  session *session = session_;
-  GSettings *object = object_of(session, &walk->ring[walk->at], walk->length);
-  g_settings_delay(object);
+/* As `dconf load` does: GSettings has no commit of more than one object. */
+static void set_together(void *session, walk *walk) {
+  (void)session;
+  GVariantBuilder entries;
+  g_variant_builder_init(&entries, G_VARIANT_TYPE("a{smv}"));
   for (size_t step = 0; step < walk->steps; step++) {
-    if (set_next(session, walk) != object) complain("a transaction of GSettings is about one section");
+    size_t number = next_number(walk);
+    char path[PATH_SIZE + NAME_SIZE];
+    snprintf(path, sizeof path, SECTION NAME, number / SECTION_KEYS, number % SECTION_KEYS);
+    GVariant *value = walk->length ? g_variant_new_string(walk_text(walk)) : g_variant_new_int64(++walk->stamp);
+    g_variant_builder_add(&entries, "{smv}", path, value);
   }
-  g_settings_apply(object);
+  change(g_variant_builder_end(&entries));
 }
 
 const engine gsettings = {
