@@ -50,7 +50,7 @@ def cell(contestant: Contestant, folder: Path, random: Random, rounds: int, dama
     return _in_words(outcomes, left)
 
 
-HARMLESS, TOLD, WRONG, GONE, CRASHED, HUNG = "harmless", "told", "wrong, not told", "gone, not told", "crashed", "hung"
+HARMLESS, TOLD, WRONG, GONE, CRASHED, HUNG = "harmless", "told", "silently wrong", "silently gone", "crashed", "hung"
 
 
 def _closed_store(contestant: Contestant, folder: Path) -> Path:
