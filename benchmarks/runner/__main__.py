@@ -103,8 +103,7 @@ def main() -> None:
     load = machine.Load()
     measured, tested = measure(asked, stores), test(asked, stores)
     seen = circumstances(asked, load.of_others())
-    parts = [table.as_text(measured), safety.as_text(tested), in_words(seen)]
-    print("\n" + "\n\n".join(filter(None, parts)))
+    print(f"\n{table.as_text(measured)}\n\n{safety.as_text(tested)}\n\n{in_words(seen)}")
     results = {**seen, "rows": [row.as_json() for row in measured], "safety": tested}
     (BUILD / "results.json").write_text(json.dumps(results, indent=1))
     if asked.write:
