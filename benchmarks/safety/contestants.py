@@ -27,7 +27,9 @@ class Contestant:
     name: str
     command: tuple[str, ...]
     driven: str
-    """How, in a word or two."""
+    """How, in a word or two; a call that is named here comes after each set."""
+    without_sync: tuple[str, ...] = ()
+    """The program that leaves out that call."""
 
 
 @dataclass(frozen=True)
@@ -89,19 +91,21 @@ def place(contestant: Contestant, folder: Path) -> Iterator[Place]:
 
 def contestants(user_defaults: Path) -> list[Contestant]:
     """All of them; `user_defaults` is the program of swift/Sources/survivor."""
-    driven = {
-        "Kept": "as it comes",
-        "SQLite": "WAL, synchronous NORMAL",
-        "LMDB": "py-lmdb, sync=False",
-        "GSettings": "dconf in a session bus of its own",
-        "shelve": f"on {shelve_module()}, sync() after each set",
-        "JSON file": "read, changed, os.replace",
-        "diskcache": "as it comes",
-    }
-    survivor = str(HERE / "survivor.py")
-    found = [Contestant(name, (sys.executable, survivor, name), how) for name, how in driven.items()]
-    foundation = Contestant("UserDefaults", (str(user_defaults), "--synchronize"), "synchronize() after each set")
-    return [*found[:4], foundation, *found[4:]]
+    defaults, shelf_without = str(user_defaults), _survivor("shelve without sync()")
+    return [
+        Contestant("Kept", _survivor("Kept"), "as it comes"),
+        Contestant("SQLite", _survivor("SQLite"), "WAL, synchronous NORMAL"),
+        Contestant("LMDB", _survivor("LMDB"), "py-lmdb, sync=False"),
+        Contestant("GSettings", _survivor("GSettings"), "dconf in a session bus of its own"),
+        Contestant("UserDefaults", (defaults, "--synchronize"), "synchronize()", (defaults,)),
+        Contestant("shelve", _survivor("shelve"), f"on {shelve_module()}, sync()", shelf_without),
+        Contestant("JSON file", _survivor("JSON file"), "read, changed, os.replace"),
+        Contestant("diskcache", _survivor("diskcache"), "as it comes"),
+    ]
+
+
+def _survivor(store: str) -> tuple[str, ...]:
+    return sys.executable, str(HERE / "survivor.py"), store
 
 
 def compile_schema(folder: Path, names: list[str]) -> None:

@@ -17,15 +17,15 @@ Damage = Callable[[list[Path], Random], None]
 
 def flip(files: list[Path], random: Random) -> None:
     """Another value in one byte of all that the files have."""
-    place = random.randrange(sum(file.stat().st_size for file in files))
+    position = random.randrange(sum(file.stat().st_size for file in files))
     for file in files:
-        if place < file.stat().st_size:
+        if position < file.stat().st_size:
             break
-        place -= file.stat().st_size
+        position -= file.stat().st_size
     with file.open("r+b") as opened:
-        opened.seek(place)
+        opened.seek(position)
         [byte] = opened.read(1)
-        opened.seek(place)
+        opened.seek(position)
         opened.write(bytes([byte ^ random.randint(1, 255)]))
 
 
@@ -50,7 +50,7 @@ def cell(contestant: Contestant, folder: Path, random: Random, rounds: int, dama
     return _in_words(outcomes, left)
 
 
-HARMLESS, TOLD, WRONG, GONE, CRASHED, HUNG = "harmless", "told", "wrong, not told", "gone, not told", "crashed", "hung"
+HARMLESS, TOLD, WRONG, GONE, CRASHED, HUNG = "harmless", "told", "silently wrong", "silently gone", "crashed", "hung"
 
 
 def _closed_store(contestant: Contestant, folder: Path) -> Path:

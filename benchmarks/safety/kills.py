@@ -53,11 +53,11 @@ def cell(contestant: Contestant, folder: Path, random: Random, rounds: int) -> s
         of_program = _rounds(contestant, folder / "program", random, rounds, the_program)
         of_service = _rounds(contestant, folder / "service", random, rounds, its_service)
         return f"{of_program} (its service killed: {of_service})"
-    if contestant.name == "UserDefaults":
-        without = replace(contestant, command=contestant.command[:1])
-        plain = _rounds(without, folder / "plain", random, rounds, the_program)
-        synchronized = _rounds(contestant, folder / "synchronized", random, rounds, the_program)
-        return f"{plain} (with synchronize(): {synchronized})"
+    if contestant.without_sync:
+        without = replace(contestant, command=contestant.without_sync)
+        plain = _rounds(without, folder / "without", random, rounds, the_program)
+        synced = _rounds(contestant, folder / "with", random, rounds, the_program)
+        return f"{plain} ({contestant.driven}: {synced})"
     return str(_rounds(contestant, folder, random, rounds, the_program))
 
 
@@ -96,8 +96,9 @@ def _set_and_kill(home: Place, program: Program, tally: Tally, first: int, rando
     """How many sets were acknowledged: those that had returned when the kill came."""
     last, pause = random.randint(1, MOST), random.choice([0, PAUSE])
     delay = random.choice([0, random.uniform(0, 0.002)])
+    width = random.randint(10, 40)
     process, acknowledged = victim(home, program), 0
-    for number in program.set(first, 2 * MOST, pause=pause):
+    for number in program.set(first, 2 * MOST, width, pause):
         tally.acknowledge(number)
         acknowledged += 1
         if acknowledged == last:

@@ -83,8 +83,6 @@ class LMDB:
 
 
 class Shelve:
-    """With a sync after each set, without which a new value may be in memory alone."""
-
     def __init__(self, folder: Path) -> None:
         import shelve
 
@@ -92,13 +90,18 @@ class Shelve:
 
     def set(self, name: str, text: str) -> None:
         self.shelf[name] = text
-        self.shelf.sync()
 
     def get(self, name: str) -> str | None:
         return self.shelf.get(name)
 
     def close(self) -> None:
         self.shelf.close()
+
+
+class SyncedShelve(Shelve):
+    def set(self, name: str, text: str) -> None:
+        super().set(name, text)
+        self.shelf.sync()
 
 
 class JSONFile:
@@ -151,7 +154,8 @@ STORES: dict[str, Callable[[Path], Store]] = {
     "SQLite": SQLite,
     "LMDB": LMDB,
     "GSettings": GSettings,
-    "shelve": Shelve,
+    "shelve": SyncedShelve,
+    "shelve without sync()": Shelve,
     "JSON file": JSONFile,
     "diskcache": DiskCache,
 }
