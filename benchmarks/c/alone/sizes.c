@@ -1,6 +1,6 @@
 /* sizes FOLDER [--quick] [--only TEXT]: how much memory a process has that has read every key, and how much of the disk
- * its store has. The process has one engine and nothing else; memory is what /proc says of it while it waits. What dconf's
- * service has is not counted, though GSettings cannot write without it. */
+ * its store has. The process has one engine and nothing else; memory is what /proc says of it while it waits. What the
+ * service of dconf has is not counted, though GSettings cannot write without it. */
 #include "alone.h"
 
 #include "../asked.h"
