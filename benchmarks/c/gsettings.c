@@ -1,4 +1,5 @@
-/* GSettings on dconf: an object that is kept for each section of 1,000 keys, for GSettings wants each key in a schema.
+/* GSettings on dconf: an object that is kept for each section of 250 keys, for GSettings wants each key in a schema, and
+ * aborts the program when 256 keys of one object change at once.
  *
  * Its set only queues: this process sees the value at once, others when the service has written its whole file anew,
  * and a kill may lose it. A set that must be durable waits for that. */
@@ -16,14 +17,15 @@
 #define ROOT "/org/example/bench/"
 #define INTEGERS "org.example.bench.integers"
 #define TEXTS "org.example.bench.texts"
-#define SECTIONS 100
-#define SECTION_KEYS 1000
-#define NAME "setting-%03d"
+#define SECTIONS 400
+#define SECTION_KEYS 250
+#define NAME_SIZE 32
+#define NAME "setting-%03zu"
 
 typedef struct session {
   bool durable;
   GSettings *integers[SECTIONS], *texts[SECTIONS];   /* made at first use */
-  char names[SECTION_KEYS][16];   /* likewise */
+  char names[SECTION_KEYS][NAME_SIZE];               /* likewise */
 } session;
 
 /* ------------------------------------------------------------------------------------------------------------------
@@ -32,7 +34,7 @@ typedef struct session {
 
 static void add_schema(GString *list, const char *name, const char *type, const char *value) {
   g_string_append_printf(list, "<schema id='%s'>", name);
-  for (int key = 0; key < SECTION_KEYS; key++) {
+  for (size_t key = 0; key < SECTION_KEYS; key++) {
     g_string_append_printf(list, "<key name='" NAME "' type='%s'><default>%s</default></key>", key, type, value);
   }
   g_string_append(list, "</schema>");
@@ -90,93 +92,88 @@ static void settle(void *session) {
 static void leave(void *session_) {
   session *session = session_;
   settle(session);
-  for (int section = 0; section < SECTIONS; section++) {
+  for (size_t section = 0; section < SECTIONS; section++) {
     g_clear_object(&session->integers[section]);
     g_clear_object(&session->texts[section]);
   }
 }
 
-static GSettings *object_at(GSettings **objects, const char *schema, int section) {
-  if (!objects[section]) {
-    char path[sizeof ROOT + 16];
-    snprintf(path, sizeof path, ROOT "section-%03d/", section);
-    objects[section] = g_settings_new_with_path(schema, path);
+static GSettings *object_at(GSettings **object, const char *schema, size_t section) {
+  if (!*object) {
+    char path[sizeof ROOT + 24];
+    snprintf(path, sizeof path, ROOT "section-%03zu/", section);
+    *object = g_settings_new_with_path(schema, path);
   }
-  return objects[section];
+  return *object;
 }
 
-/* The key "section-012.setting-012345" is setting-345 of the object of section 12. */
-static int number_at(const char *digits) {
-  return (digits[0] - '0') * 100 + (digits[1] - '0') * 10 + (digits[2] - '0');
-}
-
-static GSettings *object_of(session *session, const key *key, size_t length) {
-  int section = number_at(key->text + sizeof "section-" - 1);
-  return length ? object_at(session->texts, TEXTS, section) : object_at(session->integers, INTEGERS, section);
-}
-
-static const char *name_of(session *session, const key *key) {
-  int number = number_at(key->text + key->length - 3);
-  char *name = session->names[number];
-  if (!*name) snprintf(name, sizeof *session->names, NAME, number);
+static const char *name_at(char *name, size_t number) {
+  if (!*name) snprintf(name, NAME_SIZE, NAME, number);
   return name;
+}
+
+/* A key as GSettings has it. */
+typedef struct entry {
+  GSettings *object;
+  const char *name;
+} entry;
+
+/* "section-012.setting-012345" is setting-095 of section 49. */
+static entry entry_of(session *session, walk *walk) {
+  const key *key = walk_next(walk);
+  size_t number = 0;
+  for (const char *digit = key->text + key->length - 6; *digit; digit++) number = number * 10 + (size_t)(*digit - '0');
+  size_t section = number / SECTION_KEYS, within = number % SECTION_KEYS;
+  if (section >= SECTIONS) complain("GSettings has no schema for %s", key->text);
+  return (entry){walk->length ? object_at(&session->texts[section], TEXTS, section)
+                              : object_at(&session->integers[section], INTEGERS, section),
+                 name_at(session->names[within], within)};
 }
 
 /* ------------------------------------------------------------------------------------------------------------------
  * Operations
  * --------------------------------------------------------------------------------------------------------------- */
 
-static void get_next(session *session, walk *walk) {
-  const key *key = walk_next(walk);
-  GSettings *object = object_of(session, key, walk->length);
-  const char *name = name_of(session, key);
-  if (!walk->length) {
-    int64_t integer = g_settings_get_int64(object, name);
-    if (!integer) complain("GSettings lacks %s", name);
-    walk->sum += (uint64_t)integer;
-    return;
-  }
-  char *text = g_settings_get_string(object, name);
+static void get_text(entry entry, walk *walk) {
+  char *text = g_settings_get_string(entry.object, entry.name);
   size_t length = strlen(text);
   if (length != walk->length) complain("GSettings has a text of %zu bytes", length);
   walk->sum += length + (unsigned char)text[0];
   g_free(text);
 }
 
-static void get(void *session, walk *walk) {
-  for (size_t step = 0; step < walk->steps; step++) get_next(session, walk);
+/* Of a key that it lacks, GSettings gives the default, which is never written here. */
+static void get_integer(entry entry, walk *walk) {
+  int64_t integer = g_settings_get_int64(entry.object, entry.name);
+  if (integer == 0) complain("GSettings lacks %s", entry.name);
+  walk->sum += (uint64_t)integer;
 }
 
-static GSettings *set_next(session *session, walk *walk) {
-  const key *key = walk_next(walk);
-  GSettings *object = object_of(session, key, walk->length);
-  const char *name = name_of(session, key);
-  if (!(walk->length ? g_settings_set_string(object, name, walk_text(walk))
-                     : g_settings_set_int64(object, name, ++walk->stamp))) complain("GSettings cannot set %s", name);
-  return object;
+static void get(void *session, walk *walk) {
+  for (size_t step = 0; step < walk->steps; step++) {
+    entry entry = entry_of(session, walk);
+    if (walk->length) get_text(entry, walk);
+    else get_integer(entry, walk);
+  }
+}
+
+static void set_next(entry entry, walk *walk) {
+  gboolean done = walk->length ? g_settings_set_string(entry.object, entry.name, walk_text(walk))
+                               : g_settings_set_int64(entry.object, entry.name, ++walk->stamp);
+  if (!done) complain("GSettings cannot set %s", entry.name);
 }
 
 static void set(void *session_, walk *walk) {
   session *session = session_;
   for (size_t step = 0; step < walk->steps; step++) {
-    set_next(session, walk);
+    set_next(entry_of(session, walk), walk);
     if (session->durable) settle(session);
   }
 }
 
-/* One change of dconf's, for the keys of a transaction are all of one section. */
-static void set_together(void *session_, walk *walk) {
-  session *session = session_;
-  GSettings *object = object_of(session, &walk->ring[walk->at], walk->length);
-  g_settings_delay(object);
-  for (size_t step = 0; step < walk->steps; step++) {
-    if (set_next(session, walk) != object) complain("a transaction of GSettings is about one section");
-  }
-  g_settings_apply(object);
-}
-
+/* It fills as it sets: what is queued is written together. */
 const engine gsettings = {
   .name = "GSettings", .library = g_settings_new,
   .create = create, .open = open_store, .join = join, .leave = leave, .close = close_store,
-  .get = get, .set = set, .set_together = set_together, .settle = settle,
+  .get = get, .set = set, .set_together = set, .settle = settle,
 };

@@ -1,4 +1,5 @@
-/* SQLite as a bare key-value table: write-ahead log, prepared statements, one connection a thread. */
+/* SQLite as a bare key-value table: write-ahead log, prepared statements, one connection a thread. Long values have a
+ * table of their own, with rowids: SQLite's manual advises WITHOUT ROWID for rows of less than a twentieth of a page. */
 #include "complaint.h"
 #include "engine.h"
 #include "folders.h"
@@ -12,9 +13,23 @@ typedef struct store {
   bool durable;
 } store;
 
+typedef struct table {
+  const char *create, *select, *upsert;
+} table;
+
+#define UPSERT "(?1, ?2) ON CONFLICT (key) DO UPDATE SET value = excluded.value"
+static const table tables[] = {
+  {"CREATE TABLE IF NOT EXISTS setting (key TEXT PRIMARY KEY NOT NULL, value) WITHOUT ROWID",
+   "SELECT value FROM setting WHERE key = ?1", "INSERT INTO setting VALUES " UPSERT},
+  {"CREATE TABLE IF NOT EXISTS text (key TEXT PRIMARY KEY NOT NULL, value)",
+   "SELECT value FROM text WHERE key = ?1", "INSERT INTO text VALUES " UPSERT},
+};
+
+static bool is_long(const walk *walk) { return walk->length > 4096 / 20; }
+
 typedef struct session {
   sqlite3 *connection;
-  sqlite3_stmt *select, *upsert;   /* prepared at first use */
+  sqlite3_stmt *select[2], *upsert[2];   /* of each table; prepared at first use */
 } session;
 
 static void check(sqlite3 *connection, bool fine, const char *what) {
@@ -55,15 +70,17 @@ static void *join(void *store_) {
   check(joined->connection, status == SQLITE_OK, "open");
   sqlite3_busy_timeout(joined->connection, 60000);
   run(joined->connection, "PRAGMA journal_mode = WAL");
-  run(joined->connection, "CREATE TABLE IF NOT EXISTS setting (key TEXT PRIMARY KEY NOT NULL, value) WITHOUT ROWID");
+  run(joined->connection, tables[false].create);
   run(joined->connection, store->durable ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL");
   return joined;
 }
 
 static void leave(void *session_) {
   session *session = session_;
-  sqlite3_finalize(session->select);
-  sqlite3_finalize(session->upsert);
+  for (int table = 0; table < 2; table++) {
+    sqlite3_finalize(session->select[table]);
+    sqlite3_finalize(session->upsert[table]);
+  }
   check(session->connection, sqlite3_close(session->connection) == SQLITE_OK, "close");
   free(session);
 }
@@ -75,8 +92,10 @@ static void create(const char *folder) {
 }
 
 /* The row of a key; reset the statement when it is read. */
-static sqlite3_stmt *select_row(session *session, const key *key) {
-  sqlite3_stmt *select = prepared(session, &session->select, "SELECT value FROM setting WHERE key = ?1");
+static sqlite3_stmt *select_row(session *session, walk *walk) {
+  bool table = is_long(walk);
+  sqlite3_stmt *select = prepared(session, &session->select[table], tables[table].select);
+  const key *key = walk_next(walk);
   sqlite3_bind_text(select, 1, key->text, (int)key->length, SQLITE_STATIC);
   check(session->connection, sqlite3_step(select) == SQLITE_ROW, "get");
   return select;
@@ -92,7 +111,7 @@ static void take_text(sqlite3_stmt *select, walk *walk) {
 
 static void get(void *session, walk *walk) {
   for (size_t step = 0; step < walk->steps; step++) {
-    sqlite3_stmt *select = select_row(session, walk_next(walk));
+    sqlite3_stmt *select = select_row(session, walk);
     if (walk->length) take_text(select, walk);
     else walk->sum += (uint64_t)sqlite3_column_int64(select, 0);
     sqlite3_reset(select);
@@ -100,8 +119,8 @@ static void get(void *session, walk *walk) {
 }
 
 static void upsert(session *session, walk *walk) {
-  sqlite3_stmt *upsert = prepared(session, &session->upsert,
-    "INSERT INTO setting VALUES (?1, ?2) ON CONFLICT (key) DO UPDATE SET value = excluded.value");
+  bool table = is_long(walk);
+  sqlite3_stmt *upsert = prepared(session, &session->upsert[table], tables[table].upsert);
   const key *key = walk_next(walk);
   sqlite3_bind_text(upsert, 1, key->text, (int)key->length, SQLITE_STATIC);
   if (walk->length) sqlite3_bind_text(upsert, 2, walk_text(walk), (int)walk->length, SQLITE_STATIC);
@@ -116,6 +135,7 @@ static void set(void *session, walk *walk) {
 
 static void set_together(void *session_, walk *walk) {
   session *session = session_;
+  if (is_long(walk)) run(session->connection, tables[true].create);
   run(session->connection, "BEGIN IMMEDIATE");
   set(session, walk);
   run(session->connection, "COMMIT");

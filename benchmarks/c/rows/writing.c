@@ -36,6 +36,6 @@ const row writing_rows[] = {
    .durable = true,
    .contestants = {{&kept}, {&sqlite}, {&lmdb}, {&kept, BASE, "one thread", .alone = true}}},
   {SECTION, "1,000 sets in one transaction, each", {"<= 1.3 x SQLite"}, &operating, SET_TOGETHER, .keys = 1000,
-   .contestants = {{&kept}, {&sqlite}, {&lmdb}, {&gsettings}}},
+   .contestants = {{&kept}, {&sqlite}, {&lmdb}}},
   {0}
 };
