@@ -6,4 +6,7 @@
 
 uint64_t clock_ns(void);
 
+/* The time that a processor has worked for this thread: not that in which others had it. */
+uint64_t thread_clock_ns(void);
+
 #endif
