@@ -22,9 +22,7 @@ import rows
 import safety
 import table
 from asked import arguments
-from programs import (
-    BUILD, CHECKED_COUNTER, CHECKED_STORES, COUNTER, LIBRARY, PROGRAMS, ROOT, STORES, SWIFT, printed,
-)
+from programs import BUILD, CHECKED_COUNTER, COUNTER, LIBRARY, PROGRAMS, ROOT, STORES, SWIFT, printed
 from rows import KEPT, Measured, Row
 from safety import Safety
 
@@ -49,7 +47,7 @@ def measure(asked: Namespace) -> list[Row]:
         *run(asked, SWIFT / "face", STORES),
         *(row for row in [size()] if asked.only in row.row),
         *run(asked, sys.executable, ROOT / "benchmarks/python/rows.py", STORES),
-        *instructions.rows(COUNTER, STORES, asked.only),
+        *instructions.rows(COUNTER, asked.only),
     ]
 
 
@@ -72,9 +70,9 @@ def circumstances(asked: Namespace, others: float) -> dict[str, Any]:
 def main() -> int:
     asked = arguments()
     if asked.check:
-        return guard.check(CHECKED_COUNTER, CHECKED_STORES, ROOT / "benchmarks/instructions.json", asked.accept)
+        return guard.check(CHECKED_COUNTER, ROOT / "benchmarks/instructions.json", asked.accept)
     if asked.profile:
-        print(profiling.profile(COUNTER, STORES))
+        print(profiling.profile(COUNTER))
         return 0
     load = machine.Load()
     measured, tests = measure(asked), put_to_the_test(asked)

@@ -12,7 +12,6 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import machine
 from instructions import Counter
@@ -44,24 +43,19 @@ class Verdict:
     grew: list[str]
 
 
-def count(counter: Counter, folder: Path) -> Counts:
+def count(counter: Counter) -> Counts:
     """All of them, as many at a time as there are cores; those that take longest begin first."""
-    measures: dict[str, Callable[[Path], float]] = {
+    measures: dict[str, Callable[[], float]] = {
         "get in Python": counter.get_in_python,
-        "set JSON": lambda own: counter.operation(own, "Kept, JSON", "set"),
-        "set": lambda own: counter.operation(own, KEPT, "set"),
-        "get JSON": lambda own: counter.operation(own, "Kept, JSON", "get_integers"),
-        "get 20-byte string": lambda own: counter.operation(own, KEPT, "get_texts"),
-        "get int64": lambda own: counter.operation(own, KEPT, "get_integers"),
+        "set JSON": lambda: counter.operation("Kept, JSON", "set"),
+        "set": lambda: counter.operation(KEPT, "set"),
+        "get JSON": lambda: counter.operation("Kept, JSON", "get_integers"),
+        "get 20-byte string": lambda: counter.operation(KEPT, "get_texts"),
+        "get int64": lambda: counter.operation(KEPT, "get_integers"),
         "a change heard": counter.change_heard,
     }
-
-    def in_own_folder(measure: Callable[[Path], float]) -> float:
-        with TemporaryDirectory(dir=folder) as own:
-            return measure(Path(own))
-
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        return dict(zip(measures, pool.map(in_own_folder, measures.values())))
+        return dict(zip(measures, pool.map(lambda measure: measure(), measures.values())))
 
 
 def judge(accepted: Counts, counted: Counts) -> Verdict:
@@ -89,9 +83,9 @@ def differing(accepted: dict[str, str], here: dict[str, str]) -> list[str]:
             if accepted[name] != here.get(name)]
 
 
-def check(counter: Counter, folder: Path, path: Path, accepting: bool) -> int:
+def check(counter: Counter, path: Path, accepting: bool) -> int:
     """Prints what grew or shrank; the program's exit status."""
-    accepted, counted, here = Accepted.read(path), count(counter, folder), machine.counted_with()
+    accepted, counted, here = Accepted.read(path), count(counter), machine.counted_with()
     verdict = judge(accepted.instructions, counted)
     print("instructions of one, by callgrind: now, accepted, change", *verdict.lines, sep="\n")
     if others := differing(accepted.counted_with, here):

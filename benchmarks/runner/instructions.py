@@ -9,8 +9,12 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cache, partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from rows import KEPT, Measured, Row
 
@@ -45,18 +49,21 @@ class Counter:
     counting: Path
     """What is loaded before all else: guard/profiled.c, guard/chance.c."""
     library: Path
+    stores: Path
+    """Where each count has a folder of its own, so that some can be made at a time."""
 
-    def operation(self, folder: Path, engine: str, operation: str) -> float:
+    @cache
+    def operation(self, engine: str, operation: str) -> float:
         count = GETS if operation.startswith("get") else SETS
-        return self._counted(count, str(self.operations), str(folder), engine, operation, str(count))
+        return self._counted(count, lambda folder: [str(self.operations), folder, engine, operation, str(count)])
 
-    def change_heard(self, folder: Path) -> float:
+    def change_heard(self) -> float:
         """From one callback to the next, on the thread that calls."""
-        return self._counted(DELIVERIES, str(self.delivery), str(folder), str(DELIVERIES))
+        return self._counted(DELIVERIES, lambda folder: [str(self.delivery), folder, str(DELIVERIES)])
 
-    def get_in_python(self, folder: Path) -> float:
-        program = ROOT / "benchmarks/guard/python_get.py"
-        return self._counted(GETS, sys.executable, str(program), str(folder), str(self.counting), str(GETS))
+    def get_in_python(self) -> float:
+        program = [sys.executable, str(ROOT / "benchmarks/guard/python_get.py")]
+        return self._counted(GETS, lambda folder: [*program, folder, str(self.counting), str(GETS)])
 
     @property
     def environment(self) -> dict[str, str]:
@@ -64,8 +71,9 @@ class Counter:
         seeds = {"LD_PRELOAD": str(self.counting), "SWIFT_DETERMINISTIC_HASHING": "1", "PYTHONHASHSEED": "0"}
         return {**seeds, "PYTHONPATH": str(ROOT / "bindings/python/src"), "KEPT_LIBRARY": str(self.library)}
 
-    def _counted(self, count: int, *command: str) -> float:
-        said = callgrind(*command, environment=self.environment)
+    def _counted(self, count: int, command: Callable[[str], list[str]]) -> float:
+        with TemporaryDirectory(dir=self.stores) as folder:
+            said = callgrind(*command(folder), environment=self.environment)
         if not (found := re.search(r"Collected : (\d+)", said)) or found[1] == "0":
             raise RuntimeError(f"callgrind told no number of instructions; it said:\n{said}")
         return int(found[1]) / count
@@ -80,22 +88,26 @@ def callgrind(*command: str, environment: dict[str, str], out: Path = Path("/dev
     return ran.stderr
 
 
-def rows(counter: Counter, folder: Path, only: str) -> list[Row]:
-    """A row for each operation whose name has `only` in it."""
+def rows(counter: Counter, only: str) -> list[Row]:
+    """A row for each operation whose name has `only` in it; as many at a time as there are cores."""
 
-    def measured(name: str, role: str, engine: str, operation: str) -> Measured:
-        return Measured(name, role, [counter.operation(folder, engine, operation)])
+    def beside_rivals(operation: str) -> list[Measured]:
+        return [Measured(engine, "contestant", [counter.operation(engine, operation)]) for engine in ENGINES]
 
-    found = []
-    for name, operation in OPERATIONS.items():
-        if only in name:
-            rivals = [measured(engine, "contestant", engine, operation) for engine in ENGINES]
-            found.append(Row(SECTION, name, "instructions", [], rivals))
-    for name, (engine, operation) in VARIANTS.items():
-        if only in name:
-            pair = [measured(KEPT, "contestant", engine, operation), measured("plain", "base", KEPT, operation)]
-            found.append(Row(SECTION, name, "instructions", [], pair))
-    for name, count in {"get in Python": counter.get_in_python, "a change heard": counter.change_heard}.items():
-        if only in name:
-            found.append(Row(SECTION, name, "instructions", [], [Measured(KEPT, "contestant", [count(folder)])]))
-    return found
+    def beside_plain(engine: str, operation: str) -> list[Measured]:
+        plain = Measured("plain", "base", [counter.operation(KEPT, operation)])
+        return [Measured(KEPT, "contestant", [counter.operation(engine, operation)]), plain]
+
+    def alone(count: Callable[[], float]) -> list[Measured]:
+        return [Measured(KEPT, "contestant", [count()])]
+
+    makers: dict[str, Callable[[], list[Measured]]] = {
+        **{name: partial(beside_rivals, operation) for name, operation in OPERATIONS.items()},
+        **{name: partial(beside_plain, *variant) for name, variant in VARIANTS.items()},
+        "get in Python": partial(alone, counter.get_in_python),
+        "a change heard": partial(alone, counter.change_heard),
+    }
+    names = [name for name in makers if only in name]
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        measured = pool.map(lambda name: makers[name](), names)
+        return [Row(SECTION, name, "instructions", [], each) for name, each in zip(names, measured)]

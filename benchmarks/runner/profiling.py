@@ -15,13 +15,13 @@ LINE = re.compile(r" *(?P<cost>[\d,]+) \( ?[\d.]+%\)  [^ ]*?:(?P<function>.+?)(?
 ABOVE = re.compile(r"/operations\]|/ld-linux|libc_start|TOTALS")
 
 
-def profile(counter: Counter, folder: Path) -> str:
-    return "\n".join(_of(counter, folder, name, loop) for name, loop in OPERATIONS.items())
+def profile(counter: Counter) -> str:
+    return "\n".join(_of(counter, name, loop) for name, loop in OPERATIONS.items())
 
 
-def _of(counter: Counter, folder: Path, name: str, loop: str) -> str:
-    out = folder / f"{loop}.callgrind"
-    command = [str(counter.operations), str(folder), KEPT, loop, str(COUNT)]
+def _of(counter: Counter, name: str, loop: str) -> str:
+    out = counter.stores / f"{loop}.callgrind"
+    command = [str(counter.operations), str(counter.stores), KEPT, loop, str(COUNT)]
     callgrind(*command, environment=counter.environment, out=out)
     parts = []
     for inclusive, title in [("yes", "with all that it calls"), ("no", "itself")]:

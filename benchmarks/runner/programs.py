@@ -16,15 +16,22 @@ SWIFT = BUILD / "swift/release"
 LIBRARY = BUILD / "prefix/lib/libkept.so.0"
 STORES = BUILD / "stores"
 COUNTER = Counter(
-    PROGRAMS / "operations", PROGRAMS / "guard/delivery", PROGRAMS / "guard/libcounting.so", library=LIBRARY
+    operations=PROGRAMS / "operations",
+    delivery=PROGRAMS / "guard/delivery",
+    counting=PROGRAMS / "guard/libcounting.so",
+    library=LIBRARY,
+    stores=STORES,
 )
 
-CHECKED = ROOT / "build/guard/programs"
-CHECKED_STORES = ROOT / "build/guard/stores"
+CHECKED = ROOT / "build/guard"
 CHECKED_COUNTER = Counter(
-    CHECKED / "counted", CHECKED / "delivery", CHECKED / "libcounting.so", library=ROOT / "build/lib/libkept.so.0"
+    operations=CHECKED / "programs/counted",
+    delivery=CHECKED / "programs/delivery",
+    counting=CHECKED / "programs/libcounting.so",
+    library=ROOT / "build/lib/libkept.so.0",
+    stores=CHECKED / "stores",
 )
-"""Those of --check: of the library that scripts/test has built."""
+"""That of --check: of the library that scripts/test has built."""
 
 
 def printed(asked: Namespace, *command: str | Path) -> list[str]:

@@ -11,7 +11,7 @@ import machine
 from guard import Accepted, judge
 from instructions import Counter
 
-NOWHERE = Counter(Path(), Path(), Path(), Path())
+NOWHERE = Counter(*[Path()] * 5)
 SWIFT = {"Swift": "6.3.1"}
 
 
@@ -43,7 +43,7 @@ def test_only_what_is_another_version_here_is_named() -> None:
 def counts(monkeypatch: pytest.MonkeyPatch) -> dict[str, float]:
     """What will be counted."""
     counted = {"set": 1000.0}
-    monkeypatch.setattr(guard, "count", lambda counter, folder: counted)
+    monkeypatch.setattr(guard, "count", lambda counter: counted)
     monkeypatch.setattr(machine, "counted_with", lambda: SWIFT)
     return counted
 
@@ -52,22 +52,22 @@ def test_a_check_fails_when_something_grew(counts: dict[str, float], tmp_path: P
     file = tmp_path / "instructions.json"
     Accepted(SWIFT, {"set": 800}).write(file)
     before = file.read_text()
-    assert guard.check(NOWHERE, tmp_path, file, accepting=False) == 1
+    assert guard.check(NOWHERE, file, accepting=False) == 1
     assert file.read_text() == before
 
 
 def test_a_check_passes_when_something_shrank(counts: dict[str, float], tmp_path: Path) -> None:
     file = tmp_path / "instructions.json"
     Accepted(SWIFT, {"set": 2000}).write(file)
-    assert guard.check(NOWHERE, tmp_path, file, accepting=False) == 0
+    assert guard.check(NOWHERE, file, accepting=False) == 0
 
 
 def test_what_is_accepted_passes_from_then_on(counts: dict[str, float], tmp_path: Path) -> None:
     file = tmp_path / "instructions.json"
     Accepted({"Swift": "6.2"}, {"set": 800}).write(file)
-    assert guard.check(NOWHERE, tmp_path, file, accepting=True) == 0
+    assert guard.check(NOWHERE, file, accepting=True) == 0
     assert Accepted.read(file) == Accepted(SWIFT, {"set": 1000})
-    assert guard.check(NOWHERE, tmp_path, file, accepting=False) == 0
+    assert guard.check(NOWHERE, file, accepting=False) == 0
 
 
 def test_a_check_says_that_a_version_differs(
@@ -75,5 +75,5 @@ def test_a_check_says_that_a_version_differs(
 ) -> None:
     file = tmp_path / "instructions.json"
     Accepted({"Swift": "6.2"}, {"set": 800}).write(file)
-    assert guard.check(NOWHERE, tmp_path, file, accepting=False) == 1
+    assert guard.check(NOWHERE, file, accepting=False) == 1
     assert "Swift 6.2, here 6.3.1" in capsys.readouterr().out
