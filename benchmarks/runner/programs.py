@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
+import time
 from argparse import Namespace
 from pathlib import Path
 
@@ -35,8 +37,10 @@ CHECKED_COUNTER = Counter(
 
 
 def printed(asked: Namespace, *command: str | Path) -> list[str]:
-    """The lines that a measuring program prints: one for each row."""
+    """The lines that a measuring program prints, one for each row. Says how long it took: all have twenty minutes."""
+    began = time.monotonic()
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "bindings/python/src"), "KEPT_LIBRARY": str(LIBRARY)}
     whole = [*map(str, command), "--only", asked.only, *(["--quick"] if asked.quick else [])]
     ran = subprocess.run(whole, stdout=subprocess.PIPE, text=True, check=True, env=environment)
+    print(f"bench: {time.monotonic() - began:.0f} s for {' '.join(whole)}", file=sys.stderr)
     return ran.stdout.splitlines()
