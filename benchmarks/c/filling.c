@@ -1,18 +1,14 @@
-/* Fills stores, 1,000 keys a transaction; fewer where values are long. */
+/* Fills stores, in transactions of some megabytes. */
 #include "filling.h"
 
 #define SHORT_TEXT 20
 #define TRANSACTION ((size_t)8 << 20)   /* bytes */
 
-static size_t keys_together(size_t length) {
-  size_t fitting = TRANSACTION / (length + 1);
-  return fitting < 1000 ? fitting : 1000;
-}
-
 static void fill(const engine *engine, void *session, const keys *keys, size_t length) {
   walk walk = walk_begin(keys->sorted, keys->count, length);
+  size_t together = TRANSACTION / (length + sizeof(key));
   for (size_t left = keys->count; left; left -= walk.steps) {
-    walk.steps = keys_together(length) < left ? keys_together(length) : left;
+    walk.steps = together < left ? together : left;
     engine->set_together(session, &walk);
   }
   walk_end(&walk);

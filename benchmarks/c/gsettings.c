@@ -1,5 +1,5 @@
-/* GSettings on dconf: an object that is kept for each section of 250 keys, for GSettings wants each key in a schema, and
- * aborts the program when 256 keys of one object change at once.
+/* GSettings on dconf. It wants each key in a schema, and aborts the program when 256 keys of one object change at once:
+ * here an object is kept for each section of 250 keys.
  *
  * Its set only queues: this process sees the value at once, others when the service has written its whole file anew,
  * and a kill may lose it. A set that must be durable waits for that. */
@@ -19,6 +19,8 @@
 #define TEXTS "org.example.bench.texts"
 #define SECTIONS 400
 #define SECTION_KEYS 250
+#define PATH_SIZE 96
+#define SECTION ROOT "section-%03zu/"
 #define NAME_SIZE 32
 #define NAME "setting-%03zu"
 
@@ -52,24 +54,27 @@ void enter_gsettings_session(const char *folder, char **arguments) {
  * The store: dconf has one for each session, wherever the folder is
  * --------------------------------------------------------------------------------------------------------------- */
 
-/* As `dconf reset -f` does. */
-static void create(const char *folder) {
-  (void)folder;
-  expect_dconf();
+/* Tells the service what dconf's own programs tell it: paths, and the value of each or none. */
+static void change(GVariant *entries) {
+  g_variant_ref_sink(entries);
+  GVariant *bytes = g_variant_new_from_data(G_VARIANT_TYPE_BYTESTRING, g_variant_get_data(entries),
+                                            g_variant_get_size(entries), TRUE, NULL, NULL);
   GError *error = NULL;
-  GVariant *nothing = g_variant_new_maybe(G_VARIANT_TYPE_VARIANT, NULL);
-  GVariant *entry = g_variant_new_dict_entry(g_variant_new_string(ROOT), nothing);
-  GVariant *change = g_variant_ref_sink(g_variant_new_array(NULL, &entry, 1));
-  GVariant *bytes = g_variant_new_from_data(G_VARIANT_TYPE_BYTESTRING, g_variant_get_data(change),
-                                            g_variant_get_size(change), TRUE, NULL, NULL);
   GDBusConnection *bus = g_bus_get_sync(G_BUS_TYPE_SESSION, NULL, &error);
   GVariant *answer = !bus ? NULL
     : g_dbus_connection_call_sync(bus, "ca.desrt.dconf", "/ca/desrt/dconf/Writer/user", "ca.desrt.dconf.Writer",
         "Change", g_variant_new_tuple(&bytes, 1), NULL, G_DBUS_CALL_FLAGS_NONE, -1, NULL, &error);
-  if (!answer) complain("dconf cannot reset: %s", error->message);
+  if (!answer) complain("dconf cannot change: %s", error->message);
   g_variant_unref(answer);
-  g_variant_unref(change);
+  g_variant_unref(entries);
   g_object_unref(bus);
+}
+
+/* As `dconf reset -f` does. */
+static void create(const char *folder) {
+  (void)folder;
+  expect_dconf();
+  change(g_variant_new_parsed("@a{smv} {'" ROOT "': nothing}"));
 }
 
 static void *open_store(const char *folder, bool durable) {
@@ -100,8 +105,8 @@ static void leave(void *session_) {
 
 static GSettings *object_at(GSettings **object, const char *schema, size_t section) {
   if (!*object) {
-    char path[sizeof ROOT + 24];
-    snprintf(path, sizeof path, ROOT "section-%03zu/", section);
+    char path[PATH_SIZE];
+    snprintf(path, sizeof path, SECTION, section);
     *object = g_settings_new_with_path(schema, path);
   }
   return *object;
@@ -118,13 +123,17 @@ typedef struct entry {
   const char *name;
 } entry;
 
-/* "section-012.setting-012345" is setting-095 of section 49. */
-static entry entry_of(session *session, walk *walk) {
+/* "section-012.setting-012345" is number 12345: setting-095 of section 49. */
+static size_t next_number(walk *walk) {
   const key *key = walk_next(walk);
   size_t number = 0;
   for (const char *digit = key->text + key->length - 6; *digit; digit++) number = number * 10 + (size_t)(*digit - '0');
-  size_t section = number / SECTION_KEYS, within = number % SECTION_KEYS;
-  if (section >= SECTIONS) complain("GSettings has no schema for %s", key->text);
+  if (number >= SECTIONS * SECTION_KEYS) complain("GSettings has no schema for %s", key->text);
+  return number;
+}
+
+static entry next_entry(session *session, walk *walk) {
+  size_t number = next_number(walk), section = number / SECTION_KEYS, within = number % SECTION_KEYS;
   return (entry){walk->length ? object_at(&session->texts[section], TEXTS, section)
                               : object_at(&session->integers[section], INTEGERS, section),
                  name_at(session->names[within], within)};
@@ -151,7 +160,7 @@ static void get_integer(entry entry, walk *walk) {
 
 static void get(void *session, walk *walk) {
   for (size_t step = 0; step < walk->steps; step++) {
-    entry entry = entry_of(session, walk);
+    entry entry = next_entry(session, walk);
     if (walk->length) get_text(entry, walk);
     else get_integer(entry, walk);
   }
@@ -166,14 +175,28 @@ static void set_next(entry entry, walk *walk) {
 static void set(void *session_, walk *walk) {
   session *session = session_;
   for (size_t step = 0; step < walk->steps; step++) {
-    set_next(entry_of(session, walk), walk);
+    set_next(next_entry(session, walk), walk);
     if (session->durable) settle(session);
   }
 }
 
-/* It fills as it sets: what is queued is written together. */
+/* As `dconf load` does: GSettings has no commit of more than one object. */
+static void set_together(void *session, walk *walk) {
+  (void)session;
+  GVariantBuilder entries;
+  g_variant_builder_init(&entries, G_VARIANT_TYPE("a{smv}"));
+  for (size_t step = 0; step < walk->steps; step++) {
+    size_t number = next_number(walk);
+    char path[PATH_SIZE + NAME_SIZE];
+    snprintf(path, sizeof path, SECTION NAME, number / SECTION_KEYS, number % SECTION_KEYS);
+    GVariant *value = walk->length ? g_variant_new_string(walk_text(walk)) : g_variant_new_int64(++walk->stamp);
+    g_variant_builder_add(&entries, "{smv}", path, value);
+  }
+  change(g_variant_builder_end(&entries));
+}
+
 const engine gsettings = {
   .name = "GSettings", .library = g_settings_new,
   .create = create, .open = open_store, .join = join, .leave = leave, .close = close_store,
-  .get = get, .set = set, .set_together = set, .settle = settle,
+  .get = get, .set = set, .set_together = set_together, .settle = settle,
 };

@@ -75,11 +75,15 @@ static void get(void *session_, walk *walk) {
   }
 }
 
+static MDB_val next_value(walk *walk) {
+  if (walk->length) return (MDB_val){walk->length, (void *)walk_text(walk)};
+  walk->stamp++;
+  return (MDB_val){sizeof walk->stamp, &walk->stamp};
+}
+
 static void put(session *session, MDB_txn *writing, walk *walk) {
   const key *key = walk_next(walk);
-  MDB_val name = {key->length, (void *)key->text};
-  MDB_val value = walk->length ? (MDB_val){walk->length, (void *)walk_text(walk)}
-                               : (MDB_val){sizeof walk->stamp, (++walk->stamp, &walk->stamp)};
+  MDB_val name = {key->length, (void *)key->text}, value = next_value(walk);
   check(mdb_put(writing, session->database, &name, &value, 0), "put");
 }
 

@@ -1,5 +1,5 @@
 /* SQLite as a bare key-value table: write-ahead log, prepared statements, one connection a thread. Long values have a
- * table of their own, with rowids: SQLite's manual advises WITHOUT ROWID for rows of less than a twentieth of a page. */
+ * table of their own, with rowids: SQLite's manual advises WITHOUT ROWID only for rows below a twentieth of a page. */
 #include "complaint.h"
 #include "engine.h"
 #include "folders.h"
