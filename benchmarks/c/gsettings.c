@@ -193,6 +193,8 @@ static void set_together(void *session, walk *walk) {
     g_variant_builder_add(&entries, "{smv}", path, value);
   }
   change(g_variant_builder_end(&entries));
+  /* It answers before it tells everybody of the change, and whoever starts meanwhile would hear of each key: wait. */
+  change(g_variant_new_parsed("@a{smv} {}"));
 }
 
 const engine gsettings = {
