@@ -1,41 +1,24 @@
-/* Prepares the contestants of a row, lets them play, and prints one line of JSON: runner/rows.py reads it. */
+/* Prepares the contestants of a row, lets them play, and reports what it came to. */
 #include "contest.h"
 
 #include "folders.h"
+#include "report.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
-/* So many sets make one transaction; see operating.c. */
 static size_t step_of(const row *row, const contestant *contestant) {
   if (row->task != &operating) return 1;
-  return row->operation == SET_TOGETHER ? 1000 : (size_t)threads_in(row, contestant);
-}
-
-/* Names are our own, in rows.c: nothing in them needs escaping. */
-static void print_goals(const row *row) {
-  printf("\"goals\": [");
-  for (size_t at = 0; at < MAX_GOALS && row->goals[at]; at++) printf("%s\"%s\"", at ? ", " : "", row->goals[at]);
-  printf("]");
-}
-
-static void print_player(const contestant *contestant, const player *player, size_t rounds) {
-  static const char *const roles[] = {[CONTESTANT] = "contestant", [FLOOR] = "floor", [BASE] = "base"};
-  printf("{\"name\": \"%s\", \"role\": \"%s\", \"rounds\": [", label_of(contestant), roles[contestant->role]);
-  for (size_t round = 0; round < rounds; round++) printf("%s%.3f", round ? ", " : "", player->ns[round]);
-  printf("]}");
+  return row->operation == SET_TOGETHER ? SETS_TOGETHER : (size_t)lanes_in(row, contestant);
 }
 
 static void print_row(const row *row, const player *players, size_t count, size_t rounds) {
-  printf("{\"section\": \"%s\", \"row\": \"%s\", \"unit\": \"ns\", ", row->section, row->name);
-  print_goals(row);
-  printf(", \"measured\": [");
+  static const char *const roles[] = {[CONTESTANT] = "contestant", [FLOOR] = "floor", [BASE] = "base"};
+  report_begin(row->section, row->name, "ns", row->goals);
   for (size_t at = 0; at < count; at++) {
-    if (at) printf(", ");
-    print_player(&row->contestants[at], &players[at], rounds);
+    const contestant *contestant = &row->contestants[at];
+    report_measured(label_of(contestant), roles[contestant->role], players[at].ns, rounds);
   }
-  printf("]}\n");
-  fflush(stdout);
+  report_end();
 }
 
 void contest_run(const row *row, plan plan, const char *folder) {

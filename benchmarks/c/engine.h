@@ -5,7 +5,7 @@
 #ifndef BENCH_ENGINE_H
 #define BENCH_ENGINE_H
 
-#include "keys.h"
+#include "walk.h"
 
 #include <stdbool.h>
 
@@ -19,16 +19,17 @@ typedef struct engine {
   void (*leave)(void *session);
   void (*close)(void *store);
 
-  void (*get_integers)(void *session, walk *walk);
-  void (*get_texts)(void *session, walk *walk);
-  void (*set)(void *session, walk *walk);           /* integers, each a commit of its own */
-  void (*set_words)(void *session, walk *walk);     /* short texts, likewise */
+  void (*get)(void *session, walk *walk);
+  void (*set)(void *session, walk *walk);           /* each a commit of its own */
+  void (*set_together)(void *session, walk *walk);  /* all of them one commit */
+  void (*set_words)(void *session, walk *walk);     /* one of seven words, each a commit of its own */
   void (*set_refused)(void *session, walk *walk);   /* values that are refused */
-  void (*set_together)(void *session, walk *walk);  /* values of walk->kind, all of them one commit */
+  void (*settle)(void *session);                    /* waits for what it put off; NULL: it puts nothing off */
 } engine;
 
-extern const engine kept, sqlite, lmdb;
+extern const engine kept, sqlite, lmdb, gsettings;
 extern const engine hash_table;   /* the floor of reading */
 extern const engine page;         /* the floor of writing */
+extern const engine nothing;      /* what a process costs anyway */
 
 #endif

@@ -1,21 +1,36 @@
-/* Fills stores, 1,000 keys a transaction. */
+/* Fills stores, 1,000 keys a transaction; fewer where values are long. */
 #include "filling.h"
 
-static void fill(const engine *engine, void *store, const keys *keys, kind kind) {
-  if (!engine->set_together) return;
-  walk walk = {.ring = keys->sorted, .count = keys->count, .kind = kind};
-  void *session = engine->join(store);
-  for (size_t left = keys->count; left; left -= walk.steps) {
-    walk.steps = left < 1000 ? left : 1000;
-    engine->set_together(session, &walk);
-  }
-  engine->leave(session);
+#define SHORT_TEXT 20
+#define TRANSACTION ((size_t)8 << 20)   /* bytes */
+
+static size_t keys_together(size_t length) {
+  size_t fitting = TRANSACTION / (length + 1);
+  return fitting < 1000 ? fitting : 1000;
 }
 
-void *open_filled(const engine *engine, const char *folder, bool durable, const keys *keys, kind kind) {
+static void fill(const engine *engine, void *session, const keys *keys, size_t length) {
+  walk walk = walk_begin(keys->sorted, keys->count, length);
+  for (size_t left = keys->count; left; left -= walk.steps) {
+    walk.steps = keys_together(length) < left ? keys_together(length) : left;
+    engine->set_together(session, &walk);
+  }
+  walk_end(&walk);
+}
+
+const keys *keys_asked(contents contents) {
+  return contents.some ? some_keys_of(contents.keys, contents.some) : keys_of(contents.keys);
+}
+
+void *open_filled(const engine *engine, const char *folder, bool durable, contents contents) {
   if (engine->create) engine->create(folder);
   void *store = engine->open(folder, durable);
-  fill(engine, store, keys, kind);
+  if (engine->set_together) {
+    void *session = engine->join(store);
+    if (contents.some) fill(engine, session, keys_of(contents.keys), SHORT_TEXT);
+    fill(engine, session, keys_asked(contents), contents.length);
+    engine->leave(session);
+  }
   if (!engine->create) return store;
   engine->close(store);
   return engine->open(folder, durable);

@@ -7,10 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define NEAR 20
+
 typedef struct slot {
   key key;   /* length 0: free */
-  int64_t integer;
-  char text[TEXT_LENGTH + 1];
+  union {
+    int64_t integer;
+    char near[NEAR + 1];
+  };
+  char *far;   /* a text that is longer; may be NULL */
 } slot;
 
 typedef struct table {
@@ -69,6 +74,7 @@ static void *open_table(const char *folder, bool durable) {
 
 static void close_table(void *table_) {
   table *table = table_;
+  for (size_t at = 0; at <= table->mask; at++) free(table->slots[at].far);
   free(table->slots);
   free(table);
 }
@@ -92,13 +98,23 @@ static void get_integers(void *session, walk *walk) {
 }
 
 static void get_texts(void *session, walk *walk) {
-  char buffer[64];
   for (size_t step = 0; step < walk->steps; step++) {
     const slot *slot = lookup(session, walk_next(walk)->text);
-    memcpy(buffer, slot->text, sizeof slot->text);
-    __asm__ volatile("" : : "r"(buffer) : "memory");   /* the copy counts as used */
-    walk->sum += (unsigned char)buffer[0];
+    memcpy(walk->text, walk->length > NEAR ? slot->far : slot->near, walk->length + 1);
+    __asm__ volatile("" : : "r"(walk->text) : "memory");   /* the copy counts as used */
+    walk->sum += (unsigned char)walk->text[0];
   }
+}
+
+static void get(void *session, walk *walk) {
+  if (walk->length) get_texts(session, walk);
+  else get_integers(session, walk);
+}
+
+static void put_text(slot *slot, walk *walk) {
+  const char *text = walk_text(walk);
+  if (walk->length > NEAR && !slot->far) slot->far = malloc(walk->length + 1);
+  memcpy(walk->length > NEAR ? slot->far : slot->near, text, walk->length + 1);
 }
 
 static void fill_table(void *session, walk *walk) {
@@ -109,13 +125,13 @@ static void fill_table(void *session, walk *walk) {
     slot *slot = find(table, key->text, key->length);
     table->used += slot->key.length == 0;
     slot->key = *key;
-    slot->integer = ++walk->stamp;
-    memcpy(slot->text, text_value, sizeof slot->text);
+    if (walk->length) put_text(slot, walk);
+    else slot->integer = ++walk->stamp;
   }
 }
 
 const engine hash_table = {
   .name = "atomic load and hash table",
   .open = open_table, .join = join, .leave = leave, .close = close_table,
-  .get_integers = get_integers, .get_texts = get_texts, .set_together = fill_table,
+  .get = get, .set_together = fill_table,
 };

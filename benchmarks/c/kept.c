@@ -33,7 +33,7 @@ void *usual_join(void *store) { return store; }
 
 void usual_leave(void *session) { (void)session; }
 
-void usual_get_integers(void *session, walk *walk) {
+static void get_integers(void *session, walk *walk) {
   kept_error error;
   for (size_t step = 0; step < walk->steps; step++) {
     int64_t value;
@@ -44,20 +44,30 @@ void usual_get_integers(void *session, walk *walk) {
 
 static void get_texts(void *session, walk *walk) {
   kept_error error;
-  char buffer[64];
   for (size_t step = 0; step < walk->steps; step++) {
     size_t length;
-    kept_status status = kept_get_string(session, walk_next(walk)->text, buffer, sizeof buffer, &length, &error);
+    const char *name = walk_next(walk)->text;
+    kept_status status = kept_get_string(session, name, walk->text, walk->length + 1, &length, &error);
     expect_done(status, &error, "get a text");
-    walk->sum += length + (unsigned char)buffer[0];
+    walk->sum += length + (unsigned char)walk->text[0];
   }
 }
 
-void usual_set(void *session, walk *walk) {
+void usual_get(void *session, walk *walk) {
+  if (walk->length) get_texts(session, walk);
+  else get_integers(session, walk);
+}
+
+static void set_next(kept_store *store, walk *walk) {
   kept_error error;
-  for (size_t step = 0; step < walk->steps; step++) {
-    expect_done(kept_set_int64(session, walk_next(walk)->text, ++walk->stamp, &error), &error, "set");
-  }
+  const char *name = walk_next(walk)->text;
+  kept_status status = walk->length ? kept_set_string(store, name, walk_text(walk), walk->length, &error)
+                                    : kept_set_int64(store, name, ++walk->stamp, &error);
+  expect_done(status, &error, "set");
+}
+
+void usual_set(void *session, walk *walk) {
+  for (size_t step = 0; step < walk->steps; step++) set_next(session, walk);
 }
 
 /* A number of words that has no divisor in common with that of the keys: each is another than the last time. */
@@ -82,16 +92,8 @@ void usual_set_together(void *session, walk *walk) {
   kept_error error;
   kept_store *transaction;
   expect_done(kept_begin(session, NULL, &transaction, &error), &error, "begin");
-  for (size_t step = 0; step < walk->steps; step++) {
-    const char *name = walk_next(walk)->text;
-    kept_status status = walk->kind == INTEGER
-      ? kept_set_int64(transaction, name, ++walk->stamp, &error)
-      : kept_set_string(transaction, name, text_value, TEXT_LENGTH, &error);
-    expect_done(status, &error, "set in a transaction");
-  }
+  for (size_t step = 0; step < walk->steps; step++) set_next(transaction, walk);
   expect_done(kept_commit(transaction, NULL, &error), &error, "commit");
 }
 
-const engine kept = {
-  .name = "Kept", KEPT_USUAL, .create = create, .get_texts = get_texts, .set_together = usual_set_together,
-};
+const engine kept = {.name = "Kept", KEPT_USUAL, .create = create, .set_together = usual_set_together};

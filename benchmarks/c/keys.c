@@ -6,8 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-const char text_value[TEXT_LENGTH + 1] = "twenty bytes of text";
-
 /* xorshift64: the same "random" order in every run and for every engine. */
 static uint64_t next_random(uint64_t *state) {
   *state ^= *state << 13;
@@ -26,23 +24,30 @@ static void shuffle(key *ring, size_t count) {
   }
 }
 
-static keys make(size_t count) {
-  keys made = {count, calloc(count, sizeof(key)), calloc(count, sizeof(key))};
-  if (!made.sorted || !made.shuffled) complain("no memory for %zu keys", count);
-  for (size_t index = 0; index < count; index++) {
-    key *key = &made.sorted[index];
-    key->length = (uint32_t)snprintf(key->text, sizeof key->text, "section-%03zu.setting-%06zu", index / 1000, index);
-    made.shuffled[index] = *key;
-  }
-  shuffle(made.shuffled, count);
+key key_of(size_t index) {
+  key made;
+  made.length = (uint32_t)snprintf(made.text, sizeof made.text, "section-%03zu.setting-%06zu", index / 1000, index);
   return made;
 }
 
-const keys *keys_of(size_t count) {
-  static keys made[8];
-  for (size_t at = 0; at < sizeof made / sizeof *made; at++) {
-    if (made[at].count == 0) made[at] = make(count);
-    if (made[at].count == count) return &made[at];
-  }
-  complain("rows with more than %zu numbers of keys", sizeof made / sizeof *made);
+static keys make(size_t count, size_t some) {
+  keys made = {some, calloc(some, sizeof(key)), calloc(some, sizeof(key))};
+  if (!made.sorted || !made.shuffled) complain("no memory for %zu keys", some);
+  for (size_t at = 0; at < some; at++) made.sorted[at] = made.shuffled[at] = key_of(at * (count / some));
+  shuffle(made.shuffled, some);
+  return made;
 }
+
+const keys *some_keys_of(size_t count, size_t some) {
+  static struct { size_t count; keys keys; } made[8];
+  for (size_t at = 0; at < sizeof made / sizeof *made; at++) {
+    if (made[at].count == 0) {
+      made[at].count = count;
+      made[at].keys = make(count, some);
+    }
+    if (made[at].count == count && made[at].keys.count == some) return &made[at].keys;
+  }
+  complain("rows with more than %zu sets of keys", sizeof made / sizeof *made);
+}
+
+const keys *keys_of(size_t count) { return some_keys_of(count, count); }

@@ -117,7 +117,7 @@ static void create(const char *folder) { create_declared(folder, 1000, BOUNDED_I
   const engine kept_##layer = { \
     .name = "Kept, " #layer, .library = kept_version, .create = create, .open = open_##layer, \
     .join = usual_join, .leave = usual_leave, .close = usual_close, \
-    .get_integers = usual_get_integers, .set = usual_set, __VA_ARGS__}
+    .get = usual_get, .set = usual_set, __VA_ARGS__}
 
 LAYERED(managed, KEPT_LAYER_MANAGED);
 LAYERED(arguments, KEPT_LAYER_ARGUMENTS);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAP_SIZE ((size_t)1 << 28)
+#define MAP_SIZE ((size_t)1 << 30)
 
 typedef struct session {
   MDB_env *environment;
@@ -55,37 +55,31 @@ static MDB_val begin_get(session *session, const key *key) {
   return value;
 }
 
-static void get_integers(void *session_, walk *walk) {
-  session *session = session_;
-  for (size_t step = 0; step < walk->steps; step++) {
-    MDB_val value = begin_get(session, walk_next(walk));
-    int64_t integer;
-    if (value.mv_size != sizeof integer) complain("LMDB has an integer of %zu bytes", value.mv_size);
+static void take(MDB_val value, walk *walk) {
+  int64_t integer;
+  if (value.mv_size != (walk->length ? walk->length : sizeof integer)) complain("LMDB has %zu bytes", value.mv_size);
+  if (walk->length) {
+    memcpy(walk->text, value.mv_data, value.mv_size);
+    walk->sum += value.mv_size + (unsigned char)walk->text[0];
+  } else {
     memcpy(&integer, value.mv_data, sizeof integer);
     walk->sum += (uint64_t)integer;
-    mdb_txn_reset(session->reading);
   }
 }
 
-static void get_texts(void *session_, walk *walk) {
+static void get(void *session_, walk *walk) {
   session *session = session_;
-  char buffer[64];
   for (size_t step = 0; step < walk->steps; step++) {
-    MDB_val value = begin_get(session, walk_next(walk));
-    if (value.mv_size >= sizeof buffer) complain("LMDB has a text of %zu bytes", value.mv_size);
-    memcpy(buffer, value.mv_data, value.mv_size);
-    buffer[value.mv_size] = 0;
-    walk->sum += value.mv_size + (unsigned char)buffer[0];
+    take(begin_get(session, walk_next(walk)), walk);
     mdb_txn_reset(session->reading);
   }
 }
 
 static void put(session *session, MDB_txn *writing, walk *walk) {
   const key *key = walk_next(walk);
-  int64_t integer = ++walk->stamp;
   MDB_val name = {key->length, (void *)key->text};
-  MDB_val value = walk->kind == INTEGER ? (MDB_val){sizeof integer, &integer}
-                                        : (MDB_val){TEXT_LENGTH, (void *)text_value};
+  MDB_val value = walk->length ? (MDB_val){walk->length, (void *)walk_text(walk)}
+                               : (MDB_val){sizeof walk->stamp, (++walk->stamp, &walk->stamp)};
   check(mdb_put(writing, session->database, &name, &value, 0), "put");
 }
 
@@ -110,5 +104,5 @@ static void set(void *session_, walk *walk) {
 const engine lmdb = {
   .name = "LMDB", .library = mdb_version,
   .create = create, .open = open_store, .join = join, .leave = leave, .close = close_store,
-  .get_integers = get_integers, .get_texts = get_texts, .set = set, .set_together = set_together,
+  .get = get, .set = set, .set_together = set_together,
 };

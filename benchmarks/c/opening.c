@@ -16,10 +16,11 @@ typedef struct state {
 static void *prepare(const row *row, const contestant *contestant, const char *folder) {
   state *prepared = malloc(sizeof *prepared);
   if (!prepared) complain("no memory");
-  const keys *keys = keys_of(keys_in(row, contestant));
-  contestant->engine->close(open_filled(contestant->engine, folder, false, keys, INTEGER));
-  *prepared = (state){
-    contestant->engine, strdup(folder), {.ring = keys->shuffled, .count = keys->count, .steps = 1}};
+  contents contents = contents_of(row, contestant);
+  const keys *keys = keys_asked(contents);
+  contestant->engine->close(open_filled(contestant->engine, folder, false, contents));
+  *prepared = (state){contestant->engine, strdup(folder), walk_begin(keys->shuffled, keys->count, row->length)};
+  prepared->walk.steps = 1;
   return prepared;
 }
 
@@ -27,7 +28,7 @@ static uint64_t open_once(state *state) {
   uint64_t began = clock_ns();
   void *store = state->engine->open(state->folder, false);
   void *session = state->engine->join(store);
-  state->engine->get_integers(session, &state->walk);
+  state->engine->get(session, &state->walk);
   uint64_t took = clock_ns() - began;
   state->engine->leave(session);
   state->engine->close(store);
@@ -42,6 +43,7 @@ static uint64_t turn(void *state, size_t operations) {
 
 static void finish(void *state_) {
   state *state = state_;
+  walk_end(&state->walk);
   free(state->folder);
   free(state);
 }

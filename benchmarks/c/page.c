@@ -1,5 +1,5 @@
-/* The floor of writing: one page of a file that has its full size, written, and synced where the set is durable. It
- * keeps only the last value, and tears it when the power fails. */
+/* The floor of writing: one page of a file that has its full size, written, and synced where the set is durable; as
+ * many pages as a longer text fills. It keeps only the last value, and tears it when the power fails. */
 #include "complaint.h"
 #include "engine.h"
 #include "folders.h"
@@ -10,12 +10,12 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { PAGE_SIZE = 4096 };
+enum { PAGE_SIZE = 4096, FILE_SIZE = 16 * PAGE_SIZE };
 
 typedef struct page_file {
   int descriptor;
   bool durable;
-  unsigned char bytes[PAGE_SIZE];
+  unsigned char bytes[FILE_SIZE];
 } page_file;
 
 static void check(bool fine, const char *what) {
@@ -31,7 +31,7 @@ static void *open_file(const char *folder, bool durable) {
   check(file->descriptor >= 0, "open a file");
   free(path);
   /* Written once, so that no later sync has to allocate anything. */
-  check(pwrite(file->descriptor, file->bytes, PAGE_SIZE, 0) == PAGE_SIZE, "write a page");
+  check(pwrite(file->descriptor, file->bytes, FILE_SIZE, 0) == FILE_SIZE, "write a file");
   check(fsync(file->descriptor) == 0, "sync a file");
   return file;
 }
@@ -42,15 +42,16 @@ static void close_file(void *file_) {
   free(file);
 }
 
-static void write_page(page_file *file, walk *walk) {
+static void write_pages(page_file *file, walk *walk) {
+  size_t size = walk->length <= PAGE_SIZE ? PAGE_SIZE : FILE_SIZE;
   walk->stamp++;
   memcpy(file->bytes, &walk->stamp, sizeof walk->stamp);
-  check(pwrite(file->descriptor, file->bytes, PAGE_SIZE, 0) == PAGE_SIZE, "write a page");
+  check(pwrite(file->descriptor, file->bytes, size, 0) == (ssize_t)size, "write a page");
   if (file->durable) check(fdatasync(file->descriptor) == 0, "sync a page");
 }
 
 static void set(void *session, walk *walk) {
-  for (size_t step = 0; step < walk->steps; step++) write_page(session, walk);
+  for (size_t step = 0; step < walk->steps; step++) write_pages(session, walk);
 }
 
 static void *join(void *store) { return store; }

@@ -1,92 +1,19 @@
-/* Every row that C measures. The goals are those of design.md, section 11. */
+/* The table of C: a list for each of its sections. The goals in them are those of design.md, section 11. */
 #include "rows.h"
-#include "variants.h"
 
-#define READING "Reading, C"
-#define WRITING "Writing, C"
-#define OPENING "Opening and loading"
-#define DECLARED "Declarations and layers, C"
+#include "complaint.h"
 
-const row rows[] = {
-  {READING, "get int64, 1,000 keys", {"<= 25 ns", "<= 1 x LMDB"}, &operating, GET_INTEGERS, .keys = 1000,
-   .contestants = {{&kept}, {&sqlite}, {&lmdb}, {&hash_table, FLOOR}}},
-  {READING, "get 20-byte string, 1,000 keys", {"<= 25 ns", "<= 1 x LMDB"}, &operating, GET_TEXTS, .keys = 1000,
-   .contestants = {{&kept}, {&sqlite}, {&lmdb}, {&hash_table, FLOOR}}},
-  {READING, "get int64, 100,000 keys", {"<= 1 x LMDB"}, &operating, GET_INTEGERS, .keys = 100000,
-   .contestants = {{&kept}, {&sqlite}, {&lmdb}, {&hash_table, FLOOR}}},
-  {READING, "get 20-byte string, 100,000 keys", {"<= 1 x LMDB"}, &operating, GET_TEXTS, .keys = 100000,
-   .contestants = {{&kept}, {&sqlite}, {&lmdb}, {&hash_table, FLOOR}}},
-  {READING, "get int64, 1,000 keys, 2 threads", {">= 1.6 x one thread"}, &operating, GET_INTEGERS, .keys = 1000,
-   .threads = 2,
-   .contestants = {{&kept}, {&sqlite}, {&lmdb}, {&hash_table, FLOOR}, {&kept, BASE, "one thread", .threads = 1}}},
-  {READING, "get int64, 1,000 keys, another process sets 1,000/s", {"<= 1 x LMDB"}, &operating, GET_INTEGERS,
-   .keys = 1000, .beside_writer = true,
-   .contestants = {{&kept}, {&sqlite}, {&lmdb}}},
+#include <string.h>
 
-  {WRITING, "set", {"<= 1.5 x SQLite"}, &operating, SET, .keys = 1000,
-   .contestants = {{&kept}, {&sqlite}, {&lmdb}, {&page, FLOOR, "write of a page"}}},
-  {WRITING, "set, 8 threads", {">= 4 x one thread"}, &operating, SET, .keys = 1000, .threads = 8,
-   .contestants = {{&kept}, {&sqlite}, {&lmdb}, {&kept, BASE, "one thread", .threads = 1}}},
-  {WRITING, "set, durable", {"<= 1.2 x SQLite"}, &operating, SET, .keys = 1000, .durable = true,
-   .contestants = {{&kept}, {&sqlite}, {&lmdb}, {&page, FLOOR, "fdatasync of a page"}}},
-  {WRITING, "set, durable, 8 threads", {">= 4 x one thread"}, &operating, SET, .keys = 1000, .threads = 8,
-   .durable = true,
-   .contestants = {{&kept}, {&sqlite}, {&lmdb}, {&kept, BASE, "one thread", .threads = 1}}},
-  {WRITING, "1,000 sets in one transaction, each", {"<= 1.3 x SQLite"}, &operating, SET_TOGETHER, .keys = 1000,
-   .contestants = {{&kept}, {&sqlite}, {&lmdb}}},
-
-  {OPENING, "open to first value, 1,000 keys", {"<= 1.3 x SQLite"}, &opening, .keys = 1000,
-   .contestants = {{&kept}, {&sqlite}, {&lmdb}}},
-  {OPENING, "open to first value, 100,000 keys", {"<= 1.3 x SQLite", "<= 1.3 x 1,000 keys"}, &opening, .keys = 100000,
-   .contestants = {{&kept}, {&sqlite}, {&lmdb}, {&kept, BASE, "1,000 keys", .keys = 1000}}},
-  {OPENING, "load the library", {"<= 3 ms"}, &loading,
-   .contestants = {{&kept}, {&sqlite}, {&lmdb}}},
-
-  {DECLARED, "get int64, 1,000 keys, declared", {"<= 1.1 x undeclared"}, &operating, GET_INTEGERS, .keys = 1000,
-   .contestants = {{&kept_integers, .label = "Kept"}, {&kept, BASE, "undeclared"}}},
-  {DECLARED, "get int64, all layers, a managed value", {"<= 1.1 x no layers"}, &operating, GET_INTEGERS, .keys = 1000,
-   .contestants = {{&kept_managed, .label = "Kept"}, {&kept, BASE, "no layers"}}},
-  {DECLARED, "get int64, all layers, an argument", {"<= 1.1 x no layers"}, &operating, GET_INTEGERS, .keys = 1000,
-   .contestants = {{&kept_arguments, .label = "Kept"}, {&kept, BASE, "no layers"}}},
-  {DECLARED, "get int64, all layers, a variable", {"<= 1.1 x no layers"}, &operating, GET_INTEGERS, .keys = 1000,
-   .contestants = {{&kept_environment, .label = "Kept"}, {&kept, BASE, "no layers"}}},
-  {DECLARED, "get int64, all layers, the user's value", {"<= 1.1 x no layers"}, &operating, GET_INTEGERS, .keys = 1000,
-   .contestants = {{&kept_user, .label = "Kept"}, {&kept, BASE, "no layers"}}},
-  {DECLARED, "get int64, all layers, a system default", {"<= 1.1 x no layers"}, &operating, GET_INTEGERS, .keys = 1000,
-   .contestants = {{&kept_system, .label = "Kept"}, {&kept, BASE, "no layers"}}},
-  {DECLARED, "get int64, all layers, a registered default", {"<= 1.1 x no layers"}, &operating, GET_INTEGERS,
-   .keys = 1000,
-   .contestants = {{&kept_registered, .label = "Kept"}, {&kept, BASE, "no layers"}}},
-  {DECLARED, "get int64, all layers, a declared default", {"<= 1.1 x no layers"}, &operating, GET_INTEGERS,
-   .keys = 1000,
-   .contestants = {{&kept_declared, .label = "Kept"}, {&kept, BASE, "no layers"}}},
-  {DECLARED, "get int64, all layers, the user's value, 2 threads", {">= 1.6 x one thread"}, &operating, GET_INTEGERS,
-   .keys = 1000, .threads = 2,
-   .contestants = {{&kept_user, .label = "Kept"}, {&kept_user, BASE, "one thread", .threads = 1}}},
-  {DECLARED, "get int64, all layers, another process sets 1,000/s", {"<= 1.1 x no layers"}, &operating, GET_INTEGERS,
-   .keys = 1000, .beside_writer = true,
-   .contestants = {{&kept_user, .label = "Kept"}, {&kept, BASE, "no layers"}}},
-  {DECLARED, "set, declared integer with bounds", {"<= 1.2 x undeclared"}, &operating, SET, .keys = 1000,
-   .contestants = {{&kept_integers, .label = "Kept"}, {&kept, BASE, "undeclared"}}},
-  {DECLARED, "set, declared string with choices", {"<= 1.2 x undeclared"}, &operating, SET_WORDS, .keys = 1000,
-   .contestants = {{&kept_words, .label = "Kept"}, {&kept, BASE, "undeclared"}}},
-  {DECLARED, "set, declared string with a pattern", {"<= 1.2 x undeclared"}, &operating, SET_WORDS, .keys = 1000,
-   .contestants = {{&kept_pattern, .label = "Kept"}, {&kept, BASE, "undeclared"}}},
-  {DECLARED, "set that is refused", {}, &operating, SET_REFUSED, .keys = 1000,
-   .contestants = {{&kept_integers, .label = "Kept"}}},
-  {DECLARED, "1,000 sets of declared keys in one transaction, each", {"<= 1.2 x undeclared"}, &operating, SET_TOGETHER,
-   .keys = 1000,
-   .contestants = {{&kept_integers, .label = "Kept"}, {&kept, BASE, "undeclared"}}},
-  {DECLARED, "open to first value, 10,000 declarations", {"<= 1.2 x none", "<= 1.2 x 1,000 declarations"}, &opening,
-   .keys = 1000,
-   .contestants = {{&kept_10000_declarations, .label = "Kept"}, {&kept_1000_declarations, BASE, "1,000 declarations"},
-                   {&kept, BASE, "none"}}},
-  {DECLARED, "declare 10,000 keys, the first time", {}, &declaring, DECLARE_FIRST,
-   .contestants = {{&kept}}},
-  {DECLARED, "declare 10,000 keys again, unchanged", {"<= 50 ms"}, &declaring, DECLARE_AGAIN,
-   .contestants = {{&kept}}},
-  {DECLARED, "list 10,000 declarations", {}, &declaring, LIST_DECLARATIONS,
-   .contestants = {{&kept}}},
+const row *const lists[] = {
+  reading_rows, writing_rows, process_rows, growth_rows, opening_rows, declared_rows, NULL
 };
 
-const size_t row_count = sizeof rows / sizeof *rows;
+const row *row_named(const char *name) {
+  for (const row *const *list = lists; *list; list++) {
+    for (const row *row = *list; row->name; row++) {
+      if (strcmp(row->name, name) == 0) return row;
+    }
+  }
+  complain("there is no row %s", name);
+}

@@ -2,7 +2,7 @@
 #ifndef BENCH_ROWS_H
 #define BENCH_ROWS_H
 
-#include "engine.h"
+#include "filling.h"
 
 #include <stddef.h>
 
@@ -13,12 +13,12 @@ typedef struct contestant {
   role role;
   const char *label;   /* what the table calls it; NULL: the engine's name */
   size_t keys;         /* where it differs from the row's; 0: it does not */
-  int threads;         /* likewise */
+  bool alone;          /* without the other threads or processes of the row */
 } contestant;
 
 typedef enum operation {
-  GET_INTEGERS, GET_TEXTS,
-  SET, SET_WORDS, SET_REFUSED, SET_TOGETHER,
+  GET,
+  SET, SET_TOGETHER, SET_WORDS, SET_REFUSED,
   DECLARE_FIRST, DECLARE_AGAIN, LIST_DECLARATIONS
 } operation;
 
@@ -31,36 +31,43 @@ typedef struct task {
   void (*finish)(void *state);
 } task;
 
-extern const task operating;   /* operations on an open store, by one thread or by many */
+extern const task operating;   /* operations on an open store, by one or by many */
 extern const task opening;     /* from nothing open to the first value */
 extern const task declaring;   /* 10,000 keys at once */
 extern const task loading;     /* loading the engine's library into a fresh process */
 
-#define MAX_GOALS        3
+#define MAX_GOALS        5   /* the last is NULL */
 #define MAX_CONTESTANTS  8
-#define MAX_THREADS      16
+#define MAX_LANES       16   /* threads or processes of a row */
+#define SETS_TOGETHER 1000   /* so many sets make one transaction */
 
 struct row {
-  const char *section, *name;
+  const char *section, *name;     /* no two rows have the same name */
   const char *goals[MAX_GOALS];   /* "<= 25 ns", "<= 1.5 x SQLite", ">= 4 x one thread": runner/goals.py explains */
   const task *task;
   operation operation;
-  size_t keys;
+  size_t keys, some;    /* so many keys, of which some are asked for; 0: all */
+  size_t length;        /* of the texts; 0: integers */
   int threads;          /* 0: one */
+  int processes;        /* 0: one */
   bool durable;
   bool beside_writer;   /* another process sets keys meanwhile, 1,000 a second */
   contestant contestants[MAX_CONTESTANTS];
 };
 
-extern const row rows[];
-extern const size_t row_count;
+/* The lists of rows, in the order of the table. The last row of a list has no name, and the last list is NULL. */
+extern const row *const lists[];
+extern const row reading_rows[], writing_rows[], process_rows[], growth_rows[], opening_rows[], declared_rows[];
 
-static inline size_t keys_in(const row *row, const contestant *contestant) {
-  return contestant->keys ? contestant->keys : row->keys;
+const row *row_named(const char *name);
+
+static inline contents contents_of(const row *row, const contestant *contestant) {
+  return (contents){contestant->keys ? contestant->keys : row->keys, row->some, row->length};
 }
 
-static inline int threads_in(const row *row, const contestant *contestant) {
-  return contestant->threads ? contestant->threads : row->threads ? row->threads : 1;
+static inline int lanes_in(const row *row, const contestant *contestant) {
+  if (contestant->alone) return 1;
+  return row->threads ? row->threads : row->processes ? row->processes : 1;
 }
 
 static inline const char *label_of(const contestant *contestant) {

@@ -82,23 +82,19 @@ static sqlite3_stmt *select_row(session *session, const key *key) {
   return select;
 }
 
-static void get_integers(void *session, walk *walk) {
-  for (size_t step = 0; step < walk->steps; step++) {
-    sqlite3_stmt *select = select_row(session, walk_next(walk));
-    walk->sum += (uint64_t)sqlite3_column_int64(select, 0);
-    sqlite3_reset(select);
-  }
+static void take_text(sqlite3_stmt *select, walk *walk) {
+  const unsigned char *text = sqlite3_column_text(select, 0);
+  size_t length = (size_t)sqlite3_column_bytes(select, 0);
+  if (length != walk->length) complain("SQLite has a text of %zu bytes", length);
+  memcpy(walk->text, text, length + 1);
+  walk->sum += length + (unsigned char)walk->text[0];
 }
 
-static void get_texts(void *session, walk *walk) {
-  char buffer[64];
+static void get(void *session, walk *walk) {
   for (size_t step = 0; step < walk->steps; step++) {
     sqlite3_stmt *select = select_row(session, walk_next(walk));
-    const unsigned char *text = sqlite3_column_text(select, 0);
-    size_t length = (size_t)sqlite3_column_bytes(select, 0);
-    if (length >= sizeof buffer) complain("SQLite has a text of %zu bytes", length);
-    memcpy(buffer, text, length + 1);
-    walk->sum += length + (unsigned char)buffer[0];
+    if (walk->length) take_text(select, walk);
+    else walk->sum += (uint64_t)sqlite3_column_int64(select, 0);
     sqlite3_reset(select);
   }
 }
@@ -108,11 +104,8 @@ static void upsert(session *session, walk *walk) {
     "INSERT INTO setting VALUES (?1, ?2) ON CONFLICT (key) DO UPDATE SET value = excluded.value");
   const key *key = walk_next(walk);
   sqlite3_bind_text(upsert, 1, key->text, (int)key->length, SQLITE_STATIC);
-  if (walk->kind == INTEGER) {
-    sqlite3_bind_int64(upsert, 2, ++walk->stamp);
-  } else {
-    sqlite3_bind_text(upsert, 2, text_value, TEXT_LENGTH, SQLITE_STATIC);
-  }
+  if (walk->length) sqlite3_bind_text(upsert, 2, walk_text(walk), (int)walk->length, SQLITE_STATIC);
+  else sqlite3_bind_int64(upsert, 2, ++walk->stamp);
   check(session->connection, sqlite3_step(upsert) == SQLITE_DONE, "set");
   sqlite3_reset(upsert);
 }
@@ -131,5 +124,5 @@ static void set_together(void *session_, walk *walk) {
 const engine sqlite = {
   .name = "SQLite", .library = sqlite3_libversion,
   .create = create, .open = open_store, .join = join, .leave = leave, .close = close_store,
-  .get_integers = get_integers, .get_texts = get_texts, .set = set, .set_together = set_together,
+  .get = get, .set = set, .set_together = set_together,
 };

@@ -10,6 +10,8 @@
 
 /* Every key is declared: an integer with bounds, one of seven words, text that matches a pattern. */
 extern const engine kept_integers, kept_words, kept_pattern;
+/* Values are given and taken as JSON: its texts are objects. */
+extern const engine kept_json;
 /* What the store holds of declarations beside its values. */
 extern const engine kept_1000_declarations, kept_10000_declarations;
 /* All layers are there, all keys are declared, and one layer has the values that are asked for. */
@@ -31,14 +33,14 @@ char *declaration_list(size_t count, const char *declaration);
 /* What an engine of Kept does where it is not said otherwise. */
 #define KEPT_USUAL \
   .library = kept_version, .open = usual_open, .join = usual_join, .leave = usual_leave, \
-  .close = usual_close, .get_integers = usual_get_integers, .set = usual_set, \
+  .close = usual_close, .get = usual_get, .set = usual_set, \
   .set_words = usual_set_words, .set_refused = usual_set_refused
 
 void *usual_open(const char *folder, bool durable);
 void *usual_join(void *store);
 void usual_leave(void *session);
 void usual_close(void *store);
-void usual_get_integers(void *session, walk *walk);
+void usual_get(void *session, walk *walk);
 void usual_set(void *session, walk *walk);
 void usual_set_words(void *session, walk *walk);
 void usual_set_refused(void *session, walk *walk);

@@ -6,47 +6,31 @@ one, in Swift or in another language, add it to `measure`.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
-import subprocess
 import sys
+from argparse import Namespace
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import guard
 import instructions
 import machine
-import note
 import profiling
 import rows
+import safety
 import table
+from asked import arguments
+from programs import (
+    BUILD, CHECKED_COUNTER, CHECKED_STORES, COUNTER, LIBRARY, PROGRAMS, ROOT, STORES, SWIFT, printed,
+)
 from rows import KEPT, Measured, Row
-
-ROOT = Path(__file__).resolve().parents[2]
-BUILD = ROOT / "build/bench"
-PROGRAMS = BUILD / "programs"
-FACE = BUILD / "swift/release/face"
-LIBRARY = BUILD / "prefix/lib/libkept.so.0"
+from safety import Safety
 
 
-def arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="scripts/bench", description="Measures Kept beside its rivals.")
-    parser.add_argument("--quick", action="store_true", help="fewer rounds: under two minutes")
-    parser.add_argument("--write", action="store_true", help="print the table into docs/performance.md too")
-    parser.add_argument("--only", default="", metavar="TEXT", help="only the rows that have this in their name")
-    parser.add_argument("--profile", action="store_true", help="only show where the instructions of get and set go")
-    asked = parser.parse_args()
-    if asked.write and asked.only:
-        parser.error("--write prints the whole table; leave out --only")
-    return asked
-
-
-def run(asked: argparse.Namespace, *command: str | Path) -> list[Row]:
-    """The rows that a measuring program prints."""
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / "bindings/python/src"), "KEPT_LIBRARY": str(LIBRARY)}
-    whole = [*map(str, command), "--only", asked.only, *(["--quick"] if asked.quick else [])]
-    printed = subprocess.run(whole, stdout=subprocess.PIPE, text=True, check=True, env=environment).stdout
-    return rows.read(printed.splitlines())
+def run(asked: Namespace, *command: str | Path) -> list[Row]:
+    return rows.read(printed(asked, *command))
 
 
 def size() -> Row:
@@ -54,48 +38,55 @@ def size() -> Row:
     return Row("Opening and loading", "size of the library, stripped", "bytes", ["<= 7 MB"], [measured])
 
 
-def measure(asked: argparse.Namespace, stores: Path) -> list[Row]:
+def measure(asked: Namespace) -> list[Row]:
     return [
-        *run(asked, PROGRAMS / "bench", stores),
-        *run(asked, PROGRAMS / "hearing", stores),
-        *run(asked, FACE, stores),
+        *run(asked, PROGRAMS / "bench", STORES),
+        *run(asked, PROGRAMS / "hearing", STORES),
+        *run(asked, PROGRAMS / "observing", STORES),
+        *run(asked, PROGRAMS / "sizes", STORES),
+        *run(asked, PROGRAMS / "starting", STORES),
+        *run(asked, PROGRAMS / "copies", STORES),
+        *run(asked, SWIFT / "face", STORES),
         *(row for row in [size()] if asked.only in row.row),
-        *run(asked, sys.executable, ROOT / "benchmarks/python/rows.py", stores),
-        *instructions.rows(PROGRAMS / "operations", stores, asked.only),
+        *run(asked, sys.executable, ROOT / "benchmarks/python/rows.py", STORES),
+        *instructions.rows(COUNTER, STORES, asked.only),
     ]
 
 
-def circumstances(asked: argparse.Namespace, others: float) -> dict[str, Any]:
+def test_safety(asked: Namespace) -> list[Safety]:
+    return safety.read(printed(asked, sys.executable, ROOT / "benchmarks/safety", STORES, "--user-defaults", SWIFT / "survivor"))
+
+
+def circumstances(asked: Namespace, others: float) -> dict[str, Any]:
     return {
         "command": "scripts/bench --quick" if asked.quick else "scripts/bench",
         "date": machine.today(),
+        "processor": machine.processor(),
         "cores": os.cpu_count(),
         "used by other programs": f"{others:.0%}",
         "versions": machine.versions(ROOT / "include/kept.h"),
     }
 
 
-def in_words(seen: dict[str, Any]) -> str:
-    versions = ", ".join(f"{name} {version}" for name, version in seen["versions"].items())
-    return (
-        f"`{seen['command']}` on {seen['date']}, {seen['cores']} cores, of which other programs used "
-        f"{seen['used by other programs']} meanwhile.\n{versions}."
-    )
-
-
-def main() -> None:
+def main() -> int:
     asked = arguments()
-    stores = BUILD / "stores"
+    if asked.check:
+        return guard.check(CHECKED_COUNTER, CHECKED_STORES, ROOT / "benchmarks/instructions.json", asked.accept)
     if asked.profile:
-        print(profiling.profile(PROGRAMS / "operations", stores))
-        return
+        print(profiling.profile(PROGRAMS / "operations", STORES))
+        return 0
     load = machine.Load()
-    measured = measure(asked, stores)
+    measured, tests = measure(asked), test_safety(asked)
     seen = circumstances(asked, load.of_others())
-    print(f"\n{table.as_text(measured)}\n\n{in_words(seen)}")
-    (BUILD / "results.json").write_text(json.dumps({**seen, "rows": [row.as_json() for row in measured]}, indent=1))
+    parts = [table.as_text(table.sections(measured)), safety.as_text(tests), table.in_words(seen)]
+    print("", *filter(None, parts), sep="\n\n")
+    results = {**seen, "rows": [row.as_json() for row in measured], "safety": [asdict(test) for test in tests]}
+    (BUILD / "results.json").write_text(json.dumps(results, indent=1))
     if asked.write:
-        note.write(ROOT / "docs/performance.md", f"{in_words(seen)}\n\n{table.as_markdown(measured)}")
+        import publishing   # --check does without what it draws with
+
+        publishing.publish(ROOT, measured, tests, seen)
+    return 0
 
 
-main()
+sys.exit(main())

@@ -6,10 +6,12 @@ import os
 import platform
 import re
 import resource
+import sqlite3
 import subprocess
 import time
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from importlib import metadata
 from pathlib import Path
 
 
@@ -28,15 +30,47 @@ def _kept(header: Path) -> str:
     return f"{'.'.join(numbers)} ({commit}{changed})"
 
 
+def _swift() -> str:
+    found = re.search(r"Swift version (\S+)", _answer("swift", "--version"))
+    return found[1] if found else "unknown"
+
+
+def _library(name: str) -> str:
+    return _answer("pkg-config", "--modversion", name)
+
+
 def versions(header: Path) -> dict[str, str]:
-    swift = re.search(r"Swift version (\S+)", _answer("swift", "--version"))
+    """Of Kept and of all its rivals."""
     return {
         "Kept": _kept(header),
-        "SQLite": _answer("pkg-config", "--modversion", "sqlite3"),
-        "LMDB": _answer("pkg-config", "--modversion", "lmdb"),
-        "Swift": swift[1] if swift else "unknown",
+        "SQLite": _library("sqlite3"),
+        "LMDB": _library("lmdb"),
+        "GLib": _library("glib-2.0"),
+        "dconf": _answer("dpkg-query", "--show", "--showformat=${source:Upstream-Version}", "dconf-service"),
+        "Swift": _swift(),
         "Python": platform.python_version(),
+        "sqlite3": sqlite3.sqlite_version,
+        "diskcache": metadata.version("diskcache"),
+        "py-lmdb": metadata.version("lmdb"),
     }
+
+
+def counted_with() -> dict[str, str]:
+    """What a number of instructions depends on, beside Kept itself."""
+    return {
+        "processor": platform.machine(),
+        "Swift": _swift(),
+        "SQLite": _library("sqlite3"),
+        "json-c": _library("json-c"),
+        "glibc": platform.libc_ver()[1],
+        "Python": platform.python_version(),
+        "Valgrind": _answer("valgrind", "--version").removeprefix("valgrind-"),
+    }
+
+
+def processor() -> str:
+    found = re.search(r"^model name\s*: (.+)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
+    return found[1] if found else platform.machine()
 
 
 def today() -> str:

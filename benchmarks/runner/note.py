@@ -1,4 +1,4 @@
-"""Puts the table into docs/performance.md, between two markers."""
+"""Puts text into a page, between two markers."""
 
 from __future__ import annotations
 
@@ -14,5 +14,5 @@ def write(path: Path, text: str) -> None:
         before, rest = whole.split(BEGIN)
         _, after = rest.split(END)
     except ValueError:
-        raise SystemExit(f'{path} needs the lines "{BEGIN}" and "{END}", once each, for the table') from None
+        raise SystemExit(f'{path} needs the lines "{BEGIN}" and "{END}", once each') from None
     path.write_text(f"{before}{BEGIN}\n\n{text}\n\n{END}{after}")

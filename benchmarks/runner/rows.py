@@ -9,6 +9,8 @@ from statistics import median
 from typing import Any
 
 KEPT = "Kept"
+MUTEX = "Dictionary behind a Mutex"
+"""In Swift: what a program has that shares and stores nothing. It is no rival."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +32,7 @@ class Row:
     section: str
     row: str
     unit: str
-    """"ns", "bytes" or "instructions"."""
+    """"ns", "bytes", "instructions" or "count"."""
     goals: list[str]
     measured: list[Measured]
 
@@ -47,6 +49,11 @@ class Row:
     def having(self, role: str) -> list[Measured]:
         """All but Kept itself."""
         return [each for each in self.measured if each.role == role and each.name != KEPT]
+
+    @property
+    def rivals(self) -> list[Measured]:
+        """Those that keep what they are given."""
+        return [each for each in self.having("contestant") if each.name != MUTEX]
 
     def as_json(self) -> dict[str, Any]:
         medians = {each.name: each.median for each in self.measured}

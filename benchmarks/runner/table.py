@@ -3,30 +3,35 @@
 from __future__ import annotations
 
 from itertools import zip_longest
+from typing import Any
 
 from goals import Judgement, judge, to_first_rival
 from rows import KEPT, Measured, Row
 
 Line = list[str]
+Part = list[Line]
+"""Its heading first."""
+SCALES = {
+    "ns": [(1, "ns"), (1e3, "µs"), (1e6, "ms"), (1e9, "s")],
+    "bytes": [(1, "B"), (1e3, "kB"), (1e6, "MB")],
+}
 
 
 def figure(value: float, unit: str) -> str:
-    """Three digits and a unit."""
-    if unit == "instructions":
+    """Three digits and a unit; a number without one whole."""
+    if not (scales := SCALES.get(unit)):
         return f"{value:,.0f}"
-    scales = [(1e6, "MB")] if unit == "bytes" else [(1, "ns"), (1e3, "µs"), (1e6, "ms")]
     scale, name = max((each for each in scales if value >= each[0]), default=scales[0])
     scaled = value / scale
     return f"{scaled:.0f} {name}" if scaled >= 99.95 else f"{scaled:#.3g} {name}"
 
 
-def sections(rows: list[Row]) -> dict[str, list[Line]]:
-    """The lines of each section, its heading first."""
+def sections(rows: list[Row]) -> list[Part]:
     names = dict.fromkeys(row.section for row in rows)
-    return {name: _section(name, [row for row in rows if row.section == name]) for name in names}
+    return [_section(name, [row for row in rows if row.section == name]) for name in names]
 
 
-def _section(name: str, rows: list[Row]) -> list[Line]:
+def _section(name: str, rows: list[Row]) -> Part:
     rivals = list(dict.fromkeys(rival.name for row in rows for rival in row.having("contestant")))
     heading = [name, KEPT, *rivals, "Floor or base", "Ratio", "Goal", "Result"]
     return [heading] + [line for row in rows for line in _lines(row, rivals)]
@@ -56,21 +61,30 @@ def _judged(judgement: Judgement) -> Line:
     return [judgement.ratio, judgement.goal, judgement.verdict]
 
 
-def as_text(rows: list[Row]) -> str:
-    return "\n\n".join("\n".join(_aligned(lines)) for lines in sections(rows).values())
+def in_words(seen: dict[str, Any]) -> str:
+    """What the figures depend on."""
+    versions = ", ".join(f"{name} {version}" for name, version in seen["versions"].items())
+    return (
+        f"`{seen['command']}` on {seen['date']}, {seen['processor']}, {seen['cores']} cores, of which other programs used "
+        f"{seen['used by other programs']} meanwhile.\n{versions}."
+    )
 
 
-def as_markdown(rows: list[Row]) -> str:
-    return "\n\n".join("\n".join(_piped(lines)) for lines in sections(rows).values())
+def as_text(parts: list[Part]) -> str:
+    return "\n\n".join("\n".join(_aligned(part)) for part in parts)
 
 
-def _aligned(lines: list[Line]) -> list[str]:
+def as_markdown(parts: list[Part]) -> str:
+    return "\n\n".join("\n".join(_piped(part)) for part in parts)
+
+
+def _aligned(lines: Part) -> list[str]:
     widths = [max(map(len, column)) for column in zip(*lines)]
     padded = [[cell.ljust(width) for cell, width in zip(line, widths)] for line in lines]
     padded.insert(1, ["-" * width for width in widths])
     return ["  ".join(line).rstrip() for line in padded]
 
 
-def _piped(lines: list[Line]) -> list[str]:
+def _piped(lines: Part) -> list[str]:
     rule = ["---" for _ in lines[0]]
     return ["| " + " | ".join(line) + " |" for line in [lines[0], rule, *lines[1:]]]

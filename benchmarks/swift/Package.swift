@@ -6,5 +6,8 @@ let package = Package(
   name: "kept-benchmarks",
   platforms: [.macOS(.v15)],
   dependencies: [.package(name: "kept", path: "../..")],
-  targets: [.executableTarget(name: "face", dependencies: [.product(name: "Kept", package: "kept")])]
+  targets: [
+    .executableTarget(name: "face", dependencies: [.product(name: "Kept", package: "kept")]),
+    .executableTarget(name: "survivor"),
+  ]
 )

@@ -34,8 +34,8 @@ extern const channel kept_channel, gsettings_channel, inotify_channel;
 extern const channel futex_channel;   /* the floor */
 extern const channel parts_channel;   /* what Kept is made of: SQLite commit, futex, SQLite delta read */
 
-/* dconf wants a session of its own around the whole program. */
-void enter_session(const char *folder, char **arguments);
+/* dconf wants a session of its own around the whole program: session.h. */
+void enter_hearing_session(const char *folder, char **arguments);
 
 /* A futex word and a value in a file that two processes map. */
 typedef struct bell {

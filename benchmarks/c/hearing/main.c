@@ -2,13 +2,14 @@
  * it. All take turns; a turn is either a set now and then, or sets at full rate for a while. Prints lines of JSON. */
 #include "channel.h"
 
+#include "../asked.h"
 #include "../complaint.h"
 #include "../folders.h"
+#include "../report.h"
 
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <time.h>
@@ -83,17 +84,13 @@ static void play(measure *measure, int number, void *writer, samples *samples, s
   measure->nearly_worst[number][round] = (double)samples->ns[count * 99 / 100];
 }
 
-static void print(const measure *measure, const char *what, const double (*figures)[MAX_ROUNDS], size_t rounds,
-                  const char *goals) {
-  printf("{\"section\": \"Hearing of changes, C\", \"row\": \"%s, %s\", \"unit\": \"ns\", \"goals\": [%s], "
-         "\"measured\": [", measure->name, what, goals);
-  for (int at = 0; at < CHANNELS; at++) {
-    const channel *channel = channels[at];
-    printf("%s{\"name\": \"%s\", \"role\": \"%s\", \"rounds\": [", at ? ", " : "", channel->name, channel->role);
-    for (size_t round = 0; round < rounds; round++) printf("%s%.0f", round ? ", " : "", figures[at][round]);
-    printf("]}");
-  }
-  printf("]}\n");
+static void report(const measure *measure, const char *what, const double (*figures)[MAX_ROUNDS], size_t rounds,
+                   const char *const *goals) {
+  char name[128];
+  snprintf(name, sizeof name, "%s, %s", measure->name, what);
+  report_begin("Hearing of changes, C", name, "ns", goals);
+  for (int at = 0; at < CHANNELS; at++) report_measured(channels[at]->name, channels[at]->role, figures[at], rounds);
+  report_end();
 }
 
 /* The hearing process; it is forked before anything here is opened, and dies with this one. */
@@ -119,38 +116,31 @@ static void *start_writing(const channel *channel, const char *folder, samples *
   return writer;
 }
 
-static void run(size_t rounds, const char *only, const char *folder) {
+static void run(size_t rounds, asked asked) {
+  static const char *const goals[] = {"<= 1.3 x its parts", "<= 0.02 x GSettings", NULL};
   samples *shared[CHANNELS];
   void *writers[CHANNELS];
   char *folders[CHANNELS];
   for (int at = 0; at < CHANNELS; at++) {
-    folders[at] = folder_make(folder, channels[at]->name);
+    folders[at] = folder_make(asked.folder, channels[at]->name);
     shared[at] = start_hearing(channels[at], folders[at]);
   }
   for (int at = 0; at < CHANNELS; at++) writers[at] = start_writing(channels[at], folders[at], shared[at]);
   for (size_t row = 0; row < sizeof measures / sizeof *measures; row++) {
     measure *measure = &measures[row];
-    if (!strstr(measure->name, only)) continue;
-    fprintf(stderr, "bench: %s\n", measure->name);
+    if (!asks_for(asked, measure->name)) continue;
     for (int at = 0; at < CHANNELS; at++) play(measure, at, writers[at], shared[at], 0);
     for (size_t round = 0; round < rounds; round++) {
       for (int at = 0; at < CHANNELS; at++) play(measure, at, writers[at], shared[at], round);
     }
-    print(measure, "p50", measure->middle, rounds, "\"<= 1.3 x its parts\", \"<= 0.02 x GSettings\"");
-    print(measure, "p99", measure->nearly_worst, rounds, "");
+    report(measure, "p50", measure->middle, rounds, goals);
+    report(measure, "p99", measure->nearly_worst, rounds, goals + 2);
   }
 }
 
 int main(int count, char **arguments) {
-  if (count < 2) complain("usage: hearing FOLDER [--quick] [--only TEXT]");
-  size_t rounds = 40;
-  const char *only = "";
-  for (int at = 2; at < count; at++) {
-    if (strcmp(arguments[at], "--quick") == 0) rounds = 10;
-    else if (strcmp(arguments[at], "--only") == 0 && at + 1 < count) only = arguments[++at];
-    else complain("there is no option %s", arguments[at]);
-  }
-  enter_session(arguments[1], arguments);
-  run(rounds, only, arguments[1]);
+  asked asked = asked_of(count, arguments);
+  enter_hearing_session(asked.folder, arguments);
+  run(asked.quick ? 10 : 40, asked);
   return 0;
 }

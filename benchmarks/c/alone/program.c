@@ -1,0 +1,72 @@
+/* One engine in a program of its own, which is linked with that engine's library and no other. CMakeLists.txt makes
+ * one of each ENGINE:
+ *
+ *   alone-ENGINE first FOLDER KEYS   opens the store and prints its first value
+ *   alone-ENGINE fill FOLDER KEYS    makes a store of so many texts
+ *   alone-ENGINE read FOLDER KEYS    reads each key once
+ *   alone-ENGINE set FOLDER KEYS     sets 10,000 times, each a commit
+ *
+ * All print a line when that is done. The last two then wait for the end of their standard input before they close. */
+#include "../complaint.h"
+#include "../filling.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define TEXT_LENGTH 20
+#define SETS 10000
+
+static void done(uint64_t figure) {
+  printf("%" PRIu64 "\n", figure);
+  fflush(stdout);
+}
+
+static void await_end(void) {
+  char ignored;
+  while (read(STDIN_FILENO, &ignored, 1) > 0) {}
+}
+
+static void fill(const char *folder, size_t count) {
+  ENGINE.close(open_filled(&ENGINE, folder, false, (contents){.keys = count, .length = TEXT_LENGTH}));
+  done(count);
+}
+
+/* One key at a time: a list of them all would be memory, too. */
+static uint64_t read_first(void *session, size_t count) {
+  key key;
+  walk walk = walk_begin(&key, 1, TEXT_LENGTH);
+  walk.steps = 1;
+  for (size_t index = 0; index < count; index++) {
+    key = key_of(index);
+    ENGINE.get(session, &walk);
+  }
+  walk_end(&walk);
+  return walk.sum;
+}
+
+static uint64_t set_keys(void *session, size_t count) {
+  walk walk = walk_begin(keys_of(count)->shuffled, count, TEXT_LENGTH);
+  walk.steps = SETS;
+  walk.stamp = (int64_t)count;   /* another text than the one that is there */
+  ENGINE.set(session, &walk);
+  walk_end(&walk);
+  return SETS;
+}
+
+int main(int count, char **arguments) {
+  if (count != 4) complain("usage: %s first|fill|read|set FOLDER KEYS", arguments[0]);
+  const char *verb = arguments[1], *folder = arguments[2];
+  size_t keys = strtoul(arguments[3], NULL, 10);
+  if (strcmp(verb, "fill") == 0) return fill(folder, keys), 0;
+  bool is_first = strcmp(verb, "first") == 0;
+  void *store = ENGINE.open(folder, false);
+  void *session = ENGINE.join(store);
+  done(strcmp(verb, "set") == 0 ? set_keys(session, keys) : read_first(session, is_first ? 1 : keys));
+  if (!is_first) await_end();
+  ENGINE.leave(session);
+  ENGINE.close(store);
+  return 0;
+}

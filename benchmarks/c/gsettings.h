@@ -1,0 +1,8 @@
+/* What GSettings wants before the program begins. */
+#ifndef BENCH_GSETTINGS_H
+#define BENCH_GSETTINGS_H
+
+/* Enters a session (session.h) with the schemas of the engine `gsettings`. */
+void enter_gsettings_session(const char *folder, char **arguments);
+
+#endif

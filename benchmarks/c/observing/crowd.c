@@ -1,0 +1,104 @@
+/* Each observer writes what it has heard into a cell of memory that all processes share. */
+#include "crowd.h"
+
+#include "../clock.h"
+#include "../complaint.h"
+#include "../variants.h"
+
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PATIENCE_NS 60000000000u
+#define NOTHING_YET -1
+#define IS_READY    -2
+
+typedef struct cell {
+  _Alignas(64) atomic_int_least64_t heard;
+} cell;
+
+struct crowd {
+  size_t count;
+  cell *cells;
+  pid_t processes[MAX_CROWD];   /* 0: a callback of this process */
+  int lifeline[2];              /* the other processes end when the last one closes its end */
+};
+
+static crowd *crowd_of(size_t count) {
+  crowd *made = calloc(1, sizeof *made);
+  if (!made || count > MAX_CROWD) complain("a crowd of %zu", count);
+  made->count = count;
+  made->cells = mmap(NULL, MAX_CROWD * sizeof(cell), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (made->cells == MAP_FAILED || pipe2(made->lifeline, O_CLOEXEC) != 0) complain("no memory to share");
+  for (size_t at = 0; at < MAX_CROWD; at++) atomic_store(&made->cells[at].heard, NOTHING_YET);
+  return made;
+}
+
+static void note(void *cell_, const kept_notice *notice) {
+  cell *cell = cell_;
+  int64_t value;
+  kept_error error;
+  expect_done(kept_value_int64(kept_notice_new(notice, 0), &value, &error), &error, "hear of an integer");
+  atomic_store(&cell->heard, value);
+}
+
+static void observe(kept_store *store, const char *name, uint32_t flags, cell *cell) {
+  kept_subscription *subscription;
+  kept_error error;
+  expect_done(kept_observe(store, name, flags, note, cell, NULL, &subscription, &error), &error, "observe");
+}
+
+crowd *crowd_here(size_t count, kept_store *store, const char *name, uint32_t flags) {
+  crowd *made = crowd_of(count);
+  for (size_t at = 0; at < count; at++) observe(store, name, flags, &made->cells[at]);
+  return made;
+}
+
+static _Noreturn void live_elsewhere(crowd *crowd, size_t at, const char *folder, const char *name) {
+  char ignored;
+  close(crowd->lifeline[1]);
+  kept_store *store = usual_open(folder, false);
+  observe(store, name, KEPT_OBSERVE_KEY, &crowd->cells[at]);
+  atomic_store(&crowd->cells[at].heard, IS_READY);
+  while (read(crowd->lifeline[0], &ignored, 1) > 0) {}
+  kept_close(store);
+  _exit(0);
+}
+
+crowd *crowd_elsewhere(size_t count, const char *folder, const char *name) {
+  crowd *made = crowd_of(count);
+  for (size_t at = 0; at < count; at++) {
+    made->processes[at] = fork();
+    if (made->processes[at] < 0) complain("no process");
+    if (made->processes[at] == 0) live_elsewhere(made, at, folder, name);
+  }
+  crowd_await(made, IS_READY);
+  return made;
+}
+
+void crowd_await(crowd *crowd, int64_t value) {
+  uint64_t began = clock_ns();
+  for (size_t at = 0; at < crowd->count; at++) {
+    while (atomic_load(&crowd->cells[at].heard) != value) {
+      if (clock_ns() - began > PATIENCE_NS) complain("an observer has not heard of %lld", (long long)value);
+      nanosleep(&(struct timespec){0, 50000}, NULL);
+    }
+  }
+}
+
+void crowd_end(crowd *crowd) {
+  close(crowd->lifeline[0]);
+  close(crowd->lifeline[1]);
+  for (size_t at = 0; at < crowd->count; at++) {
+    int status = 0;
+    if (crowd->processes[at] && (waitpid(crowd->processes[at], &status, 0) < 0 || status != 0)) {
+      complain("an observing process failed");
+    }
+  }
+  munmap(crowd->cells, MAX_CROWD * sizeof(cell));
+  free(crowd);
+}

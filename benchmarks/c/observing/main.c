@@ -1,0 +1,103 @@
+/* observing FOLDER [--quick] [--only TEXT]: what a set costs the thread that makes it, with observers and without.
+ *
+ * The clock runs during a set alone. Between two sets everybody hears of the first, so that each is delivered. */
+#include "crowd.h"
+
+#include "../asked.h"
+#include "../clock.h"
+#include "../filling.h"
+#include "../folders.h"
+#include "../report.h"
+#include "../rounds.h"
+#include "../variants.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+#define KEYS 1000
+#define PAUSE_NS 300000
+#define TURN_NS 1000000   /* some 30 sets */
+static const plan full = {31, TURN_NS}, quick = {9, TURN_NS};
+
+typedef struct row {
+  const char *name;
+  size_t here, elsewhere;   /* how many observe */
+  uint32_t flags;
+} row;
+
+static const row rows[] = {
+  {"set, 1 observer of its key in this process", .here = 1, .flags = KEPT_OBSERVE_KEY},
+  {"set, 8 observers of its key in this process", .here = 8, .flags = KEPT_OBSERVE_KEY},
+  {"set, 64 observers of its key in this process", .here = 64, .flags = KEPT_OBSERVE_KEY},
+  {"set, 1 observer of its prefix in this process", .here = 1, .flags = KEPT_OBSERVE_PREFIX},
+  {"set, 8 observers of its prefix in this process", .here = 8, .flags = KEPT_OBSERVE_PREFIX},
+  {"set, 64 observers of its prefix in this process", .here = 64, .flags = KEPT_OBSERVE_PREFIX},
+  {"set, 1 other process observes its key", .elsewhere = 1},
+  {"set, 8 other processes observe its key", .elsewhere = 8},
+  {"set, 16 other processes observe its key", .elsewhere = 16},
+};
+
+typedef struct setter {
+  kept_store *store;
+  crowd *crowd;
+  char *folder;
+  walk walk;   /* around one key */
+} setter;
+
+static setter prepare(const row *row, const char *parent, const char *name) {
+  const keys *keys = keys_of(KEYS);
+  setter setter = {
+    .folder = folder_make(parent, name),
+    .walk = {.ring = keys->sorted, .count = 1, .steps = 1, .stamp = KEYS},   /* what is stored already is no change */
+  };
+  const char *prefix = row->flags == KEPT_OBSERVE_PREFIX ? "section-000." : keys->sorted[0].text;
+  usual_close(open_filled(&kept, setter.folder, false, (contents){.keys = KEYS}));
+  if (row->elsewhere) setter.crowd = crowd_elsewhere(row->elsewhere, setter.folder, prefix);
+  setter.store = usual_open(setter.folder, false);
+  if (!row->elsewhere) setter.crowd = crowd_here(row->here, setter.store, prefix, row->flags);
+  return setter;
+}
+
+static uint64_t turn(void *setter_, size_t operations) {
+  setter *setter = setter_;
+  uint64_t took = 0;
+  while (operations--) {
+    uint64_t began = clock_ns();
+    usual_set(setter->store, &setter->walk);
+    took += clock_ns() - began;
+    nanosleep(&(struct timespec){0, PAUSE_NS}, NULL);
+    crowd_await(setter->crowd, setter->walk.stamp);
+  }
+  return took;
+}
+
+static void finish(setter *setter) {
+  usual_close(setter->store);
+  crowd_end(setter->crowd);
+  folder_remove(setter->folder);
+  free(setter->folder);
+}
+
+static void run(const row *row, const char *folder, plan plan) {
+  static const struct row without = {.name = "no observer"};
+  setter setters[] = {prepare(row, folder, "A"), prepare(&without, folder, "B")};
+  player players[] = {
+    {.turn = turn, .state = &setters[0], .step = 1},
+    {.turn = turn, .state = &setters[1], .step = 1},
+  };
+  rounds_play(players, 2, plan);
+  report_begin("Growth, C", row->name, "ns", (const char *[]){NULL});
+  report_measured("Kept", "contestant", players[0].ns, plan.rounds);
+  report_measured(without.name, "base", players[1].ns, plan.rounds);
+  report_end();
+  finish(&setters[0]);
+  finish(&setters[1]);
+}
+
+int main(int count, char **arguments) {
+  asked asked = asked_of(count, arguments);
+  for (size_t at = 0; at < sizeof rows / sizeof *rows; at++) {
+    if (asks_for(asked, rows[at].name)) run(&rows[at], asked.folder, asked.quick ? quick : full);
+  }
+  return 0;
+}

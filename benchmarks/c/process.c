@@ -1,0 +1,132 @@
+/* The other process. It is this program again; it is told on its standard input how many operations to do, and answers
+ * on its standard output when it began and when it ended. */
+#include "process.h"
+
+#include "clock.h"
+#include "complaint.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SETS_A_SECOND 1000
+
+extern char **environ;
+
+struct process {
+  pid_t id;
+  int commands, answers;
+};
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * This side
+ * --------------------------------------------------------------------------------------------------------------- */
+
+static void spawn(process *process, char **arguments) {
+  int commands[2], answers[2];
+  if (pipe2(commands, O_CLOEXEC) != 0 || pipe2(answers, O_CLOEXEC) != 0) complain("cannot make a pipe");
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, commands[0], STDIN_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, answers[1], STDOUT_FILENO);
+  int failure = posix_spawn(&process->id, "/proc/self/exe", &actions, NULL, arguments, environ);
+  if (failure) complain("cannot start a process: %s", strerror(failure));
+  posix_spawn_file_actions_destroy(&actions);
+  close(commands[0]);
+  close(answers[1]);
+  process->commands = commands[1];
+  process->answers = answers[0];
+}
+
+process *process_start(const row *row, const contestant *contestant, const char *folder, int lane) {
+  process *started = malloc(sizeof *started);
+  if (!started) complain("no memory");
+  char place[24], number[24];
+  snprintf(place, sizeof place, "%td", contestant - row->contestants);
+  snprintf(number, sizeof number, "%d", lane);
+  spawn(started, (char *[]){"bench", PROCESS_ARGUMENT, (char *)folder, (char *)row->name, place, number, NULL});
+  process_await(started);
+  return started;
+}
+
+void process_go(process *process, size_t operations) {
+  if (write(process->commands, &operations, sizeof operations) != sizeof operations) complain("a process has ended");
+}
+
+void process_rest(process *process) { process_go(process, 0); }
+
+span process_await(process *process) {
+  span span;
+  if (read(process->answers, &span, sizeof span) != sizeof span) complain("a process has ended");
+  return span;
+}
+
+void process_end(process *process) {
+  close(process->commands);
+  int status;
+  if (waitpid(process->id, &status, 0) < 0 || status != 0) complain("a process failed");
+  close(process->answers);
+  free(process);
+}
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * The other side
+ * --------------------------------------------------------------------------------------------------------------- */
+
+static bool is_told(size_t *operations) {
+  return read(STDIN_FILENO, operations, sizeof *operations) == sizeof *operations;
+}
+
+static void answer(span span) {
+  if (write(STDOUT_FILENO, &span, sizeof span) != sizeof span) complain("nobody hears this process");
+}
+
+static void take_turns(const row *row, const contestant *contestant, void *store, int index) {
+  lane lane = lane_begin(row, contestant, store, index);
+  answer((span){0});
+  for (size_t operations; is_told(&operations);) answer(lane_run(&lane, operations));
+  lane_end(&lane);
+}
+
+/* Sets at an even pace until there is a command to read. */
+static void write_on(const engine *engine, void *session, walk *walk) {
+  struct pollfd commands = {.fd = STDIN_FILENO, .events = POLLIN};
+  for (uint64_t next = clock_ns(); poll(&commands, 1, 0) == 0;) {
+    engine->set(session, walk);
+    next += 1000000000u / SETS_A_SECOND;
+    struct timespec until = {(time_t)(next / 1000000000u), (long)(next % 1000000000u)};
+    clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
+  }
+}
+
+static void write_meanwhile(const row *row, const contestant *contestant, void *store) {
+  const keys *keys = keys_asked(contents_of(row, contestant));
+  walk walk = walk_begin(keys->shuffled, keys->count, row->length);
+  walk.steps = 1;
+  walk.stamp = 2000000;
+  void *session = contestant->engine->join(store);
+  answer((span){0});
+  for (size_t going; is_told(&going);) {
+    if (going) write_on(contestant->engine, session, &walk);
+  }
+  contestant->engine->leave(session);
+  walk_end(&walk);
+}
+
+int process_main(int count, char **arguments) {
+  if (count != 4) complain("usage: bench " PROCESS_ARGUMENT " FOLDER ROW CONTESTANT LANE");
+  const row *row = row_named(arguments[1]);
+  const contestant *contestant = &row->contestants[atoi(arguments[2])];
+  int lane = atoi(arguments[3]);
+  void *store = contestant->engine->open(arguments[0], row->durable);
+  if (lane == WRITING_LANE) write_meanwhile(row, contestant, store);
+  else take_turns(row, contestant, store, lane);
+  contestant->engine->close(store);
+  return 0;
+}

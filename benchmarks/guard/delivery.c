@@ -1,0 +1,102 @@
+/* delivery FOLDER COUNT: hears of so many changes that another process makes, each after the one before was heard of.
+ *
+ * Under callgrind only the thread that calls back is counted, from one callback to another that comes COUNT later: all
+ * that it does to wake, read what is new, and call. */
+#include "../c/complaint.h"
+#include "../c/folders.h"
+
+#include <fcntl.h>
+#include <kept.h>
+#include <semaphore.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <valgrind/callgrind.h>
+
+#define KEY "audio.volume"
+#define REHEARSED 20   /* so many come first */
+
+extern char **environ;
+
+typedef struct hearing {
+  size_t heard, last;
+  int orders;   /* a byte is an order for the next change */
+  sem_t done;
+} hearing;
+
+static void check(kept_status status, const kept_error *error) {
+  if (status != KEPT_OK) complain("Kept: %s (%s)", error->message, kept_status_text(status));
+}
+
+static kept_store *open_store(const char *path) {
+  kept_store *store;
+  kept_error error;
+  check(kept_open(path, NULL, &store, &error), &error);
+  return store;
+}
+
+static void order(hearing *hearing) {
+  if (write(hearing->orders, "", 1) != 1) complain("the writing process has ended");
+}
+
+static void hear(void *context, const kept_notice *notice) {
+  hearing *hearing = context;
+  int64_t value;
+  kept_error error;
+  check(kept_value_int64(kept_notice_new(notice, 0), &value, &error), &error);
+  size_t number = ++hearing->heard;
+  if (number == REHEARSED || number == hearing->last) CALLGRIND_TOGGLE_COLLECT;
+  if (number == hearing->last) sem_post(&hearing->done);
+  else order(hearing);
+}
+
+/* The other process: this program again, which callgrind does not follow. */
+static int write_on_order(const char *path) {
+  kept_store *store = open_store(path);
+  kept_error error;
+  int64_t value = 1000000;
+  for (char byte; read(STDIN_FILENO, &byte, 1) == 1;) check(kept_set_int64(store, KEY, ++value, &error), &error);
+  kept_close(store);
+  return 0;
+}
+
+static pid_t start_writing(hearing *hearing, char *program, char *path) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) complain("cannot make a pipe");
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, ends[0], STDIN_FILENO);
+  pid_t process;
+  char *arguments[] = {program, "--write", path, NULL};
+  int failure = posix_spawn(&process, program, &actions, NULL, arguments, environ);
+  if (failure) complain("cannot start a writing process: %s", strerror(failure));
+  posix_spawn_file_actions_destroy(&actions);
+  close(ends[0]);
+  hearing->orders = ends[1];
+  return process;
+}
+
+int main(int count, char **arguments) {
+  if (count != 3) complain("usage: delivery FOLDER COUNT");
+  if (strcmp(arguments[1], "--write") == 0) return write_on_order(arguments[2]);
+  char *folder = folder_make(arguments[1], "delivery"), *path = folder_path(folder, "store.kept");
+  hearing hearing = {.last = REHEARSED + strtoul(arguments[2], NULL, 10)};
+  sem_init(&hearing.done, 0, 0);
+  kept_store *store = open_store(path);
+  kept_subscription *subscription;
+  kept_error error;
+  check(kept_observe(store, KEY, KEPT_OBSERVE_KEY, hear, &hearing, NULL, &subscription, &error), &error);
+  pid_t writer = start_writing(&hearing, arguments[0], path);
+  order(&hearing);
+  while (sem_wait(&hearing.done) != 0) {}
+  close(hearing.orders);
+  int status;
+  if (waitpid(writer, &status, 0) < 0 || status != 0) complain("the writing process failed");
+  kept_close(store);
+  folder_remove(folder);
+  free(path);
+  free(folder);
+  return 0;
+}

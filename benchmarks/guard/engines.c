@@ -1,0 +1,15 @@
+/* The engines that are counted without any rival. */
+#include "../c/engines.h"
+
+#include "../c/complaint.h"
+#include "../c/variants.h"
+
+#include <string.h>
+
+const engine *engine_named(const char *name) {
+  const engine *const engines[] = {&kept, &kept_json};
+  for (size_t at = 0; at < sizeof engines / sizeof *engines; at++) {
+    if (strcmp(engines[at]->name, name) == 0) return engines[at];
+  }
+  complain("there is no engine %s", name);
+}

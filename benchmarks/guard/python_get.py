@@ -1,0 +1,27 @@
+"""python_get.py FOLDER PROFILED COUNT: gets a key so many times inside the function `profiled` of the library
+PROFILED, for callgrind to count the instructions of (runner/instructions.py)."""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from itertools import repeat
+
+import kept
+
+
+def main() -> None:
+    folder, profiled, count = sys.argv[1], sys.argv[2], int(sys.argv[3])
+    volume = kept.Key("audio.volume", int)
+    with kept.open(f"{folder}/python.kept") as store:
+        store[volume] = 60
+
+        def loop() -> None:
+            for _ in repeat(None, count):
+                store[volume]
+
+        loop()
+        ctypes.CDLL(profiled).profiled(ctypes.CFUNCTYPE(None)(loop))
+
+
+main()

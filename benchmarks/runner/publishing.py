@@ -1,0 +1,36 @@
+"""What --write brings up to date: the charts, the tables of docs/performance.md, the README's short one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import drawing
+import highlights
+import note
+import safety
+import table
+from charts import CHARTS, Chart
+from rows import Row
+
+
+def publish(root: Path, rows: list[Row], tests: list[safety.Safety], seen: dict[str, Any]) -> None:
+    folder = root / "docs/charts"
+    folder.mkdir(exist_ok=True)
+    drawn = [chart for chart in CHARTS if drawing.draw(chart, rows, folder)]
+    pictures = "\n\n".join(picture(chart, "charts") for chart in drawn)
+    tables = table.as_markdown([*table.sections(rows), *safety.as_lines(tests)])
+    note.write(root / "docs/performance.md", f"{table.in_words(seen)}\n\n{pictures}\n\n{tables}")
+    first = "".join(f"{picture(chart, 'docs/charts')}\n\n" for chart in drawn[:1])
+    short = table.as_markdown([highlights.lines(rows)])
+    note.write(root / "README.md", f"{first}`{seen['command']}`, {seen['date']}, {seen['processor']}, "
+               f"{seen['cores']} cores:\n\n{short}")
+
+
+def picture(chart: Chart, folder: str) -> str:
+    """The chart on the reader's own ground."""
+    return f"""\
+<picture>
+  <source media="(prefers-color-scheme: dark)" srcset="{folder}/{chart.name}-dark.svg">
+  <img src="{folder}/{chart.name}-light.svg" alt="{chart.title}: Kept, its rivals and the floors; the table has the figures">
+</picture>"""

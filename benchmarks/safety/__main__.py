@@ -1,0 +1,108 @@
+"""What becomes of acknowledged values, Kept's and its rivals': safety FOLDER --user-defaults PROGRAM [--quick]
+[--only TEXT] [--seed NUMBER]. Prints a line of JSON for each row: its name, and each contestant's cell. Stores are made
+in FOLDER. Two contestants are put to the test at a time; none of it is about time.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from random import Random
+
+import damage
+import full_disk
+import kills
+import processes
+from contestants import Contestant, compile_schema, contestants, place
+from survivor import RING, WIDTH, name, text
+
+Cell = Callable[[Contestant, Path, Random, int], str]
+
+
+@dataclass(frozen=True)
+class Row:
+    title: str
+    rounds: int
+    cell: Cell
+
+
+def rows(quick: bool) -> list[Row]:
+    killed, flipped, cut = (10, 20, 10) if quick else (50, 100, 50)
+    return [
+        Row("driven", 0, lambda contestant, *_: contestant.driven),
+        Row(f"acknowledged writes lost, {killed} rounds of kill -9", killed, kills.cell),
+        Row("acknowledged writes lost, 4 processes at a time", 1, processes.cell),
+        Row(f"one byte flipped, {flipped} times", flipped, partial(damage.cell, damage=damage.flip)),
+        Row(f"the main file cut off, {cut} times", cut, partial(damage.cell, damage=damage.cut)),
+        Row("a full disk", 1, full_disk.cell),
+    ]
+
+
+def run(row: Row, tested: list[Contestant], folder: Path, seed: int) -> None:
+    def cell(contestant: Contestant) -> str:
+        # Each its own chances, whoever comes first.
+        random = Random(f"{seed} {row.title} {contestant.name}")
+        return row.cell(contestant, folder / row.title / contestant.name, random, row.rounds)
+
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        cells = dict(zip([each.name for each in tested], pool.map(cell, tested)))
+    print(json.dumps({"safety": row.title, "cells": cells}), flush=True)
+
+
+def expect_health(contestant: Contestant, folder: Path) -> None:
+    """One that is not installed must not look like one that loses everything."""
+    with place(contestant, folder) as home:
+        for _ in range(2):
+            with home.open() as program:
+                sets, found = list(program.set(0, 1)), program.get(1)
+            if sets != [0] or found != [text(0, WIDTH)] or program.told:
+                sys.exit(f"safety: {contestant.name} does not work here: {program.told or found}")
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--user-defaults", type=Path, required=True)
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--only", default="")
+    parser.add_argument("--seed", type=int, default=1)
+    return parser.parse_args()
+
+
+def own_mounts() -> None:
+    """Begins anew where a small disk can be mounted that nobody else sees."""
+    if "SAFETY_OWN_MOUNTS" in os.environ:
+        return
+    os.environ["SAFETY_OWN_MOUNTS"] = "1"
+    for options in (["--mount"], ["--mount", "--map-root-user"]):
+        if subprocess.run(["unshare", *options, "true"], stderr=subprocess.DEVNULL).returncode == 0:
+            os.execvp("unshare", ["unshare", *options, sys.executable, *sys.argv])
+
+
+def main() -> None:
+    own_mounts()
+    asked = arguments()
+    chosen = [row for row in rows(asked.quick) if asked.only in row.title]
+    if not chosen:
+        return
+    folder = asked.folder.absolute() / "safety"
+    folder.mkdir()
+    compile_schema(folder / "schema", [name(index) for index in range(RING)])
+    os.environ["GSETTINGS_SCHEMA_DIR"] = str(folder / "schema")
+    tested = contestants(asked.user_defaults.absolute())
+    for each in tested:
+        expect_health(each, folder / "health" / each.name)
+    for row in chosen:
+        print(f"safety: {row.title}", file=sys.stderr)
+        run(row, tested, folder, asked.seed)
+
+
+main()

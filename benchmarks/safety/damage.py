@@ -1,0 +1,83 @@
+"""What a program hears of a store that was damaged while it was closed: one byte flipped, or its main file cut off."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+from shutil import copytree, rmtree
+
+from contestants import Contestant, place
+from survivor import WIDTH, text
+
+NAMES = 200
+Damage = Callable[[list[Path], Random], None]
+
+
+def flip(files: list[Path], random: Random) -> None:
+    """Another value in one byte of all that the files have."""
+    place = random.randrange(sum(file.stat().st_size for file in files))
+    for file in files:
+        if place < file.stat().st_size:
+            break
+        place -= file.stat().st_size
+    with file.open("r+b") as opened:
+        opened.seek(place)
+        [byte] = opened.read(1)
+        opened.seek(place)
+        opened.write(bytes([byte ^ random.randint(1, 255)]))
+
+
+def cut(files: list[Path], random: Random) -> None:
+    main = max(files, key=lambda file: file.stat().st_size)
+    with main.open("r+b") as opened:
+        opened.truncate(random.randrange(main.stat().st_size))
+
+
+def cell(contestant: Contestant, folder: Path, random: Random, rounds: int, damage: Damage) -> str:
+    outcomes: Counter[str] = Counter()
+    left: Counter[str] = Counter()
+    whole = _closed_store(contestant, folder / "whole")
+    for turn in range(rounds):
+        copy = folder / str(turn)
+        copytree(whole, copy / "files")
+        damage(sorted(file for file in (copy / "files").rglob("*") if file.is_file()), random)
+        outcome, right = _hear(contestant, copy)
+        outcomes[outcome] += 1
+        left[outcome] += right
+        rmtree(copy)
+    return _in_words(outcomes, left)
+
+
+HARMLESS, TOLD, WRONG, GONE, CRASHED, HUNG = "harmless", "told", "wrong, not told", "gone, not told", "crashed", "hung"
+
+
+def _closed_store(contestant: Contestant, folder: Path) -> Path:
+    with place(contestant, folder) as home, home.open() as program:
+        assert len(list(program.set(0, NAMES))) == NAMES, program.told
+    return home.files
+
+
+def _hear(contestant: Contestant, folder: Path) -> tuple[str, int]:
+    """What became of the program that read every value, and how many values were right."""
+    with place(contestant, folder) as home, home.open() as program:
+        found = program.get(NAMES)
+    right = sum(found[index] == text(index, WIDTH) for index in range(NAMES))
+    if program.crashed:
+        return (HUNG if program.hung else CRASHED), right
+    if program.told:
+        return TOLD, right
+    if right == NAMES:
+        return HARMLESS, right
+    return (WRONG if any(found[index] not in (None, text(index, WIDTH)) for index in range(NAMES)) else GONE), right
+
+
+def _in_words(outcomes: Counter[str], left: Counter[str]) -> str:
+    """Those that came about, the best first; and how much could still be read where values were missing."""
+    words = []
+    for outcome in (HARMLESS, TOLD, WRONG, GONE, CRASHED, HUNG):
+        if count := outcomes[outcome]:
+            of_values = f" ({left[outcome] / count / NAMES:.1%} left)" if outcome in (TOLD, GONE) else ""
+            words.append(f"{count} {outcome}{of_values}")
+    return ", ".join(words)

@@ -1,0 +1,106 @@
+"""Acknowledged writes lost over rounds of kill -9: programs that set, one after the other, each killed amid its work.
+
+A write is lost that was acknowledged and is not there when the store is opened anew, unless a later one has replaced
+it. What was lost in one round is not counted again in the next.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from random import Random
+from signal import SIGKILL
+
+from contestants import Contestant, Place, place
+from program import Program
+from survivor import RING
+
+MOST = 100
+"""A program acknowledges at most so many sets, and those that it makes meanwhile, before it is killed."""
+PAUSE = 2000
+"""Microseconds after each set, in half of the rounds; in the others there is none."""
+
+
+@dataclass
+class Tally:
+    acknowledged: int = 0
+    lost: int = 0
+    broken: int = 0
+    """Stores that did not open any more."""
+    there: list[int] = field(default_factory=lambda: [-1] * RING)
+    """The number that was last known to be under each name."""
+
+    def acknowledge(self, number: int) -> None:
+        self.acknowledged += 1
+        self.there[number % RING] = number
+
+    def compare(self, found: list[str | None]) -> None:
+        for index, text in enumerate(found):
+            number = int(text) if text and text.isdecimal() else -1
+            self.lost += number < self.there[index]
+            self.there[index] = number
+
+    def __str__(self) -> str:
+        broken = f", {self.broken} × the whole store" if self.broken else ""
+        return f"{self.lost:,} of {self.acknowledged:,}{broken}"
+
+
+def cell(contestant: Contestant, folder: Path, random: Random, rounds: int) -> str:
+    if contestant.name == "GSettings":
+        of_program = _rounds(contestant, folder / "program", random, rounds, the_program)
+        of_service = _rounds(contestant, folder / "service", random, rounds, its_service)
+        return f"{of_program} (its service killed: {of_service})"
+    if contestant.name == "UserDefaults":
+        without = replace(contestant, command=contestant.command[:1])
+        plain = _rounds(without, folder / "plain", random, rounds, the_program)
+        synchronized = _rounds(contestant, folder / "synchronized", random, rounds, the_program)
+        return f"{plain} (with synchronize(): {synchronized})"
+    return str(_rounds(contestant, folder, random, rounds, the_program))
+
+
+Victim = Callable[[Place, Program], int]
+"""The process that is killed."""
+
+
+def the_program(_: Place, program: Program) -> int:
+    return program.process.pid
+
+
+def its_service(place: Place, _: Program) -> int:
+    """The program goes on, and ends in good order."""
+    return place.service()
+
+
+def _rounds(contestant: Contestant, folder: Path, random: Random, rounds: int, victim: Victim) -> Tally:
+    tally, first = Tally(), 0
+    with place(contestant, folder) as home:
+        for _ in range(rounds):
+            with home.open() as program:
+                tally.compare(program.get(RING))
+                is_broken = not _set_and_kill(home, program, tally, first, random, victim)
+            first += RING + random.randrange(RING)
+            home.settle()
+            if is_broken:
+                tally.broken += 1
+                home.empty()
+        with home.open() as program:
+            tally.compare(program.get(RING))
+            tally.broken += not program.opened
+    return tally
+
+
+def _set_and_kill(home: Place, program: Program, tally: Tally, first: int, random: Random, victim: Victim) -> int:
+    """How many sets were acknowledged: those that had returned when the kill came."""
+    last, pause = random.randint(1, MOST), random.choice([0, PAUSE])
+    delay = random.choice([0, random.uniform(0, 0.002)])
+    process, acknowledged = victim(home, program), 0
+    for number in program.set(first, 2 * MOST, pause=pause):
+        tally.acknowledge(number)
+        acknowledged += 1
+        if acknowledged == last:
+            time.sleep(delay)
+            os.kill(process, SIGKILL)
+    return acknowledged
