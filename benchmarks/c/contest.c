@@ -6,9 +6,11 @@
 
 #include <stdlib.h>
 
+/* An engine that puts something off begins each turn with what that cost: many sets share it. */
 static size_t step_of(const row *row, const contestant *contestant) {
   if (row->task != &operating) return 1;
-  return row->operation == SET_TOGETHER ? SETS_TOGETHER : (size_t)lanes_in(row, contestant);
+  bool puts_off = contestant->engine->settle && row->operation == SET && !row->durable;
+  return row->operation == SET_TOGETHER || puts_off ? SETS_TOGETHER : (size_t)lanes_in(row, contestant);
 }
 
 static void print_row(const row *row, const player *players, size_t count, size_t rounds) {

@@ -39,7 +39,7 @@ extern const task loading;     /* loading the engine's library into a fresh proc
 #define MAX_GOALS        5   /* the last is NULL */
 #define MAX_CONTESTANTS  8
 #define MAX_LANES       16   /* threads or processes of a row */
-#define SETS_TOGETHER 1000   /* so many sets make one transaction */
+#define SETS_TOGETHER 1000   /* so many sets make one transaction, or share what was put off */
 
 struct row {
   const char *section, *name;     /* no two rows have the same name */
