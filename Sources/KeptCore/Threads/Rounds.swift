@@ -82,6 +82,9 @@ final class Rounds<Request: Sendable, Outcome: Sendable>: @unchecked Sendable {
     return round.outcomes[place]
   }
 
+  /// How many have come for a round that has not begun.
+  var waiting: Int { state.read { $0.open?.requests.count ?? 0 } }
+
   /// In the child of a fork: the leader and those who waited have vanished; what they wanted is the parent's.
   func afterForkInChild() {
     state.update {
@@ -94,7 +97,7 @@ final class Rounds<Request: Sendable, Outcome: Sendable>: @unchecked Sendable {
   @_optimize(speed)
   private func lead(_ round: Round) {
     let expected = state.wait { $0.begin() }
-    if expected > 1 { letOthersCome(to: round, expected) }
+    if expected > 1 { letOthersCome(expected) }
     state.updateQuietly { $0.open = nil }
     round.outcomes = run(round.requests)
     // Nobody else can be among one.
@@ -121,10 +124,10 @@ final class Rounds<Request: Sendable, Outcome: Sendable>: @unchecked Sendable {
   /// each round would else serve one.
   ///
   /// It costs a few switches, and ends as soon as nobody comes any more.
-  private func letOthersCome(to round: Round, _ expected: Int) {
+  private func letOthersCome(_ expected: Int) {
     var seen = 0
     for _ in 0..<expected {
-      let waiting = state.read { _ in round.requests.count }
+      let waiting = waiting
       if waiting >= expected || waiting == seen { return }
       seen = waiting
       sched_yield()
