@@ -1,5 +1,6 @@
 // Whoever comes while a round is at work is served by the next one, together with the others who came.
 
+import Foundation
 import Testing
 
 @testable import KeptCore
