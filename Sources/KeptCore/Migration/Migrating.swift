@@ -113,7 +113,9 @@ extension Store {
 
   /// Gives its first version to a store with nothing in it; false: there is something.
   private func begin(at version: UInt32) throws -> Bool {
-    try transaction(durability: .durable) { transaction in
+    // A transaction that has listed everything is overtaken by whoever writes anything: it is for empty stores alone.
+    guard try shared.storage.keys(prefix: "").isEmpty else { return false }
+    return try transaction(durability: .durable) { transaction in
       guard try transaction.storedKeys(prefix: "").isEmpty else { return false }
       transaction.lead(from: 0, to: version)
       return true

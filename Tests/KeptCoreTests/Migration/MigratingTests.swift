@@ -145,6 +145,27 @@ import Testing
     #expect(try impatient.migrate([renamed]) == .nothing)
   }
 
+  @Test func `come to an end where others write all the time, but not what the steps touch`() throws {
+    // Reading all of them takes longer than a write of the others.
+    try settings.transaction { transaction in
+      for number in 0..<2000 { try transaction.set(.int(Int64(number)), forKey: "number.\(number)") }
+    }
+    let (settings, writing) = (settings, Monitor(true))
+    let thread = Thread {
+      var count: Int64 = 0
+      while writing.read({ $0 }) {
+        count += 1
+        try? settings.set(.int(count), forKey: "others")
+      }
+      writing.update { $0 = true }
+    }
+    thread.start()
+    _ = code { try settings.migrate([renamed, doubled]) }
+    writing.update { $0 = false }
+    _ = writing.wait(milliseconds: 60_000) { $0 ? true : nil }
+    #expect(try settings.value(forKey: "audio.volume") == 14 && settings.schemaVersion() == 2)
+  }
+
   @Test func `cannot begin inside a step`() throws {
     let one = renamed
     let nested = Migration(to: 1, "nested") { try $0.store.migrate([one]) }

@@ -72,6 +72,27 @@ import Testing
     #expect(try storage.commit(key("new"), .set(1)).revision > 1 << 40)
   }
 
+  @Test func `loses no value where only the text of a trigger is damaged`() throws {
+    try fill(200)
+    try damage { bytes in
+      let trigger = try #require(bytes.range(of: Data("CREATE TRIGGER".utf8)))
+      bytes[trigger.lowerBound] = 0x1B
+    }
+    let storage = try LocalStorage(path: path)
+    #expect(try storage.salvage() != nil)
+    #expect(try storage.keys(prefix: "").count == 200)
+  }
+
+  @Test func `gives what is in front of the place where it was cut off`() throws {
+    try fill(5000)
+    try damage { bytes in bytes = bytes.prefix(bytes.count / 5 * 4) }
+    let storage = try LocalStorage(path: path)
+    #expect(try storage.salvage() != nil)
+    let found = try storage.keys(prefix: "")
+    #expect((2000..<5000).contains(found.count), "\(found.count)")
+    for key in found { #expect(try storage.value(key) == .string(String(repeating: key.text, count: 20))) }
+  }
+
   @Test func `loses what is below a damaged page that leads to others, and no more`() throws {
     try fill(5000, forgettingLog: true)
     try damage { bytes in

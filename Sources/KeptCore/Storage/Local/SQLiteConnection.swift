@@ -147,6 +147,12 @@ final class SQLiteConnection {
   /// Closing will neither copy the log into the database nor remove it.
   func leaveLog() { kept_sqlite_configure(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1) }
 
+  /// Lets the tables that can be understood be read where another, or a trigger, cannot: else SQLite reads none of them.
+  func overlookDamagedSchema() {
+    kept_sqlite_configure(handle, SQLITE_DBCONFIG_DEFENSIVE, 0)
+    kept_sqlite_configure(handle, SQLITE_DBCONFIG_WRITABLE_SCHEMA, 1)
+  }
+
   private func check(_ status: Int32, doing what: String) throws(StoreError) {
     guard status == SQLITE_OK else { throw StoreError.sqlite(status, handle, doing: what) }
   }

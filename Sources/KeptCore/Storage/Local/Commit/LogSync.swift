@@ -2,15 +2,6 @@
 
 /// Syncs the log on a connection of its own, so that others go on committing meanwhile.
 final class LogSync: Sendable {
-  // Invariant: without a failure, every commit that returned before sync number `done` began is on the disk. `begun`
-  // numbers the syncs; while `begun > done` one is running. The failure is that of sync number `done`.
-  fileprivate struct State {
-    var begun: UInt64 = 0
-    var done: UInt64 = 0
-    var failure: StoreError?
-  }
-  private let state = Monitor(State())
-
   private struct Log {
     // Opened by the first sync; its log is the one that everybody writes.
     var connection: OnDemand<SQLiteConnection>
@@ -19,10 +10,18 @@ final class LogSync: Sendable {
     var isDoubtful = false
   }
   private let log: Monitor<Log>
+  // A round that begins after a commit has returned brings it to the disk.
+  private let rounds: Rounds<Void, StoreError?>
 
   init(of store: StoreID, in database: LocalDatabase) {
-    log = Monitor(
+    let log = Monitor(
       Log(connection: OnDemand { () throws(StoreError) in try database.connect(to: store).connection }))
+    self.log = log
+    rounds = Rounds { waiting in
+      var failure: StoreError?
+      do throws(StoreError) { try Self.sync(log) } catch { failure = error }
+      return waiting.map { failure }
+    }
   }
 
   func close() { log.update { $0.connection.close() } }
@@ -30,30 +29,14 @@ final class LogSync: Sendable {
   /// The next use connects again.
   func letGo() { log.update { $0.connection.letGo() } }
 
-  /// A sync that was running has vanished with its thread, and so has everyone who waited for it.
-  func afterForkInChild() { state.update { $0.begun = $0.done } }
+  func afterForkInChild() { rounds.afterForkInChild() }
 
   /// Returns when everything that was committed before the call is on the disk.
   func wait() throws(StoreError) {
-    // A sync that runs already may have missed what was committed last: the next one will do.
-    let needed = state.read { $0.begun + 1 }
-    while true {
-      let turn: Turn = state.wait { $0.turn(needed) }
-      switch turn {
-      case .done(let failure):
-        if let failure { throw failure }
-        return
-      case .sync: perform()
-      }
-    }
+    if let failure = rounds.serve(()) { throw failure }
   }
 
-  fileprivate enum Turn {
-    case done(StoreError?)
-    case sync
-  }
-
-  private func syncOnce() throws(StoreError) {
+  private static func sync(_ log: Monitor<Log>) throws(StoreError) {
     try log.update { log throws(StoreError) in
       // A log that nobody will find any more is no place for what must last.
       if log.connection.hasMoved == true { log.connection.letGo() }
@@ -65,23 +48,5 @@ final class LogSync: Sendable {
       if wasDoubtful { try connection.copyLog() } else { try connection.syncLog() }
       log.isDoubtful = false
     }
-  }
-
-  private func perform() {
-    var failure: StoreError?
-    do throws(StoreError) { try syncOnce() } catch { failure = error }
-    state.update {
-      $0.failure = failure
-      $0.done = $0.begun
-    }
-  }
-}
-
-extension LogSync.State {
-  fileprivate mutating func turn(_ needed: UInt64) -> LogSync.Turn? {
-    if done >= needed { return .done(failure) }
-    guard begun == done else { return nil }
-    begun += 1
-    return .sync
   }
 }

@@ -19,6 +19,7 @@ final class Wreck {
     self.connection = connection
     reader = LocalReader(connection)
     connection.leaveLog()
+    connection.overlookDamagedSchema()
     try? connection.run("PRAGMA cell_size_check = ON; PRAGMA query_only = ON")
   }
 
