@@ -49,7 +49,7 @@ import Testing
     try check(from: 3)
   }
 
-  @Test func `is logged by the triggers of version 0.1.0, too`() throws {
+  @Test func `is logged by the longer triggers of an older store, too`() throws {
     try LocalStorage(path: path).close()
     try shell("drop trigger inserted_by_others; drop trigger updated_by_others; drop trigger deleted_by_others")
     try shell(Self.oldTriggers)
