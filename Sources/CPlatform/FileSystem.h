@@ -1,4 +1,4 @@
-// What kind of file system a path is on, what kind of file, and when that was changed.
+// What kind of file system a path is on, which folder and what kind of file, and when that was changed.
 #ifndef KEPT_FILE_SYSTEM_H
 #define KEPT_FILE_SYSTEM_H
 
@@ -32,18 +32,42 @@ static inline int kept_file_system(const char *path, uint32_t *kind) {
   return 0;
 }
 
-/// When a folder was made, in nanoseconds since 1970; 0 where nobody knows. It tells a folder from another one that was
-/// made after it was removed, and has its inode number now.
-static inline int64_t kept_made_nanoseconds(const char *path) {
+/// What tells a folder from every other, also from one that was made after it was removed and has its inode number now.
+typedef struct kept_folder_identity {
+  uint64_t device, inode;
+  int64_t made;            // in nanoseconds since 1970; 0 where nobody knows
+} kept_folder_identity;
+
+/// Returns 0, or -1 with errno set, ENOTDIR for what is no folder.
+static inline int kept_identify_folder(const char *path, kept_folder_identity *identity) {
+  mode_t mode;
 #if defined(__linux__)
-  struct statx status;
-  if (syscall(SYS_statx, -100 /* AT_FDCWD */, path, 0, STATX_BTIME, &status) != 0) return 0;
-  return status.stx_mask & STATX_BTIME ? status.stx_btime.tv_sec * 1000000000 + status.stx_btime.tv_nsec : 0;
-#else
-  struct stat status;
-  if (stat(path, &status) != 0) return 0;
-  return (int64_t)status.st_birthtimespec.tv_sec * 1000000000 + status.st_birthtimespec.tv_nsec;
+  struct statx extended;
+  unsigned wanted = STATX_TYPE | STATX_INO | STATX_BTIME;
+  if (syscall(SYS_statx, -100 /* AT_FDCWD */, path, 0, wanted, &extended) == 0) {
+    mode = extended.stx_mode;
+    identity->device = (uint64_t)extended.stx_dev_major << 32 | extended.stx_dev_minor;
+    identity->inode = extended.stx_ino;
+    identity->made =
+      extended.stx_mask & STATX_BTIME ? extended.stx_btime.tv_sec * 1000000000 + extended.stx_btime.tv_nsec : 0;
+  } else
 #endif
+  {
+    // Some containers know no statx.
+    struct stat status;
+    if (stat(path, &status) != 0) return -1;
+    mode = status.st_mode;
+    identity->device = (uint64_t)status.st_dev;
+    identity->inode = (uint64_t)status.st_ino;
+#if defined(__APPLE__)
+    identity->made = (int64_t)status.st_birthtimespec.tv_sec * 1000000000 + status.st_birthtimespec.tv_nsec;
+#else
+    identity->made = 0;
+#endif
+  }
+  if (S_ISDIR(mode)) return 0;
+  errno = ENOTDIR;
+  return -1;
 }
 
 /// When a file was last changed, in nanoseconds since 1970.

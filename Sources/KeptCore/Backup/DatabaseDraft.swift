@@ -42,9 +42,7 @@ enum DatabaseDraft {
     try connection.write { () throws(StoreError) in
       for keyed in stored.entries { try connection.insert(keyed) }
       if schemaVersion > 0 { try LocalSchema.write(schemaVersion: schemaVersion, connection) }
-      let floor = try connection.statement("UPDATE store SET floor = ?1")
-      try floor.bind(1, Int64(clamping: stored.revision))
-      try floor.finish()
+      try ChangeLog(connection: connection).begin(above: stored.revision)
     }
     try connection.copyLog()
   }

@@ -85,7 +85,7 @@ public final class Store: SettingsAccess {
       let identity = OpenLocations.Identity.memory(name: name)
       return Store(try OpenLocations.enter(identity) { MemoryStorage() }, identity, options, sources)
     case .folder(let path):
-      let folder = try StoreFolder(preparing: path)
+      let folder = StoreFolder(path: path)
       let identity = OpenLocations.Identity.folder(try folder.identity())
       let shared = try OpenLocations.enter(identity) { () throws(StoreError) in
         if folder.isReadOnly { return try ReadOnlyStorage(folder) }
@@ -93,7 +93,7 @@ public final class Store: SettingsAccess {
       }
       return Store(shared, identity, options, sources)
     case .directory(let path):
-      let identity = OpenLocations.Identity.directory(try StoreFolder(preparing: path).identity())
+      let identity = OpenLocations.Identity.directory(try StoreFolder(path: path).identity())
       let shared = try OpenLocations.enter(identity) { () throws(StoreError) in
         let timeout = options.busyTimeoutMilliseconds
         return SimpleStorageAdapter(try DirectoryStorage(path: path, busyTimeoutMilliseconds: timeout))

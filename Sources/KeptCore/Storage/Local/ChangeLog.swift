@@ -7,7 +7,6 @@ struct ChangeLog {
   let connection: SQLiteConnection
 
   func revision() throws(StoreError) -> Revision {
-    // What the view `revision` says: SQLite takes twice as long to prepare that.
     Revision(
       clamping: try connection.integer("SELECT max(floor, coalesce((SELECT max(revision) FROM change), 0)) FROM store"))
   }
@@ -55,11 +54,13 @@ struct ChangeLog {
     var changed = Keys()
     while try rows.step() {
       let at = Revision(clamping: rows.integer(0))
-      for key in rows.withBytes(1, Self.names) { changed.revisions[key] = at }
+      let names = rows.withBytes(1, Self.names)
+      for key in names { changed.revisions[key] = at }
       if changed.revisions.count > limit { return nil }
       let tag = rows.isNull(2) ? nil : rows.string(2)
       changed.tag = changed.first == 0 || changed.tag == tag ? tag : nil
-      if changed.first == 0 { changed.first = at }
+      // Where a log begins it does not tell what came before.
+      if changed.first == 0, !names.isEmpty { changed.first = at }
       changed.last = at
     }
     return changed
@@ -78,6 +79,17 @@ struct ChangeLog {
     try row.bind(2, bytes: names)
     if let tag { try row.bind(3, text: ExactString(tag)) }
     try row.finish()
+  }
+
+  /// Lets a log that is empty begin above a revision.
+  ///
+  /// There is a row for it, without keys: the triggers for others count on from the newest.
+  func begin(above revision: Revision) throws(StoreError) {
+    for sql: StaticString in ["UPDATE store SET floor = ?1", "INSERT INTO change (revision, keys) VALUES (?1, x'')"] {
+      let statement = try connection.statement(sql)
+      try statement.bind(1, Int64(clamping: revision))
+      try statement.finish()
+    }
   }
 
   /// What is not a key of Kept was stored by somebody else, and nobody can ask for it.

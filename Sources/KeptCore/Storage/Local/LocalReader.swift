@@ -58,16 +58,27 @@ final class LocalReader: OnConnection {
     return UInt32(clamping: try connection.integer("SELECT schema_version FROM application"))
   }
 
+  // One statement for all that opening asks, because each that is prepared makes it slower. Nobody needs the revision
+  // here: it is asked for to see that the log can be read.
+  private static let selectStore: StaticString = """
+    SELECT uuid, quarantine, (SELECT max(revision) FROM change) FROM store
+    """
+
   func storeID() throws(StoreError) -> StoreID {
     if let knownID { return knownID }
-    // One statement asks two tables, because each that is prepared makes opening slower; the view would cost as much.
-    let rows = try connection.statement("SELECT uuid, (SELECT max(revision) FROM change) FROM store")
+    let rows = try connection.statement(Self.selectStore)
     let bytes = try rows.first { rows.bytes(0) } ?? []
     guard bytes.count == 16 else { throw StoreError(.corrupt, "the store has lost its id; keep a copy of its folder") }
     func half(_ bytes: ArraySlice<UInt8>) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }
     let id = StoreID(high: half(bytes[..<8]), low: half(bytes[8...]))
     knownID = id
     return id
+  }
+
+  /// The place inside the folder where a salvage has set the damaged database aside; nil: there is nothing to tell.
+  func quarantine() throws(StoreError) -> String? {
+    let rows = try connection.statement(Self.selectStore)
+    return try rows.first { rows.isNull(1) ? nil : rows.string(1) ?? "quarantine" } ?? nil
   }
 
   /// Throws unless every table can be asked.

@@ -15,8 +15,10 @@ enum LocalSchema {
   // removed. Its newest row gives the store's revision. `tag` is what the writer calls itself, if anything. `store`
   // has one row: the revision up to which the log was cut off (`floor`), what tells this store from others, and after
   // a salvage where the damaged files are (`quarantine`). The triggers are for whoever else writes, such as the
-  // sqlite3 shell: they log what that changes, so that it is a commit like any other. Kept's own connections have
-  // triggers switched off, and log by themselves.
+  // sqlite3 shell: they log what that changes, so that it is a commit like any other, with the revision after the
+  // newest row's. Kept's own connections have triggers switched off, and log by themselves. But every connection parses
+  // all of this when it is opened, so each word costs: databases that older versions made have longer triggers, and a
+  // view that these asked.
   static let tables = """
     CREATE TABLE entry (
       key TEXT NOT NULL PRIMARY KEY,
@@ -40,22 +42,16 @@ enum LocalSchema {
       quarantine TEXT
     ) STRICT;
     INSERT INTO store VALUES (1, 0, randomblob(16), NULL);
-    CREATE VIEW revision (number) AS
-      SELECT max(floor, coalesce((SELECT max(revision) FROM change), 0)) FROM store;
     CREATE TRIGGER inserted_by_others AFTER INSERT ON entry BEGIN
-      INSERT INTO change (revision, keys) SELECT number + 1, CAST(NEW.key AS BLOB) FROM revision;
-      UPDATE entry SET revision = (SELECT number FROM revision) WHERE key = NEW.key;
+      INSERT INTO change (keys) VALUES (CAST(NEW.key AS BLOB));
+      UPDATE entry SET revision = last_insert_rowid() WHERE key = NEW.key;
     END;
-    CREATE TRIGGER updated_by_others AFTER UPDATE OF kind, value ON entry BEGIN
-      INSERT INTO change (revision, keys) SELECT number + 1, CAST(NEW.key AS BLOB) FROM revision;
-      UPDATE entry SET revision = (SELECT number FROM revision) WHERE key = NEW.key;
-    END;
-    CREATE TRIGGER renamed_by_others AFTER UPDATE OF key ON entry BEGIN
-      INSERT INTO change (revision, keys) SELECT number + 1, CAST(OLD.key || char(0) || NEW.key AS BLOB) FROM revision;
-      UPDATE entry SET revision = (SELECT number FROM revision) WHERE key = NEW.key;
+    CREATE TRIGGER updated_by_others AFTER UPDATE OF key, kind, value ON entry BEGIN
+      INSERT INTO change (keys) VALUES (CAST(OLD.key || char(0) || NEW.key AS BLOB));
+      UPDATE entry SET revision = last_insert_rowid() WHERE key = NEW.key;
     END;
     CREATE TRIGGER deleted_by_others AFTER DELETE ON entry BEGIN
-      INSERT INTO change (revision, keys) SELECT number + 1, CAST(OLD.key AS BLOB) FROM revision;
+      INSERT INTO change (keys) VALUES (CAST(OLD.key AS BLOB));
     END;
     PRAGMA application_id = \(applicationID);
     PRAGMA user_version = \(version);

@@ -68,8 +68,9 @@ final class SQLiteConnection {
     let name = UInt(bitPattern: sql.utf8Start)
     for kept in statements where kept.name == name { return kept.statement }
     var prepared: OpaquePointer?
-    let status = sqlite3_prepare_v3(
-      handle, sql.description, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &prepared, nil)
+    // A StaticString ends with a NUL.
+    let text = UnsafeRawPointer(sql.utf8Start).assumingMemoryBound(to: CChar.self)
+    let status = sqlite3_prepare_v3(handle, text, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &prepared, nil)
     guard status == SQLITE_OK, let prepared else {
       throw StoreError.sqlite(status, handle, doing: "prepare \"\(sql)\"")
     }

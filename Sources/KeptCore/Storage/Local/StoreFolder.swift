@@ -15,7 +15,7 @@ struct StoreFolder {
     self.fileSystem = fileSystem
   }
 
-  /// Makes the folder where there is none, so that it has an identity.
+  /// Makes the folder where there is none.
   init(preparing path: String) throws(StoreError) {
     self.path = path
     try Self.makeDirectories(path)
@@ -54,12 +54,14 @@ struct StoreFolder {
   /// A name that nobody else uses, for what is made whole before it is linked into place.
   func draftName() -> String { path + "/.new-\(getpid())-\(UInt32.random(in: 0 ... .max))" }
 
-  /// Which folder this is, whatever path or symbolic link led to it.
+  /// Which folder this is, whatever path or symbolic link led to it; it is made where there is none.
   func identity() throws(StoreError) -> Identity {
-    var status = stat()
-    guard stat(path, &status) == 0 else { throw .system("look at the folder", path) }
-    return Identity(
-      device: UInt64(status.st_dev), inode: UInt64(status.st_ino), made: kept_made_nanoseconds(path))
+    var identity = kept_folder_identity()
+    if kept_identify_folder(path, &identity) != 0 {
+      try Self.makeDirectories(path)
+      guard kept_identify_folder(path, &identity) == 0 else { throw .system("look at the folder", path) }
+    }
+    return Identity(device: identity.device, inode: identity.inode, made: identity.made)
   }
 
   struct Identity: Hashable, Sendable {

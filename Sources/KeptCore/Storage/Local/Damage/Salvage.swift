@@ -109,8 +109,6 @@ struct Salvage {
   /// also the next salvage, of a database that tells nothing, begins higher.
   private func resume(above found: Revision, _ connection: SQLiteConnection) throws(StoreError) {
     let revision = max(found + (1 << 30), Revision(clamping: Moment.secondsSince1970) << 30)
-    let floor = try connection.statement("UPDATE store SET floor = ?1")
-    try floor.bind(1, Int64(clamping: revision))
-    try floor.finish()
+    try ChangeLog(connection: connection).begin(above: revision)
   }
 }

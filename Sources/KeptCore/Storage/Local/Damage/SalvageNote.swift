@@ -24,9 +24,8 @@ public struct SalvageNote: Sendable, Hashable {
     try row.finish()
   }
 
-  static func read(_ connection: SQLiteConnection, in folder: StoreFolder) throws(StoreError) -> SalvageNote? {
-    let rows = try connection.statement("SELECT quarantine FROM store WHERE quarantine IS NOT NULL")
-    return try rows.first { SalvageNote(quarantine: folder.path + "/" + (rows.string(0) ?? "quarantine")) }
+  static func read(_ reader: LocalReader, in folder: StoreFolder) throws(StoreError) -> SalvageNote? {
+    try reader.quarantine().map { SalvageNote(quarantine: folder.path + "/" + $0) }
   }
 
   static func acknowledge(_ connection: SQLiteConnection) throws(StoreError) {
@@ -37,7 +36,7 @@ public struct SalvageNote: Sendable, Hashable {
 extension LocalStorage {
   public func salvage() throws(StoreError) -> SalvageNote? {
     let folder = database.folder
-    return try filler.read { reader throws(StoreError) in try SalvageNote.read(reader.connection, in: folder) }
+    return try filler.read { reader throws(StoreError) in try SalvageNote.read(reader, in: folder) }
   }
 
   public func acknowledgeSalvage() throws(StoreError) {

@@ -40,7 +40,8 @@ struct EntryTable: @unchecked Sendable {
   private(set) var absent = 0
 
   init() {
-    search = Search(slots: Self.allocate(1024), mask: 1023)
+    // Few, because a program that opens a store need not read from it: more would be many new pages of memory.
+    search = Search(slots: Self.allocate(16), mask: 15)
     shown = .allocate(capacity: 1)
     shown.initialize(to: nil)
     show()

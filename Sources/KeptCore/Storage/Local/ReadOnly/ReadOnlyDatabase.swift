@@ -8,7 +8,7 @@ extension StoreFolder {
   var isReadOnly: Bool {
     let mayWrite =
       faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) == 0
-      && (access(database, F_OK) != 0 || faccessat(AT_FDCWD, database, W_OK, AT_EACCESS) == 0)
+      && (faccessat(AT_FDCWD, database, W_OK, AT_EACCESS) == 0 || kept_errno() == ENOENT)
     return !mayWrite && access(database, F_OK) == 0
   }
 }

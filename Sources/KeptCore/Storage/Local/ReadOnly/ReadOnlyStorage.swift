@@ -56,7 +56,7 @@ final class ReadOnlyStorage: Storage {
   }
 
   func salvage() throws(StoreError) -> SalvageNote? {
-    try read { reader throws(StoreError) in try SalvageNote.read(reader.connection, in: database.folder) }
+    try read { reader throws(StoreError) in try SalvageNote.read(reader, in: database.folder) }
   }
 
   func changes(after revision: Revision) throws(StoreError) -> ChangesAfter {
