@@ -155,7 +155,7 @@ import Testing
       var count: Int64 = 0
       while writing.read({ $0 }) {
         count += 1
-        try? settings.set(.int(count), forKey: "others")
+        _ = try? settings.set(.int(count), forKey: "others")
       }
       writing.update { $0 = true }
     }
