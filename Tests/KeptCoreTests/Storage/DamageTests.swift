@@ -75,7 +75,7 @@ import Testing
   @Test func `loses no value where only the text of a trigger is damaged`() throws {
     try fill(200)
     try damage { bytes in
-      let trigger = try #require(bytes.range(of: Data("CREATE TRIGGER".utf8)))
+      let trigger = try #require(bytes.range(of: Data("AFTER DELETE".utf8)))
       bytes[trigger.lowerBound] = 0x1B
     }
     let storage = try LocalStorage(path: path)
