@@ -45,6 +45,8 @@ public struct ExactString: Sendable {
 }
 
 extension ExactString: Hashable, Comparable {
+  // Inlined into all that compares texts it would be 30 KB.
+  @inline(never)
   @_optimize(speed)
   public static func == (a: ExactString, b: ExactString) -> Bool {
     a.withBytes { a in
