@@ -19,10 +19,16 @@ static inline int kept_sqlite_bind_text(sqlite3_stmt *statement, int index, cons
   return sqlite3_bind_text64(statement, index, text ? (const char *)text : "", length, SQLITE_TRANSIENT, SQLITE_UTF8);
 }
 
-/// Binds text that is never freed; SQLite does not copy it.
-static inline int kept_sqlite_bind_constant(
+/// Binds text that stays where it is for as long as the statement may use it; SQLite does not copy it.
+static inline int kept_sqlite_bind_lent_text(
     sqlite3_stmt *statement, int index, const void *text, sqlite3_uint64 length) {
-  return sqlite3_bind_text64(statement, index, (const char *)text, length, SQLITE_STATIC, SQLITE_UTF8);
+  return sqlite3_bind_text64(statement, index, text ? (const char *)text : "", length, SQLITE_STATIC, SQLITE_UTF8);
+}
+
+/// The same for bytes.
+static inline int kept_sqlite_bind_lent_bytes(
+    sqlite3_stmt *statement, int index, const void *bytes, sqlite3_uint64 length) {
+  return sqlite3_bind_blob64(statement, index, bytes ? bytes : "", length, SQLITE_STATIC);
 }
 
 /// Binds bytes; SQLite copies them.

@@ -44,6 +44,7 @@ final class Tickets<Thing: Sendable>: Sendable {
   func issue(_ ticket: UInt, _ thing: Thing) { table.update { $0.things[ticket >> 2] = thing } }
 
   /// What a ticket stands for; nil after it was withdrawn.
+  @_optimize(speed)
   func find(_ ticket: UInt) -> Thing? { table.read { $0.things[ticket >> 2] } }
 
   /// Ends a ticket; nil if it had ended already.
@@ -104,6 +105,7 @@ extension Optional where Wrapped == OpaquePointer {
   }
 
   /// What reads and writes go to: a store or a transaction; `unsupported` for a snapshot.
+  @_optimize(speed)
   func settings() throws(StoreError) -> any SettingsAccess {
     if let transaction = try transactionIfTicket() { transaction } else { try store() }
   }
@@ -126,6 +128,7 @@ extension Optional where Wrapped == OpaquePointer {
     return transaction
   }
 
+  @_optimize(speed)
   private func transactionIfTicket() throws(StoreError) -> Transaction? {
     let handle = try required("store")
     guard Handles.isTicket(handle) else { return nil }

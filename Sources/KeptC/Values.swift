@@ -133,6 +133,7 @@ func readValue<Asked>(
 }
 
 /// The whole of a typed write.
+@_optimize(speed)
 func write(
   _ store: OpaquePointer?, _ key: UnsafePointer<CChar>?, _ error: UnsafeMutablePointer<kept_error>?,
   _ value: () throws(StoreError) -> Value

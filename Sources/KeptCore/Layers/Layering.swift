@@ -102,6 +102,7 @@ package final class Layering: @unchecked Sendable {
   }
 
   /// Throws `locked` for a key that the administrator has locked.
+  @_optimize(speed)
   func checkUnlocked(_ key: KeyName) throws(StoreError) {
     guard hasFiles, layers.managed.locks(key) else { return }
     throw StoreError(

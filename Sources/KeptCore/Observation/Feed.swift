@@ -1,5 +1,7 @@
 // What was told, up to which revision: every commit passes here once, in order, on its way to the observers.
 
+import Synchronization
+
 /// The one path of changes, this process's own and those of others, for all handles on one open location.
 ///
 /// Invariants:
@@ -20,6 +22,8 @@ final class Feed: CommitWitness {
     var isFetched: [Observer] = []
   }
   private let state = Monitor(State())
+  // Whether there are rooms: without them there is no mail.
+  private let isHeard = Atomic<Bool>(false)
   private let storage: any Storage
 
   init(_ storage: any Storage) {
@@ -45,6 +49,7 @@ final class Feed: CommitWitness {
         throw error
       }
       let room = state.enter(observer)
+      isHeard.store(true, ordering: .releasing)
       return (state.present(in: observer.scope, state.rooms[room].layers), state.told)
     }
     announceMail()
@@ -55,6 +60,7 @@ final class Feed: CommitWitness {
   func remove(_ observer: Observer) {
     state.update { state in
       state.leave(observer)
+      isHeard.store(!state.rooms.isEmpty, ordering: .releasing)
       state.hasMail.removeAll { $0 === observer }
       state.isFetched.removeAll { $0 === observer }
       switch observer.scope {
@@ -108,7 +114,9 @@ final class Feed: CommitWitness {
   var hasMail: Bool { state.read { !$0.isFetched.isEmpty } }
 
   /// Tells the other deliveries of new mail; call it after a commit, with no lock held.
+  @_optimize(speed)
   func announceMail() {
+    guard isHeard.load(ordering: .acquiring) else { return }
     let observers = state.updateQuietly { state in
       defer { state.hasMail = [] }
       return state.hasMail
@@ -253,5 +261,10 @@ extension Feed: ForkAware {
   func beforeFork() {}
 
   /// Whoever listened was the parent's.
-  func afterForkInChild() { state.update { $0 = State() } }
+  func afterForkInChild() {
+    state.update { state in
+      state = State()
+      isHeard.store(false, ordering: .releasing)
+    }
+  }
 }

@@ -11,7 +11,7 @@ public enum Durability: Sendable, Hashable {
 /// Edits that are applied together or not at all.
 public struct Batch: Sendable {
   /// What is to become of the values of keys.
-  public private(set) var edits: [KeyName: Edit] = [:]
+  public private(set) var edits = Edits()
   /// What keys are to be declared as; nil takes a declaration away.
   public private(set) var declarations: [KeyName: Declaration?] = [:]
   /// Whose declaration is taken away first: those may be declared with another type.
@@ -36,7 +36,8 @@ public struct Batch: Sendable {
   public init(durability: Durability = .shared) { self.durability = durability }
 
   /// Adds an edit; the last one for a key counts.
-  public mutating func edit(_ key: KeyName, _ edit: Edit) { edits[key] = edit }
+  @_optimize(speed)
+  public mutating func edit(_ key: KeyName, _ edit: Edit) { edits.put(key, edit) }
 
   /// Declares a key, or takes its declaration away; the last one for a key counts.
   public mutating func declare(_ key: KeyName, _ declaration: Declaration?) {
@@ -49,7 +50,7 @@ public struct Batch: Sendable {
 
   /// The keys that it concerns, in the order of their bytes.
   var keys: [KeyName] {
-    var keys = Array(edits.keys)
+    var keys = edits.map(\.key)
     if !declarations.isEmpty { keys += declarations.keys.filter { edits[$0] == nil } }
     return keys.inOrder(of: \.exact)
   }

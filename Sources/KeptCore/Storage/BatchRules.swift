@@ -7,12 +7,19 @@ extension Batch {
   /// Throws what ``Declaration/admitted(_:)`` throws for a value that does not fit, `typeConflict` for a declaration
   /// with another type, and `unsupported` where the key has a declaration of a later version.
   /// - Parameter revision: that of the commit.
-  @_optimize(speed)
   public func change(of key: KeyName, from old: Entry?, at revision: Revision) throws(StoreError) -> StoredChange? {
+    try change(of: key, by: edits[key], from: old, at: revision)
+  }
+
+  /// The same for who has the key's edit at hand.
+  @_optimize(speed)
+  func change(
+    of key: KeyName, by edit: Edit?, from old: Entry?, at revision: Revision
+  ) throws(StoreError) -> StoredChange? {
     do throws(StoreError) {
       var new = old ?? Entry(value: nil, revision: 0)
-      new.declaration = try declaration(of: key, after: old?.declaration)
-      if let edit = edits[key] { new.value = try admitted(edit, new.declaration) }
+      if !declarations.isEmpty { new.declaration = try declaration(of: key, after: old?.declaration) }
+      if let edit { new.value = try admitted(edit, new.declaration) }
       let isNewValue = new.value != old?.value
       guard isNewValue || new.declaration != old?.declaration else { return nil }
       if isNewValue { new.revision = revision }

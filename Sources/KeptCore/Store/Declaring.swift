@@ -73,6 +73,17 @@ extension SettingsAccess {
 }
 
 extension Store {
+  /// What a key is declared as; mostly the index knows.
+  @_optimize(speed)
+  func declaration(of key: KeyName) throws(StoreError) -> Declaration? {
+    try checkOpen()
+    let known: Declaration?? = shared.local?._withUnsafeGuaranteedRef { local in
+      key.withPrepared { key in local.indexed(key) { $0.entry?.declaration } }
+    }
+    if let known { return known }
+    return try entry(for: key)?.declaration
+  }
+
   /// The declarations of the keys that begin with a prefix, in the order of their bytes; `""` for all.
   ///
   /// The C twin is `kept_declarations_json`. In Python: `settings.declarations(prefix)`.

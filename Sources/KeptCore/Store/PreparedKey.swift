@@ -17,6 +17,13 @@ import CPlatform
     hash = Index.hash(bytes)
   }
 
+  /// Bytes that were hashed before.
+  @inline(__always)
+  init(_ bytes: UnsafeBufferPointer<UInt8>, hash: UInt64) {
+    self.bytes = bytes
+    self.hash = hash
+  }
+
   /// The bytes of text that ends with a NUL; they need not be a valid key: then no index knows them.
   @inline(__always)
   @_optimize(speed)
@@ -38,7 +45,7 @@ package final class PreparedKey: @unchecked Sendable {
     prepared = name.exact.withBytes { bytes in
       let copy = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: bytes.count)
       _ = copy.initialize(from: bytes)
-      return PreparedBytes(UnsafeBufferPointer(copy))
+      return PreparedBytes(UnsafeBufferPointer(copy), hash: name.hash)
     }
   }
 

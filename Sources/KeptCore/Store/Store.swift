@@ -154,6 +154,7 @@ public final class Store: SettingsAccess {
     return UnsafePointer(word)
   }()
 
+  @_optimize(speed)
   func storage() throws(StoreError) -> any Storage {
     try checkOpen()
     return shared.storage
@@ -162,7 +163,8 @@ public final class Store: SettingsAccess {
   /// Whether it was closed.
   var hasEnded: Bool { isClosed.load(ordering: .acquiring) }
 
-  private func checkOpen() throws(StoreError) {
+  @_optimize(speed)
+  func checkOpen() throws(StoreError) {
     if hasEnded { throw StoreError(.closed, "the store was closed; open it again") }
   }
 }
@@ -172,6 +174,7 @@ public final class Store: SettingsAccess {
 extension Store {
   public var store: Store { self }
 
+  @_optimize(speed)
   public func entry(for key: KeyName) throws(StoreError) -> Entry? {
     try storage().entry(for: key)
   }
@@ -234,6 +237,7 @@ extension Store {
   /// The store has a version that the program knows, perhaps since somebody has restored it.
   func allowWrites() { laterVersion.store(0, ordering: .releasing) }
 
+  @_optimize(speed)
   private func checkMayWrite() throws(StoreError) {
     let version = laterVersion.load(ordering: .acquiring)
     guard version > 0 else { return }

@@ -48,10 +48,10 @@ public final class Transaction: SettingsAccess {
     }
   }
 
+  @_optimize(speed)
   public func put(_ value: Value, for key: KeyName, ifRevision expected: Revision?) throws(StoreError) -> Revision {
-    try open { _ in }
-    try store.layering.checkUnlocked(key)
-    return try open { state throws(StoreError) in
+    try open { state throws(StoreError) in
+      try store.layering.checkUnlocked(key)
       // What is expected is the stored revision, also of a key that this transaction has written.
       if let expected { try state.expect(expected, of: key, in: store) }
       state.batch.edit(key, .set(try state.admitted(value, for: key, in: store)))
@@ -60,8 +60,7 @@ public final class Transaction: SettingsAccess {
   }
 
   public func delete(_ key: KeyName) throws(StoreError) -> Bool {
-    try open { _ in }
-    try store.layering.checkUnlocked(key)
+    try open { _ throws(StoreError) in try store.layering.checkUnlocked(key) }
     guard try entry(for: key)?.value != nil else { return false }
     return try open { state throws(StoreError) in
       state.batch.edit(key, .remove)
@@ -153,6 +152,7 @@ public final class Transaction: SettingsAccess {
     }
   }
 
+  @_optimize(speed)
   private func open<Result: Sendable>(
     _ body: (inout State) throws(StoreError) -> Result
   ) throws(StoreError) -> Result {
@@ -185,15 +185,17 @@ extension Transaction.State {
   }
 
   /// The value as the declaration admits it now; the commit looks again.
+  @_optimize(speed)
   fileprivate func admitted(_ value: Value, for key: KeyName, in store: Store) throws(StoreError) -> Value {
     guard let declaration = try declaration(of: key, in: store) else { return value }
     do { return try declaration.admitted(value) } catch { throw error.about(key.text) }
   }
 
   /// What a key is declared as; that is nothing the transaction relies upon.
+  @_optimize(speed)
   private func declaration(of key: KeyName, in store: Store) throws(StoreError) -> Declaration? {
     if let declared = batch.declarations[key] { return declared }
-    do throws(StoreError) { return try store.entry(for: key)?.declaration } catch {
+    do throws(StoreError) { return try store.declaration(of: key) } catch {
       // Whatever is written takes the place of a value that cannot be read; the commit knows the declaration.
       guard error.code == .corrupt else { throw error }
       return nil

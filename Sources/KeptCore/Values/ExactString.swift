@@ -20,6 +20,14 @@ public struct ExactString: Sendable {
     text.utf8.withContiguousStorageIfAvailable(body) ?? Array(text.utf8).withUnsafeBufferPointer(body)
   }
 
+  /// The same for what may fail.
+  @inline(__always)
+  func withBytes<T>(
+    _ body: (UnsafeBufferPointer<UInt8>) throws(StoreError) -> T
+  ) throws(StoreError) -> T {
+    try withBytes { bytes in Result { () throws(StoreError) in try body(bytes) } }.get()
+  }
+
   /// Below 0, 0 or above 0: whether the bytes come before, are the same as, or come after those of `other`.
   private func order(_ other: ExactString) -> Int {
     withBytes { own in
@@ -37,8 +45,17 @@ public struct ExactString: Sendable {
 }
 
 extension ExactString: Hashable, Comparable {
+  // A part of all that compares texts, it would be 12 KB.
+  @inline(never)
+  @_optimize(speed)
   public static func == (a: ExactString, b: ExactString) -> Bool {
-    a.text.utf8.count == b.text.utf8.count && a.order(b) == 0
+    a.withBytes { a in
+      b.withBytes { b in
+        // Empty text may have no address at all.
+        guard a.count == b.count, let one = a.baseAddress, let other = b.baseAddress else { return a.count == b.count }
+        return kept_same_bytes(one, other, a.count)
+      }
+    }
   }
 
   public static func < (a: ExactString, b: ExactString) -> Bool {

@@ -1,14 +1,19 @@
-// The name under which a value is stored. Whoever holds one need not check it again.
+// The name under which a value is stored. Whoever holds one need not check it again, nor hash it.
+
+import CPlatform
 
 /// A valid key: 1 to 1024 bytes of UTF-8 without NUL, compared byte by byte.
 ///
 /// Dots have no special meaning.
 public struct KeyName: Hashable, Comparable, Sendable, CustomStringConvertible {
   public let exact: ExactString
+  /// The hash of its bytes: every table of this process finds the key by it.
+  let hash: UInt64
 
   /// Checks a key.
   ///
   /// Throws `invalid` for an empty or over-long one and for one with a NUL.
+  @_optimize(speed)
   public init(_ text: String) throws(StoreError) {
     let length = text.utf8.count
     guard length > 0 else {
@@ -19,13 +24,28 @@ public struct KeyName: Hashable, Comparable, Sendable, CustomStringConvertible {
         .invalid, key: text, "a key has \(length) bytes; at most \(Limits.keyBytes) are allowed")
     }
     let exact = ExactString(text)
-    guard !exact.withBytes({ $0.contains(0) }) else {
+    guard !exact.withBytes({ $0.holdsNUL }) else {
       throw StoreError(.invalid, "a key holds a NUL at byte \(text.utf8.prefix { $0 != 0 }.count); leave it out")
     }
     self.exact = exact
+    hash = exact.withBytes(Index.hash)
   }
 
   public var text: String { exact.text }
   public var description: String { exact.text }
   public static func < (a: KeyName, b: KeyName) -> Bool { a.exact < b.exact }
+  @_optimize(speed)
+  public static func == (a: KeyName, b: KeyName) -> Bool { a.hash == b.hash && a.exact == b.exact }
+  @_optimize(speed)
+  public func hash(into hasher: inout Hasher) { hasher.combine(hash) }
+
+  /// Gives `body` the bytes with their hash, valid during the call.
+  @inline(__always)
+  func withPrepared<Result>(_ body: (PreparedBytes) -> Result) -> Result {
+    exact.withBytes { body(PreparedBytes($0, hash: hash)) }
+  }
+}
+
+extension UnsafeBufferPointer<UInt8> {
+  fileprivate var holdsNUL: Bool { baseAddress.map { memchr($0, 0, count) != nil } ?? false }
 }

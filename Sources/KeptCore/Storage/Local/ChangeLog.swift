@@ -71,14 +71,23 @@ struct ChangeLog {
   func append(_ changes: [StoredChange], at revision: Revision, tag: String?) throws(StoreError) {
     let row = try connection.statement("INSERT INTO change (revision, keys, tag) VALUES (?1, ?2, ?3)")
     try row.bind(1, Int64(clamping: revision))
+    if let tag { try row.bind(3, text: ExactString(tag)) }
+    guard changes.count == 1 else { return try row.finish(2, lent: Self.names(of: changes)) }
+    try changes[0].key.exact.withBytes { name throws(StoreError) in
+      try row.bind(2, lentBytes: name)
+      try row.finish()
+    }
+  }
+
+  /// The keys, divided by NULs.
+  @_optimize(speed)
+  private static func names(of changes: [StoredChange]) -> [UInt8] {
     var names: [UInt8] = []
     for change in changes {
       if !names.isEmpty { names.append(0) }
       change.key.exact.withBytes { names.append(contentsOf: $0) }
     }
-    try row.bind(2, bytes: names)
-    if let tag { try row.bind(3, text: ExactString(tag)) }
-    try row.finish()
+    return names
   }
 
   /// Lets a log that is empty begin above a revision.

@@ -18,9 +18,13 @@ final class Keeper: Sendable {
     var isWatched = false
 
     var mustLookOften: Bool { looksAlways && !isWatched }
+    var isDue: Bool { mustSync && mustLook && hasThread }
     var isIdle: Bool { !mustSync && !mustLook && !mustLookOften }
   }
   private let state = Monitor(State())
+  // The thread will sync and look, and has begun with neither: whoever finds that need not say anything. It is said
+  // under the monitor, and taken back there before the thread begins.
+  private let isDue = Atomic<Bool>(false)
   private let sync: @Sendable () -> Bool
   private let look: @Sendable (_ forCaches: Bool) -> Void
 
@@ -37,7 +41,9 @@ final class Keeper: Sendable {
   /// Somebody reads from the index, or soon will.
   ///
   /// - Parameter mustSync: there is something in the log that is not on the disk, too.
+  @_optimize(speed)
   func noteUseOfIndex(mustSync: Bool = false) {
+    if isDue.load(ordering: .sequentiallyConsistent) { return }
     note { state in
       state.mustLook = true
       if mustSync { state.mustSync = true }
@@ -62,17 +68,22 @@ final class Keeper: Sendable {
   func afterForkInChild() -> Bool {
     state.update { state in
       (state.hasThread, state.mustSync, state.mustLook, state.isWatched) = (false, false, false, false)
+      isDue.store(false, ordering: .sequentiallyConsistent)
       return state.looksAlways
     }
   }
 
   func end() { state.update { $0.isEnded = true } }
 
+  @_optimize(speed)
   private func note(mayStart: Bool = true, _ what: (inout State) -> Void) {
     let (mustStart, mustWake) = state.updateQuietly { state in
       let wasIdle = state.isIdle
       what(&state)
-      defer { if mayStart { state.hasThread = true } }
+      defer {
+        if mayStart { state.hasThread = true }
+        isDue.store(state.isDue, ordering: .sequentiallyConsistent)
+      }
       return (mayStart && !state.hasThread && !state.isEnded, wasIdle && !state.isIdle)
     }
     // One that works, or pauses before it does, finds the note by itself.
@@ -95,7 +106,10 @@ final class Keeper: Sendable {
       return nil
     }
     return state.update { state in
-      defer { (state.mustSync, state.mustLook) = (false, false) }
+      defer {
+        (state.mustSync, state.mustLook) = (false, false)
+        isDue.store(false, ordering: .sequentiallyConsistent)
+      }
       return state
     }
   }

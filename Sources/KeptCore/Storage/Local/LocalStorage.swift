@@ -95,8 +95,9 @@ public final class LocalStorage: Storage {
     return pulse.generationAddress
   }
 
+  @_optimize(speed)
   public func entry(for key: KeyName) throws(StoreError) -> Entry? {
-    let known: Entry?? = key.exact.withBytes { bytes in indexed(PreparedBytes(bytes)) { $0.entry } }
+    let known: Entry?? = key.withPrepared { key in indexed(key) { $0.entry } }
     if let known { return known }
     // Whoever asks but once needs neither the index nor a thread.
     if !hasRead.exchange(true, ordering: .relaxed) {
@@ -289,7 +290,7 @@ public final class LocalStorage: Storage {
         return group.map { _ in .failure(error) }
       }
       if let visible = outcome.visible {
-        filler.apply(outcome.results.compactMap { try? $0.get() }, from: visible.start, pulse: visible.pulse)
+        filler.apply(outcome.results, from: visible.start, pulse: visible.pulse)
       }
       // Where it does not succeed the keeper tries again.
       if erasing.isDue, let writer = try? writer.get() { _ = erasing.perform(on: writer.connection) }

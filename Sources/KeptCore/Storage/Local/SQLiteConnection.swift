@@ -95,8 +95,10 @@ final class SQLiteConnection {
   }
 
   /// Begins a write transaction; it holds the write lock from now on.
+  @_optimize(speed)
   func begin() throws(StoreError) { try statement("BEGIN IMMEDIATE").finish() }
 
+  @_optimize(speed)
   func commit() throws(StoreError) { try statement("COMMIT").finish() }
 
   /// Undoes the transaction, if there is one: after some failures SQLite has done so by itself.

@@ -34,6 +34,7 @@ enum SQLitePatience {
   }()
 
   /// From now on this thread's calls of SQLite sleep so long altogether.
+  @_optimize(speed)
   static func begin(milliseconds: Int) {
     guard let left else { return }
     pthread_setspecific(left, UnsafeRawPointer(bitPattern: max(milliseconds, leastMilliseconds)))

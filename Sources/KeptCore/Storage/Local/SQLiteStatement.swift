@@ -38,7 +38,19 @@ struct SQLiteStatement {
   /// Binds text that is there for ever, and need not be copied.
   @_optimize(speed)
   func bind(_ index: Int32, constant text: StaticString) throws(StoreError) {
-    try check(kept_sqlite_bind_constant(statement, index, text.utf8Start, UInt64(text.utf8CodeUnitCount)))
+    try check(kept_sqlite_bind_lent_text(statement, index, text.utf8Start, UInt64(text.utf8CodeUnitCount)))
+  }
+
+  /// Binds text that stays where it is until the statement has finished, and need not be copied.
+  @_optimize(speed)
+  func bind(_ index: Int32, lentText text: UnsafeBufferPointer<UInt8>) throws(StoreError) {
+    try check(kept_sqlite_bind_lent_text(statement, index, text.baseAddress, UInt64(text.count)))
+  }
+
+  /// The same for bytes.
+  @_optimize(speed)
+  func bind(_ index: Int32, lentBytes bytes: UnsafeBufferPointer<UInt8>) throws(StoreError) {
+    try check(kept_sqlite_bind_lent_bytes(statement, index, bytes.baseAddress, UInt64(bytes.count)))
   }
 
   /// Binds text that need not be UTF-8: it serves only as a bound for comparisons.
@@ -79,6 +91,24 @@ struct SQLiteStatement {
   @_optimize(speed)
   func finish() throws(StoreError) {
     while try step() {}
+  }
+
+  /// Binds the last parameter without a copy, and runs the statement to its end.
+  @_optimize(speed)
+  func finish(_ index: Int32, lent text: ExactString) throws(StoreError) {
+    try text.withBytes { text throws(StoreError) in
+      try bind(index, lentText: text)
+      try finish()
+    }
+  }
+
+  /// The same with bytes.
+  @_optimize(speed)
+  func finish(_ index: Int32, lent bytes: [UInt8]) throws(StoreError) {
+    try bytes.withUnsafeBufferPointer { bytes throws(StoreError) in
+      try bind(index, lentBytes: bytes)
+      try finish()
+    }
   }
 
   /// Reads the first row, if there is one.

@@ -20,6 +20,21 @@ extension SQLiteStatement {
     try bind(index + 1, value)
   }
 
+  /// The same, and runs the statement to its end: what the value holds is not copied.
+  @_optimize(speed)
+  func finish(_ index: Int32, lentKindAnd value: Value) throws(StoreError) {
+    try bind(index, constant: value.kind.name)
+    switch value {
+    case .string(let text): try finish(index + 1, lent: ExactString(text))
+    case .array, .dictionary: try finish(index + 1, lent: ExactString(value.json))
+    case .bytes(let bytes): try finish(index + 1, lent: bytes)
+    default:
+      try bind(index + 1, value)
+      try finish()
+    }
+  }
+
+  @_optimize(speed)
   private func bind(_ index: Int32, _ value: Value) throws(StoreError) {
     switch value {
     case .null: try bindNull(index)

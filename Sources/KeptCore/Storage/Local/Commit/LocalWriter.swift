@@ -174,11 +174,9 @@ final class LocalWriter: OnConnection {
         try connection.run("PRAGMA secure_delete = ON")
         erasing.note()
       }
-      for change in changes {
-        try store(change)
-        // A batch has one edit for a key: only another batch of the group could ask.
-        if group > 1 { progress.written[change.key] = change.new }
-      }
+      for change in changes { try store(change) }
+      // A batch has one edit for a key: only another batch of the group could ask.
+      if group > 1 { for change in changes { progress.written[change.key] = change.new } }
       try reader.log.append(changes, at: progress.revision, tag: batch.author.tag)
     }
     if let version = batch.schemaVersion, try reader.schemaVersion() != version {
@@ -222,9 +220,10 @@ final class LocalWriter: OnConnection {
     changes.reserveCapacity(keys.count)
     for (index, key) in keys.enumerated() {
       let (old, damage) = try old(key, known.isEmpty ? nil : known[index], progress)
+      let edit = batch.edits[key]
       // To declare what cannot be read would make it look absent.
-      if let damage, batch.edits[key] == nil { throw damage }
-      if let change = try batch.change(of: key, from: old, at: progress.revision + 1) {
+      if let damage, edit == nil { throw damage }
+      if let change = try batch.change(of: key, by: edit, from: old, at: progress.revision + 1) {
         changes.append(change)
       } else if damage != nil {
         // One that cannot be read is replaced by whatever is written: that is how a damaged row is mended.
@@ -238,10 +237,10 @@ final class LocalWriter: OnConnection {
   /// What there is before the batch: from the group itself, from the index, or from the database.
   @_optimize(speed)
   private func old(
-    _ key: KeyName, _ known: Entry??, _ progress: Progress
+    _ key: KeyName, _ known: IndexedEntry?, _ progress: Progress
   ) throws(StoreError) -> (entry: Entry?, damage: StoreError?) {
     if let written = progress.written[key] { return (written, nil) }
-    if let known { return (known, nil) }
+    if let known { return (known.entry, nil) }
     guard let row = try reader.row(for: key) else { return (nil, nil) }
     switch row.value {
     case .success: return (try row.entry(), nil)
@@ -298,10 +297,11 @@ final class LocalWriter: OnConnection {
     _ value: Value, _ key: KeyName, _ revision: Revision, _ sql: StaticString
   ) throws(StoreError) {
     let row = try connection.statement(sql)
-    try row.bind(1, text: key.exact)
-    try row.bind(2, kindAnd: value)
     try row.bind(4, Int64(clamping: revision))
-    try row.finish()
+    try key.exact.withBytes { key throws(StoreError) in
+      try row.bind(1, lentText: key)
+      try row.finish(2, lentKindAnd: value)
+    }
   }
 
   @_optimize(speed)

@@ -76,8 +76,9 @@ final class Index: @unchecked Sendable {
   /// What it knows of a key, as of `applied`.
   ///
   /// For the one changer, too.
+  @_optimize(speed)
   func entry(for key: KeyName) -> IndexedEntry? {
-    key.exact.withBytes { table.search.find($0, hash: Self.hash($0))?.takeUnretainedValue() }
+    key.exact.withBytes { table.search.find($0, hash: key.hash)?.takeUnretainedValue() }
   }
 
   /// Adds what was read of one key while the index was, and stayed, current.
@@ -87,6 +88,7 @@ final class Index: @unchecked Sendable {
   }
 
   /// Brings the table to another revision; afterwards it is current at `current`, or at no generation for nil.
+  @_optimize(speed)
   func change(current: UInt64?, applied: Revision, _ body: (inout Changes) -> Void) {
     gate.close {
       var changes = Changes(table: table)
@@ -112,10 +114,11 @@ final class Index: @unchecked Sendable {
     var count: Int { table.count }
 
     /// Puts in what a key has at a revision, and what it reads as.
+    @_optimize(speed)
     mutating func put(_ key: KeyName, _ entry: Entry?, asOf revision: Revision, _ reading: any EntryReading) {
       let known = entry?.isThere == true ? entry : nil
       let indexed = IndexedEntry(key, known, asOf: revision, showing: reading.value(of: key, known))
-      table.put(indexed, hash: key.exact.withBytes(Index.hash))
+      table.put(indexed, hash: key.hash)
     }
 
     mutating func removeAll() { table.removeAll() }

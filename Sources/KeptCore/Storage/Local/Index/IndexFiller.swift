@@ -76,13 +76,15 @@ final class IndexFiller: Sendable {
   ///   - start: the revision from which the commits went on.
   ///   - own: the number that the pulse had meanwhile.
   @_optimize(speed)
-  func apply(_ commits: [Commit], from start: Revision, pulse own: UInt64) {
+  func apply(_ results: [Result<Commit, StoreError>], from start: Revision, pulse own: UInt64) {
     state.updateQuietly { state in
-      guard let last = commits.last else { return }
-      state.seen = (own &+ 1, last.revision)
+      var last: Revision?
+      for case .success(let commit) in results { last = commit.revision }
+      guard let last else { return }
+      state.seen = (own &+ 1, last)
       guard index.applied == start || state.areEmpty(index) else { return }
-      state.changeAll(index, current: own &+ 1, applied: last.revision) { index, changes, reading in
-        for commit in commits {
+      state.changeAll(index, current: own &+ 1, applied: last) { index, changes, reading in
+        for case .success(let commit) in results {
           for change in commit.changes {
             let isWorthKnowing = commit.changes.count <= Self.worthKnowing || changes.count < Self.smallIndex
             guard isWorthKnowing && index === self.index || index.knows(change.key) else { continue }
@@ -93,13 +95,13 @@ final class IndexFiller: Sendable {
     }
   }
 
-  /// The entries of keys at a revision, of each that the index has: an inner nil is an absent key.
+  /// What the index knows of keys at a revision.
   ///
   /// - Returns: one for each key, or nothing if the index is at another revision.
   @_optimize(speed)
-  func known(_ keys: [KeyName], at revision: Revision) -> [Entry??] {
+  func known(_ keys: [KeyName], at revision: Revision) -> [IndexedEntry?] {
     state.updateQuietly { _ in
-      index.applied == revision && !index.isEmpty ? keys.map { index.entry(for: $0).map(\.entry) } : []
+      index.applied == revision && !index.isEmpty ? keys.map { index.entry(for: $0) } : []
     }
   }
 
@@ -179,6 +181,7 @@ final class IndexFiller: Sendable {
 
 extension IndexFiller.State {
   /// Changes the storage's own index and those of all views, so that they stay at one revision.
+  @_optimize(speed)
   fileprivate func changeAll(
     _ own: Index, current: UInt64?, applied: Revision,
     _ body: (Index, inout Index.Changes, any EntryReading) -> Void

@@ -53,6 +53,7 @@ struct ReadersGate: @unchecked Sendable {
   /// Closes the gate, waits until nobody is inside, runs `body`, and opens it for the generation that it returns.
   ///
   /// One thread at a time, and never from inside.
+  @_optimize(speed)
   func close(_ body: () -> UInt64?) {
     kept_store64(open, Self.closed)
     for stripe in 0..<Self.stripeCount {

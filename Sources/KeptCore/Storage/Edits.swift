@@ -1,0 +1,71 @@
+// The edits of a batch. Most have one, and some have thousands: a dictionary would be dearer for both.
+
+import CPlatform
+
+extension Batch {
+  /// What is to become of some keys: one edit for each, in the order in which they came.
+  public struct Edits: RandomAccessCollection, Sendable {
+    // Invariant: no two have the same key.
+    private var edits: [(key: KeyName, edit: Edit)] = []
+    // Where the edit of a key is to be found, by the key's hash: its index and 1, or 0 for an empty place. At most half
+    // of the places are taken. There are none while the edits are so few that each is looked at.
+    private var places: [UInt32] = []
+
+    private static let few = 8
+
+    init() {}
+
+    public var startIndex: Int { 0 }
+    public var endIndex: Int { edits.count }
+    public subscript(index: Int) -> (key: KeyName, edit: Edit) { edits[index] }
+
+    /// The edit of a key.
+    public subscript(key: KeyName) -> Edit? { index(of: key).map { edits[$0].edit } }
+
+    /// Adds an edit, or takes it in place of the one that the key has.
+    @_optimize(speed)
+    mutating func put(_ key: KeyName, _ edit: Edit) {
+      if let index = index(of: key) { return edits[index].edit = edit }
+      edits.append((key, edit))
+      if edits.count * 2 > Swift.max(places.count, Self.few * 2) {
+        makePlaces()
+      } else if !places.isEmpty {
+        places[freePlace(key)] = UInt32(edits.count)
+      }
+    }
+
+    @_optimize(speed)
+    private func index(of key: KeyName) -> Int? {
+      if places.isEmpty { return edits.indices.first { hasEdit($0, of: key) } }
+      var place = home(key)
+      while places[place] != 0 {
+        let index = Int(places[place]) - 1
+        if hasEdit(index, of: key) { return index }
+        place = (place + 1) & (places.count - 1)
+      }
+      return nil
+    }
+
+    @_optimize(speed)
+    private mutating func makePlaces() {
+      // A power of two.
+      places = Array(repeating: 0, count: Swift.max(places.count, Self.few * 2) * 2)
+      for index in edits.indices { places[freePlace(edits[index].key)] = UInt32(index + 1) }
+    }
+
+    @_optimize(speed)
+    private func freePlace(_ key: KeyName) -> Int {
+      var place = home(key)
+      while places[place] != 0 { place = (place + 1) & (places.count - 1) }
+      return place
+    }
+
+    @inline(__always)
+    private func hasEdit(_ index: Int, of key: KeyName) -> Bool {
+      edits[index].key.hash == key.hash && edits[index].key == key
+    }
+
+    @inline(__always)
+    private func home(_ key: KeyName) -> Int { Int(kept_home(key.hash, UInt64(places.count - 1))) }
+  }
+}
