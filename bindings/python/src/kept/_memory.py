@@ -27,17 +27,12 @@ def word_at(word: c_uint64) -> Word:
     return memoryview(word).cast("B").cast("Q", ())
 
 
-def copied(word: Word) -> Word:
-    """What the word is now."""
-    return word_at(c_uint64(word[()]))
-
-
-Moment: TypeAlias = "tuple[Word, ...]"
-"""Copies of a generation and, where layers can change, of their count."""
+Moment: TypeAlias = tuple[int, ...]
+"""A generation and, where layers can change, their count."""
 
 Memory: TypeAlias = tuple[Any, ...]
-"""The words of a moment, and a dict of what was read at it, by a key's name or by the identity of a `kept.Key`. It is one
-thing, so that whoever takes it has values that belong to the moment."""
+"""Words that hold a moment, and a dict of what was read at it, by a key's name or by the identity of a `kept.Key`. It is
+one thing, so that whoever takes it has values that belong to the moment."""
 
 UNKNOWN: Final = word_at(c_uint64(1))
 """The generation of settings that remember nothing: odd for ever."""
@@ -51,13 +46,18 @@ _KEYS = 4096
 _LENGTH = 4096
 
 
+def moment_of(memory: Memory) -> Moment:
+    """When its values were read."""
+    return tuple(word[()] for word in memory[:-1])
+
+
 def remembering(memory: Memory, moment: Moment, key: str | Key[Any], value: Any) -> Memory:
     """The memory with a value, unless that is long or the caller could change it. There are never more than 4096."""
     if not (type(value) in _SHAREABLE or isinstance(value, Enum)):
         return memory
     if isinstance(value, (str, bytes)) and len(value) > _LENGTH:
         return memory
-    if memory[:-1] != moment or len(memory[-1]) >= _KEYS:
-        memory = (*moment, {})
+    if moment_of(memory) != moment or len(memory[-1]) >= _KEYS:
+        memory = (*(word_at(c_uint64(number)) for number in moment), {})
     memory[-1][key._identity if isinstance(key, Key) else key] = value
     return memory

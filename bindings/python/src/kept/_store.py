@@ -21,7 +21,7 @@ from ._errors import AbsentError, ConflictError, InvalidError, SalvagedWarning, 
 from ._exit import calling_back, close, opened
 from ._json import JSON, Storable, encode
 from ._key import ABSENCE, Key, encoded_key, encoded_text
-from ._memory import NOTHING, UNKNOWN, Moment, Word, copied, remembering, word_at
+from ._memory import NOTHING, UNKNOWN, Moment, Word, remembering, word_at
 from ._migrations import Migrating
 from ._notices import Change, Notice
 from ._observation import Subscription, subscribe
@@ -124,13 +124,13 @@ class Store(Settings, Transferring, BackingUp, Migrating):
             self._find_generation()
         before = self._moment()
         value = super()._read(key)
-        if before[0][()] % 2 == 0 and self._moment() == before:
+        if before[0] % 2 == 0 and self._moment() == before:
             self._memory = remembering(self._memory, before, key, value)
         return value
 
     def _moment(self) -> Moment:
         """A look at what values depend on."""
-        return (copied(self._generation),)
+        return (self._generation[()],)
 
     def _find_generation(self) -> None:
         """Only for a store that is read: from now on the library looks out for writers that move no generation."""
@@ -300,7 +300,7 @@ class LayeredStore(Store):
         return super().get(key, default)
 
     def _moment(self) -> Moment:
-        return copied(self._generation), copied(self._layers)
+        return self._generation[()], self._layers[()]
 
 
 def _close(number: int, reports: int) -> None:
