@@ -31,8 +31,8 @@ Moment: TypeAlias = tuple[int, ...]
 """A generation and, where layers can change, their count."""
 
 Memory: TypeAlias = tuple[Any, ...]
-"""Words that hold a moment, and a dict of what was read at it, by a key's name or by the identity of a `kept.Key`. It is
-one thing, so that whoever takes it has values that belong to the moment."""
+"""Words that hold a moment, and a dict of what was read at it, by a key's name or by the identity of a `kept.Key`. It
+is one thing, so that whoever takes it has values that belong to the moment."""
 
 UNKNOWN: Final = word_at(c_uint64(1))
 """The generation of settings that remember nothing: odd for ever."""
