@@ -51,7 +51,7 @@ static inline uint64_t kept_hash(const void *start, size_t length, uint64_t seed
     first = (uint64_t)bytes[0] << 8 | bytes[length / 2];
     last = bytes[length - 1];
   }
-  // Once more: after one product, names that count upwards stand in heaps under one seed in thirty.
+  // Once more: after one product, names that count upwards stand in heaps under one seed in fifty.
   return kept_hash_fold(kept_hash_fold(other ^ first, hash ^ last), factor) | 1;
 }
 
