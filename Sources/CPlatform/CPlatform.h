@@ -8,9 +8,9 @@
 #include "FileLocks.h"
 #include "FileSystem.h"
 #include "Futex.h"
+#include "Glance.h"
 #include "Hash.h"
 #include "Inotify.h"
-#include "Slots.h"
 
 #include <errno.h>
 #include <fcntl.h>

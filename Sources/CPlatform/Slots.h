@@ -1,5 +1,7 @@
-// The slots of the index, and how a reader looks into them without a lock and without writing a word: it looks at a
-// sequence number before and after, and what it has seen in between counts only if the number is the same and even.
+// The slots of the index, and how a key is found in them; how a reader looks into them without a lock is in Glance.h.
+//
+// Slots stand in groups of eight. The tags of a group, a byte for each slot, are one word: one look at it tells which
+// slots can be a key's, mostly just one, so that the processor guesses right where the search goes.
 #ifndef KEPT_SLOTS_H
 #define KEPT_SLOTS_H
 
@@ -25,16 +27,14 @@ typedef struct kept_slot {
   uint64_t payload[KEPT_GLANCE_BYTES / 8];
 } kept_slot;
 
-/// An array of slots with its size; both never change.
-typedef struct kept_slots {
-  uint64_t mask;
-  kept_slot *slots;
-} kept_slots;
+enum { KEPT_GROUP = 8 };
 
-typedef struct kept_glance {
-  uint16_t kind, count;
-  uint64_t payload[KEPT_GLANCE_BYTES / 8];
-} kept_glance;
+/// An array of slots. Where it is and its size never change.
+typedef struct kept_slots {
+  uint64_t mask;           // one less than the number of groups, which is a power of two
+  kept_slot *slots;
+  uint64_t *tags;          // a word for each group; a byte of it is 0 where the slot is empty, else its key's tag
+} kept_slots;
 
 #define KEPT_RELAXED(word) __atomic_load_n(&(word), __ATOMIC_RELAXED)
 
@@ -46,43 +46,46 @@ typedef struct kept_glance {
 #define KEPT_RACES
 #endif
 
-/// Where the search for a hash begins. Not at its lowest bits: the last one is always 1.
+#define KEPT_EACH_BYTE 0x0101010101010101u
+#define KEPT_HIGH_BITS 0x8080808080808080u
+
+/// The group where the search for a hash begins. Not at its lowest bits: the last one is always 1.
 static inline uint64_t kept_home(uint64_t hash, uint64_t mask) { return hash >> 16 & mask; }
 
-/// Finds a key and copies what its slot tells.
-KEPT_RACES static inline bool kept_look(
-  const kept_slots *table, const void *key, size_t length, uint64_t hash, kept_glance *out) {
-  uint64_t mask = table->mask, place = kept_home(hash, mask);
+/// What the tags tell of a hash; never 0.
+static inline uint64_t kept_tag(uint64_t hash) { return hash >> 57 | 0x80; }
+
+/// The high bits of those bytes that are 0, and now and then of one above such a byte.
+static inline uint64_t kept_zero_bytes(uint64_t word) { return (word - KEPT_EACH_BYTE) & ~word & KEPT_HIGH_BITS; }
+
+/// Which byte of a word has the lowest of these bits.
+static inline uint64_t kept_lowest(uint64_t high_bits) { return (uint64_t)__builtin_ctzll(high_bits) / 8; }
+
+/// The slot of a key; NULL: it has none.
+KEPT_RACES static inline __attribute__((always_inline)) kept_slot *kept_find(
+  const kept_slots *table, const void *key, size_t length, uint64_t hash) {
+  uint64_t mask = table->mask, group = kept_home(hash, mask), tag = kept_tag(hash) * KEPT_EACH_BYTE;
   // In a table that is being changed there may be no empty slot.
-  for (uint64_t looked = 0; looked <= mask; looked++, place = (place + 1) & mask) {
-    const kept_slot *slot = table->slots + place;
-    uint64_t found = KEPT_RELAXED(slot->hash);
-    if (found == 0) return false;
-    if (found != hash || KEPT_RELAXED(slot->length) != length) continue;
-    const uint8_t *bytes = KEPT_RELAXED(slot->bytes);
-    if (!bytes || !kept_same_bytes(bytes, key, length)) continue;
-    out->kind = KEPT_RELAXED(slot->kind);
-    out->count = KEPT_RELAXED(slot->count);
-    for (size_t word = 0; word < KEPT_GLANCE_BYTES / 8; word++) out->payload[word] = KEPT_RELAXED(slot->payload[word]);
-    return true;
+  for (uint64_t looked = 0; looked <= mask; looked++, group = (group + 1) & mask) {
+    uint64_t tags = KEPT_RELAXED(table->tags[group]);
+    for (uint64_t alike = kept_zero_bytes(tags ^ tag); alike; alike &= alike - 1) {
+      kept_slot *slot = table->slots + group * KEPT_GROUP + kept_lowest(alike);
+      if (KEPT_RELAXED(slot->hash) != hash || KEPT_RELAXED(slot->length) != length) continue;
+      const uint8_t *bytes = KEPT_RELAXED(slot->bytes);
+      if (bytes && kept_same_bytes(bytes, key, length)) return slot;
+    }
+    if (~tags & KEPT_HIGH_BITS) return NULL;
   }
-  return false;
+  return NULL;
 }
 
-/// Takes a glance at a key while `open` holds `generation`; false: nothing was seen, or not all at one moment.
-KEPT_RACES static inline bool kept_take_glance(
-  kept_slots *const *table, const uint64_t *sequence, const uint64_t *open, uint64_t generation, const void *key,
-  size_t length, uint64_t hash, kept_glance *out) {
-  uint64_t before = __atomic_load_n(sequence, __ATOMIC_ACQUIRE);
-  if (before & 1 || __atomic_load_n(open, __ATOMIC_ACQUIRE) != generation) return false;
-  if (!kept_look(__atomic_load_n(table, __ATOMIC_ACQUIRE), key, length, hash, out)) return false;
-  __atomic_thread_fence(__ATOMIC_ACQUIRE);
-  return __atomic_load_n(sequence, __ATOMIC_RELAXED) == before;
-}
-
-/// Lets the slots of another array be found.
-static inline void kept_publish_slots(kept_slots **table, kept_slots *slots) {
-  __atomic_store_n(table, slots, __ATOMIC_RELEASE);
+/// Takes an empty slot for a key that has none. One must be there.
+static inline kept_slot *kept_take_slot(const kept_slots *table, uint64_t hash) {
+  uint64_t group = kept_home(hash, table->mask), empty;
+  while (!(empty = ~table->tags[group] & KEPT_HIGH_BITS)) group = (group + 1) & table->mask;
+  uint64_t place = kept_lowest(empty);
+  __atomic_store_n(&table->tags[group], table->tags[group] | kept_tag(hash) << place * 8, __ATOMIC_RELAXED);
+  return table->slots + group * KEPT_GROUP + place;
 }
 
 #endif

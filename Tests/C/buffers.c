@@ -2,6 +2,7 @@
 #define _XOPEN_SOURCE 700
 #include "check.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static void text_comes_back_with_its_length_and_a_NUL_behind_it(void) {
@@ -64,6 +65,34 @@ static void a_buffer_that_is_too_small_is_untouched_and_the_length_is_told(void)
   CHECK_TEXT("xxxxx", buffer);
   EXPECT(KEPT_OK, kept_get_bytes(store, "bytes", buffer, 5, &length, &why));
   CHECK_TEXT("hello", buffer);
+}
+
+/* What is read again comes from memory: short text from the slot of its key, in parts whose number its length says. */
+static void text_of_each_length_comes_back_again_and_nothing_is_written_behind_it(void) {
+  kept_store *store = fresh_store();
+  const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+  for (size_t count = 0; count <= 40; count++) {
+    char key[64];
+    /* Keys of each length too, which are hashed and compared in parts. */
+    snprintf(key, sizeof key, "%.*s", (int)count + 1, letters);
+    EXPECT(KEPT_OK, kept_set_string(store, key, letters + 5, count, &why));
+  }
+  for (int again = 0; again < 3; again++) {
+    for (size_t count = 0; count <= 40; count++) {
+      char key[64], buffer[64];
+      size_t length = 99;
+      snprintf(key, sizeof key, "%.*s", (int)count + 1, letters);
+      memset(buffer, '#', sizeof buffer);
+      EXPECT(KEPT_OK, kept_get_string(store, key, buffer, count + 1, &length, &why));
+      CHECK_UINT(count, length);
+      CHECK(memcmp(buffer, letters + 5, count) == 0);
+      CHECK_INT(0, buffer[count]);
+      CHECK_INT('#', buffer[count + 1]);
+      memset(buffer, '#', sizeof buffer);
+      EXPECT(KEPT_TOO_LARGE, kept_get_string(store, key, buffer, count, &length, &why));
+      CHECK_INT('#', buffer[0]);
+    }
+  }
 }
 
 static void text_that_is_not_UTF_8_is_refused(void) {
@@ -160,6 +189,7 @@ int main(int argc, char **argv) {
     TEST(a_NUL_inside_a_text_is_kept),
     TEST(an_empty_text_is_not_absent),
     TEST(a_buffer_that_is_too_small_is_untouched_and_the_length_is_told),
+    TEST(text_of_each_length_comes_back_again_and_nothing_is_written_behind_it),
     TEST(text_that_is_not_UTF_8_is_refused),
     TEST(bytes_come_back_whatever_they_are),
     TEST(a_value_up_to_16_MiB_is_kept_and_one_beyond_is_too_large),

@@ -9,13 +9,13 @@ extension Store {
   @_effects(releasenone)
   @_optimize(speed)
   @usableFromInline package func readBool(_ key: PreparedBytes, _ out: UnsafeMutablePointer<Bool>) -> Bool {
-    var seen = kept_glance()
-    if glance(key, &seen) {
-      if seen.kind == UInt16(KEPT_GLANCE_BOOL) {
-        out.pointee = seen.payload.0 == 1
-        return true
-      }
-      if seen.kind == UInt16(KEPT_GLANCE_ABSENT) { return false }
+    var word: UInt64 = 0
+    switch glance(key, &word) {
+    case KEPT_GLANCE_BOOL:
+      out.pointee = word == 1
+      return true
+    case KEPT_GLANCE_ABSENT: return false
+    default: break
     }
     return fromMemory(key) { value in value.asBool.map { out.pointee = $0 } }
   }
@@ -23,13 +23,13 @@ extension Store {
   @_effects(releasenone)
   @_optimize(speed)
   @usableFromInline package func readInt64(_ key: PreparedBytes, _ out: UnsafeMutablePointer<Int64>) -> Bool {
-    var seen = kept_glance()
-    if glance(key, &seen) {
-      if seen.kind == UInt16(KEPT_GLANCE_INT) {
-        out.pointee = Int64(bitPattern: seen.payload.0)
-        return true
-      }
-      if seen.kind == UInt16(KEPT_GLANCE_ABSENT) { return false }
+    var word: UInt64 = 0
+    switch glance(key, &word) {
+    case KEPT_GLANCE_INT:
+      out.pointee = Int64(bitPattern: word)
+      return true
+    case KEPT_GLANCE_ABSENT: return false
+    default: break
     }
     return fromMemory(key) { value in value.asInt64.map { out.pointee = $0 } }
   }
@@ -37,13 +37,13 @@ extension Store {
   @_effects(releasenone)
   @_optimize(speed)
   @usableFromInline package func readDouble(_ key: PreparedBytes, _ out: UnsafeMutablePointer<Double>) -> Bool {
-    var seen = kept_glance()
-    if glance(key, &seen) {
-      if seen.kind == UInt16(KEPT_GLANCE_DOUBLE) {
-        out.pointee = Double(bitPattern: seen.payload.0)
-        return true
-      }
-      if seen.kind == UInt16(KEPT_GLANCE_ABSENT) { return false }
+    var word: UInt64 = 0
+    switch glance(key, &word) {
+    case KEPT_GLANCE_DOUBLE:
+      out.pointee = Double(bitPattern: word)
+      return true
+    case KEPT_GLANCE_ABSENT: return false
+    default: break
     }
     return fromMemory(key) { value in value.asDouble.map { out.pointee = $0 } }
   }
@@ -53,15 +53,12 @@ extension Store {
   package func readString(
     _ key: PreparedBytes, _ buffer: UnsafeMutableRawPointer, _ capacity: Int, _ length: inout Int
   ) -> Bool {
-    var seen = kept_glance()
-    if glance(key, &seen), seen.kind == UInt16(KEPT_GLANCE_TEXT), seen.count < capacity {
-      length = Int(seen.count)
-      withUnsafeBytes(of: &seen.payload) { text in
-        UnsafeMutableRawBufferPointer(start: buffer, count: length).copyMemory(from: .init(rebasing: text[..<length]))
-      }
-      buffer.storeBytes(of: 0, toByteOffset: length, as: UInt8.self)
-      return true
+    let text = buffer.assumingMemoryBound(to: CChar.self)
+    let seen = glance { window, generation in
+      kept_glance_text(
+        window, generation, key.bytes.baseAddress, key.bytes.count, key.hash, text, capacity, &length)
     }
+    if seen == KEPT_GLANCE_TEXT { return true }
     return fromMemory(key) { value in
       guard case .string(let text) = value else { return nil }
       let copied: Bool? = text.utf8.withContiguousStorageIfAvailable { bytes in
@@ -79,16 +76,31 @@ extension Store {
   @_optimize(speed)
   package func known(_ key: PreparedBytes) -> Value?? {
     guard let local = shared.local, !hasEnded else { return nil }
-    var seen = kept_glance()
-    if glance(key, &seen), let value = seen.value { return value }
+    var word: UInt64 = 0
+    switch glance(key, &word) {
+    case KEPT_GLANCE_ABSENT: return .some(nil)
+    case KEPT_GLANCE_BOOL: return .bool(word == 1)
+    case KEPT_GLANCE_INT: return .int(Int64(bitPattern: word))
+    case KEPT_GLANCE_DOUBLE: return .double(Double(bitPattern: word))
+    default: break
+    }
     return local._withUnsafeGuaranteedRef { local in local.indexed(key, in: layering.index) { $0.value } }
+  }
+
+  /// What kind of thing a key has, and a bool, an integer or the bits of a double.
+  @inline(__always)
+  @_optimize(speed)
+  private func glance(_ key: PreparedBytes, _ word: inout UInt64) -> Int {
+    glance { window, generation in
+      kept_glance_word(window, generation, key.bytes.baseAddress, key.bytes.count, key.hash, &word)
+    }
   }
 
   @inline(__always)
   @_optimize(speed)
-  private func glance(_ key: PreparedBytes, _ seen: inout kept_glance) -> Bool {
-    guard let local = shared.local, !hasEnded else { return false }
-    return local._withUnsafeGuaranteedRef { $0.glance(key, in: layering.index, &seen) }
+  private func glance(_ look: (UnsafePointer<kept_window>, UInt64) -> Int) -> Int {
+    guard let local = shared.local, !hasEnded else { return KEPT_NO_GLANCE }
+    return local._withUnsafeGuaranteedRef { $0.glance(in: layering.index, look) }
   }
 
   /// Gives `copy` the value of a key if the index knows one; nil from it leaves the key to the ordinary way.
@@ -100,18 +112,5 @@ extension Store {
       local.indexed(key, in: layering.index) { entry in entry.value.flatMap(copy) != nil }
     }
     return isDone == true
-  }
-}
-
-extension kept_glance {
-  /// What was seen, if it is nothing that must be made: an absence or a scalar.
-  fileprivate var value: Value?? {
-    switch kind {
-    case UInt16(KEPT_GLANCE_ABSENT): .some(nil)
-    case UInt16(KEPT_GLANCE_BOOL): .bool(payload.0 == 1)
-    case UInt16(KEPT_GLANCE_INT): .int(Int64(bitPattern: payload.0))
-    case UInt16(KEPT_GLANCE_DOUBLE): .double(Double(bitPattern: payload.0))
-    default: nil
-    }
   }
 }

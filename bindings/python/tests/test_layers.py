@@ -19,6 +19,7 @@ import pytest
 import kept
 from kept._c.layers import KEPT_LAYER_NONE
 from kept._layers import layer_of_number
+from kept._memory import moment_of
 
 VOLUME = kept.Key("volume", int, default=50)
 
@@ -349,7 +350,7 @@ def test_a_file_that_changes_is_read_at_once_when_it_is_told(folder: Path) -> No
             assert news.wait(10)
             news.clear()
             assert settings[VOLUME] == settings[VOLUME] == settings.get(VOLUME) == settings["volume"] == number
-            assert settings._moment() in [(g, c) for g, counts in settings._memory.items() for c in counts]
+            assert moment_of(settings._memory) == settings._moment()
 
 
 def test_registering_is_seen_at_once_and_remembered(folder: Path) -> None:
@@ -359,7 +360,7 @@ def test_registering_is_seen_at_once_and_remembered(folder: Path) -> None:
         for number in range(20):
             settings.register({"volume": number})
             assert settings[VOLUME] == settings[VOLUME] == settings.get(VOLUME) == number
-            assert list(settings._memory[settings._generation[0]]) == [settings._layers[0]]
+            assert moment_of(settings._memory) == settings._moment()
         settings.register({"volume": None})
         assert settings[VOLUME] == 50
         settings[VOLUME] = 70

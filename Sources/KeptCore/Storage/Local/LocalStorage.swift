@@ -125,14 +125,15 @@ public final class LocalStorage: Storage {
     return view._withUnsafeGuaranteedRef { $0.index.read(key, at: generation, body) }
   }
 
-  /// Copies what an index can tell of a key at a glance, without meeting another thread; false: ask
-  /// ``indexed(_:in:_:)``.
+  /// Lets `look` take what an index can tell of a key at a glance, without meeting another thread; where it tells
+  /// nothing: ask ``indexed(_:in:_:)``.
   @inline(__always)
-  func glance(_ key: PreparedBytes, in view: Unmanaged<IndexView>?, _ out: inout kept_glance) -> Bool {
+  func glance(in view: Unmanaged<IndexView>?, _ look: (UnsafePointer<kept_window>, UInt64) -> Int) -> Int {
     let generation = pulse.generation
-    guard generation % 2 == 0 else { return false }
-    guard let view else { return index.glance(key, at: generation, &out) }
-    return view._withUnsafeGuaranteedRef { $0.index.glance(key, at: generation, &out) }
+    guard generation % 2 == 0 else { return KEPT_NO_GLANCE }
+    // One look for both: it is inlined, and long.
+    let window = view?._withUnsafeGuaranteedRef { $0.index.window } ?? index.window
+    return look(window, generation)
   }
 
   public func revision() throws(StoreError) -> Revision {

@@ -66,6 +66,8 @@ def _stored_float(json: JSON) -> float:
 
 
 def _int_to_json(value: Any) -> int:
+    if type(value) is int:
+        return value
     require(int, value, "int")
     return int(value)
 

@@ -18,7 +18,7 @@ from ._exit import calling_back
 from ._json import JSON, decode, decode_schema
 from ._key import ABSENCE, Key, encoded_key, encoded_text, name_of
 from ._layers import TEXT_LAYERS, Explanation, Layer, explanation, layer_of_number
-from ._memory import UNKNOWN, Memory
+from ._memory import NOTHING, UNKNOWN, Memory, Word
 from ._scalars import read_scalar
 from ._views import ItemsOf, KeysOf, ValuesOf
 
@@ -41,8 +41,8 @@ class SettingsReading(Mapping[str, JSON]):
 
     _handle: StorePointer
     # `_memory.py` says what is remembered; only a store remembers anything.
-    _generation: memoryview[int] = UNKNOWN
-    _memory: Memory = {}
+    _generation: Word = UNKNOWN
+    _memory: Memory = NOTHING
 
     # --- one key
 
@@ -54,8 +54,10 @@ class SettingsReading(Mapping[str, JSON]):
         """The value of a key. Absent without a default is an `AbsentError`, which is a KeyError; a stored value that
         is not of the key's type is a `WrongTypeError`, and is not touched. In C: `kept_get_json`."""
         try:
-            return self._memory[self._generation[0]][key._identity if type(key) is Key else key]
-        except (KeyError, TypeError):
+            moment, values = self._memory
+            if self._generation == moment:
+                return values[key._identity if type(key) is Key else key]
+        except (KeyError, TypeError, ValueError):
             pass  # not remembered
         try:
             return self._read(key)
@@ -81,8 +83,10 @@ class SettingsReading(Mapping[str, JSON]):
     def get(self, key: Any, default: Any = ABSENCE) -> Any:
         """The value of a key. Where no layer has one: `default` if given, else the key's own, else None."""
         try:
-            return self._memory[self._generation[0]][key._identity if type(key) is Key else key]
-        except (KeyError, TypeError):
+            moment, values = self._memory
+            if self._generation == moment:
+                return values[key._identity if type(key) is Key else key]
+        except (KeyError, TypeError, ValueError):
             pass  # not remembered
         try:
             return self._read(key)

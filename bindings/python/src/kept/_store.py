@@ -21,7 +21,7 @@ from ._errors import AbsentError, ConflictError, InvalidError, SalvagedWarning, 
 from ._exit import calling_back, close, opened
 from ._json import JSON, Storable, encode
 from ._key import ABSENCE, Key, encoded_key, encoded_text
-from ._memory import UNKNOWN, Moment, remember, word_at
+from ._memory import NOTHING, UNKNOWN, Moment, Word, remembering, word_at
 from ._migrations import Migrating
 from ._notices import Change, Notice
 from ._observation import Subscription, subscribe
@@ -41,7 +41,7 @@ class Store(Settings, Transferring, BackingUp, Migrating):
     In C: `kept_store`. In Swift: `Store`.
     """
 
-    _layers: memoryview[int] = UNKNOWN
+    _layers: Word = UNKNOWN
 
     def __init__(self, location: str, options: kept_options) -> None:
         """Opens one; programs call `kept.open`."""
@@ -60,7 +60,6 @@ class Store(Settings, Transferring, BackingUp, Migrating):
             forget(self._reports)
             raise
         self._close.atexit = False  # _exit sees to that
-        self._memory = {}
         self._find_layers()
         if status == KEPT_SALVAGED:
             warn(error.message.decode("utf-8", "replace"), SalvagedWarning)
@@ -71,7 +70,7 @@ class Store(Settings, Transferring, BackingUp, Migrating):
         """Closes the store and syncs what was written to the disk. Its subscriptions end: no further callback begins.
         Any thread; the second time does nothing. Later calls raise `ClosedError`. In C: `kept_close`."""
         self._close()
-        self._generation, self._memory = UNKNOWN, {}
+        self._generation, self._memory = UNKNOWN, NOTHING
 
     def flush(self) -> None:
         """Syncs every write that has returned, of all processes, so that it survives power loss. In C: `kept_flush`."""
@@ -126,12 +125,12 @@ class Store(Settings, Transferring, BackingUp, Migrating):
         before = self._moment()
         value = super()._read(key)
         if before[0] % 2 == 0 and self._moment() == before:
-            remember(self._memory, before, key, value)
+            self._memory = remembering(self._memory, before, key, value)
         return value
 
     def _moment(self) -> Moment:
         """A look at what values depend on."""
-        return (self._generation[0],)
+        return (self._generation[()],)
 
     def _find_generation(self) -> None:
         """Only for a store that is read: from now on the library looks out for writers that move no generation."""
@@ -144,7 +143,7 @@ class Store(Settings, Transferring, BackingUp, Migrating):
         """Lets the memory look at the layers too, if they can change."""
         word = kept_store_layers(self._handle)
         if word and self._layers is UNKNOWN:
-            self._layers, self._memory = word_at(word.contents), {}
+            self._layers, self._memory = word_at(word.contents), NOTHING
             if type(self) is Store:
                 self.__class__ = LayeredStore
 
@@ -284,18 +283,24 @@ class LayeredStore(Store):
 
     def __getitem__(self, key: Any) -> Any:
         try:
-            return self._memory[self._generation[0]][self._layers[0]][key._identity if type(key) is Key else key]
-        except (KeyError, TypeError):
-            return super().__getitem__(key)
+            moment, count, values = self._memory
+            if self._generation == moment and self._layers == count:
+                return values[key._identity if type(key) is Key else key]
+        except (KeyError, TypeError, ValueError):
+            pass  # not remembered
+        return super().__getitem__(key)
 
     def get(self, key: Any, default: Any = ABSENCE) -> Any:
         try:
-            return self._memory[self._generation[0]][self._layers[0]][key._identity if type(key) is Key else key]
-        except (KeyError, TypeError):
-            return super().get(key, default)
+            moment, count, values = self._memory
+            if self._generation == moment and self._layers == count:
+                return values[key._identity if type(key) is Key else key]
+        except (KeyError, TypeError, ValueError):
+            pass  # not remembered
+        return super().get(key, default)
 
     def _moment(self) -> Moment:
-        return self._generation[0], self._layers[0]
+        return self._generation[()], self._layers[()]
 
 
 def _close(number: int, reports: int) -> None:

@@ -20,61 +20,62 @@ final class IndexedEntry: Sendable {
   }
 }
 
-/// Open addressing with linear probing; at most half full.
+/// Open addressing by groups of slots, one after the other; at most half full.
 ///
 /// Not thread-safe: a ``ReadersGate`` stands before it. But who only glances stands outside the gate, and looks whether
 /// the table was changed meanwhile: so slots and the bytes of keys are given back only with the whole table.
 struct EntryTable: @unchecked Sendable {
-  // Invariants: `hash` 0 marks an empty slot; from a key's home slot to its own there is no empty one; the slot owns a
-  // reference to its entry, and what it tells at a glance is the value of that entry.
+  // Invariants: a slot is empty while its tag and its `hash` are 0; from a key's home group up to its own no group has
+  // an empty slot; a slot owns a reference to its entry, and what it tells at a glance is the value of that entry.
   private(set) var search: Search
-  private var slots: UnsafeMutablePointer<kept_slot> { search.slots }
-  private var mask: Int { search.mask }
   private var keys = KeyArena()
   // Every array of slots that there ever was, the last one in use; together the others are smaller than that.
   private var arrays: [UnsafeMutablePointer<kept_slots>] = []
-  /// The array in use, for those who glance.
-  let shown: UnsafeMutablePointer<UnsafeMutablePointer<kept_slots>?>
+  // Where the array in use is shown to those who glance.
+  private let window: UnsafeMutablePointer<kept_window>
   private(set) var count = 0
   /// How many entries say that a key is absent.
   private(set) var absent = 0
 
-  init() {
+  init(shownIn window: UnsafeMutablePointer<kept_window>) {
+    self.window = window
     // Few, because a program that opens a store need not read from it: more would be many new pages of memory.
-    search = Search(slots: Self.allocate(16), mask: 15)
-    shown = .allocate(capacity: 1)
-    shown.initialize(to: nil)
+    search = Search(table: Self.allocate(groups: 2))
     show()
   }
 
   /// All that a search needs: a copy of the whole table would count references.
   struct Search {
-    fileprivate let slots: UnsafeMutablePointer<kept_slot>
-    fileprivate let mask: Int
+    fileprivate let table: UnsafeMutablePointer<kept_slots>
 
     /// The entry of a key, without a reference of its own: use it before the table changes.
     @inline(__always)
     @_optimize(speed)
     func find(_ key: UnsafeBufferPointer<UInt8>, hash: UInt64) -> Unmanaged<IndexedEntry>? {
-      var place = Int(truncatingIfNeeded: kept_home(hash, UInt64(truncatingIfNeeded: mask)))
-      while true {
-        let slot = slots + place
-        if slot.pointee.hash == 0 { return nil }
-        if slot.pointee.hash == hash, slot.pointee.holds(key) { return slot.pointee.indexed }
-        place = (place &+ 1) & mask
-      }
+      slot(of: key, hash)?.pointee.indexed
     }
+
+    @inline(__always)
+    fileprivate func slot(of key: UnsafeBufferPointer<UInt8>, _ hash: UInt64) -> UnsafeMutablePointer<kept_slot>? {
+      kept_find(table, key.baseAddress, key.count, hash)
+    }
+
+    fileprivate var slots: UnsafeMutableBufferPointer<kept_slot> { table.pointee.all }
   }
 
   /// Puts an entry in, or in place of the one that its key has; one of an earlier revision is left out.
   @_optimize(speed)
   mutating func put(_ entry: IndexedEntry, hash: UInt64) {
-    let slot = entry.key.exact.withBytes { place(for: $0, hash) }
-    if let old = slot.pointee.indexed?.takeUnretainedValue() {
-      guard old.asOf <= entry.asOf else { return }
-      if old.value == nil { absent -= 1 }
-      slot.pointee.indexed?.release()
+    let slot: UnsafeMutablePointer<kept_slot>
+    if let known = entry.key.exact.withBytes({ search.slot(of: $0, hash) }) {
+      if let old = known.pointee.indexed?.takeUnretainedValue() {
+        guard old.asOf <= entry.asOf else { return }
+        if old.value == nil { absent -= 1 }
+      }
+      known.pointee.indexed?.release()
+      slot = known
     } else {
+      slot = kept_take_slot(search.table, hash)
       entry.key.exact.withBytes { bytes in
         slot.pointee.bytes = UnsafePointer(keys.copy(bytes))
         slot.pointee.length = UInt32(truncatingIfNeeded: bytes.count)
@@ -85,72 +86,69 @@ struct EntryTable: @unchecked Sendable {
     if entry.value == nil { absent += 1 }
     slot.pointee.entry = Unmanaged.passRetained(entry).toOpaque()
     slot.pointee.tell(entry.value)
-    if count * 2 > mask { grow() }
+    if count * 2 > search.slots.count { grow() }
   }
 
   /// Forgets everything; the memory is kept for what comes.
   mutating func removeAll() {
-    for place in 0...mask {
-      slots[place].indexed?.release()
-      slots[place] = kept_slot()
-    }
+    for slot in search.slots { slot.indexed?.release() }
+    search.table.pointee.clear()
     keys.removeAll()
     (count, absent) = (0, 0)
   }
 
   /// Frees what the table owns; it must not be used again, nor glanced at.
   func deallocate() {
-    for place in 0...mask { slots[place].indexed?.release() }
+    for slot in search.slots { slot.indexed?.release() }
     for array in arrays {
       UnsafeMutableRawPointer(array.pointee.slots).deallocate()
       array.deallocate()
     }
     keys.deallocate()
-    shown.deallocate()
-  }
-
-  @_optimize(speed)
-  private func place(for key: UnsafeBufferPointer<UInt8>, _ hash: UInt64) -> UnsafeMutablePointer<kept_slot> {
-    var place = Int(truncatingIfNeeded: kept_home(hash, UInt64(truncatingIfNeeded: mask)))
-    while slots[place].hash != 0 {
-      if slots[place].hash == hash, slots[place].holds(key) { break }
-      place = (place + 1) & mask
-    }
-    return slots + place
   }
 
   private mutating func grow() {
-    let old = (slots: slots, mask: mask)
-    search = Search(slots: Self.allocate((mask + 1) * 2), mask: mask * 2 + 1)
-    for place in 0...old.mask where old.slots[place].hash != 0 {
-      var free = Int(truncatingIfNeeded: kept_home(old.slots[place].hash, UInt64(truncatingIfNeeded: mask)))
-      while slots[free].hash != 0 { free = (free + 1) & mask }
-      slots[free] = old.slots[place]
-    }
+    let old = search
+    search = Search(table: Self.allocate(groups: old.table.pointee.groups * 2))
+    for slot in old.slots where slot.hash != 0 { kept_take_slot(search.table, slot.hash).pointee = slot }
     show()
   }
 
   private mutating func show() {
-    let array = UnsafeMutablePointer<kept_slots>.allocate(capacity: 1)
-    array.initialize(to: kept_slots(mask: UInt64(mask), slots: slots))
-    arrays.append(array)
-    kept_publish_slots(shown, array)
+    arrays.append(search.table)
+    kept_publish_slots(window, search.table)
   }
 
-  private static func allocate(_ count: Int) -> UnsafeMutablePointer<kept_slot> {
-    let size = MemoryLayout<kept_slot>.stride
-    let bytes = UnsafeMutableRawPointer.allocate(byteCount: count * size, alignment: size)
-    return bytes.initializeMemory(as: kept_slot.self, repeating: kept_slot(), count: count)
+  private static func allocate(groups: Int) -> UnsafeMutablePointer<kept_slots> {
+    let line = MemoryLayout<kept_slot>.stride
+    let slotBytes = groups * Int(KEPT_GROUP) * line
+    // The tags behind the slots.
+    let bytes = UnsafeMutableRawPointer.allocate(
+      byteCount: slotBytes + groups * MemoryLayout<UInt64>.stride, alignment: line)
+    let table = UnsafeMutablePointer<kept_slots>.allocate(capacity: 1)
+    table.initialize(
+      to: kept_slots(
+        mask: UInt64(groups - 1), slots: bytes.assumingMemoryBound(to: kept_slot.self),
+        tags: (bytes + slotBytes).assumingMemoryBound(to: UInt64.self)))
+    table.pointee.clear()
+    return table
+  }
+}
+
+extension kept_slots {
+  fileprivate var groups: Int { Int(mask) + 1 }
+
+  fileprivate var all: UnsafeMutableBufferPointer<kept_slot> {
+    UnsafeMutableBufferPointer(start: slots, count: groups * Int(KEPT_GROUP))
+  }
+
+  fileprivate func clear() {
+    tags.initialize(repeating: 0, count: groups)
+    all.initialize(repeating: kept_slot())
   }
 }
 
 extension kept_slot {
-  @inline(__always)
-  fileprivate func holds(_ key: UnsafeBufferPointer<UInt8>) -> Bool {
-    guard Int(length) == key.count, let bytes, let start = key.baseAddress else { return false }
-    return kept_same_bytes(bytes, start, key.count)
-  }
-
   @inline(__always)
   fileprivate var indexed: Unmanaged<IndexedEntry>? { entry.map { .fromOpaque($0) } }
 

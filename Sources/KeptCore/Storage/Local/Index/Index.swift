@@ -19,8 +19,6 @@ final class Index: @unchecked Sendable {
   // `table` and `applied` are touched by readers inside the gate, and by the one changer while it is closed.
   private let gate = ReadersGate()
   private var table: EntryTable
-  // The same slots, for those who glance at them from outside the gate.
-  private let shown: UnsafeMutablePointer<UnsafeMutablePointer<kept_slots>?>
   private(set) var applied: Revision = 0
   // One seed for the process, so that a prepared key serves every store.
   private static let seed = UInt64.random(in: 1 ... .max)
@@ -29,8 +27,7 @@ final class Index: @unchecked Sendable {
   private static let absentLimit = 16_384
 
   init() {
-    table = EntryTable()
-    shown = table.shown
+    table = EntryTable(shownIn: gate.window)
   }
 
   deinit {
@@ -56,14 +53,9 @@ final class Index: @unchecked Sendable {
     }
   }
 
-  /// Copies what the index can tell of a key at a glance, and writes no word that others see; false: ask
-  /// ``read(_:at:_:)``.
+  /// Where those look who take what the index can tell of a key at a glance, and write no word that others see.
   @inline(__always)
-  @_optimize(speed)
-  func glance(_ key: PreparedBytes, at generation: UInt64, _ out: inout kept_glance) -> Bool {
-    kept_take_glance(
-      shown, gate.sequence, gate.open, generation, key.bytes.baseAddress, key.bytes.count, key.hash, &out)
-  }
+  var window: UnsafePointer<kept_window> { UnsafePointer(gate.window) }
 
   /// Whether it holds nothing.
   ///

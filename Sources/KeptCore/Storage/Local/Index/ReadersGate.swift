@@ -10,9 +10,10 @@ import CPlatform
 struct ReadersGate: @unchecked Sendable {
   // All words are atomic. They live as long as the process: a late reader must not touch freed memory.
   private let stripes: UnsafeMutablePointer<UInt64>
-  let open: UnsafeMutablePointer<UInt64>
-  /// Moved before and after each change, so it is odd during one; it never returns to a number.
-  let sequence: UnsafeMutablePointer<UInt64>
+  /// What those look at who do not pass; on cache lines of its own.
+  let window: UnsafeMutablePointer<kept_window>
+  private let open: UnsafeMutablePointer<UInt64>
+  private let sequence: UnsafeMutablePointer<UInt64>
 
   private static let stripeCount = 64
   private static let wordsApart = 16
@@ -20,15 +21,19 @@ struct ReadersGate: @unchecked Sendable {
   private static let closed: UInt64 = 1
 
   init() {
-    let words = (Self.stripeCount + 1) * Self.wordsApart
-    stripes = .allocate(capacity: words)
-    stripes.initialize(repeating: 0, count: words)
-    open = stripes + Self.stripeCount * Self.wordsApart
+    let bytes = Self.wordsApart * 8
+    stripes = UnsafeMutableRawPointer.allocate(byteCount: Self.stripeCount * bytes, alignment: bytes)
+      .initializeMemory(as: UInt64.self, repeating: 0, count: Self.stripeCount * Self.wordsApart)
+    window = UnsafeMutableRawPointer.allocate(byteCount: bytes, alignment: bytes)
+      .initializeMemory(as: kept_window.self, repeating: kept_window(), count: 1)
+    (open, sequence) = (kept_window_open(window), kept_window_sequence(window))
     open.pointee = Self.closed
-    sequence = open + 1
   }
 
-  func deallocate() { stripes.deallocate() }
+  func deallocate() {
+    stripes.deallocate()
+    window.deallocate()
+  }
 
   /// The generation for which the gate is open; odd while it is closed.
   var generation: UInt64 { kept_load64(open) }
