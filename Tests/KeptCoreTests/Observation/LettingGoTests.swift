@@ -40,7 +40,7 @@ private final class WatchedStorage: Storage {
   func close() { memory.close() }
 }
 
-@Suite(.timeLimit(.minutes(2))) struct `Letting go` {
+@Suite(.timeLimit(.minutes(5))) struct `Letting go` {
   @Test func `leaves no thread behind, however often subscriptions come and go while nothing is committed`() throws {
     let storage = WatchedStorage()
     let store = Store(storage: storage)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import KeptCore
 
-@Suite(.timeLimit(.minutes(1))) struct `A mailbox` {
+@Suite(.timeLimit(.minutes(5))) struct `A mailbox` {
   var box = Mailbox()
 
   /// A commit that gives one key a value.

@@ -18,7 +18,7 @@ final class Heard: Sendable {
   }
 }
 
-@Suite(.timeLimit(.minutes(2))) struct `An observer` {
+@Suite(.timeLimit(.minutes(5))) struct `An observer` {
   let store: Store
   let heard = Heard()
   init() throws { store = try Store.open("memory:") }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import KeptCore
 
-@Suite(.timeLimit(.minutes(2))) struct `row 33: the writers of a directory storage` {
+@Suite(.timeLimit(.minutes(5))) struct `row 33: the writers of a directory storage` {
   private let folder: TemporaryFolder
   private let path: String
 

@@ -144,7 +144,7 @@ import Testing
     #expect(delta.entries.map(\.entry.value) == [2, nil, "new", nil, 1])
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(5)))
   func `notices what the sqlite3 shell changes, though it reads from memory what it has written`() throws {
     let storage = try LocalStorage(path: path)
     try storage.commit(key("a"), .set(1))
@@ -154,7 +154,7 @@ import Testing
     #expect(try storage.value(key("a")) == 2)
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(5)))
   func `notices what the sqlite3 shell changes, though caches above read from memory`() throws {
     let storage = try LocalStorage(path: path)
     let generation = storage.generationAddress
@@ -168,7 +168,7 @@ import Testing
     #expect(generation.pointee != before, "caches above hear of it too")
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(5)))
   func `lets readers be fast again when a killed writer has left the generation odd`() throws {
     let storage = try LocalStorage(path: path)
     try storage.commit(key("a"), .set(1))

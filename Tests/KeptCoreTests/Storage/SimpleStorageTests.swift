@@ -36,7 +36,7 @@ final class ListingDrawer: Drawer, ListingStorage, @unchecked Sendable {
   func keys() throws(StoreError) -> [KeyName] { Array(values.keys) }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct `row 33: a simple storage` {
+@Suite(.timeLimit(.minutes(5))) struct `row 33: a simple storage` {
   private let drawer = ListingDrawer()
   private let storage: SimpleStorageAdapter
   init() { storage = SimpleStorageAdapter(drawer) }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import KeptCore
 
-@Suite(.timeLimit(.minutes(3))) struct `Rounds of work` {
+@Suite(.timeLimit(.minutes(5))) struct `Rounds of work` {
   /// A round that waits until it may go on, so that others can come meanwhile.
   private let gate = Monitor((begun: 0, mayGoOn: 0))
   private let served = Monitor<[[Int]]>([])

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Kept
 
-@Suite(.timeLimit(.minutes(1))) struct `row 6: what destroys a key` {
+@Suite(.timeLimit(.minutes(5))) struct `row 6: what destroys a key` {
   private let binding: Binding
   private let log = HeardNotes<String>()
 

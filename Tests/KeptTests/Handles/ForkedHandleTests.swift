@@ -3,7 +3,7 @@
 import Kept
 import Testing
 
-@Suite(.timeLimit(.minutes(2))) struct `row 6: a handle in a forked child` {
+@Suite(.timeLimit(.minutes(5))) struct `row 6: a handle in a forked child` {
   private let folder: SharedFolder
 
   init() throws { folder = try SharedFolder() }

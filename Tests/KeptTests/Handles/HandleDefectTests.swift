@@ -9,7 +9,7 @@ extension Keys {
   fileprivate static let volume = Key("audio.volume", default: 50)
 }
 
-@Suite(.timeLimit(.minutes(2))) struct `Defects that a handle has not` {
+@Suite(.timeLimit(.minutes(5))) struct `Defects that a handle has not` {
   let test = TestStore()
   var settings: Store { test.store }
 

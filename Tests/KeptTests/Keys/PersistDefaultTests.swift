@@ -112,7 +112,7 @@ extension Setting where Value == Int? {
   fileprivate static var quiet: Key<Int?> { Key("volume", default: nil, persistDefault: .onError) }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct `§3: writing a default back` {
+@Suite(.timeLimit(.minutes(5))) struct `§3: writing a default back` {
   @Test func `§3: the first read of an optional whose default is nil does not deadlock`() throws {
     let settings = TestStore().store
     let name = Key<String?>("name", default: nil, persistDefault: .both)

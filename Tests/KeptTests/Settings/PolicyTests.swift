@@ -144,7 +144,7 @@ private final class Told<Element: Sendable>: Sendable {
   }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct `§2: who listens` {
+@Suite(.timeLimit(.minutes(5))) struct `§2: who listens` {
   let settings = TestStore().store
 
   /// Writes, and waits until an observer who subscribed last has heard of it.

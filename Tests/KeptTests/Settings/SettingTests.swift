@@ -55,7 +55,7 @@ private final class Holder: Sendable {
   init(store: Store) throws { volume = try store.handle(.volume) }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct `row 26: a property that is a setting` {
+@Suite(.timeLimit(.minutes(5))) struct `row 26: a property that is a setting` {
   let test = TestStore()
   var settings: Store { test.store }
 

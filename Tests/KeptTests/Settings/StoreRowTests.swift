@@ -10,7 +10,7 @@ extension Keys {
   fileprivate static let recent = Key<[String: Int]>("recent", default: [:])
 }
 
-@Suite(.timeLimit(.minutes(1))) struct `A store and its keys` {
+@Suite(.timeLimit(.minutes(5))) struct `A store and its keys` {
   @Test func `row 1: opened twice is one, in memory and in a file`() async throws {
     let folder = try SharedFolder()
     for location in ["memory:row-1-\(folder.location.hashValue)", folder.location] {

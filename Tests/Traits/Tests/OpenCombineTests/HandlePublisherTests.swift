@@ -7,7 +7,7 @@ import Testing
 
 private struct Unreadable: Error {}
 
-@Suite(.timeLimit(.minutes(2))) struct `A publisher of a handle (row 36)` {
+@Suite(.timeLimit(.minutes(5))) struct `A publisher of a handle (row 36)` {
   let test = TestStore()
   var settings: Store { test.store }
   private let values = Notes<Int>()

@@ -12,7 +12,7 @@ private struct Player {
   init(store: Store) { _volume = Setting(wrappedValue: 30, .volume, in: store) }
 }
 
-@Suite(.timeLimit(.minutes(2))) struct `A publisher (row 36)` {
+@Suite(.timeLimit(.minutes(5))) struct `A publisher (row 36)` {
   let test = TestStore()
   var settings: Store { test.store }
   private let volumes = Notes<Int>()
@@ -114,7 +114,7 @@ private struct Player {
   }
 }
 
-@Suite(.timeLimit(.minutes(2))) struct `What a publisher makes of a value of the wrong type (row 35)` {
+@Suite(.timeLimit(.minutes(5))) struct `What a publisher makes of a value of the wrong type (row 35)` {
   let test = TestStore()
   var settings: Store { test.store }
   private let volumes = Notes<Int>()
