@@ -49,7 +49,7 @@ from ._settings import Settings
 from ._store import Store
 from ._transaction import Transaction
 
-# Programs that only read and write need none of these: each module is imported when one of its names is first asked for.
+# Programs that only read and write need none of these: a module is imported when one of its names is first asked for.
 if _typing.TYPE_CHECKING:
     from ._changes import Changes
     from ._explanation import Explanation, Opinion
