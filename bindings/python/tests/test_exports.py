@@ -10,7 +10,7 @@ import kept
 
 
 def test_all_is_complete() -> None:
-    public = {name for name, value in vars(kept).items() if name[0] != "_" and not isinstance(value, ModuleType)}
+    public = {name for name in dir(kept) if name[0] != "_" and not isinstance(getattr(kept, name), ModuleType)}
     assert set(kept.__all__) == public
 
 

@@ -13,8 +13,9 @@ Callbacks (`settings.observe`) and `async for change in settings.changes(VOLUME)
 Start with `kept.open`, `kept.Key` and `kept.Store`. What goes wrong is a `kept.KeptError`.
 """
 
+import typing as _typing
+
 from ._c.status import kept_version as _kept_version
-from ._changes import Changes
 from ._dates import datetime_ns
 from ._errors import (
     AbsentError,
@@ -41,18 +42,53 @@ from ._errors import (
 )
 from ._json import JSON, Storable
 from ._key import Key
-from ._layers import Explanation, Layer, Opinion
-from ._migrations import Migrated, Migration
-from ._notices import Change, Notice, Origin
-from ._observation import Subscription
+from ._layers import Layer
 from ._opening import Durability, open
-from ._setting import Setting
 from ._reading import SettingsReading
 from ._settings import Settings
-from ._snapshot import Snapshot
 from ._store import Store
 from ._transaction import Transaction
-from ._transfer import ImportChange, ImportRefusal, ImportReport, NotCarried
+
+# Programs that only read and write need none of these: a module is imported when one of its names is first asked for.
+if _typing.TYPE_CHECKING:
+    from ._changes import Changes
+    from ._explanation import Explanation, Opinion
+    from ._migrations import Migrated, Migration
+    from ._notices import Change, Notice, Origin
+    from ._observation import Subscription
+    from ._setting import Setting
+    from ._snapshot import Snapshot
+    from ._transfer import ImportChange, ImportRefusal, ImportReport, NotCarried
+else:
+    _HOMES = {
+        "Change": "_notices",
+        "Changes": "_changes",
+        "Explanation": "_explanation",
+        "ImportChange": "_transfer",
+        "ImportRefusal": "_transfer",
+        "ImportReport": "_transfer",
+        "Migrated": "_migrations",
+        "Migration": "_migrations",
+        "NotCarried": "_transfer",
+        "Notice": "_notices",
+        "Opinion": "_explanation",
+        "Origin": "_notices",
+        "Setting": "_setting",
+        "Snapshot": "_snapshot",
+        "Subscription": "_observation",
+    }
+
+    def __getattr__(name):
+        if name not in _HOMES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from importlib import import_module
+
+        globals()[name] = value = getattr(import_module(f".{_HOMES[name]}", __name__), name)
+        return value
+
+    def __dir__():
+        return sorted(globals().keys() | _HOMES.keys())
+
 
 __all__ = [
     "AbsentError",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from ctypes import byref, c_char_p, c_uint64
 
-from ._c.backup import KEPT_BACKUP_REPLACE, kept_backup, kept_restore
 from ._c.status import kept_error, kept_free
 from ._c.store import StorePointer
 from ._key import encoded_text
@@ -24,6 +23,8 @@ class BackingUp:
         path of an empty folder, a folder, which `kept.open` opens. The copy is readable for its owner alone, and on the
         disk when this returns. `InvalidError` where something is there, `UnavailableError` where the folder of the file
         is not. In C: `kept_backup`. In Swift: `Store.backup(to:replacing:)`."""
+        from ._c.backup import KEPT_BACKUP_REPLACE, kept_backup
+
         revision = c_uint64()
         flags = KEPT_BACKUP_REPLACE if replace else 0
         kept_backup(self._handle, _encoded_path(path), flags, byref(revision), kept_error())
@@ -37,6 +38,8 @@ class BackingUp:
         To restore beside, open another location and restore there. `UnavailableError` where there is no backup,
         `CorruptError` for a damaged one, `UnsupportedError` for what is none: nothing is changed then.
         In C: `kept_restore`. In Swift: `Store.restore(from:)`."""
+        from ._c.backup import kept_restore
+
         quarantine = c_char_p()
         kept_restore(self._handle, _encoded_path(path), byref(quarantine), kept_error())
         try:

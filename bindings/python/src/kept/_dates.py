@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from datetime import date, datetime, timedelta, timezone, tzinfo
 from typing import Any, Self, SupportsIndex, overload
 
@@ -158,12 +157,14 @@ def text_of_date(moment: datetime) -> str:
     return f"{whole}.{fraction}Z" if fraction else f"{whole}Z"
 
 
-_RFC_3339 = re.compile(r"(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?Z", re.ASCII)
+_RFC_3339 = r"(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?Z"
 
 
 def date_of_text(text: str) -> datetime:
     """The date in canonical text: a `datetime` in UTC, or a `datetime_ns` where that would lose digits."""
-    parts = _RFC_3339.fullmatch(text)
+    import re
+
+    parts = re.fullmatch(_RFC_3339, text, re.ASCII)
     if parts is None:
         raise Refusal(InvalidError, f"{text!r} is not a date in UTC such as 2026-11-20T23:44:01.25Z")
     nanoseconds = int((parts[7] or "").ljust(9, "0"))

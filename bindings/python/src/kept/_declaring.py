@@ -6,7 +6,6 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from ._c.declarations import kept_declare_file, kept_declare_json, kept_declare_list, kept_undeclare
 from ._c.status import kept_error
 from ._c.store import StorePointer
 from ._errors import InvalidError
@@ -35,20 +34,28 @@ class Declaring:
                 raise InvalidError("declare() takes keys, and dicts of names and their JSON Schemas")
             schemas.update(declared)
         if schemas:
+            from ._c.declarations import kept_declare_list
+
             kept_declare_list(self._handle, encode({"properties": schemas}, "declare()"), kept_error())
 
     def declare_json(self, key: str | Key[Any], schema: str) -> None:
         """Declares a key with a JSON Schema that is text, as `declare`. `InvalidError` has the `offset` where the text
         is wrong. In C: `kept_declare_json`."""
+        from ._c.declarations import kept_declare_json
+
         kept_declare_json(self._handle, encoded_key(key), encoded_text(schema, "a JSON Schema"), kept_error())
 
     def declare_file(self, path: str | os.PathLike[str]) -> None:
         """Declares the keys of a file, all or none, as `declare`: one JSON Schema object with `properties`, which a
         program ships for all its languages. `UnavailableError` where there is no such file, or `DeniedError`.
         In C: `kept_declare_file`. In Swift: `Store.declare(contentsOf:)`."""
+        from ._c.declarations import kept_declare_file
+
         kept_declare_file(self._handle, encoded_text(os.fspath(path), "a path"), kept_error())
 
     def undeclare(self, key: str | Key[Any]) -> None:
         """Takes a declaration away; the value stays. One that is not there is an `AbsentError`.
         In C: `kept_undeclare`. In Swift: `Store.undeclare(_:)`."""
+        from ._c.declarations import kept_undeclare
+
         kept_undeclare(self._handle, encoded_key(key), kept_error())

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
-import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from typing import Any, NoReturn, TypeAlias, Union
+from functools import cache
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, Union
 
 from ._dates import date_of_text, text_of_date
 from ._errors import InvalidError, OutOfRangeError
 from ._refusal import Refusal
+
+if TYPE_CHECKING:
+    from json import JSONDecoder, JSONEncoder
 
 JSON: TypeAlias = Union[None, bool, int, float, str, bytes, datetime, list["JSON"], dict[str, "JSON"]]
 """What reading a key by its name gives. None stands inside lists and dicts only."""
@@ -32,7 +33,7 @@ def encode(value: Storable, key: str) -> bytes:
         if value is None:
             raise Refusal(InvalidError, "None cannot be stored; use del to remove a key")
         tree = _plain(value, 0)
-        return _WRITER.encode(tree).encode("utf-8")
+        return _writer().encode(tree).encode("utf-8")
     except UnicodeEncodeError as error:
         unit = ord(error.object[error.start])
         sentence = f'"{key}": text holds the lone surrogate U+{unit:04X}, which is no character'
@@ -45,7 +46,7 @@ def decode(text: bytes | str, key: str) -> JSON:
     """The value of canonical JSON, as the library returns it."""
     try:
         text = text if isinstance(text, str) else text.decode("utf-8")
-        tree = _READER.decode(text)
+        tree = _reader().decode(text)
         # Only wrapped kinds have a key that begins with a dollar sign; the rest is what the reader made of it.
         return _unwrapped(tree) if '"$' in text else tree  # type: ignore[no-any-return]
     except Refusal as refusal:
@@ -56,7 +57,7 @@ def decode(text: bytes | str, key: str) -> JSON:
 
 def decode_schema(text: bytes) -> JSON:
     """The JSON Schema of canonical JSON, in which a name with a dollar sign, such as $id, may also be a name."""
-    return _named(_READER.decode(text.decode("utf-8")))  # type: ignore[no-any-return]
+    return _named(_reader().decode(text.decode("utf-8")))  # type: ignore[no-any-return]
 
 
 # --- from Python to JSON
@@ -72,7 +73,9 @@ def _plain(value: object, depth: int) -> object:
         case float():
             return float(value) if math.isfinite(value) else {"$numberDouble": _NOT_NUMBERS[repr(float(value))]}
         case bytes():
-            return {"$binary": {"base64": base64.b64encode(value).decode("ascii"), "subType": "00"}}
+            from base64 import b64encode
+
+            return {"$binary": {"base64": b64encode(value).decode("ascii"), "subType": "00"}}
         case datetime():
             return {"$date": text_of_date(value)}
         case bytearray() | memoryview():
@@ -196,9 +199,12 @@ def _not_number(text: str) -> float:
 def _binary(form: dict[str, str]) -> bytes:
     if form.keys() != {"base64", "subType"} or form["subType"] != "00":
         raise ValueError(form)
+    from base64 import b64decode
+    from binascii import Error
+
     try:
-        return base64.b64decode(form["base64"], validate=True)
-    except binascii.Error as error:
+        return b64decode(form["base64"], validate=True)
+    except Error as error:
         raise Refusal(InvalidError, f"bytes are not base64: {error}") from None
 
 
@@ -221,5 +227,15 @@ def _refuse_constant(name: str) -> NoReturn:
 
 
 # Made once: json.loads and json.dumps would make them for each call that asks for anything special.
-_READER = json.JSONDecoder(parse_constant=_refuse_constant)
-_WRITER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, check_circular=False, separators=(",", ":"))
+@cache
+def _reader() -> JSONDecoder:
+    from json import JSONDecoder
+
+    return JSONDecoder(parse_constant=_refuse_constant)
+
+
+@cache
+def _writer() -> JSONEncoder:
+    from json import JSONEncoder
+
+    return JSONEncoder(ensure_ascii=False, allow_nan=False, check_circular=False, separators=(",", ":"))

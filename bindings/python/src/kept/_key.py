@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterable
 from types import UnionType
-from typing import Any, Final, Generic, TypedDict, TypeVar, Unpack, cast, final, overload
+from typing import TYPE_CHECKING, Any, Final, Generic, TypedDict, TypeVar, Unpack, cast, final, overload
 
 from ._conversion import name_of_type
 from ._errors import InvalidError, KeptError
 from ._json import JSON, Storable, encode
 from ._key_types import conversion_of
 from ._refusal import Refusal
-from ._schemas import Schema, schema_of
+
+if TYPE_CHECKING:
+    from ._schemas import Schema
 
 T = TypeVar("T")
 KEY_BYTES = 1024
@@ -127,11 +128,15 @@ class Key(Generic[T]):
         """The default, a new copy each time. `InvalidError` when the key has none."""
         if self._default is ABSENCE:
             raise InvalidError(f'"{self.name}" has no default', key=self.name)
-        return cast(T, copy.deepcopy(self._default))
+        from copy import deepcopy
+
+        return cast(T, deepcopy(self._default))
 
     @property
     def schema(self) -> Schema:
         """The JSON Schema that `settings.declare` declares the key with: its type, default and rules."""
+        from ._schemas import schema_of
+
         schema = schema_of(self.value_type) | self._rules
         if "enum" in self._rules:
             schema["enum"] = [self._to_json(choice) for choice in self._rules["enum"]]

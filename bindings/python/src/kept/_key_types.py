@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import dataclasses
 import types
 import typing
 from collections.abc import Callable, Hashable
 from enum import Enum, Flag
-from typing import Any, Union
+from typing import TYPE_CHECKING, Any, Union
 
 from ._conversion import SCALARS, Conversion, enum_conversion, literal_conversion, name_of_type, require
 from ._errors import InvalidError, WrongTypeError
 from ._refusal import Refusal
+
+if TYPE_CHECKING:
+    from dataclasses import Field
 
 
 def conversion_of(kind: Any) -> Conversion:
@@ -40,7 +42,7 @@ class _Conversions:
             return self._dict(arguments[1])
         if isinstance(kind, type) and issubclass(kind, Enum) and not issubclass(kind, Flag):
             return enum_conversion(kind)
-        if isinstance(kind, type) and dataclasses.is_dataclass(kind):
+        if isinstance(kind, type) and hasattr(kind, "__dataclass_fields__"):
             return self._dataclass(kind)
         if typing.is_typeddict(kind):
             return self._typed_dict(kind)
@@ -91,7 +93,9 @@ class _Conversions:
         )
 
     def _dataclass(self, kind: Any) -> Conversion:
-        fields = {field.name: field for field in dataclasses.fields(kind) if field.init}
+        from dataclasses import fields as fields_of
+
+        fields = {field.name: field for field in fields_of(kind) if field.init}
         members: dict[str, Conversion] = {}
 
         def to_json(value: Any) -> dict[str, Any]:
@@ -154,8 +158,10 @@ def _members(json: dict[str, Any], members: dict[str, Conversion], optional: set
     return found
 
 
-def _has_default(field: dataclasses.Field[Any]) -> bool:
-    return field.default is not dataclasses.MISSING or field.default_factory is not dataclasses.MISSING
+def _has_default(field: Field[Any]) -> bool:
+    from dataclasses import MISSING
+
+    return field.default is not MISSING or field.default_factory is not MISSING
 
 
 def _hints(kind: Any) -> dict[str, Any]:

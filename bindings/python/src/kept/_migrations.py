@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Literal
 from ._c import migrations
 from ._c.status import KEPT_FAILED, KEPT_OK, kept_error, kept_free
 from ._c.store import StorePointer
-from ._errors import AbsentError, InvalidError, KeptError, OutOfRangeError
+from ._errors import InvalidError, KeptError, OutOfRangeError
 from ._exit import calling_back
-from ._key import Key, encoded_key, encoded_text
+from ._key import encoded_text
 
 if TYPE_CHECKING:
     from ._transaction import Transaction
@@ -58,71 +58,26 @@ class Migrated:
     """The path of the copy that was made before; None: there is none."""
 
 
-class Renaming:
-    """What a store and a transaction can do with names."""
-
-    _handle: StorePointer
-
-    def rename(self, key: str | Key[Any], to: str | Key[Any]) -> bool:
-        """Moves what is stored under a key, and what it is declared as, to another key, in one commit. False where the
-        key is neither stored nor declared; `InvalidError` where the other one is; `LockedError`.
-        In C: `kept_rename`. In Swift: `rename(_:to:)`."""
-        try:
-            migrations.kept_rename(self._handle, encoded_key(key), encoded_key(to), kept_error())
-        except AbsentError:
-            return False
-        return True
-
-
-class Migrating:
-    """What only a store can do: have a schema version, and be brought to a later one."""
-
-    _handle: StorePointer
-
-    @property
-    def schema_version(self) -> int:
-        """The number that programs have given to the shape of what is stored; 0: none has. `UnsupportedError` for a
-        storage that keeps none. In C: `kept_schema_version`. In Swift: `Store.schemaVersion()`."""
-        version = c_uint32()
-        migrations.kept_schema_version(self._handle, byref(version), kept_error())
-        return version.value
-
-    def migrate(
-        self,
-        steps: Sequence[Migration],
-        *,
-        others: Literal["wait", "carry on"] = "wait",
-        later: Literal["refuse", "read only"] = "refuse",
-        backup: bool = True,
-    ) -> Migrated:
-        """Brings the store to the version of the last step: runs those that lead to versions above its own, in order,
-        by one process and in one transaction, after a copy to the store's folder `backups`.
-
-        A step that raises changes nothing: an exception with its version and name comes out, with what it raised as
-        `__cause__`. While another process migrates, `others` waits for it, as long as the `busy_timeout`, or carries
-        on reading. A store of a `later` version is an `UnsupportedError`, or is only read by this handle: then its
-        writes raise `DeniedError`. `InvalidError` for versions that do not rise, from 1; `BusyError`.
-        In C: `kept_migrate`. In Swift: `Store.migrate`."""
-        flags = _flag(_OTHERS, others, "others") | _flag(_LATER, later, "later")
-        flags |= 0 if backup else migrations.KEPT_MIGRATE_NO_BACKUP
-        run = _Run(steps)
-        result, path = c_uint32(), c_char_p()
-        try:
-            with calling_back():
-                migrations.kept_migrate(
-                    self._handle, run.steps, len(steps), flags, byref(result), byref(path), kept_error()
-                )
-        except KeptError as error:
-            if run.raised is None:
-                raise
-            if not isinstance(run.raised, Exception):  # such as Ctrl-C
-                raise run.raised from None
-            raise error from run.raised
-        try:
-            copy = None if path.value is None else os.fsdecode(path.value)
-        finally:
-            kept_free(path)
-        return Migrated(_OUTCOMES[result.value], copy)
+def migrate(handle: StorePointer, steps: Sequence[Migration], others: str, later: str, backup: bool) -> Migrated:
+    """What `Store.migrate` does."""
+    flags = _flag(_OTHERS, others, "others") | _flag(_LATER, later, "later")
+    flags |= 0 if backup else migrations.KEPT_MIGRATE_NO_BACKUP
+    run = _Run(steps)
+    result, path = c_uint32(), c_char_p()
+    try:
+        with calling_back():
+            migrations.kept_migrate(handle, run.steps, len(steps), flags, byref(result), byref(path), kept_error())
+    except KeptError as error:
+        if run.raised is None:
+            raise
+        if not isinstance(run.raised, Exception):  # such as Ctrl-C
+            raise run.raised from None
+        raise error from run.raised
+    try:
+        copy = None if path.value is None else os.fsdecode(path.value)
+    finally:
+        kept_free(path)
+    return Migrated(_OUTCOMES[result.value], copy)
 
 
 class _Run:

@@ -79,7 +79,7 @@ def _deliver(number: int, pointer: observation.NoticePointer) -> None:
             delivery.callback(error)
             return
         # Without a handler of the program's own the log is silent, and the error is shown once.
-        log.exception("a callback failed: %s", error)
+        log().exception("a callback failed: %s", error)
         # Here ctypes hands it to sys.unraisablehook. It never reaches C.
         raise
 

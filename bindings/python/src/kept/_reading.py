@@ -4,23 +4,24 @@ from __future__ import annotations
 
 from collections.abc import ItemsView, Iterator, KeysView, Mapping, ValuesView
 from ctypes import byref, c_bool, c_char_p, c_uint32, c_uint64
-from typing import Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
-from ._c.declarations import kept_declaration_json, kept_declarations_json
 from ._c.json import kept_get_json
 from ._c.keys import kept_contains, kept_list, kept_list_callback, kept_revision_of
 from ._c.layers import kept_explain_json, kept_layer_of
-from ._c.snapshots import kept_store_revision
 from ._c.status import kept_error, kept_free
 from ._c.store import StorePointer
 from ._errors import AbsentError, WrongTypeError
 from ._exit import calling_back
 from ._json import JSON, decode, decode_schema
 from ._key import ABSENCE, Key, encoded_key, encoded_text, name_of
-from ._layers import TEXT_LAYERS, Explanation, Layer, explanation, layer_of_number
+from ._layers import TEXT_LAYERS, Layer, layer_of_number
 from ._memory import NOTHING, UNKNOWN, Memory, Word
 from ._scalars import read_scalar
 from ._views import ItemsOf, KeysOf, ValuesOf
+
+if TYPE_CHECKING:
+    from ._explanation import Explanation
 
 T = TypeVar("T")
 D = TypeVar("D")
@@ -106,6 +107,8 @@ class SettingsReading(Mapping[str, JSON]):
         In C: `kept_revision_of`, `kept_store_revision`."""
         revision = c_uint64()
         if key is ABSENCE:
+            from ._c.snapshots import kept_store_revision
+
             kept_store_revision(self._handle, byref(revision), kept_error())
             return revision.value
         try:
@@ -143,6 +146,8 @@ class SettingsReading(Mapping[str, JSON]):
     def explain(self, key: str | Key[Any]) -> Explanation:
         """What each layer has for a key, which one wins, and why: `print(settings.explain("audio.volume"))`.
         In C: `kept_explain_json`. In Swift: `Store.explain(_:)`."""
+        from ._explanation import explanation
+
         text = c_char_p()
         kept_explain_json(self._handle, encoded_key(key), byref(text), kept_error())
         try:
@@ -201,6 +206,8 @@ class SettingsReading(Mapping[str, JSON]):
     def declaration(self, key: str | Key[Any]) -> dict[str, JSON] | None:
         """The JSON Schema that a key is declared with; None: it may hold anything.
         In C: `kept_declaration_json`. In Swift: `Store.declaration(forKey:)`."""
+        from ._c.declarations import kept_declaration_json
+
         try:
             return self._schema(kept_declaration_json, encoded_key(key))
         except AbsentError:
@@ -209,6 +216,8 @@ class SettingsReading(Mapping[str, JSON]):
     def declarations(self, prefix: str = "") -> dict[str, dict[str, JSON]]:
         """The JSON Schemas of all declared keys that begin with `prefix`, as `declare` takes them. `UnsupportedError`
         for a transaction. In C: `kept_declarations_json`. In Swift: `Store.declarations(prefix:)`."""
+        from ._c.declarations import kept_declarations_json
+
         schema = self._schema(kept_declarations_json, encoded_text(prefix, "a prefix"))
         return schema["properties"]  # type: ignore[return-value]
 

@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import itertools
-import logging
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ._c import store
 from ._c.status import error_of
 
-log = logging.getLogger("kept")
-# Silent unless the program says where its log goes.
-log.addHandler(logging.NullHandler())
+if TYPE_CHECKING:
+    from logging import Logger
 
 # The context that C passes back is a number here; what it stands for is the location of a store.
 _locations: dict[int, str] = {}
 _numbers = itertools.count(1)
+
+
+def log() -> Logger:
+    """The package's, which is silent unless the program says where its log goes. Most programs never need it."""
+    import logging
+
+    found = logging.getLogger("kept")
+    if not found.handlers:
+        found.addHandler(logging.NullHandler())
+    return found
 
 
 def reporting(location: str) -> int:
@@ -34,7 +42,7 @@ def _report(number: int, pointer: Any) -> None:
     error = error_of(pointer[0], None)
     location = _locations.get(number, "a store")
     # For handlers that want more than the sentence.
-    log.warning("%s: %s", location, error, extra={"kept_error": error, "kept_report": number})
+    log().warning("%s: %s", location, error, extra={"kept_error": error, "kept_report": number})
 
 
 # Made once, and alive for as long as the module: C never holds a callback that could be collected.

@@ -17,7 +17,7 @@ from ._errors import AbsentError, UnsupportedError
 from ._json import JSON, Storable, encode
 from ._key import ABSENCE, Key, encoded_key, encoded_text, name_of
 from ._layers import TEXT_LAYERS
-from ._migrations import Renaming
+from ._migrating import Renaming
 from ._reading import SettingsReading
 from ._scalars import write_scalar
 

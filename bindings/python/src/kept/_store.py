@@ -3,33 +3,34 @@
 from __future__ import annotations
 
 import os
-import random
 import time
 import weakref
 from collections.abc import Callable, Mapping
 from ctypes import POINTER, byref, c_char_p
 from types import TracebackType
-from typing import Any, NoReturn, Self, TypeVar, overload
+from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeVar, overload
 
 from ._c.layers import kept_register_json
 from ._c.status import KEPT_SALVAGED, kept_error, kept_free
 from ._c.store import kept_acknowledge_salvage, kept_flush, kept_open, kept_options, kept_salvaged, kept_store
 from ._c.store import kept_store_generation, kept_store_layers
 from ._backup import BackingUp
-from ._changes import Changes
 from ._errors import AbsentError, ConflictError, InvalidError, SalvagedWarning, warn
 from ._exit import calling_back, close, opened
 from ._json import JSON, Storable, encode
 from ._key import ABSENCE, Key, encoded_key, encoded_text
 from ._memory import NOTHING, UNKNOWN, Moment, Word, remembering, word_at
-from ._migrations import Migrating
-from ._notices import Change, Notice
-from ._observation import Subscription, subscribe
+from ._migrating import Migrating
 from ._reports import c_report, forget, reporting
 from ._settings import Settings
-from ._snapshot import Snapshot
 from ._transaction import Transaction, set_if
-from ._transfer import Transferring
+from ._transferring import Transferring
+
+if TYPE_CHECKING:
+    from ._changes import Changes
+    from ._notices import Change, Notice
+    from ._observation import Subscription
+    from ._snapshot import Snapshot
 
 T = TypeVar("T")
 
@@ -157,6 +158,8 @@ class Store(Settings, Transferring, BackingUp, Migrating):
         """Takes a snapshot: `with settings.snapshot() as s:` reads one moment of all keys that begin with `prefix`,
         layers and defaults included, while others go on writing. In C: `kept_snapshot`. In Swift:
         `Store.snapshot(prefix:)`."""
+        from ._snapshot import Snapshot
+
         return Snapshot(self, prefix)
 
     # --- writing with conditions
@@ -217,8 +220,10 @@ class Store(Settings, Transferring, BackingUp, Migrating):
                 if hopeless or time.monotonic() >= deadline:
                     raise
                 refused = transaction._refused
+            from random import uniform
+
             # A short random pause, longer each time, so that those who were overtaken do not meet again.
-            time.sleep(random.uniform(0, 20e-6 * 2 ** min(attempt, 8)))
+            time.sleep(uniform(0, 20e-6 * 2 ** min(attempt, 8)))
             attempt += 1
 
     def _together(self, steps: Callable[[Settings], T]) -> T:
@@ -253,6 +258,8 @@ class Store(Settings, Transferring, BackingUp, Migrating):
         `with settings.observe(VOLUME, show):`. The callback runs on the library's own thread, one call at a time and
         in the order of the commits; with `initial`, first on this thread with what is there now. What it raises goes
         to `logging.getLogger("kept")` and `sys.unraisablehook`. In C: `kept_observe`. In Swift: `Store.observe`."""
+        from ._observation import subscribe
+
         encoded = _encoded_subject("observe()", key, prefix)
 
         def subscribed(callback: Callable[[Any], Any]) -> Subscription:
@@ -275,6 +282,8 @@ class Store(Settings, Transferring, BackingUp, Migrating):
         process, and ends when the store is closed. A task that is slower than the writers finds commits merged by
         key: it misses states in between, never the last. `WrongTypeError` comes from a change's `old` and `new`, not
         from the loop. Any thread, any loop; each task needs its own. In Swift: `Store.changes(of:)`."""
+        from ._changes import Changes
+
         return Changes(self, key, _encoded_subject("changes()", key, prefix), initial)
 
 

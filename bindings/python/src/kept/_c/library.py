@@ -8,7 +8,6 @@ from __future__ import annotations
 import ctypes
 import os
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -21,8 +20,8 @@ def find() -> str:
     """The file, or the name for the system's linker to find. A file that `KEPT_LIBRARY` names is never replaced."""
     if named := os.environ.get("KEPT_LIBRARY"):
         return named
-    packaged = Path(__file__).parent.parent / SONAME
-    return str(packaged) if packaged.exists() else SONAME
+    packaged = os.path.join(os.path.dirname(os.path.dirname(__file__)), SONAME)
+    return packaged if os.path.exists(packaged) else SONAME
 
 
 def load() -> ctypes.CDLL:

@@ -1,0 +1,93 @@
+"""Why a value is the one that it is: what each layer has to say of a key."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from ._json import JSON, decode
+from ._layers import Layer
+
+Verdict = Literal["wins", "hidden", "skipped", "ignored", "locks", "silent"]
+"""What becomes of what a layer says: it decides; a higher one does; it does not fit the declaration; the key is locked
+and the layer is not asked; it locks the key and has no value; it says nothing."""
+
+
+@dataclass(frozen=True)
+class Opinion:
+    """What one layer has to say of a key. In Swift: `Explanation.Opinion`."""
+
+    layer: Layer
+    verdict: Verdict
+    value: JSON
+    """What it has, as far as it can be read; None where it has nothing, and for a secret."""
+    source: str | None
+    """The file, the argument or the variable that it stands in."""
+    problem: str | None
+    """Why its value does not count, or its file cannot be read."""
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What a key reads as, and why; made by `Settings.explain`. As text it is a small table.
+
+    In C: `kept_explain_json`. In Swift: `Explanation`."""
+
+    key: str
+    value: JSON
+    """What it reads as; None where it is absent, and for a secret."""
+    layer: Layer | None
+    """Where that comes from; None: it is absent."""
+    locked: bool
+    """Whether an administrator has locked the key."""
+    secret: bool
+    """Whether values must not be written to a log or a screen; then they are left out here."""
+    revision: int
+    """The revision that last changed what is stored; 0: nothing is."""
+    reason: str
+    """The whole of it in one sentence."""
+    layers: tuple[Opinion, ...]
+    """What each layer that was given has to say, the highest first."""
+
+    def __str__(self) -> str:
+        value = "absent" if self.layer is None else "secret" if self.secret else repr(self.value)
+        rows = [(opinion.layer.name.lower(), opinion.verdict, self._shown(opinion)) for opinion in self.layers]
+        width = max((len(name) for name, _, _ in rows), default=0)
+        table = [f"  {name:{width}}  {verdict:7}  {shown}".rstrip() for name, verdict, shown in rows]
+        return "\n".join([f"{self.key} = {value}: {self.reason}", *table])
+
+    def _shown(self, opinion: Opinion) -> str:
+        if opinion.verdict in ("silent", "locks"):
+            value = None
+        else:
+            value = "(secret)" if self.secret else repr(opinion.value)
+        source = f"({opinion.source})" if opinion.source else None
+        return "  ".join(part for part in (value, source, opinion.problem) if part)
+
+
+def explanation(text: bytes, key: str) -> Explanation:
+    """What `kept_explain_json` says."""
+    told: Any = decode(text, key)
+    return Explanation(
+        key=told["key"],
+        value=told.get("value"),
+        layer=_named(told.get("layer")),
+        locked=told["locked"],
+        secret=told["secret"],
+        revision=told.get("revision", 0),
+        reason=told["reason"],
+        layers=tuple(
+            Opinion(
+                Layer[opinion["layer"].upper()],
+                opinion["verdict"],
+                opinion.get("value"),
+                opinion.get("source"),
+                opinion.get("problem"),
+            )
+            for opinion in told["layers"]
+        ),
+    )
+
+
+def _named(name: str | None) -> Layer | None:
+    return None if name is None else Layer[name.upper()]

@@ -1,0 +1,54 @@
+"""What a program pays for `import kept`: it loads what a plain get needs, and the rest when it is first asked for."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import kept
+
+HEAVY = ("asyncio", "base64", "copy", "dataclasses", "inspect", "ipaddress", "logging", "pathlib", "random")
+LATER = (
+    *("_changes", "_explanation", "_migrations", "_notices", "_observation", "_schemas", "_setting", "_snapshot"),
+    *("_transfer", "_c.backup", "_c.declarations", "_c.export_and_import", "_c.migrations", "_c.notices"),
+    *("_c.observation", "_c.prepared_keys", "_c.snapshots"),
+)
+UNWANTED = {*HEAVY, *(f"kept.{module}" for module in LATER)}
+
+
+def loaded_by(program: str, *arguments: str) -> set[str]:
+    """The modules that a program loads in a fresh interpreter, but for those that the interpreter itself has."""
+    # What a distribution's own start-up hooks load says nothing of Kept: -S leaves them out, -P the working folder.
+    code = f"import sys; before = {{*sys.modules}}; {program}; print(*{{*sys.modules}} - before)"
+    run = subprocess.run([sys.executable, "-S", "-P", "-c", code, *arguments], capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    return set(run.stdout.split())
+
+
+def test_importing_loads_nothing_that_a_get_does_not_need() -> None:
+    loaded = loaded_by("import kept")
+    assert "kept._store" in loaded
+    assert not loaded & {*UNWANTED, "json"}
+
+
+def test_a_get_and_a_set_load_nothing_more(location: Path) -> None:
+    program = "import kept; s = kept.open(sys.argv[1]); s['a'] = 1; k = kept.Key('a', int, default=2); assert s[k] == 1"
+    assert not loaded_by(program, f"{location}/") & UNWANTED
+
+
+def test_what_is_loaded_later_is_the_same_each_time() -> None:
+    assert kept.Change is kept.Change
+    assert set(kept.__all__) <= set(dir(kept))
+
+
+def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="module 'kept' has no attribute 'Nonsense'"):
+        kept.Nonsense  # type: ignore[attr-defined]
+
+
+def test_every_name_is_offered_without_being_asked_for_before() -> None:
+    names = set(kept.__all__)
+    assert loaded_by(f"from kept import *; assert {names!r} <= set(globals())") >= {"kept._transfer", "kept._setting"}
