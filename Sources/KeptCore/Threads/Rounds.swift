@@ -59,8 +59,8 @@ final class Rounds<Request: Sendable, Outcome: Sendable>: @unchecked Sendable {
     }
   }
   private let state = Monitor(State())
-  /// The numbers of the last odd and the last even round that have ended: futex words. At most two rounds have anybody
-  /// who waits, the one at work and the open one.
+  // The numbers of the last odd and the last even round that have ended: futex words. At most two rounds have anybody
+  // who waits, the one at work and the open one.
   private let ended: UnsafeMutablePointer<UInt32>
   private let run: @Sendable (_ requests: [Request]) -> [Outcome]
 

@@ -54,7 +54,8 @@ import Testing
   @Test func `never run two at a time, and lose nobody, however many threads come again and again`() throws {
     let (atWork, overlaps, sum) = (Monitor(0), Monitor(0), Monitor((total: 0, ended: 0)))
     let rounds = Rounds<Int, Int> { requests in
-      if atWork.update({ count in count += 1; return count > 1 }) { overlaps.update { $0 += 1 } }
+      atWork.update { $0 += 1 }
+      if atWork.read({ $0 > 1 }) { overlaps.update { $0 += 1 } }
       defer { atWork.update { $0 -= 1 } }
       return requests.map { $0 * 2 }
     }
