@@ -150,7 +150,7 @@ final class SQLiteConnection {
   /// Closing will neither copy the log into the database nor remove it.
   func leaveLog() { kept_sqlite_configure(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1) }
 
-  /// Lets the tables that can be understood be read where another, or a trigger, cannot: else SQLite reads none of them.
+  /// Lets the tables that can be understood be read where another, or a trigger, cannot: SQLite would read none.
   func overlookDamagedSchema() {
     kept_sqlite_configure(handle, SQLITE_DBCONFIG_DEFENSIVE, 0)
     kept_sqlite_configure(handle, SQLITE_DBCONFIG_WRITABLE_SCHEMA, 1)
