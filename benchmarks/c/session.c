@@ -26,6 +26,10 @@ static void compile(const char *folder, const char *schemas) {
 void enter_session(const char *folder, char **arguments, const char *schemas) {
   if (getenv("BENCH_SESSION")) return;
   compile(folder, schemas);
+  /* dconf writes its whole database anew at each change, and with it what another program has left there. */
+  char *left = folder_path(folder, "dconf");
+  folder_remove(left);
+  free(left);
   setenv("BENCH_SESSION", "1", 1);
   setenv("GSETTINGS_BACKEND", "dconf", 1);
   setenv("GSETTINGS_SCHEMA_DIR", folder, 1);
