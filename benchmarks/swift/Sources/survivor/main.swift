@@ -43,7 +43,10 @@ struct Survivor {
 }
 
 guard ProcessInfo.processInfo.environment["XDG_CONFIG_HOME"] != nil, let suite = UserDefaults(suiteName: "survivor")
-else { fatalError("survivor wants a folder of its own in XDG_CONFIG_HOME") }
+else {
+  FileHandle.standardError.write(Data("survivor: give it a folder of its own in XDG_CONFIG_HOME\n".utf8))
+  exit(2)
+}
 let survivor = Survivor(defaults: suite)
 say("opened")
 while let line = readLine() { survivor.obey(line) }
