@@ -1,1 +1,0 @@
-(nice -n 1 cmake -S . -B build/rel -G Ninja -D BUILD_TESTING=OFF -D KEPT_C_BINDING=OFF -D KEPT_STRIP=OFF -D CMAKE_INSTALL_PREFIX=$PWD/build/prefix -D CMAKE_INSTALL_LIBDIR=lib && cmake --build build/rel && cmake --install build/rel) > build/log 2>&1; grep error: build/log | head; tail -1 build/log
