@@ -42,12 +42,11 @@ let package = Package(
     .systemLibrary(name: "CKept", path: "include"),
 
     // The untyped store.
-    .target(name: "KeptCore", dependencies: ["CPlatform", "CSQLite", "CJSON", "CPCRE2"]),
+    .target(name: "KeptCore", dependencies: ["CPlatform", "CSQLite", "CPCRE2"]),
 
     // What C gives us: the operating system in one header, and module maps onto the system's libraries.
     .systemLibrary(name: "CPlatform"),
     .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
-    .systemLibrary(name: "CJSON", pkgConfig: "json-c", providers: [.apt(["libjson-c-dev"])]),
     .systemLibrary(name: "CPCRE2", pkgConfig: "libpcre2-8", providers: [.apt(["libpcre2-dev"])]),
 
     .testTarget(name: "KeptCoreTests", dependencies: ["KeptCore", "kept-test-child"]),

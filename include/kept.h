@@ -595,7 +595,8 @@ KEPT_API kept_status kept_export_file(kept_store *store, const char *path, const
  *  @param[out] report  receives an object to be freed with kept_free(); may be NULL: "revision", "changed" (each with
  *                      "key", "old" and "new", without the values of secrets), "removed" and "declared" (keys),
  *                      "unchanged" (how many), "refused" (each with "key" and "reason") and "notCarried" (each with
- *                      "place" and "reason": what the format has and Kept has not)
+ *                      "place" and "reason": what the format has and Kept has not). NULL after KEPT_OK where there is
+ *                      no memory for it: the import is done
  *  @return KEPT_OK; KEPT_INVALID with `error->offset` for a text that is not of the format; KEPT_LOCKED,
  *          KEPT_WRONG_TYPE, KEPT_INVALID, KEPT_TYPE_CONFLICT or KEPT_TOO_LARGE for the first key that is refused, with
  *          nothing changed; KEPT_UNSUPPORTED for an export of a later version of Kept, or of another schema version
@@ -784,9 +785,11 @@ KEPT_API size_t kept_notice_count(const kept_notice *notice);
 /** The key of a change, of 0 to count - 1; NULL beyond. */
 KEPT_API const char *kept_notice_key(const kept_notice *notice, size_t index);
 /** The value before the change as JSON: what this subscription last reported, or what it found when it was made. NULL
- *  where there was none, and beyond the last change. */
+ *  where there was none, and beyond the last change. NULL, too, where there is no memory for the text: then
+ *  kept_notice_old() is not NULL, and this may be called again. */
 KEPT_API const char *kept_notice_old_json(const kept_notice *notice, size_t index);
-/** The value after the change as JSON; NULL where the key was removed, and beyond the last change. */
+/** The value after the change as JSON; NULL where the key was removed, and beyond the last change. NULL, too, where there
+ *  is no memory for the text: then kept_notice_new() is not NULL, and this may be called again. */
 KEPT_API const char *kept_notice_new_json(const kept_notice *notice, size_t index);
 
 /** The layer that the new value comes from: one of KEPT_LAYER_…, KEPT_LAYER_NONE where there is none. A change may be
@@ -798,9 +801,9 @@ KEPT_API bool kept_notice_secret(const kept_notice *notice, size_t index);
 /** A value in a notice, to be read as kept_get_bool() and the others read. In Swift: `Value`. */
 typedef struct kept_value kept_value;
 
-/** The value before the change; NULL where kept_notice_old_json() is. */
+/** The value before the change; NULL where there was none. */
 KEPT_API const kept_value *kept_notice_old(const kept_notice *notice, size_t index);
-/** The value after the change; NULL where kept_notice_new_json() is. */
+/** The value after the change; NULL where the key was removed. */
 KEPT_API const kept_value *kept_notice_new(const kept_notice *notice, size_t index);
 
 /** Reads a bool. These functions answer KEPT_OK, KEPT_WRONG_TYPE, KEPT_ABSENT for the value NULL, or KEPT_INVALID. */

@@ -11,6 +11,7 @@
 #include "Glance.h"
 #include "Hash.h"
 #include "Inotify.h"
+#include "Memory.h"
 
 #include <errno.h>
 #include <fcntl.h>

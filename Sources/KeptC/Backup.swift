@@ -25,9 +25,6 @@ public func kept_restore(
 ) -> kept_status {
   boundary(error) { () throws(StoreError) in
     let (store, path) = (try store.store(), try path.text("path"))
-    let restored = try store.restore(from: path)
-    if let quarantine {
-      quarantine.pointee = try restored.quarantine.map { path throws(StoreError) in try copied(path) }
-    }
+    try copied(to: quarantine) { () throws(StoreError) in try store.restore(from: path).quarantine }
   }
 }

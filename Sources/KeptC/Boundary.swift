@@ -54,19 +54,27 @@ extension Optional where Wrapped == UnsafePointer<CChar> {
 
 /// Text for a `char **`, which the caller frees with `kept_free`.
 func copied(_ text: String) throws(StoreError) -> UnsafeMutablePointer<CChar> {
-  guard let copy = strdup(text) else { throw StoreError(.failed, "there is no memory for the text to be returned") }
-  return copy
+  try CText.made { copy throws(StoreError) in copy.write(text) }
 }
 
-/// The same for bytes that are UTF-8 without a NUL, and may be many.
-func copied(_ text: [UInt8]) throws(StoreError) -> UnsafeMutablePointer<CChar> {
-  guard let copy = malloc(text.count + 1) else {
-    throw StoreError(.failed, "there is no memory for the text to be returned")
+/// Does what cannot be undone and hands out the path that it names; its memory is there before.
+func copied(
+  to out: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?, _ act: () throws(StoreError) -> String?
+) throws(StoreError) {
+  guard let out else {
+    _ = try act()
+    return
   }
-  let bytes = UnsafeMutableRawBufferPointer(start: copy, count: text.count + 1)
-  bytes.copyBytes(from: text)
-  bytes[text.count] = 0
-  return copy.assumingMemoryBound(to: CChar.self)
+  var isNone = false
+  let path = try CText.made { copy throws(StoreError) in
+    // A path is at most 4 KiB; a longer one would be a failure after the deed.
+    try copy.reserve(16 << 10)
+    let path = try act()
+    isNone = path == nil
+    copy.write(path ?? "")
+  }
+  if isNone { free(path) }
+  out.pointee = isNone ? nil : path
 }
 
 /// How C names a key: by its text, or by one that it has prepared.

@@ -84,6 +84,7 @@ private func given(_ start: UnsafeRawPointer, _ length: Int) throws(StoreError) 
     throw StoreError(
       .tooLarge, "the value has \(UInt(bitPattern: length)) bytes; at most \(Limits.valueBytes) are allowed")
   }
+  try Memory.ask(for: length, to: "take the value")
   return UnsafeRawBufferPointer(start: start, count: length).assumingMemoryBound(to: UInt8.self)
 }
 

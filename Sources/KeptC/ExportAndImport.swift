@@ -10,7 +10,7 @@ public func kept_export_json(
 ) -> kept_status {
   boundary(error) { () throws(StoreError) in
     let (store, out) = (try store.store(), try json.required("json"))
-    out.pointee = try copied(store.exportedBytes(options.exporting()))
+    out.pointee = try store.exportedText(options.exporting())
   }
 }
 
@@ -38,7 +38,7 @@ public func kept_import(
     }
     let start = length == 0 ? nil : try text.required("text")
     let bytes = UnsafeRawBufferPointer(start: start, count: length).assumingMemoryBound(to: UInt8.self)
-    try tell(store.import(bytes, options.importing()), report)
+    tell(try store.import(bytes, options.importing()), report)
   }
 }
 
@@ -48,15 +48,15 @@ public func kept_import_file(
   _ report: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?, _ error: UnsafeMutablePointer<kept_error>?
 ) -> kept_status {
   boundary(error) { () throws(StoreError) in
-    try tell(store.store().import(contentsOf: path.text("path"), options.importing()), report)
+    tell(try store.store().import(contentsOf: path.text("path"), options.importing()), report)
   }
 }
 
 /// Hands a report out, if it is asked for.
-private func tell(
-  _ told: ImportReport, _ report: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
-) throws(StoreError) {
-  if let report { report.pointee = try copied(told.json) }
+///
+/// NULL where there is no memory for it: what it tells of is done, and cannot fail any more.
+private func tell(_ told: ImportReport, _ report: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?) {
+  report?.pointee = try? told.asValue.newCText()
 }
 
 extension Optional where Wrapped == UnsafePointer<kept_transfer_options> {

@@ -12,7 +12,7 @@ public func kept_get_json(
   boundary(error) { () throws(StoreError) in
     let settings = try store.reading()
     let out = try json.required("json")
-    out.pointee = try copied(settings.present(key.key()).value?.json ?? "null")
+    out.pointee = try (settings.present(key.key()).value ?? .null).newCText()
   }
 }
 

@@ -12,7 +12,7 @@ public func kept_explain_json(
   boundary(error) { () throws(StoreError) in
     let settings = try store.reading()
     let out = try json.required("json")
-    out.pointee = try copied(settings.explanation(of: key.key()).json)
+    out.pointee = try settings.explanation(of: key.key()).asValue.newCText()
   }
 }
 

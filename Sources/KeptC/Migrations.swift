@@ -27,10 +27,13 @@ public func kept_migrate(
     let steps = UnsafeBufferPointer(start: count > 0 ? try steps.required("steps") : nil, count: max(0, count))
     var migrations: [Migration] = []
     for step in steps { migrations.append(try Migration(step)) }
-    let migrated = try store.migrating(migrations, flags)
-    // The path first: without memory for it nothing is said to be done.
-    if let backup { backup.pointee = try migrated.backup.map { path throws(StoreError) in try copied(path) } }
-    result?.pointee = migrated.inC
+    var found: UInt32 = 0
+    try copied(to: backup) { () throws(StoreError) in
+      let migrated = try store.migrating(migrations, flags)
+      found = migrated.inC
+      return migrated.backup
+    }
+    result?.pointee = found
   }
 }
 

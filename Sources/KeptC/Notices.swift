@@ -117,8 +117,11 @@ public func kept_value_string(
   boundary(error) { () throws(StoreError) in
     let out = try text.required("text")
     let shown = try value.shown()
-    let bytes = shown.content(Array(try shown.converted("string") { $0.asString }.utf8))
-    out.pointee = bytes.map { UnsafePointer($0.assumingMemoryBound(to: CChar.self)) }
+    var string = try shown.converted("string") { $0.asString }
+    let bytes = string.withUTF8 { text in
+      Result { () throws(StoreError) in try shown.content(UnsafeRawBufferPointer(text)) }
+    }
+    out.pointee = UnsafePointer(try bytes.get().assumingMemoryBound(to: CChar.self))
     length?.pointee = shown.length
   }
 }
@@ -132,7 +135,10 @@ public func kept_value_bytes(
     let out = try bytes.required("bytes")
     let count = try length.required("length")
     let shown = try value.shown()
-    out.pointee = shown.content(try shown.converted("bytes") { $0.asBytes })
+    let found = try shown.converted("bytes") { $0.asBytes }
+    out.pointee = try found.withUnsafeBytes { bytes in
+      Result { () throws(StoreError) in try shown.content(bytes) }
+    }.get()
     count.pointee = shown.length
   }
 }

@@ -8,7 +8,7 @@ import KeptCore
 /// Used by one thread.
 final class ShownNotice {
   private struct Texts {
-    var key: ShownText
+    var key: ShownText?
     var old: ShownText?
     var new: ShownText?
   }
@@ -19,8 +19,8 @@ final class ShownNotice {
   }
 
   let notice: Notice
-  private lazy var tagText = notice.tag.map(ShownText.init)
-  private lazy var texts: [Texts?] = Array(repeating: nil, count: notice.changes.count)
+  private lazy var tagText = notice.tag.map { ShownText(short: $0) }
+  private lazy var texts = Array(repeating: Texts(), count: notice.changes.count)
   private lazy var values = notice.changes.map {
     Values(old: $0.old.map { ShownValue($0) }, new: $0.new.map { ShownValue($0) })
   }
@@ -36,36 +36,61 @@ final class ShownNotice {
   /// Which text of a change is meant.
   enum Side { case key, old, new }
 
+  /// nil: there is none, or no memory for it now.
   func text(_ index: Int, _ side: Side) -> UnsafePointer<CChar>? {
     guard notice.changes.indices.contains(index) else { return nil }
-    let made = texts[index] ?? texts(of: notice.changes[index])
-    texts[index] = made
-    return switch side {
-    case .key: made.key.start
-    case .old: made.old?.start
-    case .new: made.new?.start
+    let change = notice.changes[index]
+    switch side {
+    case .key: return made(\.key, index) { ShownText(short: change.key.text) }
+    case .old: return made(\.old, index) { change.old.flatMap(ShownText.init) }
+    case .new: return made(\.new, index) { change.new.flatMap(ShownText.init) }
     }
+  }
+
+  /// A text that is made at its first use.
+  private func made(
+    _ text: WritableKeyPath<Texts, ShownText?>, _ index: Int, _ make: () -> ShownText?
+  ) -> UnsafePointer<CChar>? {
+    if texts[index][keyPath: text] == nil { texts[index][keyPath: text] = make() }
+    return texts[index][keyPath: text]?.start
   }
 
   func value(_ index: Int, _ side: KeyPath<Values, ShownValue?>) -> OpaquePointer? {
     guard values.indices.contains(index) else { return nil }
     return values[index][keyPath: side].map { OpaquePointer(Unmanaged.passUnretained($0).toOpaque()) }
   }
-
-  private func texts(of change: Change) -> Texts {
-    Texts(
-      key: ShownText(change.key.text), old: change.old.map { ShownText($0.json) },
-      new: change.new.map { ShownText($0.json) })
-  }
 }
 
 /// Text with a NUL behind it.
 final class ShownText {
-  let start: UnsafePointer<CChar>?
+  let start: UnsafePointer<CChar>
+  private let isOfC: Bool
 
-  init(_ text: String) { start = UnsafePointer(strdup(text)) }
+  /// A key or a tag: too short for its memory to be worth asking for.
+  init(short text: String) {
+    let copy = UnsafeMutablePointer<CChar>.allocate(capacity: text.utf8.count + 1)
+    for (index, byte) in text.utf8.enumerated() { copy[index] = CChar(bitPattern: byte) }
+    copy[text.utf8.count] = 0
+    start = UnsafePointer(copy)
+    isOfC = false
+  }
 
-  deinit { free(UnsafeMutablePointer(mutating: start)) }
+  /// The JSON of a value; nil where there is no memory for it.
+  init?(_ value: Value) {
+    guard let text = try? value.newCText() else { return nil }
+    start = UnsafePointer(text)
+    isOfC = true
+  }
+
+  /// Text that is never given back.
+  static func forEver(_ text: String) -> UnsafePointer<CChar> {
+    Unmanaged.passRetained(ShownText(short: text)).takeUnretainedValue().start
+  }
+
+  deinit {
+    let memory = UnsafeMutablePointer(mutating: start)
+    if isOfC { free(memory) } else { memory.deallocate() }
+  }
 }
 
 /// A value of a notice.
@@ -76,7 +101,7 @@ final class ShownValue {
 
   init(_ value: Value) { self.value = value }
 
-  deinit { copy?.deallocate() }
+  deinit { free(copy) }
 
   /// The value in the type that was asked for; `wrongType` where it would not survive.
   func converted<Asked>(_ asked: StaticString, _ convert: (Value) -> Asked?) throws(StoreError) -> Asked {
@@ -87,10 +112,14 @@ final class ShownValue {
   }
 
   /// A copy of the content, made once, with a NUL behind it.
-  func content(_ bytes: [UInt8]) -> UnsafeRawPointer? {
+  ///
+  /// Throws `failed` where there is no memory for it.
+  func content(_ bytes: UnsafeRawBufferPointer) throws(StoreError) -> UnsafeRawPointer {
     if let copy { return UnsafeRawPointer(copy) }
-    let made = UnsafeMutableRawPointer.allocate(byteCount: bytes.count + 1, alignment: 1)
-    bytes.withUnsafeBytes { made.copyMemory(from: $0.baseAddress ?? UnsafeRawPointer(made), byteCount: bytes.count) }
+    guard let made = kept_resized_memory(nil, bytes.count + 1) else {
+      throw StoreError(.failed, "there is no memory for the \(bytes.count) bytes of the value; free some")
+    }
+    if let start = bytes.baseAddress { made.copyMemory(from: start, byteCount: bytes.count) }
     made.storeBytes(of: 0, toByteOffset: bytes.count, as: UInt8.self)
     (copy, length) = (made, bytes.count)
     return UnsafeRawPointer(made)

@@ -92,7 +92,7 @@ extension Admission {
       try checkLength(text.unicodeScalars.count, of: .string(text), schema, unit: "characters")
     }
     guard let pattern = schema.pattern else { return }
-    switch pattern.search(text) {
+    switch try pattern.search(text) {
     case .found: return
     case .notFound:
       throw refused(.string(text), "does not match the pattern \(Excerpt.of(pattern.text)); write text that does")

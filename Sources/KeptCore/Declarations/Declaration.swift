@@ -57,7 +57,14 @@ public final class Declaration: @unchecked Sendable {
   @inline(__always)
   private var contents: Contents {
     if let contents = known.load(ordering: .acquiring) { return Self.contents(contents) }
-    return keep(Contents(stored: json))
+    return readContents()
+  }
+
+  @inline(never)
+  private func readContents() -> Contents {
+    let contents = Contents(stored: json)
+    // Another time there may be memory for it.
+    return contents.unreadable?.code == .failed ? contents : keep(contents)
   }
 
   /// Keeps what the text says, unless another thread was faster.
@@ -137,7 +144,10 @@ private final class Contents: Sendable {
     // Whoever cannot read it cannot know.
     isSecret = true
     schema = Schema()
-    unreadable = StoreError(
-      .unsupported, "is declared in a way that this version cannot read; use the newer one. \(error.message)")
+    unreadable =
+      error.code == .failed
+      ? error
+      : StoreError(
+        .unsupported, "is declared in a way that this version cannot read; use the newer one. \(error.message)")
   }
 }

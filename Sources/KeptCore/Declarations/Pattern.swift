@@ -11,7 +11,7 @@ final class Pattern: @unchecked Sendable {
   /// The longest pattern, in bytes.
   static let longest = 1024
 
-  /// Throws `invalid`, with the byte of the pattern that is wrong.
+  /// Throws `invalid`, with the byte of the pattern that is wrong, and `failed` without memory.
   init(_ text: String) throws(StoreError) {
     let count = text.utf8.count
     guard count <= Self.longest else {
@@ -20,6 +20,9 @@ final class Pattern: @unchecked Sendable {
     var error: Int32 = 0
     var offset = 0
     guard let code = Self.compile(text, &error, &offset) else {
+      if error == Self.noMemory || error == 0 {
+        throw StoreError(.failed, "there is no memory to compile the pattern; free some, nothing was changed")
+      }
       throw StoreError(.invalid, "the pattern does not compile: \(Self.message(error)), at byte \(offset) of it")
     }
     self.text = text
@@ -27,6 +30,9 @@ final class Pattern: @unchecked Sendable {
   }
 
   deinit { pcre2_code_free_8(code) }
+
+  /// PCRE2_ERROR_HEAP_FAILED, which Swift does not see as a number.
+  private static let noMemory: Int32 = 121
 
   private static func compile(_ text: String, _ error: inout Int32, _ offset: inout Int) -> OpaquePointer? {
     guard let context = pcre2_compile_context_create_8(nil) else { return nil }
@@ -60,12 +66,16 @@ extension Pattern {
     case tooLong
   }
 
-  func search(_ subject: String) -> Outcome {
+  /// Throws `failed` without memory: nothing is known then either, and another time it may be.
+  func search(_ subject: String) throws(StoreError) -> Outcome {
     var work = Work()
     let result = ExactString(subject).withBytes { bytes in
       withUnsafeMutablePointer(to: &work) { work in
         withUnsafePointer(to: 0) { nothing in search(bytes.baseAddress ?? nothing, bytes.count, work) }
       }
+    }
+    if result == PCRE2_ERROR_NOMEMORY {
+      throw StoreError(.failed, "there is no memory to search for the pattern; free some, nothing was changed")
     }
     return result >= 0 ? .found : result == PCRE2_ERROR_NOMATCH ? .notFound : .tooLong
   }

@@ -8,47 +8,39 @@
 //   {"$date":"2026-11-20T23:44:01.25Z"}                a date
 //   {"$literal":{"$a":1}}                              the dictionary inside, whose own keys mean nothing special
 
-import CJSON
-
 extension ExactString {
   /// Whether a key is one that only the forms above may have.
   var isReserved: Bool { text.utf8.first == UInt8(ascii: "$") }
 }
 
-extension JSONWalk {
-  /// The value of an object that has a key with a dollar sign in front.
-  mutating func extended(_ members: [JSONMember], at offset: Int) throws(StoreError) -> Value {
-    guard members.count == 1, let member = members.first else { return try unknownForm(members, at: offset) }
-    switch member.key {
-    case "$numberULong": return try unsignedInteger(member.node, at: offset)
-    case "$numberLong": return try integer(member.node, at: offset)
-    case "$numberDouble": return try double(member.node, at: offset)
-    case "$binary": return try bytes(member.node, at: offset)
-    case "$date": return try date(member.node, at: offset)
-    case "$literal": return try literal(member.node, at: offset)
-    default: return try unknownForm(members, at: offset)
+extension JSONBuilder {
+  /// The value that an object stands for whose only key has a dollar sign in front, up to its closing brace.
+  ///
+  /// nil: it is a word of a JSON Schema.
+  mutating func extended(_ key: ExactString, at offset: Int) throws(StoreError) -> Value? {
+    switch key {
+    case "$numberULong": return try unsignedInteger(at: offset)
+    case "$numberLong": return try integer(at: offset)
+    case "$numberDouble": return try double(at: offset)
+    case "$binary": return try bytes(at: offset)
+    case "$date": return try date(at: offset)
+    case "$literal": return try literal(at: offset)
+    default:
+      guard isSchema else { throw StoreError.unknownForm(at: offset) }
+      return nil
     }
   }
 
-  private mutating func unknownForm(_ members: [JSONMember], at offset: Int) throws(StoreError) -> Value {
-    guard isSchema else {
-      throw StoreError(
-        .invalid, offset: offset,
-        "an object has a key that begins with $ and is no known form; wrap the object as {\"$literal\":{…}}")
-    }
-    return try dictionary(members, at: offset)
-  }
-
-  private func unsignedInteger(_ node: OpaquePointer?, at offset: Int) throws(StoreError) -> Value {
-    guard let text = string(node), let value = UInt64(text), ExactString(value.description) == ExactString(text) else {
+  private mutating func unsignedInteger(at offset: Int) throws(StoreError) -> Value {
+    guard let text = try string(), let value = UInt64(text), ExactString(value.description) == ExactString(text) else {
       throw StoreError(
         .invalid, offset: offset, "$numberULong takes an integer from 0 to \(UInt64.max) as text, in plain digits")
     }
     return Int64(exactly: value).map { .int($0) } ?? .uint(value)
   }
 
-  private func integer(_ node: OpaquePointer?, at offset: Int) throws(StoreError) -> Value {
-    guard let text = string(node), let value = Int64(text), ExactString(value.description) == ExactString(text) else {
+  private mutating func integer(at offset: Int) throws(StoreError) -> Value {
+    guard let text = try string(), let value = Int64(text), ExactString(value.description) == ExactString(text) else {
       throw StoreError(
         .invalid, offset: offset,
         "$numberLong takes an integer from \(Int64.min) to \(Int64.max) as text, in plain digits")
@@ -56,8 +48,8 @@ extension JSONWalk {
     return .int(value)
   }
 
-  private func double(_ node: OpaquePointer?, at offset: Int) throws(StoreError) -> Value {
-    switch string(node).map({ ExactString($0) }) {
+  private mutating func double(at offset: Int) throws(StoreError) -> Value {
+    switch try string().map({ ExactString($0) }) {
     case "NaN": return .double(.nan)
     case "Infinity": return .double(.infinity)
     case "-Infinity": return .double(-.infinity)
@@ -68,16 +60,14 @@ extension JSONWalk {
     }
   }
 
-  private mutating func bytes(_ node: OpaquePointer?, at offset: Int) throws(StoreError) -> Value {
-    guard json_object_get_type(node) == json_type_object, json_object_object_length(node) == 2 else {
-      throw Self.malformedBinary(at: offset)
-    }
-    _ = try containerOffset()
+  private mutating func bytes(at offset: Int) throws(StoreError) -> Value {
+    guard next == "{", try begin() == 2 else { throw Self.malformedBinary(at: offset) }
     var base64: String?
     var subType: String?
-    for member in JSONMember.all(of: node) {
-      if member.key == "base64" { base64 = string(member.node) }
-      if member.key == "subType" { subType = string(member.node) }
+    while let key = try key() {
+      guard let text = try string() else { throw Self.malformedBinary(at: offset) }
+      if key == "base64" { base64 = text }
+      if key == "subType" { subType = text }
     }
     guard let base64, let subType, ExactString(subType) == "00" else { throw Self.malformedBinary(at: offset) }
     guard let bytes = Base64.decode(base64) else {
@@ -92,8 +82,8 @@ extension JSONWalk {
     StoreError(.invalid, offset: offset, "$binary takes exactly {\"base64\":\"…\",\"subType\":\"00\"}")
   }
 
-  private func date(_ node: OpaquePointer?, at offset: Int) throws(StoreError) -> Value {
-    guard let text = string(node) else {
+  private mutating func date(at offset: Int) throws(StoreError) -> Value {
+    guard let text = try string() else {
       throw StoreError(.invalid, offset: offset, "$date takes text such as \"2026-11-20T23:44:01.25Z\"")
     }
     do {
@@ -103,15 +93,15 @@ extension JSONWalk {
     }
   }
 
-  private mutating func literal(_ node: OpaquePointer?, at offset: Int) throws(StoreError) -> Value {
-    guard json_object_get_type(node) == json_type_object else {
+  private mutating func literal(at offset: Int) throws(StoreError) -> Value {
+    guard next == "{" else {
       throw StoreError(.invalid, offset: offset, "$literal takes an object, whose keys are then taken as they are")
     }
-    return try dictionary(JSONMember.all(of: node), at: try containerOffset())
+    let inside = scanner.position
+    let count = try begin()
+    return try dictionary(of: count, from: try key(), takesDollars: true, at: inside)
   }
 
-  /// The text of a node if it is a string.
-  private func string(_ node: OpaquePointer?) -> String? {
-    json_object_get_type(node) == json_type_string ? text(node) : nil
-  }
+  /// The text that comes next if it is a string.
+  private mutating func string() throws(StoreError) -> String? { next == "\"" ? try scanner.string() : nil }
 }

@@ -37,7 +37,7 @@ struct JSONMembers {
     }
     try scanner.scanKey(unlike: &keys[keys.count - 1])
     isBehindMember = true
-    return String(decoding: scanner.key, as: UTF8.self)
+    return String(decoding: scanner.text, as: UTF8.self)
   }
 
   private mutating func expectEnd() throws(StoreError) {
@@ -91,7 +91,7 @@ struct JSONMembers {
     if scanner.next == "}" { return .emptyObject }
     guard scanner.next == "\"" else { return .object }
     try scanner.scanString(isKey: true)
-    return scanner.key.first == UInt8(ascii: "$") ? .form : .object
+    return scanner.text.first == UInt8(ascii: "$") ? .form : .object
   }
 }
 
@@ -106,9 +106,7 @@ struct JSONPart {
   /// - Parameter isSchema: whether it is a JSON Schema, whose words may begin with a dollar sign.
   @inline(never)
   func value(isSchema: Bool = false) throws(StoreError) -> Value {
-    let tree = try JSONTree(bytes)
-    var walk = JSONWalk(findings, isSchema: isSchema)
-    let value = try walk.value(tree.root)
+    let value = try JSONBuilder.value(of: bytes, findings, isSchema: isSchema)
     try value.checkSize()
     return value
   }

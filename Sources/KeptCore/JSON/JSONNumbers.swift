@@ -1,5 +1,5 @@
 // Which numbers a JSON text may hold: integers of 64 bits, and doubles that are neither rounded to zero nor to
-// infinity. json-c would clamp the others silently.
+// infinity.
 
 extension JSONScanner {
   /// Passes over a number.
@@ -28,6 +28,7 @@ extension JSONScanner {
     if isInteger {
       try checkInteger(whole, isNegative: isNegative, start: start)
     } else {
+      try takeMemory(24)
       findings.doubles.append(try double(start..<position, significant: significant))
     }
   }

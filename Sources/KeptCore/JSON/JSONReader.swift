@@ -1,5 +1,5 @@
-// How a JSON text becomes a value: the scan judges the bytes, json-c builds a tree of them, and a walk over the tree
-// makes the values. The profile of Extended JSON is in ExtendedJSON.swift.
+// How a JSON text becomes a value: the scan judges the bytes, and a second reading builds the value of them. The profile
+// of Extended JSON is in ExtendedJSON.swift.
 
 extension Value {
   /// Reads a value from JSON.
@@ -25,10 +25,7 @@ extension Value {
 
   /// Reads a value from the bytes of a JSON text; no terminator is needed.
   package init(jsonBytes bytes: UnsafeBufferPointer<UInt8>, isSchema: Bool = false) throws(StoreError) {
-    let findings = try JSONScanner.scan(bytes)
-    let tree = try JSONTree(bytes)
-    var walk = JSONWalk(findings, isSchema: isSchema)
-    let value = try walk.value(tree.root)
+    let value = try JSONBuilder.value(of: bytes, JSONScanner.scan(bytes), isSchema: isSchema)
     try value.checkSize(offset: 0)
     self = value
   }

@@ -1,5 +1,5 @@
-// What counts as a JSON text, decided byte by byte before json-c sees it: json-c is lenient where this is strict (RFC
-// 8259, no key twice, no number out of range), and says nothing about where a text is wrong.
+// What counts as a JSON text, decided byte by byte before anything is built of it: RFC 8259, no key twice, no number out
+// of range, and the byte at which a text is wrong.
 //
 // No sentence quotes the text: it may hold a secret.
 
@@ -12,9 +12,11 @@ struct JSONScanner {
   let bytes: UnsafeBufferPointer<UInt8>
   var position = 0
   var findings = JSONFindings()
-  // The key that was scanned last, unescaped; here so that keys share one allocation.
-  var key: [UInt8] = []
+  // The text of the key that was scanned last, unescaped; here so that keys share one allocation.
+  var text: [UInt8] = []
   private var depth = 0
+  // What the findings, and the keys that are compared, take.
+  private var allowance = Allowance()
   // How long the canonical text will be at least: its commas, its brackets of arrays and of empty objects.
   private var leastLength = 0
 
@@ -57,12 +59,26 @@ struct JSONScanner {
   }
 }
 
-/// What the scan leaves for the walk over json-c's tree.
+/// What the scan leaves for the one who builds the value.
 struct JSONFindings {
-  /// Where each array and object begins, in the order of the text.
-  var containers: [Int] = []
+  /// How many elements or members each array and object has, in the order in which they begin.
+  var counts: [UInt32] = []
   /// The numbers with a point or an exponent, correctly rounded in every locale, in the order of the text.
   var doubles: [Double] = []
+  /// How many bytes of memory the value takes, at most.
+  var memory = 0
+
+  /// Counts the memory of a container and what stands in it, without their texts.
+  fileprivate mutating func weigh(_ count: UInt32, each stride: Int) {
+    // What an allocation costs beside what is in it: its header, Swift's, and the rounding.
+    memory += count == 0 ? 0 : 64 + Int(count) * stride
+  }
+
+  /// Counts the memory of a string, at most.
+  fileprivate mutating func weigh(text count: Int) {
+    // Up to 15 bytes stand in the value itself.
+    memory += count <= 15 ? 0 : 64 + count
+  }
 }
 
 // MARK: - Values and containers
@@ -73,7 +89,10 @@ extension JSONScanner {
     switch next {
     case "{": try scanObject()
     case "[": try scanArray()
-    case "\"": try scanString(isKey: false)
+    case "\"":
+      let start = position
+      try scanString(isKey: false)
+      findings.weigh(text: position - start - 2)
     case "-": try scanNumber()
     case let digit? where "0"..."9" ~= digit: try scanNumber()
     case "t": try scanWord("true")
@@ -87,7 +106,7 @@ extension JSONScanner {
   }
 
   private mutating func scanObject() throws(StoreError) {
-    try enterContainer()
+    let place = try enterContainer()
     var keys: Set<ExactString> = []
     skipSpace()
     if next == "}" {
@@ -96,10 +115,13 @@ extension JSONScanner {
     } else {
       repeat {
         try scanKey(unlike: &keys)
+        findings.weigh(text: text.count)
         try scanValue()
+        findings.counts[place] += 1
       } while try skipComma()
       guard skip("}") else { throw invalid("',' or '}' must stand here, after a member of an object") }
     }
+    findings.weigh(findings.counts[place], each: MemoryLayout<ValueDictionary.Member>.stride)
     depth -= 1
   }
 
@@ -108,7 +130,9 @@ extension JSONScanner {
     guard next == "\"" else { throw invalid("a key in double quotes must stand here, in an object") }
     let start = position
     try scanString(isKey: true)
-    guard keys.insert(ExactString(String(decoding: key, as: UTF8.self))).inserted else {
+    // A place in a set that has just grown, and what is too long to stand there.
+    try takeMemory(64 + (text.count > 15 ? 64 + text.count : 0))
+    guard keys.insert(ExactString(String(decoding: text, as: UTF8.self))).inserted else {
       throw invalid(at: start, "an object has this key twice; keep one of the two")
     }
     skipSpace()
@@ -116,15 +140,17 @@ extension JSONScanner {
   }
 
   private mutating func scanArray() throws(StoreError) {
-    try enterContainer()
+    let place = try enterContainer()
     try countCanonical(2)
     skipSpace()
     if !skip("]") {
       repeat {
         try scanValue()
+        findings.counts[place] += 1
       } while try skipComma()
       guard skip("]") else { throw invalid("',' or ']' must stand here, after an element of an array") }
     }
+    findings.weigh(findings.counts[place], each: MemoryLayout<Value>.stride)
     depth -= 1
   }
 
@@ -135,7 +161,7 @@ extension JSONScanner {
     return true
   }
 
-  /// Refuses a value that is sure to be too large before anything is built of it: json-c takes some 700 bytes for `{}`.
+  /// Refuses a value that is sure to be too large before anything is built of it.
   private mutating func countCanonical(_ length: Int) throws(StoreError) {
     leastLength += length
     guard leastLength <= Limits.valueBytes else {
@@ -145,12 +171,18 @@ extension JSONScanner {
     }
   }
 
-  private mutating func enterContainer() throws(StoreError) {
+  /// The place of the container among the findings.
+  private mutating func enterContainer() throws(StoreError) -> Int {
     guard depth < Self.bracketNesting else { throw StoreError.nestedTooDeeply(at: position) }
     depth += 1
-    findings.containers.append(position)
+    try takeMemory(12)
+    findings.counts.append(0)
     position += 1
+    return findings.counts.count - 1
   }
+
+  /// Asks for memory that what the scan keeps will take, also while it grows.
+  mutating func takeMemory(_ count: Int) throws(StoreError) { try allowance.take(count, to: "read a JSON text") }
 
   private mutating func scanWord(_ word: StaticString) throws(StoreError) {
     let start = position

@@ -1,16 +1,17 @@
 // Which strings a JSON text may hold: valid UTF-8, control characters only as escapes, surrogates only in pairs, and no
-// NUL in a key, where json-c would end it.
+// NUL in a key, where C would end it.
 
 extension JSONScanner {
   /// Passes over a string from quote to quote.
   ///
-  /// A key's text is left in `key`.
-  mutating func scanString(isKey: Bool) throws(StoreError) {
+  /// What it says is left in `text` for a key, or if `isKept`.
+  mutating func scanString(isKey: Bool, isKept: Bool = false) throws(StoreError) {
+    let isKept = isKey || isKept
     position += 1
-    if isKey { key.removeAll(keepingCapacity: true) }
+    if isKept { text.removeAll(keepingCapacity: true) }
     while true {
       let plain = try scanPlainBytes()
-      if isKey { key.append(contentsOf: UnsafeBufferPointer(rebasing: bytes[plain])) }
+      if isKept { text.append(contentsOf: UnsafeBufferPointer(rebasing: bytes[plain])) }
       switch next {
       case "\"":
         position += 1
@@ -18,14 +19,26 @@ extension JSONScanner {
       case "\\":
         let start = position
         let scalar = try scanEscape()
-        guard isKey else { continue }
-        if scalar == "\0" { throw nulInKey(at: start) }
-        key.append(contentsOf: UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter)
+        guard isKept else { continue }
+        if isKey, scalar == "\0" { throw nulInKey(at: start) }
+        text.append(contentsOf: UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter)
       case "\0" where isKey: throw nulInKey(at: position)
       case nil: throw invalid("the JSON text ends inside a string; close it with a double quote")
       default: throw invalid("a control character stands in a string; write it as an escape such as \\n or \\u0001")
       }
     }
+  }
+
+  /// What a string says.
+  mutating func string() throws(StoreError) -> String {
+    let start = position
+    guard skip("\"") else { throw StoreError.changedText(at: start) }
+    let plain = try scanPlainBytes()
+    // Nearly all of them have no escapes.
+    if skip("\"") { return String(decoding: UnsafeBufferPointer(rebasing: bytes[plain]), as: UTF8.self) }
+    position = start
+    try scanString(isKey: false, isKept: true)
+    return String(decoding: text, as: UTF8.self)
   }
 
   /// Passes over characters that stand for themselves, up to a quote, an escape, a control character or the end.

@@ -1,7 +1,7 @@
 // The canonical JSON text of a value: keys sorted by their bytes, no spaces, only the escapes that JSON requires. Equal
-// values have equal text. json-c has no part in it: another library can change how json-c prints doubles.
+// values have equal text.
 
-/// What takes a text byte by byte: an array, or a count.
+/// What takes a text byte by byte: an array, a count, or C's memory.
 protocol JSONSink {
   mutating func append(_ byte: UInt8)
   mutating func append(contentsOf bytes: UnsafeBufferPointer<UInt8>)
@@ -24,6 +24,15 @@ extension Value {
     return String(decoding: bytes, as: UTF8.self)
   }
 
+  /// The canonical JSON of the value during the call of `body`.
+  ///
+  /// Throws `failed` where there is no memory for it.
+  func withJSON<T>(
+    _ body: (UnsafeBufferPointer<UInt8>) throws(StoreError) -> T
+  ) throws(StoreError) -> T {
+    try CText.lent({ text throws(StoreError) in write(to: &text) }, to: body)
+  }
+
   /// Appends the canonical JSON of the value.
   package func appendJSON(to bytes: inout [UInt8]) { write(to: &bytes) }
 
@@ -34,7 +43,7 @@ extension Value {
     return bytes.count
   }
 
-  private func write(to sink: inout some JSONSink) {
+  func write(to sink: inout some JSONSink) {
     switch self {
     case .null: sink.append("null")
     case .bool(let value): sink.append(value ? "true" : "false")
@@ -96,7 +105,7 @@ extension Value {
 
 extension JSONSink {
   /// Appends text as it is.
-  fileprivate mutating func append(_ text: String) {
+  mutating func append(_ text: String) {
     var text = text
     text.withUTF8 { append(contentsOf: $0) }
   }

@@ -58,7 +58,7 @@ extension Explanation {
   /// What is nil is left out, and so are values of a secret.
   public var json: String { asValue.json }
 
-  private var asValue: Value {
+  package var asValue: Value {
     var members: [(ExactString, Value)] = [
       ("key", .string(key.text)), ("locked", .bool(isLocked)), ("secret", .bool(isSecret)),
       ("reason", .string(reason)), ("layers", .array(layers.map(\.asValue))),

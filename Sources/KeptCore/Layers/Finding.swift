@@ -20,7 +20,10 @@ struct Finding {
       self.value = value
       return
     }
-    do throws(StoreError) { self.value = try declaration.admitted(value) } catch { (unfit, problem) = (value, error) }
+    do throws(StoreError) { self.value = try declaration.admitted(value) } catch {
+      // Without memory for a pattern nothing is known of the value; a lock must not fall for that.
+      if error.code == .failed { self.value = value } else { (unfit, problem) = (value, error) }
+    }
   }
 
   init(_ text: TextValue?, _ declaration: Declaration?) {

@@ -60,7 +60,10 @@ extension Entry {
   package var fitting: Value? {
     guard let declaration, let value else { return value }
     if declaration.unreadable != nil { return value }
-    return try? declaration.admitted(value)
+    do throws(StoreError) { return try declaration.admitted(value) } catch {
+      // Without memory for a pattern nothing is known of the value, which was compared when it was written.
+      return error.code == .failed ? value : nil
+    }
   }
 }
 

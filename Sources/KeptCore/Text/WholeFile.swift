@@ -31,6 +31,7 @@ enum WholeFile {
   private static func bytes(
     of file: Int32, _ path: String, atMost limit: Int, expecting size: Int
   ) throws(StoreError) -> [UInt8]? {
+    try Memory.ask(for: size, to: "read \(path)")
     var bytes: [UInt8] = []
     bytes.reserveCapacity(size)
     var part = [UInt8](repeating: 0, count: 256 << 10)

@@ -38,14 +38,18 @@ extension Store {
   /// Throws `corrupt`, with the key, for a value that cannot be read, and `unsupported` for a storage that cannot list
   /// its keys.
   public func export(_ options: ExportOptions = ExportOptions()) throws(StoreError) -> String {
-    String(decoding: try exportedBytes(options), as: UTF8.self)
+    let export = try Export(of: self, options)
+    return try CText.lent({ text throws(StoreError) in try export.write(to: &text, nil) }) {
+      text throws(StoreError) in
+      try Memory.ask(for: text.count, to: "export")
+      return String(decoding: text, as: UTF8.self)
+    }
   }
 
-  /// The same as bytes of UTF-8.
-  package func exportedBytes(_ options: ExportOptions) throws(StoreError) -> [UInt8] {
-    var bytes: [UInt8] = []
-    try Export(of: self, options).write(to: &bytes, nil)
-    return bytes
+  /// The same as text that C frees with free().
+  package func exportedText(_ options: ExportOptions) throws(StoreError) -> UnsafeMutablePointer<CChar> {
+    let export = try Export(of: self, options)
+    return try CText.made { text throws(StoreError) in try export.write(to: &text, nil) }
   }
 
   /// Exports to a file of mode 0600, which is there whole and synced when the call returns, or not at all.
@@ -57,9 +61,9 @@ extension Store {
   public func export(to path: String, _ options: ExportOptions = ExportOptions()) throws(StoreError) {
     let export = try Export(of: self, options)
     try FileDraft.place(at: path) { draft throws(StoreError) in
-      var bytes: [UInt8] = []
-      try export.write(to: &bytes, draft)
-      try draft.write(bytes)
+      try CText.lent({ text throws(StoreError) in try export.write(to: &text, draft) }) { text throws(StoreError) in
+        try draft.write(text)
+      }
     }
   }
 }
@@ -104,58 +108,66 @@ private final class Export {
   }
 
   /// Writes the text; what is long goes to the draft already, if there is one.
-  func write(to bytes: inout [UInt8], _ draft: FileDraft?) throws(StoreError) {
-    bytes += "{".utf8
-    if options.includesDeclarations { try writeDeclarations(to: &bytes, draft) }
-    bytes += "\"kept\":\(KeptDocument.version)".utf8
-    if !options.includesSecrets { bytes.append(.array(omitted), as: "omitted") }
-    bytes.append(.string(options.prefix), as: "prefix")
-    bytes += ",\"revision\":\(revision)".utf8
-    if schemaVersion > 0 { bytes += ",\"schemaVersion\":\(schemaVersion)".utf8 }
-    if options.leavesOutUnreadable { bytes.append(.array(unreadable), as: "unreadable") }
-    try writeValues(to: &bytes, draft)
-    bytes += "}".utf8
+  func write(to text: inout CText, _ draft: FileDraft?) throws(StoreError) {
+    text.append("{")
+    if options.includesDeclarations { try writeDeclarations(to: &text, draft) }
+    text.append("\"kept\":\(KeptDocument.version)")
+    if !options.includesSecrets { text.append(.array(omitted), as: "omitted") }
+    text.append(.string(options.prefix), as: "prefix")
+    text.append(",\"revision\":\(revision)")
+    if schemaVersion > 0 { text.append(",\"schemaVersion\":\(schemaVersion)") }
+    if options.leavesOutUnreadable { text.append(.array(unreadable), as: "unreadable") }
+    try writeValues(to: &text, draft)
+    text.append("}")
   }
 
-  private func writeDeclarations(to bytes: inout [UInt8], _ draft: FileDraft?) throws(StoreError) {
-    bytes += "\"declarations\":{".utf8
+  private func writeDeclarations(to text: inout CText, _ draft: FileDraft?) throws(StoreError) {
+    text.append("\"declarations\":{")
     var isFirst = true
     for (key, declaration) in declarations {
-      bytes.appendName(key.text, isFirst: isFirst)
+      text.appendName(key.text, isFirst: isFirst)
       isFirst = false
-      bytes += declaration.json.utf8
-      try draft?.take(&bytes)
+      text.append(declaration.json)
+      try pass(&text, draft)
     }
-    bytes += "},".utf8
+    text.append("},")
   }
 
-  private func writeValues(to bytes: inout [UInt8], _ draft: FileDraft?) throws(StoreError) {
-    bytes += ",\"values\":{".utf8
+  private func writeValues(to text: inout CText, _ draft: FileDraft?) throws(StoreError) {
+    text.append(",\"values\":{")
     var teller = ProgressTeller(options.progress, total: values.count)
     var done = 0
     for keyed in values {
       try teller.tell(done)
-      bytes.appendName(keyed.key.text, isFirst: done == 0)
-      keyed.entry.value?.appendJSON(to: &bytes)
-      try draft?.take(&bytes)
+      text.appendName(keyed.key.text, isFirst: done == 0)
+      keyed.entry.value?.write(to: &text)
+      try pass(&text, draft)
       done += 1
     }
-    bytes += "}".utf8
+    text.append("}")
     try teller.finish()
+  }
+
+  /// Gives the draft what has become long enough.
+  private func pass(_ text: inout CText, _ draft: FileDraft?) throws(StoreError) {
+    try text.check()
+    guard let draft, text.count >= 64 << 10 else { return }
+    try text.withBytes { bytes throws(StoreError) in try draft.write(bytes) }
+    text.removeAll()
   }
 }
 
-extension [UInt8] {
+extension CText {
   @inline(never)
   fileprivate mutating func appendName(_ name: String, isFirst: Bool = false) {
     if !isFirst { append(UInt8(ascii: ",")) }
-    Value.string(name).appendJSON(to: &self)
+    Value.string(name).write(to: &self)
     append(UInt8(ascii: ":"))
   }
 
   fileprivate mutating func append(_ value: Value, as name: String) {
     appendName(name)
-    value.appendJSON(to: &self)
+    value.write(to: &self)
   }
 }
 

@@ -42,17 +42,10 @@ struct FileDraft {
     }
   }
 
-  /// Takes over what has become long enough.
-  func take(_ bytes: inout [UInt8]) throws(StoreError) {
-    guard bytes.count >= 64 << 10 else { return }
-    try write(bytes)
-    bytes.removeAll(keepingCapacity: true)
-  }
-
-  func write(_ bytes: [UInt8]) throws(StoreError) {
+  func write(_ bytes: UnsafeBufferPointer<UInt8>) throws(StoreError) {
     var done = 0
     while done < bytes.count {
-      let count = bytes.withUnsafeBytes { CPlatform.write(file, $0.baseAddress.map { $0 + done }, bytes.count - done) }
+      let count = CPlatform.write(file, bytes.baseAddress.map { $0 + done }, bytes.count - done)
       if count > 0 {
         done += count
       } else if count == 0 || kept_errno() != EINTR {

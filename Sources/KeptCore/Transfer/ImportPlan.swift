@@ -94,7 +94,8 @@ final class ImportPlan {
     case .value(let value): return value
     case .text(let text):
       let declared = wish.declarations[key] ?? present[key]?.declaration
-      let value = declared.flatMap { text.value(as: $0.type) } ?? .string(text.text)
+      let value = try declared.flatMap { declared throws(StoreError) in try text.importedValue(as: declared.type) }
+        ?? .string(text.text)
       return try value.checkedForStore()
     }
   }

@@ -41,7 +41,7 @@ extension ImportReport {
   /// What is nil is left out, and so is `secret` where it is false.
   public var json: String { asValue.json }
 
-  private var asValue: Value {
+  package var asValue: Value {
     .dictionary([
       "revision": .int(Int64(clamping: revision)),
       "changed": .array(changed.map(\.asValue)),

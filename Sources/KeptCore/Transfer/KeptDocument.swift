@@ -40,6 +40,8 @@ final class KeptDocument {
   private let found: Incoming
   private var prefix: ExactString = ""
   private var hasValues = false
+  // What the settings take, beside their values.
+  private var allowance = Allowance()
 
   /// Reads an export.
   ///
@@ -121,11 +123,13 @@ final class KeptDocument {
     while let name = try members.nextKey() {
       try teller.tell(members.position)
       let part = try members.part()
+      try allowance.take(ForeignText.entryBytes + name.utf8.count, to: "import the settings")
       guard let key = key(name) else { continue }
       do throws(StoreError) {
         let value = try part.value()
         found.settings.append(ForeignText.Entry(key: key, content: .value(try value.checkedForStore()), place: name))
       } catch {
+        guard error.code != .failed else { throw error.about(name) }
         found.refusals.append(error.about(name))
       }
     }
@@ -141,6 +145,7 @@ final class KeptDocument {
       do throws(StoreError) {
         declarations.append((key, try Declaration(part.value(isSchema: true))))
       } catch {
+        guard error.code != .failed else { throw error.about(name) }
         found.refusals.append(error.about(name))
       }
     }

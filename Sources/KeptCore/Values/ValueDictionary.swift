@@ -14,12 +14,23 @@ public struct ValueDictionary: Sendable, Hashable {
 
   /// Collects pairs; of two with the same key the later one stays.
   public init(_ pairs: some Sequence<(ExactString, Value)>) {
-    members = pairs.map { Member(key: $0, value: $1) }
+    self.init(pairs.map { Member(key: $0, value: $1) })
+  }
+
+  /// Takes members over; of two with the same key the later one stays.
+  init(_ given: consuming [Member]) {
+    members = given
     // Canonical JSON is in order already.
     if zip(members, members.dropFirst()).allSatisfy({ $0.key < $1.key }) { return }
-    var collected: [ExactString: Value] = [:]
-    for member in members { collected[member.key] = member.value }
-    members = collected.map { Member(key: $0, value: $1) }.inOrder(of: \.key)
+    // The sorting leaves those with the same key in the order in which they came.
+    members = members.inOrder(of: \.key)
+    var count = 0
+    for index in members.indices {
+      if count > 0, members[count - 1].key == members[index].key { count -= 1 }
+      if count < index { members[count] = members[index] }
+      count += 1
+    }
+    members.removeLast(members.count - count)
   }
 
   /// The same keys with other values.

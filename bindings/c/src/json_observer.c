@@ -9,9 +9,10 @@ typedef struct observer {
   void (*release)(void *context);
 } observer;
 
-/* Reads one side of a change; there may be nothing on it. */
-static kept_status read_side(const char *text, json_object **value) {
-  return text == NULL ? KEPT_OK : json_tree_of(text, value, NULL);
+/* Reads one side of a change; there may be nothing on it, or no memory for the text of what is there. */
+static kept_status read_side(const char *text, const kept_value *there, json_object **value) {
+  if (text == NULL) return there == NULL ? KEPT_OK : KEPT_FAILED;
+  return json_tree_of(text, value, NULL);
 }
 
 static void free_changes(kept_json_change *changes, size_t count) {
@@ -28,8 +29,10 @@ static kept_json_change *changes_of(const kept_notice *notice, size_t count) {
   kept_status status = KEPT_OK;
   for (size_t i = 0; changes != NULL && status == KEPT_OK && i < count; i++) {
     changes[i].key = kept_notice_key(notice, i);
-    status = read_side(kept_notice_old_json(notice, i), &changes[i].old_value);
-    if (status == KEPT_OK) status = read_side(kept_notice_new_json(notice, i), &changes[i].new_value);
+    status = read_side(kept_notice_old_json(notice, i), kept_notice_old(notice, i), &changes[i].old_value);
+    if (status == KEPT_OK) {
+      status = read_side(kept_notice_new_json(notice, i), kept_notice_new(notice, i), &changes[i].new_value);
+    }
   }
   if (status == KEPT_OK) return changes;
   free_changes(changes, count);

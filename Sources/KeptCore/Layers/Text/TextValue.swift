@@ -14,6 +14,15 @@ public struct TextValue: Sendable, Hashable {
   /// The value of a type; nil if the text is none.
   package func value(as type: DeclaredType) -> Value? { TextReading(text).value(as: type) }
 
+  /// The value of a type in a text that may be long; nil if the text is none.
+  ///
+  /// Throws `failed` where there is no memory to find out.
+  package func importedValue(as type: DeclaredType) throws(StoreError) -> Value? {
+    let reading = TextReading(text)
+    if let shortage = reading.shortage { throw shortage }
+    return reading.value(as: type)
+  }
+
   /// The value where no type is asked for: what the form of the text says, a JSON number, `true` or `false`, else the
   /// text.
   package var natural: Value { TextReading(text).natural }
@@ -36,18 +45,24 @@ private struct TextReading {
   let trimmed: String
   /// The value that the form of the text gives it; nil for plain text.
   let formed: Value?
+  /// Why nothing is known of the form.
+  private(set) var shortage: StoreError?
 
   init(_ text: String) {
     self.text = text
     trimmed = text.withoutOuterSpace
-    formed = Self.formed(trimmed)
+    do throws(StoreError) { formed = try Self.formed(trimmed) } catch { (formed, shortage) = (nil, error) }
   }
 
-  private static func formed(_ text: String) -> Value? {
+  private static func formed(_ text: String) throws(StoreError) -> Value? {
     switch text.unicodeScalars.first {
-    case "{", "[", "\"": (try? Value(json: text)) ?? PropertyListText.value(text)
-    case "(", "<": PropertyListText.value(text)
-    default: nil
+    case "{", "[", "\"":
+      do throws(StoreError) { return try Value(json: text) } catch {
+        guard error.code != .failed else { throw error }
+        return PropertyListText.value(text)
+      }
+    case "(", "<": return PropertyListText.value(text)
+    default: return nil
     }
   }
 

@@ -52,6 +52,7 @@ struct KeyFile {
 
   /// All bytes, or more than expected by one if there are more.
   private func bytes(of file: Int32, expecting size: Int) throws(StoreError) -> [UInt8] {
+    try Memory.ask(for: size, to: "read \(path)")
     var error: Int32 = 0
     let bytes = [UInt8](unsafeUninitializedCapacity: size + 1) { buffer, count in
       while count <= size, let start = buffer.baseAddress {
@@ -72,6 +73,8 @@ struct KeyFile {
       guard value != .null else { throw StoreError(.invalid, "null stands for nothing; remove the file instead") }
       return try value.checkedForStore()
     } catch {
+      // A lack of memory says nothing about the file.
+      guard error.code != .failed else { throw error }
       throw StoreError(.corrupt, offset: error.offset, "\(path) holds no value: \(error.message)")
     }
   }
@@ -79,9 +82,13 @@ struct KeyFile {
   /// Writes a value under a name of its own, and syncs it, so that nobody ever sees half of it, not after a power loss
   /// either.
   static func write(_ value: Value, draft: String) throws(StoreError) {
-    var bytes: [UInt8] = []
-    value.appendJSON(to: &bytes)
-    bytes.append(UInt8(ascii: "\n"))
+    try CText.lent({ text throws(StoreError) in
+      value.write(to: &text)
+      text.append("\n")
+    }) { text throws(StoreError) in try write(text, draft: draft) }
+  }
+
+  private static func write(_ bytes: UnsafeBufferPointer<UInt8>, draft: String) throws(StoreError) {
     let file = kept_open_file(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600)
     guard file >= 0 else { throw .system("make the file", draft) }
     let isWritten = write(bytes, to: file) && fsync(file) == 0
@@ -102,17 +109,15 @@ struct KeyFile {
     }
   }
 
-  private static func write(_ bytes: [UInt8], to file: Int32) -> Bool {
-    bytes.withUnsafeBytes { bytes in
-      var written = 0
-      while written < bytes.count, let start = bytes.baseAddress {
-        let count = CPlatform.write(file, start + written, bytes.count - written)
-        if count < 0 && kept_errno() == EINTR { continue }
-        guard count > 0 else { return false }
-        written += count
-      }
-      return true
+  private static func write(_ bytes: UnsafeBufferPointer<UInt8>, to file: Int32) -> Bool {
+    var written = 0
+    while written < bytes.count, let start = bytes.baseAddress {
+      let count = CPlatform.write(file, start + written, bytes.count - written)
+      if count < 0 && kept_errno() == EINTR { continue }
+      guard count > 0 else { return false }
+      written += count
     }
+    return true
   }
 
   /// Removes the file; false where there is none.

@@ -39,10 +39,10 @@ final class LocalReader: OnConnection {
     var value: Result<Value?, StoreError> = .success(nil)
     var revision: Revision = 0
     var declaration: Declaration?
-    let found: [Void] = try rows.all {
+    let found: [Void] = try rows.all { () throws(StoreError) in
       if rows.isNull(0) { return declaration = .stored(rows.string(1) ?? "") }
       revision = Revision(clamping: rows.integer(2))
-      value = rows.result(0, of: key)
+      value = try rows.result(0, of: key)
     }
     return found.isEmpty ? nil : Row(value: value, revision: revision, declaration: declaration)
   }
@@ -197,9 +197,12 @@ final class LocalReader: OnConnection {
       "SELECT kind, value, revision, key FROM entry WHERE key >= ?1 AND key < ?2 ORDER BY key")
     try rows.bind(1, text: prefix)
     try rows.bind(2, textBytes: Self.end(of: prefix))
+    var allowance = Allowance()
     return try rows.all { () throws(StoreError) -> (KeyName, Row)? in
       guard let key = rows.string(3).flatMap({ try? KeyName($0) }) else { return nil }
-      return (key, Row(value: rows.result(0, of: key), revision: Revision(clamping: rows.integer(2)), declaration: nil))
+      // Of a structure only its text is counted here: the rest is when it is built.
+      try allowance.take(rows.count(1) + 256, to: "list what is stored")
+      return (key, Row(value: try rows.result(0, of: key), revision: Revision(clamping: rows.integer(2)), declaration: nil))
     }.compactMap(\.self)
   }
 
@@ -218,10 +221,10 @@ final class LocalReader: OnConnection {
 
   /// Runs several statements on one state of the database.
   func atOneMoment<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
-    try connection.statement("BEGIN").finish()
+    try connection.beginReading()
     do throws(StoreError) {
       let result = try body()
-      try? connection.statement("COMMIT").finish()
+      do throws(StoreError) { try connection.commit() } catch { connection.rollBack() }
       return result
     } catch {
       // COMMIT would repeat the failure, and not know its reason any more.
@@ -253,7 +256,12 @@ extension StoredEntries {
 
 extension SQLiteStatement {
   /// The value of a key, or why it cannot be read.
-  fileprivate func result(_ column: Int32, of key: KeyName) -> Result<Value?, StoreError> {
-    do throws(StoreError) { return .success(try value(column)) } catch { return .failure(error.about(key.text)) }
+  ///
+  /// Throws `failed` without memory: the value is whole, and must not pass for one that is not.
+  fileprivate func result(_ column: Int32, of key: KeyName) throws(StoreError) -> Result<Value?, StoreError> {
+    do throws(StoreError) { return .success(try value(column)) } catch {
+      guard error.code != .failed else { throw error.about(key.text) }
+      return .failure(error.about(key.text))
+    }
   }
 }

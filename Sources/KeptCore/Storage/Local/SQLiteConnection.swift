@@ -30,6 +30,13 @@ final class SQLiteConnection {
       sqlite3_close_v2(opened)
       throw error
     }
+    // Otherwise SQLite reads zeros where a database was cut off.
+    let reading = kept_sqlite_read_whole_pages(opened)
+    guard reading == SQLITE_OK else {
+      let error = StoreError.sqlite(reading, nil, at: path, doing: "open \(path)")
+      sqlite3_close_v2(opened)
+      throw error
+    }
     handle = opened
     patience = busyTimeoutMilliseconds
     setPatience(milliseconds: busyTimeoutMilliseconds)
@@ -37,8 +44,6 @@ final class SQLiteConnection {
     kept_sqlite_configure(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
     // Ours are for those who know nothing of Kept.
     kept_sqlite_configure(handle, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0)
-    // Otherwise SQLite reads zeros where a database was cut off.
-    kept_sqlite_read_whole_pages(handle)
   }
 
   /// How long statements wait from now on for what another connection has locked.
@@ -96,7 +101,23 @@ final class SQLiteConnection {
 
   /// Begins a write transaction; it holds the write lock from now on.
   @_optimize(speed)
-  func begin() throws(StoreError) { try statement("BEGIN IMMEDIATE").finish() }
+  func begin() throws(StoreError) {
+    endUnended()
+    try statement("BEGIN IMMEDIATE").finish()
+  }
+
+  /// Begins a transaction that only reads.
+  @_optimize(speed)
+  func beginReading() throws(StoreError) {
+    endUnended()
+    try statement("BEGIN").finish()
+  }
+
+  /// Ends a transaction for whose end there was no memory: a new one could not begin.
+  @_optimize(speed)
+  private func endUnended() {
+    if sqlite3_get_autocommit(handle) == 0 { rollBack() }
+  }
 
   @_optimize(speed)
   func commit() throws(StoreError) { try statement("COMMIT").finish() }

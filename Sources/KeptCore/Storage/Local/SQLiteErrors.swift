@@ -59,6 +59,8 @@ extension StoreError {
       (.noSpace, "the disk or the quota is full; free some space, nothing was changed")
     case EACCES, EPERM, EROFS:
       (.denied, "check who owns the store's folder, and whether it may be written")
+    case ENOMEM:
+      (.failed, "there is no memory for it; free some, nothing was changed")
     case EMFILE, ENFILE:
       (.unavailable, "too many files are open; close some or raise the limit, and try again")
     case ENOENT, ENOTDIR:

@@ -35,6 +35,11 @@ struct SQLiteStatement {
     try check(text.withBytes { kept_sqlite_bind_text(statement, index, $0.baseAddress, UInt64($0.count)) })
   }
 
+  @_optimize(speed)
+  func bind(_ index: Int32, text: UnsafeBufferPointer<UInt8>) throws(StoreError) {
+    try check(kept_sqlite_bind_text(statement, index, text.baseAddress, UInt64(text.count)))
+  }
+
   /// Binds text that is there for ever, and need not be copied.
   @_optimize(speed)
   func bind(_ index: Int32, constant text: StaticString) throws(StoreError) {
@@ -148,7 +153,11 @@ struct SQLiteStatement {
   @_optimize(speed)
   func double(_ column: Int32) -> Double { sqlite3_column_double(statement, column) }
 
-  /// Text or bytes, valid until the next step.
+  /// How many bytes the text or the bytes of a column have.
+  @_optimize(speed)
+  func count(_ column: Int32) -> Int { Int(sqlite3_column_bytes(statement, column)) }
+
+  /// Text or bytes, valid until the next step: as SQLite has them, so that this needs no memory.
   @_optimize(speed)
   func withBytes<T, Failure: Error>(
     _ column: Int32, _ body: (UnsafeBufferPointer<UInt8>) throws(Failure) -> T

@@ -127,6 +127,8 @@ extension StoreError {
       StoreError(.noSpace, "could not \(what) \(path): \(words); free some space, nothing was changed")
     case EACCES, EPERM, EROFS:
       StoreError(.denied, "could not \(what) \(path): \(words); check who owns it and whether it may be written")
+    case ENOMEM:
+      StoreError(.failed, "could not \(what) \(path): \(words); free some memory, nothing was changed")
     default:
       StoreError(.unavailable, "could not \(what) \(path): \(words); check the path")
     }

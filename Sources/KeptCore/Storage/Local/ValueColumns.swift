@@ -26,7 +26,11 @@ extension SQLiteStatement {
     try bind(index, constant: value.kind.name)
     switch value {
     case .string(let text): try finish(index + 1, lent: ExactString(text))
-    case .array, .dictionary: try finish(index + 1, lent: ExactString(value.json))
+    case .array, .dictionary:
+      try value.withJSON { text throws(StoreError) in
+        try bind(index + 1, lentText: text)
+        try finish()
+      }
     case .bytes(let bytes): try finish(index + 1, lent: bytes)
     default:
       try bind(index + 1, value)
@@ -46,7 +50,7 @@ extension SQLiteStatement {
     case .string(let value): try bind(index, text: ExactString(value))
     case .bytes(let value): try bind(index, bytes: value)
     case .date(let value): try bind(index, text: ExactString(value.description))
-    case .array, .dictionary: try bind(index, text: ExactString(value.json))
+    case .array, .dictionary: try value.withJSON { text throws(StoreError) in try bind(index, text: text) }
     }
   }
 
@@ -58,6 +62,8 @@ extension SQLiteStatement {
       let name = string(column) ?? ""
       throw StoreError(.corrupt, "its row names the kind \"\(name)\", which Kept does not have; set it anew")
     }
+    // For a text and for bytes; a structure asks for more when it is known what is in it.
+    try Memory.ask(for: count(column + 1), to: "read a value")
     guard let value = try value(of: kind, column + 1) else {
       throw StoreError(.corrupt, "its row holds no \(kind), though it says so; set it anew")
     }
@@ -91,6 +97,8 @@ extension SQLiteStatement {
     do {
       return try read()
     } catch {
+      // A lack of memory says nothing about the row.
+      guard error.code != .failed else { throw error }
       throw StoreError(.corrupt, offset: error.offset, "its row is damaged: \(error.message)")
     }
   }

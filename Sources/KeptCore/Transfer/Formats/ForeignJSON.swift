@@ -21,17 +21,19 @@ extension ForeignText {
       if isNested, name.utf8.count <= Limits.keyBytes, try members.ahead() == .object, try members.open() {
         open.append(name)
       } else {
-        carry(name, try members.part(), isForm: outer != nil && key.utf8.first == UInt8(ascii: "$"))
+        try carry(name, try members.part(), isForm: outer != nil && key.utf8.first == UInt8(ascii: "$"))
       }
     }
   }
 
-  private mutating func carry(_ name: String, _ part: JSONPart, isForm: Bool) {
+  private mutating func carry(_ name: String, _ part: JSONPart, isForm: Bool) throws(StoreError) {
     // What begins with a dollar sign beside other members of a nested object is part of no form that Kept knows.
     if isForm { return leaveOut(name, "a name that begins with $ stands for a form that Kept does not know") }
     do throws(StoreError) {
       carry(name, try part.value())
     } catch {
+      // Without memory nothing is known of the value.
+      guard error.code != .failed else { throw error }
       leaveOut(name, error.message)
     }
   }

@@ -10,6 +10,12 @@ package struct ForeignText: Sendable {
   /// What the text says and Kept does not take over, or not as it is.
   package private(set) var notCarried: [NotCarried] = []
   let naming: KeyNaming
+  // What the entries and the notes take, beside values that have asked for theirs.
+  private var allowance = Allowance()
+  private var shortage: StoreError?
+
+  /// What a setting takes in an import at most, with all that is compared and reported, beside its texts and its value.
+  static let entryBytes = 512
 
   package struct Entry: Sendable {
     package let key: KeyName
@@ -43,7 +49,17 @@ package struct ForeignText: Sendable {
     case .dconf: try readDconf(bytes, from: start)
     case .kept: throw StoreError(.unsupported, "Kept's own export is not a text of another program")
     }
+    if let shortage { throw shortage }
     settleRepeats()
+  }
+
+  /// Whether there is memory for one more; without it the text cannot be read to its end.
+  private mutating func hasMemory(for texts: Int) -> Bool {
+    guard shortage == nil else { return false }
+    do throws(StoreError) { try allowance.take(Self.entryBytes + texts, to: "import the settings") } catch {
+      shortage = error
+    }
+    return shortage == nil
   }
 }
 
@@ -73,6 +89,7 @@ extension ForeignText {
   }
 
   private mutating func take(_ name: String, _ value: Value, isText: Bool, at place: String) {
+    guard hasMemory(for: name.utf8.count + (isText ? value.asString?.utf8.count ?? 0 : 0)) else { return }
     do throws(StoreError) {
       if case .null = value {
         throw StoreError(.invalid, "it has no value, which is how Kept says that there is no setting")
@@ -101,6 +118,7 @@ extension ForeignText {
   }
 
   mutating func leaveOut(_ place: String, _ reason: String) {
+    guard hasMemory(for: reason.utf8.count) else { return }
     notCarried.append(NotCarried(place: Self.shortened(place), reason: reason))
   }
 

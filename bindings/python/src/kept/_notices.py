@@ -110,6 +110,9 @@ def subjects(pointer: NoticePointer, key: str | Key[Any] | None) -> Sequence[Not
     def change(index: int) -> Change[Any]:
         name = notices.kept_notice_key(pointer, index).decode("utf-8")
         texts = notices.kept_notice_old_json(pointer, index), notices.kept_notice_new_json(pointer, index)
+        there = notices.kept_notice_old(pointer, index), notices.kept_notice_new(pointer, index)
+        if any(text is None and value for text, value in zip(texts, there, strict=True)):
+            raise MemoryError("no memory for a value in a notice; the next notice tells the current one")
         old, new = (None if text is None else decode(text, name) for text in texts)
         layer = layer_of_number(notices.kept_notice_layer(pointer, index))
         return Change(*told, name, old, new, layer, notices.kept_notice_secret(pointer, index), declared)

@@ -1,0 +1,122 @@
+// A text that grows in C's memory, so that a lack of it is an error: Swift's own arrays would end the process.
+
+import CPlatform
+
+/// UTF-8 that is written bit by bit.
+///
+/// Made by ``made(_:)`` alone, which gives it to C or frees it.
+package struct CText: JSONSink {
+  private var start: UnsafeMutablePointer<UInt8>?
+  package private(set) var count = 0
+  private var capacity = 0
+  private var isOut = false
+
+  /// Text with a NUL behind it, which C frees with free().
+  ///
+  /// Throws what `write` throws, and `failed` where there is no memory for it.
+  package static func made(
+    _ write: (inout CText) throws(StoreError) -> Void
+  ) throws(StoreError) -> UnsafeMutablePointer<CChar> {
+    var text = CText()
+    do throws(StoreError) {
+      try write(&text)
+      return try text.ended()
+    } catch {
+      free(text.start)
+      throw error
+    }
+  }
+
+  /// Text that is there during the call of `body` alone.
+  ///
+  /// Throws what `write` and `body` throw, and `failed` where there is no memory for it.
+  static func lent<T>(
+    _ write: (inout CText) throws(StoreError) -> Void,
+    to body: (UnsafeBufferPointer<UInt8>) throws(StoreError) -> T
+  ) throws(StoreError) -> T {
+    var text = CText()
+    defer { free(text.start) }
+    try write(&text)
+    try text.check()
+    return try text.withBytes(body)
+  }
+
+  /// The bytes, valid during the call.
+  func withBytes<T, Failure: Error>(
+    _ body: (UnsafeBufferPointer<UInt8>) throws(Failure) -> T
+  ) throws(Failure) -> T {
+    try body(UnsafeBufferPointer(start: start, count: count))
+  }
+
+  /// Throws `failed` if something could not be written: what follows is not written either.
+  func check() throws(StoreError) {
+    guard !isOut else {
+      throw StoreError(
+        .failed, "there is no memory for a text of more than \(capacity) bytes; free some, nothing was changed")
+    }
+  }
+
+  mutating func append(_ byte: UInt8) {
+    guard hasRoom(for: 1), let start else { return }
+    start[count] = byte
+    count += 1
+  }
+
+  mutating func append(contentsOf bytes: UnsafeBufferPointer<UInt8>) {
+    guard hasRoom(for: bytes.count), let start, let first = bytes.baseAddress else { return }
+    memcpy(start + count, first, bytes.count)
+    count += bytes.count
+  }
+
+  /// Appends text as it is.
+  package mutating func write(_ text: String) { append(text) }
+
+  /// Makes room for so many bytes, so that writing them cannot fail.
+  package mutating func reserve(_ count: Int) throws(StoreError) {
+    _ = hasRoom(for: count)
+    try check()
+  }
+
+  /// Forgets what was written; the memory is kept for what comes.
+  mutating func removeAll() { count = 0 }
+
+  /// Makes room for so many more bytes, and a NUL.
+  private mutating func hasRoom(for more: Int) -> Bool {
+    if !isOut, capacity - count > more { return true }
+    return !isOut && grow(to: count + more + 1)
+  }
+
+  @inline(never)
+  private mutating func grow(to needed: Int) -> Bool {
+    // Twice as much, so that a long text is not copied again and again; or just what is needed, where no more is left.
+    let generous = max(needed, 2 * capacity, 128)
+    if let grown = kept_resized_memory(start, generous) {
+      (start, capacity) = (grown.assumingMemoryBound(to: UInt8.self), generous)
+    } else if let grown = kept_resized_memory(start, needed) {
+      (start, capacity) = (grown.assumingMemoryBound(to: UInt8.self), needed)
+    } else {
+      isOut = true
+    }
+    return !isOut
+  }
+
+  private mutating func ended() throws(StoreError) -> UnsafeMutablePointer<CChar> {
+    append(0)
+    try check()
+    // What a long text does not need is given back.
+    if capacity - count > 4096, let shrunk = kept_resized_memory(start, count) {
+      start = shrunk.assumingMemoryBound(to: UInt8.self)
+    }
+    guard let start else { throw StoreError(.failed, "there is no memory for a text") }
+    return UnsafeMutableRawPointer(start).assumingMemoryBound(to: CChar.self)
+  }
+}
+
+extension Value {
+  /// The canonical JSON of the value, which C frees with free().
+  ///
+  /// Throws `failed` where there is no memory for it.
+  package func newCText() throws(StoreError) -> UnsafeMutablePointer<CChar> {
+    try CText.made { text throws(StoreError) in write(to: &text) }
+  }
+}

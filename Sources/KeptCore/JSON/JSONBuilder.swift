@@ -1,0 +1,173 @@
+// Builds the value of a text that the scan has accepted: a second reading, which checks nothing and measures nothing.
+//
+// Of the errors of a text only two kinds are left here: what is nested too deeply, and forms that are none
+// (ExtendedJSON.swift). Arrays are made as long as they will be, and nothing stands beside the value but the scan's
+// findings: what a text costs in memory is bounded by its length.
+
+/// A place in a text that the scan has accepted, and what it found there.
+///
+/// The text may be memory that another thread changes meanwhile: whatever it says by now, no byte outside of it is read,
+/// and the reading ends.
+struct JSONBuilder {
+  var scanner: JSONScanner
+  private var counts: IndexingIterator<[UInt32]>
+  private var doubles: IndexingIterator<[Double]>
+  private var depth = 0
+  /// Whether the text is a JSON Schema, whose words may begin with a dollar sign.
+  let isSchema: Bool
+
+  /// The value of a text.
+  static func value(
+    of bytes: UnsafeBufferPointer<UInt8>, _ findings: JSONFindings, isSchema: Bool = false
+  ) throws(StoreError) -> Value {
+    try Memory.ask(for: findings.memory, to: "build a value of its JSON text")
+    var builder = JSONBuilder(bytes, findings, isSchema: isSchema)
+    return try builder.value()
+  }
+
+  private init(_ bytes: UnsafeBufferPointer<UInt8>, _ findings: JSONFindings, isSchema: Bool) {
+    scanner = JSONScanner(bytes)
+    counts = findings.counts.makeIterator()
+    doubles = findings.doubles.makeIterator()
+    self.isSchema = isSchema
+  }
+
+  mutating func value() throws(StoreError) -> Value {
+    switch next {
+    case "{": return try object()
+    case "[": return try array()
+    case "\"": return .string(try scanner.string())
+    case "t": return word(4, .bool(true))
+    case "f": return word(5, .bool(false))
+    case "n": return word(4, .null)
+    default: return try number()
+    }
+  }
+
+  /// What comes next behind white space.
+  var next: Unicode.Scalar? {
+    mutating get {
+      scanner.skipSpace()
+      return scanner.next
+    }
+  }
+
+  private mutating func word(_ length: Int, _ value: Value) -> Value {
+    scanner.position += length
+    return value
+  }
+}
+
+// MARK: - Containers
+
+extension JSONBuilder {
+  private mutating func array() throws(StoreError) -> Value {
+    try enter(at: scanner.position)
+    var elements: [Value] = []
+    elements.reserveCapacity(try begin())
+    while next != "]" {
+      elements.append(try value())
+      if next == "," { scanner.position += 1 }
+    }
+    scanner.position += 1
+    depth -= 1
+    return .array(elements)
+  }
+
+  private mutating func object() throws(StoreError) -> Value {
+    let offset = scanner.position
+    let count = try begin()
+    let first = try key()
+    if let first, first.isReserved, count == 1, let value = try extended(first, at: offset) {
+      _ = try key()
+      return value
+    }
+    return try dictionary(of: count, from: first, takesDollars: isSchema, at: offset)
+  }
+
+  /// The dictionary of an object whose first key is read.
+  ///
+  /// - Parameter takesDollars: whether its keys may begin with a dollar sign.
+  mutating func dictionary(
+    of count: Int, from first: ExactString?, takesDollars: Bool, at offset: Int
+  ) throws(StoreError) -> Value {
+    try enter(at: offset)
+    var members: [ValueDictionary.Member] = []
+    members.reserveCapacity(count)
+    var key = first
+    while let name = key {
+      guard takesDollars || !name.isReserved else { throw StoreError.unknownForm(at: offset) }
+      members.append(ValueDictionary.Member(key: name, value: try value()))
+      key = try self.key()
+    }
+    depth -= 1
+    return .dictionary(ValueDictionary(members))
+  }
+
+  /// Passes over the bracket that a container begins with; how many elements or members it has.
+  mutating func begin() throws(StoreError) -> Int {
+    guard let count = counts.next() else { throw StoreError.changedText(at: scanner.position) }
+    scanner.position += 1
+    return Int(count)
+  }
+
+  /// The next key of an object; nil, and behind the object, where there is none.
+  mutating func key() throws(StoreError) -> ExactString? {
+    if next == "," { scanner.position += 1 }
+    guard next != "}" else {
+      scanner.position += 1
+      return nil
+    }
+    let key = ExactString(try scanner.string())
+    if next == ":" { scanner.position += 1 }
+    return key
+  }
+
+  /// Counts the containers of the value.
+  ///
+  /// Those that only spell a kind (`$binary`, `$literal` and so on) are not entered.
+  private mutating func enter(at offset: Int) throws(StoreError) {
+    guard depth < Limits.nesting else { throw StoreError.nestedTooDeeply(at: offset) }
+    depth += 1
+  }
+}
+
+// MARK: - Numbers
+
+extension JSONBuilder {
+  private mutating func number() throws(StoreError) -> Value {
+    let isNegative = scanner.skip("-")
+    let start = scanner.position
+    var magnitude: UInt64 = 0
+    while let digit = scanner.next, "0"..."9" ~= digit {
+      magnitude = magnitude &* 10 &+ UInt64(digit.value - 0x30)
+      scanner.position += 1
+    }
+    guard scanner.position > start else { throw StoreError.changedText(at: start) }
+    if scanner.next == "." || scanner.next == "e" || scanner.next == "E" { return .double(try double()) }
+    // The scan takes this one only where it stands for the double.
+    if isNegative && magnitude == 0 { return .double(-0.0) }
+    return .int(Int64(truncatingIfNeeded: isNegative ? 0 &- magnitude : magnitude))
+  }
+
+  private mutating func double() throws(StoreError) -> Double {
+    while let next = scanner.next, "0"..."9" ~= next || "eE.+-".unicodeScalars.contains(next) {
+      scanner.position += 1
+    }
+    guard let double = doubles.next() else { throw StoreError.changedText(at: scanner.position) }
+    return double
+  }
+}
+
+extension StoreError {
+  /// A text that is not any more what the scan has accepted.
+  static func changedText(at offset: Int) -> StoreError {
+    StoreError(.invalid, offset: offset, "the JSON text was changed while it was read; leave it alone during the call")
+  }
+
+  static func unknownForm(at offset: Int) -> StoreError {
+    StoreError(
+      .invalid, offset: offset,
+      "an object has a key that begins with $ and is no known form; wrap the object as {\"$literal\":{…}}")
+  }
+}
