@@ -38,7 +38,8 @@ typedef struct kept_folder_identity {
   int64_t made;            // in nanoseconds since 1970; 0 where nobody knows
 } kept_folder_identity;
 
-/// Returns 0, or -1 with errno set, ENOTDIR for what is no folder.
+/// Returns 0, or -1 with errno set, ENOTDIR for what is no folder. A folder has the same identity in every call: the
+/// second way is for systems on which the first never works, not for a folder that another process has just made.
 static inline int kept_identify_folder(const char *path, kept_folder_identity *identity) {
   mode_t mode;
 #if defined(__linux__)
@@ -50,10 +51,12 @@ static inline int kept_identify_folder(const char *path, kept_folder_identity *i
     identity->inode = extended.stx_ino;
     identity->made =
       extended.stx_mask & STATX_BTIME ? extended.stx_btime.tv_sec * 1000000000 + extended.stx_btime.tv_nsec : 0;
+  } else if (errno != ENOSYS && errno != EPERM) {
+    return -1;
   } else
 #endif
   {
-    // Some containers know no statx.
+    // Some containers know no statx, or forbid it.
     struct stat status;
     if (stat(path, &status) != 0) return -1;
     mode = status.st_mode;

@@ -156,12 +156,18 @@ static bool has_origin(comparison *so_far, const notice *notice) {
     uint32_t right = done->author.process != me.process ? KEPT_ORIGIN_OTHER
       : is_same(done->author, me) ? KEPT_ORIGIN_STORE : KEPT_ORIGIN_PROCESS;
     if (notice->origin != right) {
-      return disagree(so_far, "revision %" PRId64 " came with origin %u in place of %u", at, notice->origin, right);
+      return disagree(so_far, "revision %" PRId64 ", in a notice of %" PRId64 " to %" PRId64
+                      ", came with origin %u in place of %u", at, notice->first, notice->last, notice->origin, right);
     }
     if (right != KEPT_ORIGIN_OTHER && notice->first != notice->last) return disagree(so_far, "own ones were merged");
-    if (notice->has_tag && !is_same(notice->tag, done->author)) return disagree(so_far, "a tag is somebody else's");
+    if (notice->has_tag && !is_same(notice->tag, done->author)) {
+      return disagree(so_far, "revision %" PRId64 ", in a notice of %" PRId64 " to %" PRId64
+                      ", is by %d.%d and came with the tag %d.%d", at, notice->first, notice->last,
+                      done->author.process, done->author.number, notice->tag.process, notice->tag.number);
+    }
   }
-  return notice->has_tag || !agree || disagree(so_far, "a tag is missing");
+  return notice->has_tag || !agree || disagree(so_far, "revisions %" PRId64 " to %" PRId64 " came without their tag",
+                                               notice->first, notice->last);
 }
 
 /* What was told of the pairs, whoever wrote them. */

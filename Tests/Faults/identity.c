@@ -1,0 +1,88 @@
+/* Opening a folder twice gives two handles on one store, whatever happens while it is opened: another process may make
+ * the folder at the very moment at which this one finds that it is missing, and a container may have no statx. With two
+ * stores instead, what one handle writes would come to the observers of the other as another process's. */
+#include "torture.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+static const char *folder;
+/* What statx answers: 0 for the truth. After the first answer that the folder is missing another process makes it. */
+static int statx_error;
+static bool is_made_meanwhile;
+
+/* Stands before the C library's. */
+long syscall(long number, ...) {
+  static long (*real)(long, ...);
+  long arguments[6];
+  va_list rest;
+  if (!real) real = (long (*)(long, ...))dlsym(RTLD_NEXT, "syscall");
+  va_start(rest, number);
+  for (int i = 0; i < 6; i++) arguments[i] = va_arg(rest, long);
+  va_end(rest);
+  if (number == SYS_statx && statx_error != 0) return errno = statx_error, -1;
+  long result = real(number, arguments[0], arguments[1], arguments[2], arguments[3], arguments[4], arguments[5]);
+  if (number == SYS_statx && result == -1 && errno == ENOENT && is_made_meanwhile) {
+    is_made_meanwhile = false;
+    if (mkdir(folder, 0700) != 0) fail("no folder: %s", strerror(errno));
+    errno = ENOENT;
+  }
+  return result;
+}
+
+static kept_store *open_for_host(void) {
+  kept_options options = KEPT_OPTIONS_INIT;
+  kept_store *store = NULL;
+  kept_error error;
+  options.delivery = KEPT_BY_HOST;
+  expect_ok(kept_open(folder, &options, &store, &error), "open", &error);
+  return store;
+}
+
+static void hear(void *origin, const kept_notice *notice) { *(uint32_t *)origin = kept_notice_origin(notice); }
+
+static uint32_t origin_of_next(kept_store *store, const uint32_t *origin) {
+  struct pollfd due = { .events = POLLIN };
+  kept_error error;
+  size_t delivered = 0;
+  expect_ok(kept_store_fd(store, &due.fd, &error), "get the descriptor", &error);
+  if (poll(&due, 1, PATIENCE_SECONDS * 1000) != 1) fail("nothing was told");
+  expect_ok(kept_store_dispatch(store, 1, &delivered, &error), "dispatch", &error);
+  if (delivered != 1) fail("nothing was told");
+  return *origin;
+}
+
+static void play(void *what) {
+  kept_error error;
+  kept_subscription *subscription = NULL;
+  uint32_t origin = 99;
+  kept_store *one = open_for_host(), *other = open_for_host();
+  expect_ok(kept_observe(one, "a", KEPT_OBSERVE_KEY, hear, &origin, NULL, &subscription, &error), "observe", &error);
+  expect_ok(kept_set_int64(other, "a", 1, &error), "set", &error);
+  uint32_t found = origin_of_next(one, &origin);
+  if (found != KEPT_ORIGIN_PROCESS) fail("%s: a write of this process came with origin %u", (const char *)what, found);
+  kept_close(other);
+  kept_close(one);
+}
+
+static void play_with(int error, bool meanwhile, char *what) {
+  folder = fresh_folder();
+  statx_error = error;
+  is_made_meanwhile = meanwhile;
+  finish(start(play, what));
+}
+
+int main(int argc, char **argv) {
+  begin_torture(argc, argv, 1);
+  play_with(0, false, "a folder that is missing");
+  play_with(0, true, "a folder that another process makes meanwhile");
+  play_with(ENOSYS, false, "no statx");
+  play_with(EPERM, false, "a statx that is forbidden");
+  return end_torture("4 ways to open a folder twice");
+}
