@@ -259,10 +259,12 @@ KEPT_API kept_status kept_get_double(kept_store *store, const char *key, double 
 KEPT_API kept_status kept_set_double(kept_store *store, const char *key, double value, kept_error *error);
 
 /** Reads a date: seconds since 1970-01-01T00:00:00Z, and nanoseconds of 0 to 999,999,999 to be added to them.
- *  In Swift: `Store.value(for:)` with `Key<Date>`. */
+ *  In Swift: `Store.value(for:)` with `Key<Date>`. In Python: `settings[key]` with a key of `datetime`, which begins at
+ *  year 1, or of `kept.Timestamp`, which does not. */
 KEPT_API kept_status kept_get_date(kept_store *store, const char *key, int64_t *seconds, int32_t *nanoseconds,
                                    kept_error *error);
-/** Writes a date of the years 1 to 9999. */
+/** Writes a date of the years 0 to 9999 of the Gregorian calendar: `seconds` from -62,167,219,200 to 253,402,300,799.
+ *  Another one is KEPT_INVALID. */
 KEPT_API kept_status kept_set_date(kept_store *store, const char *key, int64_t seconds, int32_t nanoseconds,
                                    kept_error *error);
 

@@ -185,11 +185,12 @@ static void writing_what_is_stored_already_is_no_change(void) {
 
 /* Dates */
 
-static const int64_t first_second = -62135596800, last_second = 253402300799;
+static const int64_t first_second = -62167219200, last_second = 253402300799;
 
 static void a_date_comes_back_to_the_nanosecond(void) {
   static const struct { int64_t seconds; int32_t nanoseconds; } dates[] = {
-    { 0, 0 }, { 0, 1 }, { -1, 999999999 }, { 1795218241, 250000000 }, { -62135596800, 0 }, { 253402300799, 999999999 },
+    { 0, 0 }, { 0, 1 }, { -1, 999999999 }, { 1795218241, 250000000 },
+    { -62135769600, 0 }, { -62167219200, 0 }, { 253402300799, 999999999 },
   };
   kept_store *store = fresh_store();
   for (size_t i = 0; i < sizeof dates / sizeof *dates; i++) {

@@ -25,7 +25,7 @@ extension Date: Storable, CodedAsStored {
 
   /// The date, rounded to 1 ns.
   ///
-  /// Throws `invalid` outside the years 1 to 9999.
+  /// Throws `invalid` outside the years 0 to 9999.
   public func stored() throws(StoreError) -> Value { .date(try Timestamp(self)) }
 
   public static var schema: Schema? { .date }
@@ -40,14 +40,14 @@ extension Date: Storable, CodedAsStored {
 extension Timestamp {
   /// A date, rounded to 1 ns.
   ///
-  /// Throws `invalid` outside the years 1 to 9999, and for a date that is not a number.
+  /// Throws `invalid` outside the years 0 to 9999, and for a date that is not a number.
   public init(_ date: Date) throws(StoreError) {
     let interval = date.timeIntervalSinceReferenceDate
     let whole = interval.rounded(.down)
     // Exact: both parts of a Double have no more digits than the whole. Only the last step rounds.
     let nanoseconds = ((interval - whole) * 1e9).rounded()
     guard abs(interval) < 1e12, let seconds = Int64(exactly: whole), let rest = Int32(exactly: nanoseconds) else {
-      throw StoreError(.invalid, "is given a date that is not a number, or outside the years 1 to 9999")
+      throw StoreError(.invalid, "is given a date that is not a number, or outside the years 0 to 9999")
     }
     let carry = rest == 1_000_000_000
     try self.init(

@@ -17,7 +17,7 @@ public struct ValueEncoder: Sendable {
   /// A type that encodes nothing becomes an empty dictionary.
   ///
   /// Throws the errors of the type's `encode(to:)` unchanged, and `EncodingError` with the coding path for what no
-  /// store can hold, such as a date outside the years 1 to 9999 or more than 64 containers inside each other.
+  /// store can hold, such as a date outside the years 0 to 9999 or more than 64 containers inside each other.
   public func encode(_ value: some Encodable) throws -> Value {
     let root = EncodingSlot(depth: 0)
     let place = CodingPlace(path: [], userInfo: userInfo)

@@ -43,7 +43,7 @@ extension BinaryPropertyList {
         return Object(.date(date))
       }
     }
-    return Object(.null, obstacle: "a date lies outside the years 1 to 9999")
+    return Object(.null, obstacle: "a date lies outside the years 0 to 9999")
   }
 
   mutating func ascii(_ count: Int, at start: Int) throws(StoreError) -> Object {

@@ -1,6 +1,6 @@
-// The Gregorian calendar, extended to the year 1, and its count of days.
+// The Gregorian calendar, extended to the year 0, and its count of days.
 
-/// A day of the years 1 to 9999.
+/// A day of the years 0 to 9999.
 struct CalendarDay: Hashable {
   var year: Int
   var month: Int
@@ -18,8 +18,8 @@ struct CalendarDay: Hashable {
 }
 
 extension CalendarDay {
-  /// 1970-01-01, counted from 0001-01-01.
-  private static let epoch = 719_162
+  /// 1970-01-01, counted from 0000-01-01.
+  private static let epoch = 719_528
 
   var daysSince1970: Int {
     let monthsBefore = (1..<month).reduce(0) { $0 + Self.daysInMonth($1, of: year) }
@@ -28,8 +28,8 @@ extension CalendarDay {
 
   init(daysSince1970: Int) {
     let days = daysSince1970 + Self.epoch
-    // Years have 365.2425 days on average: the estimate is right or one too high.
-    year = days * 400 / 146_097 + 1
+    // Years have 365.2425 days on average: the estimate is at most one off.
+    year = days * 400 / 146_097
     if Self.daysBefore(year) > days { year -= 1 }
     if Self.daysBefore(year + 1) <= days { year += 1 }
     day = days - Self.daysBefore(year) + 1
@@ -40,9 +40,8 @@ extension CalendarDay {
     }
   }
 
-  /// The days from 0001-01-01 to the first day of a year.
+  /// The days from 0000-01-01, in a leap year, to the first day of a year.
   private static func daysBefore(_ year: Int) -> Int {
-    let past = year - 1
-    return past * 365 + past / 4 - past / 100 + past / 400
+    year * 365 + (year + 3) / 4 - (year + 99) / 100 + (year + 399) / 400
   }
 }

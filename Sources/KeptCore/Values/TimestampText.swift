@@ -4,16 +4,16 @@ extension Timestamp {
   /// Reads RFC 3339 text in UTC.
   ///
   /// Throws `invalid` for anything but `YYYY-MM-DDThh:mm:ss`, an optional point with one to nine digits, and `Z`; for
-  /// days that the calendar does not have, leap seconds, and years outside 1 to 9999.
+  /// days that the calendar does not have, leap seconds, and signs in front of the year.
   public init(text: String) throws(StoreError) {
     var reader = DateReader(text)
     guard let fields = reader.readAll() else {
       throw StoreError(.invalid, "a date is not written like 2026-11-20T23:44:01.25Z, in UTC with T and Z")
     }
-    guard fields.year >= 1, 1...12 ~= fields.month,
+    guard 1...12 ~= fields.month,
       1...CalendarDay.daysInMonth(fields.month, of: fields.year) ~= fields.day
     else {
-      throw StoreError(.invalid, "a date has a year, month or day that the calendar does not have")
+      throw StoreError(.invalid, "a date has a month or day that the calendar does not have")
     }
     guard fields.hour < 24, fields.minute < 60, fields.second < 60 else {
       throw StoreError(.invalid, "a date has a time that is not 00:00:00 to 23:59:59; leap seconds are not kept")

@@ -289,7 +289,7 @@ func conflict(_ body: () throws -> some Any) -> Bool { code(body) == .conflict }
 extension Value {
   /// One value of each kind, and those of each kind that are easily lost on the way.
   static let oneOfEachKind: [Value] = {
-    let dates = [(0, 0), (-62_135_596_800, 0), (253_402_300_799, 999_999_999), (-1, 1), (1_795_216_441, 250_000_000)]
+    let dates = [(0, 0), (-62_167_219_200, 0), (253_402_300_799, 999_999_999), (-1, 1), (1_795_216_441, 250_000_000)]
       .compactMap { try? Timestamp(seconds: $0.0, nanoseconds: Int32($0.1)) }
     return [
       true, false, 0, 1, -1, .int(.min), .int(.max), .uint(UInt64(Int64.max) + 1), .uint(.max),

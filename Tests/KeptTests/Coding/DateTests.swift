@@ -45,15 +45,32 @@ import Testing
     #expect(abs(Date(moment).timeIntervalSinceReferenceDate - 816_911_041.123456789) < 1e-6)
   }
 
-  @Test func `the first and the last moment of the years 1 to 9999 are kept`() throws {
+  @Test func `the first and the last moment of the years 0 to 9999 are kept`() throws {
     for seconds in [Timestamp.validSeconds.lowerBound, Timestamp.validSeconds.upperBound] {
       let date = Date(try Timestamp(seconds: seconds))
       #expect(try Timestamp(date).seconds == seconds)
     }
   }
 
-  @Test(arguments: [.nan, .infinity, -.infinity, 1e300, -1e12, 252_423_993_600, -63_113_904_001])
-  func `a date outside the years 1 to 9999 is refused`(_ interval: Double) {
+  /// Foundation's "never" is the first day of year 1 of its own calendar, which is Julian there.
+  @Test func `distantPast and distantFuture are kept`() throws {
+    #expect(try Timestamp(Date.distantPast) == Timestamp(text: "0000-12-30T00:00:00Z"))
+    for date in [Date.distantPast, .distantFuture] {
+      #expect(try Date(stored: date.stored()) == date)
+    }
+    let store = TestStore().store
+    try store.set(.distantPast, for: Key<Date?>("seen"))
+    #expect(try store.value(for: Key<Date?>("seen")) == .distantPast)
+    try store.set([.distantPast, .distantFuture], for: Key<[Date]?>("list"))
+    #expect(try store.value(for: Key<[Date]?>("list")) == [.distantPast, .distantFuture])
+    let key = Key("choice", default: Date.distantPast, .choices([.distantPast, .distantFuture]))
+    try store.declare(key)
+    #expect(store[key] == .distantPast)
+    #expect(throws: StoreError.self) { try store.set(Date(timeIntervalSince1970: 0), for: key) }
+  }
+
+  @Test(arguments: [.nan, .infinity, -.infinity, 1e300, -1e12, 252_423_993_600, -63_145_526_401])
+  func `a date outside the years 0 to 9999 is refused`(_ interval: Double) {
     _ = failure(.invalid) { _ = try Date(timeIntervalSinceReferenceDate: interval).stored() }
   }
 

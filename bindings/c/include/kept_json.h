@@ -115,7 +115,7 @@ KEPT_API json_object *kept_json_new_bytes(const void *bytes, size_t length);
 KEPT_API kept_status kept_json_to_bytes(json_object *value, void *buffer, size_t capacity, size_t *length,
                                         kept_error *error);
 
-/** Makes a {"$date":…} of the caller's own. NULL outside the years 1 to 9999, when the nanoseconds are not 0 to
+/** Makes a {"$date":…} of the caller's own. NULL outside the years 0 to 9999, when the nanoseconds are not 0 to
  *  999,999,999, or when there is no memory. */
 KEPT_API json_object *kept_json_new_date(int64_t seconds, int32_t nanoseconds);
 /** Reads a {"$date":…}, as kept_get_date() does. */

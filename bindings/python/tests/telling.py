@@ -454,11 +454,8 @@ def set_json_if(_: Telling, settings: kept.Settings, step: Step, __: Any) -> int
     return revision.value
 
 
-def seconds_and_nanoseconds(moment: kept.datetime_ns) -> dict[str, int]:
-    plain = datetime(*moment.timetuple()[:6], moment.microsecond, tzinfo=UTC)
-    microseconds = (plain - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1)
-    seconds, rest = divmod(microseconds, 1_000_000)
-    return {"seconds": seconds, "nanoseconds": rest * 1000 + moment.nanosecond}
+def seconds_and_nanoseconds(moment: kept.Timestamp) -> dict[str, int]:
+    return {"seconds": moment.seconds, "nanoseconds": moment.nanoseconds}
 
 
 def set_date(_: Telling, settings: kept.Settings, step: Step, __: Any) -> None:
@@ -515,7 +512,7 @@ STEPS: dict[str, Function] = {
     "set_string": setting_key(str, word),
     "get_bytes": through_key(bytes),
     "set_bytes": setting_key(bytes, text),
-    "get_date": through_key(kept.datetime_ns, seconds_and_nanoseconds),
+    "get_date": through_key(kept.Timestamp, seconds_and_nanoseconds),
     "set_date": set_date,
     "contains": contains,
     "remove": remove,

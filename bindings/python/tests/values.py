@@ -19,6 +19,7 @@ dates = st.datetimes(
     min_value=datetime(1, 1, 1), max_value=datetime(9999, 12, 31, 23, 59, 59, 999_999), timezones=st.just(timezone.utc)
 )
 precise_dates = st.builds(kept.datetime_ns.of, dates, st.integers(1, 999))
+first_dates = st.builds(kept.Timestamp, st.integers(-62_167_219_200, -62_135_596_801), st.integers(0, 999_999_999))
 scalars = (
     st.booleans()
     | st.integers(-(2**63), 2**64 - 1)
@@ -28,6 +29,7 @@ scalars = (
     | st.binary()
     | dates
     | precise_dates
+    | first_dates
 )
 values: st.SearchStrategy[Any] = st.recursive(
     scalars,

@@ -33,7 +33,7 @@ extension ForeignText {
   private static func unreadable(isXML: Bool) -> String {
     let form =
       isXML
-      ? "an element of XML that property lists have, with a value of 64 bits or of the years 1 to 9999"
+      ? "an element of XML that property lists have, with a value of 64 bits or of the years 0 to 9999"
       : "a value of an old-style property list, such as {key = value;}"
     return "the property list cannot be read here or just before; \(form) must stand here, nested at most"
       + " \(Limits.nesting) deep"

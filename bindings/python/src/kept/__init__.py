@@ -47,6 +47,7 @@ from ._opening import Durability, open
 from ._reading import SettingsReading
 from ._settings import Settings
 from ._store import Store
+from ._timestamps import Timestamp
 from ._transaction import Transaction
 
 # Programs that only read and write need none of these: a module is imported when one of its names is first asked for.
@@ -130,6 +131,7 @@ __all__ = [
     "Storable",
     "Store",
     "Subscription",
+    "Timestamp",
     "TooLargeError",
     "Transaction",
     "TypeConflictError",

@@ -10,10 +10,11 @@ from datetime import datetime
 from enum import Enum
 from typing import Any, NamedTuple, get_args
 
-from ._dates import datetime_ns
+from ._dates import datetime_ns, timestamp_of_date
 from ._errors import InvalidError, OutOfRangeError, WrongTypeError
 from ._json import JSON
 from ._refusal import Refusal
+from ._timestamps import Timestamp
 
 
 class Conversion(NamedTuple):
@@ -80,9 +81,24 @@ def _scalar(kind: type) -> Conversion:
     return Conversion(kind.__name__, same, same, scalars=(kind,))
 
 
-def _with_nanoseconds(value: Any) -> datetime_ns:
+def _datetime(value: Any) -> datetime:
+    if isinstance(value, Timestamp) and value.is_before_datetime:
+        raise Refusal(
+            WrongTypeError,
+            f"holds the date {value}, and Python's datetime begins at year 1; use a kept.Key of kept.Timestamp",
+        )
     require(datetime, value, "datetime")
-    return datetime_ns.of(value)
+    return value  # type: ignore[no-any-return]
+
+
+def _with_nanoseconds(value: Any) -> datetime_ns:
+    return datetime_ns.of(_datetime(value))
+
+
+def _timestamp(value: Any) -> Timestamp:
+    if not isinstance(value, Timestamp):
+        require(datetime, value, "Timestamp")
+    return timestamp_of_date(value)
 
 
 SCALARS: dict[Any, Conversion] = {
@@ -91,8 +107,9 @@ SCALARS: dict[Any, Conversion] = {
     float: Conversion("float", _exact_float, _stored_float, scalars=(float,)),
     str: _scalar(str),
     bytes: _scalar(bytes),
-    datetime: _scalar(datetime),
+    datetime: Conversion("datetime", _datetime, _datetime, scalars=(datetime,)),
     datetime_ns: Conversion("datetime_ns", _with_nanoseconds, _with_nanoseconds, scalars=(datetime,)),
+    Timestamp: Conversion("Timestamp", _timestamp, _timestamp, scalars=(datetime,)),
 }
 
 

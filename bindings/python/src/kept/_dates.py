@@ -1,4 +1,4 @@
-"""Dates to the nanosecond: Python's own hold microseconds, and everybody else's would be rounded by them."""
+"""Dates to the nanosecond: Python's own hold microseconds. `_timestamps.py` has those that Python's do not reach."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any, Self, SupportsIndex, overload
 
 from ._errors import InvalidError, OutOfRangeError
 from ._refusal import Refusal
+from ._timestamps import ERA, EPOCH, Timestamp
 
 
 class datetime_ns(datetime):
@@ -151,7 +152,8 @@ def text_of_date(moment: datetime) -> str:
     try:
         utc = moment.astimezone(timezone.utc)
     except OverflowError:
-        raise Refusal(OutOfRangeError, f"{moment} lies outside the years 1 to 9999 in UTC") from None
+        advice = "; write a kept.Timestamp" if moment.year == 1 else ""
+        raise Refusal(OutOfRangeError, f"{moment} lies outside the years 1 to 9999 in UTC{advice}") from None
     whole = utc.replace(microsecond=0, tzinfo=None).isoformat(timespec="seconds")
     fraction = f"{utc.microsecond:06}{nanosecond_of(utc):03}".rstrip("0")
     return f"{whole}.{fraction}Z" if fraction else f"{whole}Z"
@@ -160,8 +162,9 @@ def text_of_date(moment: datetime) -> str:
 _RFC_3339 = r"(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?Z"
 
 
-def date_of_text(text: str) -> datetime:
-    """The date in canonical text: a `datetime` in UTC, or a `datetime_ns` where that would lose digits."""
+def date_of_text(text: str) -> datetime | Timestamp:
+    """The date in canonical text: a `datetime` in UTC, a `datetime_ns` where that would lose digits, and a `Timestamp`
+    in year 0, which `datetime` does not have."""
     import re
 
     parts = re.fullmatch(_RFC_3339, text, re.ASCII)
@@ -170,7 +173,28 @@ def date_of_text(text: str) -> datetime:
     nanoseconds = int((parts[7] or "").ljust(9, "0"))
     try:
         year, month, day, hour, minute, second = map(int, parts.groups()[:6])
-        moment = datetime(year, month, day, hour, minute, second, nanoseconds // 1000, timezone.utc)
+        # The calendar repeats itself after 400 years, and year 400 is one of Python's.
+        moment = datetime(year or 400, month, day, hour, minute, second, nanoseconds // 1000, timezone.utc)
     except ValueError as error:
         raise Refusal(InvalidError, f"{text!r} is not a date: {error}") from None
+    if year == 0:
+        return Timestamp((moment - EPOCH) // timedelta(seconds=1) - ERA, nanoseconds)
     return datetime_ns.of(moment, nanoseconds % 1000) if nanoseconds % 1000 else moment
+
+
+def date_of_timestamp(moment: Timestamp) -> datetime | Timestamp:
+    """The same moment as `date_of_text` gives it."""
+    if moment.is_before_datetime:
+        return moment
+    microseconds, rest = divmod(moment.nanoseconds, 1000)
+    plain = EPOCH + timedelta(seconds=moment.seconds, microseconds=microseconds)
+    return datetime_ns.of(plain, rest) if rest else plain
+
+
+def timestamp_of_date(moment: datetime | Timestamp) -> Timestamp:
+    """The same moment in the form that all dates have. One without a time zone is refused."""
+    if isinstance(moment, Timestamp):
+        return moment
+    if moment.utcoffset() is None:
+        raise Refusal(InvalidError, f"{moment} has no time zone; give it one, such as datetime.timezone.utc")
+    return Timestamp.of(moment)

@@ -11,15 +11,19 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, Union
 from ._dates import date_of_text, text_of_date
 from ._errors import InvalidError, OutOfRangeError
 from ._refusal import Refusal
+from ._timestamps import Timestamp
 
 if TYPE_CHECKING:
     from json import JSONDecoder, JSONEncoder
 
-JSON: TypeAlias = Union[None, bool, int, float, str, bytes, datetime, list["JSON"], dict[str, "JSON"]]
-"""What reading a key by its name gives. None stands inside lists and dicts only."""
+JSON: TypeAlias = Union[
+    None, bool, int, float, str, bytes, datetime, Timestamp, list["JSON"], dict[str, "JSON"]
+]  # fmt: skip
+"""What reading a key by its name gives. None stands inside lists and dicts only, a `Timestamp` for a date of year 0,
+which a `datetime` cannot be."""
 
 Storable: TypeAlias = Union[
-    None, bool, int, float, str, bytes, datetime, Sequence["Storable"], Mapping[str, "Storable"]
+    None, bool, int, float, str, bytes, datetime, Timestamp, Sequence["Storable"], Mapping[str, "Storable"]
 ]  # fmt: skip
 """What a key can be set to. Sequences are stored as lists; None may stand inside containers only."""
 
@@ -78,6 +82,8 @@ def _plain(value: object, depth: int) -> object:
             return {"$binary": {"base64": b64encode(value).decode("ascii"), "subType": "00"}}
         case datetime():
             return {"$date": text_of_date(value)}
+        case Timestamp():
+            return {"$date": str(value)}
         case bytearray() | memoryview():
             # They are sequences of integers too, and would become arrays.
             raise Refusal(InvalidError, f"a {_name(value)} cannot be stored; make it bytes")

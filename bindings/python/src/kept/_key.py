@@ -67,9 +67,10 @@ class Key(Generic[T]):
     """A key's name, type and default: `VOLUME = kept.Key("audio.volume", int, default=50)`.
 
     Then `settings[VOLUME]` is an `int` to mypy and to the reader. The type is bool, int, float, str, bytes,
-    `datetime`, `kept.datetime_ns`, `list[…]`, `dict[str, …]`, an Enum (stored by value), a Literal, a dataclass or a
-    TypedDict (stored as a JSON object), or one of them with None. A key with None has the default None, and setting it
-    to None removes it; mypy needs its type spelled: `Key[Frame | None]("frame", Frame | None)`, or `default=None`.
+    `datetime`, `kept.datetime_ns`, `kept.Timestamp`, `list[…]`, `dict[str, …]`, an Enum (stored by value), a Literal, a
+    dataclass or a TypedDict (stored as a JSON object), or one of them with None. A key with None has the default None,
+    and setting it to None removes it; mypy needs its type spelled: `Key[Frame | None]("frame", Frame | None)`, or
+    `default=None`.
 
     `choices`, `minimum`, `maximum`, `min_length`, `max_length`, `pattern`, `summary` and `secret` count for everybody
     once `settings.declare(VOLUME)` has put them into the store, with the type and the default.

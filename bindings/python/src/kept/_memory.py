@@ -17,6 +17,7 @@ from typing import Any, Final, TypeAlias
 
 from ._dates import datetime_ns
 from ._key import Key
+from ._timestamps import Timestamp
 
 Word: TypeAlias = "memoryview[int]"
 """64 bits, here or in the library. Equal to another that is the same number; `[()]` is the number."""
@@ -41,7 +42,7 @@ NOTHING: Final[Memory] = (word_at(c_uint64(2**64 - 1)), {})
 """What is remembered at first: of no moment."""
 
 # Lists, dicts and dataclasses are the caller's to change: they are made anew for each read.
-_SHAREABLE = frozenset({NoneType, bool, int, float, str, bytes, datetime, datetime_ns})
+_SHAREABLE = frozenset({NoneType, bool, int, float, str, bytes, datetime, datetime_ns, Timestamp})
 _KEYS = 4096
 _LENGTH = 4096
 

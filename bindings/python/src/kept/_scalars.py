@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from ctypes import byref, c_bool, c_double, c_int32, c_int64, c_size_t, create_string_buffer
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from ._c.buffers import kept_get_bytes, kept_get_string, kept_set_bytes, kept_set_string
@@ -13,8 +13,9 @@ from ._c.status import kept_error
 from ._c.store import StorePointer
 from ._c.values import kept_get_bool, kept_get_date, kept_get_double, kept_get_int64
 from ._c.values import kept_set_bool, kept_set_double, kept_set_int64
-from ._dates import datetime_ns
+from ._dates import date_of_timestamp
 from ._errors import TooLargeError
+from ._timestamps import Timestamp
 
 
 def write_scalar(settings: StorePointer, key: bytes, value: Any) -> bool:
@@ -69,12 +70,10 @@ def _buffer(function: Any, convert: Callable[[bytes], Any]) -> Callable[[StorePo
     return read
 
 
-def _date(settings: StorePointer, key: bytes) -> datetime:
+def _date(settings: StorePointer, key: bytes) -> datetime | Timestamp:
     seconds, nanoseconds = c_int64(), c_int32()
     kept_get_date(settings, key, byref(seconds), byref(nanoseconds), kept_error())
-    microseconds, rest = divmod(nanoseconds.value, 1000)
-    moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=seconds.value, microseconds=microseconds)
-    return datetime_ns.of(moment, rest) if rest else moment
+    return date_of_timestamp(Timestamp(seconds.value, nanoseconds.value))
 
 
 _READERS: dict[type, Callable[[StorePointer, bytes], Any]] = {

@@ -11,6 +11,7 @@ from typing import Any, Union
 
 from ._dates import datetime_ns
 from ._key_types import _bare, _has_default, _hints, _required
+from ._timestamps import Timestamp
 
 Schema = dict[str, Any]
 """A JSON Schema as Python writes it."""
@@ -23,6 +24,7 @@ _WORDS: dict[Any, str] = {
     bytes: "bytes",
     datetime: "date",
     datetime_ns: "date",
+    Timestamp: "date",
 }
 
 

@@ -1,0 +1,110 @@
+"""Moments as the store holds them, from year 0 on: Python's own dates begin at year 1."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta, timezone
+from functools import total_ordering
+from typing import TypeGuard, final
+
+from ._errors import InvalidError, OutOfRangeError
+
+EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+ERA = 146_097 * 86_400
+"""The seconds of 400 years, after which the calendar repeats itself."""
+_FIRST, _FIRST_OF_DATETIME, _LAST = -62_167_219_200, -62_135_596_800, 253_402_300_799
+
+
+@final
+@total_ordering
+class Timestamp:
+    """A moment as the store holds it: seconds since 1970-01-01T00:00:00Z, and nanoseconds to be added to them.
+
+    Dates reach from year 0 to 9999, and Python's `datetime` begins at year 1. A stored date of year 0, such as
+    Foundation's `Date.distantPast`, is read as a `Timestamp` by the key's name, and is a `WrongTypeError` for a
+    `kept.Key` of `datetime`. A `kept.Key` of `Timestamp` reads every date as one.
+
+    Immutable. It is compared with other timestamps and with dates that have a time zone: the same moment is equal.
+    In C: `kept_get_date`, `kept_set_date`. In Swift: `Timestamp`.
+    """
+
+    __slots__ = ("_seconds", "_nanoseconds")
+
+    def __init__(self, seconds: int, nanoseconds: int = 0) -> None:
+        """Names a moment. Seconds outside the years 0 to 9999 are an `OutOfRangeError`, nanoseconds that are not 0 to
+        999,999,999 an `InvalidError`."""
+        if not _FIRST <= seconds <= _LAST:
+            raise OutOfRangeError(f"a date of {seconds} seconds since 1970 lies outside the years 0 to 9999")
+        if not 0 <= nanoseconds <= 999_999_999:
+            raise InvalidError(f"a date has {nanoseconds} nanoseconds; it must be 0 to 999,999,999")
+        self._seconds, self._nanoseconds = int(seconds), int(nanoseconds)
+
+    @classmethod
+    def of(cls, moment: datetime) -> Timestamp:
+        """The moment of a date, which must have a time zone, else `InvalidError`."""
+        if moment.utcoffset() is None:
+            raise InvalidError(f"{moment} has no time zone; give it one, such as datetime.timezone.utc")
+        return cls(*_parts_of(moment))
+
+    @property
+    def seconds(self) -> int:
+        """Whole seconds since 1970-01-01T00:00:00Z; negative before."""
+        return self._seconds
+
+    @property
+    def nanoseconds(self) -> int:
+        """What is to be added to the seconds, 0 to 999,999,999."""
+        return self._nanoseconds
+
+    @property
+    def is_before_datetime(self) -> bool:
+        """Whether it lies in year 0, which Python's `datetime` does not have."""
+        return self._seconds < _FIRST_OF_DATETIME
+
+    def to_datetime(self) -> datetime:
+        """The same moment in UTC, a `kept.datetime_ns` where a `datetime` would lose digits. `OutOfRangeError` in year
+        0."""
+        from ._dates import date_of_timestamp
+
+        moment = date_of_timestamp(self)
+        if isinstance(moment, Timestamp):
+            raise OutOfRangeError(f"{self} lies before year 1, where Python's datetime begins")
+        return moment
+
+    def __str__(self) -> str:
+        """RFC 3339 in UTC, with as many digits of seconds as it needs."""
+        shift = ERA if self.is_before_datetime else 0
+        text = (EPOCH + timedelta(seconds=self._seconds + shift)).replace(tzinfo=None).isoformat()
+        fraction = f"{self._nanoseconds:09}".rstrip("0")
+        return ("0000" + text[4:] if shift else text) + (f".{fraction}Z" if fraction else "Z")
+
+    def __repr__(self) -> str:
+        nanoseconds = f", {self._nanoseconds}" if self._nanoseconds else ""
+        return f"kept.Timestamp({self._seconds}{nanoseconds})"
+
+    def _parts(self) -> tuple[int, int]:
+        return self._seconds, self._nanoseconds
+
+    def __eq__(self, other: object) -> bool:
+        return self._parts() == _parts_of(other) if _is_moment(other) else NotImplemented
+
+    def __lt__(self, other: Timestamp | datetime) -> bool:
+        return self._parts() < _parts_of(other) if _is_moment(other) else NotImplemented
+
+    def __hash__(self) -> int:
+        # Equal moments have equal hashes, also across the classes.
+        return hash(self._parts()) if self.is_before_datetime else hash(self.to_datetime())
+
+    def __reduce__(self) -> tuple[type[Timestamp], tuple[int, int]]:
+        return Timestamp, self._parts()
+
+
+def _is_moment(other: object) -> TypeGuard[Timestamp | datetime]:
+    """Whether it can be compared with a timestamp; a date without a time zone cannot."""
+    return isinstance(other, Timestamp) or (isinstance(other, datetime) and other.utcoffset() is not None)
+
+
+def _parts_of(moment: Timestamp | datetime) -> tuple[int, int]:
+    if isinstance(moment, Timestamp):
+        return moment._parts()
+    since = moment - EPOCH
+    return since.days * 86_400 + since.seconds, since.microseconds * 1000 + getattr(moment, "nanosecond", 0)
