@@ -91,6 +91,8 @@ extension SQLiteStatement {
     do {
       return try read()
     } catch {
+      // There was no memory for it, perhaps: that says nothing of the row.
+      guard error.code != .failed else { throw error }
       throw StoreError(.corrupt, offset: error.offset, "its row is damaged: \(error.message)")
     }
   }
