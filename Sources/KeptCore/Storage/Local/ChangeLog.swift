@@ -78,6 +78,16 @@ struct ChangeLog {
     return changed
   }
 
+  /// Gives each commit after a revision, with the names of its keys, divided by NULs.
+  func eachRow(
+    after revision: Revision, _ body: (Revision, UnsafeBufferPointer<UInt8>) -> Void
+  ) throws(StoreError) {
+    let rows = try connection.statement("SELECT revision, keys FROM change WHERE revision > ?1 ORDER BY revision")
+    try rows.bind(1, Int64(clamping: revision))
+    defer { rows.reset() }
+    while try rows.step() { rows.withBytes(1) { body(Revision(clamping: rows.integer(0)), $0) } }
+  }
+
   /// Logs a commit.
   @_optimize(speed)
   func append(_ changes: [StoredChange], at revision: Revision, tag: String?) throws(StoreError) {
