@@ -30,13 +30,6 @@
 /// Why the last system call of this thread failed.
 static inline int kept_errno(void) { return errno; }
 
-/// The same, and forgotten: nobody takes it for the reason of a later failure.
-static inline int kept_take_errno(void) {
-  int error = errno;
-  errno = 0;
-  return error;
-}
-
 /// The variables of the environment, each as NAME=text; a null pointer behind the last.
 static inline char *const *kept_environment(void) {
   extern char **environ;

@@ -43,6 +43,21 @@ static inline unsigned kept_sqlite_data_version(sqlite3 *connection) {
   return sqlite3_file_control(connection, "main", SQLITE_FCNTL_DATA_VERSION, &version) == SQLITE_OK ? version : 0;
 }
 
+/// Whether a result code says that there is no memory: some name it an error of input and output.
+static inline int kept_sqlite_lacks_memory(int status) {
+  return (status & 0xFF) == SQLITE_NOMEM || status == SQLITE_IOERR_NOMEM;
+}
+
+static inline int kept_sqlite_stop(void *unused) {
+  (void)unused;
+  return 1;
+}
+
+/// From now on a statement that takes more than so many steps of SQLite's machine ends with SQLITE_INTERRUPT; 0: none.
+static inline void kept_sqlite_limit_work(sqlite3 *connection, int steps) {
+  sqlite3_progress_handler(connection, steps, steps > 0 ? kept_sqlite_stop : (int (*)(void *))0, (void *)0);
+}
+
 /// Whether the path of the database leads to another file by now, or to none.
 static inline int kept_sqlite_has_moved(sqlite3 *connection) {
   int moved = 0;

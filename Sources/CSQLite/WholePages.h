@@ -1,8 +1,10 @@
-// Pages that are not there. SQLite reads a page beyond the end of a cut-off database as zeros, and with a log beside it
-// never compares the file's size with what it should be: these two refuse instead.
+// Pages that are not there, and pages that cannot be read now. SQLite reads a page beyond the end of a cut-off database
+// as zeros, and with a log beside it never compares the file's size with what it should be: that is refused here. And
+// it calls corrupt what a disk does not give: here that stays an error of the disk.
 #ifndef KEPT_WHOLE_PAGES_H
 #define KEPT_WHOLE_PAGES_H
 
+#include <errno.h>
 #include <sqlite3.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -17,20 +19,53 @@ static inline void *kept_sqlite_memory(size_t size) {
 #endif
 }
 
+/// What reading a file has met since it was last asked.
+struct kept_reading {
+  int failure;    // the errno of a read that failed, which is no damage; 0: none
+  int found_cut;  // whether a page was not there whole
+};
+
+/// A file control of ours, that takes a kept_reading.
+enum { KEPT_TAKE_READING = 0x4B657074 };
+
 /// A file's own methods with stricter ones in front; it goes when the file is closed.
 struct kept_strict_methods {
   sqlite3_io_methods methods;
   const sqlite3_io_methods *plain;
+  int must_be_whole;            // a page that is not there whole is damage
+  struct kept_reading reading;
 };
 
-static inline const sqlite3_io_methods *kept_plain_methods(sqlite3_file *file) {
-  return ((const struct kept_strict_methods *)file->pMethods)->plain;
+static inline struct kept_strict_methods *kept_strict(sqlite3_file *file) {
+  return (struct kept_strict_methods *)file->pMethods;
 }
 
+static inline const sqlite3_io_methods *kept_plain_methods(sqlite3_file *file) { return kept_strict(file)->plain; }
+
 /// A part of a page is damage. What is shorter than the smallest page is a look at the header, also of an empty file.
+/// A disk that gives an error has lost nothing yet: SQLite would call some of these errors corrupt.
 static inline int kept_read_whole_page(sqlite3_file *file, void *page, int size, sqlite3_int64 offset) {
-  int status = kept_plain_methods(file)->xRead(file, page, size, offset);
-  return status == SQLITE_IOERR_SHORT_READ && size >= 512 ? SQLITE_CORRUPT : status;
+  struct kept_strict_methods *strict = kept_strict(file);
+  int status = strict->plain->xRead(file, page, size, offset);
+  if (status == SQLITE_OK) return status;
+  if (status == SQLITE_IOERR_SHORT_READ) {
+    if (!strict->must_be_whole || size < 512) return status;
+    strict->reading.found_cut = 1;
+    return SQLITE_CORRUPT;
+  }
+  int error = 0;
+  strict->plain->xFileControl(file, SQLITE_FCNTL_LAST_ERRNO, &error);
+  strict->reading.failure = error ? error : EIO;
+  return SQLITE_IOERR_READ;
+}
+
+static inline int kept_control_strict(sqlite3_file *file, int what, void *argument) {
+  struct kept_strict_methods *strict = kept_strict(file);
+  if (what != KEPT_TAKE_READING) return strict->plain->xFileControl(file, what, argument);
+  struct kept_reading none = {0, 0};
+  *(struct kept_reading *)argument = strict->reading;
+  strict->reading = none;
+  return SQLITE_OK;
 }
 
 static inline int kept_close_strict(sqlite3_file *file) {
@@ -41,62 +76,112 @@ static inline int kept_close_strict(sqlite3_file *file) {
   return status;
 }
 
-static inline sqlite3_file *kept_sqlite_database_file(sqlite3 *connection) {
-  sqlite3_file *file = 0;
-  int status = sqlite3_file_control(connection, "main", SQLITE_FCNTL_FILE_POINTER, &file);
-  return status == SQLITE_OK && file && file->pMethods ? file : 0;
-}
-
-/// From now on this connection finds a page corrupt of which the database file has only a part, or nothing.
-static inline int kept_sqlite_read_whole_pages(sqlite3 *connection) {
-  sqlite3_file *file = kept_sqlite_database_file(connection);
-  struct kept_strict_methods *strict = file ? (struct kept_strict_methods *)kept_sqlite_memory(sizeof *strict) : 0;
+/// From now on this file reads as strictly as above.
+static inline int kept_make_strict(sqlite3_file *file, int must_be_whole) {
+  struct kept_strict_methods *strict = (struct kept_strict_methods *)kept_sqlite_memory(sizeof *strict);
   if (!strict) return SQLITE_NOMEM;
+  memset(strict, 0, sizeof *strict);
   strict->plain = file->pMethods;
+  strict->must_be_whole = must_be_whole;
   strict->methods = *file->pMethods;
   strict->methods.xRead = kept_read_whole_page;
+  strict->methods.xFileControl = kept_control_strict;
   strict->methods.xClose = kept_close_strict;
   file->pMethods = &strict->methods;
   return SQLITE_OK;
+}
+
+/// SQLite's VFS with another sleep, that opens databases and logs strictly.
+struct kept_vfs {
+  sqlite3_vfs vfs;
+  sqlite3_vfs *usual;
+};
+
+static inline int kept_open_strictly(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags, int *out) {
+  int status = ((struct kept_vfs *)vfs)->usual->xOpen(vfs, name, file, flags, out);
+  if (status != SQLITE_OK || !(flags & (SQLITE_OPEN_MAIN_DB | SQLITE_OPEN_WAL))) return status;
+  // A database that is being made has pages that were never written.
+  int must_be_whole = (flags & SQLITE_OPEN_MAIN_DB) && !(flags & SQLITE_OPEN_CREATE);
+  if (kept_make_strict(file, must_be_whole) == SQLITE_OK) return SQLITE_OK;
+  file->pMethods->xClose(file);
+  file->pMethods = 0;
+  return SQLITE_NOMEM;
+}
+
+static inline sqlite3_file *kept_sqlite_file(sqlite3 *connection, int which) {
+  sqlite3_file *file = 0;
+  int status = sqlite3_file_control(connection, "main", which, &file);
+  return status == SQLITE_OK && file && file->pMethods ? file : 0;
+}
+
+static inline sqlite3_file *kept_sqlite_database_file(sqlite3 *connection) {
+  return kept_sqlite_file(connection, SQLITE_FCNTL_FILE_POINTER);
+}
+
+/// What reading the database and its log has met since it was last asked.
+static inline struct kept_reading kept_sqlite_take_reading(sqlite3 *connection) {
+  struct kept_reading both = {0, 0}, one = {0, 0};
+  int files[] = {SQLITE_FCNTL_FILE_POINTER, SQLITE_FCNTL_JOURNAL_POINTER};
+  for (int i = 0; i < 2; i++) {
+    sqlite3_file *file = kept_sqlite_file(connection, files[i]);
+    if (!file || file->pMethods->xFileControl(file, KEPT_TAKE_READING, &one) != SQLITE_OK) continue;
+    if (one.failure) both.failure = one.failure;
+    both.found_cut |= one.found_cut;
+  }
+  return both;
+}
+
+/// From now on this connection finds a page corrupt of which the database file has only a part, or nothing: for one
+/// whose VFS is not ours.
+static inline int kept_sqlite_read_whole_pages(sqlite3 *connection) {
+  sqlite3_file *file = kept_sqlite_database_file(connection);
+  return file ? kept_make_strict(file, 1) : SQLITE_CANTOPEN;
 }
 
 // "WAL-Index File Format" in SQLite's documentation: blocks of 32 KiB, each with the page numbers of 4096 frames; in
 // the first, the header stands in the place of 34 of them. Frames count from 1.
 enum { KEPT_INDEX_BLOCK = 32768, KEPT_BLOCK_FRAMES = 4096, KEPT_INDEX_HEADER_WORDS = 34 };
 
-/// A block of the wal-index that this connection, inside a transaction, has mapped already.
-static inline const volatile uint32_t *kept_index_block(sqlite3_file *database, uint32_t block) {
-  void volatile *start = 0;
-  int status = database->pMethods->xShmMap(database, (int)block, KEPT_INDEX_BLOCK, 0, &start);
-  return status == SQLITE_OK ? (const volatile uint32_t *)start : 0;
+/// A block of the wal-index that this connection, inside a transaction, has mapped already; NULL: there is none.
+static inline int kept_index_block(sqlite3_file *database, uint32_t block, const volatile uint32_t **start) {
+  void volatile *mapped = 0;
+  int status = database->pMethods->xShmMap(database, (int)block, KEPT_INDEX_BLOCK, 0, &mapped);
+  *start = (const volatile uint32_t *)mapped;
+  // In a read-only folder SQLite may keep the index of the log to itself.
+  return (status & 0xFF) == SQLITE_READONLY ? SQLITE_OK : status;
 }
 
 static inline int kept_sqlite_uses_log(sqlite3 *connection) {
-  sqlite3_file *log = 0;
-  return sqlite3_file_control(connection, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log) == SQLITE_OK && log
-         && log->pMethods;
+  return kept_sqlite_file(connection, SQLITE_FCNTL_JOURNAL_POINTER) != 0;
 }
 
 /// Whether the log has all pages from `first` to `last`. No more is looked at than 4 bytes for each frame.
 static inline int kept_log_has_pages(sqlite3_file *database, uint32_t frames, uint32_t page_size, uint32_t first,
-                                     uint32_t last) {
+                                     uint32_t last, int *has) {
   // SQLite locks the byte at 1 GiB, and writes the page around it nowhere.
   uint32_t locked = 0x40000000 / page_size + 1, missing = last - first + 1 - (first <= locked && locked <= last);
-  if (missing > frames) return 0;
-  unsigned char *found = (unsigned char *)calloc((size_t)missing + 1, 1);
-  if (!found) return 1;
+  *has = 0;
+  if (missing > frames) return SQLITE_OK;
+  unsigned char *found = (unsigned char *)kept_sqlite_memory((size_t)missing + 1);
+  if (!found) return SQLITE_NOMEM;
+  memset(found, 0, (size_t)missing + 1);
+  int status = SQLITE_OK;
   const volatile uint32_t *block = 0;
   for (uint32_t frame = 0; frame < frames && missing > 0; frame++) {
     uint32_t word = frame + KEPT_INDEX_HEADER_WORDS;
-    if (!block || word % KEPT_BLOCK_FRAMES == 0) block = kept_index_block(database, word / KEPT_BLOCK_FRAMES);
-    if (!block) break;
+    if (!block || word % KEPT_BLOCK_FRAMES == 0) {
+      status = kept_index_block(database, word / KEPT_BLOCK_FRAMES, &block);
+      if (status == SQLITE_OK && !block) status = SQLITE_IOERR_SHMMAP;
+      if (status != SQLITE_OK) break;
+    }
     uint32_t page = block[word % KEPT_BLOCK_FRAMES];
     if (page < first || page > last || page == locked || found[page - first]) continue;
     found[page - first] = 1;
     missing--;
   }
   free(found);
-  return missing == 0;
+  *has = missing == 0;
+  return status;
 }
 
 /// The size of a page as two bytes hold it, 1 standing for 64 KiB; 0 where it is none.
@@ -107,25 +192,36 @@ static inline uint32_t kept_page_size(uint32_t stored) {
 
 /// Whether the database file holds `pages` whole pages, or the log those that it lacks. Call it inside a transaction,
 /// with the number of pages that this one counts. Without a log there must not be more either: then the count is wrong,
-/// and the next new page would go over one in use.
-static inline int kept_sqlite_has_pages(sqlite3 *connection, sqlite3_int64 pages) {
+/// and the next new page would go over one in use. Returns a result code of SQLite where it cannot be told.
+static inline int kept_sqlite_has_pages(sqlite3 *connection, sqlite3_int64 pages, int *has) {
   sqlite3_file *database = kept_sqlite_database_file(connection);
   sqlite3_int64 size = 0;
-  if (!database || database->pMethods->xFileSize(database, &size) != SQLITE_OK) return 1;
+  *has = 0;
+  if (!database) return SQLITE_CANTOPEN;
+  int status = database->pMethods->xFileSize(database, &size);
+  if (status != SQLITE_OK) return status;
   if (kept_sqlite_uses_log(connection)) {
-    const volatile uint32_t *header = kept_index_block(database, 0);
-    // None: in a read-only folder SQLite may keep the index of the log to itself.
-    if (!header) return 1;
+    const volatile uint32_t *header = 0;
+    status = kept_index_block(database, 0, &header);
+    if (status != SQLITE_OK || !header) {
+      *has = 1;
+      return status;
+    }
     uint32_t frames = header[4], page_size = kept_page_size(((const volatile uint16_t *)header)[7]);
     if (frames > 0) {
-      if (page_size == 0 || pages > UINT32_MAX - 1) return 0;
+      if (page_size == 0 || pages > UINT32_MAX - 1) return SQLITE_OK;
       sqlite3_int64 whole = size / page_size;
-      return whole >= pages || kept_log_has_pages(database, frames, page_size, (uint32_t)whole + 1, (uint32_t)pages);
+      if (whole < pages)
+        return kept_log_has_pages(database, frames, page_size, (uint32_t)whole + 1, (uint32_t)pages, has);
+      *has = 1;
+      return SQLITE_OK;
     }
   }
   unsigned char bytes[2] = {0, 0};
-  if (database->pMethods->xRead(database, bytes, 2, 16) != SQLITE_OK) return 0;
-  return size == pages * kept_page_size((uint32_t)(bytes[0] << 8 | bytes[1]));
+  status = database->pMethods->xRead(database, bytes, 2, 16);
+  if (status != SQLITE_OK) return status == SQLITE_IOERR_SHORT_READ ? SQLITE_OK : status;
+  *has = size == pages * kept_page_size((uint32_t)(bytes[0] << 8 | bytes[1]));
+  return SQLITE_OK;
 }
 
 #endif

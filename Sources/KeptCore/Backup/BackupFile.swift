@@ -18,15 +18,18 @@ struct BackupFile {
     }
     let file = try Self.file(kept_is_folder(path) == 1 ? StoreFolder(path: path).database : path)
     do throws(StoreError) { self = try Self.read(file) } catch {
-      let sentence = "the backup \(file) cannot be restored: \(error)"
-      // SQLite has no better word where it does not understand what it reads.
-      throw StoreError(error.code == .failed ? .corrupt : error.code, sentence)
+      throw StoreError(error.code, "the backup \(file) cannot be restored: \(error)")
     }
   }
 
   private init(_ reader: LocalReader, at file: String) throws(StoreError) {
     (entries, schemaVersion) = try reader.atOneMoment { () throws(StoreError) in
+      reader.connection.limitWork(steps: LocalSchema.mostSteps)
       try LocalSchema.check(reader.connection, path: file)
+      // From here on the work is bounded by the size: a row takes a dozen steps, and no byte is in two of them.
+      let size = try reader.connection.integer("PRAGMA page_count") * reader.connection.integer("PRAGMA page_size")
+      reader.connection.limitWork(steps: size * 10 + LocalSchema.mostSteps)
+      try reader.checkTables()
       try Self.judge(reader)
       return (try Self.entries(reader), try reader.schemaVersion())
     }
@@ -74,10 +77,11 @@ struct BackupFile {
   }
 
   private static func judge(_ reader: LocalReader) throws(StoreError) {
-    let check = try reader.connection.statement("PRAGMA integrity_check(1)")
-    let answer = try check.first { check.string(0) ?? "" } ?? ""
-    guard answer == "ok", try reader.connection.hasAllPages() else {
-      throw StoreError(.corrupt, "it is damaged (\(answer)); take another backup")
+    if let damage = try reader.connection.damage() {
+      throw StoreError(.corrupt, "it is damaged (\(damage)); take another backup")
+    }
+    guard try reader.connection.hasAllPages() else {
+      throw StoreError(.corrupt, "it was cut off; take another backup")
     }
   }
 

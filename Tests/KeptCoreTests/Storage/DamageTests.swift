@@ -83,6 +83,19 @@ import Testing
     #expect(try storage.keys(prefix: "").count == 200)
   }
 
+  /// One word of each: of a column, of the type, of the name.
+  @Test(arguments: ["value ANY", "TABLE entry", "TABLE store", "keys BLOB", "quarantine TEXT", "DEFAULT 0"])
+  func `loses no value where only the text of a table is damaged`(word: String) throws {
+    try fill(200)
+    try damage { bytes in
+      let text = try #require(bytes.range(of: Data(word.utf8)))
+      bytes[text.upperBound - 1] ^= 1
+    }
+    let storage = try LocalStorage(path: path)
+    #expect(try storage.salvage() != nil)
+    #expect(try storage.keys(prefix: "").count == 200)
+  }
+
   @Test func `gives what is in front of the place where it was cut off`() throws {
     try fill(5000)
     try damage { bytes in bytes = bytes.prefix(bytes.count / 5 * 4) }

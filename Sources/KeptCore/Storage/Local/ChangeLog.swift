@@ -6,6 +6,18 @@
 struct ChangeLog {
   let connection: SQLiteConnection
 
+  /// No revision is so high: what is there or above it, or below 0, is damage.
+  ///
+  /// A salvage begins at the seconds since 1970 times 2^30, which is 2^62 in the year 2106.
+  static let end: Revision = 3 << 61
+  /// So much below the end a salvage does not go on from what it finds: it would have no room for more.
+  static let room: Revision = 1 << 60
+
+  /// The revision that a stored number is; nil: it is damage.
+  static func revision(_ number: Int64) -> Revision? {
+    Revision(exactly: number).flatMap { $0 < end ? $0 : nil }
+  }
+
   func revision() throws(StoreError) -> Revision {
     Revision(
       clamping: try connection.integer("SELECT max(floor, coalesce((SELECT max(revision) FROM change), 0)) FROM store"))
@@ -64,6 +76,16 @@ struct ChangeLog {
       changed.last = at
     }
     return changed
+  }
+
+  /// Gives each commit after a revision, with the names of its keys, divided by NULs.
+  func eachRow(
+    after revision: Revision, _ body: (Revision, UnsafeBufferPointer<UInt8>) -> Void
+  ) throws(StoreError) {
+    let rows = try connection.statement("SELECT revision, keys FROM change WHERE revision > ?1 ORDER BY revision")
+    try rows.bind(1, Int64(clamping: revision))
+    defer { rows.reset() }
+    while try rows.step() { rows.withBytes(1) { body(Revision(clamping: rows.integer(0)), $0) } }
   }
 
   /// Logs a commit.

@@ -34,6 +34,8 @@ struct LocalDatabase: Sendable {
     let connection = try SQLiteConnection(path: folder.database, busyTimeoutMilliseconds: busyTimeoutMilliseconds)
     let reader = LocalReader(connection)
     do throws(StoreError) {
+      connection.limitWork(steps: LocalSchema.mostSteps)
+      defer { connection.limitWork(steps: 0) }
       try connection.run("PRAGMA cell_size_check = ON")
       // As much log as 1,000 of SQLite's usual pages, which are four times as large as ours.
       connection.checkpointsAutomatically(afterPages: 4000)

@@ -41,8 +41,7 @@ final class LocalReader: OnConnection {
     var declaration: Declaration?
     let found: [Void] = try rows.all { () throws(StoreError) in
       if rows.isNull(0) { return declaration = .stored(rows.string(1) ?? "") }
-      revision = Revision(clamping: rows.integer(2))
-      value = try rows.result(0, of: key)
+      (value, revision) = try rows.result(0, of: key, at: rows.integer(2))
     }
     return found.isEmpty ? nil : Row(value: value, revision: revision, declaration: declaration)
   }
@@ -58,16 +57,21 @@ final class LocalReader: OnConnection {
     return UInt32(clamping: try connection.integer("SELECT schema_version FROM application"))
   }
 
-  // One statement for all that opening asks, because each that is prepared makes it slower. Nobody needs the revision
-  // here: it is asked for to see that the log can be read.
+  // One statement for all that opening asks, because each that is prepared makes it slower. The revisions are not
+  // needed here: they are asked for to see that the log can be read, and that there is room for more.
   private static let selectStore: StaticString = """
-    SELECT uuid, quarantine, (SELECT max(revision) FROM change) FROM store
+    SELECT uuid, quarantine, (SELECT max(revision) FROM change), floor FROM store
     """
 
   func storeID() throws(StoreError) -> StoreID {
     if let knownID { return knownID }
     let rows = try connection.statement(Self.selectStore)
-    let bytes = try rows.first { rows.bytes(0) } ?? []
+    let found = try rows.first { () throws(StoreError) in (rows.bytes(0), rows.integer(2), rows.integer(3)) }
+    let (bytes, last, floor) = found ?? ([], 0, 0)
+    guard ChangeLog.revision(last) != nil, ChangeLog.revision(floor) != nil else {
+      throw StoreError(
+        .corrupt, "the store's log ends at a revision that Kept never gives out; open it again, and it is salvaged")
+    }
     guard bytes.count == 16 else { throw StoreError(.corrupt, "the store has lost its id; keep a copy of its folder") }
     func half(_ bytes: ArraySlice<UInt8>) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }
     let id = StoreID(high: half(bytes[..<8]), low: half(bytes[8...]))
@@ -202,7 +206,8 @@ final class LocalReader: OnConnection {
       guard let key = rows.string(3).flatMap({ try? KeyName($0) }) else { return nil }
       // Of a structure only its text is counted here: the rest is when it is built.
       try allowance.take(rows.count(1) + 256, to: "list what is stored")
-      return (key, Row(value: try rows.result(0, of: key), revision: Revision(clamping: rows.integer(2)), declaration: nil))
+      let (value, revision) = try rows.result(0, of: key, at: rows.integer(2))
+      return (key, Row(value: value, revision: revision, declaration: nil))
     }.compactMap(\.self)
   }
 
@@ -255,13 +260,19 @@ extension StoredEntries {
 }
 
 extension SQLiteStatement {
-  /// The value of a key, or why it cannot be read.
+  /// The value of a key, or why it cannot be read, and its revision; 0 for a number that is none.
   ///
   /// Throws `failed` without memory: the value is whole, and must not pass for one that is not.
-  fileprivate func result(_ column: Int32, of key: KeyName) throws(StoreError) -> Result<Value?, StoreError> {
-    do throws(StoreError) { return .success(try value(column)) } catch {
+  fileprivate func result(
+    _ column: Int32, of key: KeyName, at number: Int64
+  ) throws(StoreError) -> (Result<Value?, StoreError>, Revision) {
+    guard let revision = ChangeLog.revision(number) else {
+      let reason = "its row has the revision \(number), which Kept never gives out; set it anew"
+      return (.failure(StoreError(.corrupt, key: key.text, reason)), 0)
+    }
+    do throws(StoreError) { return (.success(try value(column)), revision) } catch {
       guard error.code != .failed else { throw error.about(key.text) }
-      return .failure(error.about(key.text))
+      return (.failure(error.about(key.text)), revision)
     }
   }
 }

@@ -8,6 +8,9 @@ enum LocalSchema {
   /// A higher one was written by a later Kept and is refused, never guessed at.
   static let version: Int64 = 1
 
+  /// How much work it may be to learn what a database is: a hundred times what one of ours takes.
+  static let mostSteps: Int64 = 20_000
+
   // `entry` keeps every key with its kind, value and revision; ValueColumns.swift says what stands in `value`. ANY
   // keeps -0.0 and 5.0 as they are; a REAL column would not. `declaration` says in canonical JSON what keys are
   // declared as, be they stored or not. `change` is the log of commits: one row for each revision, with the keys that
@@ -19,55 +22,24 @@ enum LocalSchema {
   // newest row's. Kept's own connections have triggers switched off, and log by themselves. But every connection parses
   // all of this when it is opened, so each word costs: databases that older versions made have longer triggers, and a
   // view that these asked.
-  static let tables = """
-    CREATE TABLE entry (
-      key TEXT NOT NULL PRIMARY KEY,
-      kind TEXT NOT NULL,
-      value ANY NOT NULL,
-      revision INTEGER NOT NULL DEFAULT 0
-    ) STRICT, WITHOUT ROWID;
-    CREATE TABLE declaration (
-      key TEXT NOT NULL PRIMARY KEY,
-      schema TEXT NOT NULL
-    ) STRICT, WITHOUT ROWID;
-    CREATE TABLE change (
-      revision INTEGER NOT NULL PRIMARY KEY,
-      keys BLOB NOT NULL,
-      tag TEXT
-    ) STRICT;
-    CREATE TABLE store (
-      id INTEGER NOT NULL PRIMARY KEY CHECK (id = 1),
-      floor INTEGER NOT NULL,
-      uuid BLOB NOT NULL,
-      quarantine TEXT
-    ) STRICT;
+  static let creation = """
+    \(SchemaPart.entry.sql);
+    \(SchemaPart.declaration.sql);
+    \(SchemaPart.change.sql);
+    \(SchemaPart.store.sql);
     INSERT INTO store VALUES (1, 0, randomblob(16), NULL);
-    CREATE TRIGGER inserted_by_others AFTER INSERT ON entry BEGIN
-      INSERT INTO change (keys) VALUES (CAST(NEW.key AS BLOB));
-      UPDATE entry SET revision = last_insert_rowid() WHERE key = NEW.key;
-    END;
-    CREATE TRIGGER updated_by_others AFTER UPDATE OF key, kind, value ON entry BEGIN
-      INSERT INTO change (keys) VALUES (CAST(OLD.key || char(0) || NEW.key AS BLOB));
-      UPDATE entry SET revision = last_insert_rowid() WHERE key = NEW.key;
-    END;
-    CREATE TRIGGER deleted_by_others AFTER DELETE ON entry BEGIN
-      INSERT INTO change (keys) VALUES (CAST(OLD.key AS BLOB));
-    END;
+    \(SchemaPart.inserted.sql);
+    \(SchemaPart.updated.sql);
+    \(SchemaPart.deleted.sql);
     PRAGMA application_id = \(applicationID);
     PRAGMA user_version = \(version);
     """
 
-  /// The table that is made when a program gives the store a schema version.
-  private static let application = """
-    CREATE TABLE IF NOT EXISTS application (
-      id INTEGER NOT NULL PRIMARY KEY CHECK (id = 1),
-      schema_version INTEGER NOT NULL
-    ) STRICT
-    """
-
   /// Inside a write transaction.
   static func write(schemaVersion version: UInt32, _ connection: SQLiteConnection) throws(StoreError) {
-    try connection.run(application)
+    if try connection.integer("SELECT count(*) FROM sqlite_schema WHERE name = 'application'") == 0 {
+      try connection.run("\(SchemaPart.application.sql)")
+    }
     let row = try connection.statement("INSERT OR REPLACE INTO application (id, schema_version) VALUES (1, ?1)")
     try row.bind(1, Int64(version))
     try row.finish()
@@ -84,12 +56,14 @@ enum LocalSchema {
         .unsupported, "the file system has no shared memory for SQLite's write-ahead log; put the store on a local disk"
       )
     }
-    try connection.write { () throws(StoreError) in try connection.run(tables) }
+    try connection.write { () throws(StoreError) in try connection.run(creation) }
     // Closing would do it too, and keep a failure to itself: the file would then be linked into place without its log.
     try connection.copyLog()
   }
 
-  /// Throws unless the database is ours and of a version that we know.
+  /// Throws unless the database is ours, of a version that we know, and has Kept's tables and nothing else.
+  ///
+  /// Nothing that the file says is run before: what could be run, it says in its schema.
   static func check(_ connection: SQLiteConnection, path: String) throws(StoreError) {
     let application = try connection.integer("PRAGMA application_id")
     let version = try connection.integer("PRAGMA user_version")
@@ -104,6 +78,19 @@ enum LocalSchema {
       throw StoreError(
         .unsupported,
         "\(path) has format \(version), and this Kept knows formats up to \(self.version); update Kept to open it")
+    }
+    switch try SchemaParts.judge(connection) {
+    case .known: break
+    case .altered(let name):
+      throw StoreError(
+        .corrupt,
+        "the database in \(path) does not have \(name) as Kept makes it; close it everywhere and open it again, and what "
+          + "can be read is salvaged")
+    case .foreign(let name):
+      throw StoreError(
+        .unsupported,
+        "the database in \(path) holds \(name), which is not Kept's; remove it with the sqlite3 shell, and keep it in a "
+          + "database of its own")
     }
   }
 }

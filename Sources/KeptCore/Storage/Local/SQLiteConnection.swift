@@ -5,7 +5,8 @@ import CSQLite
 
 /// An open database connection with its prepared statements.
 final class SQLiteConnection {
-  private let handle: OpaquePointer
+  /// For tests, to count what it does.
+  let handle: OpaquePointer
   // A dozen: looking at each is faster than hashing one.
   private var statements: [(name: UInt, statement: SQLiteStatement)] = []
   private var patience: Int
@@ -30,13 +31,6 @@ final class SQLiteConnection {
       sqlite3_close_v2(opened)
       throw error
     }
-    // Otherwise SQLite reads zeros where a database was cut off.
-    let reading = kept_sqlite_read_whole_pages(opened)
-    guard reading == SQLITE_OK else {
-      let error = StoreError.sqlite(reading, nil, at: path, doing: "open \(path)")
-      sqlite3_close_v2(opened)
-      throw error
-    }
     handle = opened
     patience = busyTimeoutMilliseconds
     setPatience(milliseconds: busyTimeoutMilliseconds)
@@ -44,7 +38,30 @@ final class SQLiteConnection {
     kept_sqlite_configure(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
     // Ours are for those who know nothing of Kept.
     kept_sqlite_configure(handle, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0)
+    // None of ours is a view, and one could take the place of a table.
+    kept_sqlite_configure(handle, SQLITE_DBCONFIG_ENABLE_VIEW, 0)
+    for (limit, value) in Self.limits { sqlite3_limit(handle, limit, value) }
+    // Otherwise SQLite reads zeros where a database was cut off.
+    if SQLitePatience.vfs == nil {
+      try check(kept_sqlite_read_whole_pages(handle), doing: "read \(path) strictly")
+    }
   }
+
+  /// Far above what Kept's own schema and statements need: what a file holds is parsed before it can be judged.
+  private static var limits: [(Int32, Int32)] {
+    [
+      (SQLITE_LIMIT_SQL_LENGTH, 64 << 10), (SQLITE_LIMIT_COLUMN, 200), (SQLITE_LIMIT_EXPR_DEPTH, 100),
+      (SQLITE_LIMIT_COMPOUND_SELECT, 10), (SQLITE_LIMIT_FUNCTION_ARG, 20), (SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 100),
+      (SQLITE_LIMIT_VARIABLE_NUMBER, 20), (SQLITE_LIMIT_TRIGGER_DEPTH, 1),
+      // VACUUM attaches one.
+      (SQLITE_LIMIT_ATTACHED, 1),
+    ]
+  }
+
+  /// A statement that takes more steps of SQLite's machine from now on fails with `unsupported`; 0: none does.
+  ///
+  /// Steps are counted and not time, so that a busy machine changes nothing.
+  func limitWork(steps: Int64) { kept_sqlite_limit_work(handle, Int32(clamping: steps)) }
 
   /// How long statements wait from now on for what another connection has locked.
   func setPatience(milliseconds: Int) {
@@ -72,16 +89,33 @@ final class SQLiteConnection {
     // A literal is known by its address: finding its prepared statement makes no String.
     let name = UInt(bitPattern: sql.utf8Start)
     for kept in statements where kept.name == name { return kept.statement }
+    let (status, statement) = prepare(sql, name)
+    guard let statement else { throw StoreError.sqlite(status, handle, doing: "prepare \"\(sql)\"") }
+    return statement
+  }
+
+  /// The same for a damaged database; nil: the table or a column of it cannot be found there.
+  func statement(ifThere sql: StaticString) throws(StoreError) -> SQLiteStatement? {
+    SQLitePatience.begin(milliseconds: patience)
+    let name = UInt(bitPattern: sql.utf8Start)
+    for kept in statements where kept.name == name { return kept.statement }
+    let (status, statement) = prepare(sql, name)
+    // The text is ours and has no mistake: it is about what is not there.
+    guard statement != nil || status == SQLITE_ERROR else {
+      throw StoreError.sqlite(status, handle, doing: "prepare \"\(sql)\"")
+    }
+    return statement
+  }
+
+  private func prepare(_ sql: StaticString, _ name: UInt) -> (Int32, SQLiteStatement?) {
     var prepared: OpaquePointer?
     // A StaticString ends with a NUL.
     let text = UnsafeRawPointer(sql.utf8Start).assumingMemoryBound(to: CChar.self)
     let status = sqlite3_prepare_v3(handle, text, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &prepared, nil)
-    guard status == SQLITE_OK, let prepared else {
-      throw StoreError.sqlite(status, handle, doing: "prepare \"\(sql)\"")
-    }
+    guard status == SQLITE_OK, let prepared else { return (status, nil) }
     let statement = SQLiteStatement(prepared, of: handle)
     statements.append((name, statement))
-    return statement
+    return (status, statement)
   }
 
   /// Runs `body` as one write transaction.
@@ -137,7 +171,30 @@ final class SQLiteConnection {
   ///
   /// Ask inside a transaction.
   func hasAllPages() throws(StoreError) -> Bool {
-    kept_sqlite_has_pages(handle, try integer("PRAGMA page_count")) != 0
+    var has: Int32 = 0
+    let status = kept_sqlite_has_pages(handle, try integer("PRAGMA page_count"), &has)
+    // A file was asked, not the connection: that knows of no failure.
+    guard status == SQLITE_OK else { throw StoreError.sqlite(status, nil, doing: "look for all pages of the database") }
+    return has != 0
+  }
+
+  /// What is damaged, in SQLite's words; nil: nothing.
+  func damage() throws(StoreError) -> String? {
+    _ = kept_sqlite_take_reading(handle)
+    let check = try statement("PRAGMA integrity_check(1)")
+    let answer = try check.first { check.string(0) ?? "" } ?? ""
+    if answer == "ok" { return nil }
+    // SQLite tells in the same words of what it could not read, be it damaged or not.
+    let reading = kept_sqlite_take_reading(handle)
+    if reading.failure != 0 {
+      let (code, advice) = StoreError.meaning(ofSystemError: reading.failure)
+      throw StoreError(code, "could not check the database: \(String(cString: strerror(reading.failure))); \(advice)")
+    }
+    let isPageMissing = answer.split(separator: " ").dropLast().suffix(4) == ["failed", "to", "get", "page"]
+    if answer.hasSuffix(" code=7") || answer.hasSuffix(" code=3082") || isPageMissing && reading.found_cut == 0 {
+      throw StoreError.sqlite(SQLITE_NOMEM, nil, doing: "check the database")
+    }
+    return answer
   }
 
   /// Syncs every commit of every process that is in the log now.
@@ -175,6 +232,12 @@ final class SQLiteConnection {
   func overlookDamagedSchema() {
     kept_sqlite_configure(handle, SQLITE_DBCONFIG_DEFENSIVE, 0)
     kept_sqlite_configure(handle, SQLITE_DBCONFIG_WRITABLE_SCHEMA, 1)
+  }
+
+  /// Reads the schema anew, as it is inside the present transaction.
+  func reloadSchema() throws(StoreError) {
+    try run("PRAGMA writable_schema = RESET")
+    overlookDamagedSchema()
   }
 
   private func check(_ status: Int32, doing what: String) throws(StoreError) {

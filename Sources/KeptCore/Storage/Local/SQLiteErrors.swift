@@ -11,7 +11,7 @@ extension StoreError {
     _ status: Int32, _ connection: OpaquePointer?, at database: String? = nil, doing what: String
   ) -> StoreError {
     let words = connection.map { String(cString: sqlite3_errmsg($0)) } ?? String(cString: sqlite3_errstr(status))
-    let (code, advice) = meaning(of: status & 0xFF) ?? systemMeaning(connection, at: database)
+    let (code, advice) = meaning(of: status) ?? systemMeaning(connection, at: database)
     if code == .corrupt { connection.map(DamageMark.leave) }
     return StoreError(code, "could not \(what): SQLite says \"\(words)\"; \(advice)")
   }
@@ -26,19 +26,25 @@ extension StoreError {
   }
 
   /// nil: the system has failed, and knows why.
+  ///
+  /// Only what SQLite calls corrupt, or no database, is damage (WholePages.h keeps errors of the disk apart): on
+  /// anything else a store is as it was, and nothing may be replaced.
   private static func meaning(of status: Int32) -> (Code, advice: String)? {
-    switch status {
+    if kept_sqlite_lacks_memory(status) != 0 {
+      return (.failed, "there is no memory for it; free some, nothing was changed")
+    }
+    return switch status & 0xFF {
     // The last one: a writer was stopped in the instant in which nobody can begin to read (SQLitePatience).
     case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL:
       (.busy, "another writer held the store for longer than the time-out; try again")
-    // SQLite calls it damage, too, when the disk does not give a page.
-    case SQLITE_CORRUPT where kept_take_errno() == EIO: meaning(ofSystemError: EIO)
     case SQLITE_CORRUPT, SQLITE_NOTADB:
       (.corrupt, "the database is damaged; close it everywhere and open it again, and what can be read is salvaged")
     case SQLITE_FULL: meaning(ofSystemError: ENOSPC)
     case SQLITE_PERM, SQLITE_AUTH: meaning(ofSystemError: EACCES)
     case SQLITE_TOOBIG: (.tooLarge, "the value is over SQLite's own limit; store less under one key")
-    case SQLITE_NOMEM: (.failed, "there is no memory for it; free some, nothing was changed")
+    // Nothing else interrupts it than the limit on its work.
+    case SQLITE_INTERRUPT:
+      (.unsupported, "reading it takes more work than Kept's own databases do; it was not made by Kept, give another")
     // A file that could not be opened for writing SQLite opens for reading, for whatever reason.
     case SQLITE_IOERR, SQLITE_CANTOPEN, SQLITE_READONLY: nil
     default: (.failed, "nothing was changed; try again")

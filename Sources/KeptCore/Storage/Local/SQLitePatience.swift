@@ -1,4 +1,4 @@
-// How long SQLite sleeps when somebody else is in its way: no longer than the one who asks has patience.
+// How long SQLite sleeps when another connection is in its way: no longer than the caller has patience.
 //
 // A busy time-out alone does not bound it. A commit writes the header of SQLite's shared memory twice, in an instant;
 // who finds the two unequal, because a writer was stopped in just that instant, tries a hundred times in ten seconds
@@ -8,19 +8,25 @@ import CPlatform
 import CSQLite
 
 enum SQLitePatience {
-  /// The VFS to open a database with.
+  /// The VFS to open a database with: SQLite's, which sleeps as above and reads strictly (WholePages.h).
   ///
-  /// nil: the program has put one of its own in the place of SQLite's, and that is left as it is.
+  /// Its name has its address in it: a program may have loaded two copies of this library, each with a VFS of its own,
+  /// that knows only its own threads' patience. nil: the program has put a VFS of its own in the place of SQLite's, and
+  /// that is left as it is.
   static let vfs: String? = {
-    guard left != nil, let usual = sqlite3_vfs_find(nil), strncmp(usual.pointee.zName, "unix", 4) == 0,
-      let name = strdup("kept")
-    else { return nil }
-    let ours = UnsafeMutablePointer<sqlite3_vfs>.allocate(capacity: 1)
-    ours.initialize(to: usual.pointee)
-    ours.pointee.zName = UnsafePointer(name)
-    ours.pointee.pNext = nil
-    ours.pointee.xSleep = { _, microseconds in SQLitePatience.sleep(microseconds) }
-    return sqlite3_vfs_register(ours, 0) == SQLITE_OK ? "kept" : nil
+    guard left != nil, let usual = sqlite3_vfs_find(nil), strncmp(usual.pointee.zName, "unix", 4) == 0 else {
+      return nil
+    }
+    let ours = UnsafeMutablePointer<kept_vfs>.allocate(capacity: 1)
+    let name = "kept-" + String(UInt(bitPattern: ours), radix: 16)
+    guard let kept = strdup(name) else { return nil }
+    ours.initialize(to: kept_vfs(vfs: usual.pointee, usual: usual))
+    ours.pointee.vfs.zName = UnsafePointer(kept)
+    ours.pointee.vfs.pNext = nil
+    ours.pointee.vfs.xOpen = { vfs, name, file, flags, out in kept_open_strictly(vfs, name, file, flags, out) }
+    ours.pointee.vfs.xSleep = { _, microseconds in SQLitePatience.sleep(microseconds) }
+    let status = ours.withMemoryRebound(to: sqlite3_vfs.self, capacity: 1) { sqlite3_vfs_register($0, 0) }
+    return status == SQLITE_OK ? name : nil
   }()
 
   /// A writer that merely waits for its turn on a busy machine must not look like one that was stopped.

@@ -47,7 +47,7 @@ final class LocalWriter: OnConnection {
   func commit(_ group: [Batch], waiting milliseconds: Int) -> Outcome {
     connection.setPatience(milliseconds: milliseconds)
     do throws(StoreError) {
-      return try commitTogether(group)
+      return try commitTogether(group, until: Moment.milliseconds + Int64(milliseconds))
     } catch {
       // Busy is nobody's own failure, and waiting again for each would take as many time-outs as there are batches.
       guard group.count > 1, error.code != .busy else { return Outcome(results: group.map { _ in .failure(error) }) }
@@ -57,11 +57,21 @@ final class LocalWriter: OnConnection {
   }
 
   @_optimize(speed)
-  private func commitTogether(_ group: [Batch]) throws(StoreError) -> Outcome {
+  private func commitTogether(_ group: [Batch], until deadline: Int64) throws(StoreError) -> Outcome {
     try connection.begin()
     do throws(StoreError) {
-      let start = try startingRevision()
-      var progress = Progress(start: start, revision: start)
+      var start = try startingRevision()
+      var reliance = Reliance(of: group)
+      for _ in 0..<Self.mostPreparations {
+        guard let known = reliance?.end, known < start, start - known > Self.fewRevisions else { break }
+        // That takes its time: others shall not wait for it.
+        connection.rollBack()
+        try reader.atOneMoment { () throws(StoreError) in try reliance?.read(reader.log) }
+        connection.setPatience(milliseconds: Int(max(0, deadline - Moment.milliseconds)))
+        try connection.begin()
+        start = try startingRevision()
+      }
+      var progress = Progress(start: start, revision: start, reliance: reliance)
       let results = try group.map { batch throws(StoreError) in try apply(batch, of: group.count, &progress) }
       guard progress.revision > start || progress.hasNewVersion else {
         connection.rollBack()
@@ -88,10 +98,17 @@ final class LocalWriter: OnConnection {
     if pulse.generation % 2 == 1 { pulse.endCommit(pulse.beginCommit()) }
   }
 
+  /// So much of the log is read under the write lock.
+  private static let fewRevisions: Revision = 64
+  /// Where others write faster than the log can be read, the rest is read under the lock.
+  private static let mostPreparations = 4
+
   /// How far a group has come.
   private struct Progress {
     let start: Revision
     var revision: Revision
+    /// What the group relies on, if anything.
+    var reliance: Reliance?
     /// What the batches before have written.
     var written: [KeyName: Entry] = [:]
     /// Whether one of them has changed the schema version, which is no revision.
@@ -161,7 +178,7 @@ final class LocalWriter: OnConnection {
   ) throws(StoreError) -> Result<Commit, StoreError> {
     let changes: [StoredChange]
     do throws(StoreError) {
-      for condition in batch.conditions { try check(condition) }
+      for condition in batch.conditions { try check(condition, &progress) }
       changes = try self.changes(by: batch, progress)
     } catch {
       guard error.isRefusal else { throw error }
@@ -187,28 +204,28 @@ final class LocalWriter: OnConnection {
   }
 
   @_optimize(speed)
-  private func check(_ condition: Condition) throws(StoreError) {
+  private func check(_ condition: Condition, _ progress: inout Progress) throws(StoreError) {
     switch condition {
     case .revision(let key, let expected):
       try Condition.check(key, expected: expected, found: try reader.row(for: key)?.revision ?? 0)
     case .unchanged(let key, let base):
-      try Condition.check(key, unchangedAfter: base, found: try lastChange(after: base) { $0 == key })
+      guard let reliance = try relied(after: base, &progress) else { return }
+      try Condition.check(key, unchangedAfter: base, found: reliance.lastChange(of: key, after: base))
     case .unchangedPrefix(let prefix, let base):
-      try Condition.check(
-        prefix, unchangedAfter: base, found: try lastChange(after: base) { $0.exact.hasPrefix(prefix) })
+      guard let reliance = try relied(after: base, &progress) else { return }
+      try Condition.check(prefix, unchangedAfter: base, found: reliance.lastChange(under: prefix, after: base))
     case .schemaVersion(let expected):
       try Condition.check(schemaVersion: expected, found: try reader.schemaVersion())
     }
   }
 
-  /// The last revision after `base` that changed such a key; 0 for none.
-  ///
-  /// What is forgotten counts as changed.
+  /// What the log says up to the present revision; nil: nothing has happened after `base`.
   @_optimize(speed)
-  private func lastChange(after base: Revision, _ concerns: (KeyName) -> Bool) throws(StoreError) -> Revision {
-    guard try reader.revision() > base else { return 0 }
-    guard let changed = try reader.log.keys(after: base) else { return try reader.log.floor() }
-    return changed.revisions.filter { concerns($0.key) }.values.max() ?? 0
+  private func relied(after base: Revision, _ progress: inout Progress) throws(StoreError) -> Reliance? {
+    guard progress.revision > base else { return nil }
+    // The batches before this one are in the log, too.
+    if progress.reliance?.end ?? base < progress.revision { try progress.reliance?.read(reader.log) }
+    return progress.reliance
   }
 
   /// What the batch changes; edits that leave a key as it is are left out.

@@ -11,8 +11,9 @@ extension LocalDatabase {
     try prepare()
     let file = try PulseFile.open(in: folder, waiting: busyTimeoutMilliseconds)
     do throws(StoreError) {
-      // Marked by somebody who met damage: it can wait until nobody else has the store open.
-      if DamageMark.isThere(in: folder) || Salvage.isUnfinished(in: folder) {
+      // Marked by a process that met damage: it can wait until no other has the store open.
+      let isUnfinished = try Salvage.isUnfinished(in: folder)
+      if isUnfinished || DamageMark.isThere(in: folder) {
         _ = try mend(file, waiting: Self.patienceMilliseconds)
       }
       do throws(StoreError) {
@@ -32,7 +33,9 @@ extension LocalDatabase {
     let end = Moment.milliseconds + Int64(busyTimeoutMilliseconds)
     repeat {
       if try mend(file, waiting: Self.patienceMilliseconds) { return try enter(file) }
-      if let entered = try? enter(file) { return entered }
+      do throws(StoreError) { return try enter(file) } catch {
+        guard error.code == .corrupt else { throw error }
+      }
     } while Moment.milliseconds < end
     throw StoreError(
       .corrupt,
@@ -51,14 +54,11 @@ extension LocalDatabase {
   /// Connects, and looks whether all pages are there and all tables can be asked.
   private func connectToWhole() throws(StoreError) -> LocalReader {
     // What would be written to the old database now would be lost with it.
-    guard !Salvage.isUnfinished(in: folder) else {
+    guard try !Salvage.isUnfinished(in: folder) else {
       throw StoreError(.corrupt, "the salvage of the store in \(folder.path) was not finished; open it again")
     }
     return try connect { reader throws(StoreError) in
-      do throws(StoreError) { try reader.checkTables() } catch {
-        // A table that is not there was there.
-        throw error.code == .failed ? StoreError(.corrupt, error.message) : error
-      }
+      try reader.checkTables()
       guard try reader.connection.hasAllPages() else {
         throw StoreError(.corrupt, "the database in \(folder.path) was cut off; what can be read is salvaged")
       }
@@ -71,9 +71,9 @@ extension LocalDatabase {
     _ = file.lock(Int16(F_UNLCK), waiting: 0)
     let isAlone = file.lock(Int16(F_WRLCK), waiting: milliseconds)
     if isAlone {
-      let salvage = Salvage(folder)
+      let salvage = Salvage(folder, busyTimeoutMilliseconds: busyTimeoutMilliseconds)
       try salvage.finish()
-      if !isSound() { try salvage.run() }
+      if try !isSound() { try salvage.run() }
       DamageMark.remove(in: folder)
     }
     guard file.lock(Int16(F_RDLCK), waiting: busyTimeoutMilliseconds) else {
@@ -82,13 +82,22 @@ extension LocalDatabase {
     return isAlone
   }
 
-  /// Somebody else may have mended it meanwhile, and a mark may be an old one.
-  private func isSound() -> Bool {
-    guard let connection = try? connectToWhole().connection,
-      let check = try? connection.statement("PRAGMA integrity_check(1)")
-    else { return false }
-    let isSound = (try? check.first { check.string(0) == "ok" }) == true
-    if !isSound { connection.leaveLog() }
-    return isSound
+  /// Another process may have mended it meanwhile, and a mark may be an old one.
+  ///
+  /// Throws where it cannot be told: only damage is damage.
+  private func isSound() throws(StoreError) -> Bool {
+    let connection: SQLiteConnection
+    do throws(StoreError) { connection = try connectToWhole().connection } catch {
+      guard error.code == .corrupt else { throw error }
+      return false
+    }
+    do throws(StoreError) {
+      if try connection.damage() == nil { return true }
+    } catch {
+      connection.leaveLog()
+      guard error.code == .corrupt else { throw error }
+    }
+    connection.leaveLog()
+    return false
   }
 }

@@ -12,23 +12,38 @@ import CPlatform
 
 struct Salvage {
   private let folder: StoreFolder
+  private let busyTimeoutMilliseconds: Int
 
-  init(_ folder: StoreFolder) { self.folder = folder }
+  /// - Parameter busyTimeoutMilliseconds: how long it waits for other programs that have the damaged database locked.
+  init(_ folder: StoreFolder, busyTimeoutMilliseconds: Int = 0) {
+    self.folder = folder
+    self.busyTimeoutMilliseconds = busyTimeoutMilliseconds
+  }
 
   private var salvaged: String { folder.path + "/salvaged.sqlite" }
 
-  /// Whether somebody was killed in step 3.
-  static func isUnfinished(in folder: StoreFolder) -> Bool { access(Salvage(folder).salvaged, F_OK) == 0 }
+  /// Whether a process was killed in step 3.
+  static func isUnfinished(in folder: StoreFolder) throws(StoreError) -> Bool {
+    let salvaged = Salvage(folder).salvaged
+    if access(salvaged, F_OK) == 0 { return true }
+    // Who does not know must not go on with what may be the old database.
+    guard kept_errno() == ENOENT else { throw .system("look for", salvaged) }
+    return false
+  }
 
+  /// Throws without having replaced anything unless the database is read as far as it is not damaged.
   func run() throws(StoreError) {
     let place = try setAside()
-    try rebuild(notedAs: place)
+    do throws(StoreError) { try rebuild(notedAs: place) } catch {
+      if try !Self.isUnfinished(in: folder) { leave(place) }
+      throw error
+    }
     try finish()
   }
 
   /// Step 3.
   func finish() throws(StoreError) {
-    guard access(salvaged, F_OK) == 0 else { return }
+    guard try Self.isUnfinished(in: folder) else { return }
     for suffix in ["-wal", "-shm", "-journal"] {
       guard unlink(folder.database + suffix) == 0 || kept_errno() == ENOENT else {
         throw .system("remove", folder.database + suffix)
@@ -51,13 +66,27 @@ struct Salvage {
       number += 1
       place = "\(quarantine)/\(date)-\(number)"
     }
-    for name in ["values.sqlite", "values.sqlite-wal"] {
-      guard link(folder.path + "/" + name, place + "/" + name) == 0 || kept_errno() == ENOENT else {
-        throw .system("set aside \(name) in", place)
+    do throws(StoreError) {
+      for name in Self.names {
+        guard link(folder.path + "/" + name, place + "/" + name) == 0 || kept_errno() == ENOENT else {
+          throw .system("set aside \(name) in", place)
+        }
       }
+      for path in [place, quarantine, folder.path] { try StoreFolder.sync(path) }
+    } catch {
+      leave(String(place.dropFirst(folder.path.count + 1)))
+      throw error
     }
-    for path in [place, quarantine, folder.path] { try StoreFolder.sync(path) }
     return String(place.dropFirst(folder.path.count + 1))
+  }
+
+  private static var names: [String] { ["values.sqlite", "values.sqlite-wal"] }
+
+  /// Takes a place back into which nothing was set aside in the end: the files have their first names still.
+  private func leave(_ place: String) {
+    for name in Self.names { unlink("\(folder.path)/\(place)/\(name)") }
+    rmdir("\(folder.path)/\(place)")
+    rmdir("\(folder.path)/quarantine")
   }
 
   /// Step 2.
@@ -75,16 +104,18 @@ struct Salvage {
     let connection = try SQLiteConnection(path: draft, busyTimeoutMilliseconds: 0)
     try LocalSchema.create(on: connection)
     try connection.write { () throws(StoreError) in
-      let wreck = Wreck(of: folder)
-      try wreck?.forEachEntry { entry throws(StoreError) in try put(entry, connection) }
-      try wreck?.forEachDeclaration { key, declaration throws(StoreError) in
+      let wreck = try Wreck(of: folder, busyTimeoutMilliseconds: busyTimeoutMilliseconds)
+      try wreck.forEachEntry { entry throws(StoreError) in try put(entry, connection) }
+      try wreck.forEachDeclaration { key, declaration throws(StoreError) in
         let row = try connection.statement("INSERT OR REPLACE INTO declaration (key, schema) VALUES (?1, ?2)")
         try row.bind(1, text: key.exact)
         try row.bind(2, text: ExactString(declaration.json))
         try row.finish()
       }
-      if let version = wreck?.schemaVersion, version > 0 { try LocalSchema.write(schemaVersion: version, connection) }
-      try resume(above: wreck?.highestRevision ?? 0, connection)
+      if let version = try wreck.schemaVersion(), version > 0 {
+        try LocalSchema.write(schemaVersion: version, connection)
+      }
+      try resume(above: wreck.highestRevision, connection)
       try SalvageNote.write(quarantine: place, connection)
     }
     // The file goes into place without its log.
@@ -108,7 +139,8 @@ struct Salvage {
   /// Lets revisions go on far above all that may have been given out: the seconds since 1970 are its upper half, so
   /// also the next salvage, of a database that tells nothing, begins higher.
   private func resume(above found: Revision, _ connection: SQLiteConnection) throws(StoreError) {
-    let revision = max(found + (1 << 30), Revision(clamping: Moment.secondsSince1970) << 30)
+    let seconds = min(Revision(clamping: Moment.secondsSince1970), 1 << 32)
+    let revision = max(found + (1 << 30), seconds << 30)
     try ChangeLog(connection: connection).begin(above: revision)
   }
 }

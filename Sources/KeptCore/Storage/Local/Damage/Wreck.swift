@@ -3,38 +3,47 @@
 
 /// A damaged database, read and never written.
 ///
-/// It is read in place, because its log counts; SQLite writes nothing but its own `-shm`.
+/// It is read in place, because its log counts; SQLite writes nothing but its own `-shm`. What is damaged is passed
+/// over; whatever else fails, be it memory, the disk or another program that has the database open, is thrown: it says
+/// nothing of what is there.
 final class Wreck {
   private let connection: SQLiteConnection
-  private let reader: LocalReader
   /// The highest revision that anything in it has.
   private(set) var highestRevision: Revision = 0
 
-  /// Above this a number is damage, and no revision.
-  private static let plausible: Revision = 1 << 62
-
-  /// nil: it cannot even be opened.
-  init?(of folder: StoreFolder) {
-    guard let connection = try? SQLiteConnection(path: folder.database, busyTimeoutMilliseconds: 0) else { return nil }
-    self.connection = connection
-    reader = LocalReader(connection)
+  init(of folder: StoreFolder, busyTimeoutMilliseconds: Int) throws(StoreError) {
+    connection = try SQLiteConnection(path: folder.database, busyTimeoutMilliseconds: busyTimeoutMilliseconds)
     connection.leaveLog()
     connection.overlookDamagedSchema()
-    try? connection.run("PRAGMA cell_size_check = ON; PRAGMA query_only = ON")
+    try ifReadable { () throws(StoreError) in try connection.run("PRAGMA cell_size_check = ON") }
+    // For ever: whoever else writes has to wait, and what is done to the schema is never written.
+    try ifReadable { () throws(StoreError) in
+      try connection.begin()
+      try connection.run("PRAGMA cache_spill = OFF")
+      switch try SchemaParts.judge(connection) {
+      case .known: break
+      case .altered, .foreign: try SchemaParts.restore(connection)
+      }
+    }
   }
 
   /// Gives each entry that can be read, perhaps several times.
   func forEachEntry(_ body: (KeyedEntry) throws(StoreError) -> Void) throws(StoreError) {
     try search(body)
-    for key in loggedKeys() {
-      guard let entry = (try? reader.entry(for: key)) ?? nil else { continue }
-      try give(key, entry, body)
+    for key in try loggedKeys() {
+      _ = try eachRow("SELECT kind, value, revision, key FROM entry WHERE key = ?1", [Array(key.exact.text.utf8)]) {
+        rows throws(StoreError) in try give(rows, body)
+      }
     }
-    if let floor = try? reader.log.floor() { note(floor) }
+    _ = try eachRow("SELECT floor FROM store") { rows in _ = note(rows.integer(0)) }
   }
 
   /// nil: it cannot be read, and programs have to find out by themselves.
-  var schemaVersion: UInt32? { try? reader.schemaVersion() }
+  func schemaVersion() throws(StoreError) -> UInt32? {
+    var version: UInt32?
+    _ = try eachRow("SELECT schema_version FROM application") { rows in version = UInt32(clamping: rows.integer(0)) }
+    return version
+  }
 
   /// Gives each declaration that can be read from either end of the table, or by a key that the log names.
   func forEachDeclaration(_ body: (KeyName, Declaration) throws(StoreError) -> Void) throws(StoreError) {
@@ -42,15 +51,46 @@ final class Wreck {
       "SELECT key, schema FROM declaration ORDER BY 1", "SELECT key, schema FROM declaration ORDER BY 1 DESC",
     ]
     for sql in fromBothEnds {
-      guard let rows = try? connection.statement(sql) else { continue }
-      defer { rows.reset() }
-      while (try? rows.step()) == true {
-        guard let key = rows.string(0).flatMap({ try? KeyName($0) }), let schema = rows.string(1) else { continue }
-        try body(key, .stored(schema))
+      if try eachRow(sql, [], { rows throws(StoreError) in try give(rows, body) }) { break }
+    }
+    for key in try loggedKeys() {
+      _ = try eachRow("SELECT key, schema FROM declaration WHERE key = ?1", [Array(key.exact.text.utf8)]) {
+        rows throws(StoreError) in try give(rows, body)
       }
     }
-    for key in loggedKeys() {
-      if let declaration = (try? reader.row(for: key))??.declaration { try body(key, declaration) }
+  }
+
+  private func give(
+    _ rows: SQLiteStatement, _ body: (KeyName, Declaration) throws(StoreError) -> Void
+  ) throws(StoreError) {
+    guard let key = rows.string(0).flatMap({ try? KeyName($0) }), let schema = rows.string(1) else { return }
+    try body(key, .stored(schema))
+  }
+
+  /// What is damaged gives nil.
+  @discardableResult
+  private func ifReadable<Result>(_ read: () throws(StoreError) -> Result) throws(StoreError) -> Result? {
+    do throws(StoreError) { return try read() } catch {
+      guard error.code == .corrupt else { throw error }
+      return nil
+    }
+  }
+
+  /// Gives the rows of a query up to the first damaged page.
+  ///
+  /// - Returns: whether it came to the end.
+  private func eachRow(
+    _ sql: StaticString, _ bounds: [[UInt8]] = [], _ body: (SQLiteStatement) throws(StoreError) -> Void
+  ) throws(StoreError) -> Bool {
+    let prepared = try ifReadable { () throws(StoreError) in try connection.statement(ifThere: sql) }
+    // What is not there has no end that could be read from another side.
+    guard let rows = prepared ?? nil else { return true }
+    defer { rows.reset() }
+    for (index, bound) in bounds.enumerated() { try rows.bind(Int32(index + 1), textBytes: bound) }
+    while true {
+      guard let isRow = try ifReadable({ () throws(StoreError) in try rows.step() }) else { return false }
+      guard isRow else { return true }
+      try body(rows)
     }
   }
 
@@ -61,20 +101,17 @@ final class Wreck {
   private func search(_ body: (KeyedEntry) throws(StoreError) -> Void) throws(StoreError) {
     // The first from the very ends: finding a key compares others, and one of those may go on in a damaged page.
     var all = KeyStretch(low: [], high: [0xFF])
-    if try scan("SELECT kind, value, revision, key FROM entry ORDER BY key", &all, \.low, body) { return }
-    _ = try scan("SELECT kind, value, revision, key FROM entry ORDER BY key DESC", &all, \.high, body)
+    if try scan("SELECT kind, value, revision, key FROM entry ORDER BY key", [], &all, \.low, body) { return }
+    _ = try scan("SELECT kind, value, revision, key FROM entry ORDER BY key DESC", [], &all, \.high, body)
     var stretches = all.halves
     for attempt in 0..<Self.attempts {
       guard attempt < stretches.count else { return }
       var stretch = stretches[attempt]
-      if try scan(
-        "SELECT kind, value, revision, key FROM entry WHERE key > ?1 AND key < ?2 ORDER BY key", &stretch, \.low, body)
-      {
-        continue
-      }
-      _ = try scan(
-        "SELECT kind, value, revision, key FROM entry WHERE key > ?1 AND key < ?2 ORDER BY key DESC", &stretch, \.high,
-        body)
+      let up: StaticString = "SELECT kind, value, revision, key FROM entry WHERE key > ?1 AND key < ?2 ORDER BY key"
+      if try scan(up, [stretch.low, stretch.high], &stretch, \.low, body) { continue }
+      let down: StaticString =
+        "SELECT kind, value, revision, key FROM entry WHERE key > ?1 AND key < ?2 ORDER BY key DESC"
+      _ = try scan(down, [stretch.low, stretch.high], &stretch, \.high, body)
       stretches += stretch.halves
     }
   }
@@ -85,45 +122,44 @@ final class Wreck {
   ///
   /// - Returns: whether it came to the other end.
   private func scan(
-    _ sql: StaticString, _ stretch: inout KeyStretch, _ end: WritableKeyPath<KeyStretch, [UInt8]>,
-    _ body: (KeyedEntry) throws(StoreError) -> Void
+    _ sql: StaticString, _ bounds: [[UInt8]], _ stretch: inout KeyStretch,
+    _ end: WritableKeyPath<KeyStretch, [UInt8]>, _ body: (KeyedEntry) throws(StoreError) -> Void
   ) throws(StoreError) -> Bool {
-    guard let rows = try? connection.statement(sql) else { return true }
-    defer { rows.reset() }
-    // The statements for all have no bounds.
-    try? rows.bind(1, textBytes: stretch.low)
-    try? rows.bind(2, textBytes: stretch.high)
-    while true {
-      guard let isRow = try? rows.step() else { return false }
-      guard isRow else { return true }
-      stretch[keyPath: end] = rows.bytes(3)
-      guard let key = rows.string(3).flatMap({ try? KeyName($0) }), let value = try? rows.value(0) else { continue }
-      try give(key, Entry(value: value, revision: Revision(clamping: rows.integer(2))), body)
+    var reached = stretch[keyPath: end]
+    defer { stretch[keyPath: end] = reached }
+    return try eachRow(sql, bounds) { rows throws(StoreError) in
+      reached = rows.bytes(3)
+      try give(rows, body)
     }
   }
 
+  /// Gives the entry of a row, if it is one.
   private func give(
-    _ key: KeyName, _ entry: Entry, _ body: (KeyedEntry) throws(StoreError) -> Void
+    _ rows: SQLiteStatement, _ body: (KeyedEntry) throws(StoreError) -> Void
   ) throws(StoreError) {
-    note(entry.revision)
-    let revision = entry.revision < Self.plausible ? entry.revision : 0
-    try body(KeyedEntry(key: key, entry: Entry(value: entry.value, revision: revision)))
+    let revision = note(rows.integer(2))
+    guard let key = rows.string(3).flatMap({ try? KeyName($0) }),
+      let value = try ifReadable({ () throws(StoreError) in try rows.value(0) })
+    else { return }
+    try body(KeyedEntry(key: key, entry: Entry(value: value, revision: revision)))
   }
 
-  private func note(_ revision: Revision) {
-    if revision < Self.plausible { highestRevision = max(highestRevision, revision) }
+  /// The revision that a number is; 0: it is damage, and no revision.
+  private func note(_ number: Int64) -> Revision {
+    guard let revision = ChangeLog.revision(number), revision < ChangeLog.end - ChangeLog.room else { return 0 }
+    highestRevision = max(highestRevision, revision)
+    return revision
   }
 
-  private func loggedKeys() -> Set<KeyName> {
+  private func loggedKeys() throws(StoreError) -> Set<KeyName> {
     var keys: Set<KeyName> = []
     for sql: StaticString in ["SELECT revision, keys FROM change", "SELECT revision, keys FROM change ORDER BY 1 DESC"]
     {
-      guard let rows = try? connection.statement(sql) else { continue }
-      defer { rows.reset() }
-      while (try? rows.step()) == true {
-        note(Revision(clamping: rows.integer(0)))
+      let isWhole = try eachRow(sql) { rows in
+        _ = note(rows.integer(0))
         keys.formUnion(rows.withBytes(1, ChangeLog.names))
       }
+      if isWhole { break }
     }
     return keys
   }

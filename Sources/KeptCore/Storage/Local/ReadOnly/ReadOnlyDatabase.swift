@@ -44,11 +44,16 @@ struct ReadOnlyDatabase: Sendable {
       path: files.hasLog ? folder.database : "file:" + Self.escaped(folder.database) + "?immutable=1",
       busyTimeoutMilliseconds: 1000,
       access: SQLITE_OPEN_READONLY | (files.hasLog ? 0 : SQLITE_OPEN_URI))
+    connection.limitWork(steps: LocalSchema.mostSteps)
+    defer { connection.limitWork(steps: 0) }
     try connection.run("PRAGMA cell_size_check = ON")
-    try LocalSchema.check(connection, path: folder.path)
     let reader = LocalReader(connection)
-    guard try reader.atOneMoment({ () throws(StoreError) in try connection.hasAllPages() }) else {
-      throw StoreError(.corrupt, "the database in \(folder.path) was cut off; somebody who may write must open it")
+    try reader.atOneMoment { () throws(StoreError) in
+      try LocalSchema.check(connection, path: folder.path)
+      try reader.checkTables()
+      guard try connection.hasAllPages() else {
+        throw StoreError(.corrupt, "the database in \(folder.path) was cut off; a user who may write must open it")
+      }
     }
     return reader
   }

@@ -1,0 +1,228 @@
+// Every text that Kept has ever written into sqlite_schema, and how that of a database is compared with them: what stands
+// there is run by SQLite, so a table that is a view, an index over an endless expression or another trigger is refused
+// before the first question to any table.
+
+import CPlatform
+
+/// A table, view or trigger of ours, as it stands in `sqlite_schema`.
+enum SchemaPart: Int, CaseIterable {
+  // In the order in which they are made: the tables are the first rows.
+  case entry, declaration, change, store
+  case inserted, updated, deleted
+  // Made with the first schema version.
+  case application
+  // Databases that were made before version 0.1 was finished have these in place of the triggers above.
+  case oldRevision, oldInserted, oldUpdated, oldRenamed, oldDeleted
+
+  var name: StaticString {
+    switch self {
+    case .entry: "entry"
+    case .declaration: "declaration"
+    case .change: "change"
+    case .store: "store"
+    case .application: "application"
+    case .oldRevision: "revision"
+    case .inserted, .oldInserted: "inserted_by_others"
+    case .updated, .oldUpdated: "updated_by_others"
+    case .deleted, .oldDeleted: "deleted_by_others"
+    case .oldRenamed: "renamed_by_others"
+    }
+  }
+
+  var isTable: Bool {
+    switch self {
+    case .entry, .declaration, .change, .store, .application: true
+    default: false
+    }
+  }
+
+  // No word, space or line of these may change: databases have them as they are.
+  var sql: StaticString {
+    switch self {
+    case .entry:
+      """
+      CREATE TABLE entry (
+        key TEXT NOT NULL PRIMARY KEY,
+        kind TEXT NOT NULL,
+        value ANY NOT NULL,
+        revision INTEGER NOT NULL DEFAULT 0
+      ) STRICT, WITHOUT ROWID
+      """
+    case .declaration:
+      """
+      CREATE TABLE declaration (
+        key TEXT NOT NULL PRIMARY KEY,
+        schema TEXT NOT NULL
+      ) STRICT, WITHOUT ROWID
+      """
+    case .change:
+      """
+      CREATE TABLE change (
+        revision INTEGER NOT NULL PRIMARY KEY,
+        keys BLOB NOT NULL,
+        tag TEXT
+      ) STRICT
+      """
+    case .store:
+      """
+      CREATE TABLE store (
+        id INTEGER NOT NULL PRIMARY KEY CHECK (id = 1),
+        floor INTEGER NOT NULL,
+        uuid BLOB NOT NULL,
+        quarantine TEXT
+      ) STRICT
+      """
+    case .application:
+      """
+      CREATE TABLE application (
+        id INTEGER NOT NULL PRIMARY KEY CHECK (id = 1),
+        schema_version INTEGER NOT NULL
+      ) STRICT
+      """
+    case .inserted:
+      """
+      CREATE TRIGGER inserted_by_others AFTER INSERT ON entry BEGIN
+        INSERT INTO change (keys) VALUES (CAST(NEW.key AS BLOB));
+        UPDATE entry SET revision = last_insert_rowid() WHERE key = NEW.key;
+      END
+      """
+    case .updated:
+      """
+      CREATE TRIGGER updated_by_others AFTER UPDATE OF key, kind, value ON entry BEGIN
+        INSERT INTO change (keys) VALUES (CAST(OLD.key || char(0) || NEW.key AS BLOB));
+        UPDATE entry SET revision = last_insert_rowid() WHERE key = NEW.key;
+      END
+      """
+    case .deleted:
+      """
+      CREATE TRIGGER deleted_by_others AFTER DELETE ON entry BEGIN
+        INSERT INTO change (keys) VALUES (CAST(OLD.key AS BLOB));
+      END
+      """
+    case .oldRevision:
+      """
+      CREATE VIEW revision (number) AS
+        SELECT max(floor, coalesce((SELECT max(revision) FROM change), 0)) FROM store
+      """
+    case .oldInserted:
+      """
+      CREATE TRIGGER inserted_by_others AFTER INSERT ON entry BEGIN
+        INSERT INTO change (revision, keys) SELECT number + 1, CAST(NEW.key AS BLOB) FROM revision;
+        UPDATE entry SET revision = (SELECT number FROM revision) WHERE key = NEW.key;
+      END
+      """
+    case .oldUpdated:
+      """
+      CREATE TRIGGER updated_by_others AFTER UPDATE OF kind, value ON entry BEGIN
+        INSERT INTO change (revision, keys) SELECT number + 1, CAST(NEW.key AS BLOB) FROM revision;
+        UPDATE entry SET revision = (SELECT number FROM revision) WHERE key = NEW.key;
+      END
+      """
+    case .oldRenamed:
+      """
+      CREATE TRIGGER renamed_by_others AFTER UPDATE OF key ON entry BEGIN
+        INSERT INTO change (revision, keys) SELECT number + 1, CAST(OLD.key || char(0) || NEW.key AS BLOB) FROM revision;
+        UPDATE entry SET revision = (SELECT number FROM revision) WHERE key = NEW.key;
+      END
+      """
+    case .oldDeleted:
+      """
+      CREATE TRIGGER deleted_by_others AFTER DELETE ON entry BEGIN
+        INSERT INTO change (revision, keys) SELECT number + 1, CAST(OLD.key AS BLOB) FROM revision;
+      END
+      """
+    }
+  }
+}
+
+/// Which parts of Kept's schema a database has.
+struct SchemaParts: Equatable {
+  private var bits: UInt = 0
+
+  private init(_ parts: SchemaPart...) { for part in parts { insert(part) } }
+
+  private mutating func insert(_ part: SchemaPart) { bits |= 1 << UInt(part.rawValue) }
+
+  private func contains(_ part: SchemaPart) -> Bool { bits & 1 << UInt(part.rawValue) != 0 }
+
+  /// What a whole schema has; the table `application` is made later, or never.
+  private static var present: SchemaParts {
+    SchemaParts(.application, .entry, .declaration, .change, .store, .inserted, .updated, .deleted)
+  }
+  private static var old: SchemaParts {
+    SchemaParts(
+      .application, .entry, .declaration, .change, .store, .oldRevision, .oldInserted, .oldUpdated, .oldRenamed,
+      .oldDeleted)
+  }
+
+  /// How a schema compares with those that Kept makes.
+  enum Judgement {
+    case known
+    /// Something of ours is another, or missing: that is damage.
+    case altered(String)
+    /// All of ours is there, and something else.
+    case foreign(String)
+  }
+
+  static func judge(_ connection: SQLiteConnection) throws(StoreError) -> Judgement {
+    var found = SchemaParts()
+    var foreign: String?
+    let rows = try connection.statement("SELECT sql, type, name FROM sqlite_schema")
+    defer { rows.reset() }
+    while try rows.step() {
+      // SQLite itself has compared a row's other columns with its text.
+      let part = rows.withBytes(0, SchemaPart.init(sql:))
+      if let part, !found.contains(part) {
+        found.insert(part)
+      } else {
+        foreign = foreign ?? "the \(rows.string(1) ?? "thing") \"\(rows.string(2) ?? "")\""
+      }
+    }
+    found.insert(.application)
+    guard found == present || found == old else { return .altered(Self.missing(found)) }
+    return foreign.map(Judgement.foreign) ?? .known
+  }
+
+  /// Puts the texts of tables in order, and takes all else out of the schema, in a transaction that is never committed.
+  ///
+  /// The rows of a table are there also where its text is damaged. It is told by its name, else by its place.
+  static func restore(_ connection: SQLiteConnection) throws(StoreError) {
+    let tables = SchemaPart.allCases.filter(\.isTable)
+    let known = tables.map { "'\($0.sql)'" }.joined(separator: ", ")
+    for part in tables {
+      let place = part == .application ? "NULL" : "\(part.rawValue + 1)"
+      try connection.run(
+        """
+        UPDATE sqlite_schema SET type = 'table', name = '\(part.name)', tbl_name = '\(part.name)', sql = '\(part.sql)'
+        WHERE ifnull(sql, '') NOT IN (\(known))
+          AND rowid = coalesce((SELECT rowid FROM sqlite_schema WHERE name = '\(part.name)'), \(place))
+        """)
+    }
+    try connection.run("DELETE FROM sqlite_schema WHERE ifnull(sql, '') NOT IN (\(known))")
+    try connection.reloadSchema()
+  }
+
+  private static func missing(_ found: SchemaParts) -> String {
+    let part = SchemaPart.allCases.first { present.contains($0) && !found.contains($0) }
+    return part.map { "its \($0.isTable ? "table" : "trigger") \"\($0.name)\"" } ?? "its triggers"
+  }
+}
+
+extension SchemaPart {
+  /// The part that has exactly this text.
+  @_optimize(speed)
+  fileprivate init?(sql: UnsafeBufferPointer<UInt8>) {
+    guard let start = sql.baseAddress else { return nil }
+    // No list of all cases: it would be made anew for each text.
+    var number = 0
+    while let part = SchemaPart(rawValue: number) {
+      let known = part.sql
+      if known.utf8CodeUnitCount == sql.count, memcmp(known.utf8Start, start, sql.count) == 0 {
+        self = part
+        return
+      }
+      number += 1
+    }
+    return nil
+  }
+}

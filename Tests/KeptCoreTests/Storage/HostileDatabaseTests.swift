@@ -1,0 +1,175 @@
+// Databases that another program has made or altered: nothing that stands in their schema is run. A store with an altered
+// table is damaged, and salvaged; one with foreign tables is refused; a backup is refused in both cases.
+
+import Foundation
+import Testing
+
+@testable import KeptCore
+
+/// What is done to a database with the sqlite3 shell.
+private struct Attack: Sendable, CustomTestStringConvertible {
+  let testDescription: String
+  let sql: String
+  /// What a backup answers that was treated like this.
+  ///
+  /// A store answers the same, or is salvaged where it is corrupt.
+  let code: StoreError.Code
+
+  init(_ name: String, _ code: StoreError.Code, _ sql: String) {
+    (testDescription, self.code, self.sql) = (name, code, sql)
+  }
+
+  private static let endless = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i FROM n)"
+
+  static let all = [
+    Attack(
+      "a view in place of the store's row", .corrupt,
+      "DROP TABLE store; CREATE VIEW store (id, floor, uuid, quarantine) AS \(endless) SELECT 1, max(i), 1, 1 FROM n;"),
+    Attack(
+      "a view in place of the entries", .corrupt,
+      "DROP TABLE entry; CREATE VIEW entry (key, kind, value, revision) AS \(endless) SELECT 'a', 'int', i, 1 FROM n;"),
+    Attack(
+      "a view in place of the log", .corrupt,
+      "DROP TABLE change; CREATE VIEW change (revision, keys, tag) AS \(endless) SELECT i, x'', '' FROM n;"),
+    Attack("a trigger that is another", .corrupt, "DROP TRIGGER deleted_by_others; \(trigger("deleted_by_others"));"),
+    Attack("no trigger", .corrupt, "DROP TRIGGER deleted_by_others;"),
+    Attack(
+      "a generated column", .corrupt,
+      """
+      ALTER TABLE declaration RENAME TO old;
+      CREATE TABLE declaration (key TEXT NOT NULL PRIMARY KEY, schema TEXT AS (printf('%*c', 100000000, key)));
+      DROP TABLE old;
+      """),
+    Attack("a column more", .corrupt, "ALTER TABLE entry ADD COLUMN more TEXT;"),
+    Attack("a table more", .unsupported, "CREATE TABLE theirs (a); INSERT INTO theirs VALUES (1);"),
+    Attack("a view more", .unsupported, "CREATE VIEW theirs AS SELECT * FROM entry;"),
+    Attack("a trigger more", .unsupported, "\(trigger("theirs"));"),
+    Attack("an index over an expression", .unsupported, "CREATE INDEX theirs ON entry (length(value));"),
+    Attack("statistics", .unsupported, "ANALYZE;"),
+    Attack(
+      "3,000 tables", .unsupported, "BEGIN;" + (1...3000).map { "CREATE TABLE t\($0) (a);" }.joined() + "COMMIT;"),
+  ]
+
+  private static func trigger(_ name: String) -> String {
+    "CREATE TRIGGER \(name) AFTER DELETE ON entry BEGIN DELETE FROM change; END"
+  }
+}
+
+@Suite(.timeLimit(.minutes(2))) struct `A hostile database` {
+  let folder: TemporaryFolder
+  let path: String
+  init() throws {
+    folder = try TemporaryFolder()
+    path = folder.path + "/store"
+    let storage = try LocalStorage(path: path)
+    for index in 0..<20 { try storage.commit(key("k\(index)"), .set(.int(Int64(index)))) }
+    storage.close()
+  }
+
+  private func shell(_ statements: String) throws {
+    let script = folder.path + "/script.sql"
+    try Data(statements.utf8).write(to: URL(fileURLWithPath: script))
+    _ = try run("/usr/bin/sqlite3", path + "/values.sqlite", ".read '\(script)'")
+  }
+
+  private var isQuarantined: Bool { FileManager.default.fileExists(atPath: path + "/quarantine") }
+
+  @Test(arguments: Attack.all) private func `is salvaged or refused as a store`(attack: Attack) throws {
+    try shell(attack.sql)
+    guard attack.code == .corrupt else {
+      let error = #expect(throws: StoreError.self) { try LocalStorage(path: path) }
+      #expect(error?.code == attack.code, "\(error?.description ?? "")")
+      #expect(!isQuarantined)
+      return
+    }
+    let storage = try LocalStorage(path: path)
+    #expect(try storage.salvage() != nil)
+    let keys = try storage.keys(prefix: "")
+    #expect(keys.count == (attack.sql.contains("DROP TABLE entry") ? 0 : 20))
+    for key in keys { #expect(try storage.value(key) != nil) }
+    #expect(try storage.commit(key("new"), .set(1)).revision > 1 << 40)
+    storage.close()
+    try LocalStorage(path: path).close()
+  }
+
+  @Test(arguments: Attack.all) private func `is refused as a backup, and nothing is changed`(attack: Attack) throws {
+    let store = try Store.open("memory:")
+    try store.set(7, forKey: "mine")
+    try shell(attack.sql)
+    let error = #expect(throws: StoreError.self) { try store.restore(from: path) }
+    #expect(error?.code == attack.code, "\(error?.description ?? "")")
+    #expect(error?.message.contains("cannot be restored") == true)
+    #expect(try store.keys() == ["mine"])
+  }
+
+  @Test func `says what is in the way, and opens when that is gone`() throws {
+    try shell("CREATE TABLE theirs (a)")
+    let error = #expect(throws: StoreError.self) { try LocalStorage(path: path) }
+    #expect(error?.message.contains("holds the table \"theirs\", which is not Kept's; remove it") == true)
+    try shell("DROP TABLE theirs")
+    #expect(try LocalStorage(path: path).keys(prefix: "").count == 20)
+  }
+
+  @Test func `is noticed by every connection, also of a store that is open`() throws {
+    let storage = try LocalStorage(path: path)
+    #expect(try storage.keys(prefix: "").count == 20)
+    try shell("CREATE VIEW theirs AS SELECT * FROM entry")
+    // The first commit and the first sync connect anew.
+    #expect(code { try storage.commit(key("new"), .set(1)) } == .unsupported)
+    #expect(code { try storage.flush() } == .unsupported)
+    storage.close()
+  }
+
+  @Test(arguments: [Int64.max, 3 << 61, -1, Int64.min])
+  func `cannot keep others from writing by a revision out of range`(revision: Int64) throws {
+    try shell("INSERT INTO change (revision, keys) VALUES (\(revision), CAST('k0' AS BLOB))")
+    let storage = try LocalStorage(path: path)
+    #expect(try (storage.salvage() != nil) == (revision > 0))
+    #expect(try storage.keys(prefix: "").count == 20)
+    let revision = try storage.commit(key("new"), .set(1)).revision
+    #expect(revision < 1 << 62)
+    storage.close()
+    let again = try LocalStorage(path: path)
+    #expect(try again.commit(key("newer"), .set(1)).revision == revision + 1)
+  }
+
+  @Test(arguments: ["UPDATE store SET floor = -1", "UPDATE store SET floor = 9223372036854775807"])
+  func `is salvaged where its log begins at no revision`(sql: String) throws {
+    try shell(sql)
+    let storage = try LocalStorage(path: path)
+    #expect(try storage.salvage() != nil)
+    #expect(try storage.keys(prefix: "").count == 20)
+    #expect(try storage.commit(key("new"), .set(1)).revision < 1 << 62)
+  }
+
+  @Test(arguments: [Int64.max, -1]) func `has no entry at such a revision`(revision: Int64) throws {
+    try shell("DROP TRIGGER updated_by_others; UPDATE entry SET revision = \(revision) WHERE key = 'k3'")
+    try shell(String(describing: SchemaPart.updated.sql))
+    let storage = try LocalStorage(path: path)
+    #expect(try storage.salvage() == nil)
+    #expect(code { try storage.value(key("k3")) } == .corrupt)
+    #expect(try storage.commit(key("k3"), .set(4)).revision == 21, "that is how it is mended")
+    #expect(try storage.value(key("k3")) == 4)
+    #expect(try storage.keys(prefix: "").count == 20)
+    storage.close()
+    try shell("DROP TRIGGER updated_by_others; UPDATE entry SET revision = \(revision) WHERE key = 'k3'")
+    try shell(String(describing: SchemaPart.updated.sql))
+    let store = try Store.open("memory:")
+    #expect(code { try store.restore(from: path) } == .corrupt)
+  }
+
+  @Test func `may be one that an older version has made`() throws {
+    for part in [SchemaPart.inserted, .updated, .deleted] { try shell("DROP TRIGGER \(part.name)") }
+    for part in [SchemaPart.oldRevision, .oldInserted, .oldUpdated, .oldRenamed, .oldDeleted] {
+      try shell("\(part.sql)")
+    }
+    let storage = try LocalStorage(path: path)
+    #expect(try storage.salvage() == nil)
+    try shell("INSERT INTO entry (key, kind, value) VALUES ('b', 'int', 1)")
+    #expect(try storage.revision() == 21)
+    storage.close()
+    let store = try Store.open("memory:")
+    try store.restore(from: path)
+    #expect(try store.keys().count == 21)
+  }
+}
