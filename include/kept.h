@@ -148,11 +148,16 @@ typedef struct kept_options {
  *  exception: a writer that was stopped (SIGSTOP, a debugger) in the instant in which its commit becomes visible, less
  *  than a microsecond. Until it goes on, opening the store and reading what is not in memory are KEPT_BUSY after the
  *  time-out in `options`, or after 100 ms if that is shorter.
+ *  A process that is stopped inside a read keeps others from nothing, but SQLite's log grows with every commit until it
+ *  goes on: no part of the log that it may still read is written again.
  *  Opening one location several times, in one process or in many, is legal: all handles see the same values.
  *  A folder without permission to write is opened for reading; writes are then KEPT_DENIED. A damaged database is set
  *  aside in the folder `quarantine` and what can be read of it is salvaged by the first opener who has the store alone;
- *  with others in the way it is KEPT_CORRUPT. From then on every opening is KEPT_SALVAGED, with the store open and the
- *  sentence in `error`, until somebody calls kept_acknowledge_salvage(). So test for `< 0`, unless that matters to you.
+ *  with others in the way it is KEPT_CORRUPT. Only what SQLite calls corrupt is damage: where the disk, the memory,
+ *  descriptors or another program are in the way, opening fails and nothing is replaced. A database with tables, views
+ *  or triggers that are not Kept's is KEPT_UNSUPPORTED. After a salvage every opening is KEPT_SALVAGED, with the store
+ *  open and the sentence in `error`, until a program calls kept_acknowledge_salvage(). So test for `< 0`, unless that
+ *  matters to you.
  *  In Swift: `Store.open(_:)`. In Python: `kept.open(location)`. */
 KEPT_API kept_status kept_open(const char *location, const kept_options *options, kept_store **store,
                                kept_error *error);

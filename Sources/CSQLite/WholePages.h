@@ -190,38 +190,58 @@ static inline uint32_t kept_page_size(uint32_t stored) {
   return stored >= 512 && (stored & (stored - 1)) == 0 ? stored : 0;
 }
 
+enum kept_pages { KEPT_PAGES_MISSING, KEPT_PAGES_WHOLE, KEPT_PAGES_UNCOUNTED };
+
+static inline uint32_t kept_big_endian(const unsigned char *bytes) {
+  return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
+}
+
+/// Without a log the file has as many pages as its header says. With more, the next new page would go over one in use.
+static inline int kept_file_has_pages(sqlite3_file *database, sqlite3_int64 size, enum kept_pages *answer) {
+  // "The Database Header" in SQLite's documentation.
+  unsigned char header[100];
+  int status = database->pMethods->xRead(database, header, sizeof header, 0);
+  if (status != SQLITE_OK) return status == SQLITE_IOERR_SHORT_READ ? SQLITE_OK : status;
+  uint32_t page_size = kept_page_size((uint32_t)(header[16] << 8 | header[17])), pages = kept_big_endian(header + 28);
+  if (page_size == 0) return SQLITE_OK;
+  // Some programs do not keep the number: then the length says it.
+  int counts = pages > 0 && memcmp(header + 24, header + 92, 4) == 0;
+  int is_whole = counts ? size == (sqlite3_int64)pages * page_size : size % page_size == 0;
+  if (is_whole) *answer = KEPT_PAGES_WHOLE;
+  return SQLITE_OK;
+}
+
 /// Whether the database file holds `pages` whole pages, or the log those that it lacks. Call it inside a transaction,
-/// with the number of pages that this one counts. Without a log there must not be more either: then the count is wrong,
-/// and the next new page would go over one in use. Returns a result code of SQLite where it cannot be told.
-static inline int kept_sqlite_has_pages(sqlite3 *connection, sqlite3_int64 pages, int *has) {
+/// with the number of pages that this one counts; with -1 first, since that number matters only where there is a log.
+/// Returns a result code of SQLite where it cannot be told.
+static inline int kept_sqlite_has_pages(sqlite3 *connection, sqlite3_int64 pages, enum kept_pages *answer) {
   sqlite3_file *database = kept_sqlite_database_file(connection);
   sqlite3_int64 size = 0;
-  *has = 0;
+  *answer = KEPT_PAGES_MISSING;
   if (!database) return SQLITE_CANTOPEN;
   int status = database->pMethods->xFileSize(database, &size);
   if (status != SQLITE_OK) return status;
-  if (kept_sqlite_uses_log(connection)) {
-    const volatile uint32_t *header = 0;
-    status = kept_index_block(database, 0, &header);
-    if (status != SQLITE_OK || !header) {
-      *has = 1;
-      return status;
-    }
-    uint32_t frames = header[4], page_size = kept_page_size(((const volatile uint16_t *)header)[7]);
-    if (frames > 0) {
-      if (page_size == 0 || pages > UINT32_MAX - 1) return SQLITE_OK;
-      sqlite3_int64 whole = size / page_size;
-      if (whole < pages)
-        return kept_log_has_pages(database, frames, page_size, (uint32_t)whole + 1, (uint32_t)pages, has);
-      *has = 1;
-      return SQLITE_OK;
-    }
+  if (!kept_sqlite_uses_log(connection)) return kept_file_has_pages(database, size, answer);
+  const volatile uint32_t *header = 0;
+  status = kept_index_block(database, 0, &header);
+  if (status != SQLITE_OK) return status;
+  if (!header) {
+    *answer = KEPT_PAGES_WHOLE;
+    return SQLITE_OK;
   }
-  unsigned char bytes[2] = {0, 0};
-  status = database->pMethods->xRead(database, bytes, 2, 16);
-  if (status != SQLITE_OK) return status == SQLITE_IOERR_SHORT_READ ? SQLITE_OK : status;
-  *has = size == pages * kept_page_size((uint32_t)(bytes[0] << 8 | bytes[1]));
-  return SQLITE_OK;
+  uint32_t frames = header[4], page_size = kept_page_size(((const volatile uint16_t *)header)[7]);
+  if (frames == 0) return kept_file_has_pages(database, size, answer);
+  if (pages < 0) {
+    *answer = KEPT_PAGES_UNCOUNTED;
+    return SQLITE_OK;
+  }
+  if (page_size == 0 || pages > UINT32_MAX - 1) return SQLITE_OK;
+  sqlite3_int64 whole = size / page_size;
+  int has = 1;
+  if (whole < pages)
+    status = kept_log_has_pages(database, frames, page_size, (uint32_t)whole + 1, (uint32_t)pages, &has);
+  if (has) *answer = KEPT_PAGES_WHOLE;
+  return status;
 }
 
 #endif

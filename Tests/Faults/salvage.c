@@ -1,7 +1,7 @@
-/* A salvage in a system that fails: every call and every allocation of SQLite's, one after the other, once or from there
- * on, and every number of descriptors that are left. Only damage means lost. On anything else the opening fails with the
- * status of what has failed, nothing is replaced, and the next opening has all that an undisturbed salvage has. A store
- * that is whole, and only marked as damaged, is never salvaged. */
+/* A salvage in a system that fails: every call and every allocation of SQLite's, one after the other, once or from
+ * there on, and every number of descriptors that are left. Only damage means lost. On anything else the opening fails
+ * with the status of what has failed, nothing is replaced, and the next opening has all that an undisturbed salvage
+ * has. A store that is whole, and only marked as damaged, is never salvaged. */
 #include "check.h"
 #include "failing.h"
 

@@ -1,5 +1,5 @@
-// Databases that another program has made or altered: nothing that stands in their schema is run. A store with an altered
-// table is damaged, and salvaged; one with foreign tables is refused; a backup is refused in both cases.
+// Databases that another program has made or altered: nothing that stands in their schema is run. A store with an
+// altered table is damaged, and salvaged; one with foreign tables is refused; a backup is refused in both cases.
 
 import Foundation
 import Testing

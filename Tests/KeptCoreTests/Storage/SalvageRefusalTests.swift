@@ -62,7 +62,7 @@ import Testing
   }
 
   @Test func `is not salvaged where it is the database of another program`() throws {
-    _ = try run("/usr/bin/sqlite3", path + "/values.sqlite", "pragma application_id = 1")
+    _ = try run("/usr/bin/sqlite3", path + "/values.sqlite", "drop table entry; pragma application_id = 1")
     #expect(code { try LocalStorage(path: path) } == .unsupported)
     #expect(try !names.contains("quarantine"))
   }

@@ -65,33 +65,39 @@ enum LocalSchema {
   ///
   /// Nothing that the file says is run before: what could be run, it says in its schema.
   static func check(_ connection: SQLiteConnection, path: String) throws(StoreError) {
-    let application = try connection.integer("PRAGMA application_id")
+    let judgement = try SchemaParts.judge(connection)
+    // No other program has a whole schema of ours.
+    if case .known = judgement {} else { try checkOwner(connection, path: path) }
     let version = try connection.integer("PRAGMA user_version")
-    guard application == applicationID else {
-      guard try connection.integer("PRAGMA page_count") > 0 else {
-        throw StoreError(.corrupt, "the database in \(path) is empty: what it held was cut off")
-      }
-      throw StoreError(
-        .unsupported, "\(path) is not a store of Kept (application id \(application)); give another location")
-    }
     guard version <= self.version else {
       throw StoreError(
         .unsupported,
         "\(path) has format \(version), and this Kept knows formats up to \(self.version); update Kept to open it")
     }
-    switch try SchemaParts.judge(connection) {
+    switch judgement {
     case .known: break
     case .altered(let name):
       throw StoreError(
         .corrupt,
-        "the database in \(path) does not have \(name) as Kept makes it; close it everywhere and open it again, and what "
-          + "can be read is salvaged")
-    case .foreign(let name):
+        "the database in \(path) does not have \(name) as Kept makes it; close it everywhere and open it again, and "
+          + "what can be read is salvaged")
+    case .foreign:
+      let name = try SchemaParts.foreignName(connection) ?? "something"
       throw StoreError(
         .unsupported,
-        "the database in \(path) holds \(name), which is not Kept's; remove it with the sqlite3 shell, and keep it in a "
-          + "database of its own")
+        "the database in \(path) holds \(name), which is not Kept's; remove it with the sqlite3 shell, and keep it in "
+          + "a database of its own")
     }
+  }
+
+  private static func checkOwner(_ connection: SQLiteConnection, path: String) throws(StoreError) {
+    let application = try connection.integer("PRAGMA application_id")
+    guard application != applicationID else { return }
+    guard try connection.integer("PRAGMA page_count") > 0 else {
+      throw StoreError(.corrupt, "the database in \(path) is empty: what it held was cut off")
+    }
+    throw StoreError(
+      .unsupported, "\(path) is not a store of Kept (application id \(application)); give another location")
   }
 }
 

@@ -40,7 +40,7 @@ final class SQLiteConnection {
     kept_sqlite_configure(handle, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0)
     // None of ours is a view, and one could take the place of a table.
     kept_sqlite_configure(handle, SQLITE_DBCONFIG_ENABLE_VIEW, 0)
-    for (limit, value) in Self.limits { sqlite3_limit(handle, limit, value) }
+    limitParsing()
     // Otherwise SQLite reads zeros where a database was cut off.
     if SQLitePatience.vfs == nil {
       try check(kept_sqlite_read_whole_pages(handle), doing: "read \(path) strictly")
@@ -48,14 +48,17 @@ final class SQLiteConnection {
   }
 
   /// Far above what Kept's own schema and statements need: what a file holds is parsed before it can be judged.
-  private static var limits: [(Int32, Int32)] {
-    [
-      (SQLITE_LIMIT_SQL_LENGTH, 64 << 10), (SQLITE_LIMIT_COLUMN, 200), (SQLITE_LIMIT_EXPR_DEPTH, 100),
-      (SQLITE_LIMIT_COMPOUND_SELECT, 10), (SQLITE_LIMIT_FUNCTION_ARG, 20), (SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 100),
-      (SQLITE_LIMIT_VARIABLE_NUMBER, 20), (SQLITE_LIMIT_TRIGGER_DEPTH, 1),
-      // VACUUM attaches one.
-      (SQLITE_LIMIT_ATTACHED, 1),
-    ]
+  private func limitParsing() {
+    sqlite3_limit(handle, SQLITE_LIMIT_SQL_LENGTH, 64 << 10)
+    sqlite3_limit(handle, SQLITE_LIMIT_COLUMN, 200)
+    sqlite3_limit(handle, SQLITE_LIMIT_EXPR_DEPTH, 100)
+    sqlite3_limit(handle, SQLITE_LIMIT_COMPOUND_SELECT, 10)
+    sqlite3_limit(handle, SQLITE_LIMIT_FUNCTION_ARG, 20)
+    sqlite3_limit(handle, SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 100)
+    sqlite3_limit(handle, SQLITE_LIMIT_VARIABLE_NUMBER, 20)
+    sqlite3_limit(handle, SQLITE_LIMIT_TRIGGER_DEPTH, 1)
+    // VACUUM attaches one.
+    sqlite3_limit(handle, SQLITE_LIMIT_ATTACHED, 1)
   }
 
   /// A statement that takes more steps of SQLite's machine from now on fails with `unsupported`; 0: none does.
@@ -171,11 +174,14 @@ final class SQLiteConnection {
   ///
   /// Ask inside a transaction.
   func hasAllPages() throws(StoreError) -> Bool {
-    var has: Int32 = 0
-    let status = kept_sqlite_has_pages(handle, try integer("PRAGMA page_count"), &has)
+    var answer = KEPT_PAGES_MISSING
+    var status = kept_sqlite_has_pages(handle, -1, &answer)
+    if answer == KEPT_PAGES_UNCOUNTED {
+      status = kept_sqlite_has_pages(handle, try integer("PRAGMA page_count"), &answer)
+    }
     // A file was asked, not the connection: that knows of no failure.
     guard status == SQLITE_OK else { throw StoreError.sqlite(status, nil, doing: "look for all pages of the database") }
-    return has != 0
+    return answer == KEPT_PAGES_WHOLE
   }
 
   /// What is damaged, in SQLite's words; nil: nothing.

@@ -1,6 +1,6 @@
-// Every text that Kept has ever written into sqlite_schema, and how that of a database is compared with them: what stands
-// there is run by SQLite, so a table that is a view, an index over an endless expression or another trigger is refused
-// before the first question to any table.
+// Every text that Kept has ever written into sqlite_schema, and how that of a database is compared with them: what
+// stands there is run by SQLite, so a table that is a view, an index over an endless expression or another trigger is
+// refused before the first question to any table.
 
 import CPlatform
 
@@ -121,7 +121,8 @@ enum SchemaPart: Int, CaseIterable {
     case .oldRenamed:
       """
       CREATE TRIGGER renamed_by_others AFTER UPDATE OF key ON entry BEGIN
-        INSERT INTO change (revision, keys) SELECT number + 1, CAST(OLD.key || char(0) || NEW.key AS BLOB) FROM revision;
+        INSERT INTO change (revision, keys) SELECT number + 1, CAST(OLD.key || char(0) || NEW.key AS BLOB) \
+      FROM revision;
         UPDATE entry SET revision = (SELECT number FROM revision) WHERE key = NEW.key;
       END
       """
@@ -161,26 +162,34 @@ struct SchemaParts: Equatable {
     /// Something of ours is another, or missing: that is damage.
     case altered(String)
     /// All of ours is there, and something else.
-    case foreign(String)
+    case foreign
   }
 
   static func judge(_ connection: SQLiteConnection) throws(StoreError) -> Judgement {
     var found = SchemaParts()
-    var foreign: String?
-    let rows = try connection.statement("SELECT sql, type, name FROM sqlite_schema")
+    var isForeign = false
+    // One column: opening waits for it.
+    let rows = try connection.statement("SELECT sql FROM sqlite_schema")
     defer { rows.reset() }
     while try rows.step() {
       // SQLite itself has compared a row's other columns with its text.
       let part = rows.withBytes(0, SchemaPart.init(sql:))
-      if let part, !found.contains(part) {
-        found.insert(part)
-      } else {
-        foreign = foreign ?? "the \(rows.string(1) ?? "thing") \"\(rows.string(2) ?? "")\""
-      }
+      if let part, !found.contains(part) { found.insert(part) } else { isForeign = true }
     }
     found.insert(.application)
     guard found == present || found == old else { return .altered(Self.missing(found)) }
-    return foreign.map(Judgement.foreign) ?? .known
+    return isForeign ? .foreign : .known
+  }
+
+  /// What a schema has that is none of Kept's.
+  static func foreignName(_ connection: SQLiteConnection) throws(StoreError) -> String? {
+    let rows = try connection.statement("SELECT sql, type, name FROM sqlite_schema")
+    defer { rows.reset() }
+    while try rows.step() {
+      guard rows.withBytes(0, SchemaPart.init(sql:)) == nil else { continue }
+      return "the \(rows.string(1) ?? "thing") \"\(rows.string(2) ?? "")\""
+    }
+    return nil
   }
 
   /// Puts the texts of tables in order, and takes all else out of the schema, in a transaction that is never committed.
