@@ -8,15 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/// Memory for what goes with a connection, to be given back with free(): in the way by which the tests let it fail.
-static inline void *kept_sqlite_memory(size_t size) {
-#if defined(__linux__)
-  return reallocarray(NULL, 1, size);
-#else
-  return malloc(size);
-#endif
-}
-
 /// A file's own methods with stricter ones in front; it goes when the file is closed.
 struct kept_strict_methods {
   sqlite3_io_methods methods;
@@ -50,7 +41,7 @@ static inline sqlite3_file *kept_sqlite_database_file(sqlite3 *connection) {
 /// From now on this connection finds a page corrupt of which the database file has only a part, or nothing.
 static inline int kept_sqlite_read_whole_pages(sqlite3 *connection) {
   sqlite3_file *file = kept_sqlite_database_file(connection);
-  struct kept_strict_methods *strict = file ? (struct kept_strict_methods *)kept_sqlite_memory(sizeof *strict) : 0;
+  struct kept_strict_methods *strict = file ? (struct kept_strict_methods *)malloc(sizeof *strict) : 0;
   if (!strict) return SQLITE_NOMEM;
   strict->plain = file->pMethods;
   strict->methods = *file->pMethods;

@@ -85,6 +85,7 @@ static bool fails(const void *address, bool by_kept) {
 
 #define HERE __builtin_return_address(0)
 
+/* In libkept these are Swift's, which must not fail. */
 void *malloc(size_t size) { return fails(HERE, false) ? NULL : __libc_malloc(size); }
 void *calloc(size_t count, size_t size) { return fails(HERE, false) ? NULL : __libc_calloc(count, size); }
 void *realloc(void *old, size_t size) { return fails(HERE, false) ? NULL : __libc_realloc(old, size); }

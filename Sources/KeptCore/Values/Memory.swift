@@ -22,6 +22,15 @@ package enum Memory {
         .failed, "there is no memory to \(purpose()): it needs \(count) bytes; free some, nothing was changed")
     }
   }
+
+  /// Makes room for one more element, by twice as much where there is none left; asks for it before.
+  @inline(__always)
+  static func makeRoom<Element>(in array: inout [Element], to purpose: @autoclosure () -> String) throws(StoreError) {
+    guard array.count == array.capacity else { return }
+    let capacity = max(2 * array.count, 4)
+    try ask(for: capacity * MemoryLayout<Element>.stride, to: purpose())
+    array.reserveCapacity(capacity)
+  }
 }
 
 /// Memory that is used up bit by bit, and asked for before.

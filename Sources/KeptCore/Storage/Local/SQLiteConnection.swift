@@ -30,13 +30,6 @@ final class SQLiteConnection {
       sqlite3_close_v2(opened)
       throw error
     }
-    // Otherwise SQLite reads zeros where a database was cut off.
-    let reading = kept_sqlite_read_whole_pages(opened)
-    guard reading == SQLITE_OK else {
-      let error = StoreError.sqlite(reading, nil, at: path, doing: "open \(path)")
-      sqlite3_close_v2(opened)
-      throw error
-    }
     handle = opened
     patience = busyTimeoutMilliseconds
     setPatience(milliseconds: busyTimeoutMilliseconds)
@@ -44,6 +37,9 @@ final class SQLiteConnection {
     kept_sqlite_configure(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
     // Ours are for those who know nothing of Kept.
     kept_sqlite_configure(handle, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0)
+    // Otherwise SQLite reads zeros where a database was cut off.
+    let reading = kept_sqlite_read_whole_pages(handle)
+    guard reading == SQLITE_OK else { throw StoreError.sqlite(reading, nil, doing: "read \(path) strictly") }
   }
 
   /// How long statements wait from now on for what another connection has locked.
