@@ -1,6 +1,6 @@
-/* A process with little address space (`ulimit -v`): whatever is large is refused as KEPT_FAILED, with nothing changed, or
- * done; the process does not end, and a sound value is never said to be damaged or gone. Each scene is played with so
- * much room and less, down to nearly none. */
+/* A process with little address space (`ulimit -v`): whatever is large is refused as KEPT_FAILED, with nothing changed,
+ * or done; the process does not end, and a sound value is never said to be damaged or gone. Each scene is played with
+ * so much room and less, down to nearly none. */
 #include "check.h"
 
 #include <inttypes.h>

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MIB = 1 << 20, TEXT = 8 * MIB, ALLOWED = 64, BASE = 24 * MIB };
+enum { MIB = 1 << 20, TEXT = 4 * MIB, ALLOWED = 64, BASE = 24 * MIB };
 
 static struct shared {
   int64_t grown;
@@ -144,7 +144,9 @@ static void old_deep(void) { repeat("{a=(", nested('(', ')', 60), ");}"); }
 static void old_dictionary(void) { count_up("{a={", "#=b;", "};}"); }
 static void old_repeats(void) { repeat("{a={", "b=b;", "};}"); }
 static void xml_array(void) { repeat("<dict><key>a</key><array>", "<true/>", "</array></dict>"); }
-static void xml_deep(void) { repeat("<dict><key>a</key><array>", "<dict><key>a</key><dict/></dict>", "</array></dict>"); }
+static void xml_deep(void) {
+  repeat("<dict><key>a</key><array>", "<dict><key>a</key><dict/></dict>", "</array></dict>");
+}
 static void lines(void) { count_up("", "#=\n", ""); }
 static void repeated_lines(void) { repeat("", "a=\n", ""); }
 static void wrong_lines(void) { repeat("", "-\n", ""); }

@@ -30,10 +30,13 @@ static char beside[4400];
 static kept_store *store;
 static char long_text[LONG + 1];
 
-#define TREE "{\"list\":[1,2.5,null,true,\"a longer text than fifteen bytes\"],\"when\":{\"$date\":\"2026-11-20T23:44:01Z\"}}"
-#define NEW_TREE "[{\"a name that is not short\":[[],{},[[0]]]},{\"$binary\":{\"base64\":\"AAEC\",\"subType\":\"00\"}},\"\\u00e9\"]"
+#define TREE \
+  "{\"list\":[1,2.5,null,true,\"a longer text than fifteen bytes\"],\"when\":{\"$date\":\"2026-11-20T23:44:01Z\"}}"
+#define NEW_TREE \
+  "[{\"a name that is not short\":[[],{},[[0]]]},{\"$binary\":{\"base64\":\"AAEC\",\"subType\":\"00\"}},\"\\u00e9\"]"
 #define SCHEMA "{\"type\":\"string\",\"pattern\":\"^([a-z]+-)*[a-z]+$\",\"default\":\"a-b\",\"maxLength\":200}"
-#define EXPORT "{\"kept\":1,\"prefix\":\"\",\"values\":{\"first\":7,\"imported\":" NEW_TREE ",\"named\":\"im-ported\",\"second\":7}}"
+#define EXPORT \
+  "{\"kept\":1,\"prefix\":\"\",\"values\":{\"first\":7,\"imported\":" NEW_TREE ",\"named\":\"im-ported\",\"second\":7}}"
 #define PLAIN "{\"imported.list\":[1,2,{\"a\":1.5}],\"imported.text\":\"" "x-y\"}"
 #define XML "<plist><dict><key>imported</key><array><integer>1</integer><string>two</string></array></dict></plist>"
 
@@ -161,7 +164,11 @@ static kept_status play_get(kept_error *error) {
 static kept_status play_set(kept_error *error) { return kept_set_int64(store, "first", 1000000, error); }
 static kept_status play_set_text(kept_error *error) { return kept_set_string(store, "tree", long_text, LONG, error); }
 static kept_status play_set_json(kept_error *error) { return kept_set_json(store, "tree", NEW_TREE, error); }
-static kept_status play_set_named(kept_error *error) { return kept_set_string(store, "named", "other-text", 10, error); }
+
+static kept_status play_set_named(kept_error *error) {
+  return kept_set_string(store, "named", "other-text", 10, error);
+}
+
 static kept_status play_remove(kept_error *error) { return kept_remove_all(store, "", NULL, error); }
 static kept_status play_commit(kept_error *error) { return set_both(store, 2, KEPT_SHARED, error); }
 static kept_status play_durable(kept_error *error) { return set_both(store, 2, KEPT_DURABLE, error); }

@@ -31,7 +31,9 @@ static __thread struct {
   bool is_planned, for_ever;
 } plan;
 
-static const char *const libraries[] = { "libsqlite3.", "libpcre2-", "libjson-c.", "libc.", "libkept_json.", "libkept." };
+static const char *const libraries[] = {
+  "libsqlite3.", "libpcre2-", "libjson-c.", "libc.", "libkept_json.", "libkept."
+};
 
 static int learn(struct dl_phdr_info *library, size_t size, void *unused) {
   (void)size, (void)unused;

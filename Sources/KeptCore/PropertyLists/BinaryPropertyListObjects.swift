@@ -65,14 +65,23 @@ extension BinaryPropertyList {
     try enter(start)
     let references = try references(2 * count, at: start)
     try object.makeRoom(for: count, in: &members)
+    // Where the member of each key object is: one that comes again takes its place, and not another.
+    var places: [Int: Int] = [:]
     for index in 0..<count {
-      let key = try read(try references[index])
+      let reference = try references[index]
+      let key = try read(reference)
       let name = key.found.asKey
       if name == nil { object.found.obstacle = object.found.obstacle ?? "a dictionary has a key that is no text" }
       object.weight += key.weight
       try spend(key.weight)
       let value = try read(try references[count + index]).join(&object)
-      if object.isCarried { members.append(ValueDictionary.Member(key: ExactString(name ?? ""), value: value)) }
+      guard object.isCarried else { continue }
+      if let place = places[reference] {
+        members[place].value = value
+      } else {
+        places[reference] = members.count
+        members.append(ValueDictionary.Member(key: ExactString(name ?? ""), value: value))
+      }
     }
     depth -= 1
     guard object.isCarried else {
@@ -80,7 +89,7 @@ extension BinaryPropertyList {
       return object
     }
     // The sorting has a copy of all, and of their keys' bytes, of which the weight is the sum.
-    try Memory.ask(for: 128 * count + 3 * object.weight, to: "read a property list")
+    try Memory.ask(for: 128 * members.count + 3 * object.weight, to: "read a property list")
     let dictionary = ValueDictionary(members)
     if dictionary.count < count { object.found.losses.repeatedKey = true }
     object.close(.dictionary(dictionary))

@@ -10,8 +10,8 @@ package enum Memory {
 
   /// Throws `failed` where so many bytes cannot be had now.
   ///
-  /// They are given back at once: this tells a limit of the process (`ulimit -v`) and a system that is out of memory, but
-  /// reserves nothing.
+  /// They are given back at once: this tells a limit of the process (`ulimit -v`) and a system that is out of memory,
+  /// but reserves nothing.
   /// - Parameter purpose: what they are for, behind "to".
   package static func ask(for count: Int, to purpose: @autoclosure () -> String) throws(StoreError) {
     guard count >= small else { return }

@@ -9,9 +9,9 @@
 #include <string.h>
 
 static const char text[] =
-  "{\"array\":[1,1.5,true,null,\"a text that is longer than others\",{},[[0]],{\"a\":{\"b\":\"\\u0001\\n\"}}],\"empty\":{},"
-  "\"long\":\"0123456789012345678901234567890123456789012345678901234567890123456789\",\"when\":{\"$date\":"
-  "\"2026-11-20T23:44:01Z\"}}";
+  "{\"array\":[1,1.5,true,null,\"a text that is longer than others\",{},[[0]],{\"a\":{\"b\":\"\\u0001\\n\"}}],"
+  "\"empty\":{},\"long\":\"0123456789012345678901234567890123456789012345678901234567890123456789\","
+  "\"when\":{\"$date\":\"2026-11-20T23:44:01Z\"}}";
 
 static kept_store *store;
 static json_object *tree, *three_bytes;

@@ -202,7 +202,8 @@ final class LocalReader: OnConnection {
       guard let key = rows.string(3).flatMap({ try? KeyName($0) }) else { return nil }
       // Of a structure only its text is counted here: the rest is when it is built.
       try allowance.take(rows.count(1) + 64, to: "list what is stored")
-      return (key, Row(value: try rows.result(0, of: key), revision: Revision(clamping: rows.integer(2)), declaration: nil))
+      let value = try rows.result(0, of: key)
+      return (key, Row(value: value, revision: Revision(clamping: rows.integer(2)), declaration: nil))
     }
     // They go through some hands, in the form that each needs.
     try Memory.ask(for: 512 * found.count, to: "list what is stored")

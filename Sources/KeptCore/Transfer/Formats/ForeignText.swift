@@ -129,7 +129,7 @@ extension ForeignText {
     guard hasMemory(for: reason.utf8.count) else { return }
     guard notCarried.count < Self.mostNotes else {
       refusal = StoreError(
-        .tooLarge,
+        .tooLarge, offset: 0,
         "more than \(Self.mostNotes) parts of the text cannot be carried; say which other format it has, or split it")
       return
     }
