@@ -795,8 +795,8 @@ KEPT_API const char *kept_notice_key(const kept_notice *notice, size_t index);
  *  where there was none, and beyond the last change. NULL, too, where there is no memory for the text: then
  *  kept_notice_old() is not NULL, and this may be called again. */
 KEPT_API const char *kept_notice_old_json(const kept_notice *notice, size_t index);
-/** The value after the change as JSON; NULL where the key was removed, and beyond the last change. NULL, too, where there
- *  is no memory for the text: then kept_notice_new() is not NULL, and this may be called again. */
+/** The value after the change as JSON; NULL where the key was removed, and beyond the last change. NULL, too, where
+ *  there is no memory for the text: then kept_notice_new() is not NULL, and this may be called again. */
 KEPT_API const char *kept_notice_new_json(const kept_notice *notice, size_t index);
 
 /** The layer that the new value comes from: one of KEPT_LAYER_…, KEPT_LAYER_NONE where there is none. A change may be

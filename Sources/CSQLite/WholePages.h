@@ -10,15 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/// Memory for what goes with a connection, to be given back with free(): in the way by which the tests let it fail.
-static inline void *kept_sqlite_memory(size_t size) {
-#if defined(__linux__)
-  return reallocarray(NULL, 1, size);
-#else
-  return malloc(size);
-#endif
-}
-
 /// What reading a file has met since it was last asked.
 struct kept_reading {
   int failure;    // the errno of a read that failed, which is no damage; 0: none
@@ -78,7 +69,7 @@ static inline int kept_close_strict(sqlite3_file *file) {
 
 /// From now on this file reads as strictly as above.
 static inline int kept_make_strict(sqlite3_file *file, int must_be_whole) {
-  struct kept_strict_methods *strict = (struct kept_strict_methods *)kept_sqlite_memory(sizeof *strict);
+  struct kept_strict_methods *strict = (struct kept_strict_methods *)malloc(sizeof *strict);
   if (!strict) return SQLITE_NOMEM;
   memset(strict, 0, sizeof *strict);
   strict->plain = file->pMethods;
@@ -162,7 +153,7 @@ static inline int kept_log_has_pages(sqlite3_file *database, uint32_t frames, ui
   uint32_t locked = 0x40000000 / page_size + 1, missing = last - first + 1 - (first <= locked && locked <= last);
   *has = 0;
   if (missing > frames) return SQLITE_OK;
-  unsigned char *found = (unsigned char *)kept_sqlite_memory((size_t)missing + 1);
+  unsigned char *found = (unsigned char *)malloc((size_t)missing + 1);
   if (!found) return SQLITE_NOMEM;
   memset(found, 0, (size_t)missing + 1);
   int status = SQLITE_OK;

@@ -31,7 +31,9 @@ static __thread struct {
   bool is_planned, for_ever;
 } plan;
 
-static const char *const libraries[] = { "libsqlite3.", "libpcre2-", "libjson-c.", "libc.", "libkept_json.", "libkept." };
+static const char *const libraries[] = {
+  "libsqlite3.", "libpcre2-", "libjson-c.", "libc.", "libkept_json.", "libkept."
+};
 
 static int learn(struct dl_phdr_info *library, size_t size, void *unused) {
   (void)size, (void)unused;
@@ -85,6 +87,7 @@ static bool fails(const void *address, bool by_kept) {
 
 #define HERE __builtin_return_address(0)
 
+/* In libkept these are Swift's, which must not fail. */
 void *malloc(size_t size) { return fails(HERE, false) ? NULL : __libc_malloc(size); }
 void *calloc(size_t count, size_t size) { return fails(HERE, false) ? NULL : __libc_calloc(count, size); }
 void *realloc(void *old, size_t size) { return fails(HERE, false) ? NULL : __libc_realloc(old, size); }

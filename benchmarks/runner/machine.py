@@ -72,7 +72,6 @@ def counted_with() -> dict[str, str]:
         "processor": platform.machine(),
         "Swift": _swift(),
         "SQLite": _library("sqlite3"),
-        "json-c": _library("json-c"),
         "glibc": platform.libc_ver()[1],
         "Python": platform.python_version(),
         "Valgrind": _answer("valgrind", "--version").removeprefix("valgrind-"),

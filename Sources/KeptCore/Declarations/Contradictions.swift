@@ -44,7 +44,8 @@ extension SchemaReader {
     do {
       return try admission.admit(value, to: schema)
     } catch {
-      throw wrong(.invalid, error.message)
+      // Without memory for a pattern nothing is known of the value.
+      throw wrong(error.code == .failed ? .failed : .invalid, error.message)
     }
   }
 

@@ -28,8 +28,9 @@ extension JSONScanner {
     if isInteger {
       try checkInteger(whole, isNegative: isNegative, start: start)
     } else {
-      try takeMemory(24)
-      findings.doubles.append(try double(start..<position, significant: significant))
+      let double = try double(start..<position, significant: significant)
+      try Memory.makeRoom(in: &findings.doubles, to: Self.purpose)
+      findings.doubles.append(double)
     }
   }
 

@@ -9,13 +9,16 @@ struct JSONScanner {
   /// innermost value be a `$binary`, which has two of its own.
   static let bracketNesting = 2 * Limits.nesting + 2
 
+  /// What memory is for.
+  static let purpose = "read a JSON text"
+
   let bytes: UnsafeBufferPointer<UInt8>
   var position = 0
   var findings = JSONFindings()
   // The text of the key that was scanned last, unescaped; here so that keys share one allocation.
   var text: [UInt8] = []
   private var depth = 0
-  // What the findings, and the keys that are compared, take.
+  // What long keys take, while they are compared.
   private var allowance = Allowance()
   // How long the canonical text will be at least: its commas, its brackets of arrays and of empty objects.
   private var leastLength = 0
@@ -130,8 +133,10 @@ extension JSONScanner {
     guard next == "\"" else { throw invalid("a key in double quotes must stand here, in an object") }
     let start = position
     try scanString(isKey: true)
-    // A place in a set that has just grown, and what is too long to stand there.
-    try takeMemory(64 + (text.count > 15 ? 64 + text.count : 0))
+    // A set grows by twice as many places, of which a quarter stays empty.
+    if keys.count == keys.capacity { try Memory.ask(for: 48 * keys.count, to: Self.purpose) }
+    // What is too long to stand in its place.
+    if text.count > 15 { try allowance.take(64 + text.count, to: Self.purpose) }
     guard keys.insert(ExactString(String(decoding: text, as: UTF8.self))).inserted else {
       throw invalid(at: start, "an object has this key twice; keep one of the two")
     }
@@ -175,14 +180,11 @@ extension JSONScanner {
   private mutating func enterContainer() throws(StoreError) -> Int {
     guard depth < Self.bracketNesting else { throw StoreError.nestedTooDeeply(at: position) }
     depth += 1
-    try takeMemory(12)
+    try Memory.makeRoom(in: &findings.counts, to: Self.purpose)
     findings.counts.append(0)
     position += 1
     return findings.counts.count - 1
   }
-
-  /// Asks for memory that what the scan keeps will take, also while it grows.
-  mutating func takeMemory(_ count: Int) throws(StoreError) { try allowance.take(count, to: "read a JSON text") }
 
   private mutating func scanWord(_ word: StaticString) throws(StoreError) {
     let start = position

@@ -60,6 +60,8 @@ struct BinaryPropertyList {
         "the number of objects, the root or the table of offsets does not fit into the file")
     }
     (self.root, self.table) = (root, table)
+    // Each object, and what texts and bytes are on their way from the file.
+    try Memory.ask(for: count * MemoryLayout<Object?>.stride + 4 * bytes.count, to: "read a property list")
     objects = Array(repeating: nil, count: count)
   }
 
@@ -69,7 +71,11 @@ struct BinaryPropertyList {
     guard kind == 0xD else { return nil }
     objects[root] = Self.pending
     let references = try references(2 * count, at: start)
-    return (0..<count).map { (references[$0], references[count + $0]) }
+    try Memory.ask(for: 16 * count, to: "read a property list")
+    var members: [(key: Int, value: Int)] = []
+    members.reserveCapacity(count)
+    for index in 0..<count { members.append((try references[index], try references[count + index])) }
+    return members
   }
 
   /// Reads an object by its number.
@@ -109,18 +115,30 @@ extension BinaryPropertyList {
     return offset
   }
 
-  mutating func references(_ count: Int, at start: Int) throws(StoreError) -> [Int] {
-    guard count <= table / referenceSize else { throw outside(start - 1) }
-    let content = try take(count * referenceSize, at: start)
-    var references: [Int] = []
-    references.reserveCapacity(count)
-    for place in stride(from: start, to: start + content.count, by: referenceSize) {
-      guard let reference = Self.number(bytes, at: place, size: referenceSize), reference < objects.count else {
-        throw StoreError(.invalid, offset: place, "a reference is to an object that the property list has not")
+  /// The references that a container has: they are read one by one, as each may be of a single byte.
+  struct References {
+    fileprivate let bytes: UnsafeBufferPointer<UInt8>
+    /// Where the first one stands, and how many bytes each has.
+    fileprivate let start: Int
+    fileprivate let size: Int
+    /// How many objects there are.
+    fileprivate let end: Int
+
+    subscript(index: Int) -> Int {
+      get throws(StoreError) {
+        let place = start + index * size
+        guard let reference = BinaryPropertyList.number(bytes, at: place, size: size), reference < end else {
+          throw StoreError(.invalid, offset: place, "a reference is to an object that the property list has not")
+        }
+        return reference
       }
-      references.append(reference)
     }
-    return references
+  }
+
+  mutating func references(_ count: Int, at start: Int) throws(StoreError) -> References {
+    guard count <= table / referenceSize else { throw outside(start - 1) }
+    _ = try take(count * referenceSize, at: start)
+    return References(bytes: bytes, start: start, size: referenceSize, end: objects.count)
   }
 
   /// The bytes of an object, which count against the budget.
@@ -148,7 +166,7 @@ extension BinaryPropertyList {
   }
 
   /// A number in big-endian order; nil if it is above Int.max.
-  private static func number(_ bytes: UnsafeBufferPointer<UInt8>, at place: Int, size: Int) -> Int? {
+  fileprivate static func number(_ bytes: UnsafeBufferPointer<UInt8>, at place: Int, size: Int) -> Int? {
     Int(exactly: bytes[place..<place + size].reduce(0 as UInt64) { $0 << 8 | UInt64($1) })
   }
 }

@@ -48,26 +48,48 @@ extension BinaryPropertyList {
     var elements: [Value] = []
     var object = Object(.null)
     try enter(start)
-    for reference in try references(count, at: start) { elements.append(try read(reference).join(&object)) }
+    let references = try references(count, at: start)
+    try object.makeRoom(for: count, in: &elements)
+    for index in 0..<count {
+      let element = try read(try references[index]).join(&object)
+      if object.isCarried { elements.append(element) }
+    }
     depth -= 1
     object.close(.array(elements))
     return object
   }
 
   private mutating func dictionary(_ count: Int, at start: Int) throws(StoreError) -> Object {
-    var members: [(ExactString, Value)] = []
+    var members: [ValueDictionary.Member] = []
     var object = Object(.null)
     try enter(start)
     let references = try references(2 * count, at: start)
+    try object.makeRoom(for: count, in: &members)
+    // Where the member of each key object is: one that comes again takes its place, and not another.
+    var places: [Int: Int] = [:]
     for index in 0..<count {
-      let key = try read(references[index])
+      let reference = try references[index]
+      let key = try read(reference)
       let name = key.found.asKey
       if name == nil { object.found.obstacle = object.found.obstacle ?? "a dictionary has a key that is no text" }
       object.weight += key.weight
       try spend(key.weight)
-      members.append((ExactString(name ?? ""), try read(references[count + index]).join(&object)))
+      let value = try read(try references[count + index]).join(&object)
+      guard object.isCarried else { continue }
+      if let place = places[reference] {
+        members[place].value = value
+      } else {
+        places[reference] = members.count
+        members.append(ValueDictionary.Member(key: ExactString(name ?? ""), value: value))
+      }
     }
     depth -= 1
+    guard object.isCarried else {
+      object.close(.null)
+      return object
+    }
+    // The sorting has a copy of all, and of their keys' bytes, of which the weight is the sum.
+    try Memory.ask(for: 128 * members.count + 3 * object.weight, to: "read a property list")
     let dictionary = ValueDictionary(members)
     if dictionary.count < count { object.found.losses.repeatedKey = true }
     object.close(.dictionary(dictionary))
@@ -89,6 +111,20 @@ extension BinaryPropertyList.Object {
     container.found.losses.add(found.losses)
     container.found.obstacle = container.found.obstacle ?? found.obstacle
     return found.value
+  }
+
+  /// Whether it can still be a value that a store holds.
+  fileprivate var isCarried: Bool { found.obstacle == nil && weight <= Limits.valueBytes }
+
+  /// Makes room for so many elements or members.
+  ///
+  /// Throws `failed` where there is no memory for them. Those of which the text alone would be too long get none.
+  fileprivate mutating func makeRoom<Element>(for count: Int, in elements: inout [Element]) throws(StoreError) {
+    // Two bytes of JSON for each.
+    if count > Limits.valueBytes / 2 { weight = Limits.valueBytes + 1 }
+    guard isCarried else { return }
+    try Memory.ask(for: count * MemoryLayout<Element>.stride, to: "read a property list")
+    elements.reserveCapacity(count)
   }
 
   /// Ends a container; one that nobody could store is not kept, since its text may be as long as you like.

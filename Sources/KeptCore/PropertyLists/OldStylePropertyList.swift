@@ -21,12 +21,14 @@ extension PropertyListReader {
 
   private mutating func oldStyleDictionary() -> Value? {
     position += 1
-    var members: [(ExactString, Value)] = []
+    var members: [ValueDictionary.Member] = []
     while true {
       skipSpaceAndComments()
       if skip("}") { return dictionary(members) }
-      guard let key = oldStyleString(), skipMark("="), let value = oldStyleValue(), skipMark(";") else { return nil }
-      members.append((ExactString(key), value))
+      guard let key = oldStyleString(), skipMark("="), let value = oldStyleValue(), skipMark(";"),
+        hasRoom(in: &members)
+      else { return nil }
+      members.append(ValueDictionary.Member(key: ExactString(key), value: value))
     }
   }
 
@@ -37,7 +39,7 @@ extension PropertyListReader {
     repeat {
       skipSpaceAndComments()
       if next == ")" { break }
-      guard let element = oldStyleValue() else { return nil }
+      guard let element = oldStyleValue(), hasRoom(in: &elements) else { return nil }
       elements.append(element)
     } while skipMark(",")
     return skipMark(")") ? .array(elements) : nil

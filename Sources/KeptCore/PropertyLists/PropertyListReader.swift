@@ -11,6 +11,10 @@ struct PropertyListReader: TextCursor {
   private let nesting: Int
   /// Where dictionaries end that have a key twice.
   private(set) var repeats: [Int] = []
+  /// Why nothing more is read, although the text may be sound.
+  private(set) var shortage: StoreError?
+  // What texts take.
+  private var allowance = Allowance()
 
   init(_ bytes: UnsafeBufferPointer<UInt8>, from start: Int = 0, nesting: Int = Limits.nesting) {
     self.bytes = bytes
@@ -26,8 +30,28 @@ struct PropertyListReader: TextCursor {
     return read(&self)
   }
 
+  /// Makes room for one more element or member; false without memory.
+  mutating func hasRoom<Element>(in elements: inout [Element]) -> Bool {
+    do throws(StoreError) {
+      // What an array or a text has beside its place.
+      try allowance.take(64, to: "read a property list")
+      try Memory.makeRoom(in: &elements, to: "read a property list")
+      return true
+    } catch {
+      shortage = error
+      return false
+    }
+  }
+
   /// A dictionary that ends here; of two members with the same key the later one stays.
-  mutating func dictionary(_ members: [(ExactString, Value)]) -> Value {
+  ///
+  /// nil without memory.
+  mutating func dictionary(_ members: [ValueDictionary.Member]) -> Value? {
+    // The sorting has a copy of all.
+    do throws(StoreError) { try Memory.ask(for: 128 * members.count, to: "read a property list") } catch {
+      shortage = error
+      return nil
+    }
     let dictionary = ValueDictionary(members)
     if dictionary.count < members.count { repeats.append(position) }
     return .dictionary(dictionary)

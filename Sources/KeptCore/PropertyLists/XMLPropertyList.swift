@@ -34,17 +34,17 @@ extension PropertyListReader {
   private mutating func arrayElements() -> Value? {
     var elements: [Value] = []
     while skipUnread(), !isAtClosingTag {
-      guard let value = element() else { return nil }
+      guard let value = element(), hasRoom(in: &elements) else { return nil }
       elements.append(value)
     }
     return .array(elements)
   }
 
   private mutating func dictionaryMembers() -> Value? {
-    var members: [(ExactString, Value)] = []
+    var members: [ValueDictionary.Member] = []
     while skipUnread(), !isAtClosingTag {
-      guard let key = key(), skipUnread(), let value = element() else { return nil }
-      members.append((ExactString(key), value))
+      guard let key = key(), skipUnread(), let value = element(), hasRoom(in: &members) else { return nil }
+      members.append(ValueDictionary.Member(key: ExactString(key), value: value))
     }
     return dictionary(members)
   }

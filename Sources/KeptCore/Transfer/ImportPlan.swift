@@ -93,10 +93,11 @@ final class ImportPlan {
     switch content {
     case .value(let value): return value
     case .text(let text):
-      let declared = wish.declarations[key] ?? present[key]?.declaration
-      let value = try declared.flatMap { declared throws(StoreError) in try text.importedValue(as: declared.type) }
-        ?? .string(text.text)
-      return try value.checkedForStore()
+      var value: Value?
+      if let declared = wish.declarations[key] ?? present[key]?.declaration {
+        value = try text.importedValue(as: declared.type)
+      }
+      return try (value ?? .string(text.text)).checkedForStore()
     }
   }
 

@@ -127,6 +127,7 @@ final class KeptDocument {
       guard let key = key(name) else { continue }
       do throws(StoreError) {
         let value = try part.value()
+        try Memory.makeRoom(in: &found.settings, to: "import the settings")
         found.settings.append(ForeignText.Entry(key: key, content: .value(try value.checkedForStore()), place: name))
       } catch {
         guard error.code != .failed else { throw error.about(name) }

@@ -10,8 +10,8 @@ package enum Memory {
 
   /// Throws `failed` where so many bytes cannot be had now.
   ///
-  /// They are given back at once: this tells a limit of the process (`ulimit -v`) and a system that is out of memory, but
-  /// reserves nothing.
+  /// They are given back at once: this tells a limit of the process (`ulimit -v`) and a system that is out of memory,
+  /// but reserves nothing.
   /// - Parameter purpose: what they are for, behind "to".
   package static func ask(for count: Int, to purpose: @autoclosure () -> String) throws(StoreError) {
     guard count >= small else { return }
@@ -21,6 +21,15 @@ package enum Memory {
       throw StoreError(
         .failed, "there is no memory to \(purpose()): it needs \(count) bytes; free some, nothing was changed")
     }
+  }
+
+  /// Makes room for one more element, by twice as much where there is none left; asks for it before.
+  @inline(__always)
+  static func makeRoom<Element>(in array: inout [Element], to purpose: @autoclosure () -> String) throws(StoreError) {
+    guard array.count == array.capacity else { return }
+    let capacity = max(2 * array.count, 4)
+    try ask(for: capacity * MemoryLayout<Element>.stride, to: purpose())
+    array.reserveCapacity(capacity)
   }
 }
 

@@ -8,14 +8,15 @@
 
 static const char key[] = "value";
 static kept_store *scratch;
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-
-static void open_scratch(void) { (void)kept_open("memory:", NULL, &scratch, NULL); }
+static pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER;
 
 /** A place for one conversion; ended with kept_rollback(). NULL without memory. */
 static kept_store *begin(void) {
   kept_store *place = NULL;
-  pthread_once(&once, open_scratch);
+  /* Without memory it is opened another time. */
+  pthread_mutex_lock(&opening);
+  if (scratch == NULL) (void)kept_open("memory:", NULL, &scratch, NULL);
+  pthread_mutex_unlock(&opening);
   return kept_begin(scratch, NULL, &place, NULL) == KEPT_OK ? place : NULL;
 }
 
@@ -27,7 +28,7 @@ static kept_status put(json_object *value, kept_store **place, kept_error *error
   kept_status status = json_text_of(value, &text, error);
   if (status != KEPT_OK) return status;
   kept_store *begun = begin();
-  status = begun == NULL ? refuse(error, KEPT_FAILED, "there is no memory to convert the value")
+  status = begun == NULL ? refuse(error, KEPT_FAILED, "there is no memory to convert the value; free some")
                          : kept_set_json(begun, key, text, error);
   free(text);
   if (status == KEPT_OK) *place = begun;

@@ -5,7 +5,6 @@
 
 #include <inttypes.h>
 #include <json-c/json_object_iterator.h>
-#include <json-c/json_tokener.h>
 #include <locale.h>
 #include <math.h>
 #include <stdarg.h>
@@ -131,7 +130,9 @@ static void append_value(text *to, json_object *value, int depth) {
 kept_status json_text_of(json_object *value, char **out, kept_error *error) {
   text written = { NULL, 0, 0, KEPT_OK };
   /* A comma is no decimal point in JSON, whatever the program's locale says. */
-  locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0), own = uselocale(c);
+  locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+  if (c == (locale_t)0) return refuse(error, KEPT_FAILED, "there is no memory to write the tree; free some");
+  locale_t own = uselocale(c);
   append_value(&written, value, 0);
   uselocale(own);
   freelocale(c);
@@ -140,20 +141,11 @@ kept_status json_text_of(json_object *value, char **out, kept_error *error) {
     return KEPT_OK;
   }
   free(written.bytes);
-  if (written.status == KEPT_FAILED) return refuse(error, KEPT_FAILED, "there is no memory for the text of the tree");
+  if (written.status == KEPT_FAILED) {
+    return refuse(error, KEPT_FAILED, "there is no memory for the text of the tree; free some");
+  }
   return refuse(error, KEPT_TOO_LARGE,
                 "the tree is nested more than 64 deep, or contains itself; flatten it before writing it");
-}
-
-kept_status json_tree_of(const char *text, json_object **value, kept_error *error) {
-  struct json_tokener *tokener = json_tokener_new_ex(deepest);
-  if (tokener == NULL) return refuse(error, KEPT_FAILED, "there is no memory to read the value into a tree");
-  /* With its NUL: a number ends there. */
-  json_object *tree = json_tokener_parse_ex(tokener, text, (int)strlen(text) + 1);
-  json_tokener_free(tokener);
-  if (tree == NULL) return refuse(error, KEPT_FAILED, "json-c did not read what Kept wrote; is there memory left?");
-  *value = tree;
-  return KEPT_OK;
 }
 
 kept_status without_offset(kept_status status, kept_error *error) {

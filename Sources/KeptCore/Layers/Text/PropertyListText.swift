@@ -3,14 +3,24 @@
 
 enum PropertyListText {
   /// The value that a text as a whole stands for; nil if it is no property list, or one over the limits of a store.
-  static func value(_ text: String) -> Value? {
+  ///
+  /// Throws `failed` without memory.
+  static func value(_ text: String) throws(StoreError) -> Value? {
+    try Memory.ask(for: 4 * text.utf8.count, to: "read a property list")
     var text = text
-    let value = text.withUTF8 { bytes -> Value? in
-      var reader = PropertyListReader(bytes)
-      if let value = reader.oldStyleText() { return value }
-      reader = PropertyListReader(bytes)
-      return reader.xmlText()
+    let value = text.withUTF8 { bytes in
+      Result { () throws(StoreError) in try Self.value(bytes) }
     }
-    return value.flatMap { try? $0.checkedForStore() }
+    return try value.get().flatMap { try? $0.checkedForStore() }
+  }
+
+  private static func value(_ bytes: UnsafeBufferPointer<UInt8>) throws(StoreError) -> Value? {
+    var reader = PropertyListReader(bytes)
+    if let value = reader.oldStyleText() { return value }
+    if let shortage = reader.shortage { throw shortage }
+    reader = PropertyListReader(bytes)
+    if let value = reader.xmlText() { return value }
+    if let shortage = reader.shortage { throw shortage }
+    return nil
   }
 }

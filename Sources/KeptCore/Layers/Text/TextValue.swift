@@ -59,9 +59,9 @@ private struct TextReading {
     case "{", "[", "\"":
       do throws(StoreError) { return try Value(json: text) } catch {
         guard error.code != .failed else { throw error }
-        return PropertyListText.value(text)
+        return try PropertyListText.value(text)
       }
-    case "(", "<": return PropertyListText.value(text)
+    case "(", "<": return try PropertyListText.value(text)
     default: return nil
     }
   }

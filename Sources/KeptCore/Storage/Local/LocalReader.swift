@@ -202,13 +202,16 @@ final class LocalReader: OnConnection {
     try rows.bind(1, text: prefix)
     try rows.bind(2, textBytes: Self.end(of: prefix))
     var allowance = Allowance()
-    return try rows.all { () throws(StoreError) -> (KeyName, Row)? in
+    let found = try rows.all { () throws(StoreError) -> (KeyName, Row)? in
       guard let key = rows.string(3).flatMap({ try? KeyName($0) }) else { return nil }
       // Of a structure only its text is counted here: the rest is when it is built.
-      try allowance.take(rows.count(1) + 256, to: "list what is stored")
+      try allowance.take(rows.count(1) + 64, to: "list what is stored")
       let (value, revision) = try rows.result(0, of: key, at: rows.integer(2))
       return (key, Row(value: value, revision: revision, declaration: nil))
-    }.compactMap(\.self)
+    }
+    // They go through some hands, in the form that each needs.
+    try Memory.ask(for: 512 * found.count, to: "list what is stored")
+    return found.compactMap(\.self)
   }
 
   /// What changed after a revision, as it is in the transaction around it; nil: too old, or too much.

@@ -43,7 +43,8 @@ final class SQLiteConnection {
     limitParsing()
     // Otherwise SQLite reads zeros where a database was cut off.
     if SQLitePatience.vfs == nil {
-      try check(kept_sqlite_read_whole_pages(handle), doing: "read \(path) strictly")
+      let reading = kept_sqlite_read_whole_pages(handle)
+      guard reading == SQLITE_OK else { throw StoreError.sqlite(reading, nil, doing: "read \(path) strictly") }
     }
   }
 

@@ -129,7 +129,10 @@ struct SQLiteStatement {
   func all<Row>(_ read: () throws(StoreError) -> Row) throws(StoreError) -> [Row] {
     defer { reset() }
     var rows: [Row] = []
-    while try step() { rows.append(try read()) }
+    while try step() {
+      try Memory.makeRoom(in: &rows, to: "list what is stored")
+      rows.append(try read())
+    }
     return rows
   }
 

@@ -4,11 +4,14 @@ extension ForeignText {
   mutating func readPropertyList(_ bytes: UnsafeBufferPointer<UInt8>, from start: Int) throws(StoreError) {
     if start == 0, bytes.starts(with: "bplist".utf8) { return try readBinaryPropertyList(bytes) }
     try Self.checkUTF8(bytes, from: start)
+    // Texts grow while they are read, and stand beside their values for a moment.
+    try Memory.ask(for: 4 * bytes.count, to: "read a property list")
     // The dictionary around the settings is none of their containers.
     var reader = PropertyListReader(bytes, from: start, nesting: Limits.nesting + 1)
     reader.skipSpace()
     let isXML = reader.next == "<"
     guard let value = isXML ? reader.xmlText() : reader.oldStyleText() else {
+      if let shortage = reader.shortage { throw shortage }
       throw StoreError(.invalid, offset: reader.position, Self.unreadable(isXML: isXML))
     }
     guard let members = value.asDictionary else { throw Self.noDictionary(value.described) }

@@ -12,10 +12,13 @@ package struct ForeignText: Sendable {
   let naming: KeyNaming
   // What the entries and the notes take, beside values that have asked for theirs.
   private var allowance = Allowance()
-  private var shortage: StoreError?
+  // Why the text is not imported; what is read after it is of no use.
+  private var refusal: StoreError?
 
   /// What a setting takes in an import at most, with all that is compared and reported, beside its texts and its value.
   static let entryBytes = 512
+  /// How much may be reported: with more the text is of another format, and the report larger than the text.
+  static let mostNotes = 100_000
 
   package struct Entry: Sendable {
     package let key: KeyName
@@ -49,17 +52,22 @@ package struct ForeignText: Sendable {
     case .dconf: try readDconf(bytes, from: start)
     case .kept: throw StoreError(.unsupported, "Kept's own export is not a text of another program")
     }
-    if let shortage { throw shortage }
+    if let refusal { throw refusal }
     settleRepeats()
+    if let refusal { throw refusal }
   }
 
   /// Whether there is memory for one more; without it the text cannot be read to its end.
   private mutating func hasMemory(for texts: Int) -> Bool {
-    guard shortage == nil else { return false }
-    do throws(StoreError) { try allowance.take(Self.entryBytes + texts, to: "import the settings") } catch {
-      shortage = error
+    guard refusal == nil else { return false }
+    do throws(StoreError) {
+      try allowance.take(Self.entryBytes + texts, to: "import the settings")
+      try Memory.makeRoom(in: &entries, to: "import the settings")
+      try Memory.makeRoom(in: &notCarried, to: "import the settings")
+    } catch {
+      refusal = error
     }
-    return shortage == nil
+    return refusal == nil
   }
 }
 
@@ -119,23 +127,32 @@ extension ForeignText {
 
   mutating func leaveOut(_ place: String, _ reason: String) {
     guard hasMemory(for: reason.utf8.count) else { return }
+    guard notCarried.count < Self.mostNotes else {
+      refusal = StoreError(
+        .tooLarge, offset: 0,
+        "more than \(Self.mostNotes) parts of the text cannot be carried; say which other format it has, or split it")
+      return
+    }
     notCarried.append(NotCarried(place: Self.shortened(place), reason: reason))
   }
 
   /// Of a key that is there twice the later one stays.
   private mutating func settleRepeats() {
-    var settled: [Entry] = []
-    settled.reserveCapacity(entries.count)
     // The sorting leaves those with the same key in the order of the text.
-    for entry in entries.inOrder(of: \.key.exact) {
-      if let earlier = settled.last, earlier.key == entry.key {
-        settled.removeLast()
+    entries = entries.inOrder(of: \.key.exact)
+    var count = 0
+    for index in entries.indices {
+      let entry = entries[index]
+      if count > 0, entries[count - 1].key == entry.key {
+        count -= 1
         leaveOut(
-          earlier.place, "the key \(Self.shortened(entry.key.text)) is there again at \(entry.place), which counts")
+          entries[count].place,
+          "the key \(Self.shortened(entry.key.text)) is there again at \(entry.place), which counts")
       }
-      settled.append(entry)
+      entries[count] = entry
+      count += 1
     }
-    entries = settled
+    entries.removeLast(entries.count - count)
   }
 
   /// A long name is cut: there may be many.

@@ -5,6 +5,8 @@ import Testing
 @testable import KeptCore
 
 @Suite struct PropertyListTextTests {
+  private func read(_ text: String) -> Value? { (try? PropertyListText.value(text)) ?? nil }
+
   private func nested(_ open: String, _ close: String, _ count: Int) -> String {
     String(repeating: open, count: count) + String(repeating: close, count: count)
   }
@@ -25,7 +27,7 @@ import Testing
       ("(/* never ends", nil), ("{(1)=2;}", nil),
     ] as [(String, Value?)])
   func `an old-style list`(text: String, value: Value?) {
-    #expect(PropertyListText.value(text) == value)
+    #expect(read(text) == value)
   }
 
   @Test(
@@ -37,7 +39,7 @@ import Testing
       (#""\U"#, nil), (#""\1"#, nil), (#""a" = "b";"#, nil),
     ] as [(String, Value?)])
   func `a quoted string`(text: String, value: Value?) {
-    #expect(PropertyListText.value(text) == value)
+    #expect(read(text) == value)
   }
 
   @Test func `each fragment of a launch argument is read`() throws {
@@ -53,7 +55,7 @@ import Testing
       ("<array/>", []), ("<array><integer>1</integer><array/></array>", [1, []]), ("<dict/>", [:]),
       ("<dict><key>a&amp;b</key><true/><key></key><string/></dict>", ["a&b": true, "": ""]),
     ]
-    for (text, value) in fragments { #expect(PropertyListText.value(text) == value, "\(text)") }
+    for (text, value) in fragments { #expect(read(text) == value, "\(text)") }
   }
 
   @Test(
@@ -65,7 +67,7 @@ import Testing
       ("&AMP;", nil), ("&#X41;", nil),
     ] as [(String, String?)])
   func `an entity is one of XML's own or a character's number`(text: String, result: String?) {
-    #expect(PropertyListText.value("<string>\(text)</string>") == result.map { .string($0) })
+    #expect(read("<string>\(text)</string>") == result.map { .string($0) })
   }
 
   @Test(
@@ -86,12 +88,12 @@ import Testing
       "<plist><true/>", "<dict><key>a&#0;b</key><true/></dict>",
     ])
   func `what is not an element of a property list is nothing`(text: String) {
-    #expect(PropertyListText.value(text) == nil)
+    #expect(read(text) == nil)
   }
 
   @Test func `marked sections are text as it stands`() {
-    #expect(PropertyListText.value("<string>a<![CDATA[<b>&amp;]]]>c<![CDATA[]]></string>") == "a<b>&amp;]c")
-    #expect(PropertyListText.value("<integer><![CDATA[5]]></integer>") == 5)
+    #expect(read("<string>a<![CDATA[<b>&amp;]]]>c<![CDATA[]]></string>") == "a<b>&amp;]c")
+    #expect(read("<integer><![CDATA[5]]></integer>") == 5)
   }
 
   @Test func `white space and comments may stand between elements, and break lines of data`() {
@@ -106,7 +108,7 @@ import Testing
         <true></true>
       </array >
       """
-    #expect(PropertyListText.value(text) == [.bytes([0, 1, 2, 3, 4, 5]), 5, true])
+    #expect(read(text) == [.bytes([0, 1, 2, 3, 4, 5]), 5, true])
   }
 
   @Test func `a whole document is read, and declares no entity`() {
@@ -114,9 +116,9 @@ import Testing
       <?xml version="1.0" encoding="UTF-8"?>
       <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
       """
-    #expect(PropertyListText.value(head + "\n<plist version=\"1.0\">\n<dict/>\n</plist>\n") == [:])
-    #expect(PropertyListText.value(head + "<plist><dict/><dict/></plist>") == nil)
-    #expect(PropertyListText.value("<!DOCTYPE plist [<!ENTITY a \"b\">]><string>&a;</string>") == nil)
+    #expect(read(head + "\n<plist version=\"1.0\">\n<dict/>\n</plist>\n") == [:])
+    #expect(read(head + "<plist><dict/><dict/></plist>") == nil)
+    #expect(read("<!DOCTYPE plist [<!ENTITY a \"b\">]><string>&a;</string>") == nil)
   }
 
   @Test(arguments: [("(", ")"), ("<array>", "</array>"), ("{a=", ";}"), ("<dict><key>a</key>", "</dict>")])
@@ -125,30 +127,30 @@ import Testing
     func text(_ count: Int) -> String {
       String(repeating: open, count: count) + inside + String(repeating: close, count: count)
     }
-    #expect(PropertyListText.value(text(64)) != nil)
-    #expect(PropertyListText.value(text(65)) == nil)
+    #expect(read(text(64)) != nil)
+    #expect(read(text(65)) == nil)
   }
 
   @Test func `ten thousand brackets are no list, closed or not`() {
     for (open, close) in [("(", ")"), ("{a=", "}"), ("<array>", "</array>"), ("[", "]")] {
-      #expect(PropertyListText.value(nested(open, close, 10_000)) == nil)
-      #expect(PropertyListText.value(nested(open, "", 10_000)) == nil)
+      #expect(read(nested(open, close, 10_000)) == nil)
+      #expect(read(nested(open, "", 10_000)) == nil)
     }
   }
 
   @Test func `long lists are read whole`() {
     let old = "(" + String(repeating: "a, ", count: 100_000) + ")"
-    #expect(PropertyListText.value(old)?.asArray?.count == 100_000)
+    #expect(read(old)?.asArray?.count == 100_000)
     let xml = "<array>" + String(repeating: "<integer>1</integer>", count: 100_000) + "</array>"
-    #expect(PropertyListText.value(xml)?.asArray?.count == 100_000)
+    #expect(read(xml)?.asArray?.count == 100_000)
     let members = "{" + (0..<50_000).map { "k\($0) = v;" }.joined() + "}"
-    #expect(PropertyListText.value(members)?.asDictionary?.count == 50_000)
+    #expect(read(members)?.asDictionary?.count == 50_000)
   }
 
   @Test func `a value over the limit of a store is no value`() {
     let text = String(repeating: "x", count: Limits.valueBytes + 1)
-    #expect(PropertyListText.value("<string>\(text)</string>") == nil)
-    #expect(PropertyListText.value("<string>\(text.dropLast())</string>")?.asString?.utf8.count == Limits.valueBytes)
+    #expect(read("<string>\(text)</string>") == nil)
+    #expect(read("<string>\(text.dropLast())</string>")?.asString?.utf8.count == Limits.valueBytes)
   }
 
   @Test func `half of any text is never misread`() {
@@ -157,10 +159,10 @@ import Testing
       "<dict><key>a</key><array><string>&#x41;&lt;</string><data>AAEC</data><real>1e5</real></array></dict>",
     ]
     for text in whole {
-      #expect(PropertyListText.value(text) != nil)
+      #expect(read(text) != nil)
       for length in 0..<text.utf8.count {
         let half = String(decoding: text.utf8.prefix(length), as: UTF8.self)
-        #expect(PropertyListText.value(half) == nil, "\(half)")
+        #expect(read(half) == nil, "\(half)")
       }
     }
   }
@@ -174,7 +176,7 @@ import Testing
     ]
     for _ in 0..<20_000 {
       let text = (0..<Int.random(in: 0..<12, using: &random)).map { _ in parts.randomElement(using: &random) ?? "" }
-      guard let value = PropertyListText.value(text.joined()) else { continue }
+      guard let value = read(text.joined()) else { continue }
       #expect(try value.checkedForStore() == value)
     }
   }

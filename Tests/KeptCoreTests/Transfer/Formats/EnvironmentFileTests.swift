@@ -9,6 +9,14 @@ import Testing
     try ForeignReading(text, .env, KeyNaming(environmentPrefix: prefix))
   }
 
+  @Test func `a text of which hardly anything is carried is of another format`() throws {
+    let most = ForeignText.mostNotes
+    #expect(try read(String(repeating: "-\n", count: most)).reported.count == most)
+    let error = foreignRefusal(String(repeating: "-\n", count: most + 1), .env)
+    #expect(error?.code == .tooLarge)
+    #expect(foreignRefusal(String(repeating: "a=\n", count: most + 2), .env)?.code == .tooLarge)
+  }
+
   @Test func `names are keys, with or without export, and values are texts`() throws {
     let text = """
       # a comment

@@ -1,0 +1,236 @@
+/* A process with little address space (`ulimit -v`): whatever is large is refused as KEPT_FAILED, with nothing changed,
+ * or done; the process does not end, and a sound value is never said to be damaged or gone. Each scene is played with
+ * so much room and less, down to nearly none. */
+#include "check.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { ELEMENTS = 600000, BIG = 12 << 20, BIGS = 6, MIB = 1 << 20, MOST_ROOM = 600 };
+
+static struct shared {
+  int64_t refusals, successes;
+  kept_status status;
+} *shared;
+
+static const char *folder;
+static char beside[4400], what[200];
+static char *elements, *document, *deep, *text;
+static long room;
+
+/* Texts */
+
+static char *repeated(const char *begin, const char *part, int count, const char *end) {
+  size_t length = strlen(part);
+  char *all = malloc(strlen(begin) + length * (size_t)count + strlen(end) + 1), *place = stpcpy(all, begin);
+  for (int i = 0; i < count; i++, place += length) memcpy(place, part, length);
+  strcpy(place - 1, end);
+  return all;
+}
+
+static void write_texts(void) {
+  char part[130] = "";
+  elements = repeated("[", "{},", ELEMENTS, "]");
+  document = repeated("{\"kept\":1,\"values\":{\"value\":[", "{},", ELEMENTS, "]}}");
+  /* Each bracket is an array of its own. */
+  memset(part, '[', 60), memset(part + 60, ']', 60), part[120] = ',';
+  deep = repeated("[", part, 20000, "]");
+  text = malloc(BIG + 1);
+  memset(text, 'x', BIG), text[BIG] = 0;
+}
+
+static void write_beside(const char *content) {
+  FILE *file = fopen(beside, "w");
+  if (file == NULL || fputs(content, file) < 0 || fclose(file) != 0) fail("no file could be written");
+}
+
+/* Room */
+
+static void limit_room(long mebibytes) {
+  long pages = 0;
+  FILE *file = fopen("/proc/self/statm", "r");
+  if (file == NULL || fscanf(file, "%ld", &pages) != 1) fail("the size of the process is not known");
+  fclose(file);
+  struct rlimit limit;
+  getrlimit(RLIMIT_AS, &limit);
+  limit.rlim_cur = (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE) + (rlim_t)mebibytes * MIB;
+  if (setrlimit(RLIMIT_AS, &limit) != 0) fail("the address space could not be limited");
+}
+
+static void give_room(void) {
+  struct rlimit limit;
+  getrlimit(RLIMIT_AS, &limit);
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_AS, &limit);
+}
+
+/* Scenes */
+
+static kept_status set_elements(kept_store *store, kept_error *error) {
+  return kept_set_json(store, "value", elements, error);
+}
+
+static kept_status set_deep(kept_store *store, kept_error *error) { return kept_set_json(store, "value", deep, error); }
+
+static kept_status set_text(kept_store *store, kept_error *error) {
+  return kept_set_string(store, "value", text, BIG, error);
+}
+
+static kept_status import_elements(kept_store *store, kept_error *error) {
+  return kept_import_file(store, beside, NULL, NULL, error);
+}
+
+static kept_status read_value(kept_store *store, kept_error *error) {
+  char *json = NULL;
+  kept_status status = kept_get_json(store, "value", &json, error);
+  if (status == KEPT_OK && strlen(json) != strlen(elements)) fail("%s: the value has %zu bytes", what, strlen(json));
+  kept_free(json);
+  return status;
+}
+
+static kept_status export_text(kept_store *store, kept_error *error) {
+  char *json = NULL;
+  kept_status status = kept_export_json(store, NULL, &json, error);
+  if (status == KEPT_OK && strlen(json) < (size_t)BIGS * BIG) fail("%s: a part of the export", what);
+  kept_free(json);
+  return status;
+}
+
+static kept_status export_file(kept_store *store, kept_error *error) {
+  kept_status status = kept_export_file(store, beside, NULL, error);
+  if (status != KEPT_OK && access(beside, F_OK) == 0) fail("%s: a part of an export is left", what);
+  return status;
+}
+
+static void hear(void *context, const kept_notice *notice) { (void)context, (void)notice; }
+
+static kept_status observe(kept_store *store, kept_error *error) {
+  kept_subscription *subscription = NULL;
+  kept_status status = kept_observe(store, "", KEPT_OBSERVE_PREFIX | KEPT_OBSERVE_INITIAL | KEPT_OBSERVE_POLLED, hear,
+                                    NULL, NULL, &subscription, error);
+  kept_unobserve(subscription);
+  return status;
+}
+
+static void put_old(kept_store *store, kept_error *error) {
+  expect_ok(kept_set_json(store, "value", "\"old\"", error), "write", error);
+}
+
+static void put_elements(kept_store *store, kept_error *error) {
+  expect_ok(kept_set_json(store, "value", elements, error), "write", error);
+}
+
+static void put_texts(kept_store *store, kept_error *error) {
+  char key[32];
+  put_old(store, error);
+  for (int i = 0; i < BIGS; i++) {
+    snprintf(key, sizeof key, "text%d", i);
+    expect_ok(kept_set_string(store, key, text, BIG, error), "write", error);
+  }
+}
+
+static const struct scene {
+  const char *name;
+  void (*prepare)(kept_store *store, kept_error *error);
+  kept_status (*play)(kept_store *store, kept_error *error);
+  bool writes;
+  /* In MiB; a thread takes 8 of them for its stack. */
+  long least_room;
+} scenes[] = {
+  { "set JSON", put_old, set_elements, true, 3 },
+  { "set nested JSON", put_old, set_deep, true, 3 },
+  { "set a text", put_old, set_text, true, 3 },
+  { "import", put_old, import_elements, true, 3 },
+  { "read JSON", put_elements, read_value, false, 3 },
+  { "observe JSON", put_elements, observe, false, 24 },
+  { "export", put_texts, export_text, false, 3 },
+  { "export to a file", put_texts, export_file, false, 3 },
+  { "observe texts", put_texts, observe, false, 24 },
+};
+static const struct scene *scene;
+
+static void prepare(void *unused) {
+  kept_error error;
+  (void)unused;
+  kept_store *store = open_store(folder, KEPT_SHARED, 5000);
+  scene->prepare(store, &error);
+  kept_close(store);
+}
+
+/* Where nothing was written the value is what it was: 5 bytes, or those of the elements. */
+static void expect_value(kept_store *store, kept_status status) {
+  char *json = NULL;
+  kept_error error;
+  expect_ok(kept_get_json(store, "value", &json, &error), what, &error);
+  bool is_old = strcmp(json, scene->prepare == put_elements ? elements : "\"old\"") == 0;
+  if (is_old != (status != KEPT_OK || !scene->writes)) {
+    fail("%s: after \"%s\" the value has %zu bytes", what, kept_status_text(status), strlen(json));
+  }
+  kept_free(json);
+}
+
+static void play(void *unused) {
+  kept_error error;
+  (void)unused;
+  kept_store *store = open_store(folder, KEPT_SHARED, 5000);
+  limit_room(room);
+  kept_status status = scene->play(store, &error);
+  give_room();
+  shared->status = status;
+  if (status != KEPT_OK) expect_status(KEPT_FAILED, status, &error, what);
+  expect_value(store, status);
+  expect_ok(kept_set_int64(store, "other", room, &error), what, &error);
+  kept_close(store);
+}
+
+static void look(void *unused) {
+  (void)unused;
+  kept_store *store = open_store(folder, KEPT_SHARED, 5000);
+  expect_value(store, shared->status);
+  kept_close(store);
+}
+
+static void play_round(void) {
+  int end = 0;
+  snprintf(what, sizeof what, "%s, with %ld MiB of room", scene->name, room);
+  if (scene->play == import_elements) write_beside(document); else unlink(beside);
+  pid_t player = start(play, NULL);
+  if (waitpid(player, &end, 0) != player || !WIFEXITED(end) || WEXITSTATUS(end) != 0) {
+    if (WIFSIGNALED(end)) fail("%s: the process died of signal %d", what, WTERMSIG(end));
+    exit(1);
+  }
+  finish(start(look, NULL));
+  add(shared->status == KEPT_OK ? &shared->successes : &shared->refusals, 1);
+}
+
+int main(int argc, char **argv) {
+  begin_torture(argc, argv, 1);
+  shared = share(sizeof *shared);
+  write_texts();
+  const char *only = getenv("KEPT_SCENE");
+  for (size_t s = 0; s < sizeof scenes / sizeof *scenes; s++) {
+    scene = &scenes[s];
+    if (only && strcmp(only, scene->name) != 0) continue;
+    int64_t refusals = load(&shared->refusals), successes = load(&shared->successes);
+    folder = NULL;
+    for (room = MOST_ROOM; room >= scene->least_room; room -= room > 40 ? room / 10 : 1) {
+      if (folder == NULL || scene->writes) {
+        folder = fresh_folder();
+        snprintf(beside, sizeof beside, "%s-beside", folder);
+        finish(start(prepare, NULL));
+      }
+      play_round();
+    }
+    refusals = load(&shared->refusals) - refusals, successes = load(&shared->successes) - successes;
+    printf("%s: %" PRId64 " times done, %" PRId64 " refused\n", scene->name, successes, refusals);
+    fflush(stdout);
+    if (successes == 0 || refusals == 0) fail("%s: the limits were not those that make a difference", scene->name);
+  }
+  unlink(beside);
+  return end_torture("%" PRId64 " refusals", load(&shared->refusals));
+}

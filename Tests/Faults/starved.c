@@ -1,0 +1,424 @@
+/* No memory, at every allocation: each operation is played again and again, and its first allocation fails, its second,
+ * its third ..., once or from there on, until none is left (starving.h says whose). The operation fails with a sentence
+ * or does without; afterwards this process and another one find everything old, or everything new if it succeeded, and
+ * the store goes on working without being opened anew.
+ *
+ *   starved      of the allocations after the first some, which ones chance decides
+ *   starved 2    all of them */
+#include "check.h"
+#include "starving.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { LONG = 20000, ROWS = 150, EVERY_POINT = 60, MOST_POINTS = 20000, LARGEST = 1 << 20 };
+
+static struct shared {
+  int64_t failures, refusals;
+  kept_status status;
+  char old[LARGEST], new[LARGEST], found[LARGEST];
+} *shared;
+
+static const char *folder;
+static char beside[4400];
+static kept_store *store;
+static char long_text[LONG + 1];
+
+#define TREE \
+  "{\"list\":[1,2.5,null,true,\"a longer text than fifteen bytes\"],\"when\":{\"$date\":\"2026-11-20T23:44:01Z\"}}"
+#define NEW_TREE \
+  "[{\"a name that is not short\":[[],{},[[0]]]},{\"$binary\":{\"base64\":\"AAEC\",\"subType\":\"00\"}},\"\\u00e9\"]"
+#define SCHEMA "{\"type\":\"string\",\"pattern\":\"^([a-z]+-)*[a-z]+$\",\"default\":\"a-b\",\"maxLength\":200}"
+#define EXPORT \
+  "{\"kept\":1,\"prefix\":\"\",\"values\":{\"first\":7,\"imported\":" NEW_TREE ",\"named\":\"im-ported\",\"second\":7}}"
+#define PLAIN "{\"imported.list\":[1,2,{\"a\":1.5}],\"imported.text\":\"" "x-y\"}"
+#define XML "<plist><dict><key>imported</key><array><integer>1</integer><string>two</string></array></dict></plist>"
+
+static bool is_ok(kept_status status) { return status >= 0; }
+
+/* What a store holds */
+
+static void make(void *unused) {
+  kept_error error;
+  (void)unused;
+  kept_store *made = open_store(folder, KEPT_SHARED, 5000);
+  expect_ok(kept_declare_json(made, "named", SCHEMA, &error), "declare", &error);
+  expect_ok(kept_set_string(made, "named", "some-text", 9, &error), "write", &error);
+  expect_ok(kept_set_json(made, "tree", TREE, &error), "write", &error);
+  expect_ok(kept_set_string(made, "long", long_text, LONG, &error), "write", &error);
+  expect_ok(set_both(made, 1, KEPT_SHARED, &error), "write", &error);
+  kept_close(made);
+}
+
+static void make_rows(void *unused) {
+  kept_error error;
+  char key[32];
+  (void)unused;
+  kept_store *made = open_store(folder, KEPT_SHARED, 5000), *transaction = NULL;
+  expect_ok(kept_begin(made, NULL, &transaction, &error), "begin", &error);
+  for (int i = 0; i < ROWS; i++) {
+    snprintf(key, sizeof key, "row%03d", i);
+    expect_ok(kept_set_string(transaction, key, long_text, 200, &error), "write", &error);
+  }
+  expect_ok(kept_commit(transaction, NULL, &error), "commit", &error);
+  kept_close(made);
+}
+
+/* All values and declarations, without the revision. */
+static void describe(kept_store *from, char *text) {
+  kept_transfer_options options = KEPT_TRANSFER_OPTIONS_INIT;
+  options.flags = KEPT_TRANSFER_DECLARATIONS | KEPT_TRANSFER_SECRETS;
+  char *json = NULL;
+  kept_error error;
+  expect_ok(kept_export_json(from, &options, &json, &error), "look at the store", &error);
+  if (strlen(json) >= LARGEST) fail("the store is larger than it should be");
+  strcpy(text, json);
+  kept_free(json);
+  char *revision = strstr(text, "\"revision\":");
+  if (revision == NULL) fail("an export without a revision");
+  for (revision += 11; *revision >= '0' && *revision <= '9'; revision++) *revision = '#';
+  /* As many digits for all. */
+  while (revision[-2] == '#') memmove(revision - 1, revision, strlen(revision) + 1), revision--;
+}
+
+static void describe_there(void *unused) {
+  (void)unused;
+  kept_store *there = NULL;
+  kept_error error;
+  kept_status status = kept_open(folder, NULL, &there, &error);
+  if (!is_ok(status)) fail("another process cannot open the store: %s", error.message);
+  describe(there, shared->found);
+  kept_close(there);
+}
+
+/* Scenes. What a scene prepares is there before memory is short. */
+
+static void nothing(void) {}
+static void open_it(void) { store = open_store(folder, KEPT_SHARED, 5000); }
+
+static void read_it(void) {
+  int64_t number;
+  kept_error error;
+  open_it();
+  expect_ok(kept_get_int64(store, "first", &number, &error), "read", &error);
+}
+
+static void put_export_beside(void) {
+  FILE *file = fopen(beside, "w");
+  if (file == NULL || fputs(EXPORT, file) < 0 || fclose(file) != 0) fail("no file could be written");
+  open_it();
+}
+
+static void put_nothing_beside(void) {
+  unlink(beside);
+  open_it();
+}
+
+static void put_backup_beside(void) {
+  kept_error error;
+  put_nothing_beside();
+  expect_ok(kept_backup(store, beside, 0, NULL, &error), "back up", &error);
+  expect_ok(set_both(store, 5, KEPT_SHARED, &error), "write", &error);
+  expect_ok(set_both(store, 1, KEPT_SHARED, &error), "write", &error);
+  expect_ok(kept_remove(store, "long", &error), "remove", &error);
+}
+
+/* The middle of the rows. */
+static void damage(void) {
+  char path[4400], noise[3000];
+  finish(start(make_rows, NULL));
+  snprintf(path, sizeof path, "%s/values.sqlite", folder);
+  int file = open(path, O_WRONLY);
+  struct stat status;
+  if (file < 0 || fstat(file, &status) != 0) fail("no database to be damaged");
+  memset(noise, 0xA5, sizeof noise);
+  if (pwrite(file, noise, sizeof noise, status.st_size / 2 / 1024 * 1024) < 0) fail("it could not be damaged");
+  close(file);
+}
+
+static kept_status play_open(kept_error *error) { return kept_open(folder, NULL, &store, error); }
+
+static kept_status play_get(kept_error *error) {
+  static char text[LONG + 1];
+  int64_t number = 0;
+  size_t length = 0;
+  char *json = NULL;
+  kept_status status = kept_get_int64(store, "first", &number, error);
+  if (status == KEPT_OK && number != 1) fail("it reads %" PRId64 " where 1 is", number);
+  if (status == KEPT_OK) status = kept_get_string(store, "long", text, sizeof text, &length, error);
+  if (status == KEPT_OK && length != LONG) fail("it reads a text of %zu bytes", length);
+  if (status == KEPT_OK) status = kept_get_string(store, "named", text, sizeof text, &length, error);
+  if (status == KEPT_OK && strcmp(text, "some-text") != 0) fail("it reads %s", text);
+  if (status == KEPT_OK) status = kept_get_json(store, "tree", &json, error);
+  if (status == KEPT_OK && strcmp(json, TREE) != 0) fail("it reads %s", json);
+  kept_free(json);
+  return status;
+}
+
+static kept_status play_set(kept_error *error) { return kept_set_int64(store, "first", 1000000, error); }
+static kept_status play_set_text(kept_error *error) { return kept_set_string(store, "tree", long_text, LONG, error); }
+static kept_status play_set_json(kept_error *error) { return kept_set_json(store, "tree", NEW_TREE, error); }
+
+static kept_status play_set_named(kept_error *error) {
+  return kept_set_string(store, "named", "other-text", 10, error);
+}
+
+static kept_status play_remove(kept_error *error) { return kept_remove_all(store, "", NULL, error); }
+static kept_status play_commit(kept_error *error) { return set_both(store, 2, KEPT_SHARED, error); }
+static kept_status play_durable(kept_error *error) { return set_both(store, 2, KEPT_DURABLE, error); }
+static kept_status play_flush(kept_error *error) { return kept_flush(store, error); }
+
+static kept_status play_declare(kept_error *error) {
+  return kept_declare_json(store, "tree", "{\"type\":[\"object\",\"array\"],\"properties\":{\"a\":" SCHEMA "}}", error);
+}
+
+static kept_status play_explain(kept_error *error) {
+  char *json = NULL, *declarations = NULL;
+  kept_status status = kept_explain_json(store, "named", &json, error);
+  if (status == KEPT_OK && strstr(json, "some-text") == NULL) fail("the explanation is %s", json);
+  if (status == KEPT_OK) status = kept_declarations_json(store, "", &declarations, error);
+  if (status == KEPT_OK && strstr(declarations, "maxLength") == NULL) fail("the declarations are %s", declarations);
+  kept_free(json);
+  kept_free(declarations);
+  return status;
+}
+
+static int count_key(void *count, const char *key) { return (void)key, ++*(int *)count, 0; }
+
+static kept_status play_snapshot(kept_error *error) {
+  kept_store *snapshot = NULL;
+  int count = 0;
+  kept_status status = kept_snapshot(store, "", &snapshot, error);
+  if (status == KEPT_OK) status = kept_list(snapshot, "", count_key, &count, error);
+  if (status == KEPT_OK && count != 5) fail("a snapshot of %d keys", count);
+  kept_snapshot_end(snapshot);
+  return status;
+}
+
+static kept_status import(const char *text, uint32_t format, kept_error *error) {
+  kept_transfer_options options = KEPT_TRANSFER_OPTIONS_INIT;
+  options.format = format;
+  char *report = NULL;
+  kept_status status = kept_import(store, text, strlen(text), &options, &report, error);
+  if (status == KEPT_OK && report && strstr(report, "\"notCarried\":[]") == NULL) fail("left out: %s", report);
+  kept_free(report);
+  return status;
+}
+
+static kept_status play_import(kept_error *error) { return kept_import_file(store, beside, NULL, NULL, error); }
+static kept_status play_import_json(kept_error *error) { return import(PLAIN, KEPT_FORMAT_JSON, error); }
+static kept_status play_import_list(kept_error *error) { return import(XML, KEPT_FORMAT_PROPERTY_LIST, error); }
+
+static kept_status play_export(kept_error *error) {
+  char *json = NULL;
+  kept_status status = kept_export_json(store, NULL, &json, error);
+  if (status == KEPT_OK && (strstr(json, TREE) == NULL || strstr(json, long_text) == NULL)) fail("exported: %s", json);
+  kept_free(json);
+  return status;
+}
+
+static kept_status play_export_file(kept_error *error) {
+  struct stat file;
+  kept_status status = kept_export_file(store, beside, NULL, error);
+  if (is_ok(status) != (stat(beside, &file) == 0)) fail("a file that is %s", is_ok(status) ? "missing" : "left");
+  if (status == KEPT_OK && file.st_size < LONG) fail("a file of %" PRId64 " bytes", (int64_t)file.st_size);
+  return status;
+}
+
+static kept_status play_backup(kept_error *error) {
+  kept_status status = kept_backup(store, beside, 0, NULL, error);
+  if (is_ok(status) != (access(beside, F_OK) == 0)) fail("a backup that is %s", is_ok(status) ? "missing" : "left");
+  return status;
+}
+
+static kept_status play_restore(kept_error *error) {
+  char *quarantine = NULL;
+  kept_status status = kept_restore(store, beside, &quarantine, error);
+  kept_free(quarantine);
+  return status;
+}
+
+/* A change that is there must not look like a removal. */
+static void hear(void *context, const kept_notice *notice) {
+  (void)context;
+  for (size_t i = 0; i < kept_notice_count(notice); i++) {
+    const char *key = kept_notice_key(notice, i), *json = kept_notice_new_json(notice, i);
+    if (key == NULL) fail("a notice without a key");
+    if (json == NULL && kept_notice_new(notice, i) == NULL) fail("a notice without the value of %s", key);
+    if (json && strcmp(key, "tree") == 0 && strcmp(json, TREE) != 0) fail("a notice with %s", json);
+  }
+}
+
+static kept_status play_observe(kept_error *error) {
+  kept_subscription *subscription = NULL;
+  uint32_t flags = KEPT_OBSERVE_PREFIX | KEPT_OBSERVE_INITIAL | KEPT_OBSERVE_POLLED;
+  kept_status status = kept_observe(store, "", flags, hear, NULL, NULL, &subscription, error);
+  if (status != KEPT_OK) return status;
+  status = set_both(store, 2, KEPT_SHARED, error);
+  if (status == KEPT_OK) (void)kept_subscription_dispatch(subscription, 0, NULL, error);
+  kept_unobserve(subscription);
+  return status;
+}
+
+static kept_status step(void *unused, kept_store *transaction, kept_error *error) {
+  (void)unused;
+  return kept_set_int64(transaction, "migrated", 1, error);
+}
+
+static kept_status play_migrate(kept_error *error) {
+  kept_migration steps[] = { { 1, 0, "adds a key", step, NULL } };
+  char *backup = NULL;
+  kept_status status = kept_migrate(store, steps, 1, 0, NULL, &backup, error);
+  kept_free(backup);
+  return status;
+}
+
+static const struct scene {
+  const char *name;
+  void (*prepare)(void);
+  kept_status (*play)(kept_error *error);
+} scenes[] = {
+  { "opening", nothing, play_open },
+  { "first read", open_it, play_get },
+  { "first set", open_it, play_set },
+  { "set", read_it, play_set },
+  { "set a text", read_it, play_set_text },
+  { "set JSON", read_it, play_set_json },
+  { "set what has a pattern", open_it, play_set_named },
+  { "remove all", read_it, play_remove },
+  { "commit", read_it, play_commit },
+  { "durable commit", read_it, play_durable },
+  { "flush", read_it, play_flush },
+  { "declare", open_it, play_declare },
+  { "explain", open_it, play_explain },
+  { "snapshot", open_it, play_snapshot },
+  { "import", put_export_beside, play_import },
+  { "import JSON", open_it, play_import_json },
+  { "import a property list", open_it, play_import_list },
+  { "export", open_it, play_export },
+  { "export to a file", put_nothing_beside, play_export_file },
+  { "back up", put_nothing_beside, play_backup },
+  { "restore", put_backup_beside, play_restore },
+  { "observe", open_it, play_observe },
+  { "migrate", open_it, play_migrate },
+  { "salvage", damage, play_open },
+};
+
+/* One round */
+
+static struct round {
+  const struct scene *scene;
+  long point;
+  bool for_ever;
+} current;
+
+static char what[200];
+
+static void expect_state(const char *found, const char *wanted, const char *where) {
+  if (strcmp(found, wanted) != 0) fail("%s: %s finds %.2000s, and not %.2000s", what, where, found, wanted);
+}
+
+static void play(void *unused) {
+  static char found[LARGEST];
+  kept_error error;
+  (void)unused;
+  current.scene->prepare();
+  plan_shortage(current.point, current.for_ever);
+  kept_status status = current.scene->play(&error);
+  long failed = end_shortage();
+  store_word(&shared->failures, failed);
+  shared->status = status;
+  if (!is_ok(status)) {
+    if (failed == 0) fail("%s: failed by itself: %s", what, error.message);
+    expect_status(KEPT_FAILED, status, &error, what);
+  }
+  if (store == NULL) {
+    status = play_open(&error);
+    if (!is_ok(status)) fail("%s: with memory again it cannot be opened: %s", what, error.message);
+  }
+  describe(store, found);
+  if (current.point > 0) expect_state(found, is_ok(shared->status) ? shared->new : shared->old, "this process");
+  finish(start(describe_there, NULL));
+  expect_state(shared->found, found, "another process");
+  expect_ok(kept_set_int64(store, "after", 1, &error), what, &error);
+  expect_ok(set_both(store, 4, KEPT_DURABLE, &error), what, &error);
+  expect_ok(kept_flush(store, &error), what, &error);
+  if (get_both(store) != 4) fail("%s: what was written after it is not there", what);
+  kept_close(store);
+}
+
+/* Makes the store anew, and plays the scene in a process of its own. @return whether anything failed */
+static bool play_round(void) {
+  int status = 0;
+  snprintf(what, sizeof what, "%s, without memory at point %ld%s", current.scene->name, current.point,
+           current.for_ever ? " and after it" : "");
+  folder = fresh_folder();
+  snprintf(beside, sizeof beside, "%s-beside", folder);
+  finish(start(make, NULL));
+  store_word(&shared->failures, 0);
+  pid_t player = start(play, NULL);
+  if (waitpid(player, &status, 0) != player || !WIFEXITED(status) || WEXITSTATUS(status) != 0) {
+    if (WIFSIGNALED(status)) fail("%s: the process died of signal %d", what, WTERMSIG(status));
+    exit(1);
+  }
+  if (shared->status < 0) shared->refusals++;
+  unlink(beside);
+  return load(&shared->failures) > 0;
+}
+
+/* What the scene leaves when memory is there: point 0 never comes. */
+static void learn_states(void) {
+  current.point = 0;
+  current.for_ever = false;
+  play_round();
+  strcpy(shared->new, shared->found);
+  const struct scene *scene = current.scene;
+  bool opens = scene->prepare == nothing || scene->prepare == damage;
+  struct scene prepared = { scene->name, scene->prepare, opens ? play_open : play_flush };
+  current.scene = &prepared;
+  play_round();
+  strcpy(shared->old, shared->found);
+  current.scene = scene;
+}
+
+static long next(long point, bool for_ever) {
+  static uint64_t state;
+  if (state == 0) state = seed;
+  if (point < EVERY_POINT || (rounds > 1 && !for_ever)) return point + 1;
+  /* Once the first has failed, the others mostly fail alike. */
+  return point + 1 + (long)random_below(&state, (uint64_t)(for_ever ? point : 40));
+}
+
+int main(int argc, char **argv) {
+  begin_torture(argc, argv, 1);
+  begin_starving();
+  shared = share(sizeof *shared);
+  memset(long_text, 'x', LONG);
+  /* One scene by its name, for whoever looks for something. */
+  const char *only = getenv("KEPT_SCENE");
+  unsigned points = 0;
+  for (size_t s = 0; s < sizeof scenes / sizeof *scenes; s++) {
+    if (only && strcmp(only, scenes[s].name) != 0) continue;
+    unsigned before = points;
+    int64_t refused = shared->refusals;
+    current.scene = &scenes[s];
+    learn_states();
+    for (int for_ever = 0; for_ever < 2; for_ever++) {
+      for (long point = 1;; point = next(point, for_ever), points++) {
+        current = (struct round){ &scenes[s], point, for_ever };
+        if (!play_round()) break;
+        if (point > MOST_POINTS) fail("%s: there is no end", what);
+      }
+    }
+    printf("%s: %u points, %" PRId64 " refusals\n", scenes[s].name, points - before, shared->refusals - refused);
+    fflush(stdout);
+    if (points == before) fail("%s: nothing was ever allocated", scenes[s].name);
+  }
+  return end_torture("%u shortages, each told or done without", points);
+}
