@@ -30,6 +30,11 @@
 /// Why the last system call of this thread failed.
 static inline int kept_errno(void) { return errno; }
 
+/// Writes text to standard error, by one system call; a failure is nothing to report anywhere.
+static inline void kept_print_error(const void *text, size_t length) {
+  if (write(STDERR_FILENO, text, length) < 0) errno = 0;
+}
+
 /// The variables of the environment, each as NAME=text; a null pointer behind the last.
 static inline char *const *kept_environment(void) {
   extern char **environ;

@@ -75,7 +75,11 @@ extension kept_options {
   }
 
   private func addReport(to options: inout StoreOptions) {
-    guard let report else { return }
+    guard let report else {
+      // What a debug build prints otherwise is advice in Swift.
+      options.errorHandler = { _ in }
+      return
+    }
     let context = ReportContext(pointer: report_context)
     options.errorHandler = { failure in
       var error = kept_error()

@@ -118,7 +118,7 @@ private enum FoundationObject {
     case let text as String: return .string(text)
     case let data as Data: return .bytes(Array(data))
     case let date as Date: return try date.stored()
-    case let url as URL: return url.stored()
+    case let url as URL: return try url.stored()
     case let id as UUID: return id.stored()
     case let elements as [Any]:
       var values: [Value] = []

@@ -10,11 +10,19 @@ enum PropertyListForm {
     guard self.value(reread: [key.text: true]) == .dictionary([key.exact: true]), key.isComposed,
       let object = object(value), self.value(reread: object) == value
     else {
-      throw StoreError(
-        .unsupported, key: key.text, "a property list would give back another value; keep it in a store of another kind"
-      )
+      throw StoreError(.unsupported, key: key.text, "\(reason(against: value)); keep it in a store of another kind")
     }
     return object
+  }
+
+  /// Why a property list cannot hold a value, or not under its key.
+  private static func reason(against value: Value) -> String {
+    if value.contains({ if case .date(let date) = $0 { date.nanoseconds != 0 } else { false } }) {
+      return "a property list has dates of whole seconds, and this date has a fraction of one; round it, or"
+        + " write the seconds as a number"
+    }
+    if value.contains({ $0 == .null }) { return "a property list has no null; leave it out" }
+    return "a property list would give back another value"
   }
 
   /// The object for a value; nil where there is none.
@@ -91,4 +99,15 @@ enum PropertyListForm {
 extension KeyName {
   /// Whether every character is in its shortest form: Foundation takes others for the same key.
   fileprivate var isComposed: Bool { text.precomposedStringWithCanonicalMapping.utf8.elementsEqual(text.utf8) }
+}
+
+extension Value {
+  /// Whether the value, or one inside it, is such a one.
+  fileprivate func contains(_ isSuch: (Value) -> Bool) -> Bool {
+    switch self {
+    case .array(let elements): isSuch(self) || elements.contains { $0.contains(isSuch) }
+    case .dictionary(let members): isSuch(self) || members.contains { $0.value.contains(isSuch) }
+    default: isSuch(self)
+    }
+  }
 }

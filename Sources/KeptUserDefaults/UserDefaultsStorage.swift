@@ -15,6 +15,14 @@ public import KeptCore
 /// what is written through the store, and of no other change: on Linux `UserDefaults` tells nobody of any, and shows
 /// what other processes write only to those that start later.
 ///
+/// URLs are read as `UserDefaults` writes them, and the reverse. On Linux it writes the path of a file, which a key of
+/// `URL` reads as a file's. An archived `NSURL`, as on a Mac, is its text. The text of a `file:` URL is written as an
+/// archived `NSURL`, and so is any URL in the place of one: `url(forKey:)` of `UserDefaults` reads it, and
+/// `string(forKey:)` gives nil for it.
+///
+/// Keys change one at a time: a transaction or ``SettingsAccess/removeAll(prefix:)`` that changes several is
+/// `unsupported`, and nothing is changed.
+///
 /// Refused with `unsupported`: dates with a part of a second, -0.0, null, and whatever else does not come back from a
 /// property list as the same value.
 public final class UserDefaultsStorage: ListingStorage, @unchecked Sendable {
@@ -22,8 +30,14 @@ public final class UserDefaultsStorage: ListingStorage, @unchecked Sendable {
   private let defaults: UserDefaults
   private let suite: String
 
-  /// Throws `invalid` for a name that is none of a suite.
+  /// Throws `invalid` for a name that is none of a suite, such as the domains that all programs share.
   public init(suite: String) throws(StoreError) {
+    let domains = [UserDefaults.globalDomain, UserDefaults.argumentDomain, UserDefaults.registrationDomain]
+    guard !domains.contains(suite) else {
+      throw StoreError(
+        .invalid,
+        "\"\(suite)\" is a domain that UserDefaults itself keeps, and no suite; give a name such as com.example.player")
+    }
     guard !suite.isEmpty, !suite.contains("/"), !suite.contains("\0"), let defaults = UserDefaults(suiteName: suite)
     else {
       throw StoreError(.invalid, "\"\(suite)\" is no UserDefaults suite; give a name such as com.example.player")
@@ -34,6 +48,7 @@ public final class UserDefaultsStorage: ListingStorage, @unchecked Sendable {
 
   public func get(_ key: KeyName) throws(StoreError) -> Value? {
     guard let found = contents[key.text] else { return nil }
+    if let data = found as? Data, let url = ArchivedURL.text(in: data) { return .string(url) }
     guard let value = PropertyListForm.value(reread: found) else {
       throw StoreError(.corrupt, key: key.text, "the suite \(suite) holds what is no property list; remove it there")
     }
@@ -42,8 +57,20 @@ public final class UserDefaultsStorage: ListingStorage, @unchecked Sendable {
 
   public func set(_ key: KeyName, to value: Value) throws(StoreError) {
     let object = try PropertyListForm.object(value, under: key)
-    defaults.set(object, forKey: key.text)
+    if case .bytes(let bytes) = value, ArchivedURL.text(in: Data(bytes)) != nil {
+      throw StoreError(
+        .unsupported, key: key.text, "an archived URL would be given back as its text; write the text of the URL")
+    }
+    defaults.set(archive(of: value, for: key) ?? object, forKey: key.text)
     try save()
+  }
+
+  /// What `url(forKey:)` of UserDefaults reads as a URL; nil where a value is no URL, or is one that stays text.
+  private func archive(of value: Value, for key: KeyName) -> Data? {
+    guard case .string(let text) = value else { return nil }
+    let old = contents[key.text] as? Data
+    guard ArchivedURL.isFile(text) || old.flatMap(ArchivedURL.text) != nil else { return nil }
+    return ArchivedURL.data(of: text)
   }
 
   public func remove(_ key: KeyName) throws(StoreError) {

@@ -79,6 +79,36 @@ import Testing
     #expect(try other.json(forKey: "sizes") == "[1,2]")
   }
 
+  @Test func `says that a fraction is why a date is refused, and what else is`() throws {
+    defer { cleanUp() }
+    for json in ["{\"$date\":\"2026-01-01T00:00:01.5Z\"}", "[{\"a\":{\"$date\":\"2026-01-01T00:00:01.5Z\"}}]"] {
+      let error = #expect(throws: StoreError.self) { try store.setJSON(json, forKey: "a") }
+      #expect(error?.message.contains("this date has a fraction") == true)
+    }
+    let null = #expect(throws: StoreError.self) { try store.setJSON("[null]", forKey: "a") }
+    #expect(null?.message.contains("no null") == true)
+    let zero = #expect(throws: StoreError.self) { try store.setJSON("-0.0", forKey: "a") }
+    #expect(zero?.message.contains("another value") == true)
+  }
+
+  @Test func `says of several keys at once that it removes one at a time`() throws {
+    defer { cleanUp() }
+    try store.setJSON("1", forKey: "a.b")
+    try store.setJSON("2", forKey: "a.c")
+    let error = #expect(throws: StoreError.self) { try store.removeAll(prefix: "a.") }
+    #expect(error?.code == .unsupported)
+    #expect(error?.message.contains("one key at a time, and 2 keys begin with \"a.\"; nothing was removed") == true)
+    #expect(try store.keys(prefix: "a.") == ["a.b", "a.c"])
+    #expect(try store.removeAll(prefix: "a.b") == 1 && store.removeAll(prefix: "a.b") == 0)
+    #expect(try store.keys(prefix: "a.") == ["a.c"])
+  }
+
+  @Test(arguments: [UserDefaults.globalDomain, UserDefaults.argumentDomain, UserDefaults.registrationDomain])
+  func `refuses a domain that all programs share`(_ domain: String) {
+    let error = #expect(throws: StoreError.self) { try UserDefaultsStorage(suite: domain) }
+    #expect(error?.code == .invalid && error?.message.contains("no suite") == true)
+  }
+
   @Test(arguments: ["", "a/b", "a\0b"]) func `refuses a name that is none of a suite`(_ name: String) {
     #expect(throws: StoreError.self) { try UserDefaultsStorage(suite: name) }
   }

@@ -31,6 +31,15 @@ extension StoreError {
   }
 }
 
+/// The name of a type as a sentence has it: a String, an Int, a UInt8, an Optional<Int>.
+func withArticle(_ type: (some Any).Type) -> String {
+  let name = "\(type)"
+  // UInt, URL and UUID begin with the sound of a consonant; Umbrella does not.
+  let isSpelled = name.hasPrefix("U") && name.dropFirst().prefix(1).allSatisfy(\.isUppercase)
+  let hasVowel = name.first.map { "AEIOUaeiou".contains($0) } ?? false
+  return "\(hasVowel && !isSpelled ? "an" : "a") \(name)"
+}
+
 /// One step into a value.
 enum PlaceStep: CustomStringConvertible {
   case element(Int)

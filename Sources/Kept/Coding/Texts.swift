@@ -4,16 +4,29 @@ public import FoundationEssentials
 public import KeptCore
 
 extension URL: Storable, CodedAsStored {
-  /// Reads the text of a URL of any scheme.
+  /// Reads the text of a URL of any scheme, or the absolute path of a file: `/tmp/a b` is `file:///tmp/a%20b`.
+  // UserDefaults keeps a path, and people and shell scripts write one.
   public init(stored value: Value) throws(StoreError) {
-    guard let url = URL(string: try String(stored: value)) else {
+    let text = try String(stored: value)
+    let path = text.isPath && !text.utf8.contains(0) ? URL(filePath: text, directoryHint: .inferFromPath) : nil
+    guard let url = path ?? URL(string: text), !text.isPath || path != nil else {
       throw StoreError(.wrongType, "holds string that is no URL")
     }
     self = url
   }
 
   /// The absolute text; a URL with a base is stored together with it.
-  public func stored() -> Value { .string(absoluteString) }
+  ///
+  /// Throws `invalid` for one without a scheme that begins with a slash: it would be read as a file's.
+  public func stored() throws(StoreError) -> Value {
+    let text = absoluteString
+    guard !text.isPath else {
+      throw StoreError(
+        .invalid,
+        "is given a URL without a scheme, which would be read as the path of a file; give it a scheme or a base")
+    }
+    return .string(text)
+  }
 
   public static var schema: Schema? { .string }
 }
@@ -30,4 +43,9 @@ extension UUID: Storable, CodedAsStored {
   public func stored() -> Value { .string(uuidString) }
 
   public static var schema: Schema? { .string }
+}
+
+extension String {
+  /// Whether it is the absolute path of a file, as far as a URL is concerned.
+  fileprivate var isPath: Bool { utf8.first == UInt8(ascii: "/") }
 }

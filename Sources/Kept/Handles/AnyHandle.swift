@@ -1,11 +1,15 @@
 // Handles of different types in one list.
 
+public import Dispatch
 public import KeptCore
 
 /// A handle without its type: for a list of settings, or a page that shows them all.
 ///
 /// `handle(of:)` gives it back. It is another name of the same handle, and shares label and observer with it.
 public struct AnyHandle: Sendable, CustomStringConvertible {
+  /// What ``observer`` is told: ``Handle/Change`` with values that do not say their type.
+  public typealias Change = Key<any Sendable>.Change
+
   private let handle: any ErasableHandle
 
   fileprivate init(_ handle: any ErasableHandle) { self.handle = handle }
@@ -22,7 +26,12 @@ public struct AnyHandle: Sendable, CustomStringConvertible {
   public var description: String { handle.description }
 
   /// The value; see ``Handle/value``.
-  public var value: any Sendable { handle.erasedValue }
+  ///
+  /// Writing one of another type is told to the error handler as `wrongType`, and the old value stays.
+  public var value: any Sendable {
+    get { handle.erasedValue }
+    nonmutating set { handle.setErasedOrReport(newValue) }
+  }
   /// Reads the value; throws as ``Handle/get()``.
   public func get() throws -> any Sendable { try handle.getErased() }
   /// Writes the value; throws as ``Handle/set(_:)``, and `wrongType` for one of another type.
@@ -42,6 +51,19 @@ public struct AnyHandle: Sendable, CustomStringConvertible {
     try handle.observeErased(initial: initial, body)
   }
 
+  /// The handle's own observer; see ``Handle/observer``.
+  public var observer: (@Sendable (Change) -> Void)? {
+    get { handle.erasedObserver }
+    nonmutating set { handle.erasedObserver = newValue }
+  }
+  /// See ``Handle/observerQueue``.
+  public var observerQueue: DispatchQueue? {
+    get { handle.observerQueue }
+    nonmutating set { handle.observerQueue = newValue }
+  }
+  /// See ``Handle/invalidate()``.
+  public func invalidate() { handle.invalidate() }
+
   /// The handle with its type; nil if it is of another one.
   public func handle<Value>(of type: Value.Type) -> Handle<Value>? { handle as? Handle<Value> }
 }
@@ -57,6 +79,10 @@ private protocol ErasableHandle: AnyObject, Sendable, CustomStringConvertible {
   var label: String? { get set }
   var isDestroyed: Bool { get }
   var erasedValue: any Sendable { get }
+  var erasedObserver: (@Sendable (AnyHandle.Change) -> Void)? { get set }
+  var observerQueue: DispatchQueue? { get set }
+  func invalidate()
+  func setErasedOrReport(_ value: any Sendable)
   func getErased() throws -> any Sendable
   func setErased(_ value: any Sendable) throws
   func remove() throws(StoreError) -> Bool
@@ -78,9 +104,33 @@ extension Handle: ErasableHandle {
     try set(value)
   }
 
+  fileprivate func setErasedOrReport(_ value: any Sendable) {
+    guard let value = value as? Value else { return report { try setErased(value) } }
+    self.value = value
+  }
+
+  fileprivate var erasedObserver: (@Sendable (AnyHandle.Change) -> Void)? {
+    get {
+      guard let observer else { return nil }
+      return { change in if let change = change.asChange(of: Value.self) { observer(change) } }
+    }
+    set {
+      guard let newValue else { return invalidate() }
+      observer = { change in newValue(change.telling(change.old, change.new)) }
+    }
+  }
+
   fileprivate func observeErased(
     initial: Bool, _ body: @escaping @Sendable (any Sendable) -> Void
   ) throws(StoreError) -> Subscription {
     try observe(initial: initial) { body($0.new) }
+  }
+}
+
+extension AnyHandle.Change {
+  /// The same with its type; nil if it is of another one.
+  fileprivate func asChange<Typed: Sendable>(of type: Typed.Type) -> Key<Typed>.Change? {
+    guard let old = old as? Typed, let new = new as? Typed else { return nil }
+    return telling(old, new)
   }
 }

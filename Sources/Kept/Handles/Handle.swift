@@ -14,8 +14,8 @@ public import KeptCore
 ///
 /// Any number of handles of a key live side by side and see the same value, as long as they are of one type: within the
 /// process a handle of another type is a `typeConflict`, until one of them is ``destroy()``ed. A mapped handle, as from
-/// ``map(encode:decode:)``, is another view of the same key. A class that is Sendable holds a setting as a `let`. Any
-/// thread. In C and Python a key's text is all there is.
+/// ``map(encode:decode:observer:)``, is another view of the same key. A class that is Sendable holds a setting as a
+/// `let`. Any thread. In C and Python a key's text is all there is.
 public final class Handle<Value: Sendable>: Sendable {
   /// The store that is read and written.
   public let store: Store
@@ -157,8 +157,9 @@ public final class Handle<Value: Sendable>: Sendable {
 }
 
 extension Handle: CustomStringConvertible {
-  /// The label, or type and key: `Handle<Int>(key: "volume")`.
+  /// The label, or type and key: `Handle<Int>(key: "volume")`, also where the value may be nil.
   public var description: String {
-    label ?? "Handle<\(Value.self)>(key: \"\(key)\"\(isDestroyed ? ", destroyed" : ""))"
+    let type = (Value.self as? any AnyOptional.Type)?.wrapped ?? Value.self
+    return label ?? "Handle<\(type)>(key: \"\(key)\"\(isDestroyed ? ", destroyed" : ""))"
   }
 }

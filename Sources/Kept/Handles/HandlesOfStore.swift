@@ -16,14 +16,14 @@ extension Store {
     let name = try key.keyName()
     _ = try currentRevision()
     let binding = try bind(name, to: BoundType(key.coding.stored))
-    let handle = Handle(KeySource(key: key, binding: binding), binding, in: self)
-    if let observer { handle.observer = observer }
-    return handle
+    return Handle(KeySource(key: key, binding: binding), binding, in: self).observed(by: observer)
   }
 
   /// The handle of a key by its text; nil where nothing is stored.
-  public func handle<Value: Storable>(_ name: String, of type: Value.Type) throws(StoreError) -> Handle<Value?> {
-    try handle(Key<Value?>(name))
+  public func handle<Value: Storable>(
+    _ name: String, of type: Value.Type, observer: (@Sendable (Handle<Value?>.Change) -> Void)? = nil
+  ) throws(StoreError) -> Handle<Value?> {
+    try handle(Key<Value?>(name), observer: observer)
   }
 
   /// The handle of a key whose values go through a transformer; nil where nothing is stored.
@@ -34,18 +34,28 @@ extension Store {
   ///
   /// The key's type is what the transformer stores: `Data` in the example.
   public func handle<Value, Stored: Storable>(
-    _ name: String, through transformer: Transformer<Value, Stored>
+    _ name: String, through transformer: Transformer<Value, Stored>,
+    observer: (@Sendable (Handle<Value?>.Change) -> Void)? = nil
   ) throws(StoreError) -> Handle<Value?> {
-    try handle(Key<Stored?>(name)).map(transformer)
+    try handle(Key<Stored?>(name)).map(transformer, observer: observer)
   }
 }
 
 extension Handle {
   /// The handle of a key; nil where ``Store/handle(_:observer:)`` would throw.
-  public convenience init?(_ key: Key<Value>, in store: Store) {
+  public convenience init?(
+    _ key: Key<Value>, in store: Store, observer: (@Sendable (Change) -> Void)? = nil
+  ) {
     guard let name = try? key.keyName(), (try? store.currentRevision()) != nil,
       let binding = try? store.bind(name, to: BoundType(key.coding.stored))
     else { return nil }
     self.init(KeySource(key: key, binding: binding), binding, in: store)
+    if let observer { self.observer = observer }
+  }
+
+  /// The handle itself, with the observer that it is made with, if any.
+  func observed(by observer: (@Sendable (Change) -> Void)?) -> Handle {
+    if let observer { self.observer = observer }
+    return self
   }
 }

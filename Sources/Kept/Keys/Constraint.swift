@@ -21,7 +21,7 @@ public struct Constraint<Value: Storable>: Sendable {
     rule = { schema throws(StoreError) in schema[word] = try value() }
   }
 
-  fileprivate init(rule: @escaping Rule) { self.rule = rule }
+  init(rule: @escaping Rule) { self.rule = rule }
 
   /// One of these, and nothing else.
   ///

@@ -139,9 +139,7 @@ public final class Key<Value: Sendable>: Keys, @unchecked Sendable {
   ) throws(StoreError) -> Value {
     guard let found else { return defaultValue(in: store) }
     do throws(StoreError) { return try coding.read(found) } catch {
-      for candidate in text?.candidates ?? [] {
-        do throws(StoreError) { return try coding.read(candidate) } catch { continue }
-      }
+      if let value = coding.read(text) { return value }
       throw saying(error).found(in: layer).about(name)
     }
   }

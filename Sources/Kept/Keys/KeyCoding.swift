@@ -14,6 +14,16 @@ struct KeyCoding<Value: Sendable>: Sendable {
   let isPlain: Bool
 }
 
+extension KeyCoding {
+  /// Reads a text of the command line or the environment as the first of its meanings that fits; nil if none does.
+  func read(_ text: TextValue?) -> Value? {
+    for candidate in text?.candidates ?? [] {
+      do throws(StoreError) { return try read(candidate) } catch { continue }
+    }
+    return nil
+  }
+}
+
 extension KeyCoding where Value: Storable {
   /// As the type itself says.
   static var plain: KeyCoding {

@@ -85,6 +85,20 @@ extension Key.Change {
 }
 
 extension Key.Change {
+  /// The same change with both values converted; all else stays, also ``error``.
+  ///
+  /// Throws what `transform` throws.
+  public func map<Mapped>(_ transform: (Value) throws -> Mapped) rethrows -> Key<Mapped>.Change {
+    telling(try transform(old), try transform(new))
+  }
+
+  /// The same with other values.
+  func telling<Other>(_ old: Other, _ new: Other) -> Key<Other>.Change {
+    Key<Other>.Change(
+      old: old, new: new, event: event, layer: layer, error: error, revisions: revisions, origin: origin, tag: tag,
+      mayHaveMissed: mayHaveMissed)
+  }
+
   /// The same with both values decoded.
   func map<Mapped>(_ decode: (Value) throws -> Mapped, else undecodable: (Value) -> Mapped) -> Key<Mapped>.Change {
     func decoded(_ value: Value) -> (Mapped, failure: (any Error)?) {
@@ -95,6 +109,15 @@ extension Key.Change {
     return Key<Mapped>.Change(
       old: decoded(old).0, new: new, event: event, layer: error == nil ? layer : nil, error: error,
       revisions: revisions, origin: origin, tag: tag, mayHaveMissed: mayHaveMissed)
+  }
+}
+
+/// Equal changes tell the same of the same values; two errors are the same if they say the same.
+extension Key.Change: Equatable where Value: Equatable {
+  public static func == (a: Self, b: Self) -> Bool {
+    a.old == b.old && a.new == b.new && a.event == b.event && a.layer == b.layer && a.revisions == b.revisions
+      && a.origin == b.origin && a.tag == b.tag && a.mayHaveMissed == b.mayHaveMissed
+      && a.error?.code == b.error?.code && a.error?.description == b.error?.description
   }
 }
 

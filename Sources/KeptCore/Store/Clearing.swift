@@ -27,19 +27,25 @@ extension SettingsAccess {
   /// - Returns: how many keys there were.
   @discardableResult
   public func removeAll(prefix: String) throws(StoreError) -> Int {
-    var count = 0
+    var count: Int?
     do throws(StoreError) {
       try together { transaction throws(StoreError) in
         let keys = try transaction.storedKeys(prefix: ExactString(prefix))
-        try transaction.removeUnseen(keys)
         count = keys.count
+        try transaction.removeUnseen(keys)
       }
     } catch {
+      if error.code == .unsupported, let count, count > 1, !(self is Transaction) {
+        throw StoreError(
+          .unsupported,
+          "this storage changes one key at a time, and \(count) keys begin with \"\(prefix)\"; nothing was removed,"
+            + " remove each by its name")
+      }
       guard error.code == .conflict, !(self is Transaction) else { throw error }
       throw StoreError(
         .busy, "others write keys with the prefix \"\(prefix)\" all the time; nothing was removed, try again later")
     }
-    return count
+    return count ?? 0
   }
 }
 

@@ -58,7 +58,7 @@ extension SettingsAccess {
   ///
   /// The C twin is `kept_set_json`.
   ///
-  /// Throws `invalid` with the offset of the byte that is wrong, and what ``set(_:forKey:)`` throws.
+  /// Throws `invalid` with the offset of the byte that is wrong, and what ``set(_:forKey:)-(Value,_)`` throws.
   /// - Returns: the layer that hides what is stored; nil: nothing hides it.
   @discardableResult
   public func setJSON(_ json: String, forKey key: String) throws(StoreError) -> Layer? {

@@ -6,7 +6,7 @@ extension Store {
   /// `null` takes one back. Observers of a key that reads otherwise now hear of it. The C twin is
   /// `kept_register_json`. In Python: `settings.register(defaults)`.
   ///
-  /// Throws `invalid` for a key that is none, and what ``SettingsAccess/set(_:forKey:)`` throws for a value.
+  /// Throws `invalid` for a key that is none, and what ``SettingsAccess/set(_:forKey:)-(Value,_)`` throws for a value.
   public func register(defaults: ValueDictionary) throws(StoreError) {
     var checked: [KeyName: Value?] = [:]
     for (key, value) in defaults.map({ ($0.key, $0.value) }) {

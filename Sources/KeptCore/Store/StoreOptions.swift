@@ -25,10 +25,18 @@ public struct StoreOptions: Sendable {
   public var system: LayerPlace?
   /// Hears of failures where there is nobody to throw to: subscripts, wrappers, observers.
   ///
-  /// Silent by default.
+  /// Where none is given, a debug build prints the first error of each kind to standard error, and a release build is
+  /// silent. `{ _ in }` is always silent.
   ///
   /// Called on the thread where the failure happened, with no lock held.
-  public var errorHandler: @Sendable (StoreError) -> Void
+  public var errorHandler: @Sendable (StoreError) -> Void {
+    get { givenHandler ?? StoreError.noticeUnheard }
+    set { givenHandler = newValue }
+  }
+  private var givenHandler: (@Sendable (StoreError) -> Void)?
+
+  /// Whether the program has named an error handler.
+  package var hasErrorHandler: Bool { givenHandler != nil }
 
   public init(
     durability: Durability = .shared,
@@ -38,7 +46,7 @@ public struct StoreOptions: Sendable {
     arguments: [String]? = nil,
     environmentPrefix: String? = nil,
     system: LayerPlace? = nil,
-    errorHandler: @escaping @Sendable (StoreError) -> Void = { _ in }
+    errorHandler: (@Sendable (StoreError) -> Void)? = nil
   ) {
     self.durability = durability
     self.busyTimeoutMilliseconds = busyTimeoutMilliseconds
@@ -47,6 +55,6 @@ public struct StoreOptions: Sendable {
     self.arguments = arguments
     self.environmentPrefix = environmentPrefix
     self.system = system
-    self.errorHandler = errorHandler
+    givenHandler = errorHandler
   }
 }

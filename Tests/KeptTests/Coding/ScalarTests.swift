@@ -23,8 +23,26 @@ import Testing
   ])
   func `a URL of any scheme is its text`(_ text: String) throws {
     let url = try #require(URL(string: text))
-    #expect(url.stored() == .string(text))
+    #expect(try url.stored() == .string(text))
     #expect(try URL(stored: .string(text)) == url)
+  }
+
+  @Test(arguments: ["/tmp/a", "/tmp/a b/\u{FC}", "/", "/tmp/folder/"])
+  func `a path is read as a file's URL`(_ path: String) throws {
+    let url = try URL(stored: .string(path))
+    #expect(url.isFileURL && url == URL(filePath: path, directoryHint: .inferFromPath))
+    #expect(url.path(percentEncoded: false) == path)
+    #expect(try URL(stored: url.stored()) == url)
+  }
+
+  @Test func `a URL that would be read as a file's is refused`() throws {
+    for text in ["/a/b", "//host/b"] {
+      let url = try #require(URL(string: text))
+      #expect(failure(.invalid) { _ = try url.stored() }.contains("the path of a file"))
+    }
+    let based = try #require(URL(string: "/a/b", relativeTo: URL(string: "https://example.com/c")))
+    #expect(try based.stored() == "https://example.com/a/b")
+    #expect(failure(.wrongType) { _ = try URL(stored: "/a\0b") } == "holds string that is no URL")
   }
 
   @Test func `a UUID is its text, and other text is none`() throws {

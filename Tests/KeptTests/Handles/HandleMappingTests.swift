@@ -56,7 +56,7 @@ extension Keys {
     #expect(theme.value == .light && level.value == nil && level.defaulted(to: .low).value == .low)
     #expect(test.takeReported().map(\.code) == [.wrongType, .wrongType, .wrongType])
     #expect(failure(.wrongType) { _ = try theme.get() } == #""theme": holds string that is no Theme"#)
-    #expect(failure(.wrongType) { _ = try level.get() } == "holds a Int that is no Level")
+    #expect(failure(.wrongType) { _ = try level.get() } == "holds an Int that is no Level")
     #expect(try settings.value(forKey: "theme") == "sepia" && settings.value(forKey: "level") == 3)
   }
 

@@ -109,6 +109,9 @@ extension Keys {
     let volume = try settings.handle(.volume)
     #expect("\(volume)" == #"Handle<Int>(key: "audio.volume")"#)
     #expect(volume.key == "audio.volume")
+    #expect("\(try settings.handle("size", of: Int.self))" == #"Handle<Int>(key: "size")"#)
+    #expect("\(try settings.handle(.name))" == #"Handle<String>(key: "name")"#)
+    #expect("\(try settings.handle("sizes", of: [Int].self).erased())" == #"Handle<Array<Int>>(key: "sizes")"#)
     volume.label = "loudness"
     #expect("\(volume)" == "loudness")
     volume.label = nil
@@ -132,6 +135,15 @@ extension Keys {
     volume.value = 70
     #expect(try await heard.take() == [70])
     subscription.cancel()
+    list[0].value = 80
+    #expect(volume.value == 80 && list[0].value as? Int == 80)
+    list[0].value = "loud"
+    #expect(volume.value == 80)
+    #expect(test.takeReported().map(\.description) == [sentence])
+    list[1].value = "Ada"
+    #expect(name.value == "Ada")
+    list[1].value = String?.none
+    #expect(try name.value == nil && !settings.contains(.name))
     list[1].label = "who"
     #expect("\(name)" == "who" && "\(list[1])" == "who")
     try list[0].remove()

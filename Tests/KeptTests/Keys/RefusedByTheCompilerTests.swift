@@ -40,18 +40,18 @@ import Testing
       static let letters = Key<Set<Character>?>("n")         //! 'Character' conform to 'Storable'
       static let plainRange = Key<Range<Character>?>("n")    //! 'Character' conform to 'Storable'
       static let anything = Key<[String: Any]?>("n")         //! 'Any'
-      static let required = Key<Int>("n")                   //! be equivalent
+      static let required = Key<Int>("n")                   //! a key needs a default
       static let bounded = Key("n", default: 50, .range(0...100), .minimum(1), summary: "How loud")
       static let share = Key("n", default: 0.5, .range(0...1))
       static let token = Key<String?>("n", .length(4...64), .pattern("^[a-z]+$"), secret: true)
       static let tags = Key<[String]>("n", default: [], .each(.length(1...40)))
       static let chosen = Key("n", default: Theme.dark, .choices([.dark]))
-      static let ranged = Key<String?>("n", .range(0...100))      //! static method 'range'
-      static let ranging = Key("n", default: "x", .range(0...9))  //! expected argument type 'Int'
-      static let matched = Key("n", default: 50, .pattern("x"))   //! expected argument type 'String'
-      static let long = Key<Int?>("n", .length(1...2))            //! static method 'length'
-      static let chosing = Key<Int?>("n", .choices(["x"]))        //! 'String'
-      static let truth = Key<Bool?>("n", .minimum(false))         //! static method 'minimum'
+      static let ranged = Key<String?>("n", .range(0...100))      //! 'range' is for keys of numbers
+      static let ranging = Key("n", default: "x", .range(0...9))  //! 'range' is for keys of numbers
+      static let matched = Key("n", default: 50, .pattern("x"))   //! 'pattern' is for keys of String
+      static let long = Key<Int?>("n", .length(1...2))            //! 'length' is for keys of String and Data
+      static let chosing = Key<Int?>("n", .choices(["x"]))        //! 'choices' takes values of the key's own type
+      static let truth = Key<Bool?>("n", .minimum(false))         //! 'minimum' is for keys of numbers
     }
 
     struct Panel {
@@ -61,7 +61,7 @@ import Testing
       @Setting("balance") var balance = 0.0
       @Setting("name") var name: String?
       @Setting("plain") var plain = Plain()                 //! 'Plain' conform to 'Storable'
-      @Setting("number") var number: Int                    //! Int
+      @Setting("number") var number: Int                    //! a setting needs a default
       @Setting(.volume) var text: String                    //! String
     }
     final class Player: Sendable {

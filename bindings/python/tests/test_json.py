@@ -91,7 +91,7 @@ def test_subclasses_are_stored_as_what_they_are_made_of() -> None:
 REFUSED: list[tuple[Any, str]] = [
     (None, "use del to remove a key"),
     ({1}, "a set cannot be stored"),
-    (object(), "a object cannot be stored"),
+    (object(), "an object cannot be stored"),
     (1j, "a complex cannot be stored"),
     (date(2026, 1, 1), "a date cannot be stored"),
     (timedelta(1), "a timedelta cannot be stored"),

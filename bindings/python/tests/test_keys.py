@@ -127,7 +127,7 @@ def test_what_survives_is_read(settings: kept.Store, kind: Any, stored: Any, val
 @pytest.mark.parametrize(
     ("kind", "stored", "sentence"),
     [
-        (bool, 1, "holds a int, asked for bool"),
+        (bool, 1, "holds an int, asked for bool"),
         (int, True, "holds a bool, asked for int"),
         (int, 3.5, "holds a float, asked for int"),
         (int, -0.0, "holds a float, asked for int"),
@@ -145,11 +145,11 @@ def test_what_survives_is_read(settings: kept.Store, kind: Any, stored: Any, val
         (list[int], [1, "x"], r"at \[1\]: holds a str, asked for int"),
         (list[int], [None], r"at \[0\]: holds a NoneType, asked for int"),
         (dict[str, int], [1], "holds a list, asked for dict"),
-        (dict[str, list[bool]], {"a": [True, 0]}, r"at \.a\[1\]: holds a int, asked for bool"),
+        (dict[str, list[bool]], {"a": [True, 0]}, r"at \.a\[1\]: holds an int, asked for bool"),
         (Theme, "sepia", "holds a str that is no value of Theme"),
         (Level, True, "holds a bool that is no value of Level"),
         (Level, [1], "holds a list that is no value of Level"),
-        (Odd, 1, "holds a int that is no value of Odd"),
+        (Odd, 1, "holds an int that is no value of Odd"),
         (Size, [1], "holds a list, asked for Size"),
         (Size, {"height": 1.0}, "the member 'width' is missing"),
         (Frame, {"title": "", "size": {"width": "w"}}, r"at \.size\.width: holds a str, asked for int"),

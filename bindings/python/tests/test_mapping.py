@@ -128,7 +128,7 @@ def test_clear_removes_everything(settings: kept.Store) -> None:
         ("é" * 513, "a key has 1026 bytes"),
         ("a\0b", "holds a NUL at byte 1"),
         ("\ud800", "the lone surrogate U+D800"),
-        (5, "a key is a int; it must be a str or a kept.Key"),
+        (5, "a key is an int; it must be a str or a kept.Key"),
         (None, "a key is a NoneType"),
         (b"a", "a key is a bytes"),
     ],

@@ -43,9 +43,10 @@ extension Store {
 extension StoreOptions {
   fileprivate func logging(to logger: Logger, asStore store: String) -> StoreOptions {
     var options = self
-    options.errorHandler = { [errorHandler] error in
+    let given = hasErrorHandler ? errorHandler : nil
+    options.errorHandler = { error in
       logger.log(error, ofStore: store)
-      errorHandler(error)
+      given?(error)
     }
     return options
   }

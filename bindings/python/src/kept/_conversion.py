@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, get_args
 from ._dates import datetime_ns, timestamp_of_date
 from ._errors import InvalidError, OutOfRangeError, WrongTypeError
 from ._json import JSON
-from ._refusal import Refusal
+from ._refusal import Refusal, with_article
 from ._timestamps import Timestamp
 
 
@@ -31,7 +31,7 @@ class Conversion(NamedTuple):
 def require(kind: Any, value: Any, name: str) -> None:
     """Refuses a value of another type. A bool is an int to Python, and never to Kept."""
     if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
-        raise Refusal(WrongTypeError, f"holds a {name_of_type(type(value))}, asked for {name}")
+        raise Refusal(WrongTypeError, f"holds {with_article(name_of_type(type(value)))}, asked for {name}")
 
 
 def name_of_type(kind: Any) -> str:
@@ -133,7 +133,7 @@ def literal_conversion(values: tuple[Any, ...]) -> Conversion:
     def to_json(value: Any) -> Any:
         found = choice(value)
         if type(found) is not type(value):
-            raise Refusal(WrongTypeError, f"holds a {name_of_type(type(value))}, asked for {name}")
+            raise Refusal(WrongTypeError, f"holds {with_article(name_of_type(type(value)))}, asked for {name}")
         return found
 
     return Conversion(name, to_json, choice, scalars=tuple(dict.fromkeys(map(type, values))))
@@ -157,6 +157,6 @@ def _choice(name: str, choices: Iterable[tuple[Any, Any]]) -> Callable[[Any], An
                 return members[type(value), value]
             except (Refusal, KeyError):
                 continue
-        raise Refusal(WrongTypeError, f"holds a {name_of_type(type(json))} that is no value of {name}")
+        raise Refusal(WrongTypeError, f"holds {with_article(name_of_type(type(json)))} that is no value of {name}")
 
     return from_json

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, Union
 
 from ._dates import date_of_text, text_of_date
 from ._errors import InvalidError, OutOfRangeError
-from ._refusal import Refusal
+from ._refusal import Refusal, with_article
 from ._timestamps import Timestamp
 
 if TYPE_CHECKING:
@@ -86,14 +86,15 @@ def _plain(value: object, depth: int) -> object:
             return {"$date": str(value)}
         case bytearray() | memoryview():
             # They are sequences of integers too, and would become arrays.
-            raise Refusal(InvalidError, f"a {_name(value)} cannot be stored; make it bytes")
+            raise Refusal(InvalidError, f"{with_article(_name(value))} cannot be stored; make it bytes")
         case Mapping():
             return _plain_object(value, _deeper(depth))
         case Sequence():
             return _plain_array(value, _deeper(depth))
     raise Refusal(
         InvalidError,
-        f"a {_name(value)} cannot be stored; use bool, int, float, str, bytes, datetime, list or dict, or a kept.Key",
+        f"{with_article(_name(value))} cannot be stored;"
+        " use bool, int, float, str, bytes, datetime, list or dict, or a kept.Key",
     )
 
 

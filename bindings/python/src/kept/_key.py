@@ -10,7 +10,7 @@ from ._conversion import name_of_type
 from ._errors import InvalidError, KeptError
 from ._json import JSON, Storable, encode
 from ._key_types import conversion_of
-from ._refusal import Refusal
+from ._refusal import Refusal, with_article
 
 if TYPE_CHECKING:
     from ._schemas import Schema
@@ -208,7 +208,7 @@ def encoded_text(text: str, role: str) -> bytes:
     """Text that ends with a NUL in C. Anything but a str, a NUL and a lone surrogate are an `InvalidError`."""
     if not isinstance(text, str):
         possible = "a str or a kept.Key" if role == "a key" else "a str"
-        raise InvalidError(f"{role} is a {type(text).__qualname__}; it must be {possible}")
+        raise InvalidError(f"{role} is {with_article(type(text).__qualname__)}; it must be {possible}")
     try:
         encoded = text.encode("utf-8")
     except UnicodeEncodeError as error:

@@ -24,6 +24,12 @@ class Refusal(Exception):
         return self.error(f'"{readable(key)}"{place}: {self}', key=key)
 
 
+def with_article(name: str) -> str:
+    """The name of a type as a sentence has it: an int, a str, a UUID."""
+    is_spelled = name[:1] == "U" and name[1:2].isupper()
+    return f"{'an' if name[:1] in tuple('AEIOUaeiou') and not is_spelled else 'a'} {name}"
+
+
 def readable(text: str) -> str:
     """Text that fits into a sentence and can always be printed."""
     shown = text if len(text) <= 80 else text[:60] + "…"

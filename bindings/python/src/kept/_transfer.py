@@ -12,6 +12,7 @@ from ._errors import InvalidError
 from ._exit import calling_back
 from ._json import JSON, decode
 from ._key import encoded_text
+from ._refusal import with_article
 
 if TYPE_CHECKING:
     from ._transferring import Progress
@@ -139,7 +140,7 @@ def encoded_import(text: str | bytes) -> bytes:
     if isinstance(text, bytes):
         return text
     if not isinstance(text, str):
-        raise InvalidError(f"what is imported is a {type(text).__qualname__}; it must be a str or bytes")
+        raise InvalidError(f"what is imported is {with_article(type(text).__qualname__)}; it must be a str or bytes")
     return text.encode("utf-8", "surrogatepass")
 
 

@@ -1,0 +1,130 @@
+// What the compiler says of a key without a default and of a constraint on the wrong type. Of its own accord it speaks
+// of generic parameters of ours, or says "failed to produce diagnostic".
+
+public import KeptCore
+
+// No code that compiles chooses any of these: they are there for their messages.
+
+extension Key {
+  @_documentation(visibility: internal)
+  @available(
+    *, unavailable,
+    message: "a key needs a default, as in Key(\"name\", default: 50), or a type with nil, as in Key<Int?>(\"name\")"
+  )
+  @_disfavoredOverload
+  public convenience init(
+    _ name: String, _ constraints: Constraint<Value>..., summary: String? = nil, secret: Bool = false
+  ) where Value: Storable {
+    fatalError("unavailable code cannot be called")
+  }
+
+  @_documentation(visibility: internal)
+  @available(
+    *, unavailable,
+    message: "a key needs a default, as in Key(\"name\", default: 50), or a type with nil, as in Key<Int?>(\"name\")"
+  )
+  @_disfavoredOverload
+  public convenience init<Stored: Storable>(
+    _ name: String, through transformer: Transformer<Value, Stored>, _ constraints: Constraint<Stored>...,
+    summary: String? = nil, secret: Bool = false
+  ) {
+    fatalError("unavailable code cannot be called")
+  }
+}
+
+extension Setting {
+  @_documentation(visibility: internal)
+  @available(
+    *, unavailable,
+    message: "a setting needs a default, as in @Setting(\"name\") var volume = 50, or a type with nil"
+  )
+  @_disfavoredOverload
+  public init(_ name: String, in store: Store? = nil) where Value: Storable {
+    fatalError("unavailable code cannot be called")
+  }
+}
+
+extension Constraint {
+  @_documentation(visibility: internal)
+  @available(
+    *, unavailable,
+    message: "'length' is for keys of String and Data; for the elements of an array it is .each(.length(…))"
+  )
+  @_disfavoredOverload
+  public static func length(_ length: ClosedRange<Int>) -> Constraint { .unavailable }
+
+  @_documentation(visibility: internal)
+  @available(
+    *, unavailable, message: "'pattern' is for keys of String; for the elements of an array it is .each(.pattern(…))"
+  )
+  @_disfavoredOverload
+  public static func pattern(_ pattern: String) -> Constraint { .unavailable }
+
+  @_documentation(visibility: internal)
+  @available(*, unavailable, message: "'range' is for keys of numbers, with bounds of the key's own type")
+  @_disfavoredOverload
+  public static func range<Bound>(_ range: ClosedRange<Bound>) -> Constraint { .unavailable }
+
+  @_documentation(visibility: internal)
+  @available(*, unavailable, message: "'minimum' is for keys of numbers, and takes one of the key's own type")
+  @_disfavoredOverload
+  public static func minimum<Bound>(_ least: Bound) -> Constraint { .unavailable }
+
+  @_documentation(visibility: internal)
+  @available(*, unavailable, message: "'maximum' is for keys of numbers, and takes one of the key's own type")
+  @_disfavoredOverload
+  public static func maximum<Bound>(_ greatest: Bound) -> Constraint { .unavailable }
+
+  @_documentation(visibility: internal)
+  @available(*, unavailable, message: "'choices' takes values of the key's own type")
+  @_disfavoredOverload
+  public static func choices<Choice>(_ choices: [Choice]) -> Constraint { .unavailable }
+
+  @_documentation(visibility: internal)
+  @available(*, unavailable, message: "'each' is for keys of arrays and of dictionaries")
+  @_disfavoredOverload
+  public static func each(_ constraints: UnsuitedConstraint...) -> Constraint { .unavailable }
+
+  private static var unavailable: Constraint { Constraint { _ in } }
+}
+
+/// What stands inside an `each` that is not possible: any constraint, of whatever type.
+///
+/// Its members are unavailable too, so that of an array's `each` with an unsuitable constraint the constraint is named.
+@_documentation(visibility: internal)
+public struct UnsuitedConstraint {
+  @_documentation(visibility: internal)
+  @available(*, unavailable, message: "'length' is for String and Data")
+  @_disfavoredOverload
+  public static func length(_ length: ClosedRange<Int>) -> Self { Self() }
+
+  @_documentation(visibility: internal)
+  @available(*, unavailable, message: "'pattern' is for String")
+  @_disfavoredOverload
+  public static func pattern(_ pattern: String) -> Self { Self() }
+
+  @_documentation(visibility: internal)
+  @available(*, unavailable, message: "'range' is for numbers")
+  @_disfavoredOverload
+  public static func range<Bound>(_ range: ClosedRange<Bound>) -> Self { Self() }
+
+  @_documentation(visibility: internal)
+  @available(*, unavailable, message: "'minimum' is for numbers")
+  @_disfavoredOverload
+  public static func minimum<Bound>(_ least: Bound) -> Self { Self() }
+
+  @_documentation(visibility: internal)
+  @available(*, unavailable, message: "'maximum' is for numbers")
+  @_disfavoredOverload
+  public static func maximum<Bound>(_ greatest: Bound) -> Self { Self() }
+
+  @_documentation(visibility: internal)
+  @available(*, unavailable, message: "'choices' takes values of the element's own type")
+  @_disfavoredOverload
+  public static func choices<Choice>(_ choices: [Choice]) -> Self { Self() }
+
+  @_documentation(visibility: internal)
+  @available(*, unavailable, message: "'each' is for arrays and dictionaries")
+  @_disfavoredOverload
+  public static func each(_ constraints: UnsuitedConstraint...) -> Self { Self() }
+}

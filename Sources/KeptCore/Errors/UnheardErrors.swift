@@ -1,0 +1,29 @@
+// What becomes of errors that no error handler hears: in a debug build the first of each kind is printed.
+
+import CPlatform
+import Synchronization
+
+/// Which kinds this process has printed: a bit for each code.
+private let printedKinds = Atomic<UInt64>(0)
+
+extension StoreError {
+  /// Prints the error to standard error if it is the first of its kind in this process and this is a debug build.
+  ///
+  /// A kind is a ``Code``. Nothing is printed in a release build.
+  @Sendable static func noticeUnheard(_ error: StoreError) {
+    #if DEBUG
+    let kind: UInt64 = 1 << UInt64(UInt32(bitPattern: error.code.rawValue) & 63)
+    let printed = printedKinds.bitwiseOr(kind, ordering: .relaxed).oldValue
+    guard printed & kind == 0 else { return }
+    var text = """
+      kept: \(error)
+      kept: No error handler hears of this. A debug build prints the first error of each kind, here "\(error.code)".
+      kept: To hear of all, give the handler a body; to print none, open the store with
+      kept:   StoreOptions(errorHandler: { _ in })
+
+      """
+    // In one piece, so that lines of other threads do not come in between.
+    text.withUTF8 { kept_print_error(UnsafeRawPointer($0.baseAddress), $0.count) }
+    #endif
+  }
+}
