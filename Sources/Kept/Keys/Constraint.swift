@@ -17,11 +17,11 @@ public struct Constraint<Value: Storable>: Sendable {
   typealias Rule = @Sendable (inout Schema) throws(StoreError) -> Void
   let rule: Rule
 
-  private init(_ word: ExactString, _ value: @escaping @Sendable () throws(StoreError) -> KeptCore.Value) {
+  init(_ word: ExactString, _ value: @escaping @Sendable () throws(StoreError) -> KeptCore.Value) {
     rule = { schema throws(StoreError) in schema[word] = try value() }
   }
 
-  fileprivate init(rule: @escaping Rule) { self.rule = rule }
+  init(rule: @escaping Rule) { self.rule = rule }
 
   /// One of these, and nothing else.
   ///
