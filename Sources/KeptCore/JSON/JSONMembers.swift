@@ -10,9 +10,11 @@ struct JSONMembers {
   /// Opens the object that the whole text is.
   ///
   /// Throws `invalid` if it is none.
+  /// - Parameter isForeign: whether another program has written it.
   @inline(never)
-  init(_ bytes: UnsafeBufferPointer<UInt8>, from start: Int = 0) throws(StoreError) {
+  init(_ bytes: UnsafeBufferPointer<UInt8>, from start: Int = 0, isForeign: Bool = false) throws(StoreError) {
     scanner = JSONScanner(bytes, from: start)
+    scanner.isForeign = isForeign
     guard try open() else { throw scanner.invalid("the JSON text must be an object, whose members are keys") }
   }
 
@@ -52,7 +54,8 @@ struct JSONMembers {
   @inline(never)
   mutating func part() throws(StoreError) -> JSONPart {
     let place = try scanner.scanPart()
-    return JSONPart(bytes: UnsafeBufferPointer(rebasing: scanner.bytes[place]), findings: scanner.findings)
+    return JSONPart(
+      bytes: UnsafeBufferPointer(rebasing: scanner.bytes[place]), start: place.lowerBound, findings: scanner.findings)
   }
 
   /// Passes over the value of a key; an object may be of any size.
@@ -98,6 +101,8 @@ struct JSONMembers {
 /// The JSON of one value in a larger text.
 struct JSONPart {
   fileprivate let bytes: UnsafeBufferPointer<UInt8>
+  // Where it stands in the larger text.
+  fileprivate let start: Int
   fileprivate let findings: JSONFindings
 
   /// Reads the value.
@@ -106,10 +111,27 @@ struct JSONPart {
   /// - Parameter isSchema: whether it is a JSON Schema, whose words may begin with a dollar sign.
   @inline(never)
   func value(isSchema: Bool = false) throws(StoreError) -> Value {
+    guard findings.negativeZeros.isEmpty else { return try valueOfForeign() }
     let tree = try JSONTree(bytes)
     var walk = JSONWalk(findings, isSchema: isSchema)
     let value = try walk.value(tree.root)
     try value.checkSize()
     return value
+  }
+  /// The value of a text with each `-0` as Kept writes it.
+  private func valueOfForeign() throws(StoreError) -> Value {
+    var text: [UInt8] = []
+    text.reserveCapacity(bytes.count + 2 * findings.negativeZeros.count)
+    var copied = 0
+    for end in findings.negativeZeros {
+      text.append(contentsOf: bytes[copied..<(end - start)])
+      text.append(contentsOf: [UInt8(ascii: "."), UInt8(ascii: "0")])
+      copied = end - start
+    }
+    text.append(contentsOf: bytes[copied...])
+    let result = text.withUnsafeBufferPointer { bytes in
+      Result { () throws(StoreError) in try Value(jsonBytes: bytes) }
+    }
+    return try result.get()
   }
 }

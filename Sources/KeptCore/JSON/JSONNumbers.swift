@@ -39,11 +39,13 @@ extension JSONScanner {
     return start..<position
   }
 
-  private func checkInteger(_ digits: Range<Int>, isNegative: Bool, start: Int) throws(StoreError) {
+  private mutating func checkInteger(_ digits: Range<Int>, isNegative: Bool, start: Int) throws(StoreError) {
     guard let magnitude = magnitude(digits) else {
       throw invalid(at: start, "an integer has more than 64 bits; write a double such as 1e20, or text")
     }
     if isNegative && magnitude == 0 {
+      // To RFC 8259 it is a number; to most programs, -0.0.
+      if isForeign { return findings.negativeZeros.append(position) }
       throw invalid(at: start, "an integer has no negative zero; write 0, or the double -0.0")
     }
     if isNegative && magnitude > Int64.min.magnitude {

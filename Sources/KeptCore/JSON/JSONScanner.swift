@@ -12,6 +12,8 @@ struct JSONScanner {
   let bytes: UnsafeBufferPointer<UInt8>
   var position = 0
   var findings = JSONFindings()
+  /// Whether another program has written the text: it may have the integer `-0`, which is the double -0.0.
+  var isForeign = false
   // The key that was scanned last, unescaped; here so that keys share one allocation.
   var key: [UInt8] = []
   private var depth = 0
@@ -63,6 +65,8 @@ struct JSONFindings {
   var containers: [Int] = []
   /// The numbers with a point or an exponent, correctly rounded in every locale, in the order of the text.
   var doubles: [Double] = []
+  /// Behind which bytes an integer `-0` ends.
+  var negativeZeros: [Int] = []
 }
 
 // MARK: - Values and containers
