@@ -41,6 +41,9 @@ final class SQLiteConnection {
     kept_sqlite_read_whole_pages(handle)
   }
 
+  /// Whether the last call has failed because the file is none of SQLite's.
+  var hasFoundNoDatabase: Bool { sqlite3_errcode(handle) & 0xFF == SQLITE_NOTADB }
+
   /// How long statements wait from now on for what another connection has locked.
   func setPatience(milliseconds: Int) {
     patience = milliseconds
