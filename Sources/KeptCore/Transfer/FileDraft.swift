@@ -52,7 +52,7 @@ struct FileDraft {
   func write(_ bytes: [UInt8]) throws(StoreError) {
     var done = 0
     while done < bytes.count {
-      let count = bytes.withUnsafeBytes { CPlatform.write(file, $0.baseAddress.map { $0 + done }, bytes.count - done) }
+      let count = bytes.withUnsafeBytes { kept_write(file, $0.baseAddress.map { $0 + done }, bytes.count - done) }
       if count > 0 {
         done += count
       } else if count == 0 || kept_errno() != EINTR {

@@ -19,9 +19,29 @@ enum SQLitePatience {
     ours.initialize(to: usual.pointee)
     ours.pointee.zName = UnsafePointer(name)
     ours.pointee.pNext = nil
+    usual.pointee.xOpen.map { theirs = $0 }
+    ours.pointee.xOpen = { vfs, name, file, flags, found in SQLitePatience.open(vfs, name, file, flags, found) }
     ours.pointee.xSleep = { _, microseconds in SQLitePatience.sleep(microseconds) }
     return sqlite3_vfs_register(ours, 0) == SQLITE_OK ? "kept" : nil
   }()
+
+  private typealias Open =
+    @convention(c) (
+      UnsafeMutablePointer<sqlite3_vfs>?, UnsafePointer<CChar>?, UnsafeMutablePointer<sqlite3_file>?, Int32,
+      UnsafeMutablePointer<Int32>?
+    ) -> Int32
+
+  // Written before the VFS is registered, and never again.
+  nonisolated(unsafe) private static var theirs: Open = { _, _, _, _, _ in SQLITE_CANTOPEN }
+
+  private static func open(
+    _ vfs: UnsafeMutablePointer<sqlite3_vfs>?, _ name: UnsafePointer<CChar>?,
+    _ file: UnsafeMutablePointer<sqlite3_file>?, _ flags: Int32, _ found: UnsafeMutablePointer<Int32>?
+  ) -> Int32 {
+    let status = theirs(vfs, name, file, flags, found)
+    if status == SQLITE_OK, let file { SizeLimitedFiles.wrap(file) }
+    return status
+  }
 
   /// A writer that merely waits for its turn on a busy machine must not look like one that was stopped.
   private static let leastMilliseconds = 100
