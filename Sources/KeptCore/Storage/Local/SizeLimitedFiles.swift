@@ -3,35 +3,60 @@
 
 import CPlatform
 import CSQLite
+import Synchronization
 
 enum SizeLimitedFiles {
-  /// What SQLite takes for the methods of a file; `ours` comes first, for SQLite looks at nothing else.
   private struct Methods {
     var ours: sqlite3_io_methods
     let theirs: UnsafePointer<sqlite3_io_methods>
+    let next: UnsafePointer<Methods>?
   }
 
   private typealias File = UnsafeMutablePointer<sqlite3_file>
+
+  // The address of the first of a list, one for each table of methods that SQLite has: for databases, and for files that
+  // it does not lock. They are never freed.
+  private static let made = Atomic<UInt>(0)
 
   /// Puts the methods between, in a process that has a limit.
   ///
   /// A limit that is set later counts for files that are opened later.
   static func wrap(_ file: UnsafeMutablePointer<sqlite3_file>) {
     guard kept_has_size_limit(), let theirs = file.pointee.pMethods else { return }
-    let methods = UnsafeMutablePointer<Methods>.allocate(capacity: 1)
-    methods.initialize(to: Methods(ours: theirs.pointee, theirs: theirs))
-    methods.pointee.ours.xWrite = { file, bytes, count, offset in
+    let ours = find { $0.pointee.theirs == theirs } ?? make(over: theirs)
+    file.pointee.pMethods = UnsafeRawPointer(ours).assumingMemoryBound(to: sqlite3_io_methods.self)
+  }
+
+  /// Two threads may make the same; that is a few hundred bytes.
+  private static func make(over theirs: UnsafePointer<sqlite3_io_methods>) -> UnsafePointer<Methods> {
+    var ours = theirs.pointee
+    ours.xWrite = { file, bytes, count, offset in
       SizeLimitedFiles.held(file) { $0.xWrite?($1, bytes, count, offset) }
     }
-    methods.pointee.ours.xTruncate = { file, size in SizeLimitedFiles.held(file) { $0.xTruncate?($1, size) } }
-    methods.pointee.ours.xFileControl = { file, operation, argument in
+    ours.xTruncate = { file, size in SizeLimitedFiles.held(file) { $0.xTruncate?($1, size) } }
+    ours.xFileControl = { file, operation, argument in
       SizeLimitedFiles.held(file) { $0.xFileControl?($1, operation, argument) }
     }
-    methods.pointee.ours.xShmMap = { file, page, size, extends, memory in
-      SizeLimitedFiles.held(file) { $0.xShmMap?($1, page, size, extends, memory) }
+    if ours.xShmMap != nil {
+      ours.xShmMap = { file, page, size, extends, memory in
+        SizeLimitedFiles.held(file) { $0.xShmMap?($1, page, size, extends, memory) }
+      }
     }
-    methods.pointee.ours.xClose = { file in SizeLimitedFiles.close(file) }
-    file.pointee.pMethods = UnsafeRawPointer(methods).assumingMemoryBound(to: sqlite3_io_methods.self)
+    let methods = UnsafeMutablePointer<Methods>.allocate(capacity: 1)
+    var next = made.load(ordering: .acquiring)
+    while true {
+      methods.initialize(to: Methods(ours: ours, theirs: theirs, next: UnsafePointer(bitPattern: next)))
+      let (isMade, found) = made.compareExchange(
+        expected: next, desired: UInt(bitPattern: methods), ordering: .acquiringAndReleasing)
+      if isMade { return UnsafePointer(methods) }
+      next = found
+    }
+  }
+
+  private static func find(_ isIt: (UnsafePointer<Methods>) -> Bool) -> UnsafePointer<Methods>? {
+    var next = UnsafePointer<Methods>(bitPattern: made.load(ordering: .acquiring))
+    while let methods = next, !isIt(methods) { next = methods.pointee.next }
+    return next
   }
 
   /// Calls a method of SQLite's with the signal held back.
@@ -44,15 +69,10 @@ enum SizeLimitedFiles {
     return call(methods.pointee.theirs.pointee, file) ?? SQLITE_MISUSE
   }
 
-  private static func close(_ file: UnsafeMutablePointer<sqlite3_file>?) -> Int32 {
-    guard let file, let methods = methods(of: file) else { return SQLITE_MISUSE }
-    file.pointee.pMethods = methods.pointee.theirs
-    let status = methods.pointee.theirs.pointee.xClose?(file) ?? SQLITE_OK
-    methods.deallocate()
-    return status
-  }
-
-  private static func methods(of file: UnsafeMutablePointer<sqlite3_file>) -> UnsafeMutablePointer<Methods>? {
-    UnsafeMutableRawPointer(mutating: file.pointee.pMethods)?.assumingMemoryBound(to: Methods.self)
+  /// Of a database others stand in front of ours (WholePages.h); its methods are those with a shared memory.
+  private static func methods(of file: File) -> UnsafePointer<Methods>? {
+    let front = UnsafeRawPointer(file.pointee.pMethods)
+    return find { UnsafeRawPointer($0) == front } ?? find { $0.pointee.theirs.pointee.xShmMap != nil }
+      ?? find { _ in true }
   }
 }
