@@ -52,6 +52,7 @@ typedef int32_t kept_status;
 #define KEPT_SHADOWED        1   /* done, but a higher layer hides the value */
 #define KEPT_SALVAGED        2   /* done, but the store was damaged: values may be missing until somebody has looked */
 #define KEPT_MISFIT          3   /* done, but what is stored does not fit the declaration, and reads as absent */
+#define KEPT_DEPRECATED      4   /* reported only: what was set is declared as deprecated */
 #define KEPT_ABSENT         -1   /* no layer has a value for the key */
 #define KEPT_WRONG_TYPE     -2   /* the key holds, or is declared with, a value of another kind; it is untouched */
 #define KEPT_TYPE_CONFLICT  -3   /* the key is declared with another type */
@@ -100,7 +101,7 @@ typedef struct kept_store kept_store;
 #define KEPT_DURABLE  1u   /* it survives power loss too: synced to the disk before the call returns. Where that sync
                               fails the call says so, and the value is there, but may not survive */
 
-/** Receives a failure that nobody is there to be returned to. @param error  valid during the call
+/** Receives what no call returns: a failure, or a warning such as KEPT_DEPRECATED. @param error  valid during the call
  *  In Swift: `StoreOptions.errorHandler`. In Python: the logger "kept". */
 typedef void (*kept_report_callback)(void *context, const kept_error *error);
 
@@ -120,8 +121,9 @@ typedef struct kept_options {
                                  reported and ignored */
   size_t argc;                /* how many there are; a NULL among them is KEPT_INVALID */
   kept_report_callback report;   /* hears of what no call can return: a layer's file that is broken, a value in a layer
-                                    that does not fit; NULL for nobody. Called on the thread that finds it, with no
-                                    lock held, before kept_open() has returned and after */
+                                    that does not fit, a deprecated key that is set; NULL: nothing is reported. Called
+                                    on the thread that finds it, with no lock held, before kept_open() has returned and
+                                    after */
   void *report_context;       /* what `report` is called with; valid until kept_close() has returned */
 } kept_options;
 
@@ -210,6 +212,11 @@ KEPT_API const uint64_t *kept_store_layers(kept_store *store);
  *   dates, in UTC, to the nanosecond   {"$date":"2026-11-20T23:44:01.25Z"}
  *   objects with a key that begins with a dollar sign: {"$literal":{...}}
  * A bare integer is an integer, and a number with a point or an exponent is a double: 1 and 1.0 are two values.
+ *
+ * Some texts that RFC 8259 allows are refused, with the byte in `error->offset`: a name that an object has twice, a NUL
+ * in a name, half of a surrogate pair, the integer -0 (the double is -0.0), an integer beyond 64 bits, a double that
+ * would become 0 or infinity, an object of another form whose first name begins with a dollar sign, and what is over
+ * the limits. Texts of other programs that are imported may have -0.
  * --------------------------------------------------------------------------------------------------------------- */
 
 /** Reads any value as canonical JSON: keys sorted by their bytes, no spaces; equal values have equal text.
@@ -310,24 +317,45 @@ KEPT_API kept_status kept_set_bytes(kept_store *store, const char *key, const vo
  *                          stores 1.0), "string", "bytes", "date", "array", "object"; it must be there
  *   default                what the key reads as where no layer has a value
  *   enum                   the values that there are
- *   minimum, maximum       of integers and numbers
+ *   const                  the one value that there is
+ *   minimum, maximum, exclusiveMinimum, exclusiveMaximum
+ *                          of integers and numbers; compared exactly, also an integer with a double
+ *   multipleOf             of integers and numbers, above 0. It is decided in decimal and exactly: a double counts as
+ *                          the shortest decimal number that reads as it, so 19.99 is a multiple of 0.01
  *   minLength, maxLength   of strings, in Unicode scalars, and of bytes
  *   pattern                of strings, by PCRE2: it may match anywhere; use ^ and $
- *   items                  of arrays: a schema for every element
+ *   items                  of arrays: a schema for every element, or for those behind `prefixItems`
+ *   prefixItems            of arrays: schemas for the first elements
+ *   minItems, maxItems, uniqueItems
+ *                          of arrays: how many elements; whether no two may be equal
  *   properties, required, additionalProperties
- *                          of objects: schemas by name, names that must be there, a schema or a bool for all others
+ *                          of objects: schemas by name, names that must be there, a schema or a bool for the members of
+ *                          which neither `properties` nor `patternProperties` says anything
+ *   patternProperties      of objects: schemas by patterns as above; each one that is found in a name applies
+ *   propertyNames          of objects: a schema for every name
+ *   minProperties, maxProperties
+ *                          of objects: how many members
+ *   deprecated             true: setting it works, and is reported as KEPT_DEPRECATED, once for each key and handle. In
+ *                          a schema inside another: setting a value that has such an element or member
  *   summary                what the key is for, in a sentence
  *   secret                 true keeps its values out of errors, reports and explanations
- *   title, description, $comment
- *                          remarks
- * Any other word is refused with KEPT_UNSUPPORTED. A declaration has at most 64 KiB of text.
+ *   title, description, $comment, format
+ *                          remarks, which nothing checks
+ * `enum`, `const` and `uniqueItems` compare as JSON Schema does: numbers by what they are worth, so that 0, 0.0 and
+ * -0.0 are equal, also inside arrays and objects. A value that equals a choice is stored as it was given, in the form
+ * of its type. Any other word is refused with KEPT_UNSUPPORTED. A declaration has at most 64 KiB of text. Looking for
+ * patterns in one value may take a few seconds altogether; a value that takes longer is KEPT_INVALID.
+ *
+ * Some schemas that JSON Schema allows are refused too, with the place in `error`: words that contradict each other or
+ * cannot apply to the type, an empty `enum` or a choice that is there twice, an `enum` without `type` whose choices are
+ * of several kinds (numbers are one), and `default`, `summary` and `secret` in a schema inside another.
  * --------------------------------------------------------------------------------------------------------------- */
 
-/** Declares a key. The same declaration again is nothing; another default, summary or constraint takes the place of the
- *  old one, wider or narrower. What is stored and does not fit stays, and reads as if it were not there.
- *  @return KEPT_OK, KEPT_MISFIT when that is so, with the reason in `error`, KEPT_INVALID with `error->offset` where
- *          the text is wrong, KEPT_TYPE_CONFLICT if the key is declared with another type, KEPT_TOO_LARGE or
- *          KEPT_UNSUPPORTED for a word that Kept does not have.
+/** Declares a key. The same declaration again changes nothing; another default, summary or constraint takes the place
+ *  of the old one, wider or narrower. What is stored and does not fit stays, and reads as if it were not there.
+ *  @return KEPT_OK, KEPT_MISFIT when that is so, each time that the key is declared, with the reason in `error`,
+ *          KEPT_INVALID with `error->offset` where the text is wrong, KEPT_TYPE_CONFLICT if the key is declared with
+ *          another type, KEPT_TOO_LARGE or KEPT_UNSUPPORTED for a word that Kept does not have.
  *  In Swift: `Store.declare(_:forKey:)`. In Python: `settings.declare(key)`. */
 KEPT_API kept_status kept_declare_json(kept_store *store, const char *key, const char *schema, kept_error *error);
 
@@ -373,7 +401,7 @@ KEPT_API kept_status kept_declarations_json(kept_store *store, const char *prefi
  *
  * Arguments are pairs, "-audio.volume 30"; a variable of the environment has the key in capitals, with `_` for each
  * dot: PLAYER_AUDIO_VOLUME. Both are text, and are read as the type that the key is declared with, else as that of the
- * function that reads. docs/layers.md has all rules.
+ * function that reads; bytes are base64, padded. docs/layers.md has all rules.
  * --------------------------------------------------------------------------------------------------------------- */
 
 #define KEPT_LAYER_NONE         0u   /* none has a value */
@@ -577,7 +605,8 @@ typedef struct kept_transfer_options {
   uint32_t format;         /* import: KEPT_FORMAT_… */
   const char *prefix;      /* export: only keys that begin with it. Import: only such keys of Kept's own format; of
                               other formats it is put in front of every key. NULL for "" */
-  const char *separator;   /* between the parts of nested keys and sections; NULL for "." */
+  const char *separator;   /* between the parts of nested keys and sections; NULL for "."; KEPT_INVALID if it is empty
+                              and the format has such parts */
   const char *env_prefix;  /* of KEPT_FORMAT_ENV: only names that begin with it, each of which is the key that it stands
                               for in the environment (PLAYER_AUDIO_VOLUME is audio.volume); NULL: names are keys */
   kept_progress_callback progress;   /* NULL for none */

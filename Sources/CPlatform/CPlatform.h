@@ -12,6 +12,7 @@
 #include "Hash.h"
 #include "Inotify.h"
 #include "Memory.h"
+#include "SizeSignal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -48,11 +49,14 @@ static inline int kept_open_file(const char *path, int flags, mode_t mode) {
 
 /// Gives a file its blocks on the disk. Returns 0 or an errno.
 static inline int kept_allocate(int file, off_t size) {
+  kept_size_signal held = kept_hold_size_signal();
 #if defined(__linux__)
-  return posix_fallocate(file, 0, size);
+  int status = posix_fallocate(file, 0, size);
 #else
-  return ftruncate(file, size) == 0 ? 0 : errno;
+  int status = ftruncate(file, size) == 0 ? 0 : errno;
 #endif
+  kept_release_size_signal(&held);
+  return status;
 }
 
 /// What mmap returns when it fails.

@@ -25,7 +25,7 @@ public func kept_set_json(
     let settings = try store.settings()
     let key = try key.key()
     let value = try json.value(for: key)
-    if value == .null { _ = try settings.delete(key) } else { try settings.write(value, key) }
+    if value == .null { try settings.clear(key) } else { try settings.write(value, key) }
     return settings.shadow(over: key)
   }
 }

@@ -22,7 +22,7 @@ private enum StaticText {
     "\(KEPT_VERSION_MAJOR).\(KEPT_VERSION_MINOR).\(KEPT_VERSION_PATCH)")
   nonisolated(unsafe) static let unknownStatus = copy(StoreError.Code(rawValue: .min).description)
   nonisolated(unsafe) static let statuses = Dictionary(
-    uniqueKeysWithValues: (KEPT_FAILED...KEPT_MISFIT).map { ($0, copy(StoreError.Code(rawValue: $0).description)) })
+    uniqueKeysWithValues: (KEPT_FAILED...KEPT_DEPRECATED).map { ($0, copy(StoreError.Code(rawValue: $0).description)) })
 
   private static func copy(_ text: String) -> UnsafePointer<CChar>? { ShownText.forEver(text) }
 }

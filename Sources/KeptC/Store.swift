@@ -91,7 +91,7 @@ func knownOptions<Options: BitwiseCopyable>(
   _ start: UnsafePointer<Options>, size: Int, least: Int, name: StaticString
 ) throws(StoreError) -> Options {
   guard size >= least, size <= 4096 else {
-    throw StoreError(.invalid, "the options say that they have \(size) bytes; begin with \(name)")
+    throw StoreError(.invalid, "the options say that they have \(UInt(bitPattern: size)) bytes; begin with \(name)")
   }
   let given = UnsafeRawBufferPointer(start: start, count: size)
   guard given.dropFirst(MemoryLayout<Options>.size).allSatisfy({ $0 == 0 }) else {

@@ -481,7 +481,7 @@ static void a_schema_that_is_none_is_refused(void) {
     { KEPT_INVALID, "{\"type\":\"string\",\"enum\":[\"a\",1]}", "/enum" },
     { KEPT_INVALID, "{\"type\":\"string\",\"pattern\":\"(\"}", "/pattern" },
     { KEPT_INVALID, "{\"type\":\"string\",\"minimum\":1}", "/minimum" },
-    { KEPT_UNSUPPORTED, "{\"type\":\"integer\",\"exclusiveMinimum\":0}", "exclusiveMinimum" },
+    { KEPT_UNSUPPORTED, "{\"type\":\"integer\",\"dependentSchemas\":0}", "dependentSchemas" },
     { KEPT_UNSUPPORTED, "{\"type\":\"array\",\"items\":{\"$ref\":\"#\"}}", "/items/$ref" },
     { KEPT_UNSUPPORTED, "{\"type\":\"array\",\"items\":{\"default\":1}}", "/items/default" },
   };

@@ -155,6 +155,9 @@ static void options_that_were_not_initialised_are_refused(void) {
   EXPECT(KEPT_INVALID, kept_open(fresh_location(), &options, &store, &why));
   options.size = 3;
   EXPECT(KEPT_INVALID, kept_open(fresh_location(), &options, &store, &why));
+  options.size = SIZE_MAX;
+  EXPECT(KEPT_INVALID, kept_open(fresh_location(), &options, &store, &why));
+  CHECK(strstr(why.message, "-1 ") == NULL);
   options.size = sizeof options;
   options.durability = 7;
   EXPECT(KEPT_INVALID, kept_open(fresh_location(), &options, &store, &why));

@@ -59,6 +59,10 @@ public struct Schema: Sendable, Hashable {
     guard allowsNull else { return atRoot }
     var schema = self
     if let type = words["type"] { schema["type"] = [type, "null"] }
+    if let constant = words["const"], words["enum"] == nil {
+      schema["const"] = nil
+      schema["enum"] = [constant, .null]
+    }
     if case .array(let choices)? = words["enum"] { schema["enum"] = .array(choices + [.null]) }
     return schema.atRoot
   }

@@ -17,7 +17,7 @@ public struct Constraint<Value: Storable>: Sendable {
   typealias Rule = @Sendable (inout Schema) throws(StoreError) -> Void
   let rule: Rule
 
-  private init(_ word: ExactString, _ value: @escaping @Sendable () throws(StoreError) -> KeptCore.Value) {
+  init(_ word: ExactString, _ value: @escaping @Sendable () throws(StoreError) -> KeptCore.Value) {
     rule = { schema throws(StoreError) in schema[word] = try value() }
   }
 

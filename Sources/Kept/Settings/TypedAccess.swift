@@ -32,7 +32,7 @@ extension SettingsAccess {
     let name = try key.keyName()
     let stored = try key.write(value)
     if stored == .null {
-      _ = try delete(name)
+      try clear(name)
     } else {
       _ = try put(try stored.checked(for: name), for: name, ifRevision: nil)
     }

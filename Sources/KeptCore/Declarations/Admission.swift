@@ -2,14 +2,16 @@
 
 /// One value on its way through a schema.
 struct Admission {
-  private let isSecret: Bool
+  let isSecret: Bool
   // What the value is, for the message.
-  private let subject: String
+  private var subject: String
   private var place = JSONPointer()
+  private(set) var effort: Pattern.Effort
 
-  init(isSecret: Bool, subject: String = "the value") {
+  init(isSecret: Bool, subject: String = "the value", effort: Pattern.Effort = Pattern.Effort()) {
     self.isSecret = isSecret
     self.subject = subject
+    self.effort = effort
   }
 
   /// The value in the form that the schema gives it.
@@ -21,12 +23,12 @@ struct Admission {
     case .int, .uint, .double: try checkBounds(value, schema)
     case .string(let text): try checkText(text, schema)
     case .bytes(let bytes): try checkLength(bytes.count, of: value, schema, unit: "bytes")
-    case .array(let elements): value = .array(try admit(elements, to: schema.items))
+    case .array(let elements): value = .array(try admit(elements, to: schema))
     case .dictionary(let members):
       if let rules = schema.members { value = .dictionary(try admit(members, to: rules)) }
     case .null, .bool, .date: break
     }
-    guard schema.choices.isEmpty || schema.choices.contains(value) else { throw noChoice(value, schema.choices) }
+    try checkChoices(value, schema.choices)
     return value
   }
 
@@ -39,22 +41,37 @@ struct Admission {
     }
   }
 
-  private mutating func admit(_ elements: [Value], to schema: Subschema) throws(StoreError) -> [Value] {
-    if case .anything = schema { return elements }
+  private mutating func admit(_ elements: [Value], to schema: Schema) throws(StoreError) -> [Value] {
+    if let rules = schema.elements {
+      try checkCount(elements.count, rules.counts, of: .array(elements), unit: "elements")
+    } else if case .anything = schema.items {
+      return elements
+    }
     var admitted: [Value] = []
     admitted.reserveCapacity(elements.count)
     for (index, element) in elements.enumerated() {
       place.enter(index)
-      admitted.append(try admit(element, to: schema))
+      admitted.append(try admit(element, to: schema.element(at: index)))
       place.leave()
     }
+    if schema.elements?.isUnique == true { try checkUnique(admitted) }
     return admitted
+  }
+
+  private mutating func checkUnique(_ elements: [Value]) throws(StoreError) {
+    guard elements.count > 1 else { return }
+    var seen: Set<Value> = []
+    for (index, element) in elements.enumerated() where !seen.insert(element.comparedForm).inserted {
+      place.enter(index)
+      throw refused(element, "is there twice; leave one out, for no two elements may be equal")
+    }
   }
 
   private mutating func admit(_ members: ValueDictionary, to rules: MemberRules) throws(StoreError) -> ValueDictionary {
     for name in rules.required where members[name] == nil {
       throw refused(.dictionary(members), "lacks the member \"\(Excerpt.of(name.text))\"; add it")
     }
+    try checkCount(members.count, rules.counts, of: .dictionary(members), unit: "members")
     var admitted: [(ExactString, Value)] = []
     admitted.reserveCapacity(members.count)
     var next = 0
@@ -62,13 +79,39 @@ struct Admission {
       // Both are in the order of the names.
       while next < rules.properties.count, rules.properties[next].name < member.key { next += 1 }
       let isDeclared = next < rules.properties.count && rules.properties[next].name == member.key
-      let schema = isDeclared ? rules.properties[next].schema : rules.others
+      try checkName(member.key, rules)
       // What a secret's author has made up belongs to the secret.
       place.enter(isDeclared || !isSecret ? member.key : "…")
-      admitted.append((member.key, try admit(member.value, to: schema)))
+      let property = isDeclared ? rules.properties[next].schema : nil
+      admitted.append((member.key, try admit(member, to: rules, property)))
       place.leave()
     }
     return ValueDictionary(admitted)
+  }
+
+  /// A member; the place has been entered.
+  /// - Parameter property: what `properties` says of it.
+  private mutating func admit(
+    _ member: ValueDictionary.Member, to rules: MemberRules, _ property: Subschema?
+  ) throws(StoreError) -> Value {
+    guard !rules.patterns.isEmpty else { return try admit(member.value, to: property ?? rules.others) }
+    var value = member.value
+    var isOther = property == nil
+    if let property { value = try admit(value, to: property) }
+    for (pattern, schema) in rules.patterns.lazy.map({ ($0.pattern, $0.schema) }) {
+      guard try isFound(pattern, in: member.key.text, called: "the member's name") else { continue }
+      isOther = false
+      value = try admit(value, to: schema)
+    }
+    return isOther ? try admit(value, to: rules.others) : value
+  }
+
+  private mutating func checkName(_ name: ExactString, _ rules: MemberRules) throws(StoreError) {
+    if case .anything = rules.names { return }
+    let own = subject
+    subject = "the member name"
+    defer { subject = own }
+    _ = try admit(.string(name.text), to: rules.names)
   }
 }
 
@@ -83,22 +126,45 @@ extension Admission {
     if let maximum = schema.maximum, maximum.isLess(than: value) || value.isNaN {
       throw refused(value, "is above the maximum \(maximum); write \(maximum) or less")
     }
+    if let rules = schema.numbers { try checkNumber(value, rules) }
   }
 
-  private func checkText(_ text: String, _ schema: Schema) throws(StoreError) {
+  private func checkNumber(_ value: Value, _ rules: NumberRules) throws(StoreError) {
+    if let bound = rules.exclusiveMinimum, !bound.isLess(than: value) {
+      throw refused(value, "is not above the exclusiveMinimum \(bound); write more than \(bound)")
+    }
+    if let bound = rules.exclusiveMaximum, !value.isLess(than: bound) {
+      throw refused(value, "is not below the exclusiveMaximum \(bound); write less than \(bound)")
+    }
+    guard let divisor = rules.multipleOf else { return }
+    // A declared divisor is a finite number; of others there is no multiple.
+    guard let number = DecimalNumber(value), let unit = DecimalNumber(divisor), number.isMultiple(of: unit) else {
+      throw refused(value, "is not a multiple of \(divisor); write one")
+    }
+  }
+
+  private mutating func checkText(_ text: String, _ schema: Schema) throws(StoreError) {
     // A scalar has 1 to 4 bytes: most texts need not be counted.
     let bytes = text.utf8.count
-    if schema.minLength > bytes / 4 || schema.maxLength < bytes {
+    if schema.lengths.least > bytes / 4 || schema.lengths.most < bytes {
       try checkLength(text.unicodeScalars.count, of: .string(text), schema, unit: "characters")
     }
     guard let pattern = schema.pattern else { return }
-    switch try pattern.search(text) {
-    case .found: return
-    case .notFound:
+    guard try isFound(pattern, in: text, called: subject) else {
       throw refused(.string(text), "does not match the pattern \(Excerpt.of(pattern.text)); write text that does")
+    }
+  }
+
+  /// Throws `invalid` where finding out takes too long, and `failed` without memory.
+  private mutating func isFound(
+    _ pattern: Pattern, in text: String, called subject: String
+  ) throws(StoreError) -> Bool {
+    switch try pattern.search(text, spending: &effort) {
+    case .found: return true
+    case .notFound: return false
     case .tooLong:
       throw refused(
-        .string(text),
+        .string(text), called: subject,
         "takes too long to compare with the pattern \(Excerpt.of(pattern.text)); shorten it, or simplify the pattern")
     }
   }
@@ -106,20 +172,37 @@ extension Admission {
   private func checkLength(_ count: Int, of value: Value, _ schema: Schema, unit: String) throws(StoreError) {
     // How long a secret is says something about it.
     let found = isSecret ? "is" : "has \(count) \(unit), which is"
-    if count < schema.minLength {
-      throw refused(value, "\(found) too short; write at least \(schema.minLength) \(unit)")
+    if count < schema.lengths.least {
+      throw refused(value, "\(found) too short; write at least \(schema.lengths.least) \(unit)")
     }
-    if count > schema.maxLength {
-      throw refused(value, "\(found) too long; write at most \(schema.maxLength) \(unit)")
+    if count > schema.lengths.most {
+      throw refused(value, "\(found) too long; write at most \(schema.lengths.most) \(unit)")
     }
+  }
+
+  private func checkCount(_ count: Int, _ range: CountRange, of value: Value, unit: String) throws(StoreError) {
+    let found = isSecret ? "has" : "has \(count) \(unit), which is"
+    if count < range.least {
+      throw refused(value, "\(found) too few\(isSecret ? " \(unit)" : ""); give at least \(range.least)")
+    }
+    if count > range.most {
+      throw refused(value, "\(found) too many\(isSecret ? " \(unit)" : ""); give at most \(range.most)")
+    }
+  }
+
+  @inline(__always)
+  private func checkChoices(_ value: Value, _ choices: Choices) throws(StoreError) {
+    guard choices.contains(value) else { throw noChoice(value, choices.listed) }
+    guard choices.isConstant(value) else { throw noConstant(value, choices) }
   }
 }
 
 // MARK: - Sentences
 
 extension Admission {
-  private func refused(_ value: Value, _ reason: String) -> StoreError {
+  private func refused(_ value: Value, called subject: String? = nil, _ reason: String) -> StoreError {
     let shown = isSecret ? "" : " \(Excerpt.of(value))"
+    let subject = subject ?? self.subject
     return StoreError(.invalid, "\(subject)\(shown)\(inside) \(reason)")
   }
 
@@ -139,5 +222,10 @@ extension Admission {
     guard !isSecret else { return refused(value, "is none of the declared choices; write one of them") }
     let shown = choices.prefix(5).map { Excerpt.of($0) }.joined(separator: ", ")
     return refused(value, "is none of the declared choices; write one of \(shown)\(choices.count > 5 ? ", …" : "")")
+  }
+
+  private func noConstant(_ value: Value, _ choices: Choices) -> StoreError {
+    let shown = isSecret ? "" : " \(choices.constant.map { Excerpt.of($0) } ?? "")"
+    return refused(value, "is not the declared constant\(shown); write that, or leave it out")
   }
 }

@@ -2,26 +2,116 @@
 
 extension SchemaReader {
   /// Throws `invalid` where two words contradict each other.
-  func checkContradictions(_ schema: Schema) throws(StoreError) {
-    if let minimum = schema.minimum, let maximum = schema.maximum, maximum.isLess(than: minimum) {
-      throw wrong(.invalid, "the minimum \(minimum) is above the maximum \(maximum); exchange them")
+  mutating func checkContradictions(_ schema: Schema) throws(StoreError) {
+    try checkBounds(schema)
+    try checkRange(schema.lengths, "minLength", "maxLength")
+    if let elements = schema.elements { try checkElements(elements, schema.items) }
+    if let members = schema.members { try checkMembers(members) }
+  }
+
+  private func checkBounds(_ schema: Schema) throws(StoreError) {
+    let lower: [(String, Value?)] = [
+      ("minimum", schema.minimum), ("exclusiveMinimum", schema.numbers?.exclusiveMinimum),
+    ]
+    let upper: [(String, Value?)] = [
+      ("maximum", schema.maximum), ("exclusiveMaximum", schema.numbers?.exclusiveMaximum),
+    ]
+    for (low, least) in lower {
+      for (high, most) in upper {
+        guard let least, let most else { continue }
+        if most.isLess(than: least) {
+          throw wrong(.invalid, "the \(low) \(least) is above the \(high) \(most); exchange them")
+        }
+        if low != "minimum" || high != "maximum", !least.isLess(than: most) {
+          throw wrong(.invalid, "no number is between the \(low) \(least) and the \(high) \(most); move one")
+        }
+      }
     }
-    if schema.minLength > schema.maxLength {
+    try checkIntegers(schema)
+  }
+
+  /// Between 0.2 and 0.8 there is no integer.
+  private func checkIntegers(_ schema: Schema) throws(StoreError) {
+    guard schema.types.contains(.integer), schema.types.isSubset(of: [.integer, .null]) else { return }
+    let lower = [
+      schema.minimum.map { $0.leastInteger(isExclusive: false) },
+      schema.numbers?.exclusiveMinimum.map { $0.leastInteger(isExclusive: true) },
+    ]
+    let upper = [
+      schema.maximum.map { $0.greatestInteger(isExclusive: false) },
+      schema.numbers?.exclusiveMaximum.map { $0.greatestInteger(isExclusive: true) },
+    ]
+    for case let low? in lower {
+      // The inner nil: no integer of 64 bits is beyond it.
+      guard let low else { throw noInteger() }
+      for case let high? in upper {
+        guard let high, !high.isLess(than: low) else { throw noInteger() }
+      }
+    }
+    for case let high? in upper where high == nil { throw noInteger() }
+  }
+
+  private func noInteger() -> StoreError {
+    wrong(.invalid, "no integer of 64 bits keeps the bounds, so no value would fit; move one")
+  }
+
+  private func checkRange(_ range: CountRange, _ least: String, _ most: String) throws(StoreError) {
+    guard range.least > range.most else { return }
+    throw wrong(
+      .invalid, "the \(least) \(range.least) is above the \(most) \(range.most); exchange them")
+  }
+
+  private func checkElements(_ rules: ElementRules, _ items: Subschema) throws(StoreError) {
+    try checkRange(rules.counts, "minItems", "maxItems")
+    var possible = rules.first.firstIndex { $0.isNothing }
+    if possible == nil, items.isNothing { possible = rules.first.count }
+    guard let possible, rules.counts.least > possible else { return }
+    throw wrong(
+      .invalid, "the minItems \(rules.counts.least) is above the \(possible) elements that are allowed; lower it")
+  }
+
+  private mutating func checkMembers(_ rules: MemberRules) throws(StoreError) {
+    try checkRange(rules.counts, "minProperties", "maxProperties")
+    if rules.required.count > rules.counts.most {
       throw wrong(
-        .invalid, "the minLength \(schema.minLength) is above the maxLength \(schema.maxLength); exchange them")
+        .invalid,
+        "\(rules.required.count) members are required, and the maxProperties is \(rules.counts.most); raise it")
     }
-    guard let members = schema.members else { return }
-    for name in members.required {
-      guard case .nothing = members[name] else { continue }
+    for name in rules.required where isForbidden(name, by: rules) {
       throw wrong(
         .invalid, "the member \"\(Excerpt.of(name.text))\" is required and never allowed; add it to \"properties\"")
     }
+    guard rules.patterns.isEmpty, rules.others.isNothing else { return }
+    let possible = rules.properties.count { !$0.schema.isNothing }
+    guard rules.counts.least > possible else { return }
+    throw wrong(
+      .invalid, "the minProperties \(rules.counts.least) is above the \(possible) members that are allowed; lower it")
+  }
+
+  /// Whether no object may have a member of the name, as far as that can be told.
+  private mutating func isForbidden(_ name: ExactString, by rules: MemberRules) -> Bool {
+    let property = rules[name]
+    if let property, property.isNothing { return true }
+    if case .words(let schema) = rules.names {
+      var admission = Admission(isSecret: isSecret, effort: effort)
+      defer { effort = admission.effort }
+      if (try? admission.admit(.string(name.text), to: schema)) == nil { return true }
+    }
+    var isOther = property == nil
+    for rule in rules.patterns {
+      switch rule.pattern.search(name.text, spending: &effort) {
+      case .found where rule.schema.isNothing: return true
+      case .found, .tooLong: isOther = false
+      case .notFound: break
+      }
+    }
+    return rules.names.isNothing || isOther && rules.others.isNothing
   }
 
   /// The choices in the form of their type, as written.
   ///
   /// Throws `invalid` where there is none, one is there twice, or one breaks another word.
-  mutating func choices(_ value: Value, of schema: Schema) throws(StoreError) -> [Value] {
+  mutating func read(choices value: Value, into schema: inout Schema) throws(StoreError) {
     place.enter("enum")
     defer { place.leave() }
     guard let given = value.asArray else {
@@ -31,16 +121,25 @@ extension SchemaReader {
     var choices: [Value] = []
     for (index, choice) in given.enumerated() {
       place.enter(index)
-      choices.append(try fitting(choice, schema, called: "the choice"))
+      var admission = Admission(isSecret: isSecret, subject: "the choice", effort: effort)
+      choices.append(try fitting(choice, schema, &admission))
+      effort = admission.effort
       place.leave()
     }
-    try checkDistinct(choices)
-    return choices
+    guard let twin = schema.choices.list(choices) else { return }
+    let shown = isSecret ? "a choice" : "the choice \(Excerpt.of(twin))"
+    throw wrong(.invalid, "\(shown) is there twice; leave one out")
   }
 
   /// A default or a choice in the form that the schema gives it.
   func fitting(_ value: Value, _ schema: Schema, called subject: String) throws(StoreError) -> Value {
     var admission = Admission(isSecret: isSecret, subject: subject)
+    return try fitting(value, schema, &admission)
+  }
+
+  private func fitting(
+    _ value: Value, _ schema: Schema, _ admission: inout Admission
+  ) throws(StoreError) -> Value {
     do {
       return try admission.admit(value, to: schema)
     } catch {
@@ -48,12 +147,46 @@ extension SchemaReader {
       throw wrong(error.code == .failed ? .failed : .invalid, error.message)
     }
   }
+}
 
-  private func checkDistinct(_ choices: [Value]) throws(StoreError) {
-    let texts = choices.map { ExactString($0.json) }.inOrder { $0 }
-    for (text, next) in zip(texts, texts.dropFirst()) where text == next {
-      let shown = isSecret ? "a choice" : "the choice \(Excerpt.of(text.text))"
-      throw wrong(.invalid, "\(shown) is there twice; leave one out")
+extension Subschema {
+  fileprivate var isNothing: Bool { if case .nothing = self { true } else { false } }
+}
+
+// MARK: - Integers
+
+extension Value {
+  /// The least integer from a bound on, or above it; nil: none of 64 bits.
+  fileprivate func leastInteger(isExclusive: Bool) -> Value? {
+    switch self {
+    case .int(.max): return .uint(isExclusive ? 1 << 63 : UInt64(Int64.max))
+    case .int(let bound): return .int(isExclusive ? bound + 1 : bound)
+    case .uint(.max): return isExclusive ? nil : self
+    case .uint(let bound): return .uint(isExclusive ? bound + 1 : bound)
+    case .double(let bound):
+      let integer = bound.rounded(.up)
+      if integer < -0x1p63 { return .int(.min) }
+      guard let value = Int64(exactly: integer).map({ .int($0) }) ?? UInt64(exactly: integer).map({ Value.uint($0) })
+      else { return nil }
+      return integer == bound ? value.leastInteger(isExclusive: isExclusive) : value
+    default: return nil
+    }
+  }
+
+  /// The greatest integer up to a bound, or below it; nil: none of 64 bits.
+  fileprivate func greatestInteger(isExclusive: Bool) -> Value? {
+    switch self {
+    case .int(.min): return isExclusive ? nil : self
+    case .int(let bound): return .int(isExclusive ? bound - 1 : bound)
+    case .uint(0): return isExclusive ? .int(-1) : self
+    case .uint(let bound): return .uint(isExclusive ? bound - 1 : bound)
+    case .double(let bound):
+      let integer = bound.rounded(.down)
+      if integer >= 0x1p64 { return .uint(.max) }
+      guard let value = Int64(exactly: integer).map({ .int($0) }) ?? UInt64(exactly: integer).map({ Value.uint($0) })
+      else { return nil }
+      return integer == bound ? value.greatestInteger(isExclusive: isExclusive) : value
+    default: return nil
     }
   }
 }

@@ -92,6 +92,21 @@ public final class Declaration: @unchecked Sendable {
     return try admission.admit(value, to: contents.schema)
   }
 
+  /// Why a value that was set should not have been: the key, or what stands in the value, is declared as deprecated.
+  ///
+  /// nil: it may be set. The sentence quotes nothing of a secret.
+  package func deprecation(of value: Value) -> StoreError? {
+    let contents = contents
+    guard contents.schema.mentionsDeprecated, let place = contents.schema.deprecation(in: value) else { return nil }
+    let summary = contents.summary.map { ". Its summary: \(Excerpt.of($0))" } ?? ""
+    if place.isRoot {
+      return StoreError(.deprecated, "was set, and is declared as deprecated; set what takes its place\(summary)")
+    }
+    let shown = contents.isSecret ? "a member or an element" : "\(place)"
+    return StoreError(
+      .deprecated, "was set with \(shown), which is declared as deprecated; leave it out\(summary)")
+  }
+
   /// Throws `typeConflict` if the key was declared with another type, and `unsupported` if that cannot be known.
   package func follows(_ old: Declaration) throws(StoreError) {
     if let unreadable = unreadable ?? old.unreadable { throw unreadable }

@@ -66,8 +66,40 @@ extension Pattern {
     case tooLong
   }
 
+  /// What the searches of one value have cost together: there may be a million texts, or names and patterns for them.
+  struct Effort {
+    private var left: UInt32
+
+    /// - Parameter most: how many steps, as many as take a few seconds; a search counts as 32 beside its own.
+    init(most: UInt32 = 1 << 28) { left = most }
+
+    /// Whether nothing is left.
+    fileprivate var isSpent: Bool { left == 0 }
+
+    /// Whether there was that much left.
+    fileprivate mutating func spend(_ steps: UInt32) -> Bool {
+      let cost = steps.addingReportingOverflow(32)
+      guard !cost.overflow, cost.partialValue <= left else {
+        left = 0
+        return false
+      }
+      left -= cost.partialValue
+      return true
+    }
+  }
+
+  /// Searches as a part of a larger task, which may be too long by itself.
+  ///
   /// Throws `failed` without memory: nothing is known then either, and another time it may be.
-  func search(_ subject: String) throws(StoreError) -> Outcome {
+  func search(_ subject: String, spending effort: inout Effort) throws(StoreError) -> Outcome {
+    guard !effort.isSpent else { return .tooLong }
+    let (outcome, steps) = try searchCounting(subject)
+    return effort.spend(steps) ? outcome : .tooLong
+  }
+
+  func search(_ subject: String) throws(StoreError) -> Outcome { try searchCounting(subject).outcome }
+
+  private func searchCounting(_ subject: String) throws(StoreError) -> (outcome: Outcome, steps: UInt32) {
     var work = Work()
     let result = ExactString(subject).withBytes { bytes in
       withUnsafeMutablePointer(to: &work) { work in
@@ -77,7 +109,8 @@ extension Pattern {
     if result == PCRE2_ERROR_NOMEMORY {
       throw StoreError(.failed, "there is no memory to search for the pattern; free some, nothing was changed")
     }
-    return result >= 0 ? .found : result == PCRE2_ERROR_NOMATCH ? .notFound : .tooLong
+    let outcome: Outcome = result >= 0 ? .found : result == PCRE2_ERROR_NOMATCH ? .notFound : .tooLong
+    return (outcome, work.steps)
   }
 
   private func search(_ start: UnsafePointer<UInt8>, _ count: Int, _ work: UnsafeMutablePointer<Work>) -> Int32 {
@@ -100,7 +133,7 @@ extension Pattern {
 /// reads: `a+b` would read a text of 16 MiB of `a` 16 million times. The count is the same on every machine, so that
 /// what one process may write does not depend on how busy it is.
 private struct Work {
-  private var steps: UInt32 = 0
+  private(set) var steps: UInt32 = 0
   private var bytes = 0
   private var position = 0
 

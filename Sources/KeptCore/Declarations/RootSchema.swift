@@ -27,7 +27,8 @@ struct RootSchema {
     try Self.checkSize(value.jsonByteCount)
     var reader = SchemaReader(isSecret: Self.mayBeSecret(words))
     var (schema, canonical) = try reader.read(words, isRoot: true)
-    isSecret = try reader.word("secret", of: words, Self.flag) ?? false
+    isSecret =
+      try reader.word("secret", of: words) { reader, value throws(StoreError) in try reader.flag(value) } ?? false
     summary = try reader.word("summary", of: words, Self.line)
     defaultValue = try reader.word("default", of: words) { reader, value throws(StoreError) in
       try reader.fitting(value, schema, called: "the default")
@@ -45,13 +46,6 @@ struct RootSchema {
   /// Whether messages must hold back values, also when `secret` itself is wrong.
   static func mayBeSecret(_ words: ValueDictionary) -> Bool {
     words["secret"].map { $0 != false } ?? false
-  }
-
-  private static func flag(_ reader: SchemaReader, _ value: Value) throws(StoreError) -> Bool {
-    guard let flag = value.asBool else {
-      throw reader.wrong(.invalid, "the word is true or false, not \(value.described)")
-    }
-    return flag
   }
 
   private static func line(_ reader: SchemaReader, _ value: Value) throws(StoreError) -> String {

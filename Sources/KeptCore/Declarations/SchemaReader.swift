@@ -4,6 +4,9 @@
 struct SchemaReader {
   var place = JSONPointer()
   let isSecret: Bool
+  private var hasFoundDeprecated = false
+  /// What looking for patterns in names and choices may still cost.
+  var effort = Pattern.Effort()
 
   init(isSecret: Bool) { self.isSecret = isSecret }
 
@@ -13,6 +16,10 @@ struct SchemaReader {
   ) throws(StoreError) -> (schema: Schema, canonical: ValueDictionary) {
     var schema = Schema()
     var canonical = words
+    // Of this schema and those in it.
+    let hasFoundDeprecatedBefore = hasFoundDeprecated
+    hasFoundDeprecated = false
+    defer { hasFoundDeprecated = hasFoundDeprecated || hasFoundDeprecatedBefore }
     // The other words may only say what applies to the type.
     schema.types = try types(words, isRoot: isRoot)
     for word in words where !(isRoot && RootSchema.has(word.key)) {
@@ -20,11 +27,18 @@ struct SchemaReader {
       canonical[word.key] = try read(word.key, word.value, into: &schema)
       place.leave()
     }
+    schema.mentionsDeprecated = hasFoundDeprecated
     try checkContradictions(schema)
     // Choices are checked by all other words.
     if let choices = words["enum"] {
-      schema.choices = try self.choices(choices, of: schema)
-      canonical["enum"] = .array(schema.choices)
+      try read(choices: choices, into: &schema)
+      canonical["enum"] = .array(schema.choices.listed)
+    }
+    if let constant = words["const"] {
+      place.enter("const")
+      schema.choices.constant = try fitting(constant, schema, called: "the constant")
+      place.leave()
+      canonical["const"] = schema.choices.constant
     }
     return (schema, canonical)
   }
@@ -34,62 +48,135 @@ struct SchemaReader {
     _ word: ExactString, _ value: Value, into schema: inout Schema
   ) throws(StoreError) -> Value? {
     switch word {
-    case "type", "enum": return value
-    case "minimum":
-      let bound = try bound(value, of: schema.types)
-      schema.minimum = bound
-      return bound
-    case "maximum":
-      let bound = try bound(value, of: schema.types)
-      schema.maximum = bound
-      return bound
-    case "minLength":
-      schema.minLength = try length(value, of: schema.types)
-      return .int(Int64(schema.minLength))
-    case "maxLength":
-      schema.maxLength = try length(value, of: schema.types)
-      return .int(Int64(schema.maxLength))
+    case "type", "enum", "const": return value
+    case "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf":
+      return try readNumber(word, value, into: &schema)
+    case "minLength", "maxLength":
+      return try readCount(word, value, of: [.string, .bytes], schema.types, into: &schema.lengths)
     case "pattern":
-      schema.pattern = try pattern(value, of: schema.types)
+      try checkApplies(to: .string, of: schema.types)
+      schema.pattern = try pattern(value)
       return value
-    case "title", "description":
+    case "title", "description", "format":
       _ = try text(value)
       return value
     case "$comment":
       _ = try text(value)
       return nil
-    default: return try readInside(word, value, into: &schema)
-    }
-  }
-
-  /// Reads a word about what is inside arrays and objects.
-  private mutating func readInside(
-    _ word: ExactString, _ value: Value, into schema: inout Schema
-  ) throws(StoreError) -> Value? {
-    switch word {
-    case "items":
+    case "deprecated":
+      schema.isDeprecated = try flag(value)
+      if schema.isDeprecated { hasFoundDeprecated = true }
+      return schema.isDeprecated ? true : nil
+    case "items", "prefixItems", "minItems", "maxItems", "uniqueItems":
       try checkApplies(to: .array, of: schema.types)
-      let items = try subschema(value)
-      schema.items = items.schema
-      return items.canonical
-    case "properties", "required", "additionalProperties":
+      return try readElements(word, value, into: &schema)
+    case "properties", "required", "additionalProperties", "patternProperties", "propertyNames", "minProperties",
+      "maxProperties":
       try checkApplies(to: .object, of: schema.types)
       var rules = schema.members ?? MemberRules()
       defer { schema.members = rules }
-      switch word {
-      case "properties": return try properties(value, into: &rules)
-      case "required":
-        rules.required = try names(value)
-        return value
-      default:
-        let others = try subschema(value)
-        rules.others = others.schema
-        return others.canonical
-      }
+      return try readMembers(word, value, into: &rules)
     default:
       throw wrong(
         .unsupported,
         "the word is not one that Kept knows here; leave it out, for a rule that nothing checks would mislead")
+    }
+  }
+
+  private func readNumber(
+    _ word: ExactString, _ value: Value, into schema: inout Schema
+  ) throws(StoreError) -> Value {
+    let number = try bound(value, of: schema.types)
+    var rules = schema.numbers ?? NumberRules()
+    switch word {
+    case "minimum": schema.minimum = number
+    case "maximum": schema.maximum = number
+    case "exclusiveMinimum": rules.exclusiveMinimum = number
+    case "exclusiveMaximum": rules.exclusiveMaximum = number
+    default:
+      guard Value.int(0).isLess(than: number) else {
+        throw wrong(.invalid, "multiples are of a number above 0, not of \(Excerpt.of(value))")
+      }
+      rules.multipleOf = number
+    }
+    if word != "minimum", word != "maximum" { schema.numbers = rules }
+    return number
+  }
+
+  /// Reads a word such as `minLength` or `maxItems`.
+  private func readCount(
+    _ word: ExactString, _ value: Value, of sensible: TypeSet, _ types: TypeSet, into range: inout CountRange
+  ) throws(StoreError) -> Value {
+    try checkApplies(to: sensible, of: types)
+    let count = try count(value)
+    if word.hasPrefix("min") { range.least = count } else { range.most = count }
+    return .int(Int64(count))
+  }
+
+  /// Reads a word about arrays.
+  private mutating func readElements(
+    _ word: ExactString, _ value: Value, into schema: inout Schema
+  ) throws(StoreError) -> Value? {
+    if word == "items" {
+      let items = try subschema(value)
+      schema.items = items.schema
+      return items.canonical
+    }
+    var rules = schema.elements ?? ElementRules()
+    defer { schema.elements = rules }
+    switch word {
+    case "prefixItems": return .array(try prefixItems(value, into: &rules))
+    case "uniqueItems":
+      rules.isUnique = try flag(value)
+      return rules.isUnique ? true : nil
+    default: return try readCount(word, value, of: .array, schema.types, into: &rules.counts)
+    }
+  }
+
+  private mutating func prefixItems(_ value: Value, into rules: inout ElementRules) throws(StoreError) -> [Value] {
+    guard let schemas = value.asArray, !schemas.isEmpty else {
+      throw wrong(.invalid, "the word takes an array of one or more schemas, not \(Excerpt.of(value))")
+    }
+    var canonical: [Value] = []
+    for (index, schema) in schemas.enumerated() {
+      place.enter(index)
+      let item = try subschema(schema)
+      rules.first.append(item.schema)
+      canonical.append(item.canonical)
+      place.leave()
+    }
+    return canonical
+  }
+
+  /// Reads a word about objects.
+  private mutating func readMembers(
+    _ word: ExactString, _ value: Value, into rules: inout MemberRules
+  ) throws(StoreError) -> Value {
+    switch word {
+    case "properties":
+      return try schemas(value) { _, name, schema throws(StoreError) in
+        rules.properties.append(MemberRules.Property(name: name, schema: schema))
+      }
+    case "patternProperties":
+      return try schemas(value) { reader, name, schema throws(StoreError) in
+        let pattern = try reader.pattern(.string(name.text))
+        rules.patterns.append(MemberRules.PatternProperty(pattern: pattern, schema: schema))
+      }
+    case "required":
+      rules.required = try names(value)
+      return value
+    case "propertyNames":
+      let names = try subschema(value)
+      if case .words(let schema) = names.schema, schema.types.isDisjoint(with: .string) {
+        throw wrong(.invalid, "the names of members are strings, and the type is \(schema.types); leave it out")
+      }
+      rules.names = names.schema
+      return names.canonical
+    case "additionalProperties":
+      let others = try subschema(value)
+      rules.others = others.schema
+      return others.canonical
+    default: return try readCount(word, value, of: .object, .object, into: &rules.counts)
     }
   }
 
@@ -104,16 +191,19 @@ struct SchemaReader {
     }
   }
 
-  private mutating func properties(_ value: Value, into rules: inout MemberRules) throws(StoreError) -> Value {
-    guard let properties = value.asDictionary else {
+  /// Reads an object of schemas, and hands over each with its name.
+  private mutating func schemas(
+    _ value: Value, _ take: (SchemaReader, ExactString, Subschema) throws(StoreError) -> Void
+  ) throws(StoreError) -> Value {
+    guard let schemas = value.asDictionary else {
       throw wrong(.invalid, "the word takes an object of schemas, not \(value.described)")
     }
     var canonical: [(ExactString, Value)] = []
-    for member in properties {
+    for member in schemas {
       place.enter(member.key)
-      let property = try subschema(member.value)
-      rules.properties.append(MemberRules.Property(name: member.key, schema: property.schema))
-      canonical.append((member.key, property.canonical))
+      let (schema, text) = try subschema(member.value)
+      try take(self, member.key, schema)
+      canonical.append((member.key, text))
       place.leave()
     }
     return .dictionary(ValueDictionary(canonical))

@@ -5,8 +5,8 @@ extension SchemaReader {
   mutating func types(_ words: ValueDictionary, isRoot: Bool) throws(StoreError) -> TypeSet {
     guard let value = words["type"] else {
       guard !isRoot else { throw wrong(.invalid, "it has no \"type\"; give it \(Self.knownTypes)") }
-      guard let choices = words["enum"] else { return .all }
-      return try types(ofChoices: choices)
+      if let choices = words["enum"] { return try types(ofChoices: choices) }
+      return words["const"].map { Self.types(of: $0) } ?? .all
     }
     place.enter("type")
     defer { place.leave() }
@@ -41,12 +41,19 @@ extension SchemaReader {
   /// The type of the choices, where a schema does not say it: then all must have one, or be null.
   private mutating func types(ofChoices value: Value) throws(StoreError) -> TypeSet {
     var types: TypeSet = []
-    for choice in value.asArray ?? [] { types.formUnion(TypeSet(choice.kind)) }
-    guard types.subtracting(.null).rawValue.nonzeroBitCount <= 1 else {
+    for choice in value.asArray ?? [] { types.formUnion(Self.types(of: choice)) }
+    let one = types.subtracting(.null)
+    guard one.rawValue.nonzeroBitCount <= 1 || one == [.integer, .number] else {
       place.enter("enum")
       throw wrong(.invalid, "the choices are of mixed kinds, \(types); name them in \"type\" if that is meant")
     }
     return types
+  }
+
+  /// The types of what is equal to a value: a number may be of either, for 1 and 1.0 are one to JSON Schema.
+  private static func types(of value: Value) -> TypeSet {
+    let type = TypeSet(value.kind)
+    return type.isDisjoint(with: [.integer, .number]) ? type : [.integer, .number]
   }
 
   /// Throws `invalid` for a word that could judge no value of the types.
@@ -67,22 +74,28 @@ extension SchemaReader {
     return type == [.integer, .number] ? value : type.form(of: value) ?? value
   }
 
-  func length(_ value: Value, of types: TypeSet) throws(StoreError) -> Int {
-    try checkApplies(to: [.string, .bytes], of: types)
-    guard let length = value.asInt64, length >= 0 else {
-      throw wrong(.invalid, "a length is an integer from 0, not \(Excerpt.of(value))")
+  /// How many, or how long.
+  func count(_ value: Value) throws(StoreError) -> Int {
+    guard let count = value.asInt64, count >= 0 else {
+      throw wrong(.invalid, "the word takes an integer from 0 to \(Int64.max), not \(Excerpt.of(value))")
     }
-    return Int(length)
+    return Int(count)
   }
 
-  func pattern(_ value: Value, of types: TypeSet) throws(StoreError) -> Pattern {
-    try checkApplies(to: .string, of: types)
+  func pattern(_ value: Value) throws(StoreError) -> Pattern {
     let text = try text(value)
     do {
       return try Pattern(text)
     } catch {
       throw wrong(error.code, error.message)
     }
+  }
+
+  func flag(_ value: Value) throws(StoreError) -> Bool {
+    guard let flag = value.asBool else {
+      throw wrong(.invalid, "the word is true or false, not \(value.described)")
+    }
+    return flag
   }
 
   func text(_ value: Value) throws(StoreError) -> String {

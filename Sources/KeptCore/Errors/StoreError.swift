@@ -64,6 +64,8 @@ extension StoreError {
     public static let shadowed = Code(rawValue: 1)
     /// The key is declared, but what is stored does not fit, and reads as absent: a warning.
     public static let misfit = Code(rawValue: 3)
+    /// What was set is declared as deprecated: a warning, which the error handler hears.
+    public static let deprecated = Code(rawValue: 4)
     /// The store is open, but it was damaged, and values may be missing: a warning, to be acknowledged.
     public static let salvaged = Code(rawValue: 2)
     /// No layer has a value for the key.
@@ -107,6 +109,7 @@ extension StoreError {
       case 1: "shadowed"
       case 2: "salvaged"
       case 3: "misfit"
+      case 4: "deprecated"
       case -1: "absent"
       case -2: "wrong type"
       case -3: "type conflict"

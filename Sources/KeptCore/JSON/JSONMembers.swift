@@ -10,9 +10,11 @@ struct JSONMembers {
   /// Opens the object that the whole text is.
   ///
   /// Throws `invalid` if it is none.
+  /// - Parameter isForeign: whether another program has written it.
   @inline(never)
-  init(_ bytes: UnsafeBufferPointer<UInt8>, from start: Int = 0) throws(StoreError) {
+  init(_ bytes: UnsafeBufferPointer<UInt8>, from start: Int = 0, isForeign: Bool = false) throws(StoreError) {
     scanner = JSONScanner(bytes, from: start)
+    scanner.isForeign = isForeign
     guard try open() else { throw scanner.invalid("the JSON text must be an object, whose members are keys") }
   }
 

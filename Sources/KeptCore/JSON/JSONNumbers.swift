@@ -46,6 +46,8 @@ extension JSONScanner {
       throw invalid(at: start, "an integer has more than 64 bits; write a double such as 1e20, or text")
     }
     if isNegative && magnitude == 0 {
+      // To RFC 8259 it is a number; to most programs, -0.0.
+      if isForeign { return }
       throw invalid(at: start, "an integer has no negative zero; write 0, or the double -0.0")
     }
     if isNegative && magnitude > Int64.min.magnitude {

@@ -15,6 +15,8 @@ struct JSONScanner {
   let bytes: UnsafeBufferPointer<UInt8>
   var position = 0
   var findings = JSONFindings()
+  /// Whether another program has written the text: it may have the integer `-0`, which is the double -0.0.
+  var isForeign = false
   // The text of the key that was scanned last, unescaped; here so that keys share one allocation.
   var text: [UInt8] = []
   private var depth = 0

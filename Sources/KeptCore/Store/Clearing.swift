@@ -9,12 +9,17 @@ extension SettingsAccess {
   public func reset(_ key: String) throws(StoreError) -> Layer? { try reset(KeyName(key)) }
 
   package func reset(_ key: KeyName) throws(StoreError) -> Layer? {
+    try clear(key)
+    return layerHiding(key)
+  }
+
+  /// Removes what is stored, if anything is; a transaction does not rely on what that was.
+  package func clear(_ key: KeyName) throws(StoreError) {
     if let transaction = self as? Transaction {
       try transaction.removeUnseen([key])
     } else {
       _ = try delete(key)
     }
-    return layerHiding(key)
   }
 
   /// Removes what is stored under every key that begins with a prefix, in one commit; declarations stay.

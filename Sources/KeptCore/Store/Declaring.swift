@@ -4,8 +4,9 @@ extension SettingsAccess {
   /// Declares what a key holds: from now on every process and language is refused another type, and what breaks the
   /// constraints.
   ///
-  /// Declaring the same again is nothing. Another default, summary or constraint takes the place of the old one, wider
-  /// or narrower: the last declaration counts. The C twin is `kept_declare_json`. In Python: `settings.declare(key)`.
+  /// Declaring the same again changes nothing, and gives again what does not fit. Another default, summary or
+  /// constraint takes the place of the old one, wider or narrower: the last declaration counts. The C twin is
+  /// `kept_declare_json`. In Python: `settings.declare(key)`.
   ///
   /// Throws `typeConflict` if the key is declared with another type, and `unsupported` if a later version has declared
   /// it, or the storage keeps no declarations.
@@ -47,28 +48,52 @@ extension SettingsAccess {
   /// Declares many keys at once, all or none, and gives what is stored and does not fit.
   package func declare(_ list: [(key: KeyName, declaration: Declaration)]) throws(StoreError) -> [StoreError] {
     // Who declares the same at every start needs no permission to write.
-    let news = try newDeclarations(in: list)
-    guard !news.isEmpty else { return [] }
-    return try declare(news.map(\.key), news.map(\.declaration)).compactMap { key, entry in
-      entry.misfit?.about(key.text)
+    var (news, misfits) = try compare(list)
+    if !news.isEmpty {
+      for (key, entry) in try declare(news.map(\.key), news.map(\.declaration)) {
+        if let misfit = entry.misfit { misfits.append(misfit.about(key.text)) }
+      }
     }
+    return misfits.inOrder { ExactString($0.key ?? "") }
   }
 
-  /// Those that are not declared like this already.
-  private func newDeclarations(
-    in list: [(key: KeyName, declaration: Declaration)]
-  ) throws(StoreError) -> [(key: KeyName, declaration: Declaration)] {
+  /// Those that are not declared like this already; and what is stored under the others and does not fit.
+  private func compare(
+    _ list: [(key: KeyName, declaration: Declaration)]
+  ) throws(StoreError) -> (news: [(key: KeyName, declaration: Declaration)], misfits: [StoreError]) {
+    var news: [(key: KeyName, declaration: Declaration)] = []
+    var misfits: [StoreError] = []
     if list.count >= 64, self is Store {
       // All that are stored are read at once, and compared as texts.
       let stored = try store.declarations().declarations
       let known = Dictionary(stored.map { ($0.key, $0.declaration) }) { first, _ in first }
-      return list.filter { known[$0.key] != $0.declaration }
+      let keys = Set(try storedKeys(prefix: ""))
+      for (key, declaration) in list {
+        if known[key] != declaration {
+          news.append((key, declaration))
+        } else if keys.contains(key), let misfit = try misfit(of: key, by: declaration) {
+          misfits.append(misfit)
+        }
+      }
+      return (news, misfits)
     }
-    var news: [(key: KeyName, declaration: Declaration)] = []
-    for (key, declaration) in list where try entry(for: key)?.declaration != declaration {
-      news.append((key, declaration))
+    for (key, declaration) in list {
+      let entry = try entry(for: key)
+      if entry?.declaration != declaration {
+        news.append((key, declaration))
+      } else if let misfit = entry?.misfit(by: declaration) {
+        misfits.append(misfit.about(key.text))
+      }
     }
-    return news
+    return (news, misfits)
+  }
+
+  private func misfit(of key: KeyName, by declaration: Declaration) throws(StoreError) -> StoreError? {
+    do throws(StoreError) { return try entry(for: key)?.misfit(by: declaration)?.about(key.text) } catch {
+      // What cannot be read is told to its readers.
+      guard error.code == .corrupt else { throw error }
+      return nil
+    }
   }
 }
 
@@ -105,8 +130,10 @@ extension Store {
 
 extension Entry {
   /// Why what is stored does not fit what is declared; nil: it does.
-  fileprivate var misfit: StoreError? {
-    guard let declaration, let value, declaration.unreadable == nil else { return nil }
+  fileprivate var misfit: StoreError? { declaration.flatMap { misfit(by: $0) } }
+
+  fileprivate func misfit(by declaration: Declaration) -> StoreError? {
+    guard let value, declaration.unreadable == nil else { return nil }
     do throws(StoreError) {
       _ = try declaration.admitted(value)
       return nil

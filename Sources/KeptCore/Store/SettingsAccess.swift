@@ -36,7 +36,7 @@ extension SettingsAccess {
   public func set(_ value: Value, forKey key: String) throws(StoreError) -> Layer? {
     let key = try KeyName(key)
     if value == .null {
-      _ = try delete(key)
+      try clear(key)
     } else {
       _ = try put(try value.checked(for: key), for: key, ifRevision: nil)
     }

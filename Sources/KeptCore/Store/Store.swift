@@ -18,6 +18,7 @@ public final class Store: SettingsAccess {
   // The schema version that is too late for this program, which has chosen only to read then; 0: it may write.
   private let laterVersion = Atomic<UInt32>(0)
   let layering: Layering
+  let deprecations = Deprecations()
   let companion = Companion()
   package let observation: StoreObservation
 
@@ -228,6 +229,7 @@ extension Store {
     try checkMayWrite()
     let commit = try shared.commit(batch)
     if !commit.changes.isEmpty || batch.schemaVersion != nil { hasWritten.store(true, ordering: .releasing) }
+    if !batch.edits.isEmpty, !batch.isAdmittedAsItIs { reportDeprecated(in: batch, after: commit) }
     return commit
   }
 

@@ -19,7 +19,9 @@ enum FirstUse {
   /// What an opening need not wait for: done once for the process, before its first fork.
   static let isOverBeforeFork: Bool = {
     _ = KeyFileName.key(at: "%2e.json")
-    let schema = #"{"type":"object","properties":{"a":{"type":"string","enum":["a"],"pattern":"a"}}}"#
-    return (try? Declaration(json: schema).admitted(["a": "a"])) != nil
+    let schema =
+      #"{"type":"object","properties":{"a":{"type":"string","enum":["a"],"pattern":"a"}},"patternProperties":{"#
+      + #""b":{"type":"array","uniqueItems":true,"items":{"multipleOf":0.5}}}}"#
+    return (try? Declaration(json: schema).admitted(["a": "a", "b": [1, 1.5]])) != nil
   }()
 }

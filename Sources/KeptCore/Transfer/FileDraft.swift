@@ -45,7 +45,7 @@ struct FileDraft {
   func write(_ bytes: UnsafeBufferPointer<UInt8>) throws(StoreError) {
     var done = 0
     while done < bytes.count {
-      let count = CPlatform.write(file, bytes.baseAddress.map { $0 + done }, bytes.count - done)
+      let count = kept_write(file, bytes.baseAddress.map { $0 + done }, bytes.count - done)
       if count > 0 {
         done += count
       } else if count == 0 || kept_errno() != EINTR {

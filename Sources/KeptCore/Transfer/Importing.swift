@@ -111,11 +111,22 @@ extension Store {
     _ bytes: UnsafeBufferPointer<UInt8>, _ options: ImportOptions
   ) throws(StoreError) -> Incoming {
     if options.format == .kept { return try KeptDocument.read(bytes, prefix: options.prefix, options.progress) }
+    try checkSeparator(options)
     var teller = ProgressTeller(options.progress, total: bytes.count)
     try teller.tell(0)
     let naming = KeyNaming(
       prefix: options.prefix, separator: options.separator, environmentPrefix: options.environmentPrefix)
     return Incoming(try ForeignText(bytes, as: options.format, naming), scope: ExactString(options.prefix))
+  }
+
+  /// Without a separator, `{"a":{"bc":1}}` and `{"ab":{"c":1}}` would be one key.
+  private static func checkSeparator(_ options: ImportOptions) throws(StoreError) {
+    switch options.format {
+    case .nestedJSON, .ini, .dconf: break
+    default: return
+    }
+    guard options.separator.isEmpty else { return }
+    throw StoreError(.invalid, "the separator between the parts of a key is empty; give one, such as a dot")
   }
 
   /// What the text makes of what is stored now.

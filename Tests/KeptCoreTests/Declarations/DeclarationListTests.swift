@@ -27,7 +27,7 @@ import Testing
       (#"{"$id":1,"properties":{}}"#, .invalid, "/$id"), (#"{"properties":{},"$defs":{}}"#, .unsupported, "$defs"),
       (#"{"properties":{},"required":[]}"#, .unsupported, "required"),
       (#"{"properties":{"a":{"type":"integer","minimum":"x"}}}"#, .invalid, "/minimum"),
-      (#"{"properties":{"a":{"type":"integer","format":"x"}}}"#, .unsupported, "/format"),
+      (#"{"properties":{"a":{"type":"integer","allOf":"x"}}}"#, .unsupported, "/allOf"),
       (#"{"properties":{"a":true}}"#, .invalid, "JSON object"),
     ] as [(String, StoreError.Code, String)])
   func `is refused where a word is wrong`(text: String, code: StoreError.Code, reason: String) {

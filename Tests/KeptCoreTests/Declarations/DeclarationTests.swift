@@ -116,7 +116,7 @@ import Testing
 }
 
 @Suite struct `A stored declaration that this version cannot read` {
-  @Test(arguments: [#"{"type":"integer","multipleOf":2}"#, #"{"type":"colour"}"#, "{", "", "[]"])
+  @Test(arguments: [#"{"type":"integer","anyOf":[]}"#, #"{"type":"colour"}"#, "{", "", "[]"])
   func `refuses every value and every other declaration`(text: String) throws {
     let declaration = Declaration.stored(text)
     #expect(declaration.unreadable?.code == .unsupported)
@@ -199,7 +199,7 @@ import Testing
       #"{"type":"integer","secret":true,"default":"hunter2"}"#,
       #"{"type":"string","secret":"yes","maxLength":3,"enum":["hunter2"]}"#,
       #"{"type":"object","secret":true,"default":{"hunter2":4711},"additionalProperties":false}"#,
-      #"{"type":"integer","secret":true,"default":4711,"multipleOf":4711}"#,
+      #"{"type":"integer","secret":true,"default":4711,"multipleOf":4713}"#,
     ])
   func `never tells a default or a choice`(text: String) throws {
     let message = try #require(Declaration.refusal(text)).description

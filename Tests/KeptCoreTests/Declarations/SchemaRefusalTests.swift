@@ -26,6 +26,29 @@ import Testing
       (#"{"type":"object","required":"a"}"#, "/required"), (#"{"type":"object","required":[1]}"#, "/required"),
       (#"{"type":"object","required":["a","a"]}"#, "twice"),
       (#"{"type":"object","additionalProperties":1}"#, "/additionalProperties"),
+      (#"{"type":"integer","exclusiveMinimum":"1"}"#, "/exclusiveMinimum"),
+      (#"{"type":"integer","exclusiveMinimum":true}"#, "/exclusiveMinimum"),
+      (#"{"type":"number","exclusiveMaximum":{"$numberDouble":"-Infinity"}}"#, "/exclusiveMaximum"),
+      (#"{"type":"integer","multipleOf":0}"#, "/multipleOf"), (#"{"type":"integer","multipleOf":-2}"#, "/multipleOf"),
+      (#"{"type":"number","multipleOf":-0.0}"#, "/multipleOf"), (#"{"type":"number","multipleOf":[]}"#, "/multipleOf"),
+      (#"{"type":"number","multipleOf":{"$numberDouble":"Infinity"}}"#, "/multipleOf"),
+      (#"{"type":"array","minItems":-1}"#, "/minItems"), (#"{"type":"array","minItems":"1"}"#, "/minItems"),
+      (#"{"type":"array","maxItems":1.5}"#, "/maxItems"), (#"{"type":"array","maxItems":1e19}"#, "/maxItems"),
+      (#"{"type":"array","maxItems":{"$numberULong":"18446744073709551615"}}"#, "/maxItems"),
+      (#"{"type":"array","uniqueItems":1}"#, "/uniqueItems"),
+      (#"{"type":"array","uniqueItems":"yes"}"#, "/uniqueItems"),
+      (#"{"type":"array","prefixItems":[]}"#, "/prefixItems"), (#"{"type":"array","prefixItems":{}}"#, "/prefixItems"),
+      (#"{"type":"array","prefixItems":[true,1]}"#, "/prefixItems/1"),
+      (#"{"type":"object","minProperties":-1}"#, "/minProperties"),
+      (#"{"type":"object","maxProperties":1e300}"#, "/maxProperties"),
+      (#"{"type":"object","maxProperties":null}"#, "/maxProperties"),
+      (#"{"type":"object","patternProperties":[]}"#, "/patternProperties"),
+      (#"{"type":"object","patternProperties":{"a":1}}"#, "/patternProperties/a"),
+      (#"{"type":"object","patternProperties":{"(":true}}"#, "/patternProperties/("),
+      (#"{"type":"object","propertyNames":1}"#, "/propertyNames"),
+      (#"{"type":"object","propertyNames":{"type":"integer"}}"#, "/propertyNames"),
+      (#"{"type":"string","format":1}"#, "/format"), (#"{"type":"string","deprecated":"yes"}"#, "/deprecated"),
+      (#"{"type":"integer","const":"a"}"#, "/const"), (#"{"type":"integer","const":null}"#, "/const"),
     ])
   func `a word with a value of the wrong type is invalid, with its place`(text: String, place: String) {
     let error = Declaration.refusal(text)
@@ -35,14 +58,17 @@ import Testing
 
   @Test(
     arguments: [
-      (#"{"type":"array","minItems":1}"#, "/minItems"), (#"{"type":"integer","exclusiveMinimum":1}"#, "/exclusive"),
+      (#"{"type":"array","contains":{}}"#, "/contains"), (#"{"type":"integer","not":{}}"#, "/not"),
       (#"{"type":"object","properties":{"a":{"$ref":"x"}}}"#, "/properties/a/$ref"),
-      (#"{"type":"integer","$ref":"x","$defs":{}}"#, "/$defs"), (#"{"type":"string","format":"email"}"#, "/format"),
+      (#"{"type":"integer","$ref":"x","$defs":{}}"#, "/$defs"), (#"{"type":"string","readOnly":true}"#, "/readOnly"),
+      (#"{"type":"array","prefixItems":[true,{"unevaluatedItems":false}]}"#, "/prefixItems/1/unevaluatedItems"),
+      (#"{"type":"object","patternProperties":{"^a":{"if":{}}}}"#, "/patternProperties/^a/if"),
+      (#"{"type":"object","propertyNames":{"secret":true}}"#, "/propertyNames/secret"),
       (#"{"type":"array","items":{"default":1}}"#, "/items/default"),
       (#"{"type":"array","items":{"summary":"a"}}"#, "/items/summary"),
       (#"{"type":"array","items":{"secret":true}}"#, "/items/secret"), (#"{"type":"integer","Minimum":1}"#, "/Minimum"),
       (#"{"type":"object","additionalProperties":{"anyOf":[]}}"#, "/additionalProperties/anyOf"),
-      (#"{"type":"integer","multipleOf":2}"#, "/multipleOf"), (#"{"type":"integer","":2}"#, "/"),
+      (#"{"type":"integer","multipleof":2}"#, "/multipleof"), (#"{"type":"integer","":2}"#, "/"),
     ])
   func `a word that Kept does not know is unsupported, with its place`(text: String, place: String) {
     let error = Declaration.refusal(text)
@@ -55,6 +81,10 @@ import Testing
       #"{"type":"string","minimum":1}"#, #"{"type":"boolean","maximum":1}"#, #"{"type":"integer","minLength":1}"#,
       #"{"type":"array","maxLength":1}"#, #"{"type":"bytes","pattern":"a"}"#, #"{"type":"object","items":{}}"#,
       #"{"type":"array","properties":{}}"#, #"{"type":"string","required":[]}"#,
+      #"{"type":"date","exclusiveMinimum":1}"#, #"{"type":"string","multipleOf":1}"#,
+      #"{"type":"object","minItems":1}"#, #"{"type":"string","uniqueItems":true}"#,
+      #"{"type":"object","prefixItems":[true]}"#, #"{"type":"array","minProperties":1}"#,
+      #"{"type":"array","patternProperties":{}}"#, #"{"type":"array","propertyNames":true}"#,
       #"{"type":"date","additionalProperties":true}"#, #"{"type":"array","items":{"type":"null","minimum":1}}"#,
     ])
   func `a word that cannot apply to the type is invalid`(text: String) {
@@ -77,7 +107,34 @@ import Testing
       (#"{"type":"integer","enum":[1,1.0]}"#, "twice"), (#"{"type":"integer","enum":[1,"a"]}"#, "/enum/1"),
       (#"{"type":"string","enum":["a",null]}"#, "/enum/1"),
       (#"{"type":"array","items":{"enum":[1,"a"]}}"#, "mixed kinds"),
-      (#"{"type":"array","items":{"enum":[1,1.5]}}"#, "mixed kinds"),
+      (#"{"type":"array","items":{"enum":[1,null,"a"]}}"#, "mixed kinds"),
+      (#"{"type":"array","items":{"enum":[1,1.0]}}"#, "twice"),
+      (#"{"type":"array","enum":[[1],[1.0]]}"#, "twice"), (#"{"type":"number","enum":[0.0,-0.0]}"#, "twice"),
+      (#"{"type":"string","const":"ab","maxLength":1}"#, "the constant \"ab\" has 2 characters"),
+      (#"{"type":"string","const":"a","enum":["b"]}"#, "none of the declared choices"),
+      (#"{"type":"integer","const":5,"default":6}"#, "the default 6 is not the declared constant 5"),
+      (#"{"type":"integer","exclusiveMinimum":5,"maximum":5}"#, "between the exclusiveMinimum 5 and the maximum 5"),
+      (#"{"type":"number","minimum":5,"exclusiveMaximum":5}"#, "between the minimum 5.0"),
+      (#"{"type":"number","exclusiveMinimum":5,"exclusiveMaximum":5}"#, "between"),
+      (#"{"type":"number","exclusiveMinimum":6,"exclusiveMaximum":5}"#, "exclusiveMinimum 6.0 is above"),
+      (#"{"type":"number","exclusiveMinimum":6,"maximum":5}"#, "is above the maximum 5.0"),
+      (#"{"type":"integer","exclusiveMinimum":5,"exclusiveMaximum":6}"#, "no integer"),
+      (#"{"type":"integer","minimum":0.2,"maximum":0.8}"#, "no integer"),
+      (#"{"type":"integer","minimum":1e19,"exclusiveMinimum":1e20}"#, "no integer"),
+      (#"{"type":"integer","maximum":-1e300}"#, "no integer"),
+      (#"{"type":"integer","exclusiveMinimum":{"$numberULong":"18446744073709551615"}}"#, "no integer"),
+      (#"{"type":"integer","exclusiveMaximum":-9223372036854775808}"#, "no integer"),
+      (#"{"type":"array","minItems":2,"maxItems":1}"#, "minItems 2 is above the maxItems 1"),
+      (#"{"type":"array","minItems":1,"items":false}"#, "minItems 1 is above the 0 elements"),
+      (#"{"type":"array","minItems":3,"prefixItems":[true,true],"items":false}"#, "above the 2 elements"),
+      (#"{"type":"array","minItems":2,"prefixItems":[true,false]}"#, "above the 1 elements"),
+      (#"{"type":"object","minProperties":2,"maxProperties":1}"#, "minProperties 2"),
+      (#"{"type":"object","required":["a","b"],"maxProperties":1}"#, "2 members are required"),
+      (#"{"type":"object","minProperties":2,"properties":{"a":{}},"additionalProperties":false}"#, "minProperties 2"),
+      (#"{"type":"object","required":["a"],"propertyNames":{"minLength":2}}"#, "\"a\" is required"),
+      (#"{"type":"object","required":["a"],"propertyNames":false}"#, "\"a\" is required"),
+      (#"{"type":"object","required":["a"],"patternProperties":{"a":false}}"#, "\"a\" is required"),
+      (#"{"type":"object","required":["a"],"patternProperties":{"b":{}},"additionalProperties":false}"#, "is required"),
       (#"{"type":"object","required":["a"],"additionalProperties":false}"#, "\"a\" is required"),
       (#"{"type":"object","required":["a"],"properties":{"a":false}}"#, "\"a\" is required"),
       (#"{"type":"object","properties":{"a":{"type":"integer"}},"default":{"a":"x"}}"#, "the default \"x\" at /a"),
@@ -86,6 +143,22 @@ import Testing
     let error = Declaration.refusal(text)
     #expect(error?.code == .invalid, "\(text)")
     #expect(error?.message.contains(reason) == true, "\(error?.message ?? "none")")
+  }
+
+  @Test(
+    arguments: [
+      #"{"type":"integer","exclusiveMinimum":9223372036854775807}"#, #"{"type":"integer","minimum":-1e300}"#,
+      #"{"type":"integer","exclusiveMaximum":1e300}"#, #"{"type":"integer","exclusiveMinimum":4.5,"maximum":5}"#,
+      #"{"type":"integer","maximum":{"$numberULong":"18446744073709551615"},"minimum":9223372036854775807}"#,
+      #"{"type":"integer","minimum":-9223372036854775808,"exclusiveMaximum":-9223372036854775807}"#,
+      #"{"type":"number","exclusiveMinimum":0,"exclusiveMaximum":5e-324}"#,
+      #"{"type":"array","minItems":9223372036854775807}"#, #"{"type":"array","prefixItems":[false]}"#,
+      #"{"type":"object","required":["a"],"patternProperties":{"a":{}},"additionalProperties":false}"#,
+      #"{"type":"object","minProperties":2,"patternProperties":{"a":{}},"additionalProperties":false}"#,
+      #"{"type":"object","required":["a"],"maxProperties":1,"propertyNames":{"enum":["a"]}}"#,
+    ])
+  func `bounds at the ends of their range are no contradiction`(text: String) {
+    #expect(Declaration.refusal(text) == nil, "\(text)")
   }
 
   @Test func `choices of several types are fine where the types are named`() throws {

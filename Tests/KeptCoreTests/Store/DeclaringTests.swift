@@ -65,6 +65,48 @@ import Testing
     subscription.cancel()
   }
 
+  @Test(arguments: StoreUnderTest.allCases, [1, 63, 64, 200])
+  func `reports what does not fit each time it is declared, among few or many`(
+    _ kind: StoreUnderTest, count: Int
+  ) throws {
+    let store = try open(kind)
+    let members = (0..<count).map { number in #""k\#(number)":{"type":"integer"}"# }.joined(separator: ",")
+    let list = try DeclarationList(json: #"{"properties":{\#(members)}}"#)
+    for key in ["k0", "k\(count - 1)", "z"] { try store.set("loud", forKey: key) }
+    let expected = Set(["k0", "k\(count - 1)"]).sorted()
+    for _ in 1...3 { #expect(try store.declare(list).map(\.key) == expected) }
+    let revision = try store.currentRevision()
+    let news = try DeclarationList(json: #"{"properties":{\#(members),"z":{"type":"integer"}}}"#)
+    for _ in 1...2 { #expect(try store.declare(news).map(\.key) == expected + ["z"]) }
+    #expect(try store.currentRevision() == revision + 1)
+    try store.set(1, forKey: "k0")
+    #expect(try store.declare(news).map(\.key) == (expected + ["z"]).filter { $0 != "k0" })
+  }
+
+  @Test(arguments: StoreUnderTest.allCases)
+  func `that is deprecated is reported once, when it is set`(_ kind: StoreUnderTest) throws {
+    let reports = Reports()
+    let store = try kind.open(in: folder, StoreOptions(errorHandler: { reports.add($0) }))
+    try store.declare(Declaration(json: #"{"type":"integer","deprecated":true,"summary":"use level"}"#), forKey: "v")
+    try store.declare(
+      Declaration(json: #"{"type":"array","items":{"deprecated":true,"type":"string"},"secret":true}"#), forKey: "s")
+    #expect(throws: StoreError.self) { try store.set("loud", forKey: "v") }
+    #expect(try store.value(forKey: "v") == nil && !store.remove("v"))
+    #expect(reports.all == [])
+    for number in Int64(1)...3 { try store.set(.int(number), forKey: "v") }
+    try store.set(3, forKey: "v")
+    #expect(
+      reports.all == [
+        "\"v\": was set, and is declared as deprecated; set what takes its place. Its summary: use level"
+      ])
+    try store.set([], forKey: "s")
+    try store.transaction { try $0.set(["hush"], forKey: "s") }
+    #expect(reports.all.count == 2 && reports.all[1].contains("a member or an element"))
+    try store.declare(Declaration(json: #"{"type":"integer","deprecated":true}"#), forKey: "v")
+    try store.set(3, forKey: "v")
+    #expect(reports.all.count == 3, "another declaration is told anew, also for what is stored already")
+  }
+
   @Test(arguments: StoreUnderTest.allCases)
   func `tells observers of its default, and of nothing that shows the same`(_ kind: StoreUnderTest) throws {
     let store = try open(kind)
@@ -118,7 +160,7 @@ import Testing
     try store.declare(Declaration(json: volume), forKey: "v")
     try store.set(5, forKey: "v")
     let database = try SQLiteConnection(path: folder.path + "/store/values.sqlite", busyTimeoutMilliseconds: 1000)
-    try database.run(#"UPDATE declaration SET schema = '{"type":"integer","multipleOf":5}'"#)
+    try database.run(#"UPDATE declaration SET schema = '{"type":"integer","anyOf":[]}'"#)
     let later = try Store(storage: LocalStorage(path: folder.path + "/store"))
     #expect(try later.value(forKey: "v") == 5)
     let error = #expect(throws: StoreError.self) { try later.set(10, forKey: "v") }
@@ -159,4 +201,13 @@ import Testing
     #expect(why.isSecret && !why.json.contains("hush"))
     subscription.cancel()
   }
+}
+
+/// What an error handler has heard.
+private final class Reports: Sendable {
+  private let heard = Monitor([String]())
+
+  var all: [String] { heard.read(\.self) }
+
+  func add(_ error: StoreError) { heard.update { $0.append(error.description) } }
 }

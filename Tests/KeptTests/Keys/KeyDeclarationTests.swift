@@ -143,6 +143,26 @@ extension Keys {
       #"{"additionalProperties":{"minimum":1,"type":"integer"},"type":"object"}"#)
   }
 
+  @Test func `has its rare constraints`() throws {
+    try expect(
+      Key("a", default: 0.5, .exclusiveMinimum(0), .exclusiveMaximum(1)),
+      #"{"default":0.5,"exclusiveMaximum":1.0,"exclusiveMinimum":0.0,"type":"number"}"#)
+    try expect(Key<UInt8?>("a", .multipleOf(5)), #"{"maximum":255,"minimum":0,"multipleOf":5,"type":"integer"}"#)
+    try expect(Key("a", default: "x", .constant("x")), #"{"const":"x","default":"x","type":"string"}"#)
+    try expect(Key<String?>("a", .format("email")), #"{"format":"email","type":"string"}"#)
+    try expect(Key("a", default: 1, .deprecated), #"{"default":1,"deprecated":true,"type":"integer"}"#)
+    try expect(
+      Key<[Int]?>("a", .count(1...4), .uniqueElements(), .each(.constant(7))),
+      #"{"items":{"const":7,"type":"integer"},"maxItems":4,"minItems":1,"type":"array","uniqueItems":true}"#)
+    try expect(
+      Key<[Int?]?>("a", .each(.constant(7))),
+      #"{"items":{"enum":[7,null],"type":["integer","null"]},"type":"array"}"#)
+    try expect(
+      Key<[String: Int]?>("a", .count(0...2), .names(.pattern("^[a-z]+$"))),
+      #"{"additionalProperties":{"type":"integer"},"maxProperties":2,"#
+        + #""propertyNames":{"pattern":"^[a-z]+$","type":"string"},"type":"object"}"#)
+  }
+
   @Test func `is what its default is, where the type does not say`() throws {
     try expect(Key("a", default: Blob()), #"{"default":[1,2],"type":"array"}"#)
     try expect(Key("a", default: Either.number(1)), #"{"default":1,"type":"integer"}"#)
@@ -182,6 +202,10 @@ extension Keys {
     _ = failure(.invalid) { try settings.declare(Key("a", default: 1, .choices([]))) }
     _ = failure(.invalid) { try settings.declare(Key("a", default: 1, .minimum(3), .maximum(2))) }
     _ = failure(.invalid) { try settings.declare(Key<String?>("a", .length(-3...2))) }
+    _ = failure(.invalid) { try settings.declare(Key<[Int]?>("a", .count(-3...2))) }
+    _ = failure(.invalid) { try settings.declare(Key("a", default: 1, .multipleOf(0))) }
+    _ = failure(.invalid) { try settings.declare(Key("a", default: 1, .exclusiveMinimum(1))) }
+    _ = failure(.invalid) { try settings.declare(Key<Double?>("a", .exclusiveMaximum(.infinity))) }
     #expect(try settings.declarations().declarations.isEmpty)
   }
 

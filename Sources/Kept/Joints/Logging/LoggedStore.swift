@@ -66,7 +66,8 @@ extension StoreError {
   public var logLevel: Logger.Level {
     switch code {
     case .shadowed: .notice
-    case .absent, .wrongType, .typeConflict, .misfit, .invalid, .locked, .conflict, .tooLarge: .warning
+    case .absent, .wrongType, .typeConflict, .misfit, .deprecated, .invalid, .locked, .conflict, .tooLarge:
+      .warning
     case .corrupt, .salvaged: .critical
     default: .error
     }

@@ -112,7 +112,7 @@ struct KeyFile {
   private static func write(_ bytes: UnsafeBufferPointer<UInt8>, to file: Int32) -> Bool {
     var written = 0
     while written < bytes.count, let start = bytes.baseAddress {
-      let count = CPlatform.write(file, start + written, bytes.count - written)
+      let count = kept_write(file, start + written, bytes.count - written)
       if count < 0 && kept_errno() == EINTR { continue }
       guard count > 0 else { return false }
       written += count

@@ -48,6 +48,9 @@ final class SQLiteConnection {
     }
   }
 
+  /// Whether the last call has failed because the file is none of SQLite's.
+  var hasFoundNoDatabase: Bool { sqlite3_errcode(handle) & 0xFF == SQLITE_NOTADB }
+
   /// Far above what Kept's own schema and statements need: what a file holds is parsed before it can be judged.
   private func limitParsing() {
     sqlite3_limit(handle, SQLITE_LIMIT_SQL_LENGTH, 64 << 10)

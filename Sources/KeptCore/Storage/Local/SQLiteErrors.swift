@@ -63,6 +63,8 @@ extension StoreError {
     switch error {
     case ENOSPC, EDQUOT:
       (.noSpace, "the disk or the quota is full; free some space, nothing was changed")
+    case EFBIG:
+      (.noSpace, "this process may not write so large a file (ulimit -f); raise that limit, nothing was changed")
     case EACCES, EPERM, EROFS:
       (.denied, "check who owns the store's folder, and whether it may be written")
     case ENOMEM:

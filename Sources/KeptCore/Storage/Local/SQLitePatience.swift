@@ -17,10 +17,14 @@ enum SQLitePatience {
     guard left != nil, let usual = sqlite3_vfs_find(nil), strncmp(usual.pointee.zName, "unix", 4) == 0 else {
       return nil
     }
+    usual.pointee.xOpen.map { theirs = $0 }
+    let below = UnsafeMutablePointer<sqlite3_vfs>.allocate(capacity: 1)
+    below.initialize(to: usual.pointee)
+    below.pointee.xOpen = { vfs, name, file, flags, found in SQLitePatience.open(vfs, name, file, flags, found) }
     let ours = UnsafeMutablePointer<kept_vfs>.allocate(capacity: 1)
     let name = "kept-" + String(UInt(bitPattern: ours), radix: 16)
     guard let kept = strdup(name) else { return nil }
-    ours.initialize(to: kept_vfs(vfs: usual.pointee, usual: usual))
+    ours.initialize(to: kept_vfs(vfs: usual.pointee, usual: below))
     ours.pointee.vfs.zName = UnsafePointer(kept)
     ours.pointee.vfs.pNext = nil
     ours.pointee.vfs.xOpen = { vfs, name, file, flags, out in kept_open_strictly(vfs, name, file, flags, out) }
@@ -28,6 +32,24 @@ enum SQLitePatience {
     let status = ours.withMemoryRebound(to: sqlite3_vfs.self, capacity: 1) { sqlite3_vfs_register($0, 0) }
     return status == SQLITE_OK ? name : nil
   }()
+
+  private typealias Open =
+    @convention(c) (
+      UnsafeMutablePointer<sqlite3_vfs>?, UnsafePointer<CChar>?, UnsafeMutablePointer<sqlite3_file>?, Int32,
+      UnsafeMutablePointer<Int32>?
+    ) -> Int32
+
+  // Written before the VFS is registered, and never again.
+  nonisolated(unsafe) private static var theirs: Open = { _, _, _, _, _ in SQLITE_CANTOPEN }
+
+  private static func open(
+    _ vfs: UnsafeMutablePointer<sqlite3_vfs>?, _ name: UnsafePointer<CChar>?,
+    _ file: UnsafeMutablePointer<sqlite3_file>?, _ flags: Int32, _ found: UnsafeMutablePointer<Int32>?
+  ) -> Int32 {
+    let status = theirs(vfs, name, file, flags, found)
+    if status == SQLITE_OK, let file { SizeLimitedFiles.wrap(file) }
+    return status
+  }
 
   /// A writer that merely waits for its turn on a busy machine must not look like one that was stopped.
   private static let leastMilliseconds = 100

@@ -125,6 +125,10 @@ extension StoreError {
     return switch error {
     case ENOSPC, EDQUOT:
       StoreError(.noSpace, "could not \(what) \(path): \(words); free some space, nothing was changed")
+    case EFBIG:
+      StoreError(
+        .noSpace,
+        "could not \(what) \(path): \(words), this process may not write so large a file (ulimit -f); raise that limit")
     case EACCES, EPERM, EROFS:
       StoreError(.denied, "could not \(what) \(path): \(words); check who owns it and whether it may be written")
     case ENOMEM:

@@ -8,7 +8,7 @@ extension ForeignText {
   mutating func readJSON(
     _ bytes: UnsafeBufferPointer<UInt8>, from start: Int, isNested: Bool
   ) throws(StoreError) {
-    var members = try JSONMembers(bytes, from: start)
+    var members = try JSONMembers(bytes, from: start, isForeign: true)
     // The names of the objects that are open, from the outside; the text as a whole has none.
     var open: [String?] = [nil]
     while let outer = open.last {

@@ -41,6 +41,24 @@ import Testing
     #expect(nested.reported.map { $0.prefix { $0 != ":" } } == ["a", "b.$id"])
   }
 
+  @Test func `an integer -0 is the double -0.0, also inside, and where it is not stored`() throws {
+    let text = #"{"a": -0, "b": [1,-0 , [-0],{"c":-0}], "d": {"e": -0}, "$x": [-0, "-0"], "n": null, "f": -0}"#
+    let flat = try ForeignReading(text, .json)
+    #expect(
+      flat.carried == [
+        #"$x = [-0.0,"-0"]"#, "a = -0.0", #"b = [1,-0.0,[-0.0],{"c":-0.0}]"#, #"d = {"e":-0.0}"#, "f = -0.0",
+      ])
+    #expect(flat.reported.count == 1)
+    #expect(try ForeignReading(text, .nestedJSON).carried.contains("d.e = -0.0"))
+    let unfit = try ForeignReading(#"{"a": {"$date": -0}, "b": -0, "c": [-0, {"$ref": 1}]}"#, .json)
+    #expect(unfit.carried == ["b = -0.0"] && unfit.reported.count == 2)
+  }
+
+  @Test(arguments: ["-00", "-0a", "--0", "-", "-01"])
+  func `what is no number but begins like -0 is refused`(number: String) throws {
+    #expect(throws: StoreError.self) { try ForeignReading(#"{"a": \#(number)}"#, .json) }
+  }
+
   @Test func `null is no value, and is reported`() throws {
     let read = try ForeignReading(#"{"a": null, "b": {"c": null}}"#, .nestedJSON)
     #expect(read.carried == [])

@@ -23,8 +23,8 @@ class Declaring:
         a constraint.
 
         A `kept.Key` declares its type, its default and its constraints; a dict declares names with their JSON Schemas,
-        as `declarations` gives them. The same again is nothing; another default, summary or constraint takes the place
-        of the old one. What is stored and does not fit stays, reads as absent, and is a `MisfitWarning`.
+        as `declarations` gives them. The same again changes nothing; another default, summary or constraint takes the
+        place of the old one. What is stored and does not fit stays, reads as absent, and is a `MisfitWarning`.
         `TypeConflictError` if a key is declared with another type; `InvalidError`, or `UnsupportedError` for a word
         that Kept does not have. In C: `kept_declare_list`. In Swift: `Store.declare(_:)`."""
         schemas: dict[str, Any] = {}

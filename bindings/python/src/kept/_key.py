@@ -38,12 +38,34 @@ class Rules(TypedDict, total=False):
     """The smallest int or float."""
     maximum: float
     """The largest one."""
+    exclusive_minimum: float
+    """What an int or float is above."""
+    exclusive_maximum: float
+    """What it is below."""
+    multiple_of: float
+    """What it is a multiple of, in decimal: 19.99 is one of 0.01."""
+    constant: Any
+    """The one value that there is."""
     min_length: int
     """How many characters a str, or bytes a bytes, has at least."""
     max_length: int
     """How many at most."""
     pattern: str
     """What a str must match, by PCRE2, anywhere in it: use ^ and $."""
+    min_items: int
+    """How many elements a list has at least."""
+    max_items: int
+    """How many at most."""
+    unique_items: bool
+    """Whether no two elements may be equal."""
+    min_members: int
+    """How many members a dict has at least."""
+    max_members: int
+    """How many at most."""
+    format: str
+    """What kind of text it is, such as "email": a remark, which nothing checks."""
+    deprecated: bool
+    """Whether it is not to be set any more. Setting it works, and the logger "kept" hears of it once for each store."""
     summary: str
     """What the key is for, in a sentence."""
     secret: bool
@@ -54,9 +76,20 @@ _WORDS = {
     "choices": "enum",
     "minimum": "minimum",
     "maximum": "maximum",
+    "exclusive_minimum": "exclusiveMinimum",
+    "exclusive_maximum": "exclusiveMaximum",
+    "multiple_of": "multipleOf",
+    "constant": "const",
     "min_length": "minLength",
     "max_length": "maxLength",
     "pattern": "pattern",
+    "min_items": "minItems",
+    "max_items": "maxItems",
+    "unique_items": "uniqueItems",
+    "min_members": "minProperties",
+    "max_members": "maxProperties",
+    "format": "format",
+    "deprecated": "deprecated",
     "summary": "summary",
     "secret": "secret",
 }
@@ -72,8 +105,8 @@ class Key(Generic[T]):
     and setting it to None removes it; mypy needs its type spelled: `Key[Frame | None]("frame", Frame | None)`, or
     `default=None`.
 
-    `choices`, `minimum`, `maximum`, `min_length`, `max_length`, `pattern`, `summary` and `secret` count for everybody
-    once `settings.declare(VOLUME)` has put them into the store, with the type and the default.
+    `choices`, `minimum`, `pattern` and the other rules of `Rules` hold for every process and language once
+    `settings.declare(VOLUME)` has put them into the store, with the type and the default.
 
     Immutable; may be used with any store and from any thread. In Swift: `Key`. C passes the name alone.
     """
@@ -141,6 +174,8 @@ class Key(Generic[T]):
         schema = schema_of(self.value_type) | self._rules
         if "enum" in self._rules:
             schema["enum"] = [self._to_json(choice) for choice in self._rules["enum"]]
+        if "const" in self._rules:
+            schema["const"] = self._to_json(self._rules["const"])
         if self._default is not ABSENCE and self._default is not None:
             schema["default"] = self._to_json(self._default)
         return schema

@@ -1,0 +1,65 @@
+// A limit on the size of files (ulimit -f): the system ends a process that writes past it, unless SIGXFSZ is blocked or
+// ignored. A library must not end its host, and must not change what the host does about signals: so the signal is
+// blocked in the thread while it writes, taken away if it came, and the write fails with EFBIG.
+#ifndef KEPT_SIZE_SIGNAL_H
+#define KEPT_SIZE_SIGNAL_H
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+/// What is to be put back.
+typedef struct kept_size_signal {
+  sigset_t before;
+  bool isHeld;
+} kept_size_signal;
+
+/// Whether the process may not write files of any size.
+static inline bool kept_has_size_limit(void) {
+  struct rlimit limit;
+  return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+}
+
+/// Holds the signal back in this thread; without a limit nothing is done.
+static inline kept_size_signal kept_hold_size_signal(void) {
+  kept_size_signal held = { .isHeld = false };
+#if defined(__linux__)
+  if (!kept_has_size_limit()) return held;
+  sigset_t signals;
+  // One that waits already is the host's.
+  if (sigpending(&signals) != 0 || sigismember(&signals, SIGXFSZ)) return held;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGXFSZ);
+  held.isHeld = pthread_sigmask(SIG_BLOCK, &signals, &held.before) == 0;
+#endif
+  return held;
+}
+
+/// Takes away what came, and lets the host have its signals again; errno stays.
+static inline void kept_release_size_signal(const kept_size_signal *held) {
+  if (!held->isHeld) return;
+#if defined(__linux__)
+  int error = errno;
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGXFSZ);
+  struct timespec none = { 0, 0 };
+  while (sigtimedwait(&signals, NULL, &none) < 0 && errno == EINTR) {}
+  pthread_sigmask(SIG_SETMASK, &held->before, NULL);
+  errno = error;
+#endif
+}
+
+/// Writes to a file, as write() does; over a limit it fails with EFBIG.
+static inline ssize_t kept_write(int file, const void *bytes, size_t count) {
+  kept_size_signal held = kept_hold_size_signal();
+  ssize_t written = write(file, bytes, count);
+  kept_release_size_signal(&held);
+  return written;
+}
+
+#endif

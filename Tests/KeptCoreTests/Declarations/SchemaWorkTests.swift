@@ -1,0 +1,97 @@
+// How much work the words make at the most, and what they say of what is refused.
+
+import Testing
+
+@testable import KeptCore
+
+@Suite(.timeLimit(.minutes(5))) struct `Checking a large value` {
+  @Test func `for equal elements takes time in proportion`() throws {
+    let declaration = try Declaration(json: #"{"type":"array","uniqueItems":true}"#)
+    // A quadratic search would compare 5 * 10^9 pairs.
+    var elements = (0..<100_000).map { Value.dictionary(["a": .array([.int(Int64($0)), "text"])]) }
+    #expect(declaration.refusal(of: .array(elements)) == nil)
+    elements.append(["a": [77_777.0, "text"]])
+    #expect(declaration.refusal(of: .array(elements))?.message.contains("/100000") == true)
+  }
+
+  @Test func `against many choices takes time in proportion`() throws {
+    let choices = (0..<5000).map { "[\($0)]" }.joined(separator: ",")
+    let declaration = try Declaration(json: #"{"type":"array","items":{"enum":[\#(choices)]}}"#)
+    #expect(declaration.refusal(of: .array((0..<5000).map { [.double(Double($0))] })) == nil)
+    #expect(declaration.refusal(of: [[5000.0]])?.code == .invalid)
+  }
+
+  @Test func `with a pattern of names that explodes ends, as with any pattern`() throws {
+    let declaration = try Declaration(json: #"{"type":"object","patternProperties":{"^(a+)+$":true}}"#)
+    let name = String(repeating: "a", count: 40) + "b"
+    let error = declaration.refusal(of: .dictionary([ExactString(name): 1]))
+    #expect(error?.code == .invalid && error?.message.contains("takes too long") == true)
+    let names = try Declaration(json: #"{"type":"object","propertyNames":{"pattern":"^(a+)+$"}}"#)
+    #expect(names.refusal(of: .dictionary([ExactString(name): 1]))?.message.contains("takes too long") == true)
+  }
+
+  @Test func `that is a schema with many exploding patterns ends`() throws {
+    let names = (0..<1000).map { Value.string(String(repeating: "a", count: 40) + "b\($0)") }
+    let patterns = (0..<300).map { (ExactString("^(a+)+$|\($0)x"), Value.bool(true)) }
+    // 300,000 searches of a million steps each, without a limit for all of them together.
+    var reader = SchemaReader(isSecret: false)
+    reader.effort = Pattern.Effort(most: 3_000_000)
+    _ = try reader.read(["required": .array(names), "patternProperties": .dictionary(ValueDictionary(patterns))])
+    var other = SchemaReader(isSecret: false)
+    other.effort = Pattern.Effort(most: 3_000_000)
+    #expect(throws: StoreError.self) { try other.read(["pattern": "^((a+)+$|a)", "enum": .array(names)]) }
+  }
+
+  @Test func `with many names and many patterns ends`() throws {
+    var schema = Schema()
+    schema.members = MemberRules()
+    for number in 0..<100 {
+      let rule = MemberRules.PatternProperty(pattern: try Pattern("\(number)x"), schema: .anything)
+      schema.members?.patterns.append(rule)
+    }
+    let members = Value.dictionary(ValueDictionary((0..<100).map { (ExactString("member\($0)"), 0) }))
+    var generous = Admission(isSecret: false)
+    #expect(try generous.admit(members, to: schema) == members)
+    // 10,000 searches count as 32 steps each, at the least.
+    var strict = Admission(isSecret: false, effort: Pattern.Effort(most: 300_000))
+    let error = #expect(throws: StoreError.self) { try strict.admit(members, to: schema) }
+    #expect(error?.code == .invalid && error?.message.contains("takes too long") == true)
+  }
+}
+
+@Suite struct `A refusal by a word` {
+  @Test(
+    arguments: [
+      (#"{"type":"integer","exclusiveMinimum":5}"#, 5, "the value 5 is not above the exclusiveMinimum 5"),
+      (#"{"type":"number","exclusiveMaximum":5}"#, 6, "is not below the exclusiveMaximum 5.0"),
+      (#"{"type":"integer","multipleOf":5}"#, 7, "the value 7 is not a multiple of 5"),
+      (#"{"type":"integer","const":5}"#, 7, "is not the declared constant 5"),
+      (#"{"type":"array","minItems":2}"#, [1], "has 1 elements, which is too few; give at least 2"),
+      (#"{"type":"array","maxItems":1}"#, [1, 2], "has 2 elements, which is too many; give at most 1"),
+      (#"{"type":"array","uniqueItems":true}"#, ["a", "b", "a"], "the value \"a\" at /2 is there twice"),
+      (#"{"type":"object","maxProperties":0}"#, ["a": 1], "has 1 members, which is too many"),
+      (#"{"type":"object","propertyNames":{"maxLength":1}}"#, ["abc": 1], "the member name \"abc\" has 3 characters"),
+      (#"{"type":"object","propertyNames":false}"#, ["abc": 1], "the member name \"abc\" is not allowed"),
+      (#"{"type":"object","patternProperties":{"^x":{"type":"integer"}}}"#, ["xy": "a"], "\"a\" at /xy is a string"),
+    ] as [(String, Value, String)])
+  func `says what was found and what to do`(text: String, value: Value, reason: String) throws {
+    let error = try Declaration(json: text).refusal(of: value)
+    #expect(error?.message.contains(reason) == true, "\(error?.message ?? "none")")
+  }
+
+  @Test(
+    arguments: [
+      (#"{"type":"array","uniqueItems":true,"secret":true}"#, ["hush", "hush"]),
+      (#"{"type":"array","minItems":7,"secret":true}"#, ["hush", "hush"]),
+      (#"{"type":"object","propertyNames":{"maxLength":1},"secret":true}"#, ["hush": 1]),
+      (#"{"type":"object","patternProperties":{"^h":{"type":"string"}},"secret":true}"#, ["hush": 1]),
+      (#"{"type":"object","patternProperties":{"^h":{"const":"hush"}},"secret":true}"#, ["hush": "x"]),
+      (#"{"type":"string","const":"hush","secret":true}"#, "hush2"),
+    ] as [(String, Value)])
+  func `of a secret quotes nothing`(text: String, value: Value) throws {
+    let error = try Declaration(json: text).refusal(of: value)
+    #expect(error?.code == .invalid)
+    #expect(error?.description.contains("hush") == false, "\(error?.message ?? "none")")
+    #expect(error?.description.contains("has 2") == false, "how many there are is a part of the secret")
+  }
+}
