@@ -184,7 +184,7 @@ static void a_step_that_closes_the_store_changes_nothing(void) {
 static kept_status fork_within(void *context, kept_store *transaction, kept_error *error) {
   int status = 0;
   pid_t child = fork();
-  if (child == 0) _exit(-kept_set_int64(transaction, "a", 1, NULL));
+  if (child == 0) leave_fork(-kept_set_int64(transaction, "a", 1, NULL));
   waitpid(child, &status, 0);
   *(int *)context = WEXITSTATUS(status);
   return kept_set_int64(transaction, "a", 2, error);
