@@ -18,6 +18,8 @@
  * - A NULL handle, key or out argument is KEPT_INVALID, never a crash; so is text that is not UTF-8.
  * - Every function may be called from any thread. A closed handle may still be passed: the call answers KEPT_CLOSED.
  * - Callbacks are called with no lock held; they may call any function of this header.
+ * - A language whose callbacks can be left by an exception, with any answer (Python), pulls where it can: see
+ *   kept_list_json() and kept_subscription_take(). Where it must be called it confirms: see KEPT_MIGRATE_CONFIRMED.
  *
  * Every function that reads or writes may also answer KEPT_CLOSED, KEPT_BUSY, KEPT_NO_SPACE, KEPT_DENIED, KEPT_CORRUPT,
  * KEPT_UNAVAILABLE or KEPT_FAILED, each with its sentence in `error`; the functions below list what they add to these.
@@ -488,6 +490,9 @@ typedef int (*kept_list_callback)(void *context, const char *key);
 KEPT_API kept_status kept_list(kept_store *store, const char *prefix, kept_list_callback callback, void *context,
                                kept_error *error);
 
+/** The same as one JSON array of strings. @param[out] json  receives text to be freed with kept_free() */
+KEPT_API kept_status kept_list_json(kept_store *store, const char *prefix, char **json, kept_error *error);
+
 /* ------------------------------------------------------------------------------------------------------------------
  * Transactions: many keys change together or not at all
  * --------------------------------------------------------------------------------------------------------------- */
@@ -702,6 +707,8 @@ typedef struct kept_migration {
 #define KEPT_MIGRATE_CARRY_ON   1u   /* while another process migrates: do not wait for it */
 #define KEPT_MIGRATE_READ_ONLY  2u   /* a store of a later version: this handle goes on reading, and does not write */
 #define KEPT_MIGRATE_NO_BACKUP  4u   /* without a backup before */
+#define KEPT_MIGRATE_CONFIRMED  8u   /* what a step answers is `error->status`, and not what it returns: KEPT_FAILED
+                                        unless the step sets it, to KEPT_OK when it is done */
 
 #define KEPT_MIGRATED_NOTHING    0u   /* the store had the version of the last step */
 #define KEPT_MIGRATED            1u   /* the steps were run */
@@ -737,7 +744,8 @@ KEPT_API kept_status kept_rename(kept_store *store, const char *key, const char 
  * other processes may come merged. An observer that is slow delays only itself: what waits for it is merged by key.
  * --------------------------------------------------------------------------------------------------------------- */
 
-/** One or more whole transactions as an observer sees them. Valid during the callback. In Swift: `Notice`. */
+/** One or more whole transactions as an observer sees them. Valid during the callback, or until it is freed.
+ *  In Swift: `Notice`. */
 typedef struct kept_notice kept_notice;
 
 /** A subscription; ended by kept_unobserve(), or with its store. In Swift: `Subscription`. */
@@ -755,6 +763,8 @@ typedef void (*kept_notice_callback)(void *context, const kept_notice *notice);
 
 /** Subscribes to a key or a prefix. Subscribing to a prefix reads, and keeps in memory, the values of all its keys.
  *  @param flags    KEPT_OBSERVE_KEY or KEPT_OBSERVE_PREFIX, with the others or without
+ *  @param callback  may be NULL with KEPT_OBSERVE_POLLED: then notices are not delivered but taken, an initial one
+ *                   first, with kept_subscription_take()
  *  @param release  called once with `context`, after the last callback; not when kept_observe() fails. May be NULL
  *  @param[out] subscription  receives the subscription; set before the first callback begins
  *  @return KEPT_OK, KEPT_INVALID, or KEPT_UNSUPPORTED on a transaction.
@@ -789,13 +799,23 @@ KEPT_API kept_status kept_store_dispatch(kept_store *store, size_t max, size_t *
  *  @return KEPT_OK, KEPT_CLOSED for a subscription that has ended, or KEPT_UNSUPPORTED for any other. */
 KEPT_API kept_status kept_subscription_fd(kept_subscription *subscription, int *fd, kept_error *error);
 
-/** The same as kept_store_dispatch() for one subscription made with KEPT_OBSERVE_POLLED, one thread at a time.
- *  @return as kept_subscription_fd(). */
+/** The same as kept_store_dispatch() for one subscription made with KEPT_OBSERVE_POLLED and with a callback, one thread
+ *  at a time. @return as kept_subscription_fd(). */
 KEPT_API kept_status kept_subscription_dispatch(kept_subscription *subscription, size_t max, size_t *delivered,
                                                 kept_error *error);
 
+/** Takes the notice that comes next, of a subscription made with KEPT_OBSERVE_POLLED and without a callback; does not
+ *  wait for one. Its descriptor, see kept_subscription_fd(), is readable for as long as there is one.
+ *  @param[out] notice  receives the notice, or NULL where there is none now. It outlives the subscription, is used by
+ *                      one thread at a time, and is freed with kept_notice_free()
+ *  @return as kept_subscription_fd(). */
+KEPT_API kept_status kept_subscription_take(kept_subscription *subscription, kept_notice **notice, kept_error *error);
+
+/** Frees a notice that was taken. Not one that a callback is called with. NULL is fine. */
+KEPT_API void kept_notice_free(kept_notice *notice);
+
 /* ------------------------------------------------------------------------------------------------------------------
- * Notices: what an observer is told. Everything is valid during the callback; do not free.
+ * Notices: what an observer is told. Everything is valid as long as the notice; do not free.
  * --------------------------------------------------------------------------------------------------------------- */
 
 #define KEPT_ORIGIN_STORE    0u   /* this handle wrote it */

@@ -65,6 +65,8 @@ struct Subscribed: Sendable {
   let subscription: Subscription
   /// Who calls it, if the program polls it by itself.
   let polled: HostDelivery?
+  /// Whether it has no callback.
+  let isTaken: Bool
 }
 
 enum Handles {

@@ -60,3 +60,16 @@ public func kept_list(
     }
   }
 }
+
+@_cdecl("kept_list_json") @implementation
+public func kept_list_json(
+  _ store: OpaquePointer?, _ prefix: UnsafePointer<CChar>?, _ json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?,
+  _ error: UnsafeMutablePointer<kept_error>?
+) -> kept_status {
+  boundary(error) { () throws(StoreError) in
+    let settings = try store.reading()
+    let out = try json.required("json")
+    let keys = try settings.listedKeys(prefix: ExactString(prefix.text("prefix")))
+    out.pointee = try copied(Value.array(keys.map { .string($0.text) }).json)
+  }
+}

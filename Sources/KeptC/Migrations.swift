@@ -21,12 +21,12 @@ public func kept_migrate(
 ) -> kept_status {
   boundary(error) { () throws(StoreError) in
     let store = try store.store()
-    guard flags < KEPT_MIGRATE_NO_BACKUP << 1 else {
+    guard flags < KEPT_MIGRATE_CONFIRMED << 1 else {
       throw StoreError(.invalid, "the flags \(flags) have a bit that is none of KEPT_MIGRATE_…; use those alone")
     }
     let steps = UnsafeBufferPointer(start: count > 0 ? try steps.required("steps") : nil, count: max(0, count))
     var migrations: [Migration] = []
-    for step in steps { migrations.append(try Migration(step)) }
+    for step in steps { migrations.append(try Migration(step, isConfirmed: flags & KEPT_MIGRATE_CONFIRMED != 0)) }
     var found: UInt32 = 0
     try copied(to: backup) { () throws(StoreError) in
       let migrated = try store.migrating(migrations, flags)
@@ -71,7 +71,8 @@ extension Store {
 }
 
 extension Migration {
-  fileprivate init(_ step: kept_migration) throws(StoreError) {
+  /// - Parameter isConfirmed: what the callback returns is not believed, only what it has written.
+  fileprivate init(_ step: kept_migration, isConfirmed: Bool) throws(StoreError) {
     try checkReserved(step.reserved)
     let name = try step.name.text("name")
     let run = try step.run.required("run")
@@ -82,13 +83,20 @@ extension Migration {
       let handle = Handles.handle(of: transaction)
       defer { Handles.transactions.withdraw(UInt(bitPattern: handle)) }
       var error = kept_error()
-      let status = run(context, handle, &error)
+      if isConfirmed { error.expectFailure() }
+      let returned = run(context, handle, &error)
+      let status = isConfirmed ? error.status : returned
       if status < 0 { throw error.asStoreError(status) }
     }
   }
 }
 
 extension kept_error {
+  /// What stands in it until a callback that confirms has written something else.
+  fileprivate mutating func expectFailure() {
+    withUnsafeMutablePointer(to: &self) { $0.fill(StoreError(.failed, "it was left before it was done")) }
+  }
+
   /// What a callback has failed with; its sentence may be missing.
   fileprivate func asStoreError(_ status: kept_status) -> StoreError {
     let sentence = withUnsafeBytes(of: message) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }

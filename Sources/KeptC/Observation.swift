@@ -12,19 +12,22 @@ public func kept_observe(
   boundary(error) { () throws(StoreError) in
     let store = try store.store()
     let scope = try scope(key, flags)
-    let callee = Callee(call: try callback.required("callback"), context: context, release: release)
+    let isPolled = flags & KEPT_OBSERVE_POLLED != 0
+    let callback = isPolled ? callback : try callback.required("callback")
+    let callee = Callee(call: callback, context: context, release: release)
     let out = try subscription.required("subscription")
-    let polled = flags & KEPT_OBSERVE_POLLED == 0 ? nil : try HostDelivery()
+    let polled = isPolled ? try HostDelivery() : nil
     let ticket = Handles.subscriptions.reserve()
     let (started, deliverInitial) = try store.prepareToObserve(
-      scope, initial: flags & KEPT_OBSERVE_INITIAL != 0, by: polled.map { .by($0) } ?? .asOpened,
+      scope, initial: flags & KEPT_OBSERVE_INITIAL != 0, isTaken: callback == nil,
+      by: polled.map { .by($0) } ?? .asOpened,
       afterLastCall: {
         polled?.end()
         callee.end()
         // Not before: whoever still finds the ticket waits for all this.
         Handles.subscriptions.withdraw(ticket)
       }, callee.call)
-    Handles.subscriptions.issue(ticket, Subscribed(subscription: started, polled: polled))
+    Handles.subscriptions.issue(ticket, Subscribed(subscription: started, polled: polled, isTaken: callback == nil))
     out.pointee = OpaquePointer(bitPattern: ticket)
     deliverInitial()
   }
@@ -63,7 +66,7 @@ public func kept_subscription_fd(
 ) -> kept_status {
   boundary(error) { () throws(StoreError) in
     let out = try fd.required("fd")
-    out.pointee = try polled(subscription).descriptor
+    out.pointee = try polled(subscription).delivery.descriptor
   }
 }
 
@@ -73,15 +76,40 @@ public func kept_subscription_dispatch(
   _ error: UnsafeMutablePointer<kept_error>?
 ) -> kept_status {
   boundary(error) { () throws(StoreError) in
-    let count = try polled(subscription).dispatch(atMost: limit(max))
+    let (delivery, isTaken) = try polled(subscription)
+    guard !isTaken else {
+      throw StoreError(.unsupported, "the subscription has no callback; call kept_subscription_take")
+    }
+    let count = delivery.dispatch(atMost: limit(max))
     delivered?.pointee = count
   }
+}
+
+@_cdecl("kept_subscription_take") @implementation
+public func kept_subscription_take(
+  _ subscription: OpaquePointer?, _ notice: UnsafeMutablePointer<OpaquePointer?>?,
+  _ error: UnsafeMutablePointer<kept_error>?
+) -> kept_status {
+  boundary(error) { () throws(StoreError) in
+    let out = try notice.required("notice")
+    let (delivery, isTaken) = try polled(subscription)
+    guard isTaken else {
+      throw StoreError(.unsupported, "the subscription has a callback; call kept_subscription_dispatch")
+    }
+    out.pointee = delivery.take().map { OpaquePointer(Unmanaged.passRetained(ShownNotice($0)).toOpaque()) }
+  }
+}
+
+@_cdecl("kept_notice_free") @implementation
+public func kept_notice_free(_ notice: OpaquePointer?) {
+  guard let notice else { return }
+  Unmanaged<ShownNotice>.fromOpaque(UnsafeRawPointer(notice)).release()
 }
 
 /// How many calls are asked for; 0 means all that are due.
 private func limit(_ max: Int) -> Int { max <= 0 ? .max : max }
 
-private func polled(_ subscription: OpaquePointer?) throws(StoreError) -> HostDelivery {
+private func polled(_ subscription: OpaquePointer?) throws(StoreError) -> (delivery: HostDelivery, isTaken: Bool) {
   let handle = try subscription.required("subscription")
   guard let found = Handles.subscriptions.find(UInt(bitPattern: handle)) else {
     throw StoreError(.closed, "the subscription has ended; subscribe again")
@@ -89,7 +117,7 @@ private func polled(_ subscription: OpaquePointer?) throws(StoreError) -> HostDe
   guard let polled = found.polled else {
     throw StoreError(.unsupported, "the subscription is called by others; subscribe with KEPT_OBSERVE_POLLED")
   }
-  return polled
+  return (polled, found.isTaken)
 }
 
 private func scope(_ key: UnsafePointer<CChar>?, _ flags: UInt32) throws(StoreError) -> Scope {
@@ -101,12 +129,13 @@ private func scope(_ key: UnsafePointer<CChar>?, _ flags: UInt32) throws(StoreEr
 
 /// The C program's function with its context, which it has promised may be used on any thread.
 private final class Callee: @unchecked Sendable {
-  private let callback: kept_notice_callback
+  /// nil: its notices are taken.
+  private let callback: kept_notice_callback?
   private let context: UnsafeMutableRawPointer?
   private let release: (@convention(c) (UnsafeMutableRawPointer?) -> Void)?
 
   init(
-    call: @escaping kept_notice_callback, context: UnsafeMutableRawPointer?,
+    call: kept_notice_callback?, context: UnsafeMutableRawPointer?,
     release: (@convention(c) (UnsafeMutableRawPointer?) -> Void)?
   ) {
     callback = call
@@ -116,7 +145,7 @@ private final class Callee: @unchecked Sendable {
 
   func call(_ notice: Notice) {
     let shown = ShownNotice(notice)
-    callback(context, OpaquePointer(Unmanaged.passUnretained(shown).toOpaque()))
+    callback?(context, OpaquePointer(Unmanaged.passUnretained(shown).toOpaque()))
     // The callback has its pointer until here.
     withExtendedLifetime(shown) {}
   }

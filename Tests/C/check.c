@@ -13,6 +13,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#ifdef __has_include
+#if __has_include(<valgrind/valgrind.h>)
+#include <valgrind/valgrind.h>
+#endif
+#endif
+#ifndef VALGRIND_COUNT_ERRORS
+#define VALGRIND_COUNT_ERRORS 0
+#endif
+
 kept_error why;
 
 static int failures;
@@ -194,6 +203,14 @@ static void return_everything(void) {
 }
 
 /* Processes */
+
+void leave_fork(int status) {
+  char text[16];
+  snprintf(text, sizeof text, "%d", VALGRIND_COUNT_ERRORS > 0 ? 99 : status & 255);
+  /* valgrind looks for leaks when a program exits, and not when it becomes another one. */
+  execl("/bin/sh", "sh", "-c", "exit $0", text, (char *)NULL);
+  _exit(127);
+}
 
 child start_child(const char *role, const char *location) {
   int to[2], from[2];

@@ -70,6 +70,9 @@ void release_child(child *child);
 int finish_child(child *child);
 /** kill -9. */
 void kill_child(child *child);
+/** Ends a child that was forked, and did not become another program, with an exit status. What its parent's other
+ *  threads held only on their stacks has no owner here, so valgrind does not look for leaks. Its other errors count. */
+void leave_fork(int status);
 /** In the child. */
 void tell_parent(void);
 void await_parent(void);

@@ -25,6 +25,16 @@ static const char *listed(listing *list, kept_store *store, const char *prefix) 
   return list->text;
 }
 
+/** What kept_list_json() tells; lives until the next one. */
+static const char *listed_json(kept_store *store, const char *prefix) {
+  static char copy[512];
+  char *json = NULL;
+  EXPECT(KEPT_OK, kept_list_json(store, prefix, &json, &why));
+  snprintf(copy, sizeof copy, "%s", json ? json : "NULL");
+  kept_free(json);
+  return copy;
+}
+
 static void set_all(kept_store *store, const char *const *keys) {
   for (; *keys != NULL; keys++) EXPECT(KEPT_OK, kept_set_bool(store, *keys, true, &why));
 }
@@ -81,6 +91,9 @@ static void a_prefix_lists_what_begins_with_it_and_nothing_else(void) {
   CHECK_TEXT("_,", listed(&list, store, "_"));
   CHECK_TEXT("\xf0\x9f\x8e\xb5,", listed(&list, store, "\xf0\x9f\x8e\xb5"));
   CHECK_TEXT("", listed(&list, store, "nothing"));
+  CHECK_TEXT("[\"audio.mute\",\"audio.volume\"]", listed_json(store, "audio."));
+  CHECK_TEXT("[\"\xf0\x9f\x8e\xb5\"]", listed_json(store, "\xf0\x9f\x8e\xb5"));
+  CHECK_TEXT("[]", listed_json(store, "nothing"));
   CHECK_TEXT("%,Audio.up,_,audio,audio.mute,audio.volume,audio_x,video,\xc3\xa9,\xf0\x9f\x8e\xb5,",
              listed(&list, store, ""));
 }

@@ -184,7 +184,7 @@ static void a_step_that_closes_the_store_changes_nothing(void) {
 static kept_status fork_within(void *context, kept_store *transaction, kept_error *error) {
   int status = 0;
   pid_t child = fork();
-  if (child == 0) _exit(-kept_set_int64(transaction, "a", 1, NULL));
+  if (child == 0) leave_fork(-kept_set_int64(transaction, "a", 1, NULL));
   waitpid(child, &status, 0);
   *(int *)context = WEXITSTATUS(status);
   return kept_set_int64(transaction, "a", 2, error);
@@ -197,6 +197,31 @@ static void a_fork_in_a_step_leaves_it_to_the_parent(void) {
   EXPECT(KEPT_OK, migrate(store, &(kept_migration){ 1, 0, "fork", fork_within, &status }, 1, 0, NULL));
   CHECK_INT(-KEPT_FORKED, status);
   CHECK_TEXT("2", json_of(store, "a"));
+  CHECK_UINT(1, version_of(store));
+}
+
+/* Confirming */
+
+static kept_status answer_what_stands_there(void *context, kept_store *transaction, kept_error *error) {
+  EXPECT(KEPT_OK, kept_set_int64(transaction, "a", 1, &why));
+  if (context) error->status = *(kept_status *)context;
+  return context ? KEPT_FAILED : KEPT_OK;
+}
+
+static void a_step_that_does_not_confirm_has_failed_whatever_it_returns(void) {
+  kept_store *store = played();
+  kept_status answers[] = { KEPT_OK, KEPT_LOCKED };
+  kept_migration step = { 1, 0, "confirm", answer_what_stands_there, NULL };
+  EXPECT(KEPT_FAILED, migrate(store, &step, 1, KEPT_MIGRATE_CONFIRMED, NULL));
+  CHECK(strstr(why.message, "version 1, \"confirm\"") != NULL);
+  CHECK(strstr(why.message, "left before it was done") != NULL);
+  step.context = &answers[1];
+  EXPECT(KEPT_LOCKED, migrate(store, &step, 1, KEPT_MIGRATE_CONFIRMED, NULL));
+  CHECK_TEXT("absent", json_of(store, "a"));
+  CHECK_UINT(0, version_of(store));
+  step.context = &answers[0];
+  EXPECT(KEPT_OK, migrate(store, &step, 1, KEPT_MIGRATE_CONFIRMED, NULL));
+  CHECK_TEXT("1", json_of(store, "a"));
   CHECK_UINT(1, version_of(store));
 }
 
@@ -284,7 +309,7 @@ static void what_is_no_migration_is_refused(void) {
   EXPECT(KEPT_INVALID, migrate(NULL, &step, 1, 0, NULL));
   EXPECT(KEPT_INVALID, migrate(store, NULL, 1, 0, NULL));
   EXPECT(KEPT_INVALID, migrate(store, &step, 0, 0, NULL));
-  EXPECT(KEPT_INVALID, migrate(store, &step, 1, 8, NULL));
+  EXPECT(KEPT_INVALID, migrate(store, &step, 1, 16, NULL));
   EXPECT(KEPT_INVALID, migrate(store, (kept_migration[]){ doubled, moved }, 2, 0, NULL));
   EXPECT(KEPT_INVALID, migrate(store, (kept_migration[]){ moved, moved }, 2, 0, NULL));
   step.version = 0;
@@ -346,6 +371,7 @@ int main(int argc, char **argv) {
     TEST(a_step_cannot_migrate_nor_restore),
     TEST(a_step_that_closes_the_store_changes_nothing),
     TEST(a_fork_in_a_step_leaves_it_to_the_parent),
+    TEST(a_step_that_does_not_confirm_has_failed_whatever_it_returns),
     TEST(a_later_store_is_refused_or_only_read),
     TEST(a_handle_writes_again_when_its_version_is_back),
     FOLDER_TEST(whoever_carries_on_reads_and_whoever_waits_has_a_limit),

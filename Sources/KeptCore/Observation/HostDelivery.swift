@@ -45,6 +45,12 @@ package final class HostDelivery: Delivery {
     return count
   }
 
+  /// Takes the notice that is due next, for a host that is not called; nil: none is.
+  package func take() -> Notice? {
+    while let observer = next() { if let notice = observer.takeNext() { return notice } }
+    return nil
+  }
+
   /// Wakes who waits for something that will not come any more; mail that was not fetched is dropped.
   package func end() {
     let dismissed = state.updateQuietly { state in

@@ -129,6 +129,17 @@ package final class Observer: Sendable {
     return true
   }
 
+  /// The same without a call: gives the notice that comes next; nil: none now.
+  package func takeNext() -> Notice? {
+    let (notice, mustAnnounce) = state.updateQuietly { state -> (Notice?, Bool) in
+      state.isAnnounced = false
+      guard state.caller == nil, !state.isCancelled, let notice = state.mailbox.take() else { return (nil, false) }
+      return (notice, state.announces())
+    }
+    if mustAnnounce { announce() }
+    return notice
+  }
+
   /// Takes the notice that comes next, for those who are not called; nil: none now, and the delivery will be told.
   package func take() -> Notice? {
     state.updateQuietly { state in

@@ -29,9 +29,10 @@ extension Store {
 
   /// Subscribes, and leaves the initial call to the caller, who must make it, on this thread.
   /// - Parameters:
+  ///   - isTaken: there are no calls: an initial notice, too, waits to be taken.
   ///   - afterLastCall: runs once, when `body` will not be called any more.
   package func prepareToObserve(
-    _ scope: Scope, initial: Bool, by delivery: DeliveryChoice = .asOpened,
+    _ scope: Scope, initial: Bool, isTaken: Bool = false, by delivery: DeliveryChoice = .asOpened,
     afterLastCall: @escaping @Sendable () -> Void, _ body: @escaping @Sendable (Notice) -> Void
   ) throws(StoreError) -> (Subscription, deliverInitial: () -> Void) {
     let observer = Observer(
@@ -40,7 +41,7 @@ extension Store {
     let notice = initial ? Notice(present: present, in: scope, at: revision) : nil
     return (
       Subscription(observer, in: self),
-      { if let notice { observer.start(with: notice) } else { observer.start(waitingFor: nil) } }
+      { if let notice, !isTaken { observer.start(with: notice) } else { observer.start(waitingFor: notice) } }
     )
   }
 

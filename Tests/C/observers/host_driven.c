@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
@@ -320,6 +321,82 @@ static void a_polled_subscription_may_end_itself(void) {
   EXPECT(KEPT_CLOSED, kept_subscription_dispatch(recorder->subscription, 0, NULL, &why));
 }
 
+/* Notices that are taken */
+
+static kept_subscription *taking(kept_store *store, uint32_t flags, recorder *recorder) {
+  kept_subscription *subscription = NULL;
+  EXPECT(KEPT_OK, kept_observe(store, "n", flags | KEPT_OBSERVE_POLLED, NULL, recorder, recorder_release, &subscription,
+                               &why));
+  return subscription;
+}
+
+/** The new value in the notice that is taken; "none" where none was due. Lives until the next one. */
+static const char *taken(kept_subscription *subscription) {
+  static char value[32];
+  kept_notice *notice = NULL;
+  EXPECT(KEPT_OK, kept_subscription_take(subscription, &notice, &why));
+  const char *json = notice ? kept_notice_new_json(notice, 0) : "none";
+  snprintf(value, sizeof value, "%s%s", kept_notice_origin(notice) == KEPT_ORIGIN_INITIAL ? "initial " : "",
+           json ? json : "absent");
+  kept_notice_free(notice);
+  return value;
+}
+
+static void notices_are_taken_one_by_one_an_initial_one_first(void) {
+  kept_store *store = fresh_store();
+  recorder *recorder = new_recorder();
+  int fd = -1;
+  set(store, "n", 1);
+  kept_subscription *subscription = taking(store, KEPT_OBSERVE_INITIAL, recorder);
+  EXPECT(KEPT_OK, kept_subscription_fd(subscription, &fd, &why));
+  set(store, "n", 2);
+  set(store, "n", 3);
+  CHECK_READABLE(fd);
+  CHECK_TEXT("initial 1", taken(subscription));
+  CHECK_TEXT("2", taken(subscription));
+  CHECK_READABLE(fd);
+  CHECK_TEXT("3", taken(subscription));
+  CHECK_SILENT(fd);
+  CHECK_TEXT("none", taken(subscription));
+  set(store, "n", 4);
+  CHECK_READABLE(fd);
+  CHECK_TEXT("4", taken(subscription));
+  kept_unobserve(subscription);
+  CHECK_INT(1, recorder->releases);
+  CHECK_INT(0, recorder->notices);
+}
+
+static void a_taken_notice_outlives_its_subscription(void) {
+  kept_store *store = fresh_store();
+  recorder *recorder = new_recorder();
+  kept_notice *notice = NULL, *untouched = NULL;
+  kept_subscription *subscription = taking(store, 0, recorder);
+  set(store, "n", 1);
+  set(store, "n", 2);
+  EXPECT(KEPT_OK, kept_subscription_take(subscription, &notice, &why));
+  kept_close(store);
+  CHECK_INT(1, recorder->releases);
+  CHECK_TEXT("1", kept_notice_new_json(notice, 0));
+  EXPECT(KEPT_CLOSED, kept_subscription_take(subscription, &untouched, &why));
+  CHECK(untouched == NULL);
+  kept_notice_free(notice);
+  kept_notice_free(NULL);
+}
+
+static void notices_are_either_taken_or_delivered(void) {
+  kept_store *store = fresh_store();
+  recorder *one = new_recorder(), *other = new_recorder();
+  kept_notice *notice = NULL;
+  kept_subscription *subscription = taking(store, 0, one);
+  record(other, store, "n", KEPT_OBSERVE_POLLED);
+  EXPECT(KEPT_UNSUPPORTED, kept_subscription_dispatch(subscription, 0, NULL, &why));
+  EXPECT(KEPT_UNSUPPORTED, kept_subscription_take(other->subscription, &notice, &why));
+  EXPECT(KEPT_INVALID, kept_subscription_take(subscription, NULL, &why));
+  EXPECT(KEPT_INVALID, kept_subscription_take(NULL, &notice, &why));
+  EXPECT(KEPT_INVALID, kept_observe(store, "n", 0, NULL, NULL, NULL, &other->subscription, &why));
+  CHECK(notice == NULL);
+}
+
 /* What is refused */
 
 static void only_who_asked_for_it_has_a_descriptor(void) {
@@ -394,6 +471,9 @@ int main(int argc, char **argv) {
     TEST(polled_subscriptions_go_at_their_own_pace),
     TEST(the_end_of_a_polled_subscription_makes_it_readable),
     TEST(a_polled_subscription_may_end_itself),
+    TEST(notices_are_taken_one_by_one_an_initial_one_first),
+    TEST(a_taken_notice_outlives_its_subscription),
+    TEST(notices_are_either_taken_or_delivered),
     TEST(only_who_asked_for_it_has_a_descriptor),
     TEST(descriptors_are_not_for_other_programs),
     TEST(without_a_free_descriptor_there_is_none_and_the_store_goes_on),

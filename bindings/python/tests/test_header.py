@@ -86,6 +86,7 @@ TYPES: dict[str, Any] = {
     "kept_key **": ctypes.POINTER(key_p),
     "kept_transfer_options *": ctypes.POINTER(module_of("export_and_import").kept_transfer_options),
     "kept_notice *": notice_p,
+    "kept_notice **": ctypes.POINTER(notice_p),
     "kept_migration *": ctypes.POINTER(module_of("migrations").kept_migration),
     "kept_value *": ctypes.POINTER(module_of("notices").kept_value),
     "kept_subscription *": subscription_p,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +11,16 @@ from pathlib import Path
 import pytest
 
 from kept._c import library
+
+# The module by itself: the package would load the library.
+LIBRARY_ALONE = """
+import ctypes, importlib.util
+ctypes.CDLL = lambda name, real=ctypes.CDLL: real(name) if name is None else None
+spec = importlib.util.spec_from_file_location("library", "{path}")
+library = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(library)
+print(library.find())
+"""
 
 
 def imported(**environment: str) -> subprocess.CompletedProcess[str]:
@@ -24,6 +35,20 @@ def imported(**environment: str) -> subprocess.CompletedProcess[str]:
 def test_the_variable_comes_first(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KEPT_LIBRARY", "/somewhere/libkept.so.0")
     assert library.find() == "/somewhere/libkept.so.0"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a program to another group")
+def test_a_program_with_more_rights_than_its_caller_ignores_the_variable(tmp_path: Path) -> None:
+    rights = tmp_path / "python"
+    shutil.copy(os.path.realpath(sys.executable), rights)
+    # A group that is not the caller's.
+    os.chown(rights, -1, os.getegid() + 1)
+    program = LIBRARY_ALONE.format(path=library.__file__)
+    environment = os.environ | {"KEPT_LIBRARY": "/somewhere/libkept.so.0", "PYTHONHOME": sys.base_prefix}
+    for mode, found in (0o755, "/somewhere/libkept.so.0"), (0o2755, "libkept.so.0"):
+        rights.chmod(mode)
+        result = subprocess.run([rights, "-c", program], env=environment, capture_output=True, text=True)
+        assert (result.stdout, result.stderr) == (f"{found}\n", "")
 
 
 def test_then_the_one_inside_the_package(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

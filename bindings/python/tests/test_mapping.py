@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, MutableMapping
+from collections.abc import MutableMapping
 from typing import Any
 
 import pytest
 
 import kept
-from kept._c.keys import kept_list_callback
 
 VOLUME = kept.Key("audio.volume", int, default=50)
 PLAIN = kept.Key("plain", int)
@@ -160,23 +159,3 @@ def test_the_longest_key_is_fine(settings: kept.Store) -> None:
 def test_what_is_no_prefix_is_refused(settings: kept.Store, prefix: Any) -> None:
     with pytest.raises(kept.InvalidError, match="a prefix"):
         settings.keys(prefix)
-
-
-def test_an_interruption_of_a_listing_is_not_lost(settings: kept.Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    settings.update(a=1, b=2)
-    seen: list[bytes] = []
-
-    class Interrupting(bytes):
-        def decode(self, encoding: str = "utf-8", errors: str = "strict") -> str:
-            seen.append(self)
-            raise KeyboardInterrupt
-
-    def interrupted(collect: Callable[[None, bytes], int]) -> object:
-        return kept_list_callback(lambda _, key: collect(None, Interrupting(key)))
-
-    with monkeypatch.context() as patch:
-        patch.setattr("kept._reading.kept_list_callback", interrupted)
-        with pytest.raises(KeyboardInterrupt):
-            list(settings)
-    assert seen == [b"a"]
-    assert list(settings) == ["a", "b"]

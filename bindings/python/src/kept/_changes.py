@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 from ._c import observation
 from ._c.status import kept_error
 from ._errors import ClosedError, FailedError, ForkedError
-from ._exit import calling_back
 from ._key import Key
+from ._notices import subjects
 from ._observation import Delivery, begin
 
 if TYPE_CHECKING:
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from ._store import Store
 
 N = TypeVar("N", covariant=True)
+
+NO_NOTICE = POINTER(observation.kept_notice)()
 
 
 class Changes(Generic[N]):
@@ -40,10 +42,13 @@ class Changes(Generic[N]):
 
     def __init__(self, store: Store, key: str | Key[Any] | None, encoded: bytes, initial: bool) -> None:
         """Subscribes; programs call `Store.changes`."""
-        # What the library has just been asked for. Only the initial one ever waits here.
+        self._key = key
+        # A notice that the library has given, until it was read; what was read, until it is asked for. An interrupt
+        # between the two leaves the notice, and it is read again.
+        self._notice = (POINTER(observation.kept_notice) * 1)()
         self._taken: deque[Any] = deque()
         self._pointer: observation.SubscriptionPointer = POINTER(observation.kept_subscription)()
-        begin(Delivery(store, self._taken.append, key, is_polled=True), encoded, initial, self._pointer)
+        begin(Delivery(store, None, key), encoded, initial, self._pointer)
         self._unobserve = weakref.finalize(self, observation.kept_unobserve, self._pointer)
         self._unobserve.atexit = False  # _exit sees to that
         self._bell: _Bell | None = _Bell(self._pointer)
@@ -68,6 +73,8 @@ class Changes(Generic[N]):
         """Ends it: whoever waits for it, or asks it again, finds the end. The second time does nothing."""
         self._unobserve()
         self._taken.clear()
+        notice, self._notice[0] = self._notice[0], NO_NOTICE
+        observation.kept_notice_free(notice)
         self._bell = None
 
     async def __aenter__(self) -> Self:
@@ -84,19 +91,24 @@ class Changes(Generic[N]):
             raise ForkedError("these changes are the parent's of this process; call settings.changes() again")
         if self._taken:
             return True
-        try:
-            with calling_back():
-                observation.kept_subscription_dispatch(self._pointer, 1, None, kept_error())
-        except ClosedError:
-            self._bell = None
-            raise StopAsyncIteration from None
-        return bool(self._taken)
+        if not self._notice[0]:
+            try:
+                observation.kept_subscription_take(self._pointer, self._notice, kept_error())
+            except ClosedError:
+                self._bell = None
+                raise StopAsyncIteration from None
+            if not self._notice[0]:
+                return False
+        notice = self._notice[0]
+        taken = deque(subjects(notice, self._key))
+        # No call is between these two, so that no signal is.
+        self._taken = taken
+        self._notice[0] = NO_NOTICE
+        observation.kept_notice_free(notice)
+        return bool(taken)
 
     def _given(self) -> N:
-        subject = self._taken.popleft()
-        if isinstance(subject, BaseException):
-            raise subject
-        return subject  # type: ignore[no-any-return]
+        return self._taken.popleft()  # type: ignore[no-any-return]
 
     async def _readable(self) -> None:
         """Returns when there may be something to take, or when it has ended."""

@@ -10,20 +10,28 @@ from __future__ import annotations
 import atexit
 import os
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from queue import SimpleQueue
+from typing import Any, TypeVar
 
 from ._c.store import StorePointer, kept_close
 from ._errors import ClosedError
+from ._interrupts import Heard
+
+T = TypeVar("T")
 
 
 class _Gate:
-    """Counts the calls that may call back, and holds the stores that are open."""
+    """Knows the calls that may call back, each by the thread that makes it, and holds the stores that are open.
+
+    It has no lock, which Ctrl-C could leave taken: a call is entered before it looks whether Python ends, and who ends
+    it says so before looking for calls."""
 
     def __init__(self) -> None:
-        self.changed = threading.Condition()
-        self.calls = 0
+        self.calls: dict[object, int] = {}
         self.closing = False
+        # Something is put here whenever a call ends while Python does.
+        self.ended: SimpleQueue[None] = SimpleQueue()
         # By number and not by store: a handle outlives its Python object, and closing twice is fine.
         self.handles: dict[int, StorePointer] = {}
 
@@ -31,27 +39,25 @@ class _Gate:
 _gate = _Gate()
 
 
-@contextmanager
-def calling_back() -> Iterator[None]:
-    """Surrounds a call during which the library may call Python or make a store. `ClosedError` once Python ends."""
+def calling_back(function: Callable[..., T], *arguments: Any, heard: Heard | None = None) -> T:
+    """Makes a call during which the library may call Python or make a store, and raises what the callbacks of `heard`
+    have raised. `ClosedError` once Python ends."""
     gate = _gate  # a callback that forks finds another one in the child when it returns
-    with gate.changed:
+    token = object()
+    try:
+        gate.calls[token] = threading.get_ident()
         if gate.closing:
             raise ClosedError("Python is about to end, and Kept has closed its stores")
-        gate.calls += 1
-    try:
-        yield
+        return function(*arguments) if heard is None else heard.during(function, *arguments)
     finally:
-        with gate.changed:
-            gate.calls -= 1
-            gate.changed.notify_all()
+        gate.calls.pop(token, None)
+        if gate.closing:
+            gate.ended.put(None)
 
 
-def opened(handle: StorePointer) -> int:
-    """Remembers an open store. Called inside `calling_back`; the number is for `close`."""
-    number = id(handle)
-    _gate.handles[number] = handle
-    return number
+def opened(handle: StorePointer) -> None:
+    """Remembers an open store. Called inside `calling_back`; the handle's `id` is the number for `close`."""
+    _gate.handles[id(handle)] = handle
 
 
 def close(number: int) -> None:
@@ -61,13 +67,14 @@ def close(number: int) -> None:
 
 
 def _end() -> None:
-    with _gate.changed:
-        _gate.closing = True
+    _gate.closing = True
     # Closing before waiting: a callback that is running may itself wait for something that only the end will bring.
     for number in list(_gate.handles):
         close(number)
-    with _gate.changed:
-        _gate.changed.wait_for(lambda: _gate.calls == 0)
+    # This thread is in no call: what it seems to be in was left by an interrupt.
+    thread = threading.get_ident()
+    while any(each != thread for each in list(_gate.calls.values())):
+        _gate.ended.get()
     # A call that was under way may have opened one more.
     for number in list(_gate.handles):
         close(number)

@@ -13,6 +13,7 @@ from ._c.status import KEPT_FAILED, KEPT_OK, kept_error, kept_free
 from ._c.store import StorePointer
 from ._errors import InvalidError, KeptError, OutOfRangeError
 from ._exit import calling_back
+from ._interrupts import Heard
 from ._key import encoded_text
 
 if TYPE_CHECKING:
@@ -65,28 +66,31 @@ def migrate(handle: StorePointer, steps: Sequence[Migration], others: str, later
     run = _Run(steps)
     result, path = c_uint32(), c_char_p()
     try:
-        with calling_back():
-            migrations.kept_migrate(handle, run.steps, len(steps), flags, byref(result), byref(path), kept_error())
-    except KeptError as error:
-        if run.raised is None:
-            raise
-        if not isinstance(run.raised, Exception):  # such as Ctrl-C
-            raise run.raised from None
-        raise error from run.raised
-    try:
+        calling_back(
+            *(migrations.kept_migrate, handle, run.steps, len(steps), flags | migrations.KEPT_MIGRATE_CONFIRMED),
+            *(byref(result), byref(path), kept_error()),
+            heard=run.heard,
+        )
         copy = None if path.value is None else os.fsdecode(path.value)
+        return Migrated(_OUTCOMES[result.value], copy)
+    except KeptError as error:
+        if run.failure is None:
+            raise
+        raise error from run.failure
     finally:
         kept_free(path)
-    return Migrated(_OUTCOMES[result.value], copy)
 
 
 class _Run:
-    """Steps as C takes them, and what the last one that was called has raised."""
+    """Steps as C takes them, and what they have raised."""
 
     def __init__(self, steps: Sequence[Migration]) -> None:
-        self.raised: BaseException | None = None
+        self.failure: Exception | None = None
+        """What the last step that was called has failed with."""
+        functions = [self._call(step) for step in steps]
+        self.heard = Heard(*functions)
         # C has only their addresses.
-        self.calls = [migrations.kept_migration_callback(self._call(step)) for step in steps]
+        self.calls = [migrations.kept_migration_callback(function) for function in functions]
         self.steps = (migrations.kept_migration * len(steps))(*map(self._step, steps, self.calls))
 
     @staticmethod
@@ -96,22 +100,27 @@ class _Run:
         return migrations.kept_migration(step.version, 0, encoded_text(step.name, "a step's name"), call, None)
 
     def _call(self, step: Migration) -> Callable[[int | None, StorePointer, Any], int]:
-        def call(_: int | None, transaction: StorePointer, error: Any) -> int:
-            from ._transaction import LentTransaction
+        from ._transaction import LentTransaction
 
-            self.raised = None
+        def call(_: int | None, transaction: StorePointer, error: Any) -> int:
+            # C takes what stands in `error` for the answer, and there it stands that this has failed.
             try:
+                self.failure = None
                 step.run(LentTransaction(transaction))
-                return KEPT_OK
-            except BaseException as raised:  # C could not pass it on
-                self.raised = raised
-                error[0].message = _sentence(raised)
-                return raised.status if isinstance(raised, KeptError) else KEPT_FAILED
+                error[0].status = KEPT_OK
+            except Exception as failure:
+                self.failure = failure
+                error[0].status = failure.status if isinstance(failure, KeptError) else KEPT_FAILED
+                error[0].message = _sentence(failure)
+            except BaseException as interrupt:
+                self.heard.raised = interrupt
+                error[0].status = KEPT_FAILED
+            return KEPT_FAILED
 
         return call
 
 
-def _sentence(raised: BaseException) -> bytes:
+def _sentence(raised: Exception) -> bytes:
     """What was raised, as it fits into a `kept_error`."""
     sentence = str(raised) if isinstance(raised, KeptError) else f"{type(raised).__name__}: {raised}"
     return sentence.encode("utf-8", "replace")[:495].decode("utf-8", "ignore").encode("utf-8")

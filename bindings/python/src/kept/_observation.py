@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from ctypes import POINTER, byref
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from ._c import observation
+from ._c import notices, observation
 from ._c.status import kept_error
-from ._errors import KeptError
+from ._errors import FailedError
 from ._exit import calling_back
+from ._interrupts import Heard
 from ._key import Key
 from ._notices import subjects
 from ._reports import log
 
 if TYPE_CHECKING:
     from ._store import Store
-
 
 
 class Subscription:
@@ -52,16 +52,25 @@ class Subscription:
         self.cancel()
 
 
+class Beginning(Heard):
+    """The call of C that subscribes, during which an initial notice is delivered."""
+
+    def __init__(self) -> None:
+        super().__init__(_deliver)
+        self.is_done = False
+        """Whether the callback has heard of the initial notice."""
+
+
 @dataclass(frozen=True)
 class Delivery:
     """What C needs while a subscription lives: it is in `_deliveries` until C releases it."""
 
     store: Store
-    callback: Callable[[Any], Any]
+    callback: Callable[[Any], Any] | None
+    """None: nothing is delivered; notices are taken by `kept_subscription_take`."""
     key: str | Key[Any] | None
     """None for a prefix."""
-    is_polled: bool = False
-    """Called only when it asks. Then a failure, such as Ctrl-C, is given to the callback, which passes it on."""
+    beginning: Beginning = field(default_factory=Beginning)
 
 
 # The context that C passes back is the delivery's number here.
@@ -70,44 +79,66 @@ _numbers = itertools.count(1)
 
 
 def _deliver(number: int, pointer: observation.NoticePointer) -> None:
-    delivery = _deliveries[number]
+    delivery, beginning = _deliveries[number], None
     try:
-        for subject in subjects(pointer, delivery.key):
-            delivery.callback(subject)
+        if notices.kept_notice_origin(pointer) == notices.KEPT_ORIGIN_INITIAL:
+            beginning = delivery.beginning
+        told = subjects(pointer, delivery.key)
+        if delivery.callback is not None:
+            _pass_on(delivery.callback, told, beginning)
     except BaseException as error:
-        if delivery.is_polled:
-            delivery.callback(error)
-            return
+        if beginning is None or error is beginning.shown:
+            # Here ctypes hands it to sys.unraisablehook. It never reaches C.
+            raise
+        # An interrupt on the thread that subscribes: its caller gets it.
+        beginning.raised = error
+
+
+def _pass_on(callback: Callable[[Any], Any], told: Sequence[Any], beginning: Beginning | None) -> None:
+    try:
+        for subject in told:
+            callback(subject)
+    except BaseException as error:
+        if beginning is not None:
+            if not isinstance(error, Exception):
+                raise
+            beginning.shown = error
+            beginning.is_done = True
         # Without a handler of the program's own the log is silent, and the error is shown once.
         log().exception("a callback failed: %s", error)
-        # Here ctypes hands it to sys.unraisablehook. It never reaches C.
         raise
-
-
-def _release(number: int) -> None:
-    _deliveries.pop(number, None)
+    if beginning is not None:
+        beginning.is_done = True
 
 
 # Made once, and alive for as long as the module: C never holds a callback that could be collected.
 _c_deliver = observation.kept_notice_callback(_deliver)
-_c_release = observation.kept_release(_release)
+# No function of Python's, which an interrupt could end before it has done anything.
+_c_release = observation.kept_release(_deliveries.__delitem__)
 
 
 def begin(delivery: Delivery, encoded: bytes, initial: bool, subscription: observation.SubscriptionPointer) -> None:
     """Subscribes to a key or a prefix. `subscription` is filled in before the first call."""
-    number = next(_numbers)
+    number, beginning, is_called = next(_numbers), delivery.beginning, delivery.callback is not None
     flags = observation.KEPT_OBSERVE_PREFIX if delivery.key is None else observation.KEPT_OBSERVE_KEY
     flags |= observation.KEPT_OBSERVE_INITIAL if initial else 0
-    flags |= observation.KEPT_OBSERVE_POLLED if delivery.is_polled else 0
-    pointer, error = byref(subscription), kept_error()
-    _deliveries[number] = delivery
+    flags |= 0 if is_called else observation.KEPT_OBSERVE_POLLED
+    c_deliver = _c_deliver if is_called else observation.kept_notice_callback()
     try:
-        with calling_back():
-            handle = delivery.store._handle
-            observation.kept_observe(handle, encoded, flags, _c_deliver, number, _c_release, pointer, error)
-    except KeptError:
-        # It was refused, and C releases only what it has accepted.
-        _deliveries.pop(number, None)
+        _deliveries[number] = delivery
+        calling_back(
+            *(observation.kept_observe, delivery.store._handle, encoded, flags, c_deliver, number, _c_release),
+            *(byref(subscription), kept_error()),
+            heard=beginning,
+        )
+        if initial and is_called and not beginning.is_done and delivery.store._close.alive:
+            raise FailedError("observe() was interrupted before the initial notice was delivered; observe again")
+    except BaseException:
+        # It was refused, or the caller will not have the token. C releases what it has accepted, and nothing else.
+        if subscription:
+            observation.kept_unobserve(subscription)
+        else:
+            _deliveries.pop(number, None)
         raise
 
 

@@ -7,12 +7,11 @@ from ctypes import byref, c_bool, c_char_p, c_uint32, c_uint64
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from ._c.json import kept_get_json
-from ._c.keys import kept_contains, kept_list, kept_list_callback, kept_revision_of
+from ._c.keys import kept_contains, kept_list_json, kept_revision_of
 from ._c.layers import kept_explain_json, kept_layer_of
 from ._c.status import kept_error, kept_free
 from ._c.store import StorePointer
 from ._errors import AbsentError, WrongTypeError
-from ._exit import calling_back
 from ._json import JSON, decode, decode_schema
 from ._key import ABSENCE, Key, encoded_key, encoded_text, name_of
 from ._layers import TEXT_LAYERS, Layer, layer_of_number
@@ -165,7 +164,8 @@ class SettingsReading(Mapping[str, JSON]):
 
     def keys(self, prefix: str = "") -> KeysView[str]:
         """A view of the keys that begin with `prefix` and that any layer has something for, but for defaults, in the
-        order of their UTF-8 bytes. Each look at the view lists them as they are at one moment. In C: `kept_list`."""
+        order of their UTF-8 bytes. Each look at the view lists them as they are at one moment.
+        In C: `kept_list_json`."""
         return KeysOf(self, encoded_text(prefix, "a prefix"))
 
     def items(self) -> ItemsView[str, JSON]:
@@ -184,22 +184,13 @@ class SettingsReading(Mapping[str, JSON]):
         return len(self._list(b""))
 
     def _list(self, prefix: bytes) -> list[str]:
-        keys: list[str] = []
-        interrupts: list[BaseException] = []
-
-        def collect(_: int | None, key: bytes) -> int:
-            try:
-                keys.append(key.decode("utf-8"))
-                return 0
-            except BaseException as interrupt:  # such as Ctrl-C: C could not pass it on
-                interrupts.append(interrupt)
-                return 1
-
-        with calling_back():
-            kept_list(self._handle, prefix, kept_list_callback(collect), None, kept_error())
-        if interrupts:
-            raise interrupts[0]
-        return keys
+        # Not by `kept_list`: a callback that is interrupted would leave out a key.
+        text = c_char_p()
+        kept_list_json(self._handle, prefix, byref(text), kept_error())
+        try:
+            return decode(text.value or b"", "keys")  # type: ignore[return-value]
+        finally:
+            kept_free(text)
 
     # --- declarations
 

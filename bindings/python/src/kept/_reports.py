@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import itertools
+from threading import get_ident
 from typing import TYPE_CHECKING, Any
 
 from ._c import store
-from ._c.status import error_of
+from ._c.status import error_of, interrupts
 
 if TYPE_CHECKING:
     from logging import Logger
@@ -38,12 +39,19 @@ def forget(number: int) -> None:
     _locations.pop(number, None)
 
 
-def _report(number: int, pointer: Any) -> None:
-    error = error_of(pointer[0], None)
-    location = _locations.get(number, "a store")
-    # For handlers that want more than the sentence.
-    log().warning("%s: %s", location, error, extra={"kept_error": error, "kept_report": number})
+def report(number: int, pointer: Any) -> None:
+    """What C calls."""
+    try:
+        error = error_of(pointer[0], None)
+        location = _locations.get(number, "a store")
+        # For handlers that want more than the sentence.
+        log().warning("%s: %s", location, error, extra={"kept_error": error, "kept_report": number})
+    except Exception:
+        # Here ctypes hands it to sys.unraisablehook.
+        raise
+    except BaseException as interrupt:
+        interrupts[get_ident()] = interrupt
 
 
 # Made once, and alive for as long as the module: C never holds a callback that could be collected.
-c_report = store.kept_report_callback(_report)
+c_report = store.kept_report_callback(report)

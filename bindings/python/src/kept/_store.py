@@ -12,16 +12,17 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeVar, overload
 
 from ._c.layers import kept_register_json
 from ._c.status import KEPT_SALVAGED, kept_error, kept_free
-from ._c.store import kept_acknowledge_salvage, kept_flush, kept_open, kept_options, kept_salvaged, kept_store
-from ._c.store import kept_store_generation, kept_store_layers
+from ._c.store import kept_acknowledge_salvage, kept_close, kept_flush, kept_open, kept_options, kept_salvaged
+from ._c.store import kept_store, kept_store_generation, kept_store_layers
 from ._backup import BackingUp
 from ._errors import AbsentError, ConflictError, InvalidError, SalvagedWarning, warn
 from ._exit import calling_back, close, opened
+from ._interrupts import Heard
 from ._json import JSON, Storable, encode
 from ._key import ABSENCE, Key, encoded_key, encoded_text
 from ._memory import NOTHING, UNKNOWN, Moment, Word, remembering, word_at
 from ._migrating import Migrating
-from ._reports import c_report, forget, reporting
+from ._reports import c_report, forget, report, reporting
 from ._settings import Settings
 from ._transaction import Transaction, set_if
 from ._transferring import Transferring
@@ -54,16 +55,22 @@ class Store(Settings, Transferring, BackingUp, Migrating):
         options.report, options.report_context = c_report, self._reports
         error = kept_error()
         try:
-            with calling_back():
-                status = kept_open(location_text, byref(options), byref(self._handle), error)
-                self._close = weakref.finalize(self, _close, opened(self._handle), self._reports)
+            status = calling_back(self._open, location_text, options, error, heard=Heard(report))
+            self._close = weakref.finalize(self, _close, id(self._handle), self._reports)
         except BaseException:
-            forget(self._reports)
+            # An interrupt may have come after it was opened.
+            _close(id(self._handle), self._reports)
+            kept_close(self._handle)
             raise
         self._close.atexit = False  # _exit sees to that
         self._find_layers()
         if status == KEPT_SALVAGED:
             warn(error.message.decode("utf-8", "replace"), SalvagedWarning)
+
+    def _open(self, location: bytes, options: kept_options, error: kept_error) -> int:
+        status: int = kept_open(location, byref(options), byref(self._handle), error)
+        opened(self._handle)
+        return status
 
     # --- its life
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ctypes import c_char_p
+from collections.abc import Callable
+from ctypes import byref, c_char_p
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,7 @@ from ._c import export_and_import as c
 from ._c.status import kept_error, kept_free
 from ._errors import InvalidError
 from ._exit import calling_back
+from ._interrupts import Heard
 from ._json import JSON, decode
 from ._key import encoded_text
 from ._refusal import with_article
@@ -64,32 +66,24 @@ class ImportReport:
     not_carried: tuple[NotCarried, ...]
 
 
-class Hearing:
-    """Lets a progress callback be called during a call of C, and raises what it has raised."""
+def hearing(options: c.kept_transfer_options, progress: Progress | None) -> Heard | None:
+    """Lets a progress callback be called during a call of C that is made with these options."""
+    if progress is None:
+        return None
 
-    def __init__(self, options: c.kept_transfer_options, progress: Progress | None) -> None:
-        self._interrupt: BaseException | None = None
-        if progress is None:
-            return
-
-        def hear(_: int | None, done: int, total: int) -> int:
-            try:
+    def hear(_: int | None, done: int, total: int) -> int:
+        try:
+            # What the call before this one was interrupted by stops C now, should it have gone on.
+            if heard.raised is None:
                 progress(done, total)
                 return 0
-            except BaseException as interrupt:  # C could not pass it on
-                self._interrupt = interrupt
-                return 1
+        except BaseException as raised:
+            heard.raised = raised
+        return 1
 
-        options.progress = c.kept_progress_callback(hear)
-
-    def __enter__(self) -> None:
-        self._calling = calling_back()
-        self._calling.__enter__()
-
-    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
-        self._calling.__exit__(kind, error, trace)
-        if self._interrupt is not None:
-            raise self._interrupt from None
+    heard = Heard(hear)
+    options.progress = c.kept_progress_callback(hear)
+    return heard
 
 
 def export_flags(declarations: bool, secrets: bool, skip_unreadable: bool) -> int:
@@ -144,15 +138,19 @@ def encoded_import(text: str | bytes) -> bytes:
     return text.encode("utf-8", "surrogatepass")
 
 
-def taken(text: c_char_p) -> bytes:
-    """A text that C has returned, which is freed."""
+def importing(
+    function: Callable[..., Any], *arguments: Any, options: c.kept_transfer_options, progress: Progress | None
+) -> ImportReport:
+    """Imports with a function of C, and gives its report."""
+    report, heard = c_char_p(), hearing(options, progress)
     try:
-        return text.value or b""
+        calling_back(function, *arguments, byref(options), byref(report), kept_error(), heard=heard)
+        return _report_of(report.value or b"")
     finally:
-        kept_free(text)
+        kept_free(report)
 
 
-def report_of(text: bytes) -> ImportReport:
+def _report_of(text: bytes) -> ImportReport:
     """The report that C has written."""
     told: Any = decode(text, "a report")
     return ImportReport(

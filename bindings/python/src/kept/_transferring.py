@@ -7,8 +7,9 @@ from collections.abc import Callable
 from ctypes import byref, c_char_p
 from typing import TYPE_CHECKING, Literal
 
-from ._c.status import kept_error
+from ._c.status import kept_error, kept_free
 from ._c.store import StorePointer
+from ._exit import calling_back
 from ._key import encoded_text
 
 if TYPE_CHECKING:
@@ -45,10 +46,12 @@ class Transferring:
         from ._c import export_and_import as c
 
         options = _transfer.options_of(prefix, _transfer.export_flags(declarations, secrets, skip_unreadable))
-        text = c_char_p()
-        with _transfer.Hearing(options, progress):
-            c.kept_export_json(self._handle, byref(options), byref(text), kept_error())
-        return _transfer.taken(text).decode("utf-8")
+        text, heard = c_char_p(), _transfer.hearing(options, progress)
+        try:
+            calling_back(c.kept_export_json, self._handle, byref(options), byref(text), kept_error(), heard=heard)
+            return (text.value or b"").decode("utf-8")
+        finally:
+            kept_free(text)
 
     def export_file(
         self,
@@ -67,8 +70,8 @@ class Transferring:
 
         options = _transfer.options_of(prefix, _transfer.export_flags(declarations, secrets, skip_unreadable))
         encoded = encoded_text(os.fspath(path), "a path")
-        with _transfer.Hearing(options, progress):
-            c.kept_export_file(self._handle, encoded, byref(options), kept_error())
+        heard = _transfer.hearing(options, progress)
+        calling_back(c.kept_export_file, self._handle, encoded, byref(options), kept_error(), heard=heard)
 
     def import_text(
         self,
@@ -99,10 +102,8 @@ class Transferring:
         flags = _transfer.import_flags(replace, dry_run, declarations)
         options = _transfer.options_of(prefix, flags, format, separator, env_prefix)
         encoded = _transfer.encoded_import(text)
-        report = c_char_p()
-        with _transfer.Hearing(options, progress):
-            c.kept_import(self._handle, encoded, len(encoded), byref(options), byref(report), kept_error())
-        return _transfer.report_of(_transfer.taken(report))
+        handle, size = self._handle, len(encoded)
+        return _transfer.importing(c.kept_import, handle, encoded, size, options=options, progress=progress)
 
     def import_file(
         self,
@@ -124,7 +125,5 @@ class Transferring:
 
         flags = _transfer.import_flags(replace, dry_run, declarations)
         options = _transfer.options_of(prefix, flags, format, separator, env_prefix)
-        encoded, report = encoded_text(os.fspath(path), "a path"), c_char_p()
-        with _transfer.Hearing(options, progress):
-            c.kept_import_file(self._handle, encoded, byref(options), byref(report), kept_error())
-        return _transfer.report_of(_transfer.taken(report))
+        encoded = encoded_text(os.fspath(path), "a path")
+        return _transfer.importing(c.kept_import_file, self._handle, encoded, options=options, progress=progress)

@@ -38,3 +38,11 @@ kept_list = prototype(
     [POINTER(kept_store), c_char_p, kept_list_callback, c_void_p, POINTER(kept_error)],
     check,
 )
+
+# kept_status kept_list_json(kept_store *store, const char *prefix, char **json, kept_error *error);
+kept_list_json = prototype(
+    "kept_list_json",
+    kept_status,
+    [POINTER(kept_store), c_char_p, POINTER(c_char_p), POINTER(kept_error)],
+    check,
+)

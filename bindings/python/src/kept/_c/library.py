@@ -1,6 +1,7 @@
 """Which libkept.so is used, and how a prototype is declared.
 
-Looked for in this order: the file that `KEPT_LIBRARY` names, the one inside this package, the system's.
+Looked for in this order: the file that `KEPT_LIBRARY` names, unless the program has more rights than who started it;
+the one inside this package; the system's.
 """
 
 from __future__ import annotations
@@ -18,10 +19,19 @@ SONAME = "libkept.so.0"
 
 def find() -> str:
     """The file, or the name for the system's linker to find. A file that `KEPT_LIBRARY` names is never replaced."""
-    if named := os.environ.get("KEPT_LIBRARY"):
-        return named
+    if named := _variable(b"KEPT_LIBRARY"):
+        return os.fsdecode(named)
     packaged = os.path.join(os.path.dirname(os.path.dirname(__file__)), SONAME)
     return packaged if os.path.exists(packaged) else SONAME
+
+
+def _variable(name: bytes) -> bytes | None:
+    """What a variable of the environment says; None in a program that has more rights than who started it, such as one
+    with capabilities or the set-user-ID bit: it must not load a library of theirs."""
+    secure_getenv = ctypes.CDLL(None).secure_getenv
+    secure_getenv.restype, secure_getenv.argtypes = ctypes.c_char_p, [ctypes.c_char_p]
+    found: bytes | None = secure_getenv(name)
+    return found
 
 
 def load() -> ctypes.CDLL:

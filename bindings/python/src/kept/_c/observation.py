@@ -82,3 +82,14 @@ kept_subscription_dispatch = prototype(
     [POINTER(kept_subscription), c_size_t, POINTER(c_size_t), POINTER(kept_error)],
     check,
 )
+
+# kept_status kept_subscription_take(kept_subscription *subscription, kept_notice **notice, kept_error *error);
+kept_subscription_take = prototype(
+    "kept_subscription_take",
+    kept_status,
+    [POINTER(kept_subscription), POINTER(POINTER(kept_notice)), POINTER(kept_error)],
+    check,
+)
+
+# void kept_notice_free(kept_notice *notice);
+kept_notice_free = prototype("kept_notice_free", None, [POINTER(kept_notice)])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ctypes import Structure, c_char, c_char_p, c_int32, c_int64, c_void_p
+from threading import get_ident
 from typing import Any
 
 from .._errors import KeptError, error_of_status, warn_of_status
@@ -44,11 +45,18 @@ class kept_error(Structure):
     )
 
 
+interrupts: dict[int, BaseException] = {}
+"""What a thread was interrupted by in a callback that has no call of its own: raised when the call that it came in
+returns."""
+
+
 def check(status: int, function: Any, arguments: tuple[Any, ...]) -> int:
     """The errcheck of every function that returns a kept_status: an error becomes its exception, a warning is shown.
 
     Such a function takes its kept_error last, and the key or prefix it is about second, as bytes.
     """
+    if interrupts:
+        _interrupt()
     if status == KEPT_OK:
         return status
     key = arguments[1].decode("utf-8", "replace") if isinstance(arguments[1], bytes) else None
@@ -57,6 +65,8 @@ def check(status: int, function: Any, arguments: tuple[Any, ...]) -> int:
 
 def check_without_key(status: int, function: Any, arguments: tuple[Any, ...]) -> int:
     """The same for functions whose second argument is no key: which one it is about stands in the sentence alone."""
+    if interrupts:
+        _interrupt()
     return status if status == KEPT_OK else _judged(status, arguments[-1], None)
 
 
@@ -64,6 +74,11 @@ def error_of(error: kept_error, key: str | None) -> KeptError:
     """The exception for a filled kept_error."""
     offset = None if error.offset < 0 else error.offset
     return error_of_status(error.status, error.message.decode("utf-8", "replace"), key=key, offset=offset)
+
+
+def _interrupt() -> None:
+    if interrupt := interrupts.pop(get_ident(), None):
+        raise interrupt
 
 
 def _judged(status: int, error: kept_error, key: str | None) -> int:

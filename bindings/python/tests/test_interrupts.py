@@ -1,0 +1,254 @@
+"""Ctrl-C inside a callback: it reaches the caller, and what was asked is done wholly or not at all."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from interrupting import Interrupt, alarms, interrupted
+
+import kept
+from kept import _exit, _observation
+
+KEYS = ["a", "b", "c"]
+
+
+class Attempt:
+    """One call, with a store of its own, and what must be true whatever came of it."""
+
+    def __init__(self, store: kept.Store, folder: Path) -> None:
+        self.store, self.folder = store, folder
+        self.heard: list[Any] = []
+        store.update({key: 1 for key in KEYS})
+
+    def call(self) -> Any:
+        """What is interrupted."""
+        raise NotImplementedError
+
+    def is_done(self, result: Any) -> bool:
+        """Whether it was done: an assertion fails where it was done by half. `result` is what came out."""
+        raise NotImplementedError
+
+
+class Listing(Attempt):
+    def call(self) -> Any:
+        return list(self.store.keys())
+
+    def is_done(self, result: Any) -> bool:
+        assert result == KEYS or isinstance(result, Interrupt)
+        return bool(result == KEYS)
+
+
+class MigratingOnce(Attempt):
+    def call(self) -> Any:
+        return self.store.migrate([kept.Migration(1, "first", self.first), kept.Migration(2, "second", self.second)])
+
+    @staticmethod
+    def first(transaction: kept.Transaction) -> None:
+        transaction["first"] = True
+
+    @staticmethod
+    def second(transaction: kept.Transaction) -> None:
+        transaction["second"] = True
+
+    def is_done(self, result: Any) -> bool:
+        state = self.store.schema_version, "first" in self.store, "second" in self.store
+        assert state in ((0, False, False), (2, True, True))
+        return state[0] == 2
+
+
+class Exporting(Attempt):
+    def call(self) -> Any:
+        self.store.export_file(self.folder / "export", progress=lambda *far: self.heard.append(far))
+
+    def is_done(self, result: Any) -> bool:
+        path = self.folder / "export"
+        try:
+            if not path.exists():
+                return False
+            assert path.read_text("utf-8") == self.store.export()
+            return True
+        finally:
+            path.unlink(missing_ok=True)
+
+
+class Importing(Attempt):
+    def call(self) -> Any:
+        def hear(done: int, total: int) -> None:
+            pass
+
+        return self.store.import_text('{"a":2,"b":2,"d":2}', format="json", progress=hear)
+
+    def is_done(self, result: Any) -> bool:
+        assert dict(self.store) in ({"a": 1, "b": 1, "c": 1}, {"a": 2, "b": 2, "c": 1, "d": 2})
+        return "d" in self.store
+
+
+class Observing(Attempt):
+    def call(self) -> Any:
+        return self.store.observe(prefix="", callback=self.hear, initial=True)
+
+    def hear(self, notice: kept.Notice) -> None:
+        self.heard.append([change.key for change in notice.changes])
+
+    def is_done(self, result: Any) -> bool:
+        assert isinstance(result, (Interrupt, kept.Subscription))
+        # Without a token there is no subscription, unless the interrupt came with the token on its way.
+        assert self.heard == [KEYS] or not _observation._deliveries
+        self.store.close()
+        return isinstance(result, kept.Subscription)
+
+
+class Opening(Attempt):
+    """The callback is the one for reports: the file of a layer is no JSON."""
+
+    def __init__(self, store: kept.Store, folder: Path) -> None:
+        super().__init__(store, folder)
+        self.file = folder / "system.json"
+        self.file.write_text("{")
+
+    def call(self) -> Any:
+        return kept.open("memory:", system=self.file)
+
+    def is_done(self, result: Any) -> bool:
+        assert isinstance(result, (Interrupt, kept.Store))
+        if isinstance(result, Interrupt):
+            assert list(_exit._gate.handles.values()) == [self.store._handle]
+            return False
+        result.close()
+        return True
+
+
+class Taking(Attempt):
+    """A task's next change. It may be taken when the interrupt comes, as an item of a queue; it is never lost before
+    `__anext__` has it."""
+
+    def call(self) -> Any:
+        self.changes = self.store.changes("a", initial=True)
+        self.store["a"] = 2
+        for _ in range(2):
+            self.heard.append(_next_of(self.changes).revision)
+        return self.heard
+
+    def is_done(self, result: Any) -> bool:
+        if not hasattr(self, "changes"):
+            return False
+        self.store["a"] = 3
+        rest: list[int] = []
+        while len(rest) < 4 and (not rest or rest[-1] < self.store.revision()):
+            rest.append(_next_of(self.changes).revision)
+        _at_once(self.changes.aclose())
+        # The last two, or all from where the interrupt came; with it, one may be in nobody's hand.
+        assert len(self.heard) + len(rest) >= (3 if result == self.heard else 2)
+        assert rest[-1] == self.store.revision()
+        return bool(result == self.heard)
+
+
+def _next_of(changes: kept.Changes[Any]) -> Any:
+    return _at_once(changes.__anext__())
+
+
+def _at_once(coroutine: Any) -> Any:
+    """What a coroutine returns that has no need to wait, but lets others have their turn."""
+    try:
+        while coroutine.send(None) is None:
+            pass
+    except StopIteration as end:
+        return end.value
+    finally:
+        coroutine.close()
+    raise AssertionError("it waits")
+
+
+# A coroutine may be interrupted before it begins.
+pytestmark = pytest.mark.filterwarnings("ignore:coroutine .* was never awaited")
+
+KINDS = [Listing, MigratingOnce, Exporting, Importing, Observing, Opening, Taking]
+
+
+@pytest.fixture(autouse=True)
+def _nothing_is_left() -> Iterator[None]:
+    """No call counts as being under way, and nobody is asked about exceptions that nothing can raise any more."""
+    before = sys.unraisablehook
+    yield
+    assert sys.unraisablehook is before
+    assert not _exit._gate.calls
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_interrupt_at_any_bytecode_reaches_the_caller(kind: type[Attempt], tmp_path: Path) -> None:
+    number, done = 0, []
+    while True:
+        number += 1
+        with kept.open("memory:") as store:
+            attempt = kind(store, tmp_path)
+            was_raised, result = interrupted(attempt.call, number)
+            assert isinstance(result, Interrupt) == was_raised, f"at bytecode {number}: {result!r}"
+            done.append(attempt.is_done(result))
+        if not was_raised:
+            break
+    assert done[-1] and not all(done) and number > 50
+
+
+# Not while a report is logged: Python's own logging would be left with its lock taken.
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind is not Opening])
+def test_real_signals_reach_the_caller(kind: type[Attempt], tmp_path: Path) -> None:
+    with kept.open("memory:") as store:
+        # Once without: what is imported at its first use could be interrupted, too.
+        attempt = kind(store, tmp_path)
+        assert attempt.is_done(attempt.call())
+    with alarms() as interrupted_after:
+        for round in range(150):
+            with kept.open("memory:") as store:
+                attempt = kind(store, tmp_path)
+                was_raised, result = interrupted_after(attempt.call, 1e-6 + 4e-6 * round)
+                assert isinstance(result, Interrupt) == was_raised
+                attempt.is_done(result)
+
+
+def _many(store: kept.Store) -> None:
+    with store.transaction() as transaction:
+        transaction.update({f"key.{number:05}": number for number in range(5000)})
+
+
+@pytest.mark.parametrize("call", [lambda s: list(s), lambda s: len(s), lambda s: list(s.keys("key."))])
+def test_a_listing_of_many_is_whole_or_raises(call: Callable[[kept.Store], Any]) -> None:
+    with kept.open("memory:") as store, alarms() as interrupted_after:
+        _many(store)
+        whole = call(store)
+        for round in range(50):
+            _, result = interrupted_after(lambda: call(store), 1e-4 * (round + 1))
+            assert result == whole or isinstance(result, Interrupt)
+
+
+def test_a_second_interrupt_while_the_first_is_noted_does_no_harm(settings: kept.Store) -> None:
+    """The exception leaves the callback between noting the first one and answering."""
+    settings["a"] = 1
+
+    class Twice(Exception):
+        def __str__(self) -> str:
+            raise Interrupt
+
+    def step(transaction: kept.Transaction) -> None:
+        transaction["a"] = 2
+        raise Twice
+
+    with pytest.raises(BaseException) as failure:
+        settings.migrate([kept.Migration(1, "twice", step)])
+    assert isinstance(failure.value, Interrupt)
+    assert settings.schema_version == 0 and settings["a"] == 1
+
+
+def test_what_an_initial_callback_raises_as_an_interrupt_reaches_the_caller(settings: kept.Store) -> None:
+    settings["a"] = 1
+
+    def hear(change: kept.Change[Any]) -> None:
+        raise Interrupt
+
+    with pytest.raises(Interrupt):
+        settings.observe("a", hear, initial=True)
+    assert not _observation._deliveries
+    settings["a"] = 2
