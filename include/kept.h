@@ -167,8 +167,8 @@ KEPT_API kept_status kept_open(const char *location, const kept_options *options
                                kept_error *error);
 
 /** Closes a store and syncs what was written to the disk. Its subscriptions end: when it returns, no further callback
- *  begins. NULL and a closed handle are fine. The handle itself, a few hundred bytes, is never freed or reused, so late
- *  use is KEPT_CLOSED. A transaction is rolled back. In Swift: `Store.close()`. */
+ *  begins. NULL and a closed handle are fine. What is left is the handle itself, about a hundred bytes: it is never
+ *  freed or reused, so late use is KEPT_CLOSED. A transaction is rolled back. In Swift: `Store.close()`. */
 KEPT_API void kept_close(kept_store *store);
 
 /** Syncs every write that has returned to the disk, in this process and in all others, so that it survives power loss.
@@ -192,15 +192,16 @@ KEPT_API kept_status kept_acknowledge_salvage(kept_store *store, kept_error *err
  *          and the value is current. Odd: ask the store. Where the storage cannot tell (a memory store) and for a
  *          closed store the word is always odd; NULL for a transaction and for NULL.
  *  Look before you read and after it; keep what you read only if both looks gave the same even number. The word may be
- *  read for as long as the process lives, but a cache belongs to an open handle: drop it when you call kept_close(),
- *  since the word of a store that nobody has open need not move. Do not write to it. Never blocks.
+ *  read for as long as the process lives, but a cache belongs to an open handle: drop it when you call kept_close().
+ *  The word of a store that no handle of this process has open need not move, and may become that of one that is
+ *  opened later. Do not write to it. Never blocks.
  *  In Python: `settings[key]` keeps such a cache by itself. */
 KEPT_API const uint64_t *kept_store_generation(kept_store *store);
 
 /** The second word for such caches: it moves when a file of this handle's layers has changed what keys read as.
  *  @return a word to be loaded like the first one; a value is current while neither has moved. NULL where no layer can
  *          change: the store was opened without `managed` and `system`, and kept_register_json() was not called; ask
- *          again after that. It may be read for as long as the process lives.
+ *          again after that. NULL for a closed store. It may be read for as long as the process lives.
  *  In Python: `settings[key]` looks at both. */
 KEPT_API const uint64_t *kept_store_layers(kept_store *store);
 

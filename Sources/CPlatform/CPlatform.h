@@ -74,6 +74,20 @@ static inline int kept_replace_mapping(void *place, void *memory, size_t size) {
 #endif
 }
 
+/// Memory of this process alone, as mapped pages of zeros; NULL where there is none.
+static inline void *kept_map_own(size_t size) {
+  void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  return memory == MAP_FAILED ? NULL : memory;
+}
+
+/// Gives the whole pages in memory that was allocated back to the system. It stays readable, whatever is in it then.
+static inline void kept_give_back(void *memory, size_t size) {
+  uintptr_t page = 4096 > sysconf(_SC_PAGESIZE) ? 4096 : (uintptr_t)sysconf(_SC_PAGESIZE);
+  uintptr_t start = ((uintptr_t)memory + page - 1) & ~(page - 1), end = ((uintptr_t)memory + size) & ~(page - 1);
+  // As advice it may be ignored, as for memory that the host has locked.
+  if (start < end) (void)madvise((void *)start, end - start, MADV_DONTNEED);
+}
+
 /// Whether a path leads to a folder, through symbolic links too.
 static inline int kept_is_folder(const char *path) {
   struct stat status;

@@ -1,6 +1,7 @@
 // How handles cross the boundary. A late handle must be KEPT_CLOSED, never a crash, so nothing that C can still name is
 // ever freed or given to somebody else:
-// - a store is the address of its Swift object, which stays alive, a few hundred bytes after it is closed;
+// - a store is the address of its handle's words (`StoreHandle`), which are kept for ever. They own the Swift object
+//   until the store is closed, and are all that is left of it then;
 // - transactions, snapshots and subscriptions come in any number, so they are tickets: odd numbers (no object has an
 //   odd address), counted upwards, that are looked up in a table and are simply no longer found after their end.
 
@@ -74,15 +75,28 @@ enum Handles {
   static let snapshots = Tickets<Snapshot>(.snapshot)
   static let subscriptions = Tickets<Subscribed>(.subscription)
 
-  /// Every store that C was ever given: it lives for ever, and leak checkers see who holds it.
-  private static let stores = Monitor<[Store]>([])
+  private static let pins = Pins()
 
-  /// The handle of a store, which from now on lives for ever.
+  /// The handle of a store, which keeps it until ``end(_:)``.
   static func handle(of store: Store) -> OpaquePointer {
     // Made by the thread that opens, before others meet at their first use.
-    _ = (transactions, snapshots, subscriptions)
-    stores.update { $0.append(store) }
-    return OpaquePointer(Unmanaged.passUnretained(store).toOpaque())
+    _ = (transactions, snapshots, subscriptions, pins)
+    return store.handle.lend(owner: Unmanaged.passRetained(store).toOpaque())
+  }
+
+  /// The store of a handle; nil after its end.
+  @inline(never)
+  @_optimize(speed)
+  static func store(_ handle: OpaquePointer) -> Store? {
+    pins.hold { StoreHandle.owner(of: handle).map { Unmanaged<Store>.fromOpaque($0).retain() } }?.takeRetainedValue()
+  }
+
+  /// Lets go of a store that was closed; the second time does nothing.
+  static func end(_ handle: OpaquePointer) {
+    guard let owner = StoreHandle.disown(handle) else { return }
+    // Whoever has seen the owner has taken a reference of its own by then.
+    pins.awaitAll()
+    Unmanaged<Store>.fromOpaque(owner).release()
   }
 
   /// The handle of a transaction; nil never happens, since a ticket is odd.
@@ -95,7 +109,7 @@ enum Handles {
     OpaquePointer(bitPattern: snapshots.issue(snapshot))
   }
 
-  /// Whether a handle is the address of no object.
+  /// Whether a handle is no address.
   @inline(__always)
   static func isTicket(_ handle: OpaquePointer) -> Bool { UInt(bitPattern: handle) & 1 == 1 }
 }
@@ -119,7 +133,10 @@ extension Optional where Wrapped == OpaquePointer {
       if let snapshot = try snapshotIfTicket() { throw unsupported(snapshot) }
       throw StoreError(.unsupported, "a transaction cannot do this; call it on the store")
     }
-    return Unmanaged<Store>.fromOpaque(UnsafeRawPointer(handle)).takeUnretainedValue()
+    guard let store = Handles.store(handle) else {
+      throw StoreError(.closed, "the store was closed; open it again")
+    }
+    return store
   }
 
   /// A transaction; `invalid` for a store.

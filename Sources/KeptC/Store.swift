@@ -42,9 +42,11 @@ public func kept_acknowledge_salvage(
 public func kept_close(_ store: OpaquePointer?) {
   if let transaction = try? store.transaction() { return end(transaction, store) }
   kept_snapshot_end(store)
-  guard let store = try? store.store() else { return }
+  guard let handle = store, let store = try? store.store() else { return }
   store.close()
   Handles.transactions.withdraw { $0.store === store }
+  // Last: another thread that closes it meanwhile waits for all this.
+  Handles.end(handle)
 }
 
 @_cdecl("kept_flush") @implementation
@@ -54,8 +56,8 @@ public func kept_flush(_ store: OpaquePointer?, _ error: UnsafeMutablePointer<ke
 
 @_cdecl("kept_store_generation") @implementation
 public func kept_store_generation(_ store: OpaquePointer?) -> UnsafePointer<UInt64>? {
-  guard let store = try? store.store() else { return nil }
-  return store.generationAddress
+  guard let handle = store, !Handles.isTicket(handle) else { return nil }
+  return (try? store.store())?.generationAddress ?? Store.unknownGeneration
 }
 
 @_cdecl("kept_store_layers") @implementation

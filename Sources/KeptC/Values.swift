@@ -97,13 +97,11 @@ public func kept_set_date(
 @inline(__always)
 func fromMemory<Asked>(
   _ store: OpaquePointer?, _ key: (some KeyArgument)?, _ out: UnsafeMutablePointer<Asked>?,
-  _ read: (Store, PreparedBytes, UnsafeMutablePointer<Asked>) -> Bool
+  _ read: (MemoryReads, PreparedBytes, UnsafeMutablePointer<Asked>) -> Bool
 ) -> Bool {
   guard let store, !Handles.isTicket(store), let key, let out else { return false }
-  // No reference is counted: a store that C was given lives for ever.
-  return Unmanaged<Store>.fromOpaque(UnsafeRawPointer(store))._withUnsafeGuaranteedRef { store in
-    read(store, key.prepared, out)
-  }
+  // No reference is counted: the words are there for ever, and lead to nothing that is freed.
+  return read(MemoryReads(store), key.prepared, out)
 }
 
 /// The whole of a typed read into an out argument, the ordinary way.

@@ -6,9 +6,9 @@ import Synchronization
 /// What a ``Store`` keeps of its layers.
 ///
 /// Invariants: what `view` shows is what `State.layers` say, and both change together, so no reader sees a newer state
-/// and then an older one. `count` moves after them: whoever keeps a value and finds that it has not moved keeps no
-/// older one.
-// @unchecked for `count` and `view`, two words that are only touched atomically.
+/// and then an older one. The handle's word moves after them: whoever keeps a value and finds that it has not moved keeps
+/// no older one.
+// @unchecked for `view`, a word that is only touched atomically.
 package final class Layering: @unchecked Sendable {
   private struct State {
     var layers = Layers()
@@ -34,19 +34,19 @@ package final class Layering: @unchecked Sendable {
   private let report: @Sendable (StoreError) -> Void
   /// Called after each change, with no lock held.
   private let tell: @Sendable (Layering) -> Void
-  // Moved by each change. It is there as long as this object, and C's stores live for ever.
-  private let count = UnsafeMutablePointer<UInt64>.allocate(capacity: 1)
+  // Its word is moved by each change.
+  private let handle: StoreHandle
   // The index of values as this handle reads them; null while it has no layers. It is never exchanged.
   private let view = Atomic<UnsafeRawPointer?>(nil)
 
   init(
-    _ sources: LayerSources, over storage: any Storage, report: @escaping @Sendable (StoreError) -> Void,
-    tell: @escaping @Sendable (Layering) -> Void
+    _ sources: LayerSources, over storage: any Storage, of handle: StoreHandle,
+    report: @escaping @Sendable (StoreError) -> Void, tell: @escaping @Sendable (Layering) -> Void
   ) {
     self.storage = storage
+    self.handle = handle
     self.report = report
     self.tell = tell
-    count.initialize(to: 0)
     hasFiles = !sources.files.isEmpty
     self.sources = sources.layers
     environmentPrefix = sources.environmentPrefix
@@ -62,7 +62,6 @@ package final class Layering: @unchecked Sendable {
 
   deinit {
     if let view = view.load(ordering: .acquiring) { Unmanaged<IndexView>.fromOpaque(view).release() }
-    count.deallocate()
   }
 
   /// The layers now.
@@ -74,7 +73,7 @@ package final class Layering: @unchecked Sendable {
 
   /// A word that moves when a layer changes; nil: none can.
   package var countAddress: UnsafePointer<UInt64>? {
-    hasFiles || state.read(\.hasRegistered) ? UnsafePointer(count) : nil
+    hasFiles || state.read(\.hasRegistered) ? UnsafePointer(handle.layers) : nil
   }
 
   /// Whether there is a layer that hides what is written.
@@ -170,11 +169,13 @@ package final class Layering: @unchecked Sendable {
     let isNew = index == nil
     let own = index ?? Unmanaged.passRetained(IndexView())
     local.filler.show(LayeredReading(layers: layers), in: own.takeUnretainedValue())
-    if isNew { view.store(UnsafeRawPointer(own.toOpaque()), ordering: .releasing) }
+    guard isNew else { return }
+    view.store(UnsafeRawPointer(own.toOpaque()), ordering: .releasing)
+    handle.show(own.takeUnretainedValue())
   }
 
   private func tellOfChange() {
-    kept_add64(count, 1)
+    kept_add64(handle.layers, 1)
     tell(self)
   }
 

@@ -3,12 +3,20 @@
 
 import CPlatform
 
-// releasenone: what a caller holds is still there afterwards, so a reader need not hold key and store once more. Four
-// changes of a count were 27 of the 38 ns that a property took.
-extension Store {
-  @_effects(releasenone)
+/// Reads through the words of a handle, whether its store is still open or not.
+// @unchecked: the words are only touched atomically.
+package struct MemoryReads: @unchecked Sendable {
+  private let words: UnsafePointer<kept_handle>
+
+  init(_ handle: StoreHandle) { words = UnsafePointer(handle.words) }
+
+  /// - Parameter address: what a ``StoreHandle`` has lent.
+  @inline(__always)
+  package init(_ address: OpaquePointer) { words = UnsafePointer(address) }
+
+  @inline(__always)
   @_optimize(speed)
-  @usableFromInline package func readBool(_ key: PreparedBytes, _ out: UnsafeMutablePointer<Bool>) -> Bool {
+  package func readBool(_ key: PreparedBytes, _ out: UnsafeMutablePointer<Bool>) -> Bool {
     var word: UInt64 = 0
     switch glance(key, &word) {
     case KEPT_GLANCE_BOOL:
@@ -20,9 +28,9 @@ extension Store {
     return fromMemory(key) { value in value.asBool.map { out.pointee = $0 } }
   }
 
-  @_effects(releasenone)
+  @inline(__always)
   @_optimize(speed)
-  @usableFromInline package func readInt64(_ key: PreparedBytes, _ out: UnsafeMutablePointer<Int64>) -> Bool {
+  package func readInt64(_ key: PreparedBytes, _ out: UnsafeMutablePointer<Int64>) -> Bool {
     var word: UInt64 = 0
     switch glance(key, &word) {
     case KEPT_GLANCE_INT:
@@ -34,9 +42,9 @@ extension Store {
     return fromMemory(key) { value in value.asInt64.map { out.pointee = $0 } }
   }
 
-  @_effects(releasenone)
+  @inline(__always)
   @_optimize(speed)
-  @usableFromInline package func readDouble(_ key: PreparedBytes, _ out: UnsafeMutablePointer<Double>) -> Bool {
+  package func readDouble(_ key: PreparedBytes, _ out: UnsafeMutablePointer<Double>) -> Bool {
     var word: UInt64 = 0
     switch glance(key, &word) {
     case KEPT_GLANCE_DOUBLE:
@@ -49,20 +57,19 @@ extension Store {
   }
 
   /// Copies text and a NUL, if they fit.
+  @inline(__always)
   @_optimize(speed)
   package func readString(
     _ key: PreparedBytes, _ buffer: UnsafeMutableRawPointer, _ capacity: Int, _ length: inout Int
   ) -> Bool {
     let text = buffer.assumingMemoryBound(to: CChar.self)
-    let seen = glance { window, generation in
-      kept_glance_text(
-        window, generation, key.bytes.baseAddress, key.bytes.count, key.hash, text, capacity, &length)
-    }
+    let seen = kept_glance_text(words, key.bytes.baseAddress, key.bytes.count, key.hash, text, capacity, &length)
     if seen == KEPT_GLANCE_TEXT { return true }
     return fromMemory(key) { value in
       guard case .string(let text) = value else { return nil }
       let copied: Bool? = text.utf8.withContiguousStorageIfAvailable { bytes in
-        guard bytes.count < capacity, let start = bytes.baseAddress else { return false }
+        // C counts without a sign.
+        guard UInt(bitPattern: capacity) > UInt(bytes.count), let start = bytes.baseAddress else { return false }
         buffer.copyMemory(from: start, byteCount: bytes.count)
         buffer.storeBytes(of: 0, toByteOffset: bytes.count, as: UInt8.self)
         length = bytes.count
@@ -73,44 +80,70 @@ extension Store {
   }
 
   /// What the index knows of a key: a value, or that it is absent; nil leaves the key to the ordinary way.
+  @inline(__always)
   @_optimize(speed)
-  package func known(_ key: PreparedBytes) -> Value?? {
-    guard let local = shared.local, !hasEnded else { return nil }
+  func known(_ key: PreparedBytes) -> Value?? {
     var word: UInt64 = 0
     switch glance(key, &word) {
     case KEPT_GLANCE_ABSENT: return .some(nil)
     case KEPT_GLANCE_BOOL: return .bool(word == 1)
     case KEPT_GLANCE_INT: return .int(Int64(bitPattern: word))
     case KEPT_GLANCE_DOUBLE: return .double(Double(bitPattern: word))
-    default: break
+    default: return indexed(key) { $0.value }
     }
-    return local._withUnsafeGuaranteedRef { local in local.indexed(key, in: layering.index) { $0.value } }
   }
 
   /// What kind of thing a key has, and a bool, an integer or the bits of a double.
   @inline(__always)
   @_optimize(speed)
   private func glance(_ key: PreparedBytes, _ word: inout UInt64) -> Int {
-    glance { window, generation in
-      kept_glance_word(window, generation, key.bytes.baseAddress, key.bytes.count, key.hash, &word)
-    }
-  }
-
-  @inline(__always)
-  @_optimize(speed)
-  private func glance(_ look: (UnsafePointer<kept_window>, UInt64) -> Int) -> Int {
-    guard let local = shared.local, !hasEnded else { return KEPT_NO_GLANCE }
-    return local._withUnsafeGuaranteedRef { $0.glance(in: layering.index, look) }
+    kept_glance_word(words, key.bytes.baseAddress, key.bytes.count, key.hash, &word)
   }
 
   /// Gives `copy` the value of a key if the index knows one; nil from it leaves the key to the ordinary way.
   @inline(__always)
   @_optimize(speed)
   private func fromMemory(_ key: PreparedBytes, _ copy: (Value) -> Void?) -> Bool {
-    guard let local = shared.local, !hasEnded else { return false }
-    let isDone = local._withUnsafeGuaranteedRef { local in
-      local.indexed(key, in: layering.index) { entry in entry.value.flatMap(copy) != nil }
-    }
-    return isDone == true
+    indexed(key) { entry in entry.value.flatMap(copy) != nil } == true
   }
+
+  /// Gives `body` what the index knows of a key; nil if it knows nothing, or the store is closed.
+  @inline(__always)
+  @_optimize(speed)
+  private func indexed<Result>(_ key: PreparedBytes, _ body: (IndexedEntry) -> Result) -> Result? {
+    let place = kept_handle_generation(words)
+    let generation = place.map(kept_load64) ?? 1
+    guard generation % 2 == 0, let window = kept_handle_window(words) else { return nil }
+    let found: Result?? = Unmanaged<Index>.fromOpaque(window.pointee.index)._withUnsafeGuaranteedRef { index in
+      // Inside, what is found stays, and while the handle is open it is this store's.
+      index.read(key, at: generation) { kept_handle_generation(words) == place ? body($0) : nil }
+    }
+    return found ?? nil
+  }
+}
+
+// releasenone: what a caller holds is still there afterwards, so a reader need not hold key and store once more. Four
+// changes of a count were 27 of the 38 ns that a property took.
+extension Store {
+  @_effects(releasenone)
+  @_optimize(speed)
+  @usableFromInline package func readBool(_ key: PreparedBytes, _ out: UnsafeMutablePointer<Bool>) -> Bool {
+    reads.readBool(key, out)
+  }
+
+  @_effects(releasenone)
+  @_optimize(speed)
+  @usableFromInline package func readInt64(_ key: PreparedBytes, _ out: UnsafeMutablePointer<Int64>) -> Bool {
+    reads.readInt64(key, out)
+  }
+
+  @_effects(releasenone)
+  @_optimize(speed)
+  @usableFromInline package func readDouble(_ key: PreparedBytes, _ out: UnsafeMutablePointer<Double>) -> Bool {
+    reads.readDouble(key, out)
+  }
+
+  /// What the index knows of a key: a value, or that it is absent; nil leaves the key to the ordinary way.
+  @_optimize(speed)
+  package func known(_ key: PreparedBytes) -> Value?? { reads.known(key) }
 }

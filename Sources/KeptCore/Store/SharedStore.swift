@@ -7,8 +7,7 @@ final class SharedStore: Sendable {
   let storage: any Storage
   /// The storage, if it is the one that can be read from memory.
   ///
-  /// It lives as long as `storage`: counting a reference for each read would cost half of the read, and make threads
-  /// wait for each other.
+  /// It lives as long as `storage`: counting a reference for each look would make threads wait for each other.
   let local: Unmanaged<LocalStorage>?
   let feed: Feed
   let watcher: Watcher

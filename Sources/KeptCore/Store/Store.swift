@@ -10,6 +10,9 @@ public final class Store: SettingsAccess {
   package let options: StoreOptions
   public let identity: StoreIdentity
   let shared: SharedStore
+  /// Where reads from memory begin, and what C calls this store by.
+  package let handle: StoreHandle
+  let reads: MemoryReads
   // Under which name the shared store is known to this process; nil: this handle has it alone.
   private let place: OpenLocations.Identity?
   private let isClosed = Atomic<Bool>(false)
@@ -30,7 +33,10 @@ public final class Store: SettingsAccess {
     self.place = place
     self.options = options
     self.identity = StoreIdentity(report: options.errorHandler)
-    layering = Layering(sources, over: shared.storage, report: options.errorHandler, tell: shared.relayer)
+    handle = StoreHandle(shared.storage as? LocalStorage)
+    reads = MemoryReads(handle)
+    layering = Layering(
+      sources, over: shared.storage, of: handle, report: options.errorHandler, tell: shared.relayer)
     observation = StoreObservation(shared, layering, report: options.errorHandler)
   }
 
@@ -110,6 +116,7 @@ public final class Store: SettingsAccess {
   /// Its subscriptions end: when it returns, no further callback begins.
   public func close() {
     let isFirst = !isClosed.exchange(true, ordering: .acquiringAndReleasing)
+    handle.close()
     observation.end()
     guard isFirst else { return }
     layering.end()
@@ -141,19 +148,15 @@ public final class Store: SettingsAccess {
 
   /// Where to see whether anything has changed: even and unchanged, nothing has.
   ///
-  /// The word is there for as long as the process lives. Of a closed store, and of a storage that cannot tell, it is
-  /// odd for ever.
+  /// The word may be read for as long as the process lives; when the store is closed it may become that of another
+  /// one. Of a closed store, and of a storage that cannot tell, it is odd for ever.
   package var generationAddress: UnsafePointer<UInt64> {
     guard !hasEnded, let local = shared.storage as? LocalStorage else { return Self.unknownGeneration }
     return local.generationAddress
   }
 
-  // Never freed and never written.
-  nonisolated(unsafe) private static let unknownGeneration: UnsafePointer<UInt64> = {
-    let word = UnsafeMutablePointer<UInt64>.allocate(capacity: 1)
-    word.initialize(to: 1)
-    return UnsafePointer(word)
-  }()
+  /// The word of a closed store, and of a storage that cannot tell.
+  package static var unknownGeneration: UnsafePointer<UInt64> { StoreHandle.closed }
 
   @_optimize(speed)
   func storage() throws(StoreError) -> any Storage {

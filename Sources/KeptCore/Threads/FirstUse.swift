@@ -9,6 +9,7 @@ enum FirstUse {
     _ = Index.hash(UnsafeBufferPointer(start: nil, count: 0))
     _ = SQLitePatience.vfs
     _ = FileWatch.ofThisProcess
+    _ = Indexes.ofThisProcess
     // JSON of every kind and back: the tables of Base64, and whatever the standard library keeps for text and numbers.
     let texts = [
       #"{"$binary":{"base64":"AA==","subType":"00"}}"#, #"{"$date":"2026-01-01T00:00:00Z"}"#, #"[1,2.5,"a",null]"#,

@@ -14,7 +14,7 @@ public final class LocalStorage: Storage {
 
   let database: LocalDatabase
   private let pulse: Pulse
-  private let index: Index
+  private let own: IndexView
   let filler: IndexFiller
   private let writer: Monitor<OnDemand<LocalWriter>>
   private let commits: GroupCommit
@@ -48,9 +48,9 @@ public final class LocalStorage: Storage {
     let (reader, pulse) = try database.open()
     self.database = database
     let id = try reader.storeID()
-    let index = Index()
+    let own = IndexView()
     let filler = IndexFiller(
-      index, pulse, OnDemand(reader) { () throws(StoreError) in try database.connect(to: id) },
+      own, pulse, OnDemand(reader) { () throws(StoreError) in try database.connect(to: id) },
       scans: OnDemand { () throws(StoreError) in try database.connect(to: id) })
     let witness = Monitor<(any CommitWitness)?>(nil)
     let erasing = Erasing()
@@ -64,7 +64,7 @@ public final class LocalStorage: Storage {
     let log = LogSync(of: id, in: database)
     self.erasing = erasing
     self.witness = witness
-    (self.pulse, self.index, self.filler, self.writer, self.log) = (pulse, index, filler, writer, log)
+    (self.pulse, self.own, self.filler, self.writer, self.log) = (pulse, own, filler, writer, log)
     commits = GroupCommit(timeoutMilliseconds: busyTimeoutMilliseconds) {
       Self.commit($0, waiting: $1, by: writer, telling: filler, log, erasing)
     }
@@ -112,29 +112,19 @@ public final class LocalStorage: Storage {
     return try filler.entry(for: key, view: view)
   }
 
-  /// Gives `body` what the index, or a view's, knows of a key; nil if the database must be asked.
+  /// Gives `body` what the index knows of a key; nil if the database must be asked.
   ///
   /// It makes no system call, no String and no allocation.
   @inline(__always)
-  func indexed<Result>(
-    _ key: PreparedBytes, in view: Unmanaged<IndexView>? = nil, _ body: (IndexedEntry) -> Result
-  ) -> Result? {
+  func indexed<Result>(_ key: PreparedBytes, _ body: (IndexedEntry) -> Result) -> Result? {
     let generation = pulse.generation
     guard generation % 2 == 0 else { return nil }
-    guard let view else { return index.read(key, at: generation, body) }
-    return view._withUnsafeGuaranteedRef { $0.index.read(key, at: generation, body) }
+    return own.index.read(key, at: generation, body)
   }
 
-  /// Lets `look` take what an index can tell of a key at a glance, without meeting another thread; where it tells
-  /// nothing: ask ``indexed(_:in:_:)``.
-  @inline(__always)
-  func glance(in view: Unmanaged<IndexView>?, _ look: (UnsafePointer<kept_window>, UInt64) -> Int) -> Int {
-    let generation = pulse.generation
-    guard generation % 2 == 0 else { return KEPT_NO_GLANCE }
-    // One look for both: it is inlined, and long.
-    let window = view?._withUnsafeGuaranteedRef { $0.index.window } ?? index.window
-    return look(window, generation)
-  }
+  /// Where reads from memory begin; see ``StoreHandle``.
+  var generationWord: UnsafePointer<UInt64> { pulse.generationAddress }
+  var window: UnsafePointer<kept_window> { own.index.window }
 
   public func revision() throws(StoreError) -> Revision {
     try filler.read { reader throws(StoreError) in try reader.revision() }

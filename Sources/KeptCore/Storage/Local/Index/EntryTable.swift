@@ -23,14 +23,15 @@ final class IndexedEntry: Sendable {
 /// Open addressing by groups of slots, one after the other; at most half full.
 ///
 /// Not thread-safe: a ``ReadersGate`` stands before it. But who only glances stands outside the gate, and looks whether
-/// the table was changed meanwhile: so slots and the bytes of keys are given back only with the whole table.
+/// the table was changed meanwhile: so slots and the bytes of keys are never freed.
 struct EntryTable: @unchecked Sendable {
   // Invariants: a slot is empty while its tag and its `hash` are 0; from a key's home group up to its own no group has
   // an empty slot; a slot owns a reference to its entry, and what it tells at a glance is the value of that entry.
   private(set) var search: Search
   private var keys = KeyArena()
-  // Every array of slots that there ever was, the last one in use; together the others are smaller than that.
+  // Every array of slots that there ever was, each twice as large as the one before, and which of them is in use.
   private var arrays: [UnsafeMutablePointer<kept_slots>] = []
+  private var used = 0
   // Where the array in use is shown to those who glance.
   private let window: UnsafeMutablePointer<kept_window>
   private(set) var count = 0
@@ -41,6 +42,7 @@ struct EntryTable: @unchecked Sendable {
     self.window = window
     // Few, because a program that opens a store need not read from it: more would be many new pages of memory.
     search = Search(table: Self.allocate(groups: 2))
+    arrays.append(search.table)
     show()
   }
 
@@ -97,27 +99,32 @@ struct EntryTable: @unchecked Sendable {
     (count, absent) = (0, 0)
   }
 
-  /// Frees what the table owns; it must not be used again, nor glanced at.
-  func deallocate() {
+  /// The same, and the system has most of the memory until then.
+  mutating func shrink() {
     for slot in search.slots { slot.indexed?.release() }
-    for array in arrays {
-      UnsafeMutableRawPointer(array.pointee.slots).deallocate()
-      array.deallocate()
-    }
-    keys.deallocate()
+    for array in arrays.dropFirst().prefix(used) { array.pointee.giveBack() }
+    used = 0
+    search = Search(table: arrays[used])
+    search.table.pointee.clear()
+    show()
+    keys.shrink()
+    (count, absent) = (0, 0)
   }
 
   private mutating func grow() {
     let old = search
-    search = Search(table: Self.allocate(groups: old.table.pointee.groups * 2))
+    used += 1
+    if used == arrays.count {
+      arrays.append(Self.allocate(groups: old.table.pointee.groups * 2))
+    } else {
+      arrays[used].pointee.clear()
+    }
+    search = Search(table: arrays[used])
     for slot in old.slots where slot.hash != 0 { kept_take_slot(search.table, slot.hash).pointee = slot }
     show()
   }
 
-  private mutating func show() {
-    arrays.append(search.table)
-    kept_publish_slots(window, search.table)
-  }
+  private func show() { kept_publish_slots(window, search.table) }
 
   private static func allocate(groups: Int) -> UnsafeMutablePointer<kept_slots> {
     let line = MemoryLayout<kept_slot>.stride
@@ -141,6 +148,14 @@ extension kept_slots {
   fileprivate var all: UnsafeMutableBufferPointer<kept_slot> {
     UnsafeMutableBufferPointer(start: slots, count: groups * Int(KEPT_GROUP))
   }
+
+  /// Where they are, in one piece with the tags behind them.
+  private var bytes: UnsafeMutableRawBufferPointer {
+    UnsafeMutableRawBufferPointer(
+      start: slots, count: all.count * MemoryLayout<kept_slot>.stride + groups * MemoryLayout<UInt64>.stride)
+  }
+
+  fileprivate func giveBack() { kept_give_back(bytes.baseAddress, bytes.count) }
 
   fileprivate func clear() {
     tags.initialize(repeating: 0, count: groups)

@@ -12,7 +12,7 @@
 
 import CPlatform
 
-/// The index of one open store.
+/// The index of one open store, and of others before and after it: see ``Indexes``.
 ///
 /// Readers pass without a lock; changes are made by one thread at a time.
 final class Index: @unchecked Sendable {
@@ -28,11 +28,7 @@ final class Index: @unchecked Sendable {
 
   init() {
     table = EntryTable(shownIn: gate.window)
-  }
-
-  deinit {
-    table.deallocate()
-    gate.deallocate()
+    gate.window.pointee.index = Unmanaged.passUnretained(self).toOpaque()
   }
 
   /// The generation for which the index is current; odd: for none.
@@ -89,6 +85,15 @@ final class Index: @unchecked Sendable {
       table = changes.table
       self.applied = applied
       return current
+    }
+  }
+
+  /// Forgets everything, and gives the memory back: it is as a new one.
+  func clear() {
+    gate.close {
+      table.shrink()
+      applied = 0
+      return nil
     }
   }
 

@@ -4,6 +4,8 @@
 /// The slow way of reading, one thread at a time: it asks SQLite and leaves the answer in the index.
 final class IndexFiller: Sendable {
   private let index: Index
+  // Until this is gone the index serves nobody else.
+  private let own: IndexView
   private let pulse: Pulse
   private let state: Monitor<State>
   // For readings of many keys: whoever commits meanwhile must not wait for them.
@@ -25,10 +27,11 @@ final class IndexFiller: Sendable {
   private static let smallIndex = 4096
 
   init(
-    _ index: Index, _ pulse: Pulse, _ reader: sending OnDemand<LocalReader>, scans: sending OnDemand<LocalReader>
+    _ own: IndexView, _ pulse: Pulse, _ reader: sending OnDemand<LocalReader>, scans: sending OnDemand<LocalReader>
   ) {
     self.scans = Monitor(scans)
-    self.index = index
+    self.own = own
+    index = own.index
     self.pulse = pulse
     state = Monitor(State(reader: reader))
   }
@@ -115,8 +118,12 @@ final class IndexFiller: Sendable {
     try scans.update { reader throws(StoreError) in try body(reader.get()) }
   }
 
+  /// Closes the connections, and forgets what was read.
   func close() {
-    state.update { $0.reader.close() }
+    state.update { state in
+      state.reader.close()
+      index.clear()
+    }
     scans.update { $0.close() }
   }
 
@@ -130,6 +137,7 @@ final class IndexFiller: Sendable {
 
   /// In the child of a fork: a view is asked for again, so that somebody looks after its layers.
   func afterForkInChild() {
+    // Perhaps before it was their turn.
     index.afterForkInChild()
     for (view, _) in state.read(\.views) {
       view.index.afterForkInChild()

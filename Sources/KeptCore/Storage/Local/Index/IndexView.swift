@@ -14,9 +14,11 @@ struct PlainReading: EntryReading {
   func value(of key: KeyName, _ entry: Entry?) -> Value? { entry?.shown }
 }
 
-/// An index of values as one handle reads them.
+/// An index of values as one handle reads them, or as they are stored; it is given back with this.
 ///
-/// Invariant: it is of the same revision as the storage's own index, and is brought up to date together with that.
+/// Invariant: a handle's is of the same revision as the storage's own, and is brought up to date together with that.
 final class IndexView: Sendable {
-  let index = Index()
+  let index = Indexes.ofThisProcess.take()
+
+  deinit { Indexes.ofThisProcess.put(index) }
 }

@@ -1,5 +1,7 @@
-// Where the index keeps the bytes of its keys: memory that is used again, and given back only with the index, so that
-// whoever still looks at a key that was forgotten sees other bytes, but never memory of somebody else.
+// Where the index keeps the bytes of its keys: memory that is used again and never freed. A reader that still looks at a
+// key that was forgotten sees other bytes, but never memory of another owner.
+
+import CPlatform
 
 /// Grows by chunks.
 ///
@@ -23,7 +25,11 @@ struct KeyArena: @unchecked Sendable {
   /// Forgets all keys; their memory is used again.
   mutating func removeAll() { (used, offset) = (0, Self.chunkSize) }
 
-  func deallocate() { for chunk in chunks { chunk.deallocate() } }
+  /// The same, and the system has the memory until then.
+  mutating func shrink() {
+    for chunk in chunks { kept_give_back(chunk, Self.chunkSize + Limits.keyBytes) }
+    removeAll()
+  }
 
   private mutating func nextChunk() {
     if used == chunks.count {

@@ -30,11 +30,6 @@ struct ReadersGate: @unchecked Sendable {
     open.pointee = Self.closed
   }
 
-  func deallocate() {
-    stripes.deallocate()
-    window.deallocate()
-  }
-
   /// The generation for which the gate is open; odd while it is closed.
   var generation: UInt64 { kept_load64(open) }
 

@@ -12,11 +12,14 @@ final class Pulse: Sendable {
 
   init(_ file: PulseFile, _ page: PulsePage, of store: StoreID) {
     self.file = Monitor(file)
-    self.page = page
+    self.page = PulsePages.settle(page)
     self.store = store
   }
 
-  deinit { release() }
+  deinit {
+    release()
+    PulsePages.retire(page)
+  }
 
   /// Says that this process, or its parent, does not have the store open any more; the page stays mapped.
   func release() {
@@ -39,7 +42,7 @@ final class Pulse: Sendable {
   /// Even and unchanged: nothing was committed since it was last looked at.
   var generation: UInt64 { kept_load64(page.generation) }
 
-  /// Where the generation stands; it stays mapped for as long as the process lives.
+  /// Where the generation stands; the address stays mapped for as long as the process lives.
   var generationAddress: UnsafePointer<UInt64> { UnsafePointer(page.generation) }
 
   /// Says that a commit is about to become visible.

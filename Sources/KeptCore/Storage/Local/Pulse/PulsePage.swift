@@ -22,7 +22,7 @@ import CPlatform
 
 /// The words of a mapped pulse.
 ///
-/// The mapping outlives it: it is never undone.
+/// The address stays mapped for as long as the process lives, see ``PulsePages``.
 struct PulsePage: @unchecked Sendable {
   // The words are atomic; the header is written before the page is shared and only compared afterwards.
   private let start: UnsafeMutableRawPointer

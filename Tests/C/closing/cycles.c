@@ -1,0 +1,149 @@
+/* Opening and closing again and again: a closed store keeps less than a hundred and fifty bytes, and no mapping. */
+#define _XOPEN_SOURCE 700
+#include "check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct size {
+  long kilobytes;   /* of memory that is in use and can be written */
+  long mappings;
+} size;
+
+static size size_of_this_process(void) {
+  size found = { 0, 0 };
+  char line[4096];
+  FILE *file = fopen("/proc/self/status", "r");
+  while (file != NULL && fgets(line, sizeof line, file) != NULL) {
+    long kilobytes;
+    if (sscanf(line, "RssAnon: %ld kB", &kilobytes) == 1) found.kilobytes = kilobytes;
+  }
+  if (file != NULL) fclose(file);
+  file = fopen("/proc/self/maps", "r");
+  while (file != NULL && fgets(line, sizeof line, file) != NULL) found.mappings++;
+  if (file != NULL) fclose(file);
+  return found;
+}
+
+/** Runs so many cycles; the first hundredth may fill caches and pools. */
+static void repeat(long cycles, long bytes_each, void (*cycle)(const char *location), const char *location) {
+  for (long i = 0; i < cycles / 100; i++) cycle(location);
+  size before = size_of_this_process();
+  CHECK(before.kilobytes > 0 && before.mappings > 0);
+  for (long i = 0; i < cycles; i++) cycle(location);
+  size after = size_of_this_process();
+  /* 4 MB for what the allocator keeps, and threads that are about to end. */
+  long allowed = 4096 + cycles * bytes_each / 1024;
+  if (after.kilobytes - before.kilobytes > allowed) CHECK_INT(before.kilobytes + allowed, after.kilobytes);
+  if (after.mappings - before.mappings > 40) CHECK_INT(before.mappings + 40, after.mappings);
+}
+
+/** All that a cache above the interface asks for, and a read that is kept in memory. */
+static void read_twice(const char *location) {
+  int64_t value = 0;
+  kept_store *store = NULL;
+  CHECK_INT(KEPT_OK, kept_open(location, NULL, &store, NULL));
+  CHECK_INT(KEPT_OK, kept_get_int64(store, "key 1", &value, NULL));
+  CHECK_INT(KEPT_OK, kept_get_int64(store, "key 1", &value, NULL));
+  kept_close(store);
+  CHECK_INT(KEPT_CLOSED, kept_get_int64(store, "key 1", &value, NULL));
+}
+
+static uint64_t sum_of_words;
+
+static void look_at_the_generation(const char *location) {
+  kept_store *store = NULL;
+  int64_t value = 0;
+  CHECK_INT(KEPT_OK, kept_open(location, NULL, &store, NULL));
+  const uint64_t *word = kept_store_generation(store);
+  CHECK_INT(KEPT_OK, kept_get_int64(store, "key 1", &value, NULL));
+  kept_close(store);
+  /* It may be read late. */
+  sum_of_words += __atomic_load_n(word, __ATOMIC_ACQUIRE);
+}
+
+static void read_everything(const char *location) {
+  char key[32];
+  int64_t value = 0;
+  kept_store *store = NULL;
+  CHECK_INT(KEPT_OK, kept_open(location, NULL, &store, NULL));
+  for (int i = 0; i < 3000; i++) {
+    snprintf(key, sizeof key, "key %d", i);
+    CHECK_INT(KEPT_OK, kept_get_int64(store, key, &value, NULL));
+  }
+  kept_close(store);
+}
+
+static void hear(void *context, const kept_notice *notice) { (void)context, (void)notice; }
+
+/** Leaves a subscription and a transaction to kept_close(), and has layers. */
+static void use_layers_and_observe(const char *location) {
+  char *argv[] = { "program", "-key 1", "5" };
+  kept_options options = KEPT_OPTIONS_INIT;
+  kept_store *store = NULL, *transaction = NULL;
+  kept_subscription *subscription = NULL;
+  int64_t value = 0;
+  options.argv = (const char *const *)argv;
+  options.argc = 3;
+  options.tag = "cycles";
+  CHECK_INT(KEPT_OK, kept_open(location, &options, &store, NULL));
+  CHECK_INT(KEPT_OK, kept_register_json(store, "{\"registered\":1}", NULL));
+  CHECK(kept_store_layers(store) != NULL);
+  CHECK_INT(KEPT_OK, kept_begin(store, NULL, &transaction, NULL));
+  CHECK_INT(KEPT_OK, kept_observe(store, "key", KEPT_OBSERVE_KEY, hear, NULL, NULL, &subscription, NULL));
+  CHECK_INT(KEPT_OK, kept_get_int64(store, "registered", &value, NULL));
+  kept_close(store);
+  CHECK_INT(KEPT_CLOSED, kept_get_int64(transaction, "registered", &value, NULL));
+  kept_unobserve(subscription);
+}
+
+static const char *filled_location(kept_store **keeper) {
+  const char *location = fresh_location();
+  char key[32];
+  kept_store *transaction = NULL;
+  *keeper = open_at(location);
+  EXPECT(KEPT_OK, kept_begin(*keeper, NULL, &transaction, &why));
+  for (int i = 0; i < 3000; i++) {
+    snprintf(key, sizeof key, "key %d", i);
+    EXPECT(KEPT_OK, kept_set_int64(transaction, key, i, &why));
+  }
+  EXPECT(KEPT_OK, kept_commit(transaction, NULL, &why));
+  return location;
+}
+
+static void a_hundred_thousand_closed_handles_of_an_open_store_take_next_to_nothing(void) {
+  kept_store *keeper = NULL;
+  const char *location = filled_location(&keeper);
+  repeat(100000, 150, read_twice, location);
+}
+
+static void a_hundred_thousand_closed_stores_take_next_to_nothing(void) {
+  kept_store *keeper = NULL;
+  const char *location = filled_location(&keeper);
+  kept_close(keeper);
+  repeat(100000, 150, look_at_the_generation, location);
+}
+
+static void what_was_read_of_a_store_goes_with_it(void) {
+  kept_store *keeper = NULL;
+  const char *location = filled_location(&keeper);
+  kept_close(keeper);
+  repeat(200, 150, read_everything, location);
+}
+
+static void layers_and_subscriptions_go_with_their_store(void) {
+  kept_store *keeper = NULL;
+  const char *location = filled_location(&keeper);
+  repeat(5000, 150, use_layers_and_observe, location);
+}
+
+static const test tests[] = {
+  TEST(a_hundred_thousand_closed_handles_of_an_open_store_take_next_to_nothing),
+  FOLDER_TEST(a_hundred_thousand_closed_stores_take_next_to_nothing),
+  FOLDER_TEST(what_was_read_of_a_store_goes_with_it),
+  TEST(layers_and_subscriptions_go_with_their_store),
+  { NULL, NULL, 0 },
+};
+
+int main(int argc, char **argv) { return run_tests(argc, argv, tests, NULL); }
