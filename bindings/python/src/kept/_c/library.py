@@ -1,6 +1,7 @@
 """Which libkept.so is used, and how a prototype is declared.
 
-Looked for in this order: the file that `KEPT_LIBRARY` names, the one inside this package, the system's.
+Looked for in this order: the file that `KEPT_LIBRARY` names, the one inside this package, the system's. The variable
+does not count where a program has other rights than the user who has set it, as one with a set-user-ID bit has.
 """
 
 from __future__ import annotations
@@ -18,10 +19,22 @@ SONAME = "libkept.so.0"
 
 def find() -> str:
     """The file, or the name for the system's linker to find. A file that `KEPT_LIBRARY` names is never replaced."""
-    if named := os.environ.get("KEPT_LIBRARY"):
+    if named := _variable("KEPT_LIBRARY"):
         return named
     packaged = os.path.join(os.path.dirname(os.path.dirname(__file__)), SONAME)
     return packaged if os.path.exists(packaged) else SONAME
+
+
+def _variable(name: str) -> str | None:
+    """A variable of the environment, where the C library would give it to a program that minds its rights."""
+    try:
+        secure_getenv = ctypes.CDLL(None).secure_getenv
+    except (AttributeError, OSError):
+        has_other_rights = os.geteuid() != os.getuid() or os.getegid() != os.getgid()
+        return None if has_other_rights else os.environ.get(name)
+    secure_getenv.restype, secure_getenv.argtypes = ctypes.c_char_p, [ctypes.c_char_p]
+    text = secure_getenv(os.fsencode(name))
+    return None if text is None else os.fsdecode(text)
 
 
 def load() -> ctypes.CDLL:
