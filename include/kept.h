@@ -155,13 +155,17 @@ typedef struct kept_options {
  *  A process that is stopped inside a read keeps others from nothing, but SQLite's log grows with every commit until it
  *  goes on: no part of the log that it may still read is written again.
  *  Opening one location several times, in one process or in many, is legal: all handles see the same values.
- *  A folder without permission to write is opened for reading; writes are then KEPT_DENIED. A damaged database is set
- *  aside in the folder `quarantine` and what can be read of it is salvaged by the first opener who has the store alone;
- *  with others in the way it is KEPT_CORRUPT. Only what SQLite calls corrupt is damage: where the disk, the memory,
- *  descriptors or another program are in the way, opening fails and nothing is replaced. A database with tables, views
- *  or triggers that are not Kept's is KEPT_UNSUPPORTED. After a salvage every opening is KEPT_SALVAGED, with the store
- *  open and the sentence in `error`, until a program calls kept_acknowledge_salvage(). So test for `< 0`, unless that
- *  matters to you.
+ *  A store's folder belongs to the program's effective user, and no other user may write to it or to its files: else
+ *  opening is KEPT_DENIED, and what is no regular file in the place of one of its files is KEPT_UNAVAILABLE. A folder
+ *  without permission to write, or of another user (also for root), is opened for reading; writes are then KEPT_DENIED.
+ *  A managed layer that cannot be read is KEPT_UNAVAILABLE: the store is not opened without its locks. A program with
+ *  other rights than its caller (a set-user-ID bit) ignores XDG_CONFIG_HOME, HOME and the environment layer.
+ *  A damaged database is set aside in the folder `quarantine` and what can be read of it is salvaged by the first
+ *  opener who has the store alone; with others in the way it is KEPT_CORRUPT. Only what SQLite calls corrupt is damage:
+ *  where the disk, the memory, descriptors or another program are in the way, opening fails and nothing is replaced. A
+ *  database with tables, views or triggers that are not Kept's is KEPT_UNSUPPORTED. After a salvage every opening is
+ *  KEPT_SALVAGED, with the store open and the sentence in `error`, until a program calls kept_acknowledge_salvage(). So
+ *  test for `< 0`, unless that matters to you.
  *  In Swift: `Store.open(_:)`. In Python: `kept.open(location)`. */
 KEPT_API kept_status kept_open(const char *location, const kept_options *options, kept_store **store,
                                kept_error *error);
@@ -398,9 +402,11 @@ KEPT_API kept_status kept_declarations_json(kept_store *store, const char *prefi
  * The files of the managed and of the system layer are read again when they change, and observers hear of it. They are
  *   {"values": {"audio.volume": 30}, "locked": ["audio.theme"], "lockedPrefixes": ["network."]}
  * in the JSON of kept_get_json(); the members that lock are for the managed layer alone, whose values lock their keys
- * as well. For a locked key neither arguments nor environment nor the user are asked. A file must be a regular one that
- * others cannot write. One that cannot be read is reported, and the layer stays what it was; one that is not there is
- * an empty layer.
+ * as well. For a locked key neither arguments nor environment nor the user are asked. A file must be a regular one, and
+ * it and every folder on its path must belong to root or to the program's effective user, and be writable for the owner
+ * alone (a sticky folder of root's, such as /tmp, is fine). A managed file that is there and cannot be read or
+ * understood lets kept_open() fail with KEPT_UNAVAILABLE; one of the system layer is reported then. Once the store is
+ * open, a file that breaks is reported, and the layer stays what it was. A file that is not there is an empty layer.
  *
  * Arguments are pairs, "-audio.volume 30"; a variable of the environment has the key in capitals, with `_` for each
  * dot: PLAYER_AUDIO_VOLUME. Both are text, and are read as the type that the key is declared with, else as that of the
@@ -629,7 +635,8 @@ KEPT_API kept_status kept_export_json(kept_store *store, const kept_transfer_opt
                                       kept_error *error);
 
 /** The same into a file of mode 0600, which is there whole and synced when the call returns, or not at all. One that is
- *  there is replaced. In Swift: `Store.export(to:_:)`. In Python: `settings.export_file(path, ...)`. */
+ *  there is replaced; KEPT_INVALID for anything but a regular file (a symbolic link, a FIFO, a device), and in the
+ *  folder of a store. In Swift: `Store.export(to:_:)`. In Python: `settings.export_file(path, ...)`. */
 KEPT_API kept_status kept_export_file(kept_store *store, const char *path, const kept_transfer_options *options,
                                       kept_error *error);
 
@@ -648,7 +655,10 @@ KEPT_API kept_status kept_export_file(kept_store *store, const char *path, const
 KEPT_API kept_status kept_import(kept_store *store, const void *text, size_t length,
                                  const kept_transfer_options *options, char **report, kept_error *error);
 
-/** The same from a file. @return as kept_import(), KEPT_UNAVAILABLE where there is no such file, or KEPT_DENIED.
+/** The same from a file. @return as kept_import(), KEPT_UNAVAILABLE where there is no such file, KEPT_DENIED, or
+ *          KEPT_INVALID for a file that belongs to a store which this process has open: like every file that is handed
+ *          to Kept, such a one is not opened, since closing it would give up SQLite's locks. That holds for the calling
+ *          program, too: it must not open the files of an open store.
  *  In Swift: `Store.import(contentsOf:_:)`. In Python: `settings.import_file(path, ...)`. */
 KEPT_API kept_status kept_import_file(kept_store *store, const char *path, const kept_transfer_options *options,
                                       char **report, kept_error *error);
@@ -657,7 +667,7 @@ KEPT_API kept_status kept_import_file(kept_store *store, const char *path, const
  * Backup: a copy of everything, and the way back
  * --------------------------------------------------------------------------------------------------------------- */
 
-#define KEPT_BACKUP_REPLACE  1u   /* a file that is there already is replaced, once the new one is whole */
+#define KEPT_BACKUP_REPLACE  1u   /* a regular file that is there already is replaced, once the new one is whole */
 
 /** Copies the store with declarations, revisions and secrets to a file, as it is at one moment, while others write.
  *  @param path   a file that is not there yet; with a slash at its end, or as the path of an empty folder, a folder,
@@ -665,8 +675,9 @@ KEPT_API kept_status kept_import_file(kept_store *store, const char *path, const
  *                Not a file in the folder of a store
  *  @param flags  0 or KEPT_BACKUP_REPLACE
  *  @param[out] revision  receives the revision that it shows; may be NULL
- *  @return KEPT_OK, KEPT_INVALID where something is there already, KEPT_DENIED, KEPT_NO_SPACE with nothing left behind,
- *          or KEPT_UNSUPPORTED for a transaction. In Swift: `Store.backup(to:)`. In Python: `settings.backup(path)`. */
+ *  @return KEPT_OK, KEPT_INVALID where something is there already, or anything but a regular file, KEPT_DENIED,
+ *          KEPT_NO_SPACE with nothing left behind, or KEPT_UNSUPPORTED for a transaction.
+ *  In Swift: `Store.backup(to:)`. In Python: `settings.backup(path)`. */
 KEPT_API kept_status kept_backup(kept_store *store, const char *path, uint32_t flags, uint64_t *revision,
                                  kept_error *error);
 
@@ -676,8 +687,9 @@ KEPT_API kept_status kept_backup(kept_store *store, const char *path, uint32_t f
  *  @param[out] quarantine  receives the path of the copy of what was there, to be freed with kept_free(); NULL where
  *                          nothing was; may be NULL
  *  @return KEPT_OK; KEPT_UNAVAILABLE where there is no such file; KEPT_CORRUPT for a backup that is damaged and
- *          KEPT_UNSUPPORTED for what is no backup, or one of a later version, and inside a migration's step; KEPT_BUSY
- *          if others write or migrate for longer than the busy time-out: nothing is changed then.
+ *          KEPT_UNSUPPORTED for what is no backup, or one of a later version, and inside a migration's step;
+ *          KEPT_INVALID for another name of a file that belongs to an open store; KEPT_BUSY if others write or migrate
+ *          for longer than the busy time-out: nothing is changed then.
  *  In Swift: `Store.restore(from:)`. In Python: `settings.restore(path)`. */
 KEPT_API kept_status kept_restore(kept_store *store, const char *path, char **quarantine, kept_error *error);
 

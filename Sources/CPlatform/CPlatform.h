@@ -7,6 +7,7 @@
 #include "EventBell.h"
 #include "FileLocks.h"
 #include "FileSystem.h"
+#include "Files.h"
 #include "Futex.h"
 #include "Glance.h"
 #include "Hash.h"
@@ -34,17 +35,6 @@ static inline int kept_errno(void) { return errno; }
 /// Writes text to standard error, by one system call; a failure is nothing to report anywhere.
 static inline void kept_print_error(const void *text, size_t length) {
   if (write(STDERR_FILENO, text, length) < 0) errno = 0;
-}
-
-/// The variables of the environment, each as NAME=text; a null pointer behind the last.
-static inline char *const *kept_environment(void) {
-  extern char **environ;
-  return environ;
-}
-
-/// Opens a file; the descriptor is closed on exec. Returns -1 on failure.
-static inline int kept_open_file(const char *path, int flags, mode_t mode) {
-  return open(path, flags | O_CLOEXEC, mode);
 }
 
 /// Gives a file its blocks on the disk. Returns 0 or an errno.

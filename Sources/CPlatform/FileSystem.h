@@ -110,20 +110,4 @@ static inline const char *kept_next_name(DIR *folder) {
   return entry ? entry->d_name : NULL;
 }
 
-/// Gives a file its name, if nothing has it yet; the old name goes, or is left to the caller. By link(), which all file
-/// systems of a Unix have, and elsewhere, as on a memory stick, by a rename that replaces nothing. Returns 0, or -1
-/// with errno set, EEXIST where something is there.
-static inline int kept_rename_new(const char *path, const char *name) {
-  if (link(path, name) == 0) return 0;
-#if defined(__linux__)
-  if (errno != EPERM && errno != EOPNOTSUPP && errno != ENOSYS) return -1;
-  return (int)syscall(SYS_renameat2, -100 /* AT_FDCWD */, path, -100, name, 1u /* RENAME_NOREPLACE */);
-#else
-  return -1;
-#endif
-}
-
-/// Whether users who neither own the file nor are of its group may write it.
-static inline bool kept_others_may_write(const struct stat *status) { return status->st_mode & S_IWOTH; }
-
 #endif

@@ -197,11 +197,11 @@ static void a_link_leads_to_a_backup(void) {
   EXPECT(KEPT_OK, kept_set_int64(store, "volume", 8, &why));
   EXPECT(KEPT_OK, restore(store, link));
   CHECK_TEXT("7", json_of(store, "volume"));
-  /* A copy does not follow it. */
+  /* A copy neither follows nor replaces it. */
   EXPECT(KEPT_INVALID, kept_backup(store, link, 0, NULL, &why));
-  EXPECT(KEPT_OK, kept_backup(store, link, KEPT_BACKUP_REPLACE, NULL, &why));
+  EXPECT(KEPT_INVALID, kept_backup(store, link, KEPT_BACKUP_REPLACE, NULL, &why));
   struct stat status;
-  CHECK(lstat(link, &status) == 0 && S_ISREG(status.st_mode));
+  CHECK(lstat(link, &status) == 0 && S_ISLNK(status.st_mode));
 }
 
 /* A reader and an observer in the same process see one commit. */

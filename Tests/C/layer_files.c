@@ -285,7 +285,7 @@ static void only_a_plain_file_that_others_cannot_write_is_read(void) {
   CHECK_INT(0, chmod(bad[3], 0666));
   for (int i = 0; i < 4; i++) {
     reports *reports = new_reports();
-    kept_options options = hearing(with(bad[i], NULL), reports);
+    kept_options options = hearing(with(NULL, bad[i]), reports);
     kept_store *store = open_with(fresh_location(), &options);
     CHECK(strstr(report_text(reports, 1), bad[i]) != NULL);
     CHECK_TEXT("absent", json_of(store, "k"));

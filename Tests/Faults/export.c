@@ -7,10 +7,13 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { TEXTS = 5, TEXT = 60000, MOST_POINTS = 1000 };
 
 static const char *folder;
+/* Where the exports go: not to the folder of a store. */
+static char exports[4200];
 static char file[4300];
 
 static void fill_store(kept_store *store) {
@@ -42,7 +45,7 @@ static void write_old_file(void) {
 }
 
 static void expect_no_draft(void) {
-  DIR *names = opendir(folder);
+  DIR *names = opendir(exports);
   for (struct dirent *name; (name = readdir(names)) != NULL;)
     if (strncmp(name->d_name, ".new", 4) == 0) fail("the draft %s was left", name->d_name);
   closedir(names);
@@ -84,9 +87,11 @@ static void export_again_and_again(void *unused) {
 int main(int argc, char **argv) {
   begin_torture(argc, argv, 1);
   folder = fresh_folder();
-  snprintf(file, sizeof file, "%s/export.json", folder);
+  snprintf(exports, sizeof exports, "%s-exports", folder);
+  snprintf(file, sizeof file, "%s/export.json", exports);
   make_store(folder);
-  failing_folder(folder);
+  if (mkdir(exports, 0700) != 0) fail("no folder could be made for the exports");
+  failing_folder(exports);
   finish(start(export_again_and_again, NULL));
   return end_torture("exports to a disk that fills up");
 }

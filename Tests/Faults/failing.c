@@ -10,6 +10,7 @@
 #include <limits.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -85,6 +86,17 @@ static void give_back(int64_t bytes) {
 
 /* Names */
 
+/* Names in a folder that is open count by the folder's path. */
+static const char *path_at(int at, const char *path, char *place, size_t capacity) {
+  char link[32];
+  if (*path == '/' || at == AT_FDCWD) return path;
+  snprintf(link, sizeof link, "/proc/self/fd/%d", at);
+  ssize_t length = readlink(link, place, capacity - 1);
+  if (length < 0) return path;
+  snprintf(place + length, capacity - (size_t)length, "/%s", path);
+  return place;
+}
+
 static int real_open(const char *path, int flags, mode_t mode) { REAL(open64, path, flags, mode); }
 
 static int open_here(const char *path, int flags, mode_t mode) {
@@ -92,6 +104,19 @@ static int open_here(const char *path, int flags, mode_t mode) {
   bool creates = (flags & O_CREAT) && access(path, F_OK) != 0;
   if (fails(creates ? CALL_CREATE : CALL_OPEN)) return -1;
   int file = real_open(path, flags, mode);
+  if (file >= 0 && file < MOST_FILES) is_ours[file] = 1;
+  return file;
+}
+
+static int real_openat(int at, const char *path, int flags, mode_t mode) { REAL(openat64, at, path, flags, mode); }
+
+static int openat_here(int at, const char *path, int flags, mode_t mode) {
+  char place[8192];
+  const char *whole = path_at(at, path, place, sizeof place);
+  if (!below(whole)) return real_openat(at, path, flags, mode);
+  bool creates = (flags & O_CREAT) && access(whole, F_OK) != 0;
+  if (fails(creates ? CALL_CREATE : CALL_OPEN)) return -1;
+  int file = real_openat(at, path, flags, mode);
   if (file >= 0 && file < MOST_FILES) is_ours[file] = 1;
   return file;
 }
@@ -108,6 +133,17 @@ static mode_t mode_of(int flags, va_list rest) { return flags & O_CREAT ? va_arg
   }
 OPEN(open)
 OPEN(open64)
+
+#define OPENAT(name)                                   \
+  int name(int at, const char *path, int flags, ...) { \
+    va_list rest;                                      \
+    va_start(rest, flags);                             \
+    mode_t mode = mode_of(flags, rest);                \
+    va_end(rest);                                      \
+    return openat_here(at, path, flags, mode);         \
+  }
+OPENAT(openat)
+OPENAT(openat64)
 
 int close(int file) {
   if (file >= 0 && file < MOST_FILES) is_ours[file] = 0;
@@ -129,13 +165,36 @@ int rename(const char *from, const char *to) {
   REAL(rename, from, to);
 }
 
-int unlink(const char *path) {
+int renameat(int from_at, const char *from, int to_at, const char *to) {
+  char place[8192];
+  if (below(path_at(to_at, to, place, sizeof place)) && fails(CALL_CREATE)) return -1;
+  REAL(renameat, from_at, from, to_at, to);
+}
+
+int renameat2(int from_at, const char *from, int to_at, const char *to, unsigned flags) {
+  char place[8192];
+  if (below(path_at(to_at, to, place, sizeof place)) && fails(CALL_CREATE)) return -1;
+  REAL(renameat2, from_at, from, to_at, to, flags);
+}
+
+/** Whether removing a file fails; else its room is free. */
+static bool keeps(const char *path) {
   struct stat status;
-  if (below(path) && stat(path, &status) == 0) {
-    if (fails(CALL_REMOVE)) return -1;
-    give_back(status.st_nlink == 1 ? status.st_size : 0);
-  }
+  if (!below(path) || lstat(path, &status) != 0) return false;
+  if (fails(CALL_REMOVE)) return true;
+  give_back(status.st_nlink == 1 ? status.st_size : 0);
+  return false;
+}
+
+int unlink(const char *path) {
+  if (keeps(path)) return -1;
   REAL(unlink, path);
+}
+
+int unlinkat(int at, const char *path, int flags) {
+  char place[8192];
+  if (keeps(path_at(at, path, place, sizeof place))) return -1;
+  REAL(unlinkat, at, path, flags);
 }
 
 /* Contents */

@@ -13,7 +13,7 @@ extension Store {
   /// - Parameters:
   ///   - path: a file; with a slash at its end, or as the path of a folder without a store, a folder, which can then be
   ///     opened by its path.
-  ///   - replacing: whether a file that is there may be replaced, once the new one is whole.
+  ///   - replacing: whether a regular file that is there may be replaced, once the new one is whole.
   /// - Returns: the revision that the copy shows.
   @discardableResult
   public func backup(to path: String, replacing: Bool = false) throws(StoreError) -> Revision {
@@ -47,11 +47,6 @@ extension Store {
 
   /// The path of a file, if a copy may stand there.
   private static func free(_ path: String) throws(StoreError) -> String {
-    let folder = StoreFolder.parent(of: path)
-    // It might take the place of one of the store's own files.
-    guard access(StoreFolder(path: folder).database, F_OK) != 0 else {
-      throw StoreError(.invalid, "\(folder) is the folder of a store; put the backup elsewhere")
-    }
     try checkAlone(path)
     return path
   }

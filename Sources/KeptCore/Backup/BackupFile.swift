@@ -40,14 +40,16 @@ struct BackupFile {
 
   /// The path of a file that can be read, without the links that lead to it: its log stands beside itself.
   private static func file(_ path: String) throws(StoreError) -> String {
-    guard let resolved = realpath(path, nil) else { throw .system("read the backup", path) }
-    defer { free(resolved) }
-    let file = String(cString: resolved)
-    var status = stat()
-    guard stat(file, &status) == 0, access(file, R_OK) == 0 else { throw .system("read the backup", file) }
+    guard let file = StoreFolder.withoutLinks(path), let status = FileStatus(of: file), access(file, R_OK) == 0 else {
+      throw .system("read the backup", path)
+    }
     // Opening some of these would wait for ever.
-    if let other = kept_no_file(&status) {
-      throw StoreError(.unsupported, "\(file) is \(String(cString: other)); give the file or folder of a backup")
+    if let other = status.otherKind {
+      throw StoreError(.unsupported, "\(file) is \(other); give the file or folder of a backup")
+    }
+    // By its own path SQLite shares an open database; by another name it knows neither its log nor its locks.
+    if let database = FilesInUse.database(with: status.identity), database != file {
+      try FilesInUse.checkForeign(status.identity, path)
     }
     return file
   }
@@ -64,9 +66,7 @@ struct BackupFile {
   private static func read(_ file: String, isLive: Bool) throws(StoreError) -> BackupFile {
     Fork.gate.enter()
     defer { Fork.gate.leave() }
-    let connection = try SQLiteConnection(
-      path: isLive ? file : "file:" + ReadOnlyDatabase.escaped(file) + "?immutable=1", busyTimeoutMilliseconds: 1000,
-      access: SQLITE_OPEN_READONLY | (isLive ? 0 : SQLITE_OPEN_URI))
+    let connection = try SQLiteConnection(reading: file, isAtRest: !isLive, busyTimeoutMilliseconds: 1000)
     defer { withExtendedLifetime(connection) {} }
     do throws(StoreError) {
       return try BackupFile(LocalReader(connection), at: file)
@@ -80,8 +80,7 @@ struct BackupFile {
   ///
   /// Then it counts with its log, and to read it without locks would also end those that this process has on it.
   private static func isLive(_ file: String) -> Bool {
-    var status = stat()
-    return access(file + "-shm", F_OK) == 0 || stat(file + "-wal", &status) == 0 && status.st_size > 0
+    FileStatus(of: file + "-shm") != nil || FileStatus(of: file + "-wal").map { $0.size > 0 } == true
   }
 
   private static func judge(_ reader: LocalReader) throws(StoreError) {

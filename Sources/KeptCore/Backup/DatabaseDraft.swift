@@ -9,21 +9,18 @@ enum DatabaseDraft {
   static func place(
     at path: String, replacing: Bool = false, _ fill: (_ draft: String) throws(StoreError) -> Void
   ) throws(StoreError) -> Revision {
-    let folder = StoreFolder(path: StoreFolder.parent(of: path))
-    let draft = folder.draftName()
-    try StoreFolder.makeFile(draft)
-    defer { for suffix in ["", "-wal", "-shm", "-journal"] { unlink(draft + suffix) } }
+    let target = try FileTarget(path)
+    try target.check(replacing: replacing)
+    let name = StoreFolder.draftName()
+    let draft = target.folder.path + "/" + name
+    close(try target.folder.make(name))
+    defer { for suffix in DatabaseFiles.suffixes { target.folder.remove(name + suffix) } }
     try fill(draft)
     let revision = try makeOwn(draft)
     try StoreFolder.sync(draft)
-    guard (replacing ? rename(draft, path) : kept_rename_new(draft, path)) == 0 else {
-      guard kept_errno() != EEXIST else {
-        throw StoreError(.invalid, "\(path) is there already; give another path, or say that it may be replaced")
-      }
-      throw .system("put the copy at", path)
-    }
-    do throws(StoreError) { try StoreFolder.sync(folder.path) } catch {
-      if !replacing { unlink(path) }
+    try target.place(name, replacing: replacing)
+    do throws(StoreError) { try target.folder.sync() } catch {
+      if !replacing { target.remove() }
       throw error
     }
     return revision
@@ -99,7 +96,7 @@ extension LocalStorage {
   /// For whoever has the turn to migrate or restore: then a draft that is there is one of somebody who was killed.
   func setCopyAside(in name: String, _ what: String) throws(StoreError) -> (path: String, revision: Revision) {
     let folder = database.folder.path + "/" + name
-    guard mkdir(folder, 0o700) == 0 || kept_errno() == EEXIST else { throw .system("make the folder", folder) }
+    guard kept_make_folder(folder) == 0 || kept_errno() == EEXIST else { throw .system("make the folder", folder) }
     for name in try FolderListing.names(in: folder) where name.hasPrefix(".new-") { unlink("\(folder)/\(name)") }
     let date = try Timestamp(seconds: Moment.secondsSince1970).description
     var path = "\(folder)/\(date)\(what).sqlite"

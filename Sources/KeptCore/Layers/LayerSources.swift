@@ -14,14 +14,28 @@ public enum LayerPlace: Sendable, Hashable {
 /// What a handle's layers are made of.
 struct LayerSources {
   var files: [LayerFile] = []
+  /// The files as they were when the sources were made, with what stands in them.
+  private(set) var followed = LayerFiles([])
+  private(set) var contents: [(Layer, LayerContents)] = []
   var arguments: [KeyName: TextValue] = [:]
   var environment: [KeyName: TextValue] = [:]
   var problems: [StoreError] = []
   var environmentPrefix: String?
   /// Which layers were asked for, be there anything in them or not.
   var layers: Set<Layer> = []
+  private var isWrong = false
 
   init() {}
+
+  /// For options that are wrong, in place of what they should have given.
+  init(insteadOf options: StoreOptions) {
+    guard options.managed != nil else { return }
+    layers = [.managed]
+    isWrong = true
+  }
+
+  /// Whether there should be a managed layer, and none is known: no key may be set then.
+  var lacksManaged: Bool { isWrong || followed.problem(of: .managed) != nil }
 
   /// - Parameter identifier: that of the store, if it was opened by one.
   init(_ options: StoreOptions, identifier: String?) throws(StoreError) {
@@ -30,6 +44,8 @@ struct LayerSources {
       layers.insert(layer)
       files.append(LayerFile(path: try place.path(of: layer, identifier: identifier), layer: layer))
     }
+    followed = LayerFiles(files)
+    (contents, problems) = followed.read()
     if let arguments = options.arguments {
       layers.insert(.arguments)
       let layer = ArgumentLayer(arguments)
@@ -43,6 +59,14 @@ struct LayerSources {
       environment = layer.values
       problems += layer.problems
     }
+  }
+
+  /// Throws `unavailable` where there is a managed layer that cannot be read: without it nothing would be locked.
+  func checkManaged() throws(StoreError) {
+    guard let problem = followed.problem(of: .managed) else { return }
+    throw StoreError(
+      .unavailable, key: problem.key, offset: problem.offset,
+      "the store is not opened without its managed layer: \(problem.message)")
   }
 
   /// Those that are UTF-8: no others could be a key or its value.

@@ -50,10 +50,15 @@ package final class Layering: @unchecked Sendable {
     hasFiles = !sources.files.isEmpty
     self.sources = sources.layers
     environmentPrefix = sources.environmentPrefix
-    files = Monitor(LayerFiles(sources.files))
+    files = Monitor(sources.followed)
     guard !sources.layers.isEmpty else { return }
     state.update { state in
-      state.layers = Layers(arguments: sources.arguments, environment: sources.environment)
+      let text = Layers(arguments: sources.arguments, environment: sources.environment)
+      state.layers = sources.contents.reduce(text) { $0.replacing($1.0, by: $1.1) }
+      // Opened all the same, as by those who bring a storage of their own: until it can be read, nothing may be set.
+      if sources.lacksManaged {
+        state.layers = state.layers.replacing(.managed, by: .everythingLocked)
+      }
       show(state.layers)
     }
     for problem in sources.problems { report(problem) }

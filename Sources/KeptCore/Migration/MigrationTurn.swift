@@ -63,11 +63,9 @@ final class MigrationTurn: ForkAware {
 
   private func lock(_ folder: StoreFolder, until end: Int64) throws(StoreError) -> Bool {
     Fork.join(self)
-    let path = folder.path + "/migration"
     let file = try file.update { file throws(StoreError) in
-      let descriptor = kept_open_file(path, O_RDWR | O_CREAT, 0o600)
-      guard descriptor >= 0 else { throw .system("open", path) }
-      let opened = PulseFile(path: path, descriptor: descriptor)
+      let descriptor = try OpenFolder.own(folder.path).openOrMake("migration", O_RDWR)
+      let opened = PulseFile(path: folder.path + "/migration", descriptor: descriptor)
       file = opened
       return opened
     }

@@ -68,7 +68,7 @@ enum Location: Equatable {
       "neither XDG_CONFIG_HOME nor HOME is set to an absolute path; set one, or open the store by its path")
   }
 
-  private static func environment(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
+  private static func environment(_ name: String) -> String? { kept_variable(name).map { String(cString: $0) } }
 }
 
 extension String {

@@ -12,8 +12,11 @@ enum OpenLocations {
 
   private struct Place: Sendable {
     let identity: Identity
-    let shared: SharedStore
+    // nil: a thread is opening it. It waits for other processes and for the disk, and holds no lock meanwhile.
+    var shared: SharedStore?
     var handles = 1
+    // After how many forks that thread began: in a child it has vanished.
+    let forks: UInt64
   }
 
   // Few, so they are looked through: the first use of a dictionary would be a tenth of what opening costs a program.
@@ -21,18 +24,34 @@ enum OpenLocations {
 
   /// The shared store of a location, opened by `open` if this is its first handle.
   ///
-  /// Each call needs a ``leave(_:)``.
+  /// Each call that returns needs a ``leave(_:)``.
   static func enter(_ identity: Identity, open: () throws(StoreError) -> any Storage) throws(StoreError) -> SharedStore
   {
-    try places.update { places throws(StoreError) in
-      if let known = places.firstIndex(where: { $0.identity == identity }) {
-        places[known].handles += 1
-        return places[known].shared
+    if let known = places.wait(until: { take(identity, &$0) }) { return known }
+    do throws(StoreError) {
+      let shared = SharedStore(try open())
+      places.update { places in
+        if let place = places.firstIndex(where: { $0.identity == identity }) { places[place].shared = shared }
       }
-      let place = Place(identity: identity, shared: SharedStore(try open()))
-      places.append(place)
-      return place.shared
+      return shared
+    } catch {
+      places.update { places in places.removeAll { $0.identity == identity } }
+      throw error
     }
+  }
+
+  /// The shared store of a location, with one more handle; nil within: it is the caller's to open; nil: another thread
+  /// is opening it.
+  private static func take(_ identity: Identity, _ places: inout [Place]) -> SharedStore?? {
+    let forks = Fork.gate.forks
+    places.removeAll { $0.shared == nil && $0.forks != forks }
+    guard let known = places.firstIndex(where: { $0.identity == identity }) else {
+      places.append(Place(identity: identity, forks: forks))
+      return .some(nil)
+    }
+    guard let shared = places[known].shared else { return nil }
+    places[known].handles += 1
+    return shared
   }
 
   /// Gives a handle back; true if it was the last one, and the storage is now the caller's to close.

@@ -45,9 +45,10 @@ public final class Store: SettingsAccess {
   /// Closing the store closes the storage.
   ///
   /// Without an identifier there is no standard place for a file of a layer: give paths. Where the options that name
-  /// layers are wrong there are none, and the error handler hears why.
+  /// layers are wrong there are none, and the error handler hears why. Where a managed layer was asked for, and cannot
+  /// be read, every key is locked.
   public convenience init(storage: any Storage, options: StoreOptions = StoreOptions()) {
-    var sources = LayerSources()
+    var sources = LayerSources(insteadOf: options)
     do { sources = try LayerSources(options, identifier: nil) } catch { options.errorHandler(error) }
     self.init(SharedStore(storage), nil, options, sources)
   }
@@ -67,6 +68,9 @@ public final class Store: SettingsAccess {
   /// Throws `invalid`, `denied`, `noSpace`, `corrupt`, `unavailable` or `unsupported`. Opening a location several
   /// times, in one process or in many, is legal: all handles see the same values. A database that was found damaged is
   /// set aside, and what can be read is salvaged: then the error handler hears `salvaged`, see ``salvage()``.
+  ///
+  /// A folder that other users may write to is `denied`; one of another user is opened for reading, also by root. A
+  /// managed layer that is there and cannot be read is `unavailable`.
   public static func open(_ location: String, options: StoreOptions = StoreOptions()) throws(StoreError) -> Store {
     try open(location, options: options, warning: options.errorHandler)
   }
@@ -76,6 +80,7 @@ public final class Store: SettingsAccess {
     _ location: String, options: StoreOptions, warning: (StoreError) -> Void
   ) throws(StoreError) -> Store {
     let sources = try LayerSources(options, identifier: Location.identifier(in: location))
+    try sources.checkManaged()
     let store = try at(Location(location), options, sources)
     if let note = try store.salvage() { warning(note.warning) }
     return store
@@ -92,7 +97,7 @@ public final class Store: SettingsAccess {
       let identity = OpenLocations.Identity.memory(name: name)
       return Store(try OpenLocations.enter(identity) { MemoryStorage() }, identity, options, sources)
     case .folder(let path):
-      let folder = StoreFolder(path: path)
+      let folder = try StoreFolder(path: path).resolved()
       let identity = OpenLocations.Identity.folder(try folder.identity())
       let shared = try OpenLocations.enter(identity) { () throws(StoreError) in
         if folder.isReadOnly { return try ReadOnlyStorage(folder) }

@@ -11,20 +11,21 @@ enum WholeFile {
     guard !path.isEmpty, !path.utf8.contains(0) else {
       throw StoreError(.invalid, "a file needs a path; an empty one, or one with a NUL, is none")
     }
-    // A FIFO would be waited for.
-    let file = kept_open_file(path, O_RDONLY | O_NONBLOCK, 0)
-    guard file >= 0 else { throw .system("open", path) }
-    defer { close(file) }
-    var status = stat()
-    guard fstat(file, &status) == 0 else { throw .system("look at", path) }
-    guard UInt32(status.st_mode) & UInt32(S_IFMT) == UInt32(S_IFREG) else {
-      throw StoreError(.invalid, "\(path) is not a file; give the path of \(what)")
-    }
     let tooLarge = StoreError(.tooLarge, "\(path) has more than \(limit) bytes; split it")
-    guard status.st_size <= limit else { throw tooLarge }
-    let bytes = try bytes(of: file, path, atMost: limit, expecting: Int(status.st_size))
-    guard let bytes else { throw tooLarge }
-    return bytes
+    let outcome = try ForeignFile.open(path, followingLinks: true) { status throws(StoreError) in
+      guard status.otherKind == nil else {
+        throw StoreError(.invalid, "\(path) is not a file; give the path of \(what)")
+      }
+      guard status.size <= limit else { throw tooLarge }
+    } _: { file, status throws(StoreError) in
+      try bytes(of: file, path, atMost: limit, expecting: status.size)
+    }
+    switch outcome {
+    case .read(let bytes?): return bytes
+    case .read(nil): throw tooLarge
+    case .refused(let error): throw .system("open", path, errno: error)
+    case .exchanged: throw StoreError(.busy, "\(path) was exchanged while it was opened; try again")
+    }
   }
 
   /// nil: there are more than the limit; it may grow while it is read.

@@ -8,6 +8,7 @@ enum FirstUse {
   static let isOver: Bool = {
     _ = Index.hash(UnsafeBufferPointer(start: nil, count: 0))
     _ = SQLitePatience.vfs
+    FilesInUse.prepare()
     _ = FileWatch.ofThisProcess
     _ = Indexes.ofThisProcess
     // JSON of every kind and back: the tables of Base64, and whatever the standard library keeps for text and numbers.

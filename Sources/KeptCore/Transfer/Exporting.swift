@@ -56,8 +56,8 @@ extension Store {
   ///
   /// A file that is there is replaced. The C twin is `kept_export_file`. In Python: `settings.export_file(path)`.
   ///
-  /// Throws what ``export(_:)`` throws, `noSpace`, `denied`, `unavailable`, and `invalid` where something else than a
-  /// file is there.
+  /// Throws what ``export(_:)`` throws, `noSpace`, `denied`, `unavailable`, and `invalid` where anything but a
+  /// regular file is there, and in the folder of a store.
   public func export(to path: String, _ options: ExportOptions = ExportOptions()) throws(StoreError) {
     let export = try Export(of: self, options)
     try FileDraft.place(at: path) { draft throws(StoreError) in

@@ -66,7 +66,8 @@ extension Store {
   ///
   /// The C twin is `kept_import_file`. In Python: `settings.import_file(path)`.
   ///
-  /// Throws what ``import(_:_:)-(String,_)`` throws, `unavailable` where there is no such file, and `denied`.
+  /// Throws what ``import(_:_:)-(String,_)`` throws, `unavailable` where there is no such file, `denied`, and
+  /// `invalid` for a file that belongs to a store which this process has open.
   @discardableResult
   public func `import`(
     contentsOf path: String, _ options: ImportOptions = ImportOptions()

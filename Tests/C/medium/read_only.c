@@ -153,7 +153,7 @@ static void what_others_write_where_they_may_is_seen_there(void) {
   /* Where nothing could be mounted, whoever owns the folder may write again. */
   CHECK_INT(0, chmod(location, 0755));
   chmod(file_of(location, "values.sqlite"), 0644);
-  chmod(file_of(location, "pulse"), 0666);
+  chmod(file_of(location, "pulse"), 0644);
   kept_store *store = open_at(location);
   EXPECT(KEPT_OK, kept_set_string(store, "greeting", "changed", 7, &why));
   chmod(file_of(location, "values.sqlite-wal"), 0644);

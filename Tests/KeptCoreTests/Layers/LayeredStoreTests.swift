@@ -156,11 +156,30 @@ enum StoreUnderTest: String, CaseIterable, CustomTestStringConvertible {
   }
 
   @Test func `of a broken file at opening nothing counts, and the store opens`() throws {
-    try desk.write("no", to: desk.managed)
+    try desk.write("no", to: desk.system)
     let store = try desk.open(.folder)
     try store.set(1, forKey: "a")
     #expect(try store.value(forKey: "a") == 1)
-    #expect(desk.reported.count == 1 && desk.reported[0].contains(desk.managed))
+    #expect(desk.reported.count == 1 && desk.reported[0].contains(desk.system))
+  }
+
+  @Test func `is not opened without its managed layer, and can be when that is mended`() throws {
+    try desk.write("no", to: desk.managed)
+    let error = #expect(throws: StoreError.self) { try desk.open(.folder) }
+    #expect(error?.code == .unavailable && error?.message.contains(desk.managed) == true)
+    try desk.write(#"{"values":{"a":1}}"#, to: desk.managed)
+    #expect(try desk.open(.folder).value(forKey: "a") == 1)
+  }
+
+  @Test func `on a storage of one's own locks every key until its managed layer is mended`() throws {
+    try desk.write("no", to: desk.managed)
+    let store = Store(storage: MemoryStorage(), options: StoreOptions(managed: .path(desk.managed)))
+    #expect(code { try store.set(1, forKey: "a") } == .locked)
+    let subscription = try store.observe(.prefix(""), heard.add)
+    try desk.write(#"{"values":{"b":1}}"#, to: desk.managed)
+    _ = heard.first(1)
+    try store.set(1, forKey: "a")
+    subscription.cancel()
   }
 
   @Test func `moves its count with each change, and has none without files`() throws {
@@ -229,7 +248,9 @@ enum StoreUnderTest: String, CaseIterable, CustomTestStringConvertible {
     var options = StoreOptions(managed: .path(desk.managed), environmentPrefix: "")
     options.errorHandler = { [reports = desk.reports] error in reports.update { $0.append(error) } }
     try desk.write(#"{"values":{"a":1}}"#, to: desk.managed)
-    #expect(try Store(storage: MemoryStorage(), options: options).value(forKey: "a") == nil)
+    let store = Store(storage: MemoryStorage(), options: options)
+    #expect(try store.value(forKey: "a") == nil)
+    #expect(code { try store.set(1, forKey: "b") } == .locked)
     #expect(desk.reports.read(\.self).map(\.code) == [.invalid])
     options.environmentPrefix = nil
     #expect(try Store(storage: MemoryStorage(), options: options).value(forKey: "a") == 1)

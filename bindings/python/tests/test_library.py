@@ -76,3 +76,25 @@ def test_a_library_that_is_another_one_is_an_import_error() -> None:
     result = imported(KEPT_LIBRARY="libc.so.6")
     assert result.returncode == 1
     assert "ImportError: libc.so.6 lacks kept_version" in result.stderr
+
+
+def test_a_program_with_other_rights_ignores_the_variable(tmp_path: Path) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("only root can make a program of another user's")
+    program = tmp_path / "python"
+    # Another user may not be able to read that of this environment.
+    system = "/usr/bin/python3"
+    shutil.copy(os.path.realpath(system if os.path.exists(system) else sys.executable), program)
+    os.chown(program, 65534, 65534)
+    program.chmod(0o4755)
+    code = (Path(library.__file__)).read_text(encoding="utf-8").split("library = load()")[0] + "\nprint(find())"
+    environment = os.environ | {"KEPT_LIBRARY": "/somewhere/libkept.so.0"}
+    asks = [str(program), "-I", "-S", "-c", "import ctypes, os; print(os.geteuid() != os.getuid())"]
+    with_rights = subprocess.run(asks, env=environment, capture_output=True, text=True)
+    if with_rights.stdout != "True\n":
+        pytest.skip(f"programs get no other rights from their files here: {with_rights.stderr}")
+    asks[-1] = "__file__ = '/nowhere/kept/_c/library.py'\n" + code.replace("from __future__ import annotations", "")
+    found = subprocess.run(asks, env=environment, capture_output=True, text=True, check=True)
+    assert found.stdout == "libkept.so.0\n"
+    plain = subprocess.run([sys.executable, *asks[1:]], env=environment, capture_output=True, text=True, check=True)
+    assert plain.stdout == "/somewhere/libkept.so.0\n"

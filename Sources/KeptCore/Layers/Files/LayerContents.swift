@@ -26,6 +26,9 @@ package struct LayerContents: Sendable, Equatable {
     self.lockedPrefixes = prefixes
   }
 
+  /// What stands in for a managed layer that cannot be read.
+  static var everythingLocked: LayerContents { LayerContents(values: [:], lockedPrefixes: [""]) }
+
   /// Whether it says nothing.
   var isEmpty: Bool { values.isEmpty && locked.isEmpty && lockedPrefixes.isEmpty }
 

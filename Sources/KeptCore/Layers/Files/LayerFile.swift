@@ -47,22 +47,38 @@ package struct LayerFile: Sendable {
 
   /// nil: the file was changed while it was read.
   private func attempt(since stamp: FileStamp?) throws(StoreError) -> Reading? {
+    let folder: OpenFolder
+    do throws(StoreError) {
+      guard let held = try AdministratorFolder.hold(of: path) else { return .absent }
+      folder = held
+    } catch {
+      throw error.said { "\(subject): \($0)" }
+    }
+    let name = AdministratorFolder.name(of: path)
     // Looked at before it is opened: opening a device can do something.
-    var status = stat()
-    guard lstat(path, &status) == 0 else { return try noFile(kept_errno()) }
+    guard let status = folder.status(of: name) else { return try noFile(kept_errno()) }
     try check(status)
-    if stamp?.vouches(for: FileStamp(status)) == true { return .unchanged }
-    let file = kept_open_file(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0)
-    guard file >= 0 else { return try notOpened(kept_errno()) }
-    defer { close(file) }
-    guard fstat(file, &status) == 0 else { throw cannotRead(kept_errno()) }
-    try check(status)
-    let before = FileStamp(status)
-    beforeReading()
-    let bytes = try bytes(of: file, expecting: Int(status.st_size))
-    // Looked at by its path: it is still the one in place.
-    guard before.isSame(as: FileStamp(of: path)), bytes.count == Int(status.st_size) else { return nil }
-    return .read(try contents(bytes), before)
+    if stamp?.vouches(for: FileStamp(status.system)) == true { return .unchanged }
+    let outcome = try opened(name, in: folder)
+    switch outcome {
+    case .read(let reading): return reading
+    case .refused(let error): return try notOpened(error)
+    case .exchanged: return nil
+    }
+  }
+
+  private func opened(
+    _ name: String, in folder: borrowing OpenFolder
+  ) throws(StoreError) -> ForeignFile.Outcome<Reading?> {
+    try ForeignFile.open(name, in: folder.descriptor, calling: subject, check) { file, status throws(StoreError) in
+      try check(status)
+      let before = FileStamp(status.system)
+      beforeReading()
+      let bytes = try bytes(of: file, expecting: status.size)
+      // Looked at by its path: it is still the one in place.
+      guard before.isSame(as: FileStamp(of: path)), bytes.count == status.size else { return nil }
+      return .read(try contents(bytes), before)
+    }
   }
 
   private func noFile(_ error: Int32) throws(StoreError) -> Reading {
@@ -78,17 +94,16 @@ package struct LayerFile: Sendable {
     }
   }
 
-  /// Throws for what is no plain file, can be written by everybody, or is too large.
-  private func check(_ status: stat) throws(StoreError) {
-    if let other = withUnsafePointer(to: status, { kept_no_file($0) }) {
-      throw problem(
-        .unavailable, "is \(String(cString: other)), not a regular file; put the file itself there")
+  /// Throws for what is no plain file, is another user's to write, or is too large.
+  private func check(_ status: FileStatus) throws(StoreError) {
+    if let other = status.otherKind {
+      throw problem(.unavailable, "is \(other), not a regular file; put the file itself there")
     }
-    guard !withUnsafePointer(to: status, { kept_others_may_write($0) }) else {
-      throw problem(.denied, "can be written by others, who could prescribe anything; chmod o-w it")
+    do throws(StoreError) { try AdministratorFolder.check(status, path) } catch {
+      throw error.said { "\(subject): \($0)" }
     }
-    guard status.st_size <= Limits.valueBytes else {
-      throw problem(.tooLarge, "has \(status.st_size) bytes; at most \(Limits.valueBytes) are read")
+    guard status.size <= Limits.valueBytes else {
+      throw problem(.tooLarge, "has \(status.size) bytes; at most \(Limits.valueBytes) are read")
     }
   }
 

@@ -104,8 +104,7 @@ public final class DirectoryStorage: GuardedStorage {
   package func lock() throws(StoreError) {
     // Inside the monitor, so that a fork knows the descriptor; the waiting is not.
     try state.updateQuietly { state throws(StoreError) in
-      state.lock = kept_open_file(path + "/.kept-lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o600)
-      guard state.lock >= 0 else { throw .system("lock", path) }
+      state.lock = try OpenFolder.own(path).openOrMake(".kept-lock", O_RDWR)
     }
     let deadline = Moment.milliseconds + Int64(busyTimeoutMilliseconds)
     var attempt = 0
@@ -162,7 +161,9 @@ public final class DirectoryStorage: GuardedStorage {
 
   package func sync() throws(StoreError) {
     // Also without a change: what another process has renamed may not be synced yet.
-    for folder in state.read(\.unsynced).union([path]) where access(folder, F_OK) == 0 { try StoreFolder.sync(folder) }
+    for folder in state.read(\.unsynced).union([path]) where access(folder, F_OK) == 0 {
+      try StoreFolder.sync(folder: folder)
+    }
     state.updateQuietly { $0.unsynced = [] }
   }
 
@@ -206,7 +207,7 @@ public final class DirectoryStorage: GuardedStorage {
     for piece in pieces {
       let above = folder
       folder += "/" + String(decoding: piece, as: UTF8.self)
-      if making && mkdir(folder, 0o700) == 0 {
+      if making && kept_make_folder(folder) == 0 {
         state.updateQuietly { _ = $0.unsynced.insert(above) }
         continue
       }

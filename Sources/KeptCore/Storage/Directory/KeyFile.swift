@@ -12,41 +12,42 @@ struct KeyFile {
   /// The value in the file; nil where there is none.
   func value() throws(StoreError) -> (value: Value, stamp: FileStamp)? {
     for _ in 1...Self.attempts {
-      let file = kept_open_file(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0)
-      guard file >= 0 else {
-        if try isAbsent(kept_errno()) { return nil }
-        continue
+      let outcome = try ForeignFile.open(path, check, read)
+      switch outcome {
+      case .read(let found?): return found
+      case .refused(let error):
+        if try isAbsent(error) { return nil }
+      case .read(nil), .exchanged: break
       }
-      defer { close(file) }
-      var status = stat()
-      guard fstat(file, &status) == 0 else { throw .system("look at", path) }
-      try check(status)
-      let stamp = FileStamp(status)
-      let bytes = try bytes(of: file, expecting: Int(status.st_size))
-      // Looked at by its path: it is still the one in place.
-      guard bytes.count == Int(status.st_size), stamp.isSame(as: FileStamp(of: path)) else { continue }
-      return (try value(bytes), stamp)
     }
     throw StoreError(.busy, "\(path) was changed each time it was read; try again")
+  }
+
+  /// nil: the file was changed while it was read.
+  private func read(_ file: Int32, _ status: FileStatus) throws(StoreError) -> (value: Value, stamp: FileStamp)? {
+    try check(status)
+    let stamp = FileStamp(status.system)
+    let bytes = try bytes(of: file, expecting: status.size)
+    // Looked at by its path: it is still the one in place.
+    guard bytes.count == status.size, stamp.isSame(as: FileStamp(of: path)) else { return nil }
+    return (try value(bytes), stamp)
   }
 
   /// Whether there is no file; throws where one cannot be opened.
   private func isAbsent(_ error: Int32) throws(StoreError) -> Bool {
     if error == ENOENT { return true }
-    var status = stat()
     guard error == ELOOP || error == ENXIO || error == ENOTDIR else { throw .system("read", path, errno: error) }
-    guard lstat(path, &status) == 0 else { throw .system("read", path) }
+    guard let status = FileStatus(of: path) else { throw .system("read", path) }
     try check(status)
     return false
   }
 
-  private func check(_ status: stat) throws(StoreError) {
-    if let other = withUnsafePointer(to: status, { kept_no_file($0) }) {
-      throw StoreError(
-        .unavailable, "\(path) is \(String(cString: other)), not a regular file; put the file itself there")
+  private func check(_ status: FileStatus) throws(StoreError) {
+    if let other = status.otherKind {
+      throw StoreError(.unavailable, "\(path) is \(other), not a regular file; put the file itself there")
     }
-    guard status.st_size <= Limits.jsonTextBytes + 1 else {
-      throw StoreError(.tooLarge, "\(path) has \(status.st_size) bytes, which no value needs; make it smaller")
+    guard status.size <= Limits.jsonTextBytes + 1 else {
+      throw StoreError(.tooLarge, "\(path) has \(status.size) bytes, which no value needs; make it smaller")
     }
   }
 
@@ -56,7 +57,7 @@ struct KeyFile {
     var error: Int32 = 0
     let bytes = [UInt8](unsafeUninitializedCapacity: size + 1) { buffer, count in
       while count <= size, let start = buffer.baseAddress {
-        let got = read(file, start + count, size + 1 - count)
+        let got = CPlatform.read(file, start + count, size + 1 - count)
         if got < 0 && kept_errno() == EINTR { continue }
         if got < 0 { error = kept_errno() }
         guard got > 0 else { return }
@@ -89,7 +90,7 @@ struct KeyFile {
   }
 
   private static func write(_ bytes: UnsafeBufferPointer<UInt8>, draft: String) throws(StoreError) {
-    let file = kept_open_file(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600)
+    let file = kept_make_at(AT_FDCWD, draft)
     guard file >= 0 else { throw .system("make the file", draft) }
     let isWritten = write(bytes, to: file) && fsync(file) == 0
     let error = kept_errno()

@@ -44,7 +44,7 @@ public final class LocalStorage: Storage {
     // A fork would find connections that nobody lets go.
     Fork.gate.enter()
     defer { Fork.gate.leave() }
-    let database = LocalDatabase(try folder.absolute(), busyTimeoutMilliseconds: busyTimeoutMilliseconds)
+    let database = LocalDatabase(try folder.resolved(), busyTimeoutMilliseconds: busyTimeoutMilliseconds)
     let (reader, pulse) = try database.open()
     self.database = database
     let id = try reader.storeID()

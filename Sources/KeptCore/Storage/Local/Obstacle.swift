@@ -13,11 +13,14 @@ enum Obstacle {
   static func errno(around database: String) -> Int32 {
     guard faccessat(AT_FDCWD, database, R_OK | W_OK, AT_EACCESS) == 0 else { return kept_errno() }
     guard let slash = database.lastIndex(of: "/") else { return 0 }
-    let draft = StoreFolder(path: String(database[..<slash])).draftName()
-    let file = kept_open_file(draft, O_RDWR | O_CREAT | O_EXCL, 0o600)
+    guard let folder = OpenFolder(holding: String(database[..<slash])) else { return kept_errno() }
+    // In a store of another user's nothing is made.
+    guard (try? folder.status())?.owner == Trust.user else { return EACCES }
+    let draft = StoreFolder.draftName()
+    let file = kept_make_at(folder.descriptor, draft)
     guard file >= 0 else { return kept_errno() }
     defer {
-      unlink(draft)
+      folder.remove(draft)
       close(file)
     }
     let allocated = kept_allocate(file, room)

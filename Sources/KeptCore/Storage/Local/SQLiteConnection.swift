@@ -10,25 +10,43 @@ final class SQLiteConnection {
   // A dozen: looking at each is faster than hashing one.
   private var statements: [(name: UInt, statement: SQLiteStatement)] = []
   private var patience: Int
+  // Until it is closed, no file of its database is read beside it.
+  private let use: Int
 
-  /// Opens a database file that exists.
-  ///
-  /// - Parameter access: `SQLITE_OPEN_READWRITE`, or `SQLITE_OPEN_READONLY`, also with `SQLITE_OPEN_URI`.
+  /// Opens a database file that exists, for writing.
+  convenience init(path: String, busyTimeoutMilliseconds: Int) throws(StoreError) {
+    try self.init(
+      path: path, parameters: "", busyTimeoutMilliseconds: busyTimeoutMilliseconds, access: SQLITE_OPEN_READWRITE,
+      takesLocks: true)
+  }
+
+  /// - Parameters:
+  ///   - path: without symbolic links.
+  ///   - parameters: of SQLite's URI, with the question mark.
+  ///   - access: `SQLITE_OPEN_READWRITE` or `SQLITE_OPEN_READONLY`.
+  ///   - takesLocks: whether SQLite takes locks on the file.
   init(
-    path: String, busyTimeoutMilliseconds: Int, access: Int32 = SQLITE_OPEN_READWRITE
+    path: String, parameters: String, busyTimeoutMilliseconds: Int, access: Int32, takesLocks: Bool
   ) throws(StoreError) {
+    let files = try DatabaseFiles.check(path, isWritten: access == SQLITE_OPEN_READWRITE)
+    use = try FilesInUse.enter(path, files, takesLocks: takesLocks, waiting: busyTimeoutMilliseconds)
     var opened: OpaquePointer?
-    let flags = access | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | SQLITE_OPEN_PRIVATECACHE
-    let status = sqlite3_open_v2(path, &opened, flags, SQLitePatience.vfs)
+    let flags =
+      access | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | SQLITE_OPEN_PRIVATECACHE | SQLITE_OPEN_NOFOLLOW
+      | (parameters.isEmpty ? 0 : SQLITE_OPEN_URI)
+    let name = parameters.isEmpty ? path : "file:" + Self.escaped(path) + parameters
+    let status = sqlite3_open_v2(name, &opened, flags, SQLitePatience.vfs)
     guard status == SQLITE_OK, let opened else {
       let error = StoreError.sqlite(status, opened, at: path, doing: "open \(path)")
       sqlite3_close_v2(opened)
+      FilesInUse.leave(use)
       throw error
     }
     // SQLite opens what it could not open for writing for reading, and never tries again.
     guard access & SQLITE_OPEN_READWRITE == 0 || sqlite3_db_readonly(opened, "main") == 0 else {
       let error = StoreError.sqlite(SQLITE_READONLY, nil, at: path, doing: "open \(path) for writing")
       sqlite3_close_v2(opened)
+      FilesInUse.leave(use)
       throw error
     }
     handle = opened
@@ -79,6 +97,7 @@ final class SQLiteConnection {
   deinit {
     for kept in statements { kept.statement.finalize() }
     sqlite3_close_v2(handle)
+    FilesInUse.leave(use)
   }
 
   /// Runs statements that take and return nothing.

@@ -29,30 +29,73 @@ struct StoreFolder {
     return StoreFolder(path: String(cString: here) + "/" + path)
   }
 
-  var database: String { path + "/values.sqlite" }
+  static let databaseName = "values.sqlite"
 
-  /// Makes sure that the folder and a database in it are there.
-  ///
-  /// A new database is made whole under a name of its own and then linked into place: whoever opens the folder
-  /// meanwhile, or finds it after a kill in the middle, sees either none or a complete one.
-  func prepare(_ fill: (_ path: String) throws(StoreError) -> Void) throws(StoreError) {
-    let isThere = access(database, F_OK) == 0
-    if !isThere { try Self.makeDirectories(path) }
-    let fileSystem = if let fileSystem { fileSystem } else { try FileSystem(of: path) }
-    try fileSystem.checkLocal(path)
-    guard !isThere else { return }
-    let draft = draftName()
-    defer { for suffix in ["", "-wal", "-shm"] { unlink(draft + suffix) } }
-    try Self.makeFile(draft)
-    try fill(draft)
-    try Self.sync(draft)
-    // Somebody else may have been first: theirs stays.
-    guard link(draft, database) == 0 || kept_errno() == EEXIST else { throw .system("put the database into", path) }
-    try Self.sync(path)
+  var database: String { path + "/" + Self.databaseName }
+
+  /// The same folder by its path without symbolic links; it is made where there is none.
+  func resolved() throws(StoreError) -> StoreFolder {
+    if Self.withoutLinks(path) == nil { try Self.makeDirectories(path) }
+    guard let resolved = Self.withoutLinks(path) else { throw .system("look at the folder", path) }
+    return StoreFolder(path: resolved, on: fileSystem)
   }
 
-  /// A name that nobody else uses, for what is made whole before it is linked into place.
-  func draftName() -> String { path + "/.new-\(getpid())-\(UInt32.random(in: 0 ... .max))" }
+  /// nil, with errno, for a path that leads nowhere.
+  static func withoutLinks(_ path: String) -> String? {
+    guard let resolved = realpath(path, nil) else { return nil }
+    defer { free(resolved) }
+    return String(cString: resolved)
+  }
+
+  /// Makes sure that the folder and a database in it are there, and that they are the user's own.
+  ///
+  /// A new database is made whole under a name of its own and then put into place: whoever opens the folder meanwhile,
+  /// or finds it after a kill in the middle, sees either none or a complete one.
+  func prepare(_ fill: (_ path: String) throws(StoreError) -> Void) throws(StoreError) {
+    if FileStatus(of: database) == nil { try Self.makeDirectories(path) }
+    let fileSystem = if let fileSystem { fileSystem } else { try FileSystem(of: path) }
+    try fileSystem.checkLocal(path)
+    let folder = try OpenFolder.own(path)
+    if try checkDatabase(in: folder) { return }
+    let draft = Self.draftName()
+    defer { for suffix in DatabaseFiles.suffixes { folder.remove(draft + suffix) } }
+    close(try folder.make(draft))
+    try fill(path + "/" + draft)
+    try Self.sync(path + "/" + draft)
+    // Somebody else may have been first: theirs stays.
+    if try folder.putInPlace(draft, as: Self.databaseName) { try folder.sync() }
+  }
+
+  /// Whether there is a database; throws where it has another name, or may be another user's to change.
+  private func checkDatabase(in folder: borrowing OpenFolder) throws(StoreError) -> Bool {
+    guard let found = folder.status(of: Self.databaseName) else {
+      guard kept_errno() == ENOENT else { throw .system("look at", database) }
+      return false
+    }
+    try Trust.check(ownFile: found, database)
+    if found.hasOtherNames { removeDrafts(of: found) }
+    // A salvage that was killed has left the second name, and goes on with it.
+    if folder.status(of: "quarantine") == nil, let now = folder.status(of: Self.databaseName) {
+      try Trust.check(oneName: now, database)
+    }
+    return true
+  }
+
+  /// Removes the names that a file has had as a draft: who made it was killed before it could do that.
+  func removeDrafts(of file: FileStatus) {
+    for name in (try? FolderListing.names(in: path)) ?? [] where name.hasPrefix(Self.draftPrefix) {
+      let draft = path + "/" + name
+      if FileStatus(of: draft)?.identity == file.identity { unlink(draft) }
+    }
+  }
+
+  private static let draftPrefix = ".new-"
+
+  /// A name that nobody else uses, for what is made whole before it is put into place.
+  static func draftName() -> String { "\(draftPrefix)\(getpid())-\(UInt32.random(in: 0 ... .max))" }
+
+  /// The path of a draft in it.
+  func draftPath() -> String { path + "/" + Self.draftName() }
 
   /// Which folder this is, whatever path or symbolic link led to it; it is made where there is none.
   func identity() throws(StoreError) -> Identity {
@@ -81,8 +124,8 @@ struct StoreFolder {
 
   /// - Returns: false where the folder that it belongs into is missing.
   private static func makeDirectory(_ path: String) throws(StoreError) -> Bool {
-    if mkdir(path, 0o700) == 0 {
-      try sync(parent(of: path))
+    if kept_make_folder(path) == 0 {
+      try sync(folder: parent(of: path))
       return true
     }
     switch kept_errno() {
@@ -104,14 +147,17 @@ struct StoreFolder {
   }
 
   static func makeFile(_ path: String) throws(StoreError) {
-    let file = kept_open_file(path, O_RDWR | O_CREAT | O_EXCL, 0o600)
+    let file = kept_make_at(AT_FDCWD, path)
     guard file >= 0 else { throw .system("make a file in", parent(of: path)) }
     close(file)
   }
 
-  /// Syncs a file, or the names in a folder, to the disk.
+  /// Syncs the names in a folder to the disk; links that lead to it are followed.
+  static func sync(folder path: String) throws(StoreError) { try sync(path + "/.") }
+
+  /// Syncs a file to the disk that is not open in SQLite.
   static func sync(_ path: String) throws(StoreError) {
-    let file = kept_open_file(path, O_RDONLY, 0)
+    let file = kept_open_at(AT_FDCWD, path, O_RDONLY, 0)
     guard file >= 0 else { throw .system("open", path) }
     defer { close(file) }
     guard fsync(file) == 0 else { throw .system("sync", path) }

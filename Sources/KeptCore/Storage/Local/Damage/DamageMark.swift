@@ -5,18 +5,23 @@ import CSQLite
 
 /// The file `damaged` in a store's folder.
 enum DamageMark {
-  static func path(in folder: StoreFolder) -> String { folder.path + "/damaged" }
+  private static let name = "damaged"
 
-  static func isThere(in folder: StoreFolder) -> Bool { access(path(in: folder), F_OK) == 0 }
+  /// What is no regular file is no mark.
+  static func isThere(in folder: StoreFolder) -> Bool {
+    FileStatus(of: folder.path + "/" + name).map { $0.otherKind == nil } == true
+  }
 
   /// Called when a connection has met damage; what cannot be marked is found again by the next who meets it.
   static func leave(by connection: OpaquePointer) {
     guard let name = sqlite3_db_filename(connection, "main").map({ String(cString: $0) }),
       name.hasSuffix("/values.sqlite")
     else { return }
-    let file = kept_open_file(path(in: StoreFolder(path: String(name.dropLast(14)))), O_WRONLY | O_CREAT, 0o600)
-    if file >= 0 { close(file) }
+    guard let folder = try? OpenFolder.own(String(name.dropLast(14))),
+      let file = try? folder.openOrMake(Self.name, O_WRONLY)
+    else { return }
+    close(file)
   }
 
-  static func remove(in folder: StoreFolder) { unlink(path(in: folder)) }
+  static func remove(in folder: StoreFolder) { unlink(folder.path + "/" + name) }
 }

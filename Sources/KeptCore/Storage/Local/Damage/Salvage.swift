@@ -49,9 +49,9 @@ struct Salvage {
         throw .system("remove", folder.database + suffix)
       }
     }
-    try StoreFolder.sync(folder.path)
+    try StoreFolder.sync(folder: folder.path)
     guard rename(salvaged, folder.database) == 0 else { throw .system("put the new database into", folder.path) }
-    try StoreFolder.sync(folder.path)
+    try StoreFolder.sync(folder: folder.path)
   }
 
   /// Step 1; gives the path of the quarantine inside the folder.
@@ -59,9 +59,11 @@ struct Salvage {
     let quarantine = folder.path + "/quarantine"
     let date = try Timestamp(seconds: Moment.secondsSince1970).description
     var place = quarantine + "/" + date
-    guard mkdir(quarantine, 0o700) == 0 || kept_errno() == EEXIST else { throw .system("make the folder", quarantine) }
+    guard kept_make_folder(quarantine) == 0 || kept_errno() == EEXIST else {
+      throw .system("make the folder", quarantine)
+    }
     var number = 1
-    while mkdir(place, 0o700) != 0 {
+    while kept_make_folder(place) != 0 {
       guard kept_errno() == EEXIST else { throw .system("make the folder", place) }
       number += 1
       place = "\(quarantine)/\(date)-\(number)"
@@ -72,7 +74,7 @@ struct Salvage {
           throw .system("set aside \(name) in", place)
         }
       }
-      for path in [place, quarantine, folder.path] { try StoreFolder.sync(path) }
+      for path in [place, quarantine, folder.path] { try StoreFolder.sync(folder: path) }
     } catch {
       leave(String(place.dropFirst(folder.path.count + 1)))
       throw error
@@ -91,13 +93,13 @@ struct Salvage {
 
   /// Step 2.
   private func rebuild(notedAs place: String) throws(StoreError) {
-    let draft = folder.draftName()
+    let draft = folder.draftPath()
     defer { for suffix in ["", "-wal", "-shm"] { unlink(draft + suffix) } }
     try StoreFolder.makeFile(draft)
     try fill(draft, notedAs: place)
     try StoreFolder.sync(draft)
     guard rename(draft, salvaged) == 0 else { throw .system("put the salvaged values into", folder.path) }
-    try StoreFolder.sync(folder.path)
+    try StoreFolder.sync(folder: folder.path)
   }
 
   private func fill(_ draft: String, notedAs place: String) throws(StoreError) {

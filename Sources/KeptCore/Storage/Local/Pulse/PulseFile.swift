@@ -7,6 +7,8 @@ import CPlatform
 ///
 /// Everyone who has the store open holds a shared lock on it.
 struct PulseFile: Sendable {
+  private static let name = "pulse"
+
   let path: String
   let descriptor: Int32
 
@@ -14,21 +16,18 @@ struct PulseFile: Sendable {
 
   /// Whether the path still leads to this file.
   var isInPlace: Bool {
-    var here = stat()
-    var there = stat()
-    return fstat(descriptor, &here) == 0 && stat(path, &there) == 0
-      && here.st_ino == there.st_ino && here.st_dev == there.st_dev
+    guard let here = FileStatus(of: descriptor), let there = FileStatus(of: path) else { return false }
+    return here.identity == there.identity
   }
 
   /// Whether it has its whole page: what is mapped and not there is a crash for whoever reads it.
   var isWhole: Bool {
-    var status = stat()
-    return fstat(descriptor, &status) == 0 && status.st_size >= PulsePage.size
+    FileStatus(of: descriptor).map { $0.size >= PulsePage.size } == true
   }
 
   /// Opens the file that is at the path now, and lets its page take the place of the one that is mapped.
   func reopened(for store: StoreID, under page: PulsePage) throws(StoreError) -> PulseFile {
-    let folder = StoreFolder(path: String(path.dropLast("/pulse".count)))
+    let folder = StoreFolder(path: StoreFolder.parent(of: path))
     let new = try Self.open(in: folder, waiting: 0)
     do throws(StoreError) {
       let error = page.replace(by: try new.map(for: store))
@@ -43,8 +42,8 @@ struct PulseFile: Sendable {
 
   /// Opens the pulse of a folder, and makes it where there is none; waits for whoever mends the store.
   static func open(in folder: StoreFolder, waiting milliseconds: Int) throws(StoreError) -> PulseFile {
-    let path = folder.path + "/pulse"
-    let file = PulseFile(path: path, descriptor: try descriptor(path, in: folder))
+    let path = folder.path + "/" + name
+    let file = PulseFile(path: path, descriptor: try descriptor(in: folder))
     guard file.lock(Int16(F_RDLCK), waiting: milliseconds) else {
       file.close()
       throw StoreError(.busy, "\(path) is locked by a process that mends the store; try again")
@@ -67,26 +66,25 @@ struct PulseFile: Sendable {
     return true
   }
 
-  private static func descriptor(_ path: String, in folder: StoreFolder) throws(StoreError) -> Int32 {
-    let existing = kept_open_file(path, O_RDWR, 0)
-    if existing >= 0 { return existing }
-    guard kept_errno() == ENOENT else { throw .system("open", path) }
-    let draft = folder.draftName()
-    defer { unlink(draft) }
-    try write(draft)
-    guard link(draft, path) == 0 || kept_errno() == EEXIST else { throw .system("put the pulse into", folder.path) }
-    let made = kept_open_file(path, O_RDWR, 0)
-    guard made >= 0 else { throw .system("open", path) }
+  private static func descriptor(in place: StoreFolder) throws(StoreError) -> Int32 {
+    let folder = try OpenFolder.own(place.path)
+    if let found = folder.status(of: name), found.hasOtherNames { place.removeDrafts(of: found) }
+    if let existing = try folder.open(name, O_RDWR) { return existing }
+    let draft = StoreFolder.draftName()
+    defer { folder.remove(draft) }
+    try write(draft, in: folder)
+    _ = try folder.putInPlace(draft, as: name)
+    guard let made = try folder.open(name, O_RDWR) else {
+      throw .system("open", place.path + "/" + name, errno: ENOENT)
+    }
     return made
   }
 
   // Whose it is becomes known when the database is open.
-  private static func write(_ draft: String) throws(StoreError) {
-    let descriptor = kept_open_file(draft, O_RDWR | O_CREAT | O_EXCL, 0o600)
-    guard descriptor >= 0 else { throw .system("make the file", draft) }
+  private static func write(_ draft: String, in folder: borrowing OpenFolder) throws(StoreError) {
+    let descriptor = try folder.make(draft)
     defer { CPlatform.close(descriptor) }
-    let file = PulseFile(path: draft, descriptor: descriptor)
-    try file.allocate()
+    try PulseFile(path: folder.path + "/" + draft, descriptor: descriptor).allocate()
   }
 
   /// Gives the file its page before it is mapped: on a full disk this is an error, not a crash at the first write.
@@ -96,16 +94,14 @@ struct PulseFile: Sendable {
   }
 
   private func map(for store: StoreID) throws(StoreError) -> PulsePage {
-    var status = stat()
-    guard fstat(descriptor, &status) == 0 else { throw .system("look at", path) }
+    guard let status = FileStatus(of: descriptor) else { throw .system("look at", path) }
     // A truncated page would be a crash for whoever reads beyond the end.
-    if status.st_size < PulsePage.size { try allocate() }
+    if status.size < PulsePage.size { try allocate() }
     // The page is mapped for ever and would keep the lock with it: it is mapped through an opening of its own.
-    let other = kept_open_file(path, O_RDWR, 0)
-    guard other >= 0 else { throw .system("open", path) }
+    let folder = try OpenFolder.own(StoreFolder.parent(of: path))
+    guard let other = try folder.open(Self.name, O_RDWR) else { throw .system("open", path, errno: ENOENT) }
     defer { CPlatform.close(other) }
-    var otherStatus = stat()
-    guard fstat(other, &otherStatus) == 0, status.st_ino == otherStatus.st_ino else {
+    guard status.identity == FileStatus(of: other)?.identity else {
       throw StoreError(.unavailable, "\(path) was exchanged while it was opened; open the store again")
     }
     let start = mmap(nil, PulsePage.size, PROT_READ | PROT_WRITE, MAP_SHARED, other, 0)

@@ -4,12 +4,30 @@ import CPlatform
 import CSQLite
 
 extension StoreFolder {
-  /// Whether there is a database that may be read, in a place where nothing may be written.
+  /// Whether there is a database that may be read, in a place where nothing may be written, or that is another user's:
+  /// root could write there, and would leave files of its own.
   var isReadOnly: Bool {
-    let mayWrite =
-      faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) == 0
-      && (faccessat(AT_FDCWD, database, W_OK, AT_EACCESS) == 0 || kept_errno() == ENOENT)
-    return !mayWrite && access(database, F_OK) == 0
+    guard FileStatus(of: database) != nil else { return false }
+    return isForeign || faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) != 0
+      || faccessat(AT_FDCWD, database, W_OK, AT_EACCESS) != 0
+  }
+
+  /// Whether it belongs to another user.
+  var isForeign: Bool { FileStatus(of: path).map { $0.owner != Trust.user } == true }
+
+  /// Throws where others than its owner may change what is read.
+  func checkShared() throws(StoreError) {
+    guard let folder = FileStatus(of: path) else { throw .system("look at", path) }
+    try Trust.check(sharedFolder: folder, path)
+    guard let file = FileStatus(of: database) else { throw .system("look at", database) }
+    try Trust.check(regular: file, database)
+    try Trust.check(sharedFile: file, database)
+    guard file.owner == folder.owner || file.owner == 0 || file.owner == Trust.user else {
+      throw StoreError(
+        .denied,
+        "\(database) belongs to the user with the id \(file.owner), and its folder to \(folder.owner); "
+          + "give both to the same user")
+    }
   }
 }
 
@@ -30,20 +48,17 @@ struct ReadOnlyDatabase: Sendable {
   }
 
   func files() throws(StoreError) -> Files {
-    var status = stat()
     // An empty log says nothing.
-    if stat(folder.database + "-wal", &status) == 0, status.st_size > 0 { return Files(hasLog: true) }
-    guard stat(folder.database, &status) == 0 else { throw .system("look at", folder.database) }
+    if let log = FileStatus(of: folder.database + "-wal"), log.size > 0 { return Files(hasLog: true) }
+    guard let status = FileStatus(of: folder.database) else { throw .system("look at", folder.database) }
     return Files(
-      hasLog: false, inode: UInt64(status.st_ino), size: Int64(status.st_size),
-      changed: kept_changed_nanoseconds(&status))
+      hasLog: false, inode: status.identity.inode, size: Int64(status.size),
+      changed: withUnsafePointer(to: status.system) { kept_changed_nanoseconds($0) })
   }
 
   func connect(_ files: Files) throws(StoreError) -> LocalReader {
     let connection = try SQLiteConnection(
-      path: files.hasLog ? folder.database : "file:" + Self.escaped(folder.database) + "?immutable=1",
-      busyTimeoutMilliseconds: 1000,
-      access: SQLITE_OPEN_READONLY | (files.hasLog ? 0 : SQLITE_OPEN_URI))
+      reading: folder.database, isAtRest: !files.hasLog, busyTimeoutMilliseconds: 1000)
     connection.limitWork(steps: LocalSchema.mostSteps)
     defer { connection.limitWork(steps: 0) }
     try connection.run("PRAGMA cell_size_check = ON")
@@ -56,6 +71,20 @@ struct ReadOnlyDatabase: Sendable {
       }
     }
     return reader
+  }
+}
+
+extension SQLiteConnection {
+  /// Opens a database file that exists, for reading, and leaves no file of its own beside it.
+  ///
+  /// - Parameter isAtRest: nobody writes, and there is no log: SQLite takes no locks, and keeps what it has read.
+  convenience init(reading path: String, isAtRest: Bool, busyTimeoutMilliseconds: Int) throws(StoreError) {
+    // Beside a database of another user's no shared memory is made, and that which is there is only read.
+    let folder = StoreFolder(path: StoreFolder.parent(of: path))
+    let word = isAtRest ? "?immutable=1" : folder.isForeign ? "?readonly_shm=1" : ""
+    try self.init(
+      path: path, parameters: word, busyTimeoutMilliseconds: busyTimeoutMilliseconds, access: SQLITE_OPEN_READONLY,
+      takesLocks: !isAtRest)
   }
 
   /// A path as SQLite's URIs have it.

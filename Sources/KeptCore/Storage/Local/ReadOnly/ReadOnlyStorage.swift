@@ -20,6 +20,8 @@ final class ReadOnlyStorage: Storage {
   private let database: ReadOnlyDatabase
 
   init(_ folder: StoreFolder) throws(StoreError) {
+    let folder = try folder.resolved()
+    try folder.checkShared()
     database = ReadOnlyDatabase(folder: folder)
     // What is no store, or cannot be opened without writing, is refused at once.
     _ = try revision()

@@ -1,7 +1,7 @@
 """Which libkept.so is used, and how a prototype is declared.
 
-Looked for in this order: the file that `KEPT_LIBRARY` names, unless the program has more rights than who started it;
-the one inside this package; the system's.
+Looked for in this order: the file that `KEPT_LIBRARY` names, the one inside this package, the system's. The variable
+does not count where a program has other rights than the user who has set it, as one with a set-user-ID bit has.
 """
 
 from __future__ import annotations
@@ -19,19 +19,22 @@ SONAME = "libkept.so.0"
 
 def find() -> str:
     """The file, or the name for the system's linker to find. A file that `KEPT_LIBRARY` names is never replaced."""
-    if named := _variable(b"KEPT_LIBRARY"):
-        return os.fsdecode(named)
+    if named := _variable("KEPT_LIBRARY"):
+        return named
     packaged = os.path.join(os.path.dirname(os.path.dirname(__file__)), SONAME)
     return packaged if os.path.exists(packaged) else SONAME
 
 
-def _variable(name: bytes) -> bytes | None:
-    """What a variable of the environment says; None in a program that has more rights than who started it, such as one
-    with capabilities or the set-user-ID bit: it must not load a library of theirs."""
-    secure_getenv = ctypes.CDLL(None).secure_getenv
+def _variable(name: str) -> str | None:
+    """A variable of the environment, where the C library would give it to a program that minds its rights."""
+    try:
+        secure_getenv = ctypes.CDLL(None).secure_getenv
+    except (AttributeError, OSError):
+        has_other_rights = os.geteuid() != os.getuid() or os.getegid() != os.getgid()
+        return None if has_other_rights else os.environ.get(name)
     secure_getenv.restype, secure_getenv.argtypes = ctypes.c_char_p, [ctypes.c_char_p]
-    found: bytes | None = secure_getenv(name)
-    return found
+    text = secure_getenv(os.fsencode(name))
+    return None if text is None else os.fsdecode(text)
 
 
 def load() -> ctypes.CDLL:

@@ -1,0 +1,47 @@
+// What the system says of a file: which one it is, what it is, whose it is, and who may write it.
+
+import CPlatform
+
+/// What tells a file from every other one that exists at the same time.
+struct FileIdentity: Hashable, Sendable {
+  let device: UInt64
+  let inode: UInt64
+}
+
+/// What the system says of a file that is not opened for it.
+struct FileStatus {
+  let system: stat
+
+  init(_ system: stat) { self.system = system }
+
+  /// Looks at a name in a folder; nil, with errno, where that fails.
+  init?(of path: String, in folder: Int32 = AT_FDCWD, followingLinks: Bool = false) {
+    var system = stat()
+    guard fstatat(folder, path, &system, followingLinks ? 0 : AT_SYMLINK_NOFOLLOW) == 0 else { return nil }
+    self.system = system
+  }
+
+  /// Looks at what a descriptor stands for.
+  init?(of descriptor: Int32) {
+    var system = stat()
+    guard fstat(descriptor, &system) == 0 else { return nil }
+    self.system = system
+  }
+
+  var identity: FileIdentity { FileIdentity(device: UInt64(system.st_dev), inode: UInt64(system.st_ino)) }
+  var owner: uid_t { system.st_uid }
+  var size: Int { Int(system.st_size) }
+  var hasOtherNames: Bool { system.st_nlink > 1 }
+  var isFolder: Bool { system.st_mode & mode_t(S_IFMT) == mode_t(S_IFDIR) }
+  var isLink: Bool { system.st_mode & mode_t(S_IFMT) == mode_t(S_IFLNK) }
+  /// Whether users other than the owner may write it.
+  var othersMayWrite: Bool { system.st_mode & 0o022 != 0 }
+  /// Whether only the owner of a name may take it away.
+  var isSticky: Bool { system.st_mode & mode_t(S_ISVTX) != 0 }
+
+  /// What it is, in words, where it is no regular file.
+  var otherKind: String? { withUnsafePointer(to: system) { kept_no_file($0) }.map { String(cString: $0) } }
+
+  /// The mode as `chmod` takes it.
+  var octalMode: String { "0" + String(system.st_mode & 0o7777, radix: 8) }
+}

@@ -1,0 +1,60 @@
+// A path that Kept writes a file to: an export, a backup. Nothing but a regular file is ever replaced there, and no
+// file of a store.
+
+import CPlatform
+
+/// A name in a folder that is held.
+struct FileTarget: ~Copyable {
+  let path: String
+  /// The folder, with the path that has no symbolic links in it.
+  let folder: OpenFolder
+  private let name: String
+
+  init(_ path: String) throws(StoreError) {
+    guard !path.isEmpty, !path.utf8.contains(0), !path.hasSuffix("/") else {
+      throw StoreError(.invalid, "\"\(path)\" is no path of a file; an empty one, or one with a NUL or a / at its end")
+    }
+    let parent = StoreFolder.parent(of: path)
+    guard let resolved = StoreFolder.withoutLinks(parent), let folder = OpenFolder(holding: resolved) else {
+      throw .system("make a file in", parent)
+    }
+    guard folder.status(of: StoreFolder.databaseName) == nil else {
+      throw StoreError(.invalid, "\(path) is in the folder of a store; give a path elsewhere")
+    }
+    self.path = path
+    self.folder = folder
+    name = String(path.utf8.split(separator: UInt8(ascii: "/")).last.map { Substring($0) } ?? "")
+  }
+
+  /// Throws `invalid` where something is that must not be replaced.
+  func check(replacing: Bool) throws(StoreError) {
+    let held = kept_hold_at(folder.descriptor, name, O_NOFOLLOW)
+    guard held >= 0 else {
+      guard kept_errno() == ENOENT else { throw .system("look at", path) }
+      return
+    }
+    defer { close(held) }
+    guard let status = FileStatus(of: held) else { throw .system("look at", path) }
+    if let other = status.otherKind {
+      throw StoreError(.invalid, "\(path) is \(other), and not a file that may be replaced; give another path")
+    }
+    guard replacing else {
+      throw StoreError(.invalid, "\(path) is there already; give another path, or say that it may be replaced")
+    }
+    try FilesInUse.checkForeign(status.identity, path)
+  }
+
+  /// Gives a draft in the folder its name.
+  func place(_ draft: String, replacing: Bool) throws(StoreError) {
+    try check(replacing: replacing)
+    if replacing {
+      guard renameat(folder.descriptor, draft, folder.descriptor, name) == 0 else {
+        throw .system("put the file at", path)
+      }
+    } else if try !folder.putInPlace(draft, as: name) {
+      try check(replacing: false)
+    }
+  }
+
+  func remove() { folder.remove(name) }
+}

@@ -1,0 +1,111 @@
+// Which files this process has open through SQLite, and which it reads beside it: never the same one. POSIX gives up
+// all locks that a process has on a file when it closes any descriptor of it, so another process could then write into
+// what this one reads.
+
+import CPlatform
+
+enum FilesInUse {
+  /// A database that is open.
+  private struct Database {
+    let path: String
+    // It and the files beside it, as they were when it was opened.
+    let identities: [FileIdentity]
+    // SQLite takes no locks on a file that it is told nobody writes, and then closes it like any other program.
+    let takesLocks: Bool
+  }
+  private struct Reading {
+    var count: Int
+    // After how many forks it began: in a child its thread has vanished, and its descriptor is never closed.
+    let forks: UInt64
+  }
+  private struct State {
+    var databases: [Int: Database] = [:]
+    var lastNumber = 0
+    var readings: [FileIdentity: Reading] = [:]
+
+    func isRead(_ file: FileIdentity) -> Bool { readings[file]?.forks == Fork.gate.forks }
+
+    func isInTheWay(of identities: [FileIdentity], takesLocks: Bool) -> Bool {
+      if takesLocks && !readings.isEmpty && identities.contains(where: isRead) { return true }
+      return databases.values.contains { other in
+        other.takesLocks != takesLocks && other.identities.contains { identities.contains($0) }
+      }
+    }
+  }
+  private static let state = Monitor(State())
+
+  /// Made early (FirstUse).
+  static func prepare() { state.read { _ in } }
+
+  // MARK: - Databases
+
+  /// Says that SQLite is about to open a database; waits for what reads one of its files.
+  ///
+  /// - Parameter path: the database's, without symbolic links.
+  /// - Returns: a number for ``leave(_:)``.
+  static func enter(
+    _ path: String, _ identities: [FileIdentity], takesLocks: Bool, waiting milliseconds: Int
+  ) throws(StoreError) -> Int {
+    let number: Int? = state.wait(milliseconds: Int64(milliseconds)) { state in
+      guard !state.isInTheWay(of: identities, takesLocks: takesLocks) else { return nil }
+      state.lastNumber += 1
+      state.databases[state.lastNumber] = Database(path: path, identities: identities, takesLocks: takesLocks)
+      return state.lastNumber
+    }
+    if let number { return number }
+    throw StoreError(.busy, "\(path) is being read as an ordinary file by this program; try again")
+  }
+
+  /// SQLite has closed the database.
+  static func leave(_ number: Int) { state.update { $0.databases[number] = nil } }
+
+  // MARK: - Other files
+
+  /// Says that a file is about to be opened beside SQLite; throws `invalid` if it belongs to an open store.
+  ///
+  /// Each call that returns needs an ``endReading(_:)``, after the file was closed.
+  static func beginReading(_ file: FileIdentity, _ path: String) throws(StoreError) {
+    // Noted first: whoever opens a store of it now waits, and whoever has done so is found.
+    state.updateQuietly { state in
+      let count = state.isRead(file) ? state.readings[file]?.count ?? 0 : 0
+      state.readings[file] = Reading(count: count + 1, forks: Fork.gate.forks)
+    }
+    do throws(StoreError) { try checkForeign(file, path) } catch {
+      endReading(file)
+      throw error
+    }
+  }
+
+  static func endReading(_ file: FileIdentity) {
+    state.update { state in
+      guard state.isRead(file), let reading = state.readings[file] else { return }
+      state.readings[file] = reading.count > 1 ? Reading(count: reading.count - 1, forks: reading.forks) : nil
+    }
+  }
+
+  /// Throws `invalid` if a file belongs to a store that this process has open.
+  static func checkForeign(_ file: FileIdentity, _ path: String) throws(StoreError) {
+    guard let database = database(with: file) else { return }
+    throw StoreError(
+      .invalid, "\(path) belongs to a store that is open in this program, \(database); give another file")
+  }
+
+  /// The path of the open database that a file belongs to.
+  static func database(with file: FileIdentity) -> String? {
+    var paths: [String] = []
+    let open = state.read { state in state.databases.values.filter(\.takesLocks) }
+    for database in open {
+      if database.identities.contains(file) { return database.path }
+      if !paths.contains(database.path) { paths.append(database.path) }
+    }
+    return paths.first { path in names(of: path).contains { FileStatus(of: $0)?.identity == file } }
+  }
+
+  /// The files that belong to a database.
+  private static func names(of path: String) -> [String] {
+    let beside = DatabaseFiles.suffixes.map { path + $0 }
+    guard path.hasSuffix(StoreFolder.databaseName) else { return beside }
+    let folder = String(path.dropLast(StoreFolder.databaseName.count))
+    return beside + ["pulse", "damaged", "migration", "salvaged.sqlite"].map { folder + $0 }
+  }
+}

@@ -1,0 +1,230 @@
+/* Who may prescribe: the files of the managed and the system layer belong to root, or to the user of the program, and
+ * so do the folders that lead to them. A store whose managed layer cannot be had is not opened. */
+#define _GNU_SOURCE
+#include "others.h"
+#include "../reports.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+static const char locks[] = "{\"values\":{\"k\":1}}";
+
+static kept_options hearing(kept_options options, reports *reports) {
+  options.report = write_report;
+  options.report_context = reports;
+  return options;
+}
+
+/** A folder with a good file; gives the file. */
+static const char *file_in_folder(void) {
+  const char *folder = fresh_folder(), *path = file_of(folder, "layer.json");
+  CHECK_INT(0, mkdir(folder, 0755));
+  put_file(path, locks);
+  return path;
+}
+
+static const char *folder_of(const char *path) {
+  char *folder = strcpy(repeated(0, strlen(path)), path);
+  *strrchr(folder, '/') = 0;
+  return folder;
+}
+
+static void expect_managed(const char *path) {
+  kept_options options = KEPT_OPTIONS_INIT;
+  options.managed = path;
+  kept_store *store = open_with("memory:", &options);
+  CHECK_TEXT("1", json_of(store, "k"));
+  EXPECT(KEPT_LOCKED, kept_set_int64(store, "k", 2, &why));
+  kept_close(store);
+}
+
+static void expect_no_managed(const char *path) {
+  kept_store *store = NULL;
+  kept_options options = KEPT_OPTIONS_INIT;
+  options.managed = path;
+  EXPECT(KEPT_UNAVAILABLE, kept_open("memory:", &options, &store, &why));
+  CHECK(strstr(why.message, "managed layer") != NULL);
+  CHECK(store == NULL);
+}
+
+static void expect_no_system(const char *path) {
+  reports *reports = new_reports();
+  kept_options options = KEPT_OPTIONS_INIT;
+  options.system = path;
+  options = hearing(options, reports);
+  kept_store *store = open_with("memory:", &options);
+  CHECK(strstr(report_text(reports, 1), "system layer") != NULL);
+  CHECK_TEXT("absent", json_of(store, "k"));
+  kept_close(store);
+}
+
+static void expect_refused(const char *path) {
+  expect_no_managed(path);
+  expect_no_system(path);
+}
+
+static void a_layer_that_cannot_be_understood_is_no_layer(void) {
+  const char *path = file_in_folder();
+  put_file(path, "values: none");
+  expect_refused(path);
+  put_file(path, "");
+  expect_refused(path);
+  put_file(path, locks);
+  expect_managed(path);
+}
+
+static void only_a_regular_file_is_a_layer(void) {
+  const char *good = file_in_folder(), *folder = fresh_folder(), *fifo = fresh_folder(), *link = fresh_folder();
+  CHECK_INT(0, mkdir(folder, 0755) | mkfifo(fifo, 0644) | symlink(good, link));
+  expect_refused(folder);
+  expect_refused(fifo);
+  expect_refused(link);
+}
+
+static void what_other_users_may_write_is_no_layer(void) {
+  const char *path = file_in_folder(), *folder = folder_of(path);
+  CHECK_INT(0, chmod(path, 0664));
+  expect_refused(path);
+  CHECK_INT(0, chmod(path, 0646));
+  expect_refused(path);
+  CHECK_INT(0, chmod(path, 0644) | chmod(folder, 0775));
+  expect_refused(path);
+  CHECK_INT(0, chmod(folder, 0757));
+  expect_refused(path);
+  CHECK_INT(0, chmod(folder, 0755));
+  expect_managed(path);
+}
+
+static void nor_is_what_stands_below_a_folder_that_other_users_may_write(void) {
+  const char *above = fresh_folder(), *folder = file_of(above, "kept"), *path = file_of(folder, "layer.json");
+  CHECK_INT(0, mkdir(above, 0755) | mkdir(folder, 0755));
+  put_file(path, locks);
+  expect_managed(path);
+  CHECK_INT(0, chmod(above, 0777));
+  expect_refused(path);
+  /* Also where there is no file, which another user could have removed. */
+  CHECK_INT(0, unlink(path));
+  expect_refused(path);
+  put_file(path, locks);
+  /* As in /tmp, another user cannot take away what stands there. */
+  CHECK_INT(0, chmod(above, 01777));
+  if (geteuid() == 0) expect_managed(path);
+}
+
+static void a_link_on_the_way_counts_with_its_folder(void) {
+  const char *path = file_in_folder(), *place = fresh_folder(), *link = file_of(place, "link");
+  const char *folder = folder_of(path);
+  CHECK_INT(0, mkdir(place, 0755) | symlink(folder, link));
+  expect_managed(file_of(link, "layer.json"));
+  CHECK_INT(0, chmod(place, 0777));
+  expect_refused(file_of(link, "layer.json"));
+}
+
+static void a_layer_belongs_to_root_or_to_the_user(void) {
+  if (!has_other_user()) return;
+  const char *path = file_in_folder();
+  const char *folder = folder_of(path);
+  give_away(path);
+  expect_refused(path);
+  CHECK_INT(0, chown(path, 0, 0));
+  give_away(folder);
+  expect_refused(path);
+}
+
+static void reads_as_nobody(const char *location) {
+  become_nobody();
+  /* Of root's and of one's own. */
+  expect_managed(file_of(location, "root.json"));
+  expect_managed(file_of(location, "own.json"));
+  expect_no_managed(file_of(location, "other.json"));
+  expect_no_managed(file_of(location, "closed.json"));
+  expect_no_managed(file_of(location, "closed/layer.json"));
+}
+
+static void a_user_s_program_trusts_root_and_its_user(void) {
+  if (!has_other_user()) return;
+  const char *folder = fresh_folder();
+  CHECK_INT(0, mkdir(folder, 0755) | chmod(file_of(folder, ".."), 0755));
+  put_file(file_of(folder, "root.json"), locks);
+  put_file(file_of(folder, "own.json"), locks);
+  give_away(file_of(folder, "own.json"));
+  put_file(file_of(folder, "other.json"), locks);
+  CHECK_INT(0, chown(file_of(folder, "other.json"), NOBODY - 1, 0));
+  put_file(file_of(folder, "closed.json"), locks);
+  CHECK_INT(0, chmod(file_of(folder, "closed.json"), 0600) | mkdir(file_of(folder, "closed"), 0700));
+  play_in_time("reads_as_nobody", folder);
+}
+
+/* Limits that a caller of a program with more rights may set. */
+
+static void opens_without_descriptors(const char *path) {
+  struct rlimit limit;
+  CHECK_INT(0, getrlimit(RLIMIT_NOFILE, &limit));
+  for (int left = 0; left < 12; left++) {
+    int least = dup(0);
+    close(least);
+    limit.rlim_cur = (rlim_t)(least + left);
+    CHECK_INT(0, setrlimit(RLIMIT_NOFILE, &limit));
+    kept_options options = KEPT_OPTIONS_INIT;
+    kept_store *store = NULL;
+    options.managed = path;
+    kept_status status = kept_open("memory:", &options, &store, NULL);
+    if (status != KEPT_UNAVAILABLE) {
+      CHECK_INT(KEPT_OK, status);
+      EXPECT(KEPT_LOCKED, kept_set_int64(store, "k", 2, &why));
+      kept_close(store);
+    }
+    limit.rlim_cur = limit.rlim_max;
+    CHECK_INT(0, setrlimit(RLIMIT_NOFILE, &limit));
+  }
+}
+
+static void opens_without_room(const char *path) {
+  struct rlimit none = { 0, 0 };
+  CHECK_INT(0, setrlimit(RLIMIT_FSIZE, &none) | setrlimit(RLIMIT_CORE, &none));
+  expect_managed(path);
+}
+
+static void limits_do_not_switch_locks_off(void) {
+  const char *path = file_in_folder();
+  play_in_time("opens_without_descriptors", path);
+  play_in_time("opens_without_room", path);
+}
+
+static void what_breaks_later_keeps_its_locks(void) {
+  const char *path = file_in_folder();
+  reports *reports = new_reports();
+  kept_options options = KEPT_OPTIONS_INIT;
+  options.managed = path;
+  options = hearing(options, reports);
+  kept_store *store = open_with("memory:", &options);
+  CHECK_INT(0, chmod(path, 0666));
+  CHECK(strstr(report_text(reports, 1), "managed layer") != NULL);
+  CHECK_TEXT("1", json_of(store, "k"));
+  EXPECT(KEPT_LOCKED, kept_set_int64(store, "k", 2, &why));
+}
+
+int main(int argc, char **argv) {
+  static const test tests[] = {
+    FOLDER_TEST(a_layer_that_cannot_be_understood_is_no_layer),
+    FOLDER_TEST(only_a_regular_file_is_a_layer),
+    FOLDER_TEST(what_other_users_may_write_is_no_layer),
+    FOLDER_TEST(nor_is_what_stands_below_a_folder_that_other_users_may_write),
+    FOLDER_TEST(a_link_on_the_way_counts_with_its_folder),
+    FOLDER_TEST(a_layer_belongs_to_root_or_to_the_user),
+    FOLDER_TEST(a_user_s_program_trusts_root_and_its_user),
+    FOLDER_TEST(limits_do_not_switch_locks_off),
+    FOLDER_TEST(what_breaks_later_keeps_its_locks),
+    { NULL, NULL, 0 },
+  };
+  static const role roles[] = {
+    ROLE(reads_as_nobody), ROLE(opens_without_descriptors), ROLE(opens_without_room), { NULL, NULL },
+  };
+  return run_tests(argc, argv, tests, roles);
+}

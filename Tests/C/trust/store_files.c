@@ -1,0 +1,404 @@
+/* The files of a store: only regular files of the user's own, in a folder of the user's own, are opened and written.
+ * Whatever else stands in their place is refused at once, and nothing is made elsewhere. */
+#define _GNU_SOURCE
+#include "others.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static kept_status migrate_nothing(void *context, kept_store *transaction, kept_error *error) {
+  (void)context;
+  return kept_set_int64(transaction, "migrated", 1, error);
+}
+
+static kept_status migrate(kept_store *store) {
+  const kept_migration step = { 1, 0, "nothing", migrate_nothing, NULL };
+  return kept_migrate(store, &step, 1, 0, NULL, NULL, &why);
+}
+
+static void overwrite(const char *path, const char *text) {
+  int file = open(path, O_WRONLY | O_TRUNC);
+  CHECK(file >= 0 && write(file, text, strlen(text)) == (ssize_t)strlen(text));
+  close(file);
+}
+
+/* In another process, with an alarm: what waits for a FIFO waits for ever. */
+
+static void expect_unavailable(const char *location) {
+  kept_store *store = NULL;
+  alarm(60);
+  EXPECT(KEPT_UNAVAILABLE, kept_open(location, NULL, &store, &why));
+  CHECK(strstr(why.message, location) != NULL);
+}
+
+static void expect_denied(const char *location) {
+  kept_store *store = NULL;
+  alarm(60);
+  EXPECT(KEPT_DENIED, kept_open(location, NULL, &store, &why));
+  CHECK(strstr(why.message, location) != NULL);
+}
+
+static void expect_salvaged(const char *location) {
+  kept_store *store = NULL;
+  alarm(60);
+  EXPECT(KEPT_SALVAGED, kept_open(location, NULL, &store, &why));
+  kept_close(store);
+}
+
+static void expect_no_turn(const char *location) {
+  alarm(60);
+  kept_store *store = open_at(location);
+  EXPECT(KEPT_UNAVAILABLE, migrate(store));
+  EXPECT(KEPT_UNAVAILABLE, kept_restore(store, file_of(location, "../source"), NULL, &why));
+  CHECK_TEXT("1", json_of(store, "number"));
+}
+
+static const char *const opened[] = { "values.sqlite", "values.sqlite-wal", "values.sqlite-shm", "pulse" };
+enum { OPENED = sizeof opened / sizeof *opened };
+
+static void a_fifo_is_not_waited_for(void) {
+  for (int i = 0; i < OPENED; i++) {
+    const char *location = closed_store(), *path = file_of(location, opened[i]);
+    unlink(path);
+    CHECK_INT(0, mkfifo(path, 0600));
+    play_in_time("expect_unavailable", location);
+    CHECK(S_ISFIFO(mode_at(path)));
+  }
+}
+
+static void a_link_is_not_followed(void) {
+  for (int i = 0; i < OPENED; i++) {
+    const char *location = closed_store(), *path = file_of(location, opened[i]);
+    const char *other = fresh_file("a file of another program's");
+    unlink(path);
+    CHECK_INT(0, symlink(other, path));
+    play_in_time("expect_unavailable", location);
+    CHECK_TEXT("a file of another program's", text_at(other));
+    unlink(path);
+    CHECK_INT(0, symlink(fresh_folder(), path));
+    play_in_time("expect_unavailable", location);
+  }
+}
+
+static void a_damaged_store_makes_no_file_elsewhere(void) {
+  const char *location = closed_store(), *elsewhere = fresh_folder(), *mark = file_of(location, "damaged");
+  overwrite(file_of(location, "values.sqlite"), "this is no database");
+  CHECK_INT(0, symlink(elsewhere, mark));
+  play_in_time("expect_salvaged", location);
+  CHECK_UINT(0, mode_at(elsewhere));
+}
+
+static void a_mark_that_is_a_fifo_is_not_waited_for(void) {
+  const char *location = closed_store(), *mark = file_of(location, "damaged");
+  overwrite(file_of(location, "values.sqlite"), "this is no database");
+  CHECK_INT(0, mkfifo(mark, 0600));
+  play_in_time("expect_salvaged", location);
+}
+
+static void a_turn_is_not_taken_through_a_link(void) {
+  const char *location = closed_store(), *elsewhere = fresh_folder(), *turn = file_of(location, "migration");
+  EXPECT(KEPT_OK, kept_set_int64(open_at(file_of(location, "../source")), "number", 2, &why));
+  CHECK_INT(0, symlink(elsewhere, turn));
+  play_in_time("expect_no_turn", location);
+  CHECK_UINT(0, mode_at(elsewhere));
+  unlink(turn);
+  CHECK_INT(0, mkfifo(turn, 0600));
+  play_in_time("expect_no_turn", location);
+}
+
+/* Who may write */
+
+static void what_other_users_may_write_is_denied(void) {
+  static const mode_t modes[] = { 0720, 0702, 0777, 01777 };
+  for (int i = 0; i < 4; i++) {
+    const char *location = closed_store();
+    CHECK_INT(0, chmod(location, modes[i]));
+    play_in_time("expect_denied", location);
+    CHECK_INT(0, chmod(location, 0755));
+    kept_close(open_at(location));
+  }
+  for (int i = 0; i < 2; i++) {
+    const char *location = closed_store(), *path = file_of(location, i ? "pulse" : "values.sqlite");
+    CHECK_INT(0, chmod(path, 0666));
+    play_in_time("expect_denied", location);
+    CHECK_INT(0, chmod(path, 0600));
+    kept_close(open_at(location));
+  }
+}
+
+static void a_file_with_another_name_is_denied(void) {
+  for (int i = 0; i < 2; i++) {
+    const char *location = closed_store(), *path = file_of(location, i ? "pulse" : "values.sqlite");
+    const char *other = fresh_folder();
+    CHECK_INT(0, link(path, other));
+    play_in_time("expect_denied", location);
+    CHECK_INT(0, unlink(other));
+    kept_close(open_at(location));
+  }
+}
+
+static void what_a_killed_opener_has_left_is_cleared_away(void) {
+  const char *location = closed_store();
+  CHECK_INT(0, link(file_of(location, "values.sqlite"), file_of(location, ".new-1-1")));
+  CHECK_INT(0, link(file_of(location, "pulse"), file_of(location, ".new-1-2")));
+  CHECK_TEXT("1", json_of(open_at(location), "number"));
+  CHECK_UINT(0, mode_at(file_of(location, ".new-1-1")));
+  CHECK_UINT(0, mode_at(file_of(location, ".new-1-2")));
+}
+
+static void a_file_of_another_user_s_is_denied(void) {
+  if (!has_other_user()) return;
+  for (int i = 0; i < 2; i++) {
+    const char *location = closed_store(), *path = file_of(location, i ? "pulse" : "values.sqlite");
+    give_away(path);
+    play_in_time("expect_denied", location);
+  }
+}
+
+/** Everything in the folder of another user's store belongs to that user. */
+static void expect_nothing_of_ours(const char *location) {
+  DIR *files = opendir(location);
+  for (struct dirent *entry; files && (entry = readdir(files));) {
+    struct stat status;
+    if (strcmp(entry->d_name, "..") == 0) continue;
+    CHECK_INT(0, lstat(file_of(location, entry->d_name), &status));
+    CHECK_INT(NOBODY, status.st_uid);
+  }
+  if (files) closedir(files);
+}
+
+static void only_reads(const char *location) {
+  alarm(60);
+  kept_store *store = open_at(location);
+  CHECK_TEXT("1", json_of(store, "number"));
+  EXPECT(KEPT_DENIED, kept_set_int64(store, "number", 2, &why));
+  EXPECT(KEPT_DENIED, migrate(store));
+  CHECK_TEXT("1", json_of(store, "number"));
+  expect_nothing_of_ours(location);
+  kept_close(store);
+}
+
+static void writes_as_nobody(const char *location) {
+  become_nobody();
+  kept_store *store = open_at(location);
+  EXPECT(KEPT_OK, kept_set_int64(store, "number", 1, &why));
+  tell_parent();
+  await_parent();
+}
+
+static void root_only_reads_a_store_of_another_user_s(void) {
+  if (!has_other_user()) return;
+  const char *location = closed_store();
+  give_away_store(location);
+  play_in_time("only_reads", location);
+  expect_nothing_of_ours(location);
+}
+
+static void root_reads_what_a_killed_user_left_in_the_log(void) {
+  if (!has_other_user()) return;
+  const char *location = fresh_folder();
+  CHECK_INT(0, mkdir(location, 0700) | chmod(file_of(location, ".."), 0755));
+  give_away(location);
+  child writer = start_child("writes_as_nobody", location);
+  await_child(&writer);
+  play_in_time("only_reads", location);
+  kill_child(&writer);
+  play_in_time("only_reads", location);
+  expect_nothing_of_ours(location);
+}
+
+static void root_makes_no_store_in_a_folder_of_another_user_s(void) {
+  if (!has_other_user()) return;
+  const char *location = fresh_folder();
+  CHECK_INT(0, mkdir(location, 0700));
+  give_away(location);
+  play_in_time("expect_denied", location);
+  expect_nothing_of_ours(location);
+}
+
+/* The environment */
+
+static void asks_for_the_standard_place(const char *location) {
+  kept_store *store = NULL;
+  kept_options options = KEPT_OPTIONS_INIT;
+  (void)location;
+  if (getauxval(AT_SECURE) == 0) {
+    fprintf(stderr, "left out, as programs get no other rights from their files here\n");
+    return;
+  }
+  EXPECT(KEPT_UNAVAILABLE, kept_open("com.example.secure", NULL, &store, &why));
+  options.environment = "KEPT_SECURE_";
+  store = open_with("memory:", &options);
+  CHECK_TEXT("absent", json_of(store, "number"));
+}
+
+static void copy_program(const char *to) {
+  char block[65536];
+  int in = open("/proc/self/exe", O_RDONLY), out = open(to, O_WRONLY | O_CREAT | O_EXCL, 0700);
+  CHECK(in >= 0 && out >= 0);
+  for (ssize_t count; (count = read(in, block, sizeof block)) > 0;) CHECK_INT(count, write(out, block, (size_t)count));
+  close(in);
+  close(out);
+}
+
+static void a_program_with_other_rights_ignores_its_caller_s_environment(void) {
+  if (!has_other_user()) return;
+  const char *program = fresh_folder(), *folder = fresh_folder();
+  copy_program(program);
+  give_away(program);
+  CHECK_INT(0, chmod(program, 04755) | mkdir(folder, 0777) | chmod(folder, 0777));
+  CHECK_INT(0, chmod(file_of(folder, ".."), 0755));
+  pid_t pid = fork();
+  if (pid == 0) {
+    setenv("XDG_CONFIG_HOME", folder, 1);
+    setenv("KEPT_SECURE_NUMBER", "7", 1);
+    execl(program, program, "--child", "asks_for_the_standard_place", "none", (char *)NULL);
+    _exit(127);
+  }
+  int status = 0;
+  CHECK_INT(pid, waitpid(pid, &status, 0));
+  CHECK_INT(0, status);
+  CHECK_UINT(0, mode_at(file_of(folder, "kept")));
+}
+
+static void works_under_any_umask(const char *location) {
+  alarm(60);
+  umask(0777);
+  kept_store *store = open_at(file_of(location, "a/b"));
+  EXPECT(KEPT_OK, kept_set_int64(store, "number", 1, &why));
+  EXPECT(KEPT_OK, migrate(store));
+  EXPECT(KEPT_OK, kept_export_file(store, file_of(location, "a/export.json"), NULL, &why));
+  EXPECT(KEPT_OK, kept_backup(store, file_of(location, "a/backup"), 0, NULL, &why));
+  EXPECT(KEPT_OK, kept_backup(store, file_of(location, "a/folder/"), 0, NULL, &why));
+  EXPECT(KEPT_OK, kept_restore(store, file_of(location, "a/backup"), NULL, &why));
+  kept_close(store);
+  store = open_at(file_of(location, "a/folder"));
+  CHECK_TEXT("1", json_of(store, "number"));
+  char directory[5000];
+  snprintf(directory, sizeof directory, "dir:%s/a/directory", location);
+  store = open_at(directory);
+  EXPECT(KEPT_OK, kept_set_int64(store, "number", 1, &why));
+  CHECK_TEXT("1", json_of(store, "number"));
+  CHECK_UINT(S_IFDIR | 0700, mode_at(file_of(location, "a")));
+  CHECK_UINT(S_IFDIR | 0700, mode_at(file_of(location, "a/b")));
+  CHECK_UINT(S_IFDIR | 0700, mode_at(file_of(location, "a/directory")));
+  CHECK_UINT(S_IFREG | 0600, mode_at(file_of(location, "a/b/values.sqlite")));
+  CHECK_UINT(S_IFREG | 0600, mode_at(file_of(location, "a/b/pulse")));
+  CHECK_UINT(S_IFREG | 0600, mode_at(file_of(location, "a/export.json")));
+  CHECK_UINT(S_IFREG | 0600, mode_at(file_of(location, "a/directory/number.json")));
+}
+
+static void works_as_nobody_under_any_umask(const char *location) {
+  become_nobody();
+  works_under_any_umask(location);
+}
+
+static void no_umask_takes_the_owner_s_rights(void) {
+  const char *location = fresh_folder();
+  CHECK_INT(0, mkdir(location, 0700));
+  play_in_time("works_under_any_umask", location);
+  if (!has_other_user()) return;
+  const char *other = fresh_folder();
+  CHECK_INT(0, mkdir(other, 0700) | chmod(file_of(other, ".."), 0755));
+  give_away(other);
+  play_in_time("works_as_nobody_under_any_umask", other);
+}
+
+/* One store does not delay another */
+
+static void holds_the_database(const char *location) {
+  sqlite3 *connection = NULL;
+  CHECK_INT(SQLITE_OK, sqlite3_open(file_of(location, "values.sqlite"), &connection));
+  CHECK_INT(SQLITE_OK, sqlite3_exec(connection, "PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE", 0, 0, 0));
+  tell_parent();
+  await_parent();
+  sqlite3_close(connection);
+}
+
+static int has_returned;
+
+static void *open_held(void *location) {
+  kept_options options = KEPT_OPTIONS_INIT;
+  kept_store *store = NULL;
+  options.busy_timeout_ms = 60000;
+  kept_status status = kept_open(location, &options, &store, NULL);
+  __atomic_store_n(&has_returned, 1, __ATOMIC_SEQ_CST);
+  CHECK_INT(KEPT_OK, status);
+  kept_close(store);
+  return NULL;
+}
+
+/** Whether this process has a file open, and the opening has not returned; waits for that. */
+static int has_open(const char *path) {
+  struct timespec moment = { 0, 1000000 };
+  for (int round = 0; round < 30000; round++) {
+    for (int file = 3; file < 64; file++) {
+      char link[32], target[4200];
+      snprintf(link, sizeof link, "/proc/self/fd/%d", file);
+      ssize_t length = readlink(link, target, sizeof target - 1);
+      if (length <= 0) continue;
+      target[length] = 0;
+      if (strcmp(target, path) == 0) return !__atomic_load_n(&has_returned, __ATOMIC_SEQ_CST);
+    }
+    nanosleep(&moment, NULL);
+  }
+  return 0;
+}
+
+static void opening_one_store_does_not_wait_for_another(void) {
+  const char *held = closed_store(), *other = closed_store();
+  child holder = start_child("holds_the_database", held);
+  pthread_t thread;
+  await_child(&holder);
+  CHECK_INT(0, pthread_create(&thread, NULL, open_held, (void *)held));
+  CHECK(has_open(file_of(held, "values.sqlite")));
+  CHECK_TEXT("1", json_of(open_at(other), "number"));
+  CHECK_INT(0, __atomic_load_n(&has_returned, __ATOMIC_SEQ_CST));
+  CHECK_INT(0, finish_child(&holder));
+  CHECK_INT(0, pthread_join(thread, NULL));
+}
+
+int main(int argc, char **argv) {
+  static const test tests[] = {
+    FOLDER_TEST(a_fifo_is_not_waited_for),
+    FOLDER_TEST(a_link_is_not_followed),
+    FOLDER_TEST(a_damaged_store_makes_no_file_elsewhere),
+    FOLDER_TEST(a_mark_that_is_a_fifo_is_not_waited_for),
+    FOLDER_TEST(a_turn_is_not_taken_through_a_link),
+    FOLDER_TEST(what_other_users_may_write_is_denied),
+    FOLDER_TEST(a_file_with_another_name_is_denied),
+    FOLDER_TEST(what_a_killed_opener_has_left_is_cleared_away),
+    FOLDER_TEST(a_file_of_another_user_s_is_denied),
+    FOLDER_TEST(root_only_reads_a_store_of_another_user_s),
+    FOLDER_TEST(root_reads_what_a_killed_user_left_in_the_log),
+    FOLDER_TEST(root_makes_no_store_in_a_folder_of_another_user_s),
+    FOLDER_TEST(a_program_with_other_rights_ignores_its_caller_s_environment),
+    FOLDER_TEST(no_umask_takes_the_owner_s_rights),
+    FOLDER_TEST(opening_one_store_does_not_wait_for_another),
+    { NULL, NULL, 0 },
+  };
+  static const role roles[] = {
+    ROLE(expect_unavailable),
+    ROLE(expect_denied),
+    ROLE(expect_salvaged),
+    ROLE(expect_no_turn),
+    ROLE(only_reads),
+    ROLE(writes_as_nobody),
+    ROLE(asks_for_the_standard_place),
+    ROLE(works_under_any_umask),
+    ROLE(works_as_nobody_under_any_umask),
+    ROLE(holds_the_database),
+    { NULL, NULL },
+  };
+  return run_tests(argc, argv, tests, roles);
+}

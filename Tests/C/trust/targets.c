@@ -1,0 +1,90 @@
+/* Paths that Kept writes to: nothing but a regular file is replaced, and none of a store. */
+#define _GNU_SOURCE
+#include "others.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+static kept_store *store;
+
+/** Every way to write to a path. */
+static void expect_refusals(const char *path) {
+  mode_t before = mode_at(path);
+  EXPECT(KEPT_INVALID, kept_export_file(store, path, NULL, &why));
+  CHECK(strstr(why.message, path) != NULL);
+  EXPECT(KEPT_INVALID, kept_backup(store, path, KEPT_BACKUP_REPLACE, NULL, &why));
+  EXPECT(KEPT_INVALID, kept_backup(store, path, 0, NULL, &why));
+  CHECK_UINT(before, mode_at(path));
+}
+
+static kept_store *store_of_values(const char *location) {
+  store = open_at(location);
+  EXPECT(KEPT_OK, kept_set_int64(store, "number", 1, &why));
+  return store;
+}
+
+static void only_a_regular_file_is_replaced(void) {
+  const char *fifo = fresh_folder(), *link = fresh_folder(), *dangling = fresh_folder(), *device = fresh_folder();
+  const char *file = fresh_file("a file of another program's");
+  store_of_values(fresh_folder());
+  CHECK_INT(0, mkfifo(fifo, 0600) | symlink(file, link) | symlink(fresh_folder(), dangling));
+  expect_refusals(fifo);
+  expect_refusals(link);
+  expect_refusals(dangling);
+  CHECK_TEXT("a file of another program's", text_at(file));
+  if (geteuid() == 0 && mknod(device, S_IFCHR | 0600, makedev(1, 7)) == 0) expect_refusals(device);
+  EXPECT(KEPT_OK, kept_export_file(store, file, NULL, &why));
+  EXPECT(KEPT_OK, kept_backup(store, file, KEPT_BACKUP_REPLACE, NULL, &why));
+  CHECK_UINT(S_IFREG | 0600, mode_at(file));
+}
+
+static void a_folder_is_not_replaced_by_an_export(void) {
+  const char *folder = fresh_folder();
+  store_of_values(fresh_folder());
+  CHECK_INT(0, mkdir(folder, 0700));
+  EXPECT(KEPT_INVALID, kept_export_file(store, folder, NULL, &why));
+  EXPECT(KEPT_INVALID, kept_export_file(store, file_of(folder, ""), NULL, &why));
+  EXPECT(KEPT_INVALID, kept_export_file(store, file_of(folder, "."), NULL, &why));
+  EXPECT(KEPT_INVALID, kept_export_file(store, file_of(folder, "new/"), NULL, &why));
+  CHECK_UINT(S_IFDIR | 0700, mode_at(folder));
+}
+
+static void a_folder_may_be_reached_through_a_link(void) {
+  const char *folder = fresh_folder(), *link = fresh_folder();
+  store_of_values(fresh_folder());
+  CHECK_INT(0, mkdir(folder, 0700) | symlink(folder, link));
+  EXPECT(KEPT_OK, kept_export_file(store, file_of(link, "export.json"), NULL, &why));
+  EXPECT(KEPT_OK, kept_backup(store, file_of(link, "backup"), 0, NULL, &why));
+  CHECK_UINT(S_IFREG | 0600, mode_at(file_of(folder, "export.json")));
+  CHECK_UINT(S_IFREG | 0600, mode_at(file_of(folder, "backup")));
+}
+
+static void no_file_of_a_store_is_written(void) {
+  static const char *const names[] = { "values.sqlite", "values.sqlite-wal", "values.sqlite-shm", "pulse", "new" };
+  const char *location = fresh_folder(), *closed = closed_store();
+  store_of_values(location);
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    const char *name = fresh_folder(), *path = file_of(location, names[i]);
+    expect_refusals(path);
+    expect_refusals(file_of(closed, names[i]));
+    if (link(path, name) == 0) expect_refusals(name);
+    unlink(name);
+  }
+  kept_close(store);
+  CHECK_TEXT("1", json_of(open_at(location), "number"));
+  CHECK_TEXT("1", json_of(open_at(closed), "number"));
+}
+
+int main(int argc, char **argv) {
+  static const test tests[] = {
+    FOLDER_TEST(only_a_regular_file_is_replaced),
+    FOLDER_TEST(a_folder_is_not_replaced_by_an_export),
+    FOLDER_TEST(a_folder_may_be_reached_through_a_link),
+    FOLDER_TEST(no_file_of_a_store_is_written),
+    { NULL, NULL, 0 },
+  };
+  static const role none[] = { { NULL, NULL } };
+  return run_tests(argc, argv, tests, none);
+}

@@ -1,0 +1,75 @@
+// Which files are open through SQLite and which beside it, when both want the same one.
+
+import Foundation
+import Testing
+
+@testable import KeptCore
+
+@Suite struct `A file that is read beside SQLite` {
+  let folder: TemporaryFolder
+  let path: String
+  init() throws {
+    folder = try TemporaryFolder()
+    path = folder.path + "/store"
+    let storage = try LocalStorage(path: path)
+    try storage.commit(key("a"), .set(1))
+    storage.close()
+  }
+
+  private var database: String { path + "/values.sqlite" }
+
+  @Test(arguments: ["values.sqlite", "other name"]) func `keeps the store from being opened meanwhile`(name: String)
+    throws
+  {
+    let file = path + "/" + name
+    if file != database { try FileManager.default.linkItem(atPath: database, toPath: file) }
+    let outcome = try ForeignFile.open(file, anything) { _, _ throws(StoreError) in
+      code { try ReadOnlyDatabase(folder: StoreFolder(path: path)).connect(.init(hasLog: true)) }
+    }
+    guard case .read(let code) = outcome else {
+      Issue.record("not opened")
+      return
+    }
+    #expect(code == .busy)
+    if file != database { unlink(file) }
+    #expect(try LocalStorage(path: path).value(key("a")) == 1)
+  }
+
+  @Test func `may be the file of a store that was closed, and not of one that is open`() throws {
+    guard case .read = try ForeignFile.open(database, anything, { _, _ in }) else {
+      Issue.record("not opened")
+      return
+    }
+    let storage = try LocalStorage(path: path)
+    for name in ["values.sqlite", "pulse"] {
+      #expect(code { try ForeignFile.open(path + "/" + name, anything) { _, _ in } } == .invalid)
+    }
+    storage.close()
+    guard case .read = try ForeignFile.open(database, anything, { _, _ in }) else {
+      Issue.record("not opened")
+      return
+    }
+  }
+
+  @Test func `that is exchanged for one of an open store takes no lock away`() throws {
+    let storage = try LocalStorage(path: path)
+    try storage.commit(key("a"), .set(2))
+    let other = folder.path + "/other"
+    try Data("{}".utf8).write(to: URL(fileURLWithPath: other))
+    let outcome = try ForeignFile.open(other) { _ throws(StoreError) in
+      unlink(other)
+      link(database, other)
+    } _: { _, _ in
+    }
+    guard case .exchanged = outcome else {
+      Issue.record("not exchanged")
+      return
+    }
+    // While this process has its locks nobody has the database alone.
+    let alone = "sqlite3 '\(database)' 'PRAGMA journal_mode = DELETE' 2>&1 || true"
+    #expect(try run("/bin/sh", "-c", alone).contains("locked"))
+    storage.close()
+  }
+
+  private func anything(_ file: FileStatus) throws(StoreError) {}
+}
