@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import weakref
 from collections.abc import Callable
 from ctypes import POINTER, byref
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from ._c import observation
 from ._c.status import kept_error
-from ._errors import KeptError
+from ._errors import ClosedError, KeptError
 from ._exit import calling_back
 from ._key import Key
 from ._notices import subjects
@@ -27,11 +28,12 @@ class Subscription:
     """A callback that is called until `cancel`, the end of a `with` block, or the end of the store.
 
     It keeps its store open; dropping it does not end it. Calling it calls the callback, so that a decorated function
-    stays one. In C: `kept_subscription`. In Swift: `Subscription`.
+    stays one. When it ends, or when its last call returns, it lets go of the callback and of the store; calling it is
+    a `ClosedError` then. In C: `kept_subscription`. In Swift: `Subscription`.
     """
 
     def __init__(self, callback: Callable[[Any], Any]) -> None:
-        self._callback = callback
+        self._callback: Callable[[Any], Any] | None = callback
         self._pointer: observation.SubscriptionPointer = POINTER(observation.kept_subscription)()
         functools.update_wrapper(self, callback, updated=())
 
@@ -41,7 +43,15 @@ class Subscription:
         observation.kept_unobserve(self._pointer)
 
     def __call__(self, subject: Any) -> Any:
-        return self._callback(subject)
+        callback = self._callback
+        if callback is None:
+            raise ClosedError("the subscription has ended and holds no callback; call the function itself")
+        return callback(subject)
+
+    def _let_go(self) -> None:
+        """It has ended: what the callback holds is not held by its token."""
+        self._callback = None
+        self.__dict__.pop("__wrapped__", None)
 
     def __enter__(self) -> Self:
         return self
@@ -62,6 +72,8 @@ class Delivery:
     """None for a prefix."""
     is_polled: bool = False
     """Called only when it asks. Then a failure, such as Ctrl-C, is given to the callback, which passes it on."""
+    token: weakref.ref[Subscription] | None = None
+    """What holds the callback, too, until it ends."""
 
 
 # The context that C passes back is the delivery's number here.
@@ -85,7 +97,9 @@ def _deliver(number: int, pointer: observation.NoticePointer) -> None:
 
 
 def _release(number: int) -> None:
-    _deliveries.pop(number, None)
+    delivery = _deliveries.pop(number, None)
+    if delivery and delivery.token and (token := delivery.token()):
+        token._let_go()
 
 
 # Made once, and alive for as long as the module: C never holds a callback that could be collected.
@@ -116,5 +130,5 @@ def subscribe(
 ) -> Subscription:
     """Subscribes a callback to a key, or where it is None to the prefix `encoded`."""
     subscription = Subscription(callback)
-    begin(Delivery(store, callback, key), encoded, initial, subscription._pointer)
+    begin(Delivery(store, callback, key, token=weakref.ref(subscription)), encoded, initial, subscription._pointer)
     return subscription
