@@ -15,6 +15,16 @@ final class Binding: Sendable {
     // After how many forks the writers were counted: in a child those of the parent are gone.
     var forks = Fork.count
     var listeners: [Listener] = []
+    // With so many, those are left out that are gone.
+    var mostListeners = 16
+
+    mutating func add(_ listener: Listener) {
+      if listeners.count >= mostListeners {
+        listeners.removeAll { $0.subscription == nil }
+        mostListeners = max(16, 2 * listeners.count)
+      }
+      listeners.append(listener)
+    }
 
     /// Those who were writing or destroying in the parent of a fork are not there in the child.
     mutating func forgetVanished() {
@@ -67,8 +77,7 @@ final class Binding: Sendable {
   /// Ends a subscription when the key is destroyed; if that has happened, at once, and throws.
   func end(_ subscription: Subscription) throws(StoreError) {
     let isBound = state.update { state in
-      state.listeners.removeAll { $0.subscription == nil }
-      if state.life != .destroyed { state.listeners.append(Listener(subscription: subscription)) }
+      if state.life != .destroyed { state.add(Listener(subscription: subscription)) }
       return state.life != .destroyed
     }
     if !isBound {

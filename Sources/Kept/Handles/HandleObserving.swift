@@ -34,9 +34,9 @@ extension Handle {
   /// The handle's own observer; nil: none.
   ///
   /// It is called for every later change of the value, whoever makes it, and held until it is replaced by another or
-  /// nil, ``invalidate()`` is called, or the handle is gone or destroyed. When the setter returns the one before is not
-  /// called any more. A failure to subscribe is told to the error handler. For more than one observer, and for the
-  /// initial value, there is ``observe(initial:queue:_:)``.
+  /// nil, ``invalidate()`` is called, the store is closed, or the handle is gone or destroyed. When the setter returns
+  /// the one before is not called any more. A failure to subscribe is told to the error handler. For more than one
+  /// observer, and for the initial value, there is ``observe(initial:queue:_:)``.
   public var observer: (@Sendable (Change) -> Void)? {
     get { slot.observer }
     set {
@@ -45,7 +45,8 @@ extension Handle {
           guard let newValue else { return }
           try binding.checkAlive()
           let (subscription, start) = try store.prepareToObserve(
-            .key(binding.key), initial: false, by: .by(delivery), afterLastCall: {}, calling(newValue))
+            .key(binding.key), initial: false, by: .by(delivery),
+            afterLastCall: { [weak slot = slot] in slot?.end(delivery) }, calling(newValue))
           start()
           try binding.end(subscription)
           slot.keep(subscription, for: delivery)

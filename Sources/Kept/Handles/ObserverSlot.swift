@@ -33,13 +33,24 @@ final class ObserverSlot<Value: Sendable>: Sendable {
 
   /// Ends the observer in place, and lets `subscribe` bring another.
   func replace(by observer: Observing?, _ subscribe: (QueueOfSlot) -> Void) {
+    // Whatever is let go of the one in place is let go with no lock held.
     let (former, delivery) = state.update { state in
-      let (former, delivery) = (state.subscription, QueueOfSlot(store, state.queue))
+      let (former, delivery) = (state, QueueOfSlot(store, state.queue))
       (state.observer, state.subscription, state.delivery) = (observer, nil, delivery)
       return (former, delivery)
     }
-    former?.cancel()
+    former.subscription?.cancel()
     subscribe(delivery)
+  }
+
+  /// Lets the observer go whose subscription has ended: the store was closed, or the handle destroyed.
+  func end(_ delivery: QueueOfSlot) {
+    let former = state.update { state -> State? in
+      guard state.delivery === delivery else { return nil }
+      defer { (state.observer, state.subscription, state.delivery) = (nil, nil, nil) }
+      return state
+    }
+    withExtendedLifetime(former) {}
   }
 
   /// Keeps a subscription for as long as the observer that it was made for is in place.

@@ -4,16 +4,14 @@ import KeptCore
 
 /// Takes the notices of one subscription, one after the other.
 ///
-/// It keeps its store open: the compiler may let go of a program's own reference after its last use, which is where the
-/// loop begins.
+/// The subscription keeps the store open: the compiler may let go of a program's own reference after its last use,
+/// which is where the loop begins.
 final class Inbox: Sendable {
-  private let store: Store
   private let bell = TaskBell()
   // nil: there was nothing to subscribe to, and the error handler knows why.
   let subscription: Subscription?
 
   init(_ scope: () throws(StoreError) -> Scope, of store: Store, initial: Bool) {
-    self.store = store
     let bell = bell
     do throws(StoreError) {
       subscription = try store.subscribeToTake(try scope(), initial: initial, toldBy: bell, afterEnd: { bell.end() })

@@ -1,57 +1,85 @@
 // Who listens, found by the key that changed.
 
+/// The observers of one handle.
 struct Audience {
-  private var byKey: [KeyName: [Observer]] = [:]
-  private var byPrefix: [(prefix: ExactString, observers: [Observer])] = []
+  private var byKey: [KeyName: Roster<Observer>] = [:]
+  private var byPrefix = PrefixTable<PrefixAudience>()
+  private var prefixesSoFar = 0
 
   var isEmpty: Bool { byKey.isEmpty && byPrefix.isEmpty }
 
-  /// What somebody listens to.
-  var scopes: [Scope] { byPrefix.map { .prefix($0.prefix) } + byKey.keys.map { .key($0) } }
-
   mutating func add(_ observer: Observer) {
     switch observer.scope {
-    case .key(let key):
-      byKey[key, default: []].append(observer)
+    case .key(let key): byKey[key, default: Roster()].append(observer)
     case .prefix(let prefix):
-      if let place = byPrefix.firstIndex(where: { $0.prefix == prefix }) {
-        byPrefix[place].observers.append(observer)
-      } else {
-        byPrefix.append((prefix, [observer]))
-      }
+      if let known = byPrefix[prefix] { return known.observers.append(observer) }
+      prefixesSoFar += 1
+      let new = PrefixAudience(number: prefixesSoFar)
+      new.observers.append(observer)
+      byPrefix.insert(new, for: prefix)
     }
   }
 
   mutating func remove(_ observer: Observer) {
     switch observer.scope {
     case .key(let key):
-      byKey[key]?.removeAll { $0 === observer }
+      byKey[key]?.remove(observer)
       if byKey[key]?.isEmpty == true { byKey[key] = nil }
     case .prefix(let prefix):
-      guard let place = byPrefix.firstIndex(where: { $0.prefix == prefix }) else { return }
-      byPrefix[place].observers.removeAll { $0 === observer }
-      if byPrefix[place].observers.isEmpty { byPrefix.remove(at: place) }
+      guard let known = byPrefix[prefix] else { return }
+      known.observers.remove(observer)
+      if known.observers.isEmpty { byPrefix.remove(prefix) }
     }
   }
 
-  /// Whether anybody listens to a key.
-  func covers(_ key: KeyName) -> Bool { byKey[key] != nil || byPrefix.contains { key.exact.hasPrefix($0.prefix) } }
+  /// Whether an observer of this handle listens to a key.
+  func covers(_ key: KeyName) -> Bool {
+    if byKey[key] != nil { return true }
+    var isCovered = false
+    byPrefix.each(of: key) { _ in
+      isCovered = true
+      return false
+    }
+    return isCovered
+  }
 
   /// Puts what each observer is to hear of into its mailbox.
   ///
+  /// - Parameter changes: what the commits have written. Where that changes nothing it is not told, and an observer of
+  ///   nothing else finds no change in its notice, which says that there were such commits.
   /// - Returns: those whose delivery has to be told.
   func post(_ changes: [Change], _ notice: (Observer, [Change]) -> Notice) -> [Observer] {
     var told: [Observer] = []
-    func post(_ observers: [Observer], _ changes: [Change]) {
+    func post(_ observers: Roster<Observer>, _ changes: [Change]) {
+      let changes = changes.filter { !$0.isNone }
       for observer in observers where observer.post(notice(observer, changes)) { told.append(observer) }
     }
-    for (prefix, observers) in byPrefix {
-      let inScope = changes.filter { $0.key.exact.hasPrefix(prefix) }
-      if !inScope.isEmpty { post(observers, inScope) }
-    }
+    for (audience, changes) in inScope(changes) { post(audience.observers, changes) }
     if !byKey.isEmpty {
       for change in changes { if let observers = byKey[change.key] { post(observers, [change]) } }
     }
     return told
   }
+
+  /// The audiences of prefixes, in the order in which they came, each with the changes in its scope.
+  private func inScope(_ changes: [Change]) -> [(PrefixAudience, [Change])] {
+    guard !byPrefix.isEmpty else { return [] }
+    var found: [Int: (PrefixAudience, [Change])] = [:]
+    for change in changes {
+      byPrefix.each(of: change.key) { audience in
+        found[audience.number, default: (audience, [])].1.append(change)
+        return true
+      }
+    }
+    return found.sorted { $0.key < $1.key }.map(\.value)
+  }
+}
+
+/// The observers of one prefix.
+final class PrefixAudience {
+  // Later ones have greater numbers.
+  let number: Int
+  var observers = Roster<Observer>()
+
+  init(number: Int) { self.number = number }
 }

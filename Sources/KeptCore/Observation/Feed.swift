@@ -16,7 +16,10 @@ final class Feed: CommitWitness {
   fileprivate struct State {
     var told: Revision = 0
     var known: [KeyName: Entry] = [:]
-    var rooms: [Room] = []
+    // What `known` is kept for: the scopes of all observers.
+    var coverage = Coverage()
+    // Known by their layers.
+    var rooms = Roster<Room>()
     // Those whose delivery has yet to be told, when no lock is held; and those whose delivery comes by itself.
     var hasMail: [Observer] = []
     var isFetched: [Observer] = []
@@ -35,39 +38,45 @@ final class Feed: CommitWitness {
 
   /// Lets an observer hear of every commit after the present one.
   ///
+  /// - Parameter layering: how its handle reads.
   /// - Returns: the present values in its scope, all of one revision.
-  func add(_ observer: Observer) throws(StoreError) -> (present: [Change], revision: Revision) {
+  func add(
+    _ observer: Observer, reading layering: Layering
+  ) throws(StoreError) -> (present: [Change], revision: Revision) {
     let present = try state.update { state throws(StoreError) in
       let stored = try storage.entries(in: [observer.scope])
       // While somebody listens, what is known is of the revision that was told: only what nobody listened to is new.
-      for entry in stored.entries where !state.covers(entry.key) { state.known[entry.key] = entry.entry }
+      for entry in stored.entries where !state.coverage.covers(entry.key) { state.known[entry.key] = entry.entry }
       if state.rooms.isEmpty { state.told = stored.revision }
+      state.coverage.add(
+        observer.scope,
+        with: stored.entries.map(\.key) + stored.unreadable.map(\.key).filter { state.known[$0] != nil })
       do throws(StoreError) {
-        try state.advance(storage, alsoCovering: observer.scope)
+        try state.advance(storage)
       } catch {
-        state.forgetUncovered()
+        state.coverage.remove(observer.scope, from: &state.known)
         throw error
       }
-      let room = state.enter(observer)
+      let layers = state.enter(observer, reading: layering)
       isHeard.store(true, ordering: .releasing)
-      return (state.present(in: observer.scope, state.rooms[room].layers), state.told)
+      return (state.present(in: observer.scope, layers), state.told)
     }
     announceMail()
     return present
   }
 
   /// Ends what an observer hears.
-  func remove(_ observer: Observer) {
-    state.update { state in
-      state.leave(observer)
-      isHeard.store(!state.rooms.isEmpty, ordering: .releasing)
-      state.hasMail.removeAll { $0 === observer }
-      state.isFetched.removeAll { $0 === observer }
-      switch observer.scope {
-      case .key(let key): if !state.covers(key) { state.known[key] = nil }
-      case .prefix: state.forgetUncovered()
-      }
+  func remove(_ observer: Observer, reading layering: Layering) {
+    // Of those that have ended, what is left of them goes when no lock is held.
+    let left = state.update { state -> [Observer] in
+      state.leave(observer, reading: layering)
+      state.coverage.remove(observer.scope, from: &state.known)
+      guard state.rooms.isEmpty else { return [] }
+      isHeard.store(false, ordering: .releasing)
+      defer { (state.known, state.hasMail, state.isFetched) = ([:], [], []) }
+      return state.hasMail + state.isFetched
     }
+    withExtendedLifetime(left) {}
   }
 
   /// Asks the storage what others have committed.
@@ -110,6 +119,11 @@ final class Feed: CommitWitness {
     }
   }
 
+  /// Whether nobody listens, and nothing is kept.
+  var isSilent: Bool {
+    state.read { $0.rooms.isEmpty && $0.known.isEmpty && $0.coverage.scopes.isEmpty && $0.hasMail.isEmpty }
+  }
+
   /// Whether there is mail to be fetched.
   var hasMail: Bool { state.read { !$0.isFetched.isEmpty } }
 
@@ -127,10 +141,10 @@ final class Feed: CommitWitness {
 
 extension Feed.State {
   /// Brings `told` up to what the storage has now.
-  fileprivate mutating func advance(_ storage: any Storage, alsoCovering scope: Scope? = nil) throws(StoreError) {
+  fileprivate mutating func advance(_ storage: any Storage) throws(StoreError) {
     switch try storage.changes(after: told) {
-    case .changed(let delta): post(delta, alsoCovering: scope)
-    case .tooOld: try resync(storage, alsoCovering: scope)
+    case .changed(let delta): post(delta)
+    case .tooOld: try resync(storage)
     }
   }
 
@@ -140,7 +154,7 @@ extension Feed.State {
       switch scope {
       case .key(let key): [key]
       case .prefix(let prefix):
-        Array(Set(known.keys.filter { scope.contains($0) } + layers.allKeys(prefix: prefix))).inOrder(of: \.exact)
+        Array(Set(coverage.keys(in: prefix, of: known) + layers.allKeys(prefix: prefix))).inOrder(of: \.exact)
       }
     return keys.compactMap { key in
       var change = Change(key: key, from: Resolved(), to: layers.resolve(key, known[key]))
@@ -151,17 +165,17 @@ extension Feed.State {
 
   /// Tells what a handle's layers have changed.
   fileprivate mutating func relayer(_ layering: Layering) {
-    guard let place = rooms.firstIndex(where: { $0.layering === layering }) else { return }
-    let (old, new) = (rooms[place].layers, layering.layers)
-    rooms[place].layers = new
+    guard let room = rooms[ObjectIdentifier(layering)] else { return }
+    let (old, new) = (room.layers, layering.layers)
+    room.layers = new
     let keys = Set(Array(known.keys) + old.allKeys(prefix: "") + new.allKeys(prefix: ""))
-    let changes = keys.filter(rooms[place].audience.covers).compactMap { key -> Change? in
+    let changes = keys.filter(room.audience.covers).compactMap { key -> Change? in
       var change = Change(key: key, from: old.resolve(key, known[key]), to: new.resolve(key, known[key]))
       change.isSecret = known[key]?.declaration?.isSecret == true
       return change.isNone ? nil : change
     }
     let revision = told
-    distribute(changes.inOrder(of: \.key.exact), in: rooms[place]) { _, changes in
+    distribute(changes.inOrder(of: \.key.exact), in: room) { _, changes in
       Notice(revisions: revision...revision, origin: .layer, changes: changes)
     }
   }
@@ -170,7 +184,7 @@ extension Feed.State {
   fileprivate mutating func post(_ commit: Commit, by author: Author) {
     let revisions = told + 1...max(commit.revision, told + 1)
     told = commit.revision
-    let changes = take(commit.changes.lazy.map { ($0.key, $0.new) }, alsoCovering: nil)
+    let changes = take(commit.changes.lazy.map { ($0.key, $0.new) })
     distribute(changes) { observer, changes in
       Notice(
         revisions: revisions, origin: observer.handle == author.handle ? .store : .process, tag: author.tag,
@@ -179,12 +193,12 @@ extension Feed.State {
   }
 
   /// Tells what others have committed.
-  fileprivate mutating func post(_ delta: Delta, alsoCovering scope: Scope? = nil, mayHaveMissed: Bool = false) {
+  fileprivate mutating func post(_ delta: Delta, mayHaveMissed: Bool = false) {
     guard delta.upTo > told || mayHaveMissed else { return }
     let revisions = min(told + 1, delta.upTo)...delta.upTo
     told = delta.upTo
     let entries = mayHaveMissed || delta.entries.count > 1 ? delta.entries.inOrder(of: \.key.exact) : delta.entries
-    let changes = take(entries.lazy.map { ($0.key, $0.entry) }, alsoCovering: scope)
+    let changes = take(entries.lazy.map { ($0.key, $0.entry) })
     distribute(changes) { _, changes in
       Notice(
         revisions: revisions, origin: .otherProcess, tag: delta.tag, mayHaveMissed: mayHaveMissed, changes: changes)
@@ -194,13 +208,13 @@ extension Feed.State {
   /// Takes over what the storage has now of the keys that somebody listens to.
   ///
   /// - Returns: what it had before, and what it has now.
-  private mutating func take(
-    _ entries: some Sequence<(KeyName, Entry)>, alsoCovering scope: Scope?
-  ) -> [(key: KeyName, old: Entry?, new: Entry)] {
+  private mutating func take(_ entries: some Sequence<(KeyName, Entry)>) -> [(key: KeyName, old: Entry?, new: Entry)] {
     var changes: [(key: KeyName, old: Entry?, new: Entry)] = []
-    for (key, entry) in entries where covers(key) || scope?.contains(key) == true {
-      let old = known.updateValue(entry, forKey: key)
-      if entry.value == nil, entry.declaration == nil { known[key] = nil }
+    for (key, entry) in entries where coverage.covers(key) {
+      let isPresent = entry.value != nil || entry.declaration != nil
+      let old = known[key]
+      known[key] = isPresent ? entry : nil
+      if isPresent != (old != nil) { coverage.note(key, isPresent: isPresent) }
       changes.append((key, old, entry))
     }
     return changes
@@ -227,33 +241,30 @@ extension Feed.State {
   }
 
   /// Reads everything that somebody listens to again: what happened in between is no longer known.
-  fileprivate mutating func resync(_ storage: any Storage, alsoCovering scope: Scope? = nil) throws(StoreError) {
-    let scopes = rooms.flatMap(\.audience.scopes) + (scope.map { [$0] } ?? [])
-    let present = try storage.entries(in: scopes)
+  fileprivate mutating func resync(_ storage: any Storage) throws(StoreError) {
+    let present = try storage.entries(in: coverage.scopes)
     // What cannot be read was not removed.
     let there = Set(present.entries.map(\.key) + present.unreadable.map(\.key))
     let removed = known.keys.filter { !there.contains($0) }
       .map { KeyedEntry(key: $0, entry: Entry(value: nil, revision: present.revision)) }
-    post(Delta(present.entries + removed, upTo: present.revision), alsoCovering: scope, mayHaveMissed: true)
+    post(Delta(present.entries + removed, upTo: present.revision), mayHaveMissed: true)
   }
 
-  fileprivate mutating func forgetUncovered() { known = rooms.isEmpty ? [:] : known.filter { covers($0.key) } }
-
-  /// Whether anybody listens to a key.
-  fileprivate func covers(_ key: KeyName) -> Bool { rooms.contains { $0.audience.covers(key) } }
-
-  /// - Returns: the place of the observer's room.
-  fileprivate mutating func enter(_ observer: Observer) -> Int {
-    let place = rooms.firstIndex { $0.layering === observer.layering } ?? rooms.endIndex
-    if place == rooms.endIndex { rooms.append(Room(observer.layering)) }
-    rooms[place].audience.add(observer)
-    return place
+  /// - Returns: the layers of the observer's room.
+  fileprivate mutating func enter(_ observer: Observer, reading layering: Layering) -> Layers {
+    let id = ObjectIdentifier(layering)
+    let known = rooms[id]
+    let room = known ?? Room(layering)
+    if known == nil { rooms.append(room, id: id) }
+    room.audience.add(observer)
+    return room.layers
   }
 
-  fileprivate mutating func leave(_ observer: Observer) {
-    guard let place = rooms.firstIndex(where: { $0.layering === observer.layering }) else { return }
-    rooms[place].audience.remove(observer)
-    if rooms[place].audience.isEmpty { rooms.remove(at: place) }
+  fileprivate mutating func leave(_ observer: Observer, reading layering: Layering) {
+    let id = ObjectIdentifier(layering)
+    guard let room = rooms[id] else { return }
+    room.audience.remove(observer)
+    if room.audience.isEmpty { rooms.remove(id: id) }
   }
 }
 

@@ -5,7 +5,7 @@
 /// Level-triggered: the descriptor is readable for as long as an observer has mail.
 package final class HostDelivery: Delivery {
   private struct State {
-    var line: [Observer] = []
+    var line = Line<Observer>()
     var isEnded = false
   }
   private let state = Monitor(State())
@@ -36,12 +36,9 @@ package final class HostDelivery: Delivery {
   /// What comes meanwhile is due the next time: callbacks that write must not keep the host here for ever.
   /// - Returns: how many there were.
   package func dispatch(atMost limit: Int) -> Int {
-    var visits = state.read(\.line).reduce(0) { $0 + max($1.waitingCount, 1) }
+    let due = callsDue(atMost: limit)
     var count = 0
-    while visits > 0, count < limit, let observer = next() {
-      visits -= 1
-      if observer.deliverNext() { count += 1 }
-    }
+    while count < due, let observer = next() { if observer.deliverNext() { count += 1 } }
     return count
   }
 
@@ -51,12 +48,21 @@ package final class HostDelivery: Delivery {
     return nil
   }
 
+  private func callsDue(atMost limit: Int) -> Int {
+    var due = 0
+    for observer in state.read(\.line) {
+      due += max(observer.waitingCount, 1)
+      if due >= limit { return limit }
+    }
+    return due
+  }
+
   /// Wakes who waits for something that will not come any more; mail that was not fetched is dropped.
   package func end() {
     let dismissed = state.updateQuietly { state in
       state.isEnded = true
       // They hold this object, as it holds them.
-      defer { state.line = [] }
+      defer { state.line = Line() }
       return state.line
     }
     bell.ring()
@@ -65,8 +71,7 @@ package final class HostDelivery: Delivery {
 
   private func next() -> Observer? {
     state.updateQuietly { state in
-      guard !state.line.isEmpty else { return nil }
-      let first = state.line.removeFirst()
+      guard let first = state.line.next() else { return nil }
       if state.line.isEmpty, !state.isEnded { bell.silence() }
       return first
     }
@@ -78,7 +83,7 @@ extension HostDelivery: ForkAware {
 
   /// The descriptor of the child has the same number, and is none of the parent's business.
   func afterForkInChild() {
-    state.update { $0.line = [] }
+    state.update { $0.line = Line() }
     bell.renew()
   }
 }

@@ -13,10 +13,13 @@ struct Mailbox {
   var count: Int { piles.count }
 
   /// Adds what happened next.
+  ///
+  /// A notice without changes tells of commits that came to nothing here. They are among those that a merged notice
+  /// leads over, so their tag counts.
   mutating func add(_ notice: Notice) {
     if let last = piles.indices.last, piles[last].origin == .otherProcess, notice.origin == .otherProcess {
       piles[last].add(notice)
-    } else {
+    } else if !notice.changes.isEmpty {
       if piles.count == Self.limit + (isBeginning ? 1 : 0) { pileUp() }
       piles.append(Pile(notice))
     }

@@ -1,5 +1,7 @@
 // One subscription: its scope, its mailbox, and whether its code may still be called.
 
+import Synchronization
+
 /// What becomes of an observer with mail: a thread of the library calls it, or the host does, or a queue.
 ///
 package protocol Delivery: AnyObject, Sendable {
@@ -12,21 +14,36 @@ package protocol Delivery: AnyObject, Sendable {
   func mailArrived(for observer: Observer)
 }
 
+/// Its place in the line of what is told, until it ends; what a program has given it, and the store, go with its end.
 package final class Observer: Sendable {
   let scope: Scope
-  /// The handle that the subscription was made on.
+  /// The handle that the subscription was made on; that of a subscription that has ended may be another's by now.
   let handle: ObjectIdentifier
-  /// How that handle reads.
-  let layering: Layering
-  private let call: @Sendable (Notice) -> Void
-  private let afterLastCall: @Sendable () -> Void
-  private let delivery: any Delivery
+  /// Whether its delivery fetches the mail.
+  let isFetched: Bool
+
+  // How many quick calls it owes until it is called with the others again; 0: it is.
+  private let owed = Atomic<Int>(0)
+
+  /// So many calls in a row make a slow observer a quick one.
+  static let quickCallsInARow = 16
+
+  /// What an observer holds until it ends, and lets go with no lock held: the last reference to something of a
+  /// program's may be among them, or to the store.
+  private struct Belongings {
+    let call: @Sendable (Notice) -> Void
+    let afterLastCall: @Sendable () -> Void
+    let delivery: any Delivery
+    // Open until then: the compiler lets go of a program's own reference after its last use.
+    let store: Store
+  }
 
   // `caller` is the thread that runs a call now, is about to run the initial one, or runs `afterLastCall`. A call
   // begins only while it is nil and the observer is not cancelled. `afterLastCall` runs once, by whoever sets
   // `hasEnded`, and whoever cancels waits for it, as for a call. While `isAnnounced`, the delivery has been told of the
   // mail, and will come for it; it is told when there is mail, nobody is calling, and it does not know yet.
   private struct State {
+    var belongings: Belongings?
     var mailbox = Mailbox()
     var isAnnounced = false
     var caller: UInt?
@@ -40,6 +57,12 @@ package final class Observer: Sendable {
       mailbox = Mailbox()
       caller = LibraryThread.current
       return true
+    }
+
+    /// What is let go after the last call.
+    mutating func takeBelongings() -> Belongings? {
+      defer { belongings = nil }
+      return belongings
     }
 
     /// What whoever cancels still has to do.
@@ -61,16 +84,16 @@ package final class Observer: Sendable {
 
   /// - Parameter isStarting: the thread that makes it is about to deliver the initial notice; see ``start(with:)``.
   init(
-    _ scope: Scope, of handle: StoreObservation, by delivery: any Delivery, isStarting: Bool,
+    _ scope: Scope, of store: Store, by delivery: any Delivery, isStarting: Bool,
     _ call: @escaping @Sendable (Notice) -> Void, afterLastCall: @escaping @Sendable () -> Void
   ) {
     self.scope = scope
-    self.handle = handle.handle
-    layering = handle.layering
-    self.delivery = delivery
-    self.call = call
-    self.afterLastCall = afterLastCall
-    state = Monitor(State(caller: isStarting ? LibraryThread.current : nil))
+    handle = store.observation.handle
+    isFetched = delivery.fetchesMail
+    state = Monitor(
+      State(
+        belongings: Belongings(call: call, afterLastCall: afterLastCall, delivery: delivery, store: store),
+        caller: isStarting ? LibraryThread.current : nil))
     Fork.join(self)
   }
 
@@ -79,8 +102,15 @@ package final class Observer: Sendable {
   /// How many notices wait in its mailbox.
   var waitingCount: Int { state.read { $0.mailbox.count } }
 
-  /// Whether its delivery fetches the mail.
-  var isFetched: Bool { delivery.fetchesMail }
+  /// Whether it has taken long, and has not been quick since often enough.
+  var isSlow: Bool { owed.load(ordering: .relaxed) > 0 }
+
+  /// Notes how its last call was.
+  func note(isSlow: Bool) {
+    // Its calls come one at a time: nobody else counts down.
+    let left = owed.load(ordering: .relaxed)
+    if isSlow || left > 0 { owed.store(isSlow ? Self.quickCallsInARow : left - 1, ordering: .relaxed) }
+  }
 
   /// Puts a notice into the mailbox.
   ///
@@ -94,13 +124,16 @@ package final class Observer: Sendable {
   }
 
   /// Lets the delivery know that there is mail.
-  func announce() { delivery.mailArrived(for: self) }
+  func announce() { state.read { $0.belongings?.delivery }?.mailArrived(for: self) }
 
   /// Delivers the initial notice on the thread that made the observer, and lets others be delivered.
   func start(with notice: Notice) {
-    if !state.read({ $0.isCancelled }) { call(notice) }
+    if !state.read({ $0.isCancelled }) { call(with: notice) }
     finishCall()
   }
+
+  /// Holds nothing of the program's any more when it returns.
+  private func call(with notice: Notice) { state.read { $0.belongings?.call }?(notice) }
 
   /// Puts the initial notice before everything else that waits to be taken.
   func start(waitingFor notice: Notice?) {
@@ -124,7 +157,7 @@ package final class Observer: Sendable {
       return notice
     }
     guard let notice else { return false }
-    call(notice)
+    call(with: notice)
     finishCall()
     return true
   }
@@ -150,10 +183,16 @@ package final class Observer: Sendable {
     }
   }
 
-  /// Ends it: no further call begins, and one that runs is waited for.
+  /// Ends the subscription: no further call begins, and one that runs is waited for.
   ///
   /// Not so from inside that call, nor from inside another that it waits for: then it ends the observer as it returns.
-  package func cancel() {
+  func cancelSubscription() {
+    state.read { $0.belongings?.store }?.observation.remove(self)
+    cancel()
+  }
+
+  /// The same for an observer that no commit is told any more.
+  func cancel() {
     while true {
       switch state.update({ $0.cancel() }) {
       case .isOver: return
@@ -186,7 +225,7 @@ package final class Observer: Sendable {
   }
 
   private func finish() {
-    afterLastCall()
+    state.updateQuietly { $0.takeBelongings() }?.afterLastCall()
     state.update { $0.caller = nil }
   }
 }

@@ -1,7 +1,7 @@
 // Those who listen through one handle: they all read under the same layers.
 
 /// The observers of one handle, and the layers under which they were told what they know.
-struct Room {
+final class Room {
   let layering: Layering
   var layers: Layers
   var audience = Audience()
@@ -11,11 +11,11 @@ struct Room {
     layers = layering.layers
   }
 
-  /// How it reads here that a key has changed in the storage; nil: not at all.
-  func read(_ key: KeyName, from old: Entry?, to new: Entry) -> Change? {
+  /// How it reads here that a key has changed in the storage; that may be no change.
+  func read(_ key: KeyName, from old: Entry?, to new: Entry) -> Change {
     var change = Change(key: key, from: layers.resolve(key, old), to: layers.resolve(key, new))
     change.isSecret = (new.declaration ?? old?.declaration)?.isSecret == true
-    return change.isNone ? nil : change
+    return change
   }
 }
 

@@ -3,9 +3,9 @@
 /// What a ``Store`` keeps for its observers.
 package final class StoreObservation: Sendable {
   private struct State {
-    var observers: [Observer] = []
+    var observers = Roster<Observer>()
     // Those that somebody is ending together with the store: whoever else ends it waits for them, too.
-    var ending: [Observer] = []
+    var ending = Roster<Observer>()
     var host: HostDelivery?
     var ordinary: (any Delivery)?
     var isEnded = false
@@ -57,7 +57,7 @@ package final class StoreObservation: Sendable {
     layering.watchAgain()
     try shared.watcher.enter(handle, report: report)
     do throws(StoreError) {
-      let present = try shared.feed.add(observer)
+      let present = try shared.feed.add(observer, reading: layering)
       try register(observer)
       return present
     } catch {
@@ -74,37 +74,32 @@ package final class StoreObservation: Sendable {
         state.observers.append(observer)
       }
     } catch {
-      shared.feed.remove(observer)
+      shared.feed.remove(observer, reading: layering)
       throw error
     }
   }
 
   /// Ends what an observer hears; the second time does nothing.
   func remove(_ observer: Observer) {
-    let wasThere = state.update { state in
-      let place = state.observers.firstIndex { $0 === observer }
-      if let place { state.observers.remove(at: place) }
-      return place != nil
-    }
-    if wasThere { forget(observer) }
+    if state.update({ $0.observers.remove(observer) }) { forget(observer) }
   }
 
   /// Cancels every subscription: no further callback begins.
   func end() {
     let (observers, ending, host) = state.update { state in
       state.isEnded = true
-      state.ending += state.observers
-      defer { (state.observers, state.host) = ([], nil) }
+      for observer in state.observers { state.ending.append(observer) }
+      defer { (state.observers, state.host) = (Roster(), nil) }
       return (state.observers, state.ending, state.host)
     }
     for observer in observers { forget(observer) }
     host?.end()
     for observer in ending { observer.cancel() }
-    state.update { state in state.ending.removeAll { ended in observers.contains { $0 === ended } } }
+    state.update { state in for observer in observers { state.ending.remove(observer) } }
   }
 
   private func forget(_ observer: Observer) {
-    shared.feed.remove(observer)
+    shared.feed.remove(observer, reading: layering)
     shared.watcher.leave(handle)
   }
 }
@@ -113,5 +108,5 @@ extension StoreObservation: ForkAware {
   package func beforeFork() {}
 
   /// The subscriptions are the parent's: they hear nothing here, and are not counted.
-  package func afterForkInChild() { state.update { ($0.observers, $0.ending) = ([], []) } }
+  package func afterForkInChild() { state.update { ($0.observers, $0.ending) = (Roster(), Roster()) } }
 }

@@ -13,7 +13,9 @@ extension Store {
   ///
   /// Commits of this process come one by one, those of others as they are found, perhaps merged. It is called on the
   /// store's own thread, one call at a time and with no lock held, so it may read, write, subscribe, cancel and close.
-  /// While a call takes longer than 100 ms other subscriptions are called on another thread.
+  /// While a call takes longer than 100 ms other subscriptions are called on another thread. A subscription whose call
+  /// has taken so long is called beside the others until it has returned sooner 16 times in a row; up to four threads
+  /// call such slow ones.
   /// - Parameters:
   ///   - initial: first deliver the present values, on this thread, before `observe` returns.
   /// - Returns: the token; dropping it ends the subscription.
@@ -36,11 +38,11 @@ extension Store {
     afterLastCall: @escaping @Sendable () -> Void, _ body: @escaping @Sendable (Notice) -> Void
   ) throws(StoreError) -> (Subscription, deliverInitial: () -> Void) {
     let observer = Observer(
-      scope, of: observation, by: try chosen(delivery), isStarting: true, body, afterLastCall: afterLastCall)
+      scope, of: self, by: try chosen(delivery), isStarting: true, body, afterLastCall: afterLastCall)
     let (present, revision) = try observation.add(observer)
     let notice = initial ? Notice(present: present, in: scope, at: revision) : nil
     return (
-      Subscription(observer, in: self),
+      Subscription(observer),
       { if let notice, !isTaken { observer.start(with: notice) } else { observer.start(waitingFor: notice) } }
     )
   }
@@ -50,10 +52,10 @@ extension Store {
     _ scope: Scope, initial: Bool, toldBy delivery: any Delivery, afterEnd: @escaping @Sendable () -> Void
   ) throws(StoreError) -> Subscription {
     let observer = Observer(
-      scope, of: observation, by: delivery, isStarting: true, { _ in }, afterLastCall: afterEnd)
+      scope, of: self, by: delivery, isStarting: true, { _ in }, afterLastCall: afterEnd)
     let (present, revision) = try observation.add(observer)
     observer.start(waitingFor: initial ? Notice(present: present, in: scope, at: revision) : nil)
-    return Subscription(observer, in: self)
+    return Subscription(observer)
   }
 
   /// Who calls observers that do not say by whom, from now on; nil: as the store was opened.

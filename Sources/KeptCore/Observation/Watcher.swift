@@ -1,16 +1,30 @@
 // The library's own threads for one open location: one waits for commits and calls observers, one at a time. When a
-// call takes long, another thread takes over, so that a slow observer delays only itself.
+// call takes long, another thread takes over, and who was slow once is called by threads of its own from then on: so a
+// slow observer delays only those that are slow, too.
+
+import Synchronization
 
 /// Waits on the storage, and calls the observers that no host and no queue calls.
 ///
 /// There is no thread while nobody is subscribed: each goes home when it finds that out, and says so as it goes, so
 /// that whoever subscribes meanwhile has the same threads. The thread in charge is known by the number of its `shift`.
 /// Its deputy sleeps until a call begins, then looks every 100 ms whether that call is still the same one: then it
-/// begins a shift of its own, and the other goes home after its call. So observers of one location are called one at a
-/// time, unless one of them is slow, and never do two threads wait on the storage or fetch mail.
+/// begins a shift of its own, and the other steps aside: it is not in charge any more, and neither waits on the storage
+/// nor fetches mail.
+///
+/// An observer that was slow waits in a line of its own, which the threads aside call; the one in charge starts more of
+/// them, up to ``mostForSlow``. It is in the common line again when it was quick so often in a row as
+/// ``Observer/quickCallsInARow`` says. So observers of one location are called one at a time, but for those that are
+/// slow. There are never more threads than ``mostAside`` and two; with so many in calls that take long, others wait.
+///
+/// Invariant: while an observer waits in the line of the slow ones, a thread aside will look there after its call, or
+/// the one in charge before it sleeps.
 final class Watcher: Delivery {
   fileprivate struct State {
-    var line: [Observer] = []
+    var line = Line<Observer>()
+    var slowLine = Line<Observer>()
+    // How many threads make a call and are not in charge.
+    var aside = 0
     var subscribers: [ObjectIdentifier: Subscriber] = [:]
     var shift = 0
     var hasLeader = false
@@ -20,8 +34,14 @@ final class Watcher: Delivery {
     var isWatching = false
     // Counts calls; odd while one runs that the leader has begun.
     var call = 0
+    // Whom the leader calls.
+    var called: Observer?
 
     var isCalling: Bool { call % 2 == 1 }
+    /// How many more threads the slow ones need, and may have.
+    var missing: Int { max(0, min(slowLine.count, Watcher.mostForSlow - aside)) }
+    /// Whether the leader has something to do.
+    var isNeeded: Bool { subscribers.isEmpty || !line.isEmpty || missing > 0 }
     var count: Int { subscribers.values.reduce(0) { $0 + $1.count } }
   }
   /// A handle with so many subscriptions.
@@ -33,14 +53,19 @@ final class Watcher: Delivery {
     // The last references to observers go when no lock is held: theirs may be the last to what a user's code holds.
     case goHome(leaving: [Observer])
     case call(Observer, wakingDeputy: Bool)
+    case startForSlow(Int)
     case watch
   }
   private let state = Monitor(State())
   private let feed: Feed
   private let storage: any Storage
 
-  /// How long a call may take before others are called meanwhile.
-  static let patienceMilliseconds: Int64 = 100
+  /// How many milliseconds a call may take before others are called meanwhile; tests have more patience, or less.
+  let patience = Atomic<Int64>(100)
+  /// How many threads are started for observers that are known to be slow.
+  static let mostForSlow = 4
+  /// How many threads may be in a call that takes long.
+  static let mostAside = 8
 
   init(_ feed: Feed, _ storage: any Storage) {
     self.feed = feed
@@ -85,8 +110,9 @@ final class Watcher: Delivery {
     let mustWake = state.updateQuietly { state in
       // Of the last ones to end there may be mail that nobody will fetch.
       guard !state.subscribers.isEmpty else { return false }
-      state.line.append(observer)
-      return state.isWatching
+      let wasNeeded = state.isNeeded
+      state.append(observer)
+      return state.isWatching && !wasNeeded && state.isNeeded
     }
     if mustWake { wake() }
   }
@@ -106,10 +132,12 @@ final class Watcher: Delivery {
   }
 
   private func startLeader(_ shift: Int) throws(StoreError) {
-    try LibraryThread.start { [self] in lead(shift) }
+    let forks = Fork.count
+    try LibraryThread.start { [self] in lead(shift, since: forks) }
   }
 
-  private func lead(_ shift: Int) {
+  /// - Parameter forks: in which process it is.
+  private func lead(_ shift: Int, since forks: UInt64) {
     while true {
       // First what was told, then the mail: whatever comes later is newer than `told`, and ends the waiting.
       let (told, observers) = feed.mail()
@@ -118,11 +146,32 @@ final class Watcher: Delivery {
       case .goHome: return
       case .call(let observer, let wakingDeputy):
         if wakingDeputy { state.update { _ in } }
-        observer.deliverNext()
+        call(observer)
         // Whoever was replaced must not fetch mail any more: the other may be asleep by then.
-        if !state.updateQuietly({ $0.endCall(shift) }) { return }
+        if !state.updateQuietly({ $0.endCall(shift) }) { return callSlow(since: forks) }
+      case .startForSlow(let count): startForSlow(count, since: forks)
       case .watch: watch(after: told)
       }
+    }
+  }
+
+  /// Makes one call, and notes how long it took.
+  private func call(_ observer: Observer) {
+    let began = Moment.milliseconds
+    guard observer.deliverNext() else { return }
+    observer.note(isSlow: Moment.milliseconds - began >= patience.load(ordering: .relaxed))
+  }
+
+  /// What a thread aside does: it calls those who are slow, until none is left for it.
+  private func callSlow(since forks: UInt64) {
+    while let observer = state.updateQuietly({ $0.nextSlow(since: forks) }) { call(observer) }
+  }
+
+  /// Starts threads that were counted already.
+  private func startForSlow(_ count: Int, since forks: UInt64) {
+    for started in 0..<count {
+      if (try? LibraryThread.start { [self] in callSlow(since: forks) }) != nil { continue }
+      return state.updateQuietly { $0.goWithout(count - started) }
     }
   }
 
@@ -142,7 +191,7 @@ final class Watcher: Delivery {
         }
       } else {
         let _: Bool? = state.wait(milliseconds: 2000) {
-          $0.subscribers.isEmpty || !$0.line.isEmpty || feed.hasMail ? true : nil
+          $0.isNeeded || feed.hasMail ? true : nil
         }
       }
     } catch {
@@ -173,12 +222,13 @@ final class Watcher: Delivery {
     while let call = awaitCall() {
       var seen = call
       while true {
-        let _: Bool? = state.wait(milliseconds: Self.patienceMilliseconds) { $0.subscribers.isEmpty ? true : nil }
+        let limit = patience.load(ordering: .relaxed)
+        let _: Bool? = state.wait(milliseconds: limit) { $0.subscribers.isEmpty ? true : nil }
         let now = state.updateQuietly { $0.takesOver(seen) }
         if let shift = now.shift {
           // Without another deputy the next slow call delays the others; nothing is lost.
           if (try? LibraryThread.start { [self] in standBy() }) == nil { state.updateQuietly { $0.hasDeputy = false } }
-          return lead(shift)
+          return lead(shift, since: Fork.count)
         }
         // Nobody was called meanwhile.
         if now.call == seen { break }
@@ -203,38 +253,69 @@ final class Watcher: Delivery {
 extension Watcher.State {
   /// What the thread in charge does next, with new observers in the line.
   fileprivate mutating func next(_ observers: [Observer]) -> Watcher.Step {
-    line += observers
+    for observer in observers { append(observer) }
     if subscribers.isEmpty {
-      // Whatever was in the line has ended.
-      defer { (hasLeader, isWatching, line) = (false, false, []) }
-      return .goHome(leaving: line)
+      // Whatever was in the lines has ended.
+      defer { (hasLeader, isWatching, line, slowLine) = (false, false, Line(), Line()) }
+      return .goHome(leaving: Array(line) + Array(slowLine))
     }
-    guard !line.isEmpty else {
+    let missing = missing
+    if missing > 0 {
+      aside += missing
+      isWatching = false
+      return .startForSlow(missing)
+    }
+    guard let observer = line.next() else {
       isWatching = true
       return .watch
     }
     isWatching = false
     call += 1
+    called = observer
     defer { isDeputyAsleep = false }
-    return .call(line.removeFirst(), wakingDeputy: isDeputyAsleep)
+    return .call(observer, wakingDeputy: isDeputyAsleep)
+  }
+
+  fileprivate mutating func append(_ observer: Observer) {
+    if observer.isSlow { slowLine.append(observer) } else { line.append(observer) }
+  }
+
+  /// Whom a thread aside calls next; nil: it goes home, and is counted no more.
+  fileprivate mutating func nextSlow(since forks: UInt64) -> Observer? {
+    // One that has forked in its call is none of the child's.
+    guard forks == Fork.count else { return nil }
+    if aside <= Watcher.mostForSlow, let observer = slowLine.next() { return observer }
+    aside -= 1
+    return nil
+  }
+
+  /// So many threads for slow ones could not be started: where there is none at all the leader calls them.
+  fileprivate mutating func goWithout(_ count: Int) {
+    aside -= count
+    guard aside == 0 else { return }
+    while let observer = slowLine.next() { line.append(observer) }
   }
 
   /// Whether the thread with this shift is still the one in charge.
   fileprivate mutating func endCall(_ own: Int) -> Bool {
     guard own == shift else { return false }
     call += 1
+    called = nil
     return true
   }
 
   /// Whether somebody had a reason to end the waiting.
   fileprivate mutating func stopWatching() -> Bool {
     isWatching = false
-    return subscribers.isEmpty || !line.isEmpty
+    return isNeeded
   }
 
-  /// Begins a shift of the deputy's if the call that it has seen still runs.
+  /// Begins a shift of the deputy's if the call that it has seen still runs, which is a slow one.
   fileprivate mutating func takesOver(_ seen: Int) -> (call: Int, shift: Int?) {
-    guard !subscribers.isEmpty, isCalling, call == seen else { return (call, nil) }
+    guard !subscribers.isEmpty, isCalling, call == seen, aside < Watcher.mostAside else { return (call, nil) }
+    called?.note(isSlow: true)
+    called = nil
+    aside += 1
     shift += 1
     call += 1
     return (call, shift)

@@ -1,7 +1,9 @@
-/* observing FOLDER [--quick] [--only TEXT]: what a set costs the thread that makes it, with observers and without.
+/* observing FOLDER [--quick] [--only TEXT]: what a set costs the thread that makes it, with observers and without; and
+ * what each of many observers costs.
  *
  * The clock runs during a set alone. Between two sets everybody hears of the first, so that each is delivered. */
 #include "crowd.h"
+#include "many.h"
 
 #include "../asked.h"
 #include "../clock.h"
@@ -106,5 +108,6 @@ int main(int count, char **arguments) {
   for (size_t at = 0; at < sizeof rows / sizeof *rows; at++) {
     if (asks_for(asked, rows[at].name)) run(&rows[at], asked.folder, asked.quick ? quick : full);
   }
+  many_run(asked);
   return 0;
 }

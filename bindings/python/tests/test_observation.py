@@ -325,3 +325,74 @@ def test_changes_come_in_the_order_of_the_commits(settings: kept.Store) -> None:
         changes = [heard.next() for _ in range(200)]
     assert [change.new for change in changes] == list(range(1, 201))
     assert [change.revision for change in changes] == sorted(change.revision for change in changes)
+
+
+class Owner:
+    """Holds its own token, as an object does that observes for as long as it lives."""
+
+    def __init__(self, settings: kept.Store) -> None:
+        self.called = threading.Event()
+        self.token = settings.observe("a", self.changed)
+
+    def changed(self, change: object) -> None:
+        self.called.set()
+
+
+@pytest.mark.parametrize("end", ["cancelled", "closed"])
+def test_its_end_releases_the_callback_though_the_token_is_held(end: str) -> None:
+    settings, heard = kept.open("memory:"), Heard()
+    released = weakref.ref(heard)
+    token = settings.observe("a", heard)
+    settings["a"] = 1
+    heard.next()
+    del heard
+    gc.collect()
+    assert released() is not None
+    token.cancel() if end == "cancelled" else settings.close()
+    assert released() is None
+    with pytest.raises(kept.ClosedError):
+        token(None)
+
+
+def test_its_end_frees_an_owner_that_holds_its_token(settings: kept.Store) -> None:
+    owner = Owner(settings)
+    freed = weakref.ref(owner)
+    settings["a"] = 1
+    assert owner.called.wait(SECONDS)
+    owner.token.cancel()
+    gc.disable()  # what is in a ring would be found by the collector alone
+    try:
+        del owner
+        assert freed() is None
+    finally:
+        gc.enable()
+
+
+def test_its_end_inside_the_callback_releases_it_when_that_has_returned(settings: kept.Store) -> None:
+    class Once:
+        def __call__(self, change: object) -> None:
+            tokens.pop().cancel()
+
+    once, released = Once(), threading.Event()
+    weakref.finalize(once, released.set)
+    token = settings.observe("a", once)
+    tokens = [token]
+    del once
+    settings["a"] = 1
+    assert released.wait(SECONDS)
+    assert token is not None
+
+
+@pytest.mark.parametrize("end", ["cancelled", "closed"])
+def test_its_end_keeps_no_store_though_the_token_is_held(end: str) -> None:
+    settings = kept.open(f"memory:released-{end}")
+    gone = weakref.ref(settings)
+    settings["a"] = 1
+    token = settings.observe("a", print)
+    token.cancel() if end == "cancelled" else settings.close()
+    del settings
+    gc.collect()
+    assert gone() is None
+    with kept.open(f"memory:released-{end}") as again:
+        assert "a" not in again
+    assert token is not None

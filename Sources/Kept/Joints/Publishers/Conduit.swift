@@ -37,7 +37,7 @@ final class Conduit<Output: Sendable>: Sendable {
     mutating func step() -> Step {
       guard let downstream, !isCalling else { return .rest }
       if isCancelled || hasEnded {
-        defer { (self.downstream, subscription, next, waiting) = (nil, nil, nil, nil) }
+        defer { (self.downstream, subscription, next, waiting, delivery) = (nil, nil, nil, nil, nil) }
         return .finish(downstream, subscription, isTold: !isCancelled)
       }
       guard demand > .none else { return .rest }

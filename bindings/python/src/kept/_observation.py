@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import weakref
 from collections.abc import Callable, Sequence
 from ctypes import POINTER, byref
 from dataclasses import dataclass, field
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from ._c import notices, observation
 from ._c.status import kept_error
-from ._errors import FailedError
+from ._errors import ClosedError, FailedError
 from ._exit import calling_back
 from ._interrupts import Heard
 from ._key import Key
@@ -27,13 +28,17 @@ class Subscription:
     """A callback that is called until `cancel`, the end of a `with` block, or the end of the store.
 
     It keeps its store open; dropping it does not end it. Calling it calls the callback, so that a decorated function
-    stays one. In C: `kept_subscription`. In Swift: `Subscription`.
+    stays one. When it ends, or when its last call returns, it lets go of the callback and of the store; calling it is
+    a `ClosedError` then. In C: `kept_subscription`. In Swift: `Subscription`.
     """
 
-    def __init__(self, callback: Callable[[Any], Any]) -> None:
-        self._callback = callback
+    def __init__(self, delivery: Delivery) -> None:
+        # Weakly: when C releases the delivery, the token holds neither the callback nor the store.
+        self._delivery = weakref.ref(delivery)
         self._pointer: observation.SubscriptionPointer = POINTER(observation.kept_subscription)()
-        functools.update_wrapper(self, callback, updated=())
+        for name in functools.WRAPPER_ASSIGNMENTS:
+            if hasattr(delivery.callback, name):
+                setattr(self, name, getattr(delivery.callback, name))
 
     def cancel(self) -> None:
         """Ends the subscription. When it returns no further call begins; one that runs is waited for, unless this is
@@ -41,7 +46,17 @@ class Subscription:
         observation.kept_unobserve(self._pointer)
 
     def __call__(self, subject: Any) -> Any:
-        return self._callback(subject)
+        delivery = self._delivery()
+        if delivery is None or delivery.callback is None:
+            raise ClosedError("the subscription has ended and holds no callback; call the function itself")
+        return delivery.callback(subject)
+
+    @property
+    def __wrapped__(self) -> Callable[[Any], Any]:
+        delivery = self._delivery()
+        if delivery is None or delivery.callback is None:
+            raise AttributeError("__wrapped__")
+        return delivery.callback
 
     def __enter__(self) -> Self:
         return self
@@ -146,6 +161,7 @@ def subscribe(
     store: Store, callback: Callable[[Any], Any], key: str | Key[Any] | None, encoded: bytes, initial: bool
 ) -> Subscription:
     """Subscribes a callback to a key, or where it is None to the prefix `encoded`."""
-    subscription = Subscription(callback)
-    begin(Delivery(store, callback, key), encoded, initial, subscription._pointer)
+    delivery = Delivery(store, callback, key)
+    subscription = Subscription(delivery)
+    begin(delivery, encoded, initial, subscription._pointer)
     return subscription

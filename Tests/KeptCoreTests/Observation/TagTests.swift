@@ -1,0 +1,82 @@
+// The tag of a merged notice is that of every commit that it leads over, also of those that came to nothing.
+
+import Testing
+
+@testable import KeptCore
+
+@Suite(.timeLimit(.minutes(5))) struct `The tag of merged notices` {
+  let folder: TemporaryFolder
+  let here: Store
+  let one: Store
+  let other: Store
+  let heard = Heard()
+  init() throws {
+    folder = try TemporaryFolder()
+    let path = folder.path + "/store"
+    // Nothing is delivered before the test says so, and what waits is merged.
+    var options = StoreOptions()
+    options.isHostDriven = true
+    here = Store(storage: try LocalStorage(path: path), options: options)
+    one = Store(storage: try LocalStorage(path: path), options: StoreOptions(tag: "one"))
+    other = Store(storage: try LocalStorage(path: path), options: StoreOptions(tag: "other"))
+  }
+
+  /// Lets this process find the commits of others all at once.
+  private func together(_ commits: () throws -> Void) throws {
+    try here.shared.feed.announce { _ in
+      try commits()
+      return Publication(commits: [])
+    }
+    try here.shared.feed.advance()
+  }
+
+  @Test func `is nobody's where a writer in between was overwritten`() throws {
+    let subscription = try here.observe(.key(key("a")), heard.add)
+    try together { try one.set(1, forKey: "a") }
+    try together {
+      try other.set(2, forKey: "a")
+      try one.set(1, forKey: "a")
+    }
+    try together { try one.set(3, forKey: "a") }
+    #expect(try here.hostDelivery().dispatch(atMost: .max) == 1)
+    let told = heard.all
+    #expect(told.map(\.revisions) == [1...4])
+    #expect(told.flatMap(\.changes) == [Change(key: try key("a"), old: nil, new: 3)])
+    #expect(told.map(\.tag) == [nil])
+    subscription.cancel()
+  }
+
+  @Test func `is the writer's where others have changed other keys`() throws {
+    let subscription = try here.observe(.key(key("a")), heard.add)
+    for value in 1...2 {
+      try together { try one.set(.int(Int64(value)), forKey: "a") }
+      try together { try other.set(.int(Int64(value)), forKey: "b") }
+    }
+    #expect(try here.hostDelivery().dispatch(atMost: .max) == 1)
+    #expect(heard.all.map(\.tag) == ["one"])
+    subscription.cancel()
+  }
+
+  @Test func `is nobody's under a prefix, too`() throws {
+    let subscription = try here.observe(.prefix("p."), heard.add)
+    try together { try one.set(1, forKey: "p.a") }
+    try together {
+      try other.set(2, forKey: "p.b")
+      try other.remove("p.b")
+    }
+    try together { try one.set(3, forKey: "p.a") }
+    #expect(try here.hostDelivery().dispatch(atMost: .max) == 1)
+    #expect(heard.all.map(\.tag) == [nil])
+    subscription.cancel()
+  }
+
+  @Test func `tells nothing of what came to nothing`() throws {
+    let subscription = try here.observe(.key(key("a")), heard.add)
+    try together {
+      try other.set(2, forKey: "a")
+      try other.remove("a")
+    }
+    #expect(try here.hostDelivery().dispatch(atMost: .max) == 0)
+    subscription.cancel()
+  }
+}
