@@ -77,7 +77,7 @@ extension SchemaReader {
         .invalid,
         "\(rules.required.count) members are required, and the maxProperties is \(rules.counts.most); raise it")
     }
-    for name in rules.required where isForbidden(name, by: rules) {
+    for name in rules.required where try isForbidden(name, by: rules) {
       throw wrong(
         .invalid, "the member \"\(Excerpt.of(name.text))\" is required and never allowed; add it to \"properties\"")
     }
@@ -89,17 +89,21 @@ extension SchemaReader {
   }
 
   /// Whether no object may have a member of the name, as far as that can be told.
-  private mutating func isForbidden(_ name: ExactString, by rules: MemberRules) -> Bool {
+  private mutating func isForbidden(_ name: ExactString, by rules: MemberRules) throws(StoreError) -> Bool {
     let property = rules[name]
     if let property, property.isNothing { return true }
     if case .words(let schema) = rules.names {
       var admission = Admission(isSecret: isSecret, effort: effort)
       defer { effort = admission.effort }
-      if (try? admission.admit(.string(name.text), to: schema)) == nil { return true }
+      do throws(StoreError) { _ = try admission.admit(.string(name.text), to: schema) } catch {
+        // Without memory for a pattern nothing is known of the name.
+        guard error.code != .failed else { throw error }
+        return true
+      }
     }
     var isOther = property == nil
     for rule in rules.patterns {
-      switch rule.pattern.search(name.text, spending: &effort) {
+      switch try rule.pattern.search(name.text, spending: &effort) {
       case .found where rule.schema.isNothing: return true
       case .found, .tooLong: isOther = false
       case .notFound: break

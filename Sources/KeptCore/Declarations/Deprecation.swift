@@ -38,7 +38,8 @@ extension MemberRules {
   /// All that is said of the members of a name.
   fileprivate func schemas(of name: ExactString) -> [Subschema] {
     var schemas = self[name].map { [$0] } ?? []
-    for rule in patterns where rule.pattern.search(name.text) == .found { schemas.append(rule.schema) }
+    // Without memory for the search nothing is reported; the value is set either way.
+    for rule in patterns where (try? rule.pattern.search(name.text)) == .found { schemas.append(rule.schema) }
     return schemas.isEmpty ? [others] : schemas
   }
 }
