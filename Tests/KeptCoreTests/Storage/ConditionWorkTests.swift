@@ -68,15 +68,15 @@ import Testing
     try other.commit(key("read.4999"), .set(2))
     let late = try other.revision()
     #expect(conflict { try commit(batch()) })
-    var batch = Batch()
-    batch.conditions = [.unchanged(try key("read.4999"), after: late), .unchangedPrefix("other.", after: late)]
-    try batch.edit(key("read.0"), .set(2))
-    _ = try commit(batch)
-    #expect(conflict { try commit(batch) } == false, "its own key is none of them")
-    batch.conditions.append(.unchangedPrefix("read.", after: late))
-    #expect(conflict { try commit(batch) })
-    batch.conditions = [.unchangedPrefix("", after: late)]
-    #expect(conflict { try commit(batch) })
+    var later = Batch()
+    later.conditions = [.unchanged(try key("read.4999"), after: late), .unchangedPrefix("other.", after: late)]
+    try later.edit(key("read.0"), .set(2))
+    _ = try commit(later)
+    #expect(conflict { try commit(later) } == false, "its own key is none of them")
+    later.conditions.append(.unchangedPrefix("read.", after: late))
+    #expect(conflict { try commit(later) })
+    later.conditions = [.unchangedPrefix("", after: late)]
+    #expect(conflict { try commit(later) })
   }
 
   @Test func `counts as changed where the log does not go back so far`() throws {
