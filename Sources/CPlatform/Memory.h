@@ -6,8 +6,8 @@
 #include <sys/mman.h>
 
 /// Memory of another size with the same content, to be given back with free(); NULL where there is none, and then the
-/// old memory is as it was. New memory for an old one of NULL. This is the only way by which Kept takes memory of C: the
-/// tests let it fail, and tell it from Swift's by the function that it calls.
+/// old memory is as it was. New memory for an old one of NULL. This is the only way by which Kept takes memory of C:
+/// the tests let it fail, and tell it from Swift's by the function that it calls.
 static inline void *kept_resized_memory(void *old, size_t size) {
 #if defined(__linux__)
   return reallocarray(old, 1, size);

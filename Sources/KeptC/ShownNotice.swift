@@ -68,10 +68,7 @@ final class ShownText {
 
   /// A key or a tag: too short for its memory to be worth asking for.
   init(short text: String) {
-    let copy = UnsafeMutablePointer<CChar>.allocate(capacity: text.utf8.count + 1)
-    for (index, byte) in text.utf8.enumerated() { copy[index] = CChar(bitPattern: byte) }
-    copy[text.utf8.count] = 0
-    start = UnsafePointer(copy)
+    start = Self.copy(text)
     isOfC = false
   }
 
@@ -82,9 +79,12 @@ final class ShownText {
     isOfC = true
   }
 
-  /// Text that is never given back.
-  static func forEver(_ text: String) -> UnsafePointer<CChar> {
-    Unmanaged.passRetained(ShownText(short: text)).takeUnretainedValue().start
+  /// Text in Swift's memory, which has to be deallocated, or to stay for ever.
+  static func copy(_ text: String) -> UnsafePointer<CChar> {
+    let copy = UnsafeMutablePointer<CChar>.allocate(capacity: text.utf8.count + 1)
+    for (index, byte) in text.utf8.enumerated() { copy[index] = CChar(bitPattern: byte) }
+    copy[text.utf8.count] = 0
+    return UnsafePointer(copy)
   }
 
   deinit {

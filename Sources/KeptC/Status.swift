@@ -24,5 +24,5 @@ private enum StaticText {
   nonisolated(unsafe) static let statuses = Dictionary(
     uniqueKeysWithValues: (KEPT_FAILED...KEPT_DEPRECATED).map { ($0, copy(StoreError.Code(rawValue: $0).description)) })
 
-  private static func copy(_ text: String) -> UnsafePointer<CChar>? { ShownText.forEver(text) }
+  private static func copy(_ text: String) -> UnsafePointer<CChar>? { ShownText.copy(text) }
 }

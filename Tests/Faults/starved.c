@@ -8,7 +8,6 @@
 #include "check.h"
 #include "starving.h"
 
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { LONG = 20000, ROWS = 150, EVERY_POINT = 60, MOST_POINTS = 20000, LARGEST = 1 << 20 };
+enum { LONG = 20000, EVERY_POINT = 60, MOST_POINTS = 20000, LARGEST = 1 << 20 };
 
 static struct shared {
   int64_t failures, refusals;
@@ -53,20 +52,6 @@ static void make(void *unused) {
   expect_ok(kept_set_json(made, "tree", TREE, &error), "write", &error);
   expect_ok(kept_set_string(made, "long", long_text, LONG, &error), "write", &error);
   expect_ok(set_both(made, 1, KEPT_SHARED, &error), "write", &error);
-  kept_close(made);
-}
-
-static void make_rows(void *unused) {
-  kept_error error;
-  char key[32];
-  (void)unused;
-  kept_store *made = open_store(folder, KEPT_SHARED, 5000), *transaction = NULL;
-  expect_ok(kept_begin(made, NULL, &transaction, &error), "begin", &error);
-  for (int i = 0; i < ROWS; i++) {
-    snprintf(key, sizeof key, "row%03d", i);
-    expect_ok(kept_set_string(transaction, key, long_text, 200, &error), "write", &error);
-  }
-  expect_ok(kept_commit(transaction, NULL, &error), "commit", &error);
   kept_close(made);
 }
 
@@ -120,28 +105,6 @@ static void put_nothing_beside(void) {
   open_it();
 }
 
-static void put_backup_beside(void) {
-  kept_error error;
-  put_nothing_beside();
-  expect_ok(kept_backup(store, beside, 0, NULL, &error), "back up", &error);
-  expect_ok(set_both(store, 5, KEPT_SHARED, &error), "write", &error);
-  expect_ok(set_both(store, 1, KEPT_SHARED, &error), "write", &error);
-  expect_ok(kept_remove(store, "long", &error), "remove", &error);
-}
-
-/* The middle of the rows. */
-static void damage(void) {
-  char path[4400], noise[3000];
-  finish(start(make_rows, NULL));
-  snprintf(path, sizeof path, "%s/values.sqlite", folder);
-  int file = open(path, O_WRONLY);
-  struct stat status;
-  if (file < 0 || fstat(file, &status) != 0) fail("no database to be damaged");
-  memset(noise, 0xA5, sizeof noise);
-  if (pwrite(file, noise, sizeof noise, status.st_size / 2 / 1024 * 1024) < 0) fail("it could not be damaged");
-  close(file);
-}
-
 static kept_status play_open(kept_error *error) { return kept_open(folder, NULL, &store, error); }
 
 static kept_status play_get(kept_error *error) {
@@ -175,7 +138,9 @@ static kept_status play_durable(kept_error *error) { return set_both(store, 2, K
 static kept_status play_flush(kept_error *error) { return kept_flush(store, error); }
 
 static kept_status play_declare(kept_error *error) {
-  return kept_declare_json(store, "tree", "{\"type\":[\"object\",\"array\"],\"properties\":{\"a\":" SCHEMA "}}", error);
+  static const char schema[] =
+    "{\"type\":\"object\",\"properties\":{\"list\":{\"items\":{\"pattern\":\"^[a-z ]+$\"}}}}";
+  return kept_declare_json(store, "tree", schema, error);
 }
 
 static kept_status play_explain(kept_error *error) {
@@ -237,13 +202,6 @@ static kept_status play_backup(kept_error *error) {
   return status;
 }
 
-static kept_status play_restore(kept_error *error) {
-  char *quarantine = NULL;
-  kept_status status = kept_restore(store, beside, &quarantine, error);
-  kept_free(quarantine);
-  return status;
-}
-
 /* A change that is there must not look like a removal. */
 static void hear(void *context, const kept_notice *notice) {
   (void)context;
@@ -283,31 +241,31 @@ static const struct scene {
   const char *name;
   void (*prepare)(void);
   kept_status (*play)(kept_error *error);
+  /* A durable commit that could not be synced is there all the same. */
+  bool may_stand;
 } scenes[] = {
-  { "opening", nothing, play_open },
-  { "first read", open_it, play_get },
-  { "first set", open_it, play_set },
-  { "set", read_it, play_set },
-  { "set a text", read_it, play_set_text },
-  { "set JSON", read_it, play_set_json },
-  { "set what has a pattern", open_it, play_set_named },
-  { "remove all", read_it, play_remove },
-  { "commit", read_it, play_commit },
-  { "durable commit", read_it, play_durable },
-  { "flush", read_it, play_flush },
-  { "declare", open_it, play_declare },
-  { "explain", open_it, play_explain },
-  { "snapshot", open_it, play_snapshot },
-  { "import", put_export_beside, play_import },
-  { "import JSON", open_it, play_import_json },
-  { "import a property list", open_it, play_import_list },
-  { "export", open_it, play_export },
-  { "export to a file", put_nothing_beside, play_export_file },
-  { "back up", put_nothing_beside, play_backup },
-  { "restore", put_backup_beside, play_restore },
-  { "observe", open_it, play_observe },
-  { "migrate", open_it, play_migrate },
-  { "salvage", damage, play_open },
+  { "opening", nothing, play_open, false },
+  { "first read", open_it, play_get, false },
+  { "first set", open_it, play_set, false },
+  { "set", read_it, play_set, false },
+  { "set a text", read_it, play_set_text, false },
+  { "set JSON", read_it, play_set_json, false },
+  { "set what has a pattern", open_it, play_set_named, false },
+  { "remove all", read_it, play_remove, false },
+  { "commit", read_it, play_commit, false },
+  { "durable commit", read_it, play_durable, true },
+  { "flush", read_it, play_flush, false },
+  { "declare", open_it, play_declare, false },
+  { "explain", open_it, play_explain, false },
+  { "snapshot", open_it, play_snapshot, false },
+  { "import", put_export_beside, play_import, false },
+  { "import JSON", open_it, play_import_json, false },
+  { "import a property list", open_it, play_import_list, false },
+  { "export", open_it, play_export, false },
+  { "export to a file", put_nothing_beside, play_export_file, false },
+  { "back up", put_nothing_beside, play_backup, false },
+  { "observe", open_it, play_observe, false },
+  { "migrate", open_it, play_migrate, true },
 };
 
 /* One round */
@@ -343,7 +301,8 @@ static void play(void *unused) {
     if (!is_ok(status)) fail("%s: with memory again it cannot be opened: %s", what, error.message);
   }
   describe(store, found);
-  if (current.point > 0) expect_state(found, is_ok(shared->status) ? shared->new : shared->old, "this process");
+  bool stands = is_ok(shared->status) || (current.scene->may_stand && strcmp(found, shared->new) == 0);
+  if (current.point > 0) expect_state(found, stands ? shared->new : shared->old, "this process");
   finish(start(describe_there, NULL));
   expect_state(shared->found, found, "another process");
   expect_ok(kept_set_int64(store, "after", 1, &error), what, &error);
@@ -379,8 +338,7 @@ static void learn_states(void) {
   play_round();
   strcpy(shared->new, shared->found);
   const struct scene *scene = current.scene;
-  bool opens = scene->prepare == nothing || scene->prepare == damage;
-  struct scene prepared = { scene->name, scene->prepare, opens ? play_open : play_flush };
+  struct scene prepared = { scene->name, scene->prepare, scene->prepare == nothing ? play_open : play_flush, false };
   current.scene = &prepared;
   play_round();
   strcpy(shared->old, shared->found);

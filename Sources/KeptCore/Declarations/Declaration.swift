@@ -82,6 +82,13 @@ public final class Declaration: @unchecked Sendable {
     Unmanaged<Contents>.fromOpaque(known).takeUnretainedValue()
   }
 
+  /// Reads a stored declaration now, for those that would take a value for a secret because nothing is known of it.
+  ///
+  /// Throws `failed` where there is no memory for that.
+  package func makeKnown() throws(StoreError) {
+    if let unreadable = contents.unreadable, unreadable.code == .failed { throw unreadable }
+  }
+
   /// The value as it is stored under the declared key: 1.0 as 1 for an integer, 1 as 1.0 for a number, also inside.
   ///
   /// Throws `wrongType` for a value of another type, and `invalid` for one that breaks a rule.

@@ -6,8 +6,8 @@
 
 /// A place in a text that the scan has accepted, and what it found there.
 ///
-/// The text may be memory that another thread changes meanwhile: whatever it says by now, no byte outside of it is read,
-/// and the reading ends.
+/// The text may be memory that another thread changes meanwhile: whatever it says by now, no byte outside of it is
+/// read, and the reading ends.
 struct JSONBuilder {
   var scanner: JSONScanner
   private var counts: IndexingIterator<[UInt32]>

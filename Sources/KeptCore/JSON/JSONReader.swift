@@ -1,5 +1,5 @@
-// How a JSON text becomes a value: the scan judges the bytes, and a second reading builds the value of them. The profile
-// of Extended JSON is in ExtendedJSON.swift.
+// How a JSON text becomes a value: the scan judges the bytes, and a second reading builds the value of them. The
+// profile of Extended JSON is in ExtendedJSON.swift.
 
 extension Value {
   /// Reads a value from JSON.

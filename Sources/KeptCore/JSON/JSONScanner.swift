@@ -1,5 +1,5 @@
-// What counts as a JSON text, decided byte by byte before anything is built of it: RFC 8259, no key twice, no number out
-// of range, and the byte at which a text is wrong.
+// What counts as a JSON text, decided byte by byte before anything is built of it: RFC 8259, no key twice, no number
+// out of range, and the byte at which a text is wrong.
 //
 // No sentence quotes the text: it may hold a secret.
 

@@ -67,7 +67,9 @@ public final class Snapshot: SettingsReading {
   }
 
   public func explanation(of key: KeyName) throws(StoreError) -> Explanation {
-    moment.explain(key, try entry(for: key))
+    let entry = try entry(for: key)
+    try entry?.declaration?.makeKnown()
+    return moment.explain(key, entry)
   }
 
   /// The declarations of the keys that begin with a prefix, in the order of their bytes.

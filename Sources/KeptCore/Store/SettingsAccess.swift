@@ -93,7 +93,9 @@ extension SettingsAccess {
   }
 
   public func explanation(of key: KeyName) throws(StoreError) -> Explanation {
-    layering.moment.explain(key, try entry(for: key))
+    let entry = try entry(for: key)
+    try entry?.declaration?.makeKnown()
+    return layering.moment.explain(key, entry)
   }
 
   /// The layer that hides what is stored under a key, if one does.

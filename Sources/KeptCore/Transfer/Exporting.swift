@@ -95,6 +95,7 @@ private final class Export {
 
   private func take(_ keyed: KeyedEntry, _ reason: StoreError?) throws(StoreError) {
     let declaration = keyed.entry.declaration
+    try declaration?.makeKnown()
     if options.includesDeclarations, let declaration { declarations.append((keyed.key, declaration)) }
     guard keyed.entry.value != nil || reason != nil else { return }
     if !options.includesSecrets, declaration?.isSecret == true {

@@ -133,6 +133,8 @@ extension Store {
   /// What the text makes of what is stored now.
   private func plan(_ incoming: Incoming, _ options: ImportOptions) throws(StoreError) -> ImportPlan {
     let stored = try storage().entries(in: [.prefix(incoming.scope)])
+    for entry in stored.entries { try entry.entry.declaration?.makeKnown() }
+    for entry in stored.unreadable { try entry.declaration?.makeKnown() }
     var batch = newBatch()
     batch.conditions = [.unchangedPrefix(incoming.scope, after: stored.revision)]
     try carry(incoming.schemaVersion, into: &batch, at: stored.revision)
