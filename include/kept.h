@@ -575,7 +575,8 @@ KEPT_API kept_status kept_reset(kept_store *store, const char *key, kept_error *
 /** Removes what is stored under every key that begins with `prefix`, in one commit; declarations stay.
  *  @param prefix   "" for every key
  *  @param[out] removed  receives the number of keys; may be NULL
- *  @return KEPT_OK, also when there was nothing to remove; KEPT_LOCKED, with nothing removed, if one of them is locked.
+ *  @return KEPT_OK, also when there was nothing to remove; KEPT_LOCKED, with nothing removed, if one of them is locked;
+ *          KEPT_UNSUPPORTED, with nothing removed, for several keys in a `dir:` store, which changes one at a time.
  *  In Swift: `Store.removeAll(prefix:)`. In Python: `settings.remove_all(prefix)`. */
 KEPT_API kept_status kept_remove_all(kept_store *store, const char *prefix, size_t *removed, kept_error *error);
 

@@ -92,7 +92,7 @@ extension Constraint {
 ///
 /// Its members are unavailable too, so that of an array's `each` with an unsuitable constraint the constraint is named.
 @_documentation(visibility: internal)
-public struct UnsuitedConstraint {
+public struct UnsuitedConstraint: Sendable {
   @_documentation(visibility: internal)
   @available(*, unavailable, message: "'length' is for String and Data")
   @_disfavoredOverload

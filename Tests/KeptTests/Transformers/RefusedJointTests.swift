@@ -33,7 +33,7 @@ import Testing
       _ = text.appending(text)                                         //! 'Transformer<String,
       _ = Transformer<Level, Int>.rawValue.appending(text)             //! 'Transformer<Int,
       let plain: Handle<Plain?> = try settings.handle("p", through: .json) //! property 'json'
-      _ = volume.map(text)                                             //! 'map'
+      _ = volume.map(text)                                             //! 'map(
       _ = (levels, other, plain)
     }
     """

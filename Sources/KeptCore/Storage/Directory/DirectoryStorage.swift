@@ -14,6 +14,8 @@ import CPlatform
 /// - Programs that use Kept write one at a time, under the lock on `.kept-lock`: a comparison by revision holds between
 ///   them. An editor takes no lock: what it writes in the instant between looking and replacing is lost.
 /// - Who observes hears of an edit at once, and at the latest after two seconds.
+/// - Keys change one at a time: a transaction or ``SettingsAccess/removeAll(prefix:)`` that changes several is
+///   `unsupported`, and nothing is changed.
 /// - Revisions count in one process: to another one they mean nothing.
 public final class DirectoryStorage: GuardedStorage {
   private struct State {

@@ -176,7 +176,8 @@ class Settings(SettingsReading, MutableMapping[str, JSON], Declaring, Renaming):
 
     def remove_all(self, prefix: str) -> int:
         """Removes what is stored under every key that begins with `prefix` ("" is every key), in one commit, and
-        returns how many there were; declarations stay. `LockedError`, with nothing removed, if one of them is locked.
+        returns how many there were; declarations stay. `LockedError`, with nothing removed, if one of them is locked;
+        `UnsupportedError` likewise for several keys of a `dir:` store, which changes one at a time.
         In C: `kept_remove_all`. In Swift: `Store.removeAll(prefix:)`."""
         removed = c_size_t()
         kept_remove_all(self._handle, encoded_text(prefix, "a prefix"), byref(removed), kept_error())
