@@ -38,6 +38,14 @@ static inline sqlite3_file *kept_sqlite_database_file(sqlite3 *connection) {
   return status == SQLITE_OK && file && file->pMethods ? file : 0;
 }
 
+/// Whether the database file begins as SQLite's do; one that is empty does not.
+static inline int kept_sqlite_has_header(sqlite3 *connection) {
+  sqlite3_file *file = kept_sqlite_database_file(connection);
+  char header[16];
+  return file && file->pMethods->xRead(file, header, 16, 0) == SQLITE_OK
+         && memcmp(header, "SQLite format 3", 16) == 0;
+}
+
 /// From now on this connection finds a page corrupt of which the database file has only a part, or nothing.
 static inline int kept_sqlite_read_whole_pages(sqlite3 *connection) {
   sqlite3_file *file = kept_sqlite_database_file(connection);

@@ -41,8 +41,8 @@ final class SQLiteConnection {
     kept_sqlite_read_whole_pages(handle)
   }
 
-  /// Whether the last call has failed because the file is none of SQLite's.
-  var hasFoundNoDatabase: Bool { sqlite3_errcode(handle) & 0xFF == SQLITE_NOTADB }
+  /// Whether the file begins as a database does; an empty one does not.
+  var hasHeader: Bool { kept_sqlite_has_header(handle) != 0 }
 
   /// How long statements wait from now on for what another connection has locked.
   func setPatience(milliseconds: Int) {
