@@ -109,6 +109,14 @@ static inline sqlite3_file *kept_sqlite_database_file(sqlite3 *connection) {
   return kept_sqlite_file(connection, SQLITE_FCNTL_FILE_POINTER);
 }
 
+/// Whether the database file begins as SQLite's do; one that is empty does not.
+static inline int kept_sqlite_has_header(sqlite3 *connection) {
+  sqlite3_file *file = kept_sqlite_database_file(connection);
+  char header[16];
+  return file && file->pMethods->xRead(file, header, 16, 0) == SQLITE_OK
+         && memcmp(header, "SQLite format 3", 16) == 0;
+}
+
 /// What reading the database and its log has met since it was last asked.
 static inline struct kept_reading kept_sqlite_take_reading(sqlite3 *connection) {
   struct kept_reading both = {0, 0}, one = {0, 0};

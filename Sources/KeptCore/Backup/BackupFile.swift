@@ -24,9 +24,6 @@ struct BackupFile {
 
   private init(_ reader: LocalReader, at file: String) throws(StoreError) {
     (entries, schemaVersion) = try reader.atOneMoment { () throws(StoreError) in
-      guard try reader.connection.integer("PRAGMA page_count") > 0 else {
-        throw StoreError(.unsupported, "it is empty; give what a backup has written")
-      }
       reader.connection.limitWork(steps: LocalSchema.mostSteps)
       try LocalSchema.check(reader.connection, path: file)
       // From here on the work is bounded by the size: a row takes a dozen steps, and no byte is in two of them.
@@ -71,7 +68,7 @@ struct BackupFile {
     do throws(StoreError) {
       return try BackupFile(LocalReader(connection), at: file)
     } catch {
-      guard connection.hasFoundNoDatabase else { throw error }
+      guard !connection.hasHeader, error.code == .corrupt else { throw error }
       throw StoreError(.unsupported, "it does not begin as a backup does; give what a backup has written")
     }
   }

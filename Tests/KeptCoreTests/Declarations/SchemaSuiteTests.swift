@@ -189,7 +189,8 @@ import Testing
       #"{"patternProperties":{"^á":{}},"additionalProperties":{"type":"boolean"}}"#,
       valid: [#"{"ármányos":2}"#, #"{"x":true}"#], invalid: [#"{"élmény":2}"#]),
     Group(
-      #"{"properties":{"foo":{"maxItems":3},"bar":{}},"patternProperties":{"f.o":{"minItems":2}},"additionalProperties":{"type":"integer"}}"#,
+      #"{"properties":{"foo":{"maxItems":3},"bar":{}},"#
+        + #""patternProperties":{"f.o":{"minItems":2}},"additionalProperties":{"type":"integer"}}"#,
       valid: [#"{"foo":[1,2]}"#, #"{"bar":[]}"#, #"{"fxo":[1,2]}"#, #"{"quux":3}"#],
       invalid: [#"{"foo":[1,2,3,4]}"#, #"{"foo":[]}"#, #"{"fxo":[]}"#, #"{"quux":"x"}"#]),
     Group(

@@ -66,8 +66,8 @@ final class SQLiteConnection {
     }
   }
 
-  /// Whether the last call has failed because the file is none of SQLite's.
-  var hasFoundNoDatabase: Bool { sqlite3_errcode(handle) & 0xFF == SQLITE_NOTADB }
+  /// Whether the file begins as a database does; an empty one does not.
+  var hasHeader: Bool { kept_sqlite_has_header(handle) != 0 }
 
   /// Far above what Kept's own schema and statements need: what a file holds is parsed before it can be judged.
   private func limitParsing() {

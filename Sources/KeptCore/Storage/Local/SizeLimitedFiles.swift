@@ -14,8 +14,8 @@ enum SizeLimitedFiles {
 
   private typealias File = UnsafeMutablePointer<sqlite3_file>
 
-  // The address of the first of a list, one for each table of methods that SQLite has: for databases, and for files that
-  // it does not lock. They are never freed.
+  // The address of the first of a list, one for each table of methods that SQLite has: for databases, and for files
+  // that it does not lock. They are never freed.
   private static let made = Atomic<UInt>(0)
 
   /// Puts the methods between, in a process that has a limit.
