@@ -28,6 +28,8 @@ package final class Layering: @unchecked Sendable {
   private let files: Monitor<LayerFiles>
   private let storage: any Storage
   private let hasFiles: Bool
+  // Whether a managed layer was asked for, be it readable or not.
+  private let mayLock: Bool
   /// The layers that the handle was opened with, beside those that are always there.
   let sources: Set<Layer>
   let environmentPrefix: String?
@@ -48,6 +50,7 @@ package final class Layering: @unchecked Sendable {
     self.report = report
     self.tell = tell
     hasFiles = !sources.files.isEmpty
+    mayLock = sources.layers.contains(.managed)
     self.sources = sources.layers
     environmentPrefix = sources.environmentPrefix
     files = Monitor(sources.followed)
@@ -108,9 +111,13 @@ package final class Layering: @unchecked Sendable {
   /// Throws `locked` for a key that the administrator has locked.
   @_optimize(speed)
   func checkUnlocked(_ key: KeyName) throws(StoreError) {
-    guard hasFiles, layers.managed.locks(key) else { return }
-    throw StoreError(
-      .locked, key: key.text, "is locked by the managed layer, \(path(of: .managed) ?? ""); nothing was stored")
+    guard mayLock, layers.managed.locks(key) else { return }
+    guard let path = path(of: .managed) else {
+      throw StoreError(
+        .locked, key: key.text,
+        "is locked, because the options that name the managed layer are wrong; mend them and open the store again")
+    }
+    throw StoreError(.locked, key: key.text, "is locked by the managed layer, \(path); nothing was stored")
   }
 
   /// Registers defaults beside those that are registered; nil takes one back.

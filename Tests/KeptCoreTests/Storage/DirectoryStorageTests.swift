@@ -133,7 +133,8 @@ import Testing
       chmod(path, 0o700)
     }
     #expect(try child.ask("get", "a").contains("ermission denied"))
-    #expect(try child.ask("set", "b", "1").contains("ermission denied"))
+    let refused = try child.ask("set", "b", "1")
+    #expect(refused.contains("ermission denied") || refused.contains("belongs to"), "\(refused)")
     #expect(try child.ask("get", "b") == "absent")
   }
 

@@ -90,7 +90,8 @@ enum LocalSchema {
     }
   }
 
-  private static func checkOwner(_ connection: SQLiteConnection, path: String) throws(StoreError) {
+  /// Throws unless the database says that it is ours.
+  static func checkOwner(_ connection: SQLiteConnection, path: String) throws(StoreError) {
     let application = try connection.integer("PRAGMA application_id")
     guard application != applicationID else { return }
     guard try connection.integer("PRAGMA page_count") > 0 else {
