@@ -175,8 +175,8 @@ static void nothing_is_restored_from_what_is_no_backup(void) {
   CHECK(mkfifo(fifo, 0600) == 0);
   EXPECT(KEPT_UNSUPPORTED, restore(store, fifo));
   EXPECT(KEPT_UNSUPPORTED, restore(store, "/dev/null"));
-  EXPECT(KEPT_CORRUPT, restore(store, fresh_file("")));
-  EXPECT(KEPT_CORRUPT, restore(store, fresh_file("no backup at all")));
+  EXPECT(KEPT_UNSUPPORTED, restore(store, fresh_file("")));
+  EXPECT(KEPT_UNSUPPORTED, restore(store, fresh_file("no backup at all")));
   EXPECT(KEPT_UNAVAILABLE, restore(store, file_of(folder, "none")));
   EXPECT(KEPT_UNAVAILABLE, restore(store, folder));
   EXPECT(KEPT_UNAVAILABLE, restore(store, long_path));

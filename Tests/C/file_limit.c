@@ -38,8 +38,9 @@ static void one_with_tiny_files(const char *location) {
   kept_store *store = NULL;
   limit_files(3000);
   expect_limit(kept_open(location, NULL, &store, &why));
-  snprintf(why.message, sizeof why.message, "dir:%s-files", location);
-  store = open_at(why.message);
+  char files[4400];
+  snprintf(files, sizeof files, "dir:%s-files", location);
+  store = open_at(files);
   char *large = repeated('x', 5000);
   expect_limit(kept_set_string(store, "large", large, 5000, &why));
 }

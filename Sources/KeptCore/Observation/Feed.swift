@@ -182,7 +182,7 @@ extension Feed.State {
 
   /// Tells a commit of this process.
   fileprivate mutating func post(_ commit: Commit, by author: Author) {
-    let revisions = told + 1...max(commit.revision, told + 1)
+    let revisions = told &+ 1...max(commit.revision, told &+ 1)
     told = commit.revision
     let changes = take(commit.changes.lazy.map { ($0.key, $0.new) })
     distribute(changes) { observer, changes in
@@ -195,7 +195,7 @@ extension Feed.State {
   /// Tells what others have committed.
   fileprivate mutating func post(_ delta: Delta, mayHaveMissed: Bool = false) {
     guard delta.upTo > told || mayHaveMissed else { return }
-    let revisions = min(told + 1, delta.upTo)...delta.upTo
+    let revisions = min(told &+ 1, delta.upTo)...delta.upTo
     told = delta.upTo
     let entries = mayHaveMissed || delta.entries.count > 1 ? delta.entries.inOrder(of: \.key.exact) : delta.entries
     let changes = take(entries.lazy.map { ($0.key, $0.entry) })
