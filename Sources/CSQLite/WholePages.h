@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/// What reading a file has met since it was last asked.
+/// What reading and writing a file has met since it was last asked.
 struct kept_reading {
-  int failure;    // the errno of a read that failed, which is no damage; 0: none
+  int failure;    // the errno of the last call that failed, which is no damage; 0: none
   int found_cut;  // whether a page was not there whole
 };
 
@@ -33,6 +33,12 @@ static inline struct kept_strict_methods *kept_strict(sqlite3_file *file) {
 
 static inline const sqlite3_io_methods *kept_plain_methods(sqlite3_file *file) { return kept_strict(file)->plain; }
 
+static inline void kept_note_failure(sqlite3_file *file) {
+  int error = 0;
+  kept_plain_methods(file)->xFileControl(file, SQLITE_FCNTL_LAST_ERRNO, &error);
+  kept_strict(file)->reading.failure = error ? error : EIO;
+}
+
 /// A part of a page is damage. What is shorter than the smallest page is a look at the header, also of an empty file.
 /// A disk that gives an error has lost nothing yet: SQLite would call some of these errors corrupt.
 static inline int kept_read_whole_page(sqlite3_file *file, void *page, int size, sqlite3_int64 offset) {
@@ -44,10 +50,15 @@ static inline int kept_read_whole_page(sqlite3_file *file, void *page, int size,
     strict->reading.found_cut = 1;
     return SQLITE_CORRUPT;
   }
-  int error = 0;
-  strict->plain->xFileControl(file, SQLITE_FCNTL_LAST_ERRNO, &error);
-  strict->reading.failure = error ? error : EIO;
+  kept_note_failure(file);
   return SQLITE_IOERR_READ;
+}
+
+/// A write that fails is undone by further calls, after which SQLite does not know the reason any more.
+static inline int kept_write_noting(sqlite3_file *file, const void *bytes, int size, sqlite3_int64 offset) {
+  int status = kept_plain_methods(file)->xWrite(file, bytes, size, offset);
+  if (status != SQLITE_OK && status != SQLITE_FULL) kept_note_failure(file);
+  return status;
 }
 
 static inline int kept_control_strict(sqlite3_file *file, int what, void *argument) {
@@ -76,6 +87,7 @@ static inline int kept_make_strict(sqlite3_file *file, int must_be_whole) {
   strict->must_be_whole = must_be_whole;
   strict->methods = *file->pMethods;
   strict->methods.xRead = kept_read_whole_page;
+  strict->methods.xWrite = kept_write_noting;
   strict->methods.xFileControl = kept_control_strict;
   strict->methods.xClose = kept_close_strict;
   file->pMethods = &strict->methods;
@@ -117,7 +129,7 @@ static inline int kept_sqlite_has_header(sqlite3 *connection) {
          && memcmp(header, "SQLite format 3", 16) == 0;
 }
 
-/// What reading the database and its log has met since it was last asked.
+/// What reading and writing the database and its log has met since it was last asked.
 static inline struct kept_reading kept_sqlite_take_reading(sqlite3 *connection) {
   struct kept_reading both = {0, 0}, one = {0, 0};
   int files[] = {SQLITE_FCNTL_FILE_POINTER, SQLITE_FCNTL_JOURNAL_POINTER};

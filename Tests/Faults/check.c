@@ -25,6 +25,7 @@ kept_status status_of(int error) {
     case EACCES:
     case EPERM:
     case EROFS: return KEPT_DENIED;
+    case ENOMEM: return KEPT_FAILED;
     default: return KEPT_UNAVAILABLE;
   }
 }

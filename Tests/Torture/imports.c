@@ -90,7 +90,7 @@ static void play_round(uint64_t *random) {
   if (round_now % 20 == 0) {
     memset(shared, 0, sizeof *shared);
     folder = fresh_folder();
-    snprintf(file, sizeof file, "%s/export.json", folder);
+    snprintf(file, sizeof file, "%s.json", folder);
   }
   int64_t before = load(&shared->exported);
   pid_t victim = start(import_and_export, NULL);

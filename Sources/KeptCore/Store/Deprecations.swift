@@ -16,19 +16,12 @@ final class Deprecations: Sendable {
 }
 
 extension Store {
-  /// Reports what a batch has set and is deprecated, also where it was set to what was stored already.
+  /// Reports what a commit has changed and is deprecated; what was stored already is not asked for again.
   @_optimize(speed)
-  func reportDeprecated(in batch: Batch, after commit: Commit) {
-    var changed = 0
+  func reportDeprecated(in commit: Commit) {
     for change in commit.changes where change.isOfValue {
-      changed += 1
       guard let value = change.new.value, let declaration = change.new.declaration else { continue }
       report(value, of: change.key, by: declaration)
-    }
-    guard changed < batch.edits.count else { return }
-    for (key, edit) in batch.edits {
-      guard case .set(let value) = edit, let declaration = try? declaration(of: key) else { continue }
-      report(value, of: key, by: declaration)
     }
   }
 

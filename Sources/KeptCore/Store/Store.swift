@@ -237,7 +237,7 @@ extension Store {
     try checkMayWrite()
     let commit = try shared.commit(batch)
     if !commit.changes.isEmpty || batch.schemaVersion != nil { hasWritten.store(true, ordering: .releasing) }
-    if !batch.edits.isEmpty, !batch.isAdmittedAsItIs { reportDeprecated(in: batch, after: commit) }
+    if !commit.changes.isEmpty, !batch.isAdmittedAsItIs { reportDeprecated(in: commit) }
     return commit
   }
 

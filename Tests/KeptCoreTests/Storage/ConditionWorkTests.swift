@@ -33,7 +33,8 @@ import Testing
     let connect: @Sendable () throws(StoreError) -> LocalReader = { () throws(StoreError) in try database.connect() }
     connection = try database.connect().connection
     writer = try LocalWriter(
-      connection, pulse, IndexFiller(IndexView(), pulse, OnDemand(reader, make: connect), scans: OnDemand(make: connect)),
+      connection, pulse,
+      IndexFiller(IndexView(), pulse, OnDemand(reader, make: connect), scans: OnDemand(make: connect)),
       limit: LogLimit(), erasing: Erasing(), witness: nil)
   }
 

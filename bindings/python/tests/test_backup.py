@@ -63,7 +63,7 @@ def test_restoring_what_is_there_already_changes_nothing(played: kept.Store, tmp
 
 def test_a_bad_backup_changes_nothing(played: kept.Store, tmp_path: Path) -> None:
     (tmp_path / "text").write_text("no backup at all")
-    with pytest.raises(kept.CorruptError):
+    with pytest.raises(kept.UnsupportedError):
         played.restore(tmp_path / "text")
     with pytest.raises(kept.UnavailableError):
         played.restore(tmp_path / "none")

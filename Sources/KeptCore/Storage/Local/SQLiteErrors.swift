@@ -52,8 +52,11 @@ extension StoreError {
   }
 
   private static func systemMeaning(_ connection: OpaquePointer?, at database: String?) -> (Code, advice: String) {
-    let known = meaning(ofSystemError: connection.map(sqlite3_system_errno) ?? 0)
-    guard known.0 == .unavailable else { return known }
+    // SQLite forgets why a write has failed while it undoes it, and the file does not know of calls that have no file.
+    let errors = connection.map { [kept_sqlite_take_reading($0).failure, sqlite3_system_errno($0)] } ?? []
+    let meanings = errors.map { meaning(ofSystemError: $0) }
+    if let known = meanings.first(where: { $0.0 != .unavailable }) { return known }
+    let known = meanings.last ?? meaning(ofSystemError: 0)
     let path = database ?? connection.flatMap { sqlite3_db_filename($0, "main") }.map { String(cString: $0) }
     return path.map { meaning(ofSystemError: Obstacle.errno(around: $0)) } ?? known
   }
