@@ -77,7 +77,13 @@ done:
 
 /// Makes a folder of mode 0700, whatever the umask is. Returns 0, or -1 with errno set.
 static inline int kept_make_folder(const char *path) {
-  return mkdir(path, 0700) == 0 ? kept_unmask_folder(path) : -1;
+  if (mkdir(path, 0700) != 0) return -1;
+  if (kept_unmask_folder(path) == 0) return 0;
+  /* What cannot be used is not left there. */
+  int error = errno;
+  (void)rmdir(path);
+  errno = error;
+  return -1;
 }
 
 /// Gives a file another name in its folder, if nothing has that yet. Where a file system cannot do that in one step

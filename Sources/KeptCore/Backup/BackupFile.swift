@@ -25,8 +25,8 @@ struct BackupFile {
   private init(_ reader: LocalReader, at file: String) throws(StoreError) {
     (entries, schemaVersion) = try reader.atOneMoment { () throws(StoreError) in
       reader.connection.limitWork(steps: LocalSchema.mostSteps)
-      try LocalSchema.checkOwner(reader.connection, path: file)
       try LocalSchema.check(reader.connection, path: file)
+      try LocalSchema.checkOwner(reader.connection, path: file)
       // From here on the work is bounded by the size: a row takes a dozen steps, and no byte is in two of them.
       let size = try reader.connection.integer("PRAGMA page_count") * reader.connection.integer("PRAGMA page_size")
       reader.connection.limitWork(steps: size * 10 + LocalSchema.mostSteps)

@@ -27,7 +27,7 @@ package enum Memory {
   @inline(__always)
   static func makeRoom<Element>(in array: inout [Element], to purpose: @autoclosure () -> String) throws(StoreError) {
     guard array.count == array.capacity else { return }
-    let capacity = max(2 * array.count, 4)
+    let capacity = max(2 * array.count, 1)
     try ask(for: capacity * MemoryLayout<Element>.stride, to: purpose())
     array.reserveCapacity(capacity)
   }
