@@ -169,7 +169,12 @@ struct SchemaParts: Equatable {
     var found = SchemaParts()
     var isForeign = false
     // One column: opening waits for it.
-    let rows = try connection.statement("SELECT sql FROM sqlite_schema")
+    guard let rows = try connection.statement(ifThere: "SELECT sql FROM sqlite_schema") else {
+      // Its text has no mistake, so it is the header: another version of the schema's format, or another encoding.
+      throw StoreError(
+        .unsupported,
+        "SQLite does not know the format of the database; open it with a newer SQLite, or restore a backup")
+    }
     defer { rows.reset() }
     while try rows.step() {
       // SQLite itself has compared a row's other columns with its text.
