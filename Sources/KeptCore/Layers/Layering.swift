@@ -6,8 +6,8 @@ import Synchronization
 /// What a ``Store`` keeps of its layers.
 ///
 /// Invariants: what `view` shows is what `State.layers` say, and both change together, so no reader sees a newer state
-/// and then an older one. The handle's word moves after them: whoever keeps a value and finds that it has not moved keeps
-/// no older one.
+/// and then an older one. The handle's word moves after them: a value that is kept while it has not moved is no older
+/// one.
 // @unchecked for `view`, a word that is only touched atomically.
 package final class Layering: @unchecked Sendable {
   private struct State {

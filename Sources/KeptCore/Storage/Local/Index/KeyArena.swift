@@ -1,5 +1,5 @@
-// Where the index keeps the bytes of its keys: memory that is used again and never freed. A reader that still looks at a
-// key that was forgotten sees other bytes, but never memory of another owner.
+// Where the index keeps the bytes of its keys: memory that is used again and never freed. A reader that still looks at
+// a key that was forgotten sees other bytes, but never memory of another owner.
 
 import CPlatform
 
