@@ -214,7 +214,8 @@ extension Feed.State {
       let isPresent = entry.value != nil || entry.declaration != nil
       let old = known[key]
       known[key] = isPresent ? entry : nil
-      if isPresent != (old != nil) { coverage.note(key, isPresent: isPresent) }
+      // Also where it was there before: a prefix that is just being subscribed to may have found it removed meanwhile.
+      if isPresent || old != nil { coverage.note(key, isPresent: isPresent) }
       changes.append((key, old, entry))
     }
     return changes
