@@ -117,6 +117,16 @@ static inline uint32_t kept_stripe(uint32_t count) {
   return (uint32_t)(((uint64_t)(kept_thread_current() >> 12) * 0x9E3779B97F4A7C15u) >> 32) % count;
 }
 
+/// Lets pthread_cancel() wait until kept_admit_cancelling(): a thread that ended in the middle of a call would keep its
+/// locks for ever. Returns what it was before.
+static inline int kept_hold_cancelling(void) {
+  int before = PTHREAD_CANCEL_ENABLE;
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
+  return before;
+}
+
+static inline void kept_admit_cancelling(int before) { pthread_setcancelstate(before, &before); }
+
 /// Starts a detached thread that receives no signals: those are the host's. Returns 0 or an errno.
 static inline int kept_thread_start(void *(*run)(void *context), void *context) {
   sigset_t everything, hosts;

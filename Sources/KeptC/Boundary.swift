@@ -3,6 +3,7 @@
 // - a NULL argument is KEPT_INVALID, never a crash; text that is not UTF-8 as well;
 // - what Kept is given is copied before the call returns; text that it returns in a `char **` is freed with kept_free;
 // - an out argument is touched only on success, except where kept.h says otherwise;
+// - a call that can wait ends before its thread is cancelled (`uncancelled`), its callbacks too;
 // - a handle is never freed or reused, so a late one is KEPT_CLOSED (Handles.swift);
 // - the compiler checks every function here against kept.h (`@implementation`).
 
@@ -12,13 +13,25 @@ import KeptCore
 
 /// Runs the body of an exported function: what it throws becomes a status and a filled-in `kept_error`.
 func boundary(_ error: UnsafeMutablePointer<kept_error>?, _ body: () throws(StoreError) -> Void) -> kept_status {
-  do {
-    try body()
-    return KEPT_OK
-  } catch let failure {
-    error?.fill(failure)
-    return failure.code.rawValue
+  uncancelled {
+    do throws(StoreError) {
+      try body()
+      return KEPT_OK
+    } catch let failure {
+      error?.fill(failure)
+      return failure.code.rawValue
+    }
   }
+}
+
+/// Runs what may wait; a thread that is cancelled meanwhile ends after it, and holds no lock.
+///
+/// Every exported function does this, by ``boundary(_:_:)`` or by itself, but for those that only read memory.
+@inline(__always)
+func uncancelled<Answer>(_ body: () -> Answer) -> Answer {
+  let before = kept_hold_cancelling()
+  defer { kept_admit_cancelling(before) }
+  return body()
 }
 
 /// The same for a function that can be done and still have something to say: what its body returns becomes a positive

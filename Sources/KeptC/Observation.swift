@@ -36,7 +36,7 @@ public func kept_observe(
 @_cdecl("kept_unobserve") @implementation
 public func kept_unobserve(_ subscription: OpaquePointer?) {
   // The ticket is withdrawn when the last callback has returned: another thread that ends it meanwhile waits too.
-  Handles.subscriptions.find(UInt(bitPattern: subscription))?.subscription.cancel()
+  uncancelled { Handles.subscriptions.find(UInt(bitPattern: subscription))?.subscription.cancel() }
 }
 
 @_cdecl("kept_store_fd") @implementation
@@ -103,7 +103,7 @@ public func kept_subscription_take(
 @_cdecl("kept_notice_free") @implementation
 public func kept_notice_free(_ notice: OpaquePointer?) {
   guard let notice else { return }
-  Unmanaged<ShownNotice>.fromOpaque(UnsafeRawPointer(notice)).release()
+  uncancelled { Unmanaged<ShownNotice>.fromOpaque(UnsafeRawPointer(notice)).release() }
 }
 
 /// How many calls are asked for; 0 means all that are due.

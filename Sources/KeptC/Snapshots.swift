@@ -16,7 +16,9 @@ public func kept_snapshot(
 
 @_cdecl("kept_snapshot_end") @implementation
 public func kept_snapshot_end(_ snapshot: OpaquePointer?) {
-  if let snapshot, Handles.snapshots.issued(snapshot) { Handles.snapshots.withdraw(UInt(bitPattern: snapshot)) }
+  uncancelled {
+    if let snapshot, Handles.snapshots.issued(snapshot) { Handles.snapshots.withdraw(UInt(bitPattern: snapshot)) }
+  }
 }
 
 @_cdecl("kept_store_revision") @implementation

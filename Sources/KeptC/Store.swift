@@ -40,13 +40,15 @@ public func kept_acknowledge_salvage(
 
 @_cdecl("kept_close") @implementation
 public func kept_close(_ store: OpaquePointer?) {
-  if let transaction = try? store.transaction() { return end(transaction, store) }
-  kept_snapshot_end(store)
-  guard let handle = store, let store = try? store.store() else { return }
-  store.close()
-  Handles.transactions.withdraw { $0.store === store }
-  // Last: another thread that closes it meanwhile waits for all this.
-  Handles.end(handle)
+  uncancelled {
+    if let transaction = try? store.transaction() { return end(transaction, store) }
+    kept_snapshot_end(store)
+    guard let handle = store, let store = try? store.store() else { return }
+    store.close()
+    Handles.transactions.withdraw { $0.store === store }
+    // Last: another thread that closes it meanwhile waits for all this.
+    Handles.end(handle)
+  }
 }
 
 @_cdecl("kept_flush") @implementation
@@ -57,12 +59,12 @@ public func kept_flush(_ store: OpaquePointer?, _ error: UnsafeMutablePointer<ke
 @_cdecl("kept_store_generation") @implementation
 public func kept_store_generation(_ store: OpaquePointer?) -> UnsafePointer<UInt64>? {
   guard let handle = store, !Handles.isTicket(handle) else { return nil }
-  return (try? store.store())?.generationAddress ?? Store.unknownGeneration
+  return uncancelled { (try? store.store())?.generationAddress ?? Store.unknownGeneration }
 }
 
 @_cdecl("kept_store_layers") @implementation
 public func kept_store_layers(_ store: OpaquePointer?) -> UnsafePointer<UInt64>? {
-  (try? store.store())?.layersAddress
+  uncancelled { (try? store.store())?.layersAddress }
 }
 
 extension UnsafePointer where Pointee == kept_options {

@@ -33,7 +33,7 @@ public func kept_commit(
 
 @_cdecl("kept_rollback") @implementation
 public func kept_rollback(_ transaction: OpaquePointer?) {
-  if let ending = try? transaction.transaction(), !ending.isLent { end(ending, transaction) }
+  uncancelled { if let ending = try? transaction.transaction(), !ending.isLent { end(ending, transaction) } }
 }
 
 /// Rolls a transaction back and forgets its ticket.

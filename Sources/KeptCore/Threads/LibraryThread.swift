@@ -7,6 +7,8 @@ package enum LibraryThread {
   static func start(_ body: @escaping @Sendable () -> Void) throws(StoreError) {
     let boxed = Unmanaged.passRetained(Body(run: body))
     let run: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? = { body in
+      // A callback may hand its thread to pthread_cancel().
+      _ = kept_hold_cancelling()
       if let body { Unmanaged<Body>.fromOpaque(body).takeRetainedValue().run() }
       return nil
     }
