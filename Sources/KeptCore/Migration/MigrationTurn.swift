@@ -7,6 +7,7 @@ import CPlatform
 /// A turn that was taken, until it ``end()``s.
 final class MigrationTurn: ForkAware {
   private struct Holder {
+    let turn: MigrationTurn
     let thread: pthread_t
     // After how many forks it took the turn: the parent's is nobody's in the child.
     let forks: UInt64
@@ -26,9 +27,8 @@ final class MigrationTurn: ForkAware {
     of store: SharedStore, in folder: StoreFolder?, waiting milliseconds: Int
   ) throws(StoreError) -> MigrationTurn? {
     let end = Moment.milliseconds + Int64(milliseconds)
-    let store = ObjectIdentifier(store)
-    guard try enter(store, waiting: milliseconds) else { return nil }
-    let turn = MigrationTurn(of: store)
+    let turn = MigrationTurn(of: ObjectIdentifier(store))
+    guard try turn.enter(waiting: milliseconds) else { return nil }
     do throws(StoreError) {
       if try folder.map({ folder throws(StoreError) in try turn.lock(folder, until: end) }) ?? true { return turn }
     } catch {
@@ -37,6 +37,13 @@ final class MigrationTurn: ForkAware {
     }
     turn.end()
     return nil
+  }
+
+  /// Ends the turn on a store that is closed: its step may have been left, by longjmp() or a C++ exception, and will
+  /// not do it.
+  static func end(of store: SharedStore) {
+    let store = ObjectIdentifier(store)
+    holders.read { $0[store]?.turn }?.end()
   }
 
   func end() {
@@ -48,7 +55,7 @@ final class MigrationTurn: ForkAware {
       file = nil
     }
     Fork.leave(self)
-    Self.holders.update { $0[store] = nil }
+    Self.holders.update { if $0[store]?.turn === self { $0[store] = nil } }
   }
 
   func beforeFork() {}
@@ -72,9 +79,9 @@ final class MigrationTurn: ForkAware {
     return file.lock(Int16(F_WRLCK), waiting: Int(max(0, end - Moment.milliseconds)))
   }
 
-  private static func enter(_ store: ObjectIdentifier, waiting milliseconds: Int) throws(StoreError) -> Bool {
-    let me = Holder(thread: pthread_self(), forks: Fork.gate.forks)
-    let answer = holders.wait(milliseconds: Int64(milliseconds)) { holders -> Result<Void, StoreError>? in
+  private func enter(waiting milliseconds: Int) throws(StoreError) -> Bool {
+    let me = Holder(turn: self, thread: pthread_self(), forks: Fork.gate.forks)
+    let answer = Self.holders.wait(milliseconds: Int64(milliseconds)) { holders -> Result<Void, StoreError>? in
       if let now = holders[store], now.forks == me.forks {
         guard pthread_equal(now.thread, me.thread) == 0 else {
           return .failure(

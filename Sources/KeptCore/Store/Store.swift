@@ -128,7 +128,9 @@ public final class Store: SettingsAccess {
     if hasWritten.load(ordering: .acquiring) {
       do { try shared.storage.flush() } catch { report(error) }
     }
-    if place.map(OpenLocations.leave) ?? true { shared.storage.close() }
+    guard place.map(OpenLocations.leave) ?? true else { return }
+    MigrationTurn.end(of: shared)
+    shared.storage.close()
   }
 
   /// Syncs every write that has returned to the disk, so that it survives power loss.

@@ -1,0 +1,178 @@
+/* Callbacks that are left by longjmp(), as a C++ exception or a program's own error handling would: what kept.h says
+ * then. Nothing that other threads and processes need stays taken. */
+#define _XOPEN_SOURCE 700
+#include "../recorder.h"
+
+#include <setjmp.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static jmp_buf outside;
+
+static void leave(void) { longjmp(outside, 1); }
+
+/** Leaves `call` in the middle, and gives back what the thread's cancelling was before. */
+#define LEAVE(call) \
+  do { \
+    if (setjmp(outside) == 0) { \
+      call; \
+      CHECK(!"it was left"); \
+    } \
+    pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, NULL); \
+  } while (0)
+
+/** What would wait for ever if a lock were taken: writing, and a fork, which waits for every thread that is inside. */
+static void expect_no_lock(kept_store *store) {
+  kept_store *transaction = NULL;
+  int64_t found = 0;
+  EXPECT(KEPT_OK, kept_set_int64(store, "after", 5, &why));
+  EXPECT(KEPT_OK, kept_get_int64(store, "after", &found, &why));
+  CHECK_INT(5, found);
+  EXPECT(KEPT_OK, kept_begin(store, NULL, &transaction, &why));
+  EXPECT(KEPT_OK, kept_commit(transaction, NULL, &why));
+  pid_t child = fork();
+  if (child == 0) leave_fork(0);
+  int status = -1;
+  CHECK_INT(child, waitpid(child, &status, 0));
+  CHECK_INT(0, status);
+}
+
+static int leave_list(void *context, const char *key) {
+  (void)context, (void)key;
+  leave();
+  return 0;
+}
+
+static void a_list_that_is_left_takes_nothing_with_it(void) {
+  kept_store *store = fresh_store();
+  EXPECT(KEPT_OK, kept_set_int64(store, "key", 1, &why));
+  LEAVE(kept_list(store, "", leave_list, NULL, NULL));
+  expect_no_lock(store);
+  EXPECT(KEPT_OK, kept_remove_all(store, "", NULL, &why));
+  kept_close(store);
+}
+
+static int leave_progress(void *context, uint64_t done, uint64_t total) {
+  (void)context, (void)done, (void)total;
+  leave();
+  return 0;
+}
+
+static void an_export_or_import_that_is_left_changes_nothing(void) {
+  const char *folder = fresh_folder();
+  mkdir(folder, 0700);
+  kept_store *store = fresh_store();
+  kept_transfer_options options = KEPT_TRANSFER_OPTIONS_INIT, quiet = KEPT_TRANSFER_OPTIONS_INIT;
+  char *text = NULL;
+  options.progress = leave_progress;
+  EXPECT(KEPT_OK, kept_set_int64(store, "key", 1, &why));
+  LEAVE(kept_export_json(store, &options, &text, NULL));
+  CHECK(text == NULL);
+  const char *path = file_of(folder, "export");
+  LEAVE(kept_export_file(store, path, &options, NULL));
+  CHECK(access(path, F_OK) != 0);
+  options.format = quiet.format = KEPT_FORMAT_JSON;
+  LEAVE(kept_import(store, "{\"key\":2}", 9, &options, NULL, NULL));
+  CHECK_TEXT("1", json_of(store, "key"));
+  expect_no_lock(store);
+  EXPECT(KEPT_OK, kept_import(store, "{\"key\":2}", 9, &quiet, NULL, &why));
+  quiet.format = 0;
+  EXPECT(KEPT_OK, kept_export_file(store, path, &quiet, &why));
+  kept_close(store);
+}
+
+static void leave_notice(void *context, const kept_notice *notice) {
+  (void)context, (void)notice;
+  leave();
+}
+
+static void a_subscription_whose_callback_is_left_is_silent_and_ends(void) {
+  kept_options options = KEPT_OPTIONS_INIT;
+  options.delivery = KEPT_BY_HOST;
+  kept_store *store = open_with(fresh_location(), &options);
+  kept_subscription *left = NULL, *initial = NULL;
+  recorder *other = new_recorder();
+  size_t delivered = 0;
+  EXPECT(KEPT_OK, kept_observe(store, "key", 0, leave_notice, NULL, NULL, &left, &why));
+  LEAVE(kept_observe(store, "key", KEPT_OBSERVE_INITIAL, leave_notice, NULL, NULL, &initial, NULL));
+  CHECK(initial != NULL);
+  record(other, store, "key", 0);
+  EXPECT(KEPT_OK, kept_set_int64(store, "key", 1, &why));
+  LEAVE(kept_store_dispatch(store, 0, NULL, NULL));
+  EXPECT(KEPT_OK, kept_store_dispatch(store, 0, &delivered, &why));
+  CHECK_TEXT("S key:->1;", recorded(other, 1));
+  EXPECT(KEPT_OK, kept_set_int64(store, "key", 2, &why));
+  EXPECT(KEPT_OK, kept_store_dispatch(store, 0, &delivered, &why));
+  CHECK_UINT(1, delivered);
+  expect_no_lock(store);
+  kept_unobserve(left);
+  kept_unobserve(initial);
+  kept_close(store);
+}
+
+static kept_status leave_step(void *context, kept_store *transaction, kept_error *error) {
+  (void)context, (void)error;
+  kept_set_int64(transaction, "key", 2, NULL);
+  leave();
+  return KEPT_OK;
+}
+
+static kept_status step_on(void *context, kept_store *transaction, kept_error *error) {
+  (void)context;
+  return kept_set_int64(transaction, "key", 3, error);
+}
+
+static void a_migration_that_is_left_changes_nothing(void) {
+  const char *location = fresh_location();
+  kept_store *store = open_at(location);
+  kept_migration step = { 1, 0, "left", leave_step, NULL };
+  uint32_t version = 7;
+  EXPECT(KEPT_OK, kept_set_int64(store, "key", 1, &why));
+  LEAVE(kept_migrate(store, &step, 1, KEPT_MIGRATE_NO_BACKUP, NULL, NULL, NULL));
+  CHECK_TEXT("1", json_of(store, "key"));
+  EXPECT(KEPT_OK, kept_schema_version(store, &version, &why));
+  CHECK_UINT(0, version);
+  expect_no_lock(store);
+  step.run = step_on;
+  EXPECT(KEPT_UNSUPPORTED, kept_migrate(store, &step, 1, KEPT_MIGRATE_NO_BACKUP, NULL, NULL, &why));
+  kept_close(store);
+  store = open_at(location);
+  EXPECT(KEPT_OK, kept_migrate(store, &step, 1, KEPT_MIGRATE_NO_BACKUP, NULL, NULL, &why));
+}
+
+static void leave_report(void *context, const kept_error *error) {
+  (void)context, (void)error;
+  leave();
+}
+
+static void an_opening_that_is_left_can_be_begun_again(void) {
+  const char *location = fresh_location();
+  kept_options options = KEPT_OPTIONS_INIT;
+  kept_store *store = open_at(location), *unopened = NULL;
+  EXPECT(KEPT_OK, kept_set_int64(store, "key", 1, &why));
+  const char *layer = fresh_file("{ broken");
+  options.system = layer;
+  options.report = leave_report;
+  LEAVE(kept_open(location, &options, &unopened, NULL));
+  CHECK(unopened == NULL);
+  expect_no_lock(store);
+  options.report = NULL;
+  kept_close(open_with(location, &options));
+  kept_close(store);
+}
+
+int main(int argc, char **argv) {
+  static const test tests[] = {
+    TEST(a_list_that_is_left_takes_nothing_with_it),
+    TEST(an_export_or_import_that_is_left_changes_nothing),
+    TEST(a_subscription_whose_callback_is_left_is_silent_and_ends),
+    TEST(a_migration_that_is_left_changes_nothing),
+    TEST(an_opening_that_is_left_can_be_begun_again),
+    { 0 },
+  };
+  static const role roles[] = { { 0 } };
+  return run_tests(argc, argv, tests, roles);
+}
