@@ -93,10 +93,25 @@ static inline uintptr_t kept_thread_current(void) {
 #endif
 }
 
+/// Makes a condition for kept_wait_until. Its clock is one that nobody sets.
+static inline int kept_condition_init(pthread_cond_t *condition) {
+#if defined(__APPLE__)
+  return pthread_cond_init(condition, NULL);
+#else
+  pthread_condattr_t attributes;
+  int status = pthread_condattr_init(&attributes);
+  if (status != 0) return status;
+  pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+  status = pthread_cond_init(condition, &attributes);
+  pthread_condattr_destroy(&attributes);
+  return status;
+#endif
+}
+
 /// The moment in so many milliseconds, for kept_wait_until.
 static inline struct timespec kept_deadline(int64_t milliseconds) {
   struct timespec moment;
-  clock_gettime(CLOCK_REALTIME, &moment);
+  clock_gettime(CLOCK_MONOTONIC, &moment);
   moment.tv_sec += milliseconds / 1000;
   moment.tv_nsec += (milliseconds % 1000) * 1000000;
   if (moment.tv_nsec >= 1000000000) {
@@ -106,10 +121,18 @@ static inline struct timespec kept_deadline(int64_t milliseconds) {
   return moment;
 }
 
-/// Waits for a condition; false when the moment has come. The clock that it follows may be set: a wait is then shorter
-/// or longer, and whoever waits looks again either way.
+/// Waits for a condition that kept_condition_init has made; false when the moment has come.
 static inline bool kept_wait_until(pthread_cond_t *condition, pthread_mutex_t *mutex, struct timespec moment) {
+#if defined(__APPLE__)
+  struct timespec now = kept_deadline(0), left = {moment.tv_sec - now.tv_sec, moment.tv_nsec - now.tv_nsec};
+  if (left.tv_nsec < 0) {
+    left.tv_sec -= 1;
+    left.tv_nsec += 1000000000;
+  }
+  return left.tv_sec >= 0 && pthread_cond_timedwait_relative_np(condition, mutex, &left) == 0;
+#else
   return pthread_cond_timedwait(condition, mutex, &moment) == 0;
+#endif
 }
 
 /// A number below `count` that spreads threads apart and stays the same for a thread.

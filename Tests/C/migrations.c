@@ -200,6 +200,27 @@ static void a_fork_in_a_step_leaves_it_to_the_parent(void) {
   CHECK_UINT(1, version_of(store));
 }
 
+static kept_status fork_and_return(void *context, kept_store *transaction, kept_error *error) {
+  *(pid_t *)context = fork();
+  return kept_set_int64(transaction, "a", 2, error);
+}
+
+static void a_child_that_returns_from_a_step_leaves_the_backup(void) {
+  const char *location = fresh_folder();
+  kept_store *store = played_at(location);
+  pid_t child = -1;
+  int status = -1;
+  char *backup = NULL;
+  kept_migration step = { 1, 0, "fork", fork_and_return, &child };
+  kept_status migrated = kept_migrate(store, &step, 1, 0, NULL, &backup, &why);
+  if (child == 0) leave_fork(-migrated);
+  CHECK_INT(KEPT_OK, migrated);
+  CHECK_INT(child, waitpid(child, &status, 0));
+  CHECK_INT(-KEPT_FORKED, WEXITSTATUS(status));
+  CHECK_INT(0, access(backup, F_OK));
+  kept_free(backup);
+}
+
 /* Confirming */
 
 static kept_status answer_what_stands_there(void *context, kept_store *transaction, kept_error *error) {
@@ -371,6 +392,7 @@ int main(int argc, char **argv) {
     TEST(a_step_cannot_migrate_nor_restore),
     TEST(a_step_that_closes_the_store_changes_nothing),
     TEST(a_fork_in_a_step_leaves_it_to_the_parent),
+    FOLDER_TEST(a_child_that_returns_from_a_step_leaves_the_backup),
     TEST(a_step_that_does_not_confirm_has_failed_whatever_it_returns),
     TEST(a_later_store_is_refused_or_only_read),
     TEST(a_handle_writes_again_when_its_version_is_back),

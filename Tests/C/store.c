@@ -5,7 +5,6 @@
 
 #include <glob.h>
 #include <signal.h>
-#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -315,32 +314,6 @@ static void processes_that_write_at_once_lose_nothing(void) {
   CHECK_INT(crowd * keys_each, count);
 }
 
-/** Holds the write lock, as the sqlite3 shell might. */
-static void lock_holder(const char *location) {
-  sqlite3 *database;
-  CHECK_INT(SQLITE_OK, sqlite3_open(file_of(location, "values.sqlite"), &database));
-  CHECK_INT(SQLITE_OK, sqlite3_exec(database, "BEGIN IMMEDIATE", NULL, NULL, NULL));
-  tell_parent();
-  await_parent();
-  sqlite3_close(database);
-}
-
-static void a_writer_that_waits_too_long_is_told_so_and_nothing_changes(void) {
-  const char *location = fresh_folder();
-  kept_options options = KEPT_OPTIONS_INIT;
-  kept_store *store = NULL;
-  options.busy_timeout_ms = 20;
-  EXPECT(KEPT_OK, kept_open(location, &options, &store, &why));
-  EXPECT(KEPT_OK, kept_set_int64(store, "key", 1, &why));
-  child child = start_child("lock_holder", location);
-  await_child(&child);
-  EXPECT(KEPT_BUSY, kept_set_int64(store, "key", 2, &why));
-  CHECK_TEXT("1", json_of(store, "key"));
-  CHECK_INT(0, finish_child(&child));
-  EXPECT(KEPT_OK, kept_set_int64(store, "key", 2, &why));
-  kept_close(store);
-}
-
 /* The generation */
 
 static uint64_t look(const uint64_t *word) { return __atomic_load_n(word, __ATOMIC_ACQUIRE); }
@@ -435,7 +408,6 @@ int main(int argc, char **argv) {
     FOLDER_TEST(two_processes_see_each_others_values_at_once),
     FOLDER_TEST(a_write_that_returned_survives_kill_9),
     FOLDER_TEST(processes_that_write_at_once_lose_nothing),
-    FOLDER_TEST(a_writer_that_waits_too_long_is_told_so_and_nothing_changes),
     FOLDER_TEST(the_generation_stands_still_until_somebody_writes),
     FOLDER_TEST(another_process_moves_the_generation),
     TEST(the_generation_can_be_read_after_closing),
@@ -443,6 +415,6 @@ int main(int argc, char **argv) {
     TEST(what_is_no_store_has_no_generation),
     { 0 },
   };
-  static const role roles[] = { ROLE(nobody), ROLE(writer), ROLE(one_of_a_crowd), ROLE(lock_holder), { 0 } };
+  static const role roles[] = { ROLE(nobody), ROLE(writer), ROLE(one_of_a_crowd), { 0 } };
   return run_tests(argc, argv, tests, roles);
 }

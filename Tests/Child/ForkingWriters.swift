@@ -41,7 +41,7 @@ enum ForkingWriters {
     _ childs: () throws -> String
   ) throws -> String {
     let other = try DirectoryStorage(path: path)
-    try other.lock()
+    try other.lock(waiting: 5000)
     Thread.detachNewThread {
       do { try parents() } catch { print(error) }
       isDone.store(true, ordering: .releasing)

@@ -84,10 +84,11 @@ extension Store {
       backup
       ? try (shared.storage as? LocalStorage)?
         .setCopyAside(in: "backups", "-before-version-\(target)").path : nil
+    let forks = Fork.count
     do { try run(steps, from: found, to: target) } catch {
       // A program that fails at every start is not to fill the disk with copies. But the commit may have been done, and
-      // not have reached the disk.
-      if let copy, (try? schemaVersion()) == found { unlink(copy) }
+      // not have reached the disk; and a child that was forked in a step has none of its own.
+      if let copy, Fork.count == forks, (try? schemaVersion()) == found { unlink(copy) }
       throw error
     }
     allowWrites()

@@ -1,12 +1,18 @@
 // Who waits for whose callback to return, so that callbacks that cancel each other do not wait for ever.
 
-/// The threads of this process that wait in ``Observer/cancel()``, each for one observer.
+/// Somebody who is called by one thread at a time.
+protocol Callee: AnyObject, Sendable {
+  /// The thread that is in a call of it now.
+  var caller: UInt? { get }
+}
+
+/// The threads of this process that wait for a callback to return, so that they can end what it belongs to.
 ///
-/// Observers run on several threads when one of them is slow, or when the host dispatches on several. Then two
-/// callbacks that cancel each other, or more of them around a ring, would each wait for the next to return. A ring is
-/// always closed by somebody who begins to wait: that one does not.
+/// Callbacks run on several threads: observers when one of them is slow, or when the host dispatches on several, and
+/// those of layers on the one that watches files. Two that end each other, or more of them around a ring, would each
+/// wait for the next to return. A ring is always closed by somebody who begins to wait: that one does not.
 final class CancelWaits: Sendable {
-  private let observers = Monitor<[UInt: Observer]>([:])
+  private let callees = Monitor<[UInt: any Callee]>([:])
 
   static let ofThisProcess = {
     let waits = CancelWaits()
@@ -14,28 +20,28 @@ final class CancelWaits: Sendable {
     return waits
   }()
 
-  /// Notes that a thread is about to wait for an observer.
+  /// Notes that a thread is about to wait for a callback.
   ///
-  /// - Returns: false, and nothing is noted, if that observer's callback waits for this thread.
-  func begin(_ thread: UInt, waitingFor observer: Observer) -> Bool {
-    observers.updateQuietly { observers in
-      var next: Observer? = observer
+  /// - Returns: false, and nothing is noted, if that callback is this thread's own, or waits for it.
+  func begin(_ thread: UInt, waitingFor callee: any Callee) -> Bool {
+    callees.updateQuietly { callees in
+      var next: (any Callee)? = callee
       // This ends: a ring that this thread is no part of was not let come about.
       while let caller = next?.caller {
         if caller == thread { return false }
-        next = observers[caller]
+        next = callees[caller]
       }
-      observers[thread] = observer
+      callees[thread] = callee
       return true
     }
   }
 
-  func end(_ thread: UInt) { observers.updateQuietly { $0[thread] = nil } }
+  func end(_ thread: UInt) { callees.updateQuietly { $0[thread] = nil } }
 }
 
 extension CancelWaits: ForkAware {
   func beforeFork() {}
 
   /// Whoever waited was a thread of the parent.
-  func afterForkInChild() { observers.update { $0 = [:] } }
+  func afterForkInChild() { callees.update { $0 = [:] } }
 }

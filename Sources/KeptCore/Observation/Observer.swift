@@ -230,6 +230,8 @@ package final class Observer: Sendable {
   }
 }
 
+extension Observer: Callee {}
+
 extension Observer: ForkAware {
   func beforeFork() {}
 

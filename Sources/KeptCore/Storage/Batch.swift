@@ -23,6 +23,9 @@ public struct Batch: Sendable {
   /// What must hold, or nothing is applied.
   public var conditions: [Condition] = []
   public var durability: Durability
+  /// How long it waits for other writers before it throws `busy`, in milliseconds; nil: as long as the storage was
+  /// opened with.
+  public var busyTimeoutMilliseconds: Int?
   /// Its values are kept also where they do not fit what is declared: they were stored like that before.
   package var isAdmittedAsItIs = false
   /// Who commits it.

@@ -12,6 +12,9 @@ public final class Transaction: SettingsAccess {
     var batch: Batch
     // The revision that all reads must agree with; nil: nothing was read.
     var base: Revision?
+    // What has changed since, as far as it was looked at.
+    var changed: [KeyName: Revision] = [:]
+    var lookedUpTo: Revision = 0
     // What was read and listed, so that each is expected once.
     var relied: Set<Condition> = []
     var hasEnded = false
@@ -209,7 +212,8 @@ extension Transaction.State {
     if let entry {
       try Condition.check(key, unchangedAfter: base, found: entry.revision)
     } else {
-      try checkUnmoved(store, since: base) { $0 == key }
+      try lookAtChanges(of: store, since: base)
+      if let found = changed[key] { try Condition.check(key, unchangedAfter: base, found: found) }
     }
     relied.insert(.unchanged(key, after: base))
     return entry
@@ -226,22 +230,23 @@ extension Transaction.State {
   fileprivate mutating func stored(_ prefix: ExactString, in store: Store) throws(StoreError) -> [KeyName] {
     let base = try readingBase(of: store)
     let keys = try store.storedKeys(prefix: prefix)
-    try checkUnmoved(store, since: base) { $0.exact.hasPrefix(prefix) }
+    try lookAtChanges(of: store, since: base)
+    if let first = changed.first(where: { $0.key.exact.hasPrefix(prefix) }) {
+      try Condition.check(first.key, unchangedAfter: base, found: first.value)
+    }
     relied.insert(.unchangedPrefix(prefix, after: base))
     return keys
   }
 
   /// What is absent has no revision of its own: whether it was removed after `base` stands in the changes since.
-  private func checkUnmoved(
-    _ store: Store, since base: Revision, _ concerns: (KeyName) -> Bool
-  ) throws(StoreError) {
-    guard try store.currentRevision() > base else { return }
-    guard case .changed(let delta) = try store.changes(after: base) else {
+  private mutating func lookAtChanges(of store: Store, since base: Revision) throws(StoreError) {
+    let last = max(base, lookedUpTo)
+    guard try store.currentRevision() > last else { return }
+    guard case .changed(let delta) = try store.changes(after: last) else {
       throw StoreError(.conflict, "too much has changed since it was begun, at revision \(base); begin again")
     }
-    if let first = delta.entries.first(where: { concerns($0.key) }) {
-      try Condition.check(first.key, unchangedAfter: base, found: first.entry.revision)
-    }
+    for entry in delta.entries { changed[entry.key] = entry.entry.revision }
+    lookedUpTo = delta.upTo
   }
 
   /// The listing as it will be after the edits.

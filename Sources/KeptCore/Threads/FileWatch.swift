@@ -69,8 +69,15 @@ package final class FileWatch: Sendable {
 
     fileprivate init(_ watch: FileWatch, _ number: Int) { (self.watch, self.number) = (watch, number) }
 
-    /// Ends the watch: no further call begins, and one that runs is waited for, unless this is called inside it.
-    package func end() { watch.end(number) }
+    /// Ends the watch: no further call begins, and one that runs is waited for, unless this is called inside it, or
+    /// inside another callback that it waits for.
+    package func end() {
+      watch.forget(number)
+      let thread = LibraryThread.current
+      guard CancelWaits.ofThisProcess.begin(thread, waitingFor: self) else { return }
+      watch.waitForCall(of: number)
+      CancelWaits.ofThisProcess.end(thread)
+    }
   }
 
   /// Watches a file, which need not exist, nor its folder.
@@ -111,7 +118,7 @@ package final class FileWatch: Sendable {
     }
   }
 
-  private func end(_ number: Int) {
+  private func forget(_ number: Int) {
     let ended = state.update { state in
       let ended = state.watches.removeValue(forKey: number)
       if state.watches.isEmpty {
@@ -120,14 +127,13 @@ package final class FileWatch: Sendable {
       }
       return ended
     }
-    let own = LibraryThread.current
-    state.wait { state -> Void? in
-      if let called = state.called, called.number == number, called.by != own { return nil }
-      return ()
-    }
     // What its owner had captured goes with no lock held.
     withExtendedLifetime(ended) {}
   }
+
+  private func waitForCall(of number: Int) { state.wait { $0.called?.number == number ? nil : () } }
+
+  private func caller(of number: Int) -> UInt? { state.read { $0.called?.number == number ? $0.called?.by : nil } }
 
   private func startThread(_ state: inout State) {
     guard !state.hasThread, !state.watches.isEmpty, Moment.milliseconds >= state.retry else { return }
@@ -137,6 +143,10 @@ package final class FileWatch: Sendable {
     if !state.hasThread { state.retry = Moment.milliseconds + Int64(Self.lookMilliseconds) }
     isBereft.store(!state.hasThread, ordering: .relaxed)
   }
+}
+
+extension FileWatch.Token: Callee {
+  var caller: UInt? { watch.caller(of: number) }
 }
 
 extension FileWatch {

@@ -5,14 +5,15 @@ import CPlatform
 /// Counts the threads that hold a ``Monitor``, and keeps others out while the process forks.
 ///
 /// Invariant: while ``closed`` is 1 no thread is inside, except those that entered before it became 1; the fork waits
-/// for these. A thread that is inside may enter again, so that a fork never waits for one that waits for the fork: that
+/// for these. Somebody inside may wait for another process, seconds long: the gate opens in between, so that only the
+/// fork waits with them. A thread that is inside may enter again, so that a fork never waits for one that waits for the fork: that
 /// is why locks need no order among themselves here. Whoever sleeps on a condition is outside meanwhile.
 final class ForkGate: @unchecked Sendable {
   // The words are atomic. Threads count in stripes, so that they seldom write to the same cache line.
   private let stripes: UnsafeMutablePointer<UInt64>
-  private let closed = UnsafeMutablePointer<UInt64>.allocate(capacity: 1)
+  private let closed = UnsafeMutablePointer<UInt32>.allocate(capacity: 1)
   private let forked = UnsafeMutablePointer<UInt64>.allocate(capacity: 1)
-  // Held by whoever forks; the others queue for it.
+  // Held by whoever forks; other forks queue for it.
   private let passage = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
   /// For whoever makes locks anew in a child; held only inside the gate, so it is free when a fork happens.
   let renewal = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
@@ -22,6 +23,10 @@ final class ForkGate: @unchecked Sendable {
 
   private static let stripeCount = 64
   private static let wordsApart = 16
+  // How long the gate stays closed for those inside, most of whom are gone in microseconds; and for how long a fork
+  // lets others enter when they are not.
+  private static let briefMilliseconds: Int64 = 2
+  private static let patienceMilliseconds: Int64 = 10_000
 
   init() {
     stripes = .allocate(capacity: Self.stripeCount * Self.wordsApart)
@@ -42,7 +47,7 @@ final class ForkGate: @unchecked Sendable {
   func enter() {
     guard let depth else { return }
     let times = Self.times(depth)
-    if times == 0 { while !tryEnter() { waitForFork() } }
+    if times == 0 { while !tryEnter() { kept_sleep_here(closed, 1, 1000) } }
     Self.set(depth, times + 1)
   }
 
@@ -57,17 +62,37 @@ final class ForkGate: @unchecked Sendable {
   /// Closes the gate and waits until nobody is inside; from then on the caller alone counts as inside.
   func close() {
     pthread_mutex_lock(passage)
-    kept_store64(closed, 1)
-    for stripe in 0..<Self.stripeCount {
-      while kept_load64(stripes + stripe * Self.wordsApart) != 0 { Moment.backOff(attempt: 0) }
+    let end = Moment.milliseconds + Self.patienceMilliseconds
+    kept_store32(closed, 1)
+    while !isEmpty(until: Moment.milliseconds + Self.briefMilliseconds) {
+      // With writers that wait one after the other there is no moment without one, unless none is let in any more.
+      guard Moment.milliseconds < end else { continue }
+      admit()
+      Moment.letPass(microseconds: 1000)
+      kept_store32(closed, 1)
     }
     if let depth { Self.set(depth, 1) }
+  }
+
+  private func isEmpty(until end: Int64) -> Bool {
+    for stripe in 0..<Self.stripeCount {
+      while kept_load64(stripes + stripe * Self.wordsApart) != 0 {
+        guard Moment.milliseconds < end else { return false }
+        Moment.backOff(attempt: 0)
+      }
+    }
+    return true
+  }
+
+  private func admit() {
+    kept_store32(closed, 0)
+    kept_wake_all_here(closed)
   }
 
   /// Opens it again.
   func open() {
     if let depth { Self.set(depth, 0) }
-    kept_store64(closed, 0)
+    admit()
     pthread_mutex_unlock(passage)
   }
 
@@ -83,14 +108,9 @@ final class ForkGate: @unchecked Sendable {
   private func tryEnter() -> Bool {
     // Entering comes before looking, closing before counting: one of the two sees the other.
     kept_add64(ownStripe, 1)
-    if kept_load64(closed) == 0 { return true }
+    if kept_load32(closed) == 0 { return true }
     kept_subtract64(ownStripe, 1)
     return false
-  }
-
-  private func waitForFork() {
-    pthread_mutex_lock(passage)
-    pthread_mutex_unlock(passage)
   }
 
   private var ownStripe: UnsafeMutablePointer<UInt64> {

@@ -21,7 +21,7 @@ package final class Monitor<State>: @unchecked Sendable {
     self.state = state
     made = Atomic(gate.forks)
     pthread_mutex_init(mutex, nil)
-    pthread_cond_init(changed, nil)
+    kept_condition_init(changed)
   }
 
   deinit {
@@ -122,7 +122,7 @@ package final class Monitor<State>: @unchecked Sendable {
     defer { pthread_mutex_unlock(gate.renewal) }
     guard made.load(ordering: .acquiring) != gate.forks else { return }
     pthread_mutex_init(mutex, nil)
-    pthread_cond_init(changed, nil)
+    kept_condition_init(changed)
     made.store(gate.forks, ordering: .releasing)
   }
 }

@@ -83,6 +83,41 @@ static void cancel_victim(recorder *recorder) {
   kept_unobserve(victim->subscription);
 }
 
+/** The meeting of a report, on the thread that watches the files of layers, with an observer. */
+static void meet_and_unobserve(void *context, const kept_error *error) {
+  (void)context, (void)error;
+  meet();
+  kept_unobserve(meeting.subscriptions[0]);
+  meet();
+}
+
+static void meet_and_close(recorder *recorder) {
+  (void)recorder;
+  meet();
+  kept_close(meeting.store);
+}
+
+static void a_report_may_end_a_subscription_whose_callback_closes_the_store(void) {
+  const char *path = fresh_file("{\"values\":{}}");
+  kept_options options = KEPT_OPTIONS_INIT;
+  recorder *recorder = new_recorder();
+  options.system = path;
+  options.report = meet_and_unobserve;
+  meeting.expected = 2;
+  meeting.come = 0;
+  EXPECT(KEPT_OK, kept_open(fresh_location(), &options, &meeting.store, &why));
+  recorder->then = meet_and_close;
+  record(recorder, meeting.store, "key", KEPT_OBSERVE_KEY);
+  meeting.subscriptions[0] = recorder->subscription;
+  put_file(path, "{ broken");
+  set(meeting.store, "key", 1);
+  CHECK_INT(1, released(recorder));
+  /* The report's last word. */
+  pthread_mutex_lock(&meeting.lock);
+  while (meeting.come < 3) pthread_cond_wait(&meeting.changed, &meeting.lock);
+  pthread_mutex_unlock(&meeting.lock);
+}
+
 static void a_callback_may_end_another_subscription(void) {
   kept_store *store = fresh_store();
   recorder *ending = new_recorder(), *last = new_recorder();
@@ -348,6 +383,7 @@ int main(int argc, char **argv) {
     TEST(three_callbacks_may_cancel_around_a_ring),
     TEST(three_callbacks_may_each_cancel_all),
     TEST(two_callbacks_may_close_their_store_at_once),
+    TEST(a_report_may_end_a_subscription_whose_callback_closes_the_store),
     TEST(a_callback_may_end_another_subscription),
     TEST(a_slow_observer_delays_only_itself),
     TEST(all_threads_that_end_a_subscription_wait_for_its_callback),

@@ -17,7 +17,7 @@ import Testing
   @Test func `waits for a writer for as long as it may, then is busy`() throws {
     let other = try DirectoryStorage(path: path)
     let hasty = SimpleStorageAdapter(try DirectoryStorage(path: path, busyTimeoutMilliseconds: 20))
-    try other.lock()
+    try other.lock(waiting: 5000)
     #expect(code { try hasty.commit(key("a"), .set(1)) } == .busy)
     other.unlock()
     #expect(try hasty.commit(key("a"), .set(1)).changes.count == 1)
@@ -28,7 +28,7 @@ import Testing
     let store = Store(storage: SimpleStorageAdapter(try DirectoryStorage(path: path, busyTimeoutMilliseconds: 20_000)))
     try store.setJSON("1", forKey: "a")
     let early = try store.observe(.prefix("")) { _ in }
-    try other.lock()
+    try other.lock(waiting: 5000)
     let isDone = Monitor(false)
     try LibraryThread.start {
       #expect(throws: Never.self) { try store.setJSON("2", forKey: "a") }

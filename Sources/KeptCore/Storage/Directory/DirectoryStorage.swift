@@ -35,7 +35,7 @@ public final class DirectoryStorage: GuardedStorage {
     let path: String
   }
   let path: String
-  private let busyTimeoutMilliseconds: Int
+  package let busyTimeoutMilliseconds: Int
   private let state = Monitor(State())
 
   package let abilities: StorageAbilities = [.sharedBetweenProcesses, .durable]
@@ -103,12 +103,12 @@ public final class DirectoryStorage: GuardedStorage {
 
   // MARK: - One writer at a time
 
-  package func lock() throws(StoreError) {
+  package func lock(waiting milliseconds: Int) throws(StoreError) {
     // Inside the monitor, so that a fork knows the descriptor; the waiting is not.
     try state.updateQuietly { state throws(StoreError) in
       state.lock = try OpenFolder.own(path).openOrMake(".kept-lock", O_RDWR)
     }
-    let deadline = Moment.milliseconds + Int64(busyTimeoutMilliseconds)
+    let deadline = Moment.milliseconds + Int64(milliseconds)
     var attempt = 0
     while !state.read({ kept_lock_file($0.lock, Int16(F_WRLCK)) }) {
       guard Moment.milliseconds < deadline else {

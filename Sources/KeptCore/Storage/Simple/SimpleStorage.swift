@@ -50,8 +50,10 @@ public protocol ListingStorage: SimpleStorage {
 package protocol GuardedStorage: ListingStorage {
   /// What the adapter may promise in its name, beside what it does itself.
   var abilities: StorageAbilities { get }
-  /// Keeps every other writer out until ``unlock()``; takes long.
-  func lock() throws(StoreError)
+  /// Keeps every other writer out until ``unlock()``; takes long, and throws `busy` if others write for so long.
+  func lock(waiting milliseconds: Int) throws(StoreError)
+  /// How long a write waits that does not say.
+  var busyTimeoutMilliseconds: Int { get }
   func unlock()
   /// Does what takes long of setting a key, so that the ``set(_:to:)`` that may follow before ``unlock()`` is quick.
   func prepare(_ key: KeyName, _ value: Value) throws(StoreError)

@@ -125,10 +125,12 @@ public final class SimpleStorageAdapter: Storage {
     guard batch.schemaVersion == nil else { throw Self.cannot("keeps no schema version") }
     let count = batch.keys.count
     guard count <= 1 else { throw Self.cannot("changes one key at a time; commit \(count) batches") }
-    enter()
+    let milliseconds = batch.busyTimeoutMilliseconds ?? guarded?.busyTimeoutMilliseconds
+    let deadline = milliseconds.map { Moment.milliseconds + Int64($0) }
+    try enter(waiting: milliseconds)
     defer { leave() }
     try checkOpen()
-    try guarded?.lock()
+    try guarded?.lock(waiting: Int(max(0, (deadline ?? 0) - Moment.milliseconds)))
     defer { guarded?.unlock() }
     try prepare(batch)
     let commit = try announce(batch)
@@ -136,12 +138,16 @@ public final class SimpleStorageAdapter: Storage {
     return commit
   }
 
-  /// Waits for the other writers of this process.
-  private func enter() {
-    isWriting.wait { isWriting -> Void? in
+  /// Waits for the other writers of this process; nil: for as long as they take.
+  private func enter(waiting milliseconds: Int?) throws(StoreError) {
+    let begin: (inout Bool) -> Void? = { isWriting in
       guard !isWriting else { return nil }
       isWriting = true
       return ()
+    }
+    guard let milliseconds else { return isWriting.wait(until: begin) }
+    guard isWriting.wait(milliseconds: Int64(milliseconds), until: begin) != nil else {
+      throw StoreError(.busy, "another thread was writing for \(milliseconds) ms; try again")
     }
   }
 

@@ -10,11 +10,14 @@ final class GroupCommit: Sendable {
     /// Until when it waits for other writers: the time that it waits for its round counts.
     let deadline: Int64
   }
+  // A round waits no longer: those who have come meanwhile may have less patience, and a fork waits for it.
+  private static let mostMilliseconds: Int64 = 50
+
   private let timeoutMilliseconds: Int
   private let rounds: Rounds<Request, Result<Commit, StoreError>>
 
   /// - Parameters:
-  ///   - timeoutMilliseconds: how long a writer waits for those of other processes.
+  ///   - timeoutMilliseconds: how long a writer that does not say waits for those of other processes.
   ///   - run: commits a group; throws `busy` if the store is not free within so many milliseconds.
   @_optimize(speed)
   init(
@@ -24,16 +27,18 @@ final class GroupCommit: Sendable {
     self.timeoutMilliseconds = timeoutMilliseconds
     rounds = Rounds { group in
       let earliest = group.map(\.deadline).min() ?? 0
-      return run(group.map(\.batch), Int(max(0, earliest - Moment.milliseconds)))
+      let patience = min(earliest - Moment.milliseconds, Self.mostMilliseconds)
+      return run(group.map(\.batch), Int(max(0, patience)))
     }
   }
 
   @_optimize(speed)
   func commit(_ batch: Batch) throws(StoreError) -> Commit {
-    let request = Request(batch: batch, deadline: Moment.milliseconds + Int64(timeoutMilliseconds))
+    let patience = batch.busyTimeoutMilliseconds ?? timeoutMilliseconds
+    let request = Request(batch: batch, deadline: Moment.milliseconds + Int64(patience))
     while true {
       let result = rounds.serve(request)
-      // The store was busy for as long as the most impatient of a group could wait: the others try again.
+      // The store was busy for as long as the round could wait: those who have time left try again.
       if case .failure(let error) = result, error.code == .busy, Moment.milliseconds < request.deadline { continue }
       return try result.get()
     }

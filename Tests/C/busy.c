@@ -1,0 +1,69 @@
+/* Writers that wait for those of another process: as long as their handle was opened for, and no longer. */
+#define _XOPEN_SOURCE 700
+#include "check.h"
+
+#include <pthread.h>
+#include <sqlite3.h>
+
+/** Holds the write lock, as the sqlite3 shell might. */
+static void lock_holder(const char *location) {
+  sqlite3 *database;
+  CHECK_INT(SQLITE_OK, sqlite3_open(file_of(location, "values.sqlite"), &database));
+  CHECK_INT(SQLITE_OK, sqlite3_exec(database, "BEGIN IMMEDIATE", NULL, NULL, NULL));
+  tell_parent();
+  await_parent();
+  sqlite3_close(database);
+}
+
+static void a_writer_that_waits_too_long_is_told_so_and_nothing_changes(void) {
+  const char *location = fresh_folder();
+  kept_options options = KEPT_OPTIONS_INIT;
+  kept_store *store = NULL;
+  options.busy_timeout_ms = 20;
+  EXPECT(KEPT_OK, kept_open(location, &options, &store, &why));
+  EXPECT(KEPT_OK, kept_set_int64(store, "key", 1, &why));
+  child child = start_child("lock_holder", location);
+  await_child(&child);
+  EXPECT(KEPT_BUSY, kept_set_int64(store, "key", 2, &why));
+  CHECK_TEXT("1", json_of(store, "key"));
+  CHECK_INT(0, finish_child(&child));
+  EXPECT(KEPT_OK, kept_set_int64(store, "key", 2, &why));
+  kept_close(store);
+}
+
+static struct {
+  kept_store *patient, *hasty;
+  child holder;
+} waiting;
+
+/** Gives up twice, and then ends what both wait for. */
+static void *write_hastily(void *unused) {
+  for (int i = 0; i < 2; i++) CHECK_INT(KEPT_BUSY, kept_set_int64(waiting.hasty, "hasty", 1, NULL));
+  CHECK_INT(0, finish_child(&waiting.holder));
+  return unused;
+}
+
+static void each_handle_waits_as_long_as_it_was_opened_for(void) {
+  const char *location = fresh_folder();
+  kept_options hasty = KEPT_OPTIONS_INIT, patient = KEPT_OPTIONS_INIT;
+  pthread_t thread;
+  hasty.busy_timeout_ms = 20;
+  patient.busy_timeout_ms = 60000;
+  waiting.hasty = open_with(location, &hasty);
+  waiting.patient = open_with(location, &patient);
+  waiting.holder = start_child("lock_holder", location);
+  await_child(&waiting.holder);
+  CHECK_INT(0, pthread_create(&thread, NULL, write_hastily, NULL));
+  EXPECT(KEPT_OK, kept_set_int64(waiting.patient, "patient", 1, &why));
+  CHECK_INT(0, pthread_join(thread, NULL));
+}
+
+int main(int argc, char **argv) {
+  static const test tests[] = {
+    FOLDER_TEST(a_writer_that_waits_too_long_is_told_so_and_nothing_changes),
+    FOLDER_TEST(each_handle_waits_as_long_as_it_was_opened_for),
+    { 0 },
+  };
+  static const role roles[] = { ROLE(lock_holder), { 0 } };
+  return run_tests(argc, argv, tests, roles);
+}

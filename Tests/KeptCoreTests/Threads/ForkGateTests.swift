@@ -1,0 +1,60 @@
+// A fork waits until nobody is inside; others wait with it for an instant only, however long somebody stays inside.
+
+import Testing
+
+@testable import KeptCore
+
+@Suite(.timeLimit(.minutes(5))) struct `The gate that a fork closes` {
+  private let gate = ForkGate()
+  private let events = Monitor<Set<String>>([])
+
+  private func happened(_ event: String) -> Bool? { events.read { $0.contains(event) ? true : nil } }
+  private func note(_ event: String) { events.update { _ = $0.insert(event) } }
+  private func wait(for event: String) -> Bool? {
+    events.wait(milliseconds: 60_000) { $0.contains(event) ? true : nil }
+  }
+
+  @Test func `lets others in and out while a fork waits for somebody who stays inside`() throws {
+    try LibraryThread.start {
+      gate.enter()
+      note("one stays inside")
+      _ = wait(for: "others were inside")
+      gate.leave()
+    }
+    #expect(wait(for: "one stays inside") == true)
+    try LibraryThread.start {
+      note("a fork begins")
+      gate.close()
+      note("the gate is closed")
+      gate.open()
+      note("the gate is open")
+    }
+    #expect(wait(for: "a fork begins") == true)
+    // Enough of them that the gate was closed in between.
+    for _ in 0..<100 {
+      gate.enter()
+      #expect(happened("the gate is closed") == nil)
+      gate.leave()
+      Moment.letPass(microseconds: 100)
+    }
+    note("others were inside")
+    #expect(wait(for: "the gate is open") == true)
+    gate.enter()
+    gate.leave()
+  }
+
+  @Test func `keeps everybody out until it is opened`() throws {
+    gate.close()
+    try LibraryThread.start {
+      note("one comes")
+      gate.enter()
+      note("one is inside")
+      gate.leave()
+    }
+    #expect(wait(for: "one comes") == true)
+    for _ in 0..<10 { Moment.letPass(microseconds: 1000) }
+    #expect(happened("one is inside") == nil)
+    gate.open()
+    #expect(wait(for: "one is inside") == true)
+  }
+}
