@@ -81,7 +81,7 @@ extension kept_options {
       return
     }
     let context = ReportContext(pointer: report_context)
-    options.errorHandler = { failure in
+    options.reporter = Reporter { failure in
       var error = kept_error()
       withUnsafeMutablePointer(to: &error) { $0.fill(failure) }
       report(context.pointer, &error)

@@ -16,6 +16,8 @@ public final class Store: SettingsAccess {
   // Under which name the shared store is known to this process; nil: this handle has it alone.
   private let place: OpenLocations.Identity?
   private let isClosed = Atomic<Bool>(false)
+  // The first call that closes it.
+  private let closing = Monitor<RunningCall?>(nil)
   // Only who wrote something has something to sync when it closes.
   private let hasWritten = Atomic<Bool>(false)
   // The schema version that is too late for this program, which has chosen only to read then; 0: it may write.
@@ -116,14 +118,26 @@ public final class Store: SettingsAccess {
 
   /// Closes the handle and syncs what was written to the disk.
   ///
-  /// Closing twice is fine. The C twin is `kept_close`.
+  /// Closing twice is fine; of two threads that do, both wait for the end. The C twin is `kept_close`.
   ///
   /// Its subscriptions end: when it returns, no further callback begins.
   public func close() {
-    let isFirst = !isClosed.exchange(true, ordering: .acquiringAndReleasing)
+    isClosed.store(true, ordering: .releasing)
     handle.close()
     observation.end()
-    guard isFirst else { return }
+    let (call, isFirst) = closing.updateQuietly { closing in
+      if let first = closing { return (first, false) }
+      let call = RunningCall()
+      closing = call
+      return (call, true)
+    }
+    guard isFirst else { return call.wait() }
+    letGo()
+    options.reporter?.end()
+    call.end()
+  }
+
+  private func letGo() {
     layering.end()
     if hasWritten.load(ordering: .acquiring) {
       do { try shared.storage.flush() } catch { report(error) }

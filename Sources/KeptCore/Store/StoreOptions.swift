@@ -35,6 +35,13 @@ public struct StoreOptions: Sendable {
   }
   private var givenHandler: (@Sendable (StoreError) -> Void)?
 
+  /// Hears of the same, until the store is closed: then calls of it are waited for.
+  ///
+  /// For C, where what it uses is freed afterwards.
+  package var reporter: Reporter? {
+    didSet { if let reporter { givenHandler = { reporter.report($0) } } }
+  }
+
   /// Whether the program has named an error handler.
   package var hasErrorHandler: Bool { givenHandler != nil }
 

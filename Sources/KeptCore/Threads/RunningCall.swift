@@ -1,0 +1,53 @@
+// Calls of a program's code, or by it, for whose end others wait before they free what it uses.
+
+/// A call that runs on this thread, until it is said to have ended.
+final class RunningCall: Callee {
+  let caller: UInt? = LibraryThread.current
+  private let forks = Fork.count
+  private let hasEnded = Monitor(false)
+
+  func end() { hasEnded.update { $0 = true } }
+
+  /// Waits for its end; returns at once if it is this thread's own, or waits for this thread.
+  func wait() {
+    // In the child of a fork nobody ends the parent's.
+    guard forks == Fork.count else { return }
+    let thread = LibraryThread.current
+    guard CancelWaits.ofThisProcess.begin(thread, waitingFor: self) else { return }
+    hasEnded.wait { $0 ? () : nil }
+    CancelWaits.ofThisProcess.end(thread)
+  }
+}
+
+/// Tells a program of failures until its end: afterwards it is not told any more, and may free what it is told with.
+package final class Reporter: Sendable {
+  private struct State {
+    var calls: [RunningCall] = []
+    var hasEnded = false
+  }
+  private let state = Monitor(State())
+  private let tell: @Sendable (StoreError) -> Void
+
+  package init(_ tell: @escaping @Sendable (StoreError) -> Void) { self.tell = tell }
+
+  package func report(_ error: StoreError) {
+    let call = RunningCall()
+    let isHeard = state.updateQuietly { state in
+      if !state.hasEnded { state.calls.append(call) }
+      return !state.hasEnded
+    }
+    guard isHeard else { return }
+    tell(error)
+    state.updateQuietly { state in state.calls.removeAll { $0 === call } }
+    call.end()
+  }
+
+  /// Waits for the calls that run, but not for those that wait for this thread.
+  func end() {
+    let calls = state.updateQuietly { state in
+      state.hasEnded = true
+      return state.calls
+    }
+    for call in calls { call.wait() }
+  }
+}

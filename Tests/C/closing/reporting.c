@@ -1,0 +1,99 @@
+/* Reports that run while their store is closed: `report_context` may be freed when kept_close() has returned, in
+ * whichever thread that was. */
+#define _XOPEN_SOURCE 700
+#include "../check.h"
+
+#include <pthread.h>
+#include <sched.h>
+
+enum { closers = 3 };
+
+static struct {
+  pthread_mutex_t lock;
+  pthread_cond_t changed;
+  int is_open, begun, closing, closed;
+  kept_store *store;
+} play = { PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0, 0, 0, 0, NULL };
+
+static void note(int *word) {
+  pthread_mutex_lock(&play.lock);
+  ++*word;
+  pthread_cond_broadcast(&play.changed);
+  pthread_mutex_unlock(&play.lock);
+}
+
+static void await(const int *word, int least) {
+  pthread_mutex_lock(&play.lock);
+  while (*word < least) pthread_cond_wait(&play.changed, &play.lock);
+  pthread_mutex_unlock(&play.lock);
+}
+
+static void report_at_leisure(void *context, const kept_error *error) {
+  (void)error;
+  note(&play.begun);
+  await(&play.is_open, 1);
+  ++*(int *)context;
+}
+
+static void *set_what_is_deprecated(void *unused) {
+  kept_set_int64(play.store, "old", 1, NULL);
+  return unused;
+}
+
+static void *close_it(void *unused) {
+  note(&play.closing);
+  kept_close(play.store);
+  note(&play.closed);
+  return unused;
+}
+
+static void open_with_report(const char *location, kept_report_callback report, void *context) {
+  kept_options options = KEPT_OPTIONS_INIT;
+  options.report = report;
+  options.report_context = context;
+  play.is_open = play.begun = play.closing = play.closed = 0;
+  EXPECT(KEPT_OK, kept_open(location, &options, &play.store, &why));
+  EXPECT(KEPT_OK, kept_declare_json(play.store, "old", "{\"type\":\"integer\",\"deprecated\":true}", &why));
+}
+
+static void all_threads_that_close_a_store_wait_for_its_report(void) {
+  int reports = 0;
+  pthread_t setter, enders[closers];
+  kept_store *other = fresh_store();
+  open_with_report(fresh_location(), report_at_leisure, &reports);
+  CHECK_INT(0, pthread_create(&setter, NULL, set_what_is_deprecated, NULL));
+  await(&play.begun, 1);
+  for (int i = 0; i < closers; i++) CHECK_INT(0, pthread_create(&enders[i], NULL, close_it, NULL));
+  await(&play.closing, closers);
+  /* Writes for a while, so that whoever does not wait is found out. */
+  for (int i = 0; i < 100; i++) EXPECT(KEPT_OK, kept_set_int64(other, "elsewhere", i, &why));
+  CHECK_INT(0, play.closed);
+  note(&play.is_open);
+  for (int i = 0; i < closers; i++) CHECK_INT(0, pthread_join(enders[i], NULL));
+  CHECK_INT(1, reports);
+  CHECK_INT(0, pthread_join(setter, NULL));
+}
+
+static void close_within(void *context, const kept_error *error) {
+  (void)error;
+  kept_close(play.store);
+  ++*(int *)context;
+}
+
+static void a_report_may_close_its_store(void) {
+  int reports = 0;
+  open_with_report(fresh_location(), close_within, &reports);
+  EXPECT(KEPT_OK, kept_set_int64(play.store, "old", 1, &why));
+  CHECK_INT(1, reports);
+  kept_close(play.store);
+}
+
+int main(int argc, char **argv) {
+  static const test tests[] = {
+    TEST(all_threads_that_close_a_store_wait_for_its_report),
+    TEST(a_report_may_close_its_store),
+    { 0 },
+  };
+  static const role roles[] = { { 0 } };
+  return run_tests(argc, argv, tests, roles);
+}
