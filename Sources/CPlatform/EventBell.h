@@ -6,12 +6,14 @@
 #include <stdint.h>
 #include <unistd.h>
 
+#include "Files.h"
+
 #if defined(__linux__)
 #include <sys/eventfd.h>
 
 /// Gives the end to watch and the end to ring; they may be the same. 0, or -1 with errno.
 static inline int kept_bell_open(int *watched, int *rung) {
-  *watched = *rung = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  *watched = *rung = kept_not_standard(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   return *watched < 0 ? -1 : 0;
 }
 
@@ -30,11 +32,13 @@ static inline void kept_bell_silence(int watched) {
   (void)!read(watched, &count, sizeof count);
 }
 
-/// Puts a bell of its own under the same number.
+/// Puts a bell of its own under the same number, in the child of a fork, where no other thread can take that number.
 static inline void kept_bell_renew(int watched, int rung) {
-  int other = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   (void)rung;
-  if (other < 0) return;
+  // First, so that a number is free for the other; and the parent's is not silenced here, whatever comes.
+  close(watched);
+  int other = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  if (other < 0 || other == watched) return;
   dup3(other, watched, O_CLOEXEC);
   close(other);
 }

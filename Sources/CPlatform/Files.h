@@ -24,21 +24,31 @@ extern int renameat2(int from_folder, const char *from, int to_folder, const cha
 #define KEPT_HOLD 0
 #endif
 
+/// Moves a new descriptor away from those of standard input, output and errors, where a program may have closed them:
+/// what it prints would go into the file. Returns -1 with errno set where it cannot, and closes it.
+static inline int kept_not_standard(int file) {
+  if (file < 0 || file > 2) return file;
+  int moved = fcntl(file, F_DUPFD_CLOEXEC, 3), error = errno;
+  close(file);
+  errno = error;
+  return moved;
+}
+
 /// Opens a file in a folder, or makes one; never through a symbolic link, without waiting for the other end of a FIFO,
 /// and closed on exec. Returns -1 on failure.
 static inline int kept_open_at(int folder, const char *name, int flags, mode_t mode) {
-  return openat(folder, name, flags | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, mode);
+  return kept_not_standard(openat(folder, name, flags | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, mode));
 }
 
 /// The same for a file that a caller names: links that lead to it are followed.
 static inline int kept_open_named(const char *path) {
-  return open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+  return kept_not_standard(open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
 }
 
 /// Holds a file without opening it: that reads nothing, waits for nothing, and closing it drops no lock. `flags` may
 /// have O_NOFOLLOW and O_DIRECTORY.
 static inline int kept_hold_at(int folder, const char *name, int flags) {
-  return openat(folder, name, KEPT_HOLD | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | flags);
+  return kept_not_standard(openat(folder, name, KEPT_HOLD | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | flags));
 }
 
 /// Reads where a symbolic link leads to. Returns the number of bytes, or -1 with errno set.

@@ -8,11 +8,13 @@
 #include <stdint.h>
 #include <unistd.h>
 
+#include "Files.h"
+
 #if defined(__linux__)
 #include <sys/inotify.h>
 
 /// A descriptor that can be read without waiting; -1 with errno where there is none, or no more are allowed.
-static inline int kept_inotify_open(void) { return inotify_init1(IN_NONBLOCK | IN_CLOEXEC); }
+static inline int kept_inotify_open(void) { return kept_not_standard(inotify_init1(IN_NONBLOCK | IN_CLOEXEC)); }
 
 /// Hears of what comes and goes in a folder, and of changes to its files only where `files` are asked for. Asked again
 /// for the same folder, it adds. Gives the number of the watch, or -1 with errno.
