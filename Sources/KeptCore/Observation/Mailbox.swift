@@ -1,4 +1,5 @@
-// The notices that wait for one observer: a slow one finds them merged, and takes no more memory than there are keys.
+// The notices that wait for one observer: a slow one finds them merged, and they take little more memory than the
+// values of its keys.
 
 struct Mailbox {
   // Each will be one notice. Those of other processes that come one after the other lie on one pile.
@@ -6,6 +7,12 @@ struct Mailbox {
 
   /// So many notices wait one by one; then they become one.
   static let limit = 4096
+  /// And so many bytes of values, or twice of what they came to when they last became one.
+  static let mostBytes = 1 << 20
+
+  // Of the piles together. What comes into an empty mailbox is not weighed: it is taken at once most of the time.
+  private(set) var bytes = 0
+  private var bytesLimit = Self.mostBytes
 
   var isEmpty: Bool { piles.isEmpty }
 
@@ -17,20 +24,30 @@ struct Mailbox {
   /// A notice without changes tells of commits that came to nothing here. They are among those that a merged notice
   /// leads over, so their tag counts.
   mutating func add(_ notice: Notice) {
+    let size = piles.isEmpty ? 0 : notice.bytes
     if let last = piles.indices.last, piles[last].origin == .otherProcess, notice.origin == .otherProcess {
-      piles[last].add(notice)
+      bytes -= piles[last].bytes
+      piles[last].add(notice, size)
+      bytes += piles[last].bytes
     } else if !notice.changes.isEmpty {
-      if piles.count == Self.limit + (isBeginning ? 1 : 0) { pileUp() }
-      piles.append(Pile(notice))
+      let isFull = piles.count == Self.limit + (isBeginning ? 1 : 0)
+      if isFull || bytes + size > bytesLimit { pileUp() }
+      piles.append(Pile(notice, size))
+      bytes += size
     }
   }
 
   /// Puts what was there at first before everything else.
-  mutating func begin(with notice: Notice) { piles.insert(Pile(notice), at: 0) }
+  mutating func begin(with notice: Notice) { piles.insert(Pile(notice, 0), at: 0) }
 
   /// The notice that comes next, if there is one.
   mutating func take() -> Notice? {
-    while !piles.isEmpty { if let notice = piles.removeFirst().merged() { return notice } }
+    while !piles.isEmpty {
+      let pile = piles.removeFirst()
+      bytes -= pile.bytes
+      if piles.isEmpty { bytesLimit = Self.mostBytes }
+      if let notice = pile.merged() { return notice }
+    }
     return nil
   }
 
@@ -39,9 +56,13 @@ struct Mailbox {
   /// Lays everything on one pile; the initial notice stays what it is.
   private mutating func pileUp() {
     let initial = isBeginning ? piles.removeFirst() : nil
+    guard !piles.isEmpty else { return piles = initial.map { [$0] } ?? [] }
     var all = piles.removeFirst()
     for pile in piles { all.add(pile) }
+    all.shrink()
     piles = (initial.map { [$0] } ?? []) + [all]
+    bytes = all.bytes
+    bytesLimit = max(Self.mostBytes, 2 * bytes)
   }
 }
 
@@ -52,19 +73,28 @@ struct Mailbox {
 private struct Pile {
   private var notices: [Notice]
   private(set) var origin: Notice.Origin
+  private(set) var bytes: Int
   private var changes: Int
   private var limit = 1024
+  private var bytesLimit = Mailbox.mostBytes
 
-  init(_ notice: Notice) { (notices, origin, changes) = ([notice], notice.origin, notice.changes.count) }
+  init(_ notice: Notice, _ bytes: Int) {
+    (notices, origin, changes) = ([notice], notice.origin, notice.changes.count)
+    self.bytes = bytes
+  }
 
-  mutating func add(_ notice: Notice) {
+  mutating func add(_ notice: Notice, _ size: Int) {
     if notice.origin != origin { origin = .several }
     notices.append(notice)
     changes += max(1, notice.changes.count)
-    if changes > limit { shrink() }
+    bytes += size
+    if changes > limit || bytes > bytesLimit { shrink() }
   }
 
-  mutating func add(_ other: Pile) { for notice in other.notices { add(notice) } }
+  mutating func add(_ other: Pile) {
+    // Its notices were weighed together.
+    for (place, notice) in other.notices.enumerated() { add(notice, place == 0 ? other.bytes : 0) }
+  }
 
   /// nil: it came to nothing.
   func merged() -> Notice? {
@@ -73,10 +103,30 @@ private struct Pile {
     return merged.changes.isEmpty ? nil : merged
   }
 
-  private mutating func shrink() {
+  mutating func shrink() {
     let merged = Notice(merging: notices)
     notices = [merged]
     changes = merged.changes.count
     limit = max(1024, 2 * changes)
+    bytes = merged.bytes
+    bytesLimit = max(Mailbox.mostBytes, 2 * bytes)
+  }
+}
+
+extension Notice {
+  /// About so much memory its new values take; the old ones are mostly those of the notice before.
+  fileprivate var bytes: Int { changes.reduce(0) { $0 + ($1.new?.bytes ?? 0) } }
+}
+
+extension Value {
+  fileprivate var bytes: Int {
+    switch self {
+    case .null, .bool, .int, .uint, .double, .date: 0
+    case .string(let text): text.utf8.count
+    case .bytes(let bytes): bytes.count
+    case .array(let items): items.reduce(0) { $0 + $1.bytes + MemoryLayout<Value>.stride }
+    case .dictionary(let members):
+      members.reduce(0) { $0 + $1.key.text.utf8.count + $1.value.bytes + 2 * MemoryLayout<Value>.stride }
+    }
   }
 }

@@ -59,6 +59,21 @@ import Testing
   }
 
   @Test(arguments: [Notice.Origin.store, .otherProcess])
+  mutating func `keeps little more than the values of its keys, however large they are`(origin: Notice.Origin) throws {
+    func large(_ number: Int) -> Value { .array([.string(String(repeating: "x", count: 100_000)), .int(Int64(number))]) }
+    for number in 0..<200 {
+      let old = number == 0 ? nil : large(number - 1)
+      box.add(try notice(Revision(number + 1), origin, "a", from: old, to: large(number)))
+      #expect(box.bytes < 2 * Mailbox.mostBytes)
+    }
+    let taken = takeAll()
+    #expect(taken.count < 20)
+    #expect(taken.first?.changes.first?.old == nil)
+    #expect(taken.last?.changes.last?.new == large(199))
+    #expect(box.bytes == 0)
+  }
+
+  @Test(arguments: [Notice.Origin.store, .otherProcess])
   mutating func `has little to do for each change, however many keys wait`(origin: Notice.Origin) throws {
     let (keys, rounds) = (5000, 6)
     for round in 0..<rounds {
