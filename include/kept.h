@@ -119,7 +119,8 @@ typedef struct kept_options {
   size_t size;                /* sizeof(kept_options), so that older and newer programs both work */
   uint32_t durability;        /* KEPT_SHARED or KEPT_DURABLE, for writes that do not say */
   uint32_t busy_timeout_ms;   /* how long a write waits for other writers before KEPT_BUSY, in milliseconds; the time
-                                 for which it waits for other threads of its own process counts */
+                                 for which it waits for other threads of its own process counts. Any number
+                                 is fine: UINT32_MAX is 49 days */
   uint32_t delivery;          /* KEPT_BY_LIBRARY or KEPT_BY_HOST: who calls observers back */
   uint32_t reserved;          /* 0 */
   const char *tag;            /* what the program calls itself, for observers in every process; NULL for nothing */
@@ -656,8 +657,9 @@ KEPT_API kept_status kept_export_file(kept_store *store, const char *path, const
  *                      no memory for it: the import is done
  *  @return KEPT_OK; KEPT_INVALID with `error->offset` for a text that is not of the format; KEPT_LOCKED,
  *          KEPT_WRONG_TYPE, KEPT_INVALID, KEPT_TYPE_CONFLICT or KEPT_TOO_LARGE for the first key that is refused, with
- *          nothing changed; KEPT_UNSUPPORTED for an export of a later version of Kept, or of another schema version
- *          than that of a store with something in it, and for a transaction; KEPT_BUSY where others write all the time.
+ *          nothing changed; KEPT_TOO_LARGE for a text of more than 1 GiB; KEPT_UNSUPPORTED for an export of a
+ *          later version of Kept, or of another schema version than that of a store with something in it, and for a
+ *          transaction; KEPT_BUSY where others write all the time.
  *          A dry run is KEPT_OK, and reports all that is refused.
  *  In Swift: `Store.import(_:_:)`. In Python: `settings.import_text(...)`. */
 KEPT_API kept_status kept_import(kept_store *store, const void *text, size_t length,
@@ -741,7 +743,7 @@ typedef struct kept_migration {
  *  one process and in one transaction, after a backup to the folder `backups` of the store.
  *  Other processes that migrate wait, for as long as the busy time-out, or carry on; kill -9 at any point leaves the
  *  old state or the new one.
- *  @param steps  with versions that rise, the first at least 1
+ *  @param steps  with versions that rise, the first at least 1; at most 65,536
  *  @param flags  KEPT_MIGRATE_…
  *  @param[out] result  receives one of KEPT_MIGRATED…; may be NULL
  *  @param[out] backup  receives the path of the backup, to be freed with kept_free(), or NULL where none was made;

@@ -32,6 +32,14 @@ static inline int kept_file_system(const char *path, uint32_t *kind) {
   return 0;
 }
 
+/// A moment in nanoseconds since 1970; the nearest one that fits, as file systems store any number of seconds.
+static inline int64_t kept_nanoseconds(int64_t seconds, int64_t nanoseconds) {
+  int64_t result;
+  if (!__builtin_mul_overflow(seconds, (int64_t)1000000000, &result)
+      && !__builtin_add_overflow(result, nanoseconds, &result)) return result;
+  return seconds < 0 ? INT64_MIN : INT64_MAX;
+}
+
 /// What tells a folder from every other, also from one that was made after it was removed and has its inode number now.
 typedef struct kept_folder_identity {
   uint64_t device, inode;
@@ -50,7 +58,7 @@ static inline int kept_identify_folder(const char *path, kept_folder_identity *i
     identity->device = (uint64_t)extended.stx_dev_major << 32 | extended.stx_dev_minor;
     identity->inode = extended.stx_ino;
     identity->made =
-      extended.stx_mask & STATX_BTIME ? extended.stx_btime.tv_sec * 1000000000 + extended.stx_btime.tv_nsec : 0;
+      extended.stx_mask & STATX_BTIME ? kept_nanoseconds(extended.stx_btime.tv_sec, extended.stx_btime.tv_nsec) : 0;
   } else if (errno != ENOSYS && errno != EPERM) {
     return -1;
   } else
@@ -63,7 +71,7 @@ static inline int kept_identify_folder(const char *path, kept_folder_identity *i
     identity->device = (uint64_t)status.st_dev;
     identity->inode = (uint64_t)status.st_ino;
 #if defined(__APPLE__)
-    identity->made = (int64_t)status.st_birthtimespec.tv_sec * 1000000000 + status.st_birthtimespec.tv_nsec;
+    identity->made = kept_nanoseconds(status.st_birthtimespec.tv_sec, status.st_birthtimespec.tv_nsec);
 #else
     identity->made = 0;
 #endif
@@ -76,18 +84,18 @@ static inline int kept_identify_folder(const char *path, kept_folder_identity *i
 /// When a file was last changed, in nanoseconds since 1970.
 static inline int64_t kept_changed_nanoseconds(const struct stat *status) {
 #if defined(__APPLE__)
-  return (int64_t)status->st_mtimespec.tv_sec * 1000000000 + status->st_mtimespec.tv_nsec;
+  return kept_nanoseconds(status->st_mtimespec.tv_sec, status->st_mtimespec.tv_nsec);
 #else
-  return (int64_t)status->st_mtim.tv_sec * 1000000000 + status->st_mtim.tv_nsec;
+  return kept_nanoseconds(status->st_mtim.tv_sec, status->st_mtim.tv_nsec);
 #endif
 }
 
 /// When a file, its rights or its names were last changed, in nanoseconds since 1970: the time that nobody can set.
 static inline int64_t kept_altered_nanoseconds(const struct stat *status) {
 #if defined(__APPLE__)
-  return (int64_t)status->st_ctimespec.tv_sec * 1000000000 + status->st_ctimespec.tv_nsec;
+  return kept_nanoseconds(status->st_ctimespec.tv_sec, status->st_ctimespec.tv_nsec);
 #else
-  return (int64_t)status->st_ctim.tv_sec * 1000000000 + status->st_ctim.tv_nsec;
+  return kept_nanoseconds(status->st_ctim.tv_sec, status->st_ctim.tv_nsec);
 #endif
 }
 

@@ -32,9 +32,10 @@ public func kept_import(
 ) -> kept_status {
   boundary(error) { () throws(StoreError) in
     let store = try store.store()
-    // C counts without a sign: a negative number here is a huge one there.
-    guard length >= 0 else {
-      throw StoreError(.tooLarge, "the text has \(UInt(bitPattern: length)) bytes; there is no such text")
+    // C counts without a sign: a negative number here is a huge one there. None of it is read.
+    guard 0...ImportOptions.mostBytes ~= length else {
+      throw StoreError(
+        .tooLarge, "the text has \(UInt(bitPattern: length)) bytes; at most \(ImportOptions.mostBytes) are imported")
     }
     let start = length == 0 ? nil : try text.required("text")
     let bytes = UnsafeRawBufferPointer(start: start, count: length).assumingMemoryBound(to: UInt8.self)

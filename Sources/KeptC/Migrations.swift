@@ -24,7 +24,11 @@ public func kept_migrate(
     guard flags < KEPT_MIGRATE_CONFIRMED << 1 else {
       throw StoreError(.invalid, "the flags \(flags) have a bit that is none of KEPT_MIGRATE_…; use those alone")
     }
-    let steps = UnsafeBufferPointer(start: count > 0 ? try steps.required("steps") : nil, count: max(0, count))
+    // C counts without a sign: a negative number here is a huge one there.
+    guard 0...mostSteps ~= count else {
+      throw StoreError(.invalid, "there are \(UInt(bitPattern: count)) steps; at most \(mostSteps) are allowed")
+    }
+    let steps = UnsafeBufferPointer(start: count > 0 ? try steps.required("steps") : nil, count: count)
     var migrations: [Migration] = []
     for step in steps { migrations.append(try Migration(step, isConfirmed: flags & KEPT_MIGRATE_CONFIRMED != 0)) }
     var found: UInt32 = 0
@@ -36,6 +40,9 @@ public func kept_migrate(
     result?.pointee = found
   }
 }
+
+/// No program has had so many shapes; a larger number is a mistake, and what it counts is not there.
+private let mostSteps = 1 << 16
 
 @_cdecl("kept_rename") @implementation
 public func kept_rename(

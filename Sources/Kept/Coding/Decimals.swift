@@ -66,7 +66,7 @@ private struct DecimalText: Equatable {
     guard !digits.isEmpty else { return nil }
     if let letter = rest.first, letter | 0x20 == UInt8(ascii: "e") {
       // No Decimal has an exponent of more than three digits.
-      guard let power = Int(Substring(rest.dropFirst())), abs(power) < 10_000 else { return nil }
+      guard let power = Int(Substring(rest.dropFirst())), -9_999...9_999 ~= power else { return nil }
       exponent += power
       rest = rest.suffix(0)
     }

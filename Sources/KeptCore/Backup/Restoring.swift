@@ -30,8 +30,8 @@ extension Store {
     }
     let backup = try BackupFile(at: path)
     let folder = (storage as? LocalStorage)?.database.folder
-    let deadline = Moment.milliseconds + Int64(options.busyTimeoutMilliseconds)
-    guard let turn = try MigrationTurn.take(of: shared, in: folder, waiting: options.busyTimeoutMilliseconds) else {
+    let deadline = Moment.milliseconds + Int64(options.patience)
+    guard let turn = try MigrationTurn.take(of: shared, in: folder, waiting: options.patience) else {
       throw StoreError(.busy, "others still migrate or restore; nothing was restored, try again when they are done")
     }
     defer { turn.end() }

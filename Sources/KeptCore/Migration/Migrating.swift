@@ -26,7 +26,7 @@ extension Store {
     let target = try Self.target(of: steps)
     if let done = try settled(at: target, ofLaterVersion) { return done }
     let folder = (shared.storage as? LocalStorage)?.database.folder
-    let milliseconds = patience == .wait ? options.busyTimeoutMilliseconds : 0
+    let milliseconds = patience == .wait ? options.patience : 0
     guard let turn = try MigrationTurn.take(of: shared, in: folder, waiting: milliseconds) else {
       guard patience == .carryOn else {
         throw StoreError(

@@ -5,6 +5,8 @@ public struct StoreOptions: Sendable {
   /// For writes that do not say.
   public var durability: Durability
   /// How long a write waits for other writers before it throws `busy`, in milliseconds.
+  ///
+  /// A negative number counts as 0, and one above 4,294,967,295 (49 days) as that.
   public var busyTimeoutMilliseconds: Int
   /// Observers are called by this program's own event loop, and not by a thread of the library.
   ///
@@ -41,6 +43,12 @@ public struct StoreOptions: Sendable {
   package var reporter: Reporter? {
     didSet { if let reporter { givenHandler = { reporter.report($0) } } }
   }
+
+  /// The busy time-out that counts.
+  var patience: Int { Self.patience(milliseconds: busyTimeoutMilliseconds) }
+
+  /// The time-out that a number of a caller's stands for: one that can be added to a clock, and that C can say, too.
+  static func patience(milliseconds: Int) -> Int { min(max(0, milliseconds), Int(UInt32.max)) }
 
   /// Whether the program has named an error handler.
   package var hasErrorHandler: Bool { givenHandler != nil }

@@ -13,7 +13,7 @@ extension Store {
   public func transaction<Result>(
     durability: Durability? = nil, tag: String? = nil, _ body: (Transaction) throws -> Result
   ) throws -> Result {
-    let deadline = Moment.milliseconds + Int64(options.busyTimeoutMilliseconds)
+    let deadline = Moment.milliseconds + Int64(options.patience)
     var attempt = 0
     while true {
       let transaction = try begin(durability: durability, tag: tag)

@@ -12,7 +12,7 @@ enum Moment {
   private static func nanoseconds(_ clock: clockid_t) -> Int64 {
     var time = timespec()
     clock_gettime(clock, &time)
-    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+    return kept_nanoseconds(Int64(time.tv_sec), Int64(time.tv_nsec))
   }
 
   /// Steps back for a short random time, longer with each attempt, so that those who were overtaken do not meet again.

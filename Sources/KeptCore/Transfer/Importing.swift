@@ -18,6 +18,9 @@ public struct ImportOptions: Sendable {
   public var includesDeclarations: Bool
   public var progress: TransferProgress?
 
+  /// A text for a computer's whole memory is no settings file: 1 GiB.
+  package static let mostBytes = 1 << 30
+
   public init(
     format: ImportFormat = .kept, prefix: String = "", separator: String = ".", environmentPrefix: String? = nil,
     replaces: Bool = false, isDryRun: Bool = false, includesDeclarations: Bool = false,
@@ -59,9 +62,6 @@ extension Store {
     return try result.get()
   }
 
-  /// A text for a computer's whole memory is no settings file: 1 GiB.
-  private static let largestFile = 1 << 30
-
   /// Imports a file, whose path stands before the reason when that fails.
   ///
   /// The C twin is `kept_import_file`. In Python: `settings.import_file(path)`.
@@ -72,7 +72,7 @@ extension Store {
   public func `import`(
     contentsOf path: String, _ options: ImportOptions = ImportOptions()
   ) throws(StoreError) -> ImportReport {
-    let bytes = try WholeFile.bytes(of: path, atMost: Self.largestFile, "what is to be imported")
+    let bytes = try WholeFile.bytes(of: path, atMost: ImportOptions.mostBytes, "what is to be imported")
     do throws(StoreError) { return try self.import(bytes, options) } catch {
       throw error.key == nil && error.offset != nil ? error.said { "\(path): \($0)" } : error
     }
@@ -86,7 +86,7 @@ extension Store {
       throw StoreError(.unsupported, "this storage cannot change many keys at once; import into a store in a folder")
     }
     let incoming = try Self.incoming(bytes, options)
-    let deadline = Moment.milliseconds + Int64(self.options.busyTimeoutMilliseconds)
+    let deadline = Moment.milliseconds + Int64(self.options.patience)
     var teller = ProgressTeller(options.progress, total: bytes.count)
     var attempt = 0
     while true {

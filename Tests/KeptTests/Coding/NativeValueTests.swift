@@ -137,7 +137,10 @@ private func expectKept<Native: Storable & Equatable>(
     }
   }
 
-  @Test(arguments: ["", "x", "1x", "1,5", " 1", "1e", "1e99999999999999999999", "-", ".", "1e200", "-0", "Infinity"])
+  @Test(arguments: [
+    "", "x", "1x", "1,5", " 1", "1e", "1e99999999999999999999", "-", ".", "1e200", "-0", "Infinity",
+    "1e-9223372036854775808", "1e9223372036854775807",
+  ])
   func `what is no decimal, or would be altered, is refused`(_ text: String) {
     _ = failure(.wrongType) { _ = try Decimal(stored: .string(text)) }
   }

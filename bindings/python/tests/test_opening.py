@@ -103,7 +103,7 @@ def test_a_path_object_of_bytes_is_refused() -> None:
         kept.open(Bytes())  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("timeout", [-1, float("nan"), float("inf"), 2**32])
+@pytest.mark.parametrize("timeout", [-1, float("nan"), float("inf"), 2**32, 4_294_967.2957, 10**400])
 def test_a_time_out_that_is_none_is_refused(timeout: float) -> None:
     with pytest.raises(kept.InvalidError, match="busy_timeout"):
         kept.open("memory:", busy_timeout=timeout)

@@ -72,7 +72,8 @@ package struct FileStamp: Sendable {
   private static func isOver(_ changed: Int64) -> Bool {
     var now = timespec()
     clock_gettime(CLOCK_REALTIME, &now)
-    let age = Int64(now.tv_sec) * 1_000_000_000 + Int64(now.tv_nsec) - changed
+    let (age, isFarAway) = kept_nanoseconds(Int64(now.tv_sec), Int64(now.tv_nsec)).subtractingReportingOverflow(changed)
+    if isFarAway { return true }
     // A file system that counts whole seconds, or two of them as FAT does.
     let settling = changed % 1_000_000_000 == 0 ? 2_000_000_000 : Int64(settlingMilliseconds) * 1_000_000
     return age > settling || age < -2_000_000_000

@@ -42,12 +42,13 @@ public final class DirectoryStorage: GuardedStorage {
 
   /// Opens the folder, and makes it where there is none.
   ///
-  /// - Parameter busyTimeoutMilliseconds: how long a write waits for those of other processes.
+  /// - Parameter busyTimeoutMilliseconds: how long a write waits for those of other processes; it is bounded as
+  ///   ``StoreOptions/busyTimeoutMilliseconds`` is.
   public init(path: String, busyTimeoutMilliseconds: Int = 5000) throws(StoreError) {
     let folder = try StoreFolder(preparing: path).absolute()
     try FileSystem(of: folder.path).checkLocal(folder.path)
     self.path = folder.path
-    self.busyTimeoutMilliseconds = busyTimeoutMilliseconds
+    patience = StoreOptions.patience(milliseconds: busyTimeoutMilliseconds)
   }
 
   deinit { close() }

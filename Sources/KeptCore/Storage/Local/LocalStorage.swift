@@ -34,7 +34,8 @@ public final class LocalStorage: Storage {
   ///
   /// - Parameters:
   ///   - path: the folder. Directories on the way are made with mode 0700.
-  ///   - busyTimeoutMilliseconds: how long a commit waits for other writers before it throws `busy`.
+  ///   - busyTimeoutMilliseconds: how long a commit waits for other writers before it throws `busy`; it is
+  ///     bounded as ``StoreOptions/busyTimeoutMilliseconds`` is.
   public convenience init(path: String, busyTimeoutMilliseconds: Int = 5000) throws(StoreError) {
     try self.init(
       StoreFolder(path: path), busyTimeoutMilliseconds: busyTimeoutMilliseconds, limit: LogLimit())
@@ -44,7 +45,8 @@ public final class LocalStorage: Storage {
     // A fork would find connections that nobody lets go.
     Fork.gate.enter()
     defer { Fork.gate.leave() }
-    let database = LocalDatabase(try folder.resolved(), busyTimeoutMilliseconds: busyTimeoutMilliseconds)
+    let patience = StoreOptions.patience(milliseconds: busyTimeoutMilliseconds)
+    let database = LocalDatabase(try folder.resolved(), busyTimeoutMilliseconds: patience)
     let (reader, pulse) = try database.open()
     self.database = database
     let id = try reader.storeID()
@@ -65,7 +67,7 @@ public final class LocalStorage: Storage {
     self.erasing = erasing
     self.witness = witness
     (self.pulse, self.own, self.filler, self.writer, self.log) = (pulse, own, filler, writer, log)
-    commits = GroupCommit(timeoutMilliseconds: busyTimeoutMilliseconds) {
+    commits = GroupCommit(timeoutMilliseconds: patience) {
       Self.commit($0, waiting: $1, by: writer, telling: filler, log, erasing)
     }
     keeper = Keeper(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Sequence
 from ctypes import c_char_p
@@ -34,7 +33,7 @@ def open(
     default in ~/.config), a path to the store's folder (a str with a slash, or any `Path`), "memory:" for a new store
     without a file, or "memory:name" for one that this process shares by name. `durability` is for writes that do not
     say: "shared" survives kill -9 of every process, "durable" survives power loss too. `busy_timeout` is how long, in
-    seconds, a write waits for other writers before it is a `BusyError`. `tag` is what the program calls itself:
+    seconds, a write waits for other writers before it is a `BusyError`: 0 to 4,294,967, which is 49 days. `tag` is what the program calls itself:
     observers in every process find it in `Notice.tag` and `Change.tag`.
 
     The others give the store layers: `managed` and `system` are files of the administrator's, a path or True for
@@ -50,7 +49,7 @@ def open(
     """
     if durability not in ("shared", "durable"):
         raise InvalidError(f'durability is {durability!r}; it must be "shared" or "durable"')
-    if not (0 <= busy_timeout and math.isfinite(busy_timeout) and busy_timeout * 1000 < 2**32):
+    if not 0 <= busy_timeout <= 4_294_967:
         raise InvalidError(f"busy_timeout is {busy_timeout!r}; it must be 0 to 4,294,967 seconds")
     options = KEPT_OPTIONS_INIT()
     options.durability = KEPT_DURABLE if durability == "durable" else KEPT_SHARED
