@@ -11,7 +11,7 @@
 #include <stdio.h>
 
 /* SQLite naps between its tries, so a write may give up a little early; nobody waits for one time-out after another. */
-enum { TIMEOUT_MS = 500, EARLY_MS = 100, LATEST_MS = 3 * TIMEOUT_MS / 2 };
+enum { TIMEOUT_MS = 1500, EARLY_MS = 100, LATEST_MS = 3 * TIMEOUT_MS / 2 };
 /* Who waited for the writer would wait for the whole time-out: it does not go on. */
 enum { THREADS = 8, READS = 2000, SLOWEST_READ_MS = TIMEOUT_MS - EARLY_MS };
 

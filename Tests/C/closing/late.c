@@ -80,7 +80,7 @@ static void a_late_reader_never_finds_the_value_of_another_store(void) {
   const char *locations[stores];
   pthread_t threads[readers];
   const char *asked = getenv("KEPT_LATE_ROUNDS");
-  shared.rounds = asked != NULL ? atol(asked) : 1500;
+  shared.rounds = asked != NULL ? atol(asked) : 400;
   CHECK(shared.rounds > stores && shared.rounds <= most_rounds);
   for (long i = 0; i < stores; i++) locations[i] = filled(i);
   shared.handles[0] = open_at(locations[0]);

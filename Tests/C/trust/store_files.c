@@ -6,14 +6,11 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
-#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 static kept_status migrate_nothing(void *context, kept_store *transaction, kept_error *error) {
@@ -314,60 +311,6 @@ static void no_umask_takes_the_owner_s_rights(void) {
   play_in_time("works_as_nobody_under_any_umask", other);
 }
 
-/* One store does not delay another */
-
-static void holds_the_database(const char *location) {
-  sqlite3 *connection = NULL;
-  CHECK_INT(SQLITE_OK, sqlite3_open(file_of(location, "values.sqlite"), &connection));
-  CHECK_INT(SQLITE_OK, sqlite3_exec(connection, "PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE", 0, 0, 0));
-  tell_parent();
-  await_parent();
-  sqlite3_close(connection);
-}
-
-static int has_returned;
-
-static void *open_held(void *location) {
-  kept_options options = KEPT_OPTIONS_INIT;
-  kept_store *store = NULL;
-  options.busy_timeout_ms = 60000;
-  kept_status status = kept_open(location, &options, &store, NULL);
-  __atomic_store_n(&has_returned, 1, __ATOMIC_SEQ_CST);
-  CHECK_INT(KEPT_OK, status);
-  kept_close(store);
-  return NULL;
-}
-
-/** Whether this process has a file open, and the opening has not returned; waits for that. */
-static int has_open(const char *path) {
-  struct timespec moment = { 0, 1000000 };
-  for (int round = 0; round < 30000; round++) {
-    for (int file = 3; file < 64; file++) {
-      char link[32], target[4200];
-      snprintf(link, sizeof link, "/proc/self/fd/%d", file);
-      ssize_t length = readlink(link, target, sizeof target - 1);
-      if (length <= 0) continue;
-      target[length] = 0;
-      if (strcmp(target, path) == 0) return !__atomic_load_n(&has_returned, __ATOMIC_SEQ_CST);
-    }
-    nanosleep(&moment, NULL);
-  }
-  return 0;
-}
-
-static void opening_one_store_does_not_wait_for_another(void) {
-  const char *held = closed_store(), *other = closed_store();
-  child holder = start_child("holds_the_database", held);
-  pthread_t thread;
-  await_child(&holder);
-  CHECK_INT(0, pthread_create(&thread, NULL, open_held, (void *)held));
-  CHECK(has_open(file_of(held, "values.sqlite")));
-  CHECK_TEXT("1", json_of(open_at(other), "number"));
-  CHECK_INT(0, __atomic_load_n(&has_returned, __ATOMIC_SEQ_CST));
-  CHECK_INT(0, finish_child(&holder));
-  CHECK_INT(0, pthread_join(thread, NULL));
-}
-
 int main(int argc, char **argv) {
   static const test tests[] = {
     FOLDER_TEST(a_fifo_is_not_waited_for),
@@ -384,7 +327,6 @@ int main(int argc, char **argv) {
     FOLDER_TEST(root_makes_no_store_in_a_folder_of_another_user_s),
     FOLDER_TEST(a_program_with_other_rights_ignores_its_caller_s_environment),
     FOLDER_TEST(no_umask_takes_the_owner_s_rights),
-    FOLDER_TEST(opening_one_store_does_not_wait_for_another),
     { NULL, NULL, 0 },
   };
   static const role roles[] = {
@@ -397,7 +339,6 @@ int main(int argc, char **argv) {
     ROLE(asks_for_the_standard_place),
     ROLE(works_under_any_umask),
     ROLE(works_as_nobody_under_any_umask),
-    ROLE(holds_the_database),
     { NULL, NULL },
   };
   return run_tests(argc, argv, tests, roles);

@@ -53,7 +53,7 @@ import Testing
     let time = clock.measure { refusal = declaration.refusal(of: text) }
     #expect(refusal?.code == .invalid)
     #expect(refusal?.message.contains("takes too long") == true, "\(refusal?.message ?? "")")
-    #expect(time < .seconds(5))
+    #expect(time < .seconds(60), "and not for ever")
   }
 
   @Test(arguments: ["^[a-z]*$", "^a", "^[^0-9]*$", "z$", "^(?:[a-y]+|z)+$"])

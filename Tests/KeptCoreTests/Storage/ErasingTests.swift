@@ -76,7 +76,7 @@ import Testing
     try store.remove("token")
     #expect(try files(with: "SECRET") != [], "the reading still needs it")
     try reader.run("COMMIT")
-    let deadline = Moment.milliseconds + 10_000
+    let deadline = Moment.milliseconds + 60_000
     let waiting = Monitor(())
     while try !files(with: "SECRET").isEmpty, Moment.milliseconds < deadline {
       let _: Void? = waiting.wait(milliseconds: 50) { _ in nil }
