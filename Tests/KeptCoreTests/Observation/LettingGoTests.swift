@@ -13,6 +13,8 @@ private final class WatchedStorage: Storage {
   /// While it is true nothing can be read, and when it has been, the past is forgotten.
   let isUnreadable = Monitor(false)
   private let remembersFrom = Monitor<Revision>(0)
+  /// What others commit just before and just after the next reading of what is stored.
+  let meanwhile = Monitor<(before: Batch.Edit, after: Batch.Edit)?>(nil)
 
   var abilities: StorageAbilities { memory.abilities }
   var generation: UInt64 { memory.generation }
@@ -27,7 +29,14 @@ private final class WatchedStorage: Storage {
   func keys(prefix: ExactString) throws(StoreError) -> [KeyName] { try memory.keys(prefix: prefix) }
   func entries(in scopes: [Scope]) throws(StoreError) -> StoredEntries {
     if isUnreadable.read({ $0 }) { throw StoreError(.unavailable, "the disk is away; put it back") }
-    return try memory.entries(in: scopes)
+    let edits = meanwhile.update { edits in
+      defer { edits = nil }
+      return edits
+    }
+    if let edits { _ = try? memory.commit(key("p.a"), edits.before) }
+    let entries = try memory.entries(in: scopes)
+    if let edits { _ = try? memory.commit(key("p.a"), edits.after) }
+    return entries
   }
   func revision() throws(StoreError) -> Revision { try memory.revision() }
   func commit(_ batch: Batch) throws(StoreError) -> Commit { try memory.commit(batch) }
@@ -133,6 +142,19 @@ private final class WatchedStorage: Storage {
     #expect(told.map(\.key.text).sorted() == ["foreign", "own"])
     #expect(heard.all.last?.mayHaveMissed == true)
     subscription.cancel()
+  }
+
+  @Test func `of a key that comes back while its prefix is subscribed to is none`() throws {
+    let storage = WatchedStorage()
+    let store = Store(storage: storage)
+    try store.set(1, forKey: "p.a")
+    let ofKey = try store.observe(.key(key("p.a"))) { _ in }
+    storage.meanwhile.update { $0 = (before: .remove, after: .set(2)) }
+    let heard = Heard()
+    let ofPrefix = try store.observe(.prefix("p."), initial: true, heard.add)
+    #expect(heard.first(1).first?.changes.map(\.new) == [2])
+    ofKey.cancel()
+    ofPrefix.cancel()
   }
 
   @Test func `of a storage under its store is told to the error handler`() throws {

@@ -71,9 +71,9 @@ import Testing
     var status = stat()
     let time = timespec(tv_sec: seconds, tv_nsec: nanoseconds)
     #if os(Linux)
-      (status.st_mtim, status.st_ctim) = (time, time)
+    (status.st_mtim, status.st_ctim) = (time, time)
     #else
-      (status.st_mtimespec, status.st_ctimespec) = (time, time)
+    (status.st_mtimespec, status.st_ctimespec) = (time, time)
     #endif
     return status
   }
@@ -102,8 +102,9 @@ import Testing
     let folder = try TemporaryFolder()
     let store = try Store.open("dir:" + folder.path)
     try store.set(1, forKey: "a")
-    let file = try #require(FileManager.default.enumerator(atPath: folder.path)?
-      .compactMap { $0 as? String }.first { $0.hasSuffix(".json") })
+    let file = try #require(
+      FileManager.default.enumerator(atPath: folder.path)?
+        .compactMap { $0 as? String }.first { $0.hasSuffix(".json") })
     let time = timespec(tv_sec: seconds, tv_nsec: 0)
     #expect(utimensat(AT_FDCWD, folder.path + "/" + file, [time, time], 0) == 0)
     #expect(try store.value(forKey: "a") == 1)
