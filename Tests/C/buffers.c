@@ -177,9 +177,33 @@ static void nowhere_to_put_or_to_take_a_value_is_refused(void) {
 
 static void a_length_that_no_memory_has_is_too_large(void) {
   kept_store *store = fresh_store();
-  EXPECT(KEPT_TOO_LARGE, kept_set_string(store, "key", "1", SIZE_MAX, &why));
-  EXPECT(KEPT_TOO_LARGE, kept_set_bytes(store, "key", "1", SIZE_MAX / 2, &why));
+  for (size_t i = 0; i < 4; i++) {
+    size_t absurd = i < 2 ? SIZE_MAX - i : SIZE_MAX / 2 + i - 2;
+    EXPECT(KEPT_TOO_LARGE, kept_set_string(store, "key", "1", absurd, &why));
+    EXPECT(KEPT_TOO_LARGE, kept_set_bytes(store, "key", "1", absurd, &why));
+  }
   CHECK_TEXT("absent", json_of(store, "key"));
+}
+
+/* Who knows that there is room enough need not say how much. */
+static void a_capacity_may_be_any_number(void) {
+  static const size_t capacities[] = { SIZE_MAX, SIZE_MAX - 1, SIZE_MAX / 2, SIZE_MAX / 2 + 1 };
+  kept_store *store = fresh_store();
+  const char *text = repeated('x', 100);
+  for (size_t length = 0; length <= 100; length += 20) {
+    EXPECT(KEPT_OK, kept_set_string(store, "text", text, length, &why));
+    EXPECT(KEPT_OK, kept_set_bytes(store, "bytes", text, length, &why));
+    /* Twice each: the second time from memory. */
+    for (size_t i = 0; i < 8; i++) {
+      char found[128] = "untouched";
+      size_t count = 99;
+      EXPECT(KEPT_OK, kept_get_string(store, "text", found, capacities[i / 2], &count, &why));
+      CHECK_UINT(length, count);
+      CHECK(strlen(found) == length && memcmp(found, text, length) == 0);
+      EXPECT(KEPT_OK, kept_get_bytes(store, "bytes", found, capacities[i / 2], &count, &why));
+      CHECK_UINT(length, count);
+    }
+  }
 }
 
 int main(int argc, char **argv) {
@@ -199,6 +223,7 @@ int main(int argc, char **argv) {
     TEST(a_closed_store_says_so),
     TEST(nowhere_to_put_or_to_take_a_value_is_refused),
     TEST(a_length_that_no_memory_has_is_too_large),
+    TEST(a_capacity_may_be_any_number),
     { 0 },
   };
   static const role roles[] = { { 0 } };

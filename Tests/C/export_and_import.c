@@ -172,6 +172,12 @@ static void bad_arguments_are_refused(void) {
   EXPECT(KEPT_INVALID, kept_import(store, NULL, 1, NULL, NULL, &why));
   EXPECT(KEPT_INVALID, kept_import(store, NULL, 0, NULL, NULL, &why));
   EXPECT(KEPT_TOO_LARGE, kept_import(store, "x", (size_t)-1, NULL, NULL, &why));
+  kept_transfer_options any = KEPT_TRANSFER_OPTIONS_INIT;
+  for (any.format = KEPT_FORMAT_KEPT; any.format <= KEPT_FORMAT_DCONF; any.format++) {
+    EXPECT(KEPT_TOO_LARGE, kept_import(store, "bplist00", SIZE_MAX / 2, &any, NULL, &why));
+    EXPECT(KEPT_TOO_LARGE, kept_import(store, "bplist00", SIZE_MAX / 2 + 1, &any, NULL, &why));
+    EXPECT(KEPT_TOO_LARGE, kept_import(store, "bplist00", ((size_t)1 << 30) + 1, &any, NULL, &why));
+  }
   EXPECT(KEPT_INVALID, kept_import_file(store, NULL, NULL, NULL, &why));
   for (size_t i = 0; bad_text(i) != NULL; i++) {
     EXPECT(KEPT_INVALID, take(store, bad_text(i), NULL, NULL));

@@ -331,6 +331,10 @@ static void what_is_no_migration_is_refused(void) {
   EXPECT(KEPT_INVALID, migrate(store, NULL, 1, 0, NULL));
   EXPECT(KEPT_INVALID, migrate(store, &step, 0, 0, NULL));
   EXPECT(KEPT_INVALID, migrate(store, &step, 1, 16, NULL));
+  EXPECT(KEPT_INVALID, migrate(store, &step, SIZE_MAX, 0, NULL));
+  EXPECT(KEPT_INVALID, migrate(store, &step, SIZE_MAX / 2, 0, NULL));
+  EXPECT(KEPT_INVALID, migrate(store, &step, SIZE_MAX / 2 + 1, 0, NULL));
+  EXPECT(KEPT_INVALID, migrate(store, &step, 65537, 0, NULL));
   EXPECT(KEPT_INVALID, migrate(store, (kept_migration[]){ doubled, moved }, 2, 0, NULL));
   EXPECT(KEPT_INVALID, migrate(store, (kept_migration[]){ moved, moved }, 2, 0, NULL));
   step.version = 0;

@@ -147,6 +147,21 @@ static void options_say_how_to_open(void) {
   kept_close(store);
 }
 
+static void a_time_out_may_be_any_number(void) {
+  static const uint32_t timeouts[] = { 0, INT32_MAX, (uint32_t)INT32_MAX + 1, UINT32_MAX };
+  for (size_t i = 0; i < sizeof timeouts / sizeof *timeouts; i++) {
+    kept_options options = KEPT_OPTIONS_INIT;
+    kept_store *transaction = NULL;
+    options.busy_timeout_ms = timeouts[i];
+    kept_store *store = open_with(fresh_location(), &options);
+    EXPECT(KEPT_OK, kept_set_int64(store, "key", 1, &why));
+    EXPECT(KEPT_OK, kept_begin(store, NULL, &transaction, &why));
+    EXPECT(KEPT_OK, kept_set_int64(transaction, "key", 2, &why));
+    EXPECT(KEPT_OK, kept_commit(transaction, NULL, &why));
+    CHECK_TEXT("2", json_of(store, "key"));
+  }
+}
+
 static void options_that_were_not_initialised_are_refused(void) {
   kept_store *store = NULL;
   kept_options options = KEPT_OPTIONS_INIT;
@@ -395,6 +410,7 @@ int main(int argc, char **argv) {
     FOLDER_TEST(a_salvage_is_told_until_it_is_acknowledged),
     FOLDER_TEST(a_folder_that_others_closed_is_denied),
     TEST(options_say_how_to_open),
+    TEST(a_time_out_may_be_any_number),
     TEST(options_that_were_not_initialised_are_refused),
     TEST(options_of_an_older_program_are_accepted),
     TEST(what_is_reserved_is_0),

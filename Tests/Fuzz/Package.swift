@@ -9,6 +9,9 @@ let package = Package(
   targets: [
     .executableTarget(name: "JSONFuzz", dependencies: ["CFuzzer", .product(name: "Kept", package: "kept")]),
     .executableTarget(name: "FormatsFuzz", dependencies: ["CFuzzer", .product(name: "Kept", package: "kept")]),
+    .executableTarget(name: "CallsFuzz", dependencies: ["CFuzzer", "Calls", .product(name: "KeptC", package: "kept")]),
+    // The interpreter of Tests/C/calls, through a symbolic link: a target's files are inside its package.
+    .target(name: "Calls", exclude: ["CMakeLists.txt", "replay.c"], publicHeadersPath: "include"),
     // libFuzzer's entry point, as a header.
     .target(name: "CFuzzer"),
   ]

@@ -85,6 +85,9 @@ extension Store {
     guard try storage().abilities.isSuperset(of: [.atomicBatch, .revisions, .listsKeys]) else {
       throw StoreError(.unsupported, "this storage cannot change many keys at once; import into a store in a folder")
     }
+    guard bytes.count <= ImportOptions.mostBytes else {
+      throw StoreError(.tooLarge, "the text has \(bytes.count) bytes; at most \(ImportOptions.mostBytes) are imported")
+    }
     let incoming = try Self.incoming(bytes, options)
     let deadline = Moment.milliseconds + Int64(self.options.patience)
     var teller = ProgressTeller(options.progress, total: bytes.count)
