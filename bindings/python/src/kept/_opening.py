@@ -33,8 +33,8 @@ def open(
     default in ~/.config), a path to the store's folder (a str with a slash, or any `Path`), "memory:" for a new store
     without a file, or "memory:name" for one that this process shares by name. `durability` is for writes that do not
     say: "shared" survives kill -9 of every process, "durable" survives power loss too. `busy_timeout` is how long, in
-    seconds, a write waits for other writers before it is a `BusyError`: 0 to 4,294,967, which is 49 days. `tag` is what the program calls itself:
-    observers in every process find it in `Notice.tag` and `Change.tag`.
+    seconds, a write waits for other writers before it is a `BusyError`: 0 to 4,294,967, which is 49 days. `tag` is what
+    the program calls itself: observers in every process find it in `Notice.tag` and `Change.tag`.
 
     The others give the store layers: `managed` and `system` are files of the administrator's, a path or True for
     /etc/kept/<identifier>/managed.json and system.json; `arguments` is a command line such as `sys.argv`; `environment`
