@@ -26,6 +26,8 @@ public struct Batch: Sendable {
   /// How long it waits for other writers before it throws `busy`, in milliseconds; nil: as long as the storage was
   /// opened with.
   public var busyTimeoutMilliseconds: Int?
+  /// That time-out as it counts.
+  var patience: Int? { busyTimeoutMilliseconds.map { StoreOptions.patience(milliseconds: $0) } }
   /// Its values are kept also where they do not fit what is declared: they were stored like that before.
   package var isAdmittedAsItIs = false
   /// Who commits it.

@@ -275,7 +275,7 @@ extension Store {
   @_optimize(speed)
   func newBatch(durability: Durability? = nil, tag: String? = nil) -> Batch {
     var batch = Batch(durability: durability ?? options.durability)
-    batch.busyTimeoutMilliseconds = options.busyTimeoutMilliseconds
+    batch.busyTimeoutMilliseconds = options.patience
     batch.author = Author(tag: tag ?? options.tag)
     batch.author.handle = observation.handle
     return batch

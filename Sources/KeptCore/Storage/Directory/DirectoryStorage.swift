@@ -48,7 +48,7 @@ public final class DirectoryStorage: GuardedStorage {
     let folder = try StoreFolder(preparing: path).absolute()
     try FileSystem(of: folder.path).checkLocal(folder.path)
     self.path = folder.path
-    patience = StoreOptions.patience(milliseconds: busyTimeoutMilliseconds)
+    self.busyTimeoutMilliseconds = StoreOptions.patience(milliseconds: busyTimeoutMilliseconds)
   }
 
   deinit { close() }

@@ -125,7 +125,7 @@ public final class SimpleStorageAdapter: Storage {
     guard batch.schemaVersion == nil else { throw Self.cannot("keeps no schema version") }
     let count = batch.keys.count
     guard count <= 1 else { throw Self.cannot("changes one key at a time; commit \(count) batches") }
-    let milliseconds = batch.busyTimeoutMilliseconds ?? guarded?.busyTimeoutMilliseconds
+    let milliseconds = batch.patience ?? guarded?.busyTimeoutMilliseconds
     let deadline = milliseconds.map { Moment.milliseconds + Int64($0) }
     try enter(waiting: milliseconds)
     defer { leave() }

@@ -34,7 +34,7 @@ final class GroupCommit: Sendable {
 
   @_optimize(speed)
   func commit(_ batch: Batch) throws(StoreError) -> Commit {
-    let patience = batch.busyTimeoutMilliseconds ?? timeoutMilliseconds
+    let patience = batch.patience ?? timeoutMilliseconds
     let request = Request(batch: batch, deadline: Moment.milliseconds + Int64(patience))
     while true {
       let result = rounds.serve(request)
