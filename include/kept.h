@@ -16,7 +16,8 @@
  * - A key is 1 to 1024 bytes of UTF-8 without NUL, compared byte by byte; dots have no special meaning. Any other key
  *   is KEPT_INVALID.
  * - A NULL handle, key or out argument is KEPT_INVALID, never a crash; so is text that is not UTF-8.
- * - Every function may be called from any thread. A closed handle may still be passed: the call answers KEPT_CLOSED.
+ * - Every function may be called from any thread that has 128 KiB of stack left. A closed handle may still be passed:
+ *   the call answers KEPT_CLOSED.
  * - Callbacks are called with no lock held; they may call any function of this header. They return: one that is left by
  *   longjmp(), a C++ exception or pthread_exit() takes no lock with it, but its call is left half way. What the call held
  *   in memory is lost, and an opening leaves the store open; a subscription is silent until it is ended, which waits for
@@ -778,7 +779,8 @@ typedef struct kept_subscription kept_subscription;
  *  The callbacks of a subscription come one at a time, and so do those of a store, but for this: while one takes longer
  *  than 100 ms, other subscriptions are called on another thread; and a subscription whose callback has taken so long
  *  is called beside the others until it has returned sooner 16 times in a row. Up to four threads of a location call
- *  such slow subscriptions; with more of them, they wait for each other and for no one else. */
+ *  such slow subscriptions; with more of them, they wait for each other and for no one else; only
+ *  where more than eight turn out to be slow at the same time, others wait for them once. */
 typedef void (*kept_notice_callback)(void *context, const kept_notice *notice);
 
 #define KEPT_OBSERVE_KEY      0u   /* changes of exactly this key */

@@ -1,0 +1,95 @@
+/* A thread with as little stack as kept.h asks for, 128 KiB: the deepest of everything fits. */
+#define _XOPEN_SOURCE 700
+#include "check.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { stack_bytes = 128 << 10, depth = 60 };
+
+static const char *place, *files;
+
+/** `before`, so many times `open`, `middle`, so many times `close`, `after`; freed when the test ends. */
+static const char *nested(const char *before, const char *open, const char *middle, const char *close,
+                          const char *after) {
+  char *text = repeated(' ', strlen(before) + depth * (strlen(open) + strlen(close)) + strlen(middle) + strlen(after));
+  char *end = text + sprintf(text, "%s", before);
+  for (int i = 0; i < depth; i++) end += sprintf(end, "%s", open);
+  end += sprintf(end, "%s", middle);
+  for (int i = 0; i < depth; i++) end += sprintf(end, "%s", close);
+  sprintf(end, "%s", after);
+  return text;
+}
+
+static void import(kept_store *store, uint32_t format, const char *text) {
+  kept_transfer_options options = KEPT_TRANSFER_OPTIONS_INIT;
+  options.format = format;
+  EXPECT(KEPT_OK, kept_import(store, text, strlen(text), &options, NULL, &why));
+}
+
+static kept_status migrate_deeply(void *deep, kept_store *transaction, kept_error *error) {
+  return kept_set_json(transaction, "migrated", deep, error);
+}
+
+static void look_at(void *context, const kept_notice *notice) {
+  (void)context;
+  kept_notice_new_json(notice, 0);
+}
+
+static void *use_everything(void *unused) {
+  kept_store *store = NULL, *snapshot = NULL;
+  kept_subscription *subscription = NULL;
+  char *json = NULL;
+  const char *deep = nested("", "[", "1", "]", ""), *copy = file_of(files, "copy");
+  kept_migration step = { 1, 0, "deep", migrate_deeply, (void *)deep };
+  EXPECT(KEPT_OK, kept_open(place, NULL, &store, &why));
+  EXPECT(KEPT_OK, kept_set_json(store, "deep", deep, &why));
+  CHECK_TEXT(deep, json_of(store, "deep"));
+  EXPECT(KEPT_OK, kept_declare_json(store, "text", "{\"type\":\"string\",\"pattern\":\"^((a|b)*c)*(x|(y|(z|w)))+$\"}",
+                                    &why));
+  EXPECT(KEPT_OK, kept_set_string(store, "text", "ababababababababababcx", 22, &why));
+  EXPECT(KEPT_OK, kept_explain_json(store, "deep", &json, &why));
+  kept_free(json);
+  EXPECT(KEPT_OK, kept_export_json(store, NULL, &json, &why));
+  import(store, KEPT_FORMAT_KEPT, json);
+  kept_free(json);
+  import(store, KEPT_FORMAT_JSON, nested("{\"json\":", "{\"a\":", "1", "}", "}"));
+  import(store, KEPT_FORMAT_NESTED_JSON, nested("", "{\"a\":", "1", "}", ""));
+  import(store, KEPT_FORMAT_PROPERTY_LIST,
+         nested("<?xml version=\"1.0\"?><plist version=\"1.0\"><dict><key>list</key>", "<array>", "<true/>", "</array>",
+                "</dict></plist>"));
+  import(store, KEPT_FORMAT_PROPERTY_LIST, nested("{ old = ", "(", "text", ")", "; }"));
+  import(store, KEPT_FORMAT_DCONF, nested("[/]\ndconf=", "[", "1", "]", "\n"));
+  EXPECT(KEPT_OK, kept_backup(store, copy, 0, NULL, &why));
+  EXPECT(KEPT_OK, kept_restore(store, copy, NULL, &why));
+  EXPECT(KEPT_OK, kept_migrate(store, &step, 1, 0, NULL, NULL, &why));
+  EXPECT(KEPT_OK, kept_snapshot(store, "", &snapshot, &why));
+  EXPECT(KEPT_OK, kept_observe(store, "", KEPT_OBSERVE_PREFIX | KEPT_OBSERVE_INITIAL, look_at, NULL, NULL,
+                               &subscription, &why));
+  EXPECT(KEPT_OK, kept_set_json(store, "deep", "[]", &why));
+  EXPECT(KEPT_OK, kept_list_json(store, "", &json, &why));
+  kept_free(json);
+  kept_close(store);
+  return unused;
+}
+
+static void everything_fits(void) {
+  pthread_attr_t attributes;
+  pthread_t thread;
+  files = fresh_folder();
+  place = file_of(files, "store");
+  mkdir(files, 0700);
+  pthread_attr_init(&attributes);
+  CHECK_INT(0, pthread_attr_setstacksize(&attributes, stack_bytes));
+  CHECK_INT(0, pthread_create(&thread, &attributes, use_everything, NULL));
+  CHECK_INT(0, pthread_join(thread, NULL));
+  pthread_attr_destroy(&attributes);
+}
+
+int main(int argc, char **argv) {
+  static const test tests[] = { FOLDER_TEST(everything_fits), { 0 } };
+  static const role roles[] = { { 0 } };
+  return run_tests(argc, argv, tests, roles);
+}
