@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from types import UnionType
-from typing import TYPE_CHECKING, Any, Final, Generic, TypedDict, TypeVar, Unpack, cast, final, overload
+from typing import TYPE_CHECKING, Any, Final, Generic, Self, TypedDict, TypeVar, Unpack, cast, final, overload
 
 from ._conversion import name_of_type
 from ._errors import InvalidError, KeptError
@@ -20,10 +20,14 @@ KEY_BYTES = 1024
 
 
 class Absence:
-    """Stands where no default is given, since None is a default."""
+    """Stands where no default is given, since None is a default. There is one, which is compared by identity."""
 
     def __repr__(self) -> str:
         return "…"
+
+    def __reduce__(self) -> str:
+        # By its name: a copy of it would be another value.
+        return "ABSENCE"
 
 
 ABSENCE: Final = Absence()
@@ -108,7 +112,8 @@ class Key(Generic[T]):
     `choices`, `minimum`, `pattern` and the other rules of `Rules` hold for every process and language once
     `settings.declare(VOLUME)` has put them into the store, with the type and the default.
 
-    Immutable; may be used with any store and from any thread. In Swift: `Key`. C passes the name alone.
+    Immutable; may be used with any store and from any thread, copied, and pickled where its type can be.
+    In Swift: `Key`. C passes the name alone.
     """
 
     __slots__ = ("name", "value_type", "_conversion", "_encoded", "_identity", "_rules", "_default")
@@ -205,6 +210,17 @@ class Key(Generic[T]):
             raise AttributeError("a kept.Key cannot be changed; make another one")
         object.__setattr__(self, name, value)
 
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Self:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Its type must be one that pickle can find; what converts the values is made anew.
+        rules = {rule: self._rules[word] for rule, word in _WORDS.items() if word in self._rules}
+        return _made, (self.name, self.value_type, self._default, rules)
+
     def __eq__(self, other: object) -> bool:
         """Whether both declare the same."""
         if not isinstance(other, Key):
@@ -219,6 +235,11 @@ class Key(Generic[T]):
         default = f", default={self._default!r}" if self.has_default else ""
         rules = "".join(f", {rule}={self._rules[word]!r}" for rule, word in _WORDS.items() if word in self._rules)
         return f"kept.Key({self.name!r}, {name_of_type(self.value_type)}{default}{rules})"
+
+
+def _made(name: str, kind: Any, default: Any, rules: dict[str, Any]) -> Key[Any]:
+    """The key that was pickled."""
+    return Key(name, kind, default=default, **rules)
 
 
 def name_of(key: str | Key[Any]) -> str:
