@@ -111,7 +111,7 @@ def notices_as_heard(notices: list[Step]) -> list[Step]:
     """What a story expects, in the form of a listener: values as Python shows them."""
 
     def value(form: Any) -> str:
-        return repr(None if form is None else decode(text(form), "expected"))
+        return repr(None if form is None else decode(text(form)))
 
     return [
         {

@@ -191,7 +191,7 @@ def test_each_rule_has_its_word(settings: kept.Store) -> None:
     assert themes.schema == {"type": "string", "enum": ["dark"], "default": "dark"}
     settings.declare(key, themes)
     assert settings.declarations() == {"a": key.schema, "b": themes.schema}
-    assert "choices=('ab', 'b'), min_length=1" in repr(key)
+    assert "choices=…, min_length=1" in repr(key), "it is secret"
     assert key != kept.Key("a", str) and themes == kept.Key("b", Theme, choices=[Theme.DARK], default=Theme.DARK)
 
 

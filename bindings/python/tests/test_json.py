@@ -14,9 +14,18 @@ from hypothesis import given
 from values import canonical, values
 
 import kept
-from kept._json import decode, encode
+from kept._key import decoded_value, encoded_value
+from kept._refusal import Known
 
 UTC = timezone.utc
+
+
+def encode(value: kept.Storable, key: str) -> bytes:
+    return encoded_value(value, key, Known(False))
+
+
+def decode(text: bytes | str, key: str) -> kept.JSON:
+    return decoded_value(text, key, Known(False))
 
 
 @pytest.mark.parametrize(

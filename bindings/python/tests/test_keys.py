@@ -301,10 +301,10 @@ def test_a_key_shows_what_it_is() -> None:
 def test_an_integer_is_a_float_only_if_it_comes_back(value: int) -> None:
     key = kept.Key("k", float)
     if int(float(value)) == value:
-        assert int(key._from_json(value)) == value
+        assert int(key._from_json(value, key)) == value
     else:
         with pytest.raises(kept.WrongTypeError):
-            key._from_json(value)
+            key._from_json(value, key)
 
 
 @given(st.floats())
@@ -312,7 +312,7 @@ def test_a_float_is_an_integer_only_if_it_comes_back(value: float) -> None:
     key = kept.Key("k", int)
     survives = math.isfinite(value) and -(2**63) <= value < 2**64 and repr(float(int(value))) == repr(value)
     if survives:
-        assert key._from_json(value) == value
+        assert key._from_json(value, key) == value
     else:
         with pytest.raises(kept.WrongTypeError):
-            key._from_json(value)
+            key._from_json(value, key)

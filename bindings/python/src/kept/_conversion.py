@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from datetime import datetime
 from enum import Enum
-from typing import Any, NamedTuple, get_args
+from types import NoneType, UnionType
+from typing import Any, Literal, NamedTuple, Union, get_args, get_origin
 
 from ._dates import datetime_ns, timestamp_of_date
 from ._errors import InvalidError, OutOfRangeError, WrongTypeError
@@ -39,6 +40,18 @@ def name_of_type(kind: Any) -> str:
     return kind.__qualname__ if isinstance(kind, type) and not get_args(kind) else str(kind)
 
 
+def secretive_name_of_type(kind: Any) -> str:
+    """The same without the values of a Literal, for a key that is secret."""
+    origin, arguments = get_origin(kind), get_args(kind)
+    if origin is Literal:
+        return "Literal[…]"
+    if origin in (Union, UnionType):
+        return " | ".join("None" if each is NoneType else secretive_name_of_type(each) for each in arguments)
+    if not arguments:
+        return name_of_type(kind)
+    return f"{name_of_type(origin)}[{', '.join(map(secretive_name_of_type, arguments))}]"
+
+
 def _exact_int(value: Any) -> int:
     # -0.0 would lose its sign.
     if isinstance(value, float) and value.is_integer() and -(2.0**63) <= value < 2.0**64 and str(value) != "-0.0":
@@ -54,7 +67,9 @@ def _exact_float(value: Any) -> float:
                 return float(value)
         except OverflowError:
             pass
-        raise Refusal(OutOfRangeError, f"the int {value} is no float exactly")
+        # Python writes no int of thousands of digits.
+        shown = f"the int {value}" if value.bit_length() <= 64 else f"an int of {value.bit_length()} bits"
+        raise Refusal(OutOfRangeError, f"{shown} is no float exactly")
     require(float, value, "float")
     return float(value)
 

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ._c.status import kept_error
 from ._c.store import StorePointer
 from ._errors import InvalidError
-from ._json import encode
-from ._key import Key, encoded_key, encoded_text
+from ._key import Key, encoded_key, encoded_text, encoded_value
+from ._refusal import AnyOf, Known, Secrecy
 
 
 class Declaring:
     """What a store and a transaction can declare."""
 
     _handle: StorePointer
+
+    if TYPE_CHECKING:
+
+        def _is_secret(self, key: str | Key[Any]) -> bool: ...
 
     def declare(self, *keys: Key[Any] | Mapping[str, Mapping[str, Any]]) -> None:
         """Declares keys, all or none: from now on every process and language is refused another type, and what breaks
@@ -36,7 +40,11 @@ class Declaring:
         if schemas:
             from ._c.declarations import kept_declare_list
 
-            kept_declare_list(self._handle, encode({"properties": schemas}, "declare()"), kept_error())
+            # Whoever writes anything but false there wants a secret.
+            is_secret = any(schema.get("secret", False) is not False for schema in schemas.values())
+            secrecy: Secrecy = Known(True) if is_secret else AnyOf(self, tuple(map(str, schemas)))
+            json = encoded_value({"properties": schemas}, "declare()", secrecy)
+            kept_declare_list(self._handle, json, kept_error())
 
     def declare_json(self, key: str | Key[Any], schema: str) -> None:
         """Declares a key with a JSON Schema that is text, as `declare`. `InvalidError` has the `offset` where the text

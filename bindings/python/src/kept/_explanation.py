@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from ._json import JSON, decode
+from ._json import JSON
+from ._key import Key, decoded_value
 from ._layers import Layer
+from ._refusal import NOT_SHOWN, Known
 
 Verdict = Literal["wins", "hidden", "skipped", "ignored", "locks", "silent"]
 """What becomes of what a layer says: it decides; a higher one does; it does not fit the declaration; the key is locked
@@ -65,9 +67,11 @@ class Explanation:
         return "  ".join(part for part in (value, source, opinion.problem) if part)
 
 
-def explanation(text: bytes, key: str) -> Explanation:
+def explanation(text: bytes, key: str | Key[Any]) -> Explanation:
     """What `kept_explain_json` says."""
-    told: Any = decode(text, key)
+    told: Any = decoded_value(text, key, Known(True))
+    if isinstance(key, Key) and key._is_secret(key) and not told["secret"]:
+        _hide(told)
     return Explanation(
         key=told["key"],
         value=told.get("value"),
@@ -87,6 +91,15 @@ def explanation(text: bytes, key: str) -> Explanation:
             for opinion in told["layers"]
         ),
     )
+
+
+def _hide(told: dict[str, Any]) -> None:
+    """Leaves out what the library would, if it knew that the key is secret."""
+    told["secret"] = True
+    for part in (told, *told["layers"]):
+        part.pop("value", None)
+        if "problem" in part and part["verdict"] in ("skipped", "ignored"):
+            part["problem"] = f"its value does not count; {NOT_SHOWN}"
 
 
 def _named(name: str | None) -> Layer | None:

@@ -31,32 +31,27 @@ NESTING = 64
 """How many lists and dicts may stand inside each other; the library's own limit."""
 
 
-def encode(value: Storable, key: str) -> bytes:
-    """The value as JSON in UTF-8. What cannot be stored is an `InvalidError` that names `key` and the part."""
+def encode(value: Storable) -> bytes:
+    """The value as JSON in UTF-8. What cannot be stored is a `Refusal`: see `telling`."""
+    if value is None:
+        raise Refusal(InvalidError, "None cannot be stored; use del to remove a key")
+    tree = _plain(value, 0)
     try:
-        if value is None:
-            raise Refusal(InvalidError, "None cannot be stored; use del to remove a key")
-        tree = _plain(value, 0)
         return _writer().encode(tree).encode("utf-8")
     except UnicodeEncodeError as error:
         unit = ord(error.object[error.start])
-        sentence = f'"{key}": text holds the lone surrogate U+{unit:04X}, which is no character'
-        raise InvalidError(sentence, key=key) from None
-    except Refusal as refusal:
-        raise refusal.about(key) from None
+        raise Refusal(InvalidError, f"text holds the lone surrogate U+{unit:04X}, which is no character") from None
 
 
-def decode(text: bytes | str, key: str) -> JSON:
-    """The value of canonical JSON, as the library returns it."""
+def decode(text: bytes | str) -> JSON:
+    """The value of canonical JSON, as the library returns it. What is none is a `Refusal`: see `telling`."""
     try:
         text = text if isinstance(text, str) else text.decode("utf-8")
         tree = _reader().decode(text)
-        # Only wrapped kinds have a key that begins with a dollar sign; the rest is what the reader made of it.
-        return _unwrapped(tree) if '"$' in text else tree  # type: ignore[no-any-return]
-    except Refusal as refusal:
-        raise refusal.about(key) from None
     except ValueError as error:
-        raise InvalidError(f'"{key}": this is not JSON: {error}', key=key) from None
+        raise Refusal(InvalidError, f"this is not JSON: {error}") from None
+    # Only wrapped kinds have a key that begins with a dollar sign; the rest is what the reader made of it.
+    return _unwrapped(tree) if '"$' in text else tree  # type: ignore[no-any-return]
 
 
 def decode_schema(text: bytes) -> JSON:

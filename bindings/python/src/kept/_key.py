@@ -6,17 +6,18 @@ from collections.abc import Iterable
 from types import UnionType
 from typing import TYPE_CHECKING, Any, Final, Generic, Self, TypedDict, TypeVar, Unpack, cast, final, overload
 
-from ._conversion import name_of_type
-from ._errors import InvalidError, KeptError
-from ._json import JSON, Storable, encode
+from ._conversion import name_of_type, secretive_name_of_type
+from ._errors import InvalidError
+from ._json import JSON, Storable, decode, encode
 from ._key_types import conversion_of
-from ._refusal import Refusal, with_article
+from ._refusal import Secrecy, telling, with_article
 
 if TYPE_CHECKING:
     from ._schemas import Schema
 
 T = TypeVar("T")
 KEY_BYTES = 1024
+A_KEY, A_PREFIX = "a key", "a prefix"
 
 
 class Absence:
@@ -73,7 +74,8 @@ class Rules(TypedDict, total=False):
     summary: str
     """What the key is for, in a sentence."""
     secret: bool
-    """Whether its values stay out of errors, reports and explanations."""
+    """Whether its values stay out of errors, reports and explanations: of this program at once, of all others and of
+    the log once it is declared."""
 
 
 _WORDS = {
@@ -97,6 +99,8 @@ _WORDS = {
     "summary": "summary",
     "secret": "secret",
 }
+_VALUES = frozenset({"default", "choices", "constant"})
+"""What a secret key is declared with, and does not show."""
 
 
 @final
@@ -138,24 +142,21 @@ class Key(Generic[T]):
         if unknown := rules.keys() - _WORDS.keys():
             raise TypeError(f"kept.Key() has no {min(unknown)!r}; it takes default, {', '.join(_WORDS)}")
         self._encoded = encoded_name(name)
-        # Finds the key in a dict without a Python call, as its own hash cannot.
-        self._identity = object()
-        kind = type | None if default is None else type
-        try:
-            self._conversion = conversion_of(kind)
-        except Refusal as refusal:
-            raise refusal.about(name) from None
-        self.name, self.value_type = name, kind
         self._rules = {_WORDS[rule]: value for rule, value in rules.items() if value is not None}
         if "enum" in self._rules:
             self._rules["enum"] = tuple(self._rules["enum"])
+        # Finds the key in a dict without a Python call, as its own hash cannot.
+        self._identity = object()
+        kind = type | None if default is None else type
+        self.name, self.value_type = name, kind
+        self._conversion = telling(conversion_of, kind, self, self, f"{self._type_name} is not a type of keys")
         if default is ABSENCE or default is None:
             self._default = None if self._conversion.optional else ABSENCE
             return
-        stored = self._to_json(default)
-        encode(stored, name)
+        stored = self._to_json(default, self)
+        encoded_value(stored, self, self)
         # What reading gives once it is stored: a float key's default 1 is 1.0.
-        self._default = self._from_json(stored)
+        self._default = self._from_json(stored, self)
 
     @property
     def has_default(self) -> bool:
@@ -178,32 +179,33 @@ class Key(Generic[T]):
 
         schema = schema_of(self.value_type) | self._rules
         if "enum" in self._rules:
-            schema["enum"] = [self._to_json(choice) for choice in self._rules["enum"]]
+            schema["enum"] = [self._to_json(choice, self) for choice in self._rules["enum"]]
         if "const" in self._rules:
-            schema["const"] = self._to_json(self._rules["const"])
+            schema["const"] = self._to_json(self._rules["const"], self)
         if self._default is not ABSENCE and self._default is not None:
-            schema["default"] = self._to_json(self._default)
+            schema["default"] = self._to_json(self._default, self)
         return schema
 
-    def _to_json(self, value: T) -> Storable:
+    def _to_json(self, value: T, secrecy: Secrecy) -> Storable:
         """What is stored for a value; None removes the key."""
-        try:
-            return self._conversion.to_json(value)  # type: ignore[no-any-return]
-        except Refusal as refusal:
-            raise self._refused(refusal) from None
+        return telling(self._conversion.to_json, value, self, secrecy)  # type: ignore[no-any-return]
 
-    def _from_json(self, json: JSON | Storable) -> T:
+    def _from_json(self, json: JSON | Storable, secrecy: Secrecy) -> T:
         """The value that is stored as `json`. Another type is a `WrongTypeError`."""
-        try:
-            return self._conversion.from_json(json)  # type: ignore[no-any-return]
-        except Refusal as refusal:
-            raise self._refused(refusal) from None
+        return telling(self._conversion.from_json, json, self, secrecy)  # type: ignore[no-any-return]
 
-    def _refused(self, refusal: Refusal) -> KeptError:
-        if self._rules.get("secret"):
-            # Its sentence may quote a part of the value.
-            refusal = Refusal(refusal.error, f"is no {name_of_type(self.value_type)}; it is secret, and not shown")
-        return refusal.about(self.name)
+    def _is_secret(self, key: str | Key[Any]) -> bool:
+        """Whether it is declared so here. Where there is a store, ask that: it may be declared so there."""
+        return bool(self._rules.get("secret"))
+
+    @property
+    def _mismatch(self) -> str:
+        """What an error says of a value that is secret."""
+        return f"is no {secretive_name_of_type(self.value_type)}"
+
+    @property
+    def _type_name(self) -> str:
+        return secretive_name_of_type(self.value_type) if self._is_secret(self) else name_of_type(self.value_type)
 
     def __setattr__(self, name: str, value: Any) -> None:
         if hasattr(self, "_default"):
@@ -232,14 +234,26 @@ class Key(Generic[T]):
         return hash(self.name)
 
     def __repr__(self) -> str:
-        default = f", default={self._default!r}" if self.has_default else ""
-        rules = "".join(f", {rule}={self._rules[word]!r}" for rule, word in _WORDS.items() if word in self._rules)
-        return f"kept.Key({self.name!r}, {name_of_type(self.value_type)}{default}{rules})"
+        hidden = _VALUES if self._is_secret(self) else frozenset()
+        told = {"default": self._default} if self.has_default else {}
+        told |= {rule: self._rules[word] for rule, word in _WORDS.items() if word in self._rules}
+        rules = "".join(f", {rule}={'…' if rule in hidden else repr(value)}" for rule, value in told.items())
+        return f"kept.Key({self.name!r}, {self._type_name}{rules})"
 
 
 def _made(name: str, kind: Any, default: Any, rules: dict[str, Any]) -> Key[Any]:
     """The key that was pickled."""
     return Key(name, kind, default=default, **rules)
+
+
+def encoded_value(value: Any, key: str | Key[Any], secrecy: Secrecy) -> bytes:
+    """A value as JSON. What cannot be stored is an `InvalidError` that names the key and the part."""
+    return telling(encode, value, key, secrecy, "cannot be stored")
+
+
+def decoded_value(text: bytes | str, key: str | Key[Any], secrecy: Secrecy) -> JSON:
+    """The value of JSON that the library has written."""
+    return telling(decode, text, key, secrecy, "cannot be read")
 
 
 def name_of(key: str | Key[Any]) -> str:
@@ -254,7 +268,7 @@ def encoded_key(key: str | Key[Any]) -> bytes:
 
 def encoded_name(name: str) -> bytes:
     """A key's name as C takes it. What C would cut or cannot be told is an `InvalidError` here."""
-    encoded = encoded_text(name, "a key")
+    encoded = encoded_text(name, A_KEY)
     if not 0 < len(encoded) <= KEY_BYTES:
         raise InvalidError(f"a key has {len(encoded)} bytes of UTF-8; it must have 1 to {KEY_BYTES}", key=name)
     return encoded
@@ -263,13 +277,17 @@ def encoded_name(name: str) -> bytes:
 def encoded_text(text: str, role: str) -> bytes:
     """Text that ends with a NUL in C. Anything but a str, a NUL and a lone surrogate are an `InvalidError`."""
     if not isinstance(text, str):
-        possible = "a str or a kept.Key" if role == "a key" else "a str"
+        possible = "a str or a kept.Key" if role == A_KEY else "a str"
         raise InvalidError(f"{role} is {with_article(type(text).__qualname__)}; it must be {possible}")
+    # Any other text may have a secret in it, such as a declaration's default.
+    key = text if role in (A_KEY, A_PREFIX) else None
     try:
         encoded = text.encode("utf-8")
     except UnicodeEncodeError as error:
-        unit = ord(text[error.start])
-        raise InvalidError(f"{role} holds the lone surrogate U+{unit:04X}, which is no character", key=text) from None
-    if b"\0" in encoded:
-        raise InvalidError(f"{role} holds a NUL at byte {encoded.index(0)}; leave it out", key=text)
-    return encoded
+        # It has the text in it, and is not to be the context of what is raised.
+        trouble = f"the lone surrogate U+{ord(text[error.start]):04X}, which is no character"
+    else:
+        if b"\0" not in encoded:
+            return encoded
+        trouble = f"a NUL at byte {encoded.index(0)}; leave it out"
+    raise InvalidError(f"{role} holds {trouble}", key=key)

@@ -9,9 +9,10 @@ from typing import Any, Generic, TypeVar
 
 from ._c import notices
 from ._c.observation import NoticePointer
-from ._json import JSON, decode
-from ._key import Key
+from ._json import JSON
+from ._key import Key, decoded_value
 from ._layers import Layer, layer_of_number
+from ._refusal import Known
 
 T = TypeVar("T")
 
@@ -84,7 +85,10 @@ class Change(_Told, Generic[T]):
             return value  # type: ignore[no-any-return]
         if value is None:
             return self._declared.default if self._declared.has_default else None
-        return self._declared._from_json(value)
+        return self._declared._from_json(value, self)
+
+    def _is_secret(self, key: str | Key[Any]) -> bool:
+        return self.secret
 
 
 @dataclass(frozen=True)
@@ -113,9 +117,10 @@ def subjects(pointer: NoticePointer, key: str | Key[Any] | None) -> Sequence[Not
         there = notices.kept_notice_old(pointer, index), notices.kept_notice_new(pointer, index)
         if any(text is None and value for text, value in zip(texts, there, strict=True)):
             raise MemoryError("no memory for a value in a notice; the next notice tells the current one")
-        old, new = (None if text is None else decode(text, name) for text in texts)
+        secret = notices.kept_notice_secret(pointer, index) or (declared is not None and declared._is_secret(declared))
+        old, new = (None if text is None else decoded_value(text, name, Known(secret)) for text in texts)
         layer = layer_of_number(notices.kept_notice_layer(pointer, index))
-        return Change(*told, name, old, new, layer, notices.kept_notice_secret(pointer, index), declared)
+        return Change(*told, name, old, new, layer, secret, declared)
 
     changes = tuple(map(change, range(notices.kept_notice_count(pointer))))
     return (Notice(*told, changes),) if key is None else changes

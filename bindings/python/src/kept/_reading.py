@@ -12,10 +12,11 @@ from ._c.layers import kept_explain_json, kept_layer_of
 from ._c.status import kept_error, kept_free
 from ._c.store import StorePointer
 from ._errors import AbsentError, WrongTypeError
-from ._json import JSON, decode, decode_schema
-from ._key import ABSENCE, Key, encoded_key, encoded_text, name_of
+from ._json import JSON, decode_schema
+from ._key import A_PREFIX, ABSENCE, Key, decoded_value, encoded_key, encoded_text, name_of
 from ._layers import TEXT_LAYERS, Layer, layer_of_number
 from ._memory import NOTHING, UNKNOWN, Memory, Word
+from ._refusal import Known, Refusal
 from ._scalars import read_scalar
 from ._views import ItemsOf, KeysOf, ValuesOf
 
@@ -121,24 +122,34 @@ class SettingsReading(Mapping[str, JSON]):
         text = c_char_p()
         kept_get_json(self._handle, encoded_key(key), byref(text), kept_error())
         try:
-            stored = decode(text.value or b"", name_of(key))
+            stored = decoded_value(text.value or b"", key, self)
         finally:
             kept_free(text)
         if not isinstance(key, Key):
             return stored
         try:
-            return key._from_json(stored)
-        except WrongTypeError:
-            return self._read_text(key)
+            return key._conversion.from_json(stored)
+        except Exception:
+            pass  # it may be a text; if not, the error is made from what is there now
+        return self._read_text(key)
 
     def _read_text(self, key: Key[T]) -> T:
         """The same where another type was found: "50" on a command line is an int, and a str if that is asked for."""
         for kind in key._conversion.scalars if self.layer(key) in TEXT_LAYERS else ():
             try:
-                return key._from_json(read_scalar(self._handle, key._encoded, kind))
-            except WrongTypeError:
+                return key._conversion.from_json(read_scalar(self._handle, key._encoded, kind))  # type: ignore[no-any-return]
+            except (Refusal, WrongTypeError):
                 continue
-        return key._from_json(self[key.name])
+        return key._from_json(self[key.name], self)
+
+    def _is_secret(self, key: str | Key[Any]) -> bool:
+        """Whether a key is declared secret, by itself or here; also where that cannot be known."""
+        if isinstance(key, Key) and key._is_secret(key):
+            return True
+        try:
+            return self.explain(name_of(key)).secret
+        except Exception:
+            return True
 
     # --- layers
 
@@ -150,7 +161,7 @@ class SettingsReading(Mapping[str, JSON]):
         text = c_char_p()
         kept_explain_json(self._handle, encoded_key(key), byref(text), kept_error())
         try:
-            return explanation(text.value or b"", name_of(key))
+            return explanation(text.value or b"", key)
         finally:
             kept_free(text)
 
@@ -166,7 +177,7 @@ class SettingsReading(Mapping[str, JSON]):
         """A view of the keys that begin with `prefix` and that any layer has something for, but for defaults, in the
         order of their UTF-8 bytes. Each look at the view lists them as they are at one moment.
         In C: `kept_list_json`."""
-        return KeysOf(self, encoded_text(prefix, "a prefix"))
+        return KeysOf(self, encoded_text(prefix, A_PREFIX))
 
     def items(self) -> ItemsView[str, JSON]:
         """A view of keys and values. A key that another writer removes meanwhile is passed over; for one moment's
@@ -188,7 +199,7 @@ class SettingsReading(Mapping[str, JSON]):
         text = c_char_p()
         kept_list_json(self._handle, prefix, byref(text), kept_error())
         try:
-            return decode(text.value or b"", "keys")  # type: ignore[return-value]
+            return decoded_value(text.value or b"", "keys", Known(False))  # type: ignore[return-value]
         finally:
             kept_free(text)
 
@@ -209,7 +220,7 @@ class SettingsReading(Mapping[str, JSON]):
         for a transaction. In C: `kept_declarations_json`. In Swift: `Store.declarations(prefix:)`."""
         from ._c.declarations import kept_declarations_json
 
-        schema = self._schema(kept_declarations_json, encoded_text(prefix, "a prefix"))
+        schema = self._schema(kept_declarations_json, encoded_text(prefix, A_PREFIX))
         return schema["properties"]  # type: ignore[return-value]
 
     def _schema(self, function: Any, name: bytes) -> dict[str, JSON]:

@@ -1,8 +1,21 @@
-"""How a value that cannot be stored or read says which part of it is to blame."""
+"""How a value that cannot be stored or read says which part of it is to blame, and when it must not say so.
+
+A conversion raises a `Refusal`, whose sentence may quote the value. `telling` makes an error of it, for all
+conversions: it alone decides what the error may show.
+"""
 
 from __future__ import annotations
 
-from ._errors import KeptError
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
+
+from ._errors import InvalidError, KeptError
+
+if TYPE_CHECKING:
+    from ._key import Key
+
+R = TypeVar("R")
+NOT_SHOWN = "a secret is not shown"
 
 
 class Refusal(Exception):
@@ -22,6 +35,67 @@ class Refusal(Exception):
         """The exception for the caller, who asked for `key`."""
         place = f" at {readable(self.path)}" if self.path else ""
         return self.error(f'"{readable(key)}"{place}: {self}', key=key)
+
+
+class Secrecy(Protocol):
+    """Knows which keys are secret: settings, a change, or a key, which knows of itself."""
+
+    def _is_secret(self, key: str | Key[Any]) -> bool:
+        """Whether the key is declared secret, or may be. Asked only when something has failed."""
+
+
+class Known(NamedTuple):
+    """Where it is known already."""
+
+    is_secret: bool
+
+    def _is_secret(self, key: str | Key[Any]) -> bool:
+        return self.is_secret
+
+
+class AnyOf(NamedTuple):
+    """Of a call that takes several keys: they are secret if one of them is."""
+
+    secrecy: Secrecy
+    keys: tuple[str, ...]
+
+    def _is_secret(self, key: str | Key[Any]) -> bool:
+        return any(map(self.secrecy._is_secret, self.keys))
+
+
+def telling(convert: Callable[[Any], R], value: Any, key: str | Key[Any], secrecy: Secrecy, instead: str | None = None) -> R:
+    """Converts a value of `key`. What is refused becomes an error with the key, the place and the sentence.
+
+    Of a secret the error says `instead`, or that the value is not of the key's type. Nothing else of what was raised is in it: not the sentence, which may quote the
+    value; not the place, since names of members are a part of the value; and no exception that came before.
+    """
+    try:
+        return convert(value)
+    except (MemoryError, RecursionError):
+        raise
+    except Exception as raised:
+        error = _error_of(raised, key, secrecy, instead)
+    # Not in the handler, where it would get what was raised as its context.
+    try:
+        raise error
+    finally:
+        del error
+
+
+def _error_of(raised: Exception, key: str | Key[Any], secrecy: Secrecy, instead: str | None) -> Exception:
+    name = key if isinstance(key, str) else key.name
+    if secrecy._is_secret(key):
+        if instead is None:
+            instead = "is of another type" if isinstance(key, str) else key._mismatch
+        kind = raised.error if isinstance(raised, Refusal) else type(raised)
+        error = Refusal(kind if issubclass(kind, KeptError) else InvalidError, f"{instead}; {NOT_SHOWN}").about(name)
+    elif isinstance(raised, Refusal):
+        error = raised.about(name)
+        error.__cause__ = raised.__cause__
+    else:
+        return raised
+    error.__suppress_context__ = True
+    return error
 
 
 def with_article(name: str) -> str:

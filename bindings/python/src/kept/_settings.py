@@ -13,12 +13,13 @@ from ._c.json import kept_set_json
 from ._c.keys import kept_remove
 from ._c.status import kept_error
 from ._declaring import Declaring
-from ._errors import AbsentError, UnsupportedError
-from ._json import JSON, Storable, encode
-from ._key import ABSENCE, Key, encoded_key, encoded_text, name_of
+from ._errors import AbsentError, InvalidError, KeptError, UnsupportedError, WrongTypeError
+from ._json import JSON, Storable
+from ._key import A_PREFIX, ABSENCE, Key, encoded_key, encoded_text, encoded_value, name_of
 from ._layers import TEXT_LAYERS
 from ._migrating import Renaming
 from ._reading import SettingsReading
+from ._refusal import NOT_SHOWN, Refusal, Secrecy
 from ._scalars import write_scalar
 
 T = TypeVar("T")
@@ -44,9 +45,17 @@ class Settings(SettingsReading, MutableMapping[str, JSON], Declaring, Renaming):
         that an administrator has locked is a `LockedError`; one that arguments or environment hide is set with a
         `ShadowedWarning`. None removes a key whose type has None, and is an `InvalidError` for all others.
         In C: `kept_set_int64` and its kin, and `kept_set_json`."""
-        name, stored = encoded_key(key), stored_for(key, value)
-        if not write_scalar(self._handle, name, stored):
-            kept_set_json(self._handle, name, json_for(key, stored), kept_error())
+        name, stored = encoded_key(key), stored_for(key, value, self)
+        try:
+            if not write_scalar(self._handle, name, stored):
+                kept_set_json(self._handle, name, json_for(key, stored, self), kept_error())
+        except (InvalidError, WrongTypeError) as refused:
+            if not self._is_quoted(key):
+                raise
+            kind = type(refused)
+        else:
+            return
+        raise unquoted(kind, key)
 
     def __delitem__(self, key: str | Key[Any]) -> None:
         """Removes a key from the store. One that is not stored is an `AbsentError`, also if it has a default or a value
@@ -57,18 +66,23 @@ class Settings(SettingsReading, MutableMapping[str, JSON], Declaring, Renaming):
         """What `[]`, or `get` with a default, would give if arguments and environment were not asked."""
         if self.layer(key) not in TEXT_LAYERS:
             return self[key] if default is ABSENCE else self.get(key, default)
-        explanation = self.explain(key)
+        # A key that is secret in this program alone is shown here.
+        explanation = self.explain(name_of(key))
         if explanation.secret:
             raise UnsupportedError(f"{explanation.key} is secret and {explanation.reason}", key=explanation.key)
         for opinion in explanation.layers:
             if opinion.verdict == "hidden" and opinion.layer not in TEXT_LAYERS:
-                return key._from_json(opinion.value) if isinstance(key, Key) else opinion.value
+                return key._from_json(opinion.value, self) if isinstance(key, Key) else opinion.value
         if default is not ABSENCE:
             return default
         if isinstance(key, Key) and key.has_default:
             return key.default
         sentence = f'"{explanation.key}" has no value in the store; give update_value() a default'
         raise AbsentError(sentence, key=explanation.key)
+
+    def _is_quoted(self, key: str | Key[Any]) -> bool:
+        """Whether the store's sentences quote values of a key that is secret: it is not declared so there."""
+        return isinstance(key, Key) and key._is_secret(key) and not self._is_secret(key.name)
 
     # --- several steps as one
 
@@ -180,15 +194,20 @@ class Settings(SettingsReading, MutableMapping[str, JSON], Declaring, Renaming):
         `UnsupportedError` likewise for several keys of a `dir:` store, which changes one at a time.
         In C: `kept_remove_all`. In Swift: `Store.removeAll(prefix:)`."""
         removed = c_size_t()
-        kept_remove_all(self._handle, encoded_text(prefix, "a prefix"), byref(removed), kept_error())
+        kept_remove_all(self._handle, encoded_text(prefix, A_PREFIX), byref(removed), kept_error())
         return removed.value
 
 
-def stored_for(key: str | Key[Any], value: Any) -> Any:
+def unquoted(kind: type[KeptError], key: Key[Any]) -> KeptError:
+    """What the store has refused, without its sentence."""
+    return Refusal(kind, f"breaks the key's declaration; {NOT_SHOWN}").about(key.name)
+
+
+def stored_for(key: str | Key[Any], value: Any, secrecy: Secrecy) -> Any:
     """What is stored for a value. Checked only if the key has a type."""
-    return key._to_json(value) if isinstance(key, Key) else value
+    return key._to_json(value, secrecy) if isinstance(key, Key) else value
 
 
-def json_for(key: str | Key[Any], stored: Any) -> bytes:
+def json_for(key: str | Key[Any], stored: Any, secrecy: Secrecy) -> bytes:
     """What `stored_for` gave as JSON; the text null, which removes the key, only where the key's type has None."""
-    return b"null" if stored is None and isinstance(key, Key) else encode(stored, name_of(key))
+    return b"null" if stored is None and isinstance(key, Key) else encoded_value(stored, key, secrecy)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NoReturn, Self
 from ._c.snapshots import kept_snapshot, kept_snapshot_end
 from ._c.status import kept_error
 from ._c.store import kept_store
-from ._key import encoded_text
+from ._key import A_PREFIX, encoded_text
 from ._reading import SettingsReading
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class Snapshot(SettingsReading):
         """Takes one; programs call `Store.snapshot`."""
         self._handle = POINTER(kept_store)()
         self._prefix = prefix
-        kept_snapshot(store._handle, encoded_text(prefix, "a prefix"), byref(self._handle), kept_error())
+        kept_snapshot(store._handle, encoded_text(prefix, A_PREFIX), byref(self._handle), kept_error())
         self._end = weakref.finalize(self, kept_snapshot_end, self._handle)
         self._end.atexit = False
 

@@ -18,10 +18,11 @@ from ._backup import BackingUp
 from ._errors import AbsentError, ConflictError, InvalidError, SalvagedWarning, warn
 from ._exit import calling_back, close, opened
 from ._interrupts import Heard
-from ._json import JSON, Storable, encode
-from ._key import ABSENCE, Key, encoded_key, encoded_text
+from ._json import JSON, Storable
+from ._key import A_PREFIX, ABSENCE, Key, encoded_key, encoded_text, encoded_value
 from ._memory import NOTHING, UNKNOWN, Moment, Word, remembering, word_at
 from ._migrating import Migrating
+from ._refusal import AnyOf
 from ._reports import c_report, forget, report, reporting
 from ._settings import Settings
 from ._transaction import Transaction, set_if
@@ -158,7 +159,9 @@ class Store(Settings, Transferring, BackingUp, Migrating):
     def register(self, defaults: Mapping[str, Storable]) -> None:
         """Registers defaults for this handle, above those that keys are declared with: they are not stored, and end
         with it. None takes one back. In C: `kept_register_json`. In Swift: `Store.register(defaults:)`."""
-        kept_register_json(self._handle, encode(defaults, "register()"), kept_error())
+        names = tuple(name for name in defaults if isinstance(name, str))
+        json = encoded_value(defaults, "register()", AnyOf(self, names))
+        kept_register_json(self._handle, json, kept_error())
         self._find_layers()
 
     def snapshot(self, prefix: str = "") -> Snapshot:
@@ -328,4 +331,4 @@ def _encoded_subject(asking: str, key: str | Key[Any] | None, prefix: str | None
     """The key or the prefix that somebody wants to hear of, as C takes it."""
     if (key is None) == (prefix is None):
         raise InvalidError(f"{asking} takes either a key or prefix=…, and exactly one of them")
-    return encoded_key(key) if key is not None else encoded_text(prefix or "", "a prefix")
+    return encoded_key(key) if key is not None else encoded_text(prefix or "", A_PREFIX)

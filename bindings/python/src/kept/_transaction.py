@@ -12,10 +12,10 @@ from ._c.json import kept_set_json_if
 from ._c.status import kept_error
 from ._c.store import KEPT_DURABLE, StorePointer, kept_store
 from ._c.transactions import KEPT_TRANSACTION_OPTIONS_INIT, kept_begin, kept_commit, kept_rollback
-from ._errors import ConflictError, OutOfRangeError
+from ._errors import ConflictError, InvalidError, OutOfRangeError, WrongTypeError
 from ._json import Storable
 from ._key import Key, encoded_key, encoded_text, name_of
-from ._settings import Settings, json_for, stored_for
+from ._settings import Settings, json_for, stored_for, unquoted
 
 if TYPE_CHECKING:
     from ._store import Store
@@ -109,9 +109,16 @@ def encoded_tag(tag: str | None) -> bytes | None:
 def set_if(settings: Settings, key: Any, value: Any, expected: int) -> int:
     """Compare-and-set. Returns the key's revision, or 0 in a transaction, which does not know it yet."""
     revision = c_uint64()
-    name, json = encoded_key(key), json_for(key, stored_for(key, value))
-    kept_set_json_if(settings._handle, name, json, revision_number(expected), byref(revision), kept_error())
-    return revision.value
+    name, json = encoded_key(key), json_for(key, stored_for(key, value, settings), settings)
+    try:
+        kept_set_json_if(settings._handle, name, json, revision_number(expected), byref(revision), kept_error())
+    except (InvalidError, WrongTypeError) as refused:
+        if not settings._is_quoted(key):
+            raise
+        kind = type(refused)
+    else:
+        return revision.value
+    raise unquoted(kind, key)
 
 
 def revision_number(value: int) -> int:

@@ -12,9 +12,9 @@ from ._c.status import kept_error, kept_free
 from ._errors import InvalidError
 from ._exit import calling_back
 from ._interrupts import Heard
-from ._json import JSON, decode
-from ._key import encoded_text
-from ._refusal import with_article
+from ._json import JSON
+from ._key import A_PREFIX, decoded_value, encoded_text
+from ._refusal import Known, with_article
 
 if TYPE_CHECKING:
     from ._transferring import Progress
@@ -123,9 +123,9 @@ def options_of(
         raise InvalidError(f"the format is {format!r}; it must be one of {', '.join(_FORMATS)}")
     options = c.KEPT_TRANSFER_OPTIONS_INIT()
     options.flags, options.format = flags, _FORMATS[format]
-    options.prefix = encoded_text(prefix, "a prefix")
+    options.prefix = encoded_text(prefix, A_PREFIX)
     options.separator = encoded_text(separator, "a separator")
-    options.env_prefix = None if env_prefix is None else encoded_text(env_prefix, "a prefix")
+    options.env_prefix = None if env_prefix is None else encoded_text(env_prefix, "a prefix of names")
     return options
 
 
@@ -152,7 +152,8 @@ def importing(
 
 def _report_of(text: bytes) -> ImportReport:
     """The report that C has written."""
-    told: Any = decode(text, "a report")
+    # It has no values of secrets.
+    told: Any = decoded_value(text, "a report", Known(False))
     return ImportReport(
         revision=told["revision"],
         changed=tuple(

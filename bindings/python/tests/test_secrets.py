@@ -1,0 +1,446 @@
+"""The value of a secret key is in no error, in nothing that an error came from, in no log and in no repr: whether the
+`kept.Key` says that it is secret or only the store, in every operation and for every type."""
+
+from __future__ import annotations
+
+import asyncio
+import enum
+import logging
+import sys
+import traceback
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta, timezone, tzinfo
+from typing import Any, Literal, TypedDict
+
+import pytest
+
+import kept
+
+UTC = timezone.utc
+NUMBER = 9007199254740993
+TEXT = "hunter2"
+FIRST_YEAR = kept.Timestamp(-62_167_219_200 + 12_345)
+NEEDLES = ["9007199254740993", "424242", TEXT, "hunter", "aHVudGVy", "68756e74", "0000-01-01", "03:25", "1980", "4711", "2534"]
+
+Read = Callable[[kept.Store, Any], object]
+Write = Callable[[kept.Store, Any, Any], object]
+
+
+class Theme(enum.Enum):
+    DARK = "dark"
+
+
+@dataclass
+class Code:
+    number: int
+
+    def __post_init__(self) -> None:
+        if self.number > 5:
+            raise ValueError(f"the number {self.number} is too large")
+
+
+class Login(TypedDict):
+    name: str
+
+
+class Broken(tzinfo):
+    """A time zone that quotes the date that it is asked about."""
+
+    def utcoffset(self, moment: datetime | None) -> timedelta:
+        raise LookupError(f"nothing is known of {moment and moment.replace(tzinfo=None)}")
+
+    def dst(self, moment: datetime | None) -> timedelta:
+        return self.utcoffset(moment)
+
+    def tzname(self, moment: datetime | None) -> str:
+        return "broken"
+
+
+def assert_not_shown(raised: BaseException) -> None:
+    """Nothing of the secret is in an exception, nor in those that it came from."""
+    told = ["".join(traceback.format_exception(raised))]
+    waiting: list[BaseException | None] = [raised]
+    while waiting:
+        if error := waiting.pop():
+            told += [str(error), repr(error), repr(error.args), repr(vars(error))]
+            waiting += [error.__cause__, error.__context__]
+    assert_without_needle("\n".join(told))
+
+
+def assert_without_needle(text: str) -> None:
+    assert not [needle for needle in NEEDLES if needle in text], text
+
+
+# What is stored, the type that it is declared with, and a type of keys that it is not read as.
+STORED: list[tuple[Any, str, Any]] = [
+    (NUMBER, "integer", float),
+    (NUMBER, "integer", str),
+    (NUMBER, "integer", Literal[1, 2]),
+    (NUMBER, "integer", Theme),
+    (424242.25, "number", int),
+    (424242.25, "number", Literal["a"]),
+    (TEXT, "string", int),
+    (TEXT, "string", Theme),
+    (TEXT, "string", Literal["a"]),
+    (TEXT, "string", list[str]),
+    (TEXT.encode(), "bytes", str),
+    (FIRST_YEAR, "date", datetime),
+    (FIRST_YEAR, "date", kept.datetime_ns),
+    (FIRST_YEAR, "date", datetime | None),
+    ([FIRST_YEAR, 1], "array", list[datetime]),
+    ([1, TEXT], "array", list[int]),
+    ([NUMBER], "array", list[float]),
+    ({TEXT: "x"}, "object", dict[str, int]),
+    ({"a": {TEXT: [NUMBER]}}, "object", dict[str, dict[str, list[float]]]),
+    ({"number": NUMBER}, "object", Code),
+    ({"a": {TEXT: {"number": NUMBER}}}, "object", dict[str, dict[str, Code]]),
+    ({TEXT: 1}, "object", Login),
+    ({"name": 424242}, "object", Login),
+]
+
+
+def _observed(settings: kept.Store, key: Any) -> object:
+    told: list[kept.Change[Any]] = []
+    with settings.observe(key, told.append, initial=True):
+        assert told[0].secret
+    assert_without_needle(f"{told} {told[0]}")
+    return told[0].new
+
+
+def _in_changes(settings: kept.Store, key: Any) -> object:
+    async def first() -> object:
+        async with settings.changes(key, initial=True) as changes:
+            return (await anext(changes)).new
+
+    return asyncio.run(first())
+
+
+def _in_transaction(settings: kept.Store, key: Any) -> object:
+    with settings.transaction() as transaction:
+        return transaction[key]
+
+
+def _in_snapshot(settings: kept.Store, key: Any) -> object:
+    with settings.snapshot() as snapshot:
+        return snapshot[key]
+
+
+def _of_attribute(settings: kept.Store, key: Any) -> object:
+    class Owner:
+        attribute = kept.Setting(key, settings)
+
+    return Owner().attribute
+
+
+def _in_migration(settings: kept.Store, key: Any) -> object:
+    return settings.migrate([kept.Migration(1, "a step", lambda transaction: transaction[key])])
+
+
+READS: dict[str, Read] = {
+    "[]": lambda settings, key: settings[key],
+    "get": lambda settings, key: settings.get(key),
+    "get with a default": lambda settings, key: settings.get(key, 1),
+    "pop": lambda settings, key: settings.pop(key),
+    "setdefault": lambda settings, key: settings.setdefault(key, None),
+    "update_value": lambda settings, key: settings.update_value(key, lambda value: value),
+    "a transaction": _in_transaction,
+    "a snapshot": _in_snapshot,
+    "an attribute": _of_attribute,
+    "a migration": _in_migration,
+    "a change": _observed,
+    "a change for asyncio": _in_changes,
+}
+
+
+@pytest.fixture(params=["the key", "the store", "both"])
+def told_by(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+def store() -> Iterator[kept.Store]:
+    with kept.open("memory:") as settings:
+        yield settings
+
+
+def key_of(kind: Any, told_by: str) -> kept.Key[Any]:
+    return kept.Key[Any]("k", kind, secret=told_by != "the store")
+
+
+def declare(settings: kept.Store, word: str, told_by: str, **words: Any) -> None:
+    settings.declare({"k": {"type": word, **({} if told_by == "the key" else {"secret": True}), **words}})
+
+
+@pytest.mark.parametrize("read", READS.values(), ids=READS)
+@pytest.mark.parametrize(("stored", "word", "kind"), STORED, ids=repr)
+def test_what_cannot_be_read_is_not_shown(
+    store: kept.Store, told_by: str, stored: Any, word: str, kind: Any, read: Read
+) -> None:
+    declare(store, word, told_by)
+    store["k"] = stored
+    with pytest.raises(kept.WrongTypeError, match='"k".*a secret is not shown') as caught:
+        read(store, key_of(kind, told_by))
+    assert_not_shown(caught.value)
+
+
+# What is written, and through which type; None: by the key's name.
+WRITTEN: list[tuple[Any, Any]] = [
+    (NUMBER, float),
+    (NUMBER, str),
+    (10**30 + NUMBER, None),
+    (10**30 + NUMBER, int),
+    (10**5000, float),
+    (TEXT, int),
+    (TEXT, Literal["a"]),
+    (TEXT, Theme),
+    (f"{TEXT}\ud800", str),
+    (f"{TEXT}\ud800", None),
+    (bytearray(TEXT.encode()), None),
+    (datetime(1980, 1, 2, 3, 4), datetime),
+    (datetime(1980, 1, 2, 3, 4), kept.datetime_ns),
+    (datetime(1980, 1, 2, 3, 4), kept.Timestamp),
+    (datetime(1980, 1, 2, 3, 4), None),
+    ([datetime(1980, 1, 2, 3, 4)], list[datetime]),
+    (datetime(1980, 1, 2, 3, 4, tzinfo=Broken()), datetime),
+    (datetime(1980, 1, 2, 3, 4, tzinfo=Broken()), kept.Timestamp),
+    (datetime(1980, 1, 2, 3, 4, tzinfo=Broken()), None),
+    (datetime(9999, 12, 31, 20, tzinfo=timezone(timedelta(hours=-14))), kept.Timestamp),
+    (datetime(1, 1, 1, 3, 25, tzinfo=timezone(timedelta(hours=14))), None),
+    (FIRST_YEAR, datetime),
+    ({4711: 1}, dict[str, int]),
+    ({4711: 1}, None),
+    ({TEXT: object()}, None),
+    ({TEXT: [{TEXT: object()}]}, None),
+    ({TEXT: "x"}, dict[str, int]),
+    ({"name": "x", TEXT: 1}, Login),
+    ([1, TEXT], list[int]),
+    ({f"{TEXT}\0": 1}, None),
+    ({f"{TEXT}\0": 1}, dict[str, int]),
+]
+
+
+def _write_in_transaction(settings: kept.Store, key: Any, value: Any) -> None:
+    with settings.transaction() as transaction:
+        transaction[key] = value
+
+
+def _compare_in_transaction(settings: kept.Store, key: Any, value: Any) -> None:
+    with settings.transaction() as transaction:
+        transaction.set(key, value, if_revision=0)
+
+
+def _set_attribute(settings: kept.Store, key: Any, value: Any) -> None:
+    if isinstance(key, str):
+        settings[key] = value
+        return
+
+    class Owner:
+        attribute = kept.Setting(key, settings)
+
+    Owner().attribute = value
+
+
+def _write_in_migration(settings: kept.Store, key: Any, value: Any) -> None:
+    settings["other"] = 1
+    settings.migrate([kept.Migration(1, "a step", lambda transaction: transaction.update({key: value}))])
+
+
+WRITES: dict[str, Write] = {
+    "[]": lambda settings, key, value: settings.__setitem__(key, value),
+    "set": lambda settings, key, value: settings.set(key, value),
+    "set durably": lambda settings, key, value: settings.set(key, value, durable=True),
+    "compare and set": lambda settings, key, value: settings.set(key, value, if_revision=0),
+    "update": lambda settings, key, value: settings.update({"a": 1, key: value}),
+    "setdefault": lambda settings, key, value: settings.setdefault(key, value),
+    "update_value": lambda settings, key, value: settings.update_value(key, lambda _: value, default=value),
+    "a transaction": _write_in_transaction,
+    "a transaction's compare and set": _compare_in_transaction,
+    "an attribute": _set_attribute,
+    "a migration": _write_in_migration,
+}
+
+
+@pytest.mark.parametrize("write", WRITES.values(), ids=WRITES)
+@pytest.mark.parametrize(("value", "kind"), WRITTEN, ids=range(len(WRITTEN)))
+def test_what_cannot_be_stored_is_not_shown(
+    store: kept.Store, told_by: str, value: Any, kind: Any, write: Write
+) -> None:
+    if told_by != "the key":
+        declare(store, "string", told_by)
+    key: Any = "k" if kind is None else key_of(kind, told_by)
+    if kind is None and told_by == "the key":
+        pytest.skip("a name says nothing")
+    with pytest.raises(kept.KeptError) as caught:
+        write(store, key, value)
+    assert_not_shown(caught.value)
+    assert "k" not in store
+
+
+@pytest.mark.parametrize("write", WRITES.values(), ids=WRITES)
+@pytest.mark.parametrize(
+    ("value", "kind", "word", "rules"),
+    [
+        (NUMBER, int, "integer", {"maximum": 5}),
+        (NUMBER, int, "integer", {"enum": [1, 2]}),
+        (424242.25, float, "number", {"maximum": 5}),
+        (TEXT, str, "string", {"maxLength": 3}),
+        (TEXT, str, "string", {"pattern": "^x"}),
+        (TEXT, str, "string", {"const": "a"}),
+        (TEXT, str, "integer", {}),
+        (TEXT.encode(), bytes, "bytes", {"maxLength": 3}),
+        ([TEXT, TEXT], list[str], "array", {"uniqueItems": True}),
+        ({TEXT: 1}, dict[str, int], "object", {"additionalProperties": {"type": "string"}}),
+        ({TEXT: 1}, dict[str, int], "object", {"propertyNames": {"maxLength": 3}}),
+    ],
+)
+def test_what_breaks_a_declaration_is_not_shown(
+    store: kept.Store, told_by: str, value: Any, kind: Any, word: str, rules: dict[str, Any], write: Write
+) -> None:
+    declare(store, word, told_by, **rules)
+    for key in [key_of(kind, told_by)] if told_by == "the key" else [key_of(kind, told_by), "k"]:
+        with pytest.raises((kept.InvalidError, kept.WrongTypeError)) as caught:
+            write(store, key, value)
+        assert_not_shown(caught.value)
+
+
+@pytest.mark.parametrize(("value", "kind"), WRITTEN, ids=range(len(WRITTEN)))
+def test_what_a_secret_key_is_declared_with_is_not_shown(store: kept.Store, value: Any, kind: Any) -> None:
+    if kind is not None:
+        with pytest.raises(kept.KeptError) as caught:
+            store.declare(kept.Key[Any]("k", kind, default=value, secret=True))
+        assert_not_shown(caught.value)
+        for rule in ({"choices": [value]}, {"constant": value}):
+            with pytest.raises(kept.KeptError) as caught:
+                store.declare(kept.Key[Any]("k", kind, secret=True, **rule))
+            assert_not_shown(caught.value)
+    for schema in ({"secret": True}, {"secret": "yes"}):
+        with pytest.raises(kept.KeptError) as caught:
+            store.declare({"k": {"type": "boolean", "default": value, **schema}})
+        assert_not_shown(caught.value)
+    declare(store, "boolean", "the store")
+    try:
+        store.register({"a": 1, "k": value})
+    except kept.KeptError as refused:
+        assert_not_shown(refused)
+    else:
+        assert kind is not None, "it can be stored, and does not fit"
+
+
+def test_a_schema_that_is_no_text_is_not_shown(store: kept.Store) -> None:
+    for end in ("\0", "\ud800"):
+        with pytest.raises(kept.InvalidError) as caught:
+            store.declare_json("k", f'{{"type": "string", "secret": true, "default": "{TEXT}"}}{end}')
+        assert caught.value.key is None
+        assert_not_shown(caught.value)
+
+
+def test_a_secret_key_does_not_show_what_it_is_declared_with() -> None:
+    keys: list[kept.Key[Any]] = [
+        kept.Key("k", str, default=TEXT, secret=True),
+        kept.Key("k", str, choices=[TEXT, "b"], secret=True),
+        kept.Key("k", int, constant=NUMBER, secret=True),
+        kept.Key("k", dict[str, int], default={TEXT: 1}, secret=True),
+        kept.Key[Any]("k", Literal["hunter2", "b"], secret=True),  # type: ignore[call-overload]
+        kept.Key[Any]("k", list[Literal["hunter2"]] | None, secret=True),
+    ]
+    for key in keys:
+        assert_without_needle(f"{key!r} {key}")
+    assert repr(keys[0]) == "kept.Key('k', str, default=…, secret=True)"
+    assert repr(keys[-1]) == "kept.Key('k', list[Literal[…]] | None, default=…, secret=True)"
+    literal: Any = Literal
+    with pytest.raises(kept.KeptError) as caught:
+        kept.Key[Any]("k", literal[TEXT.encode()], secret=True)
+    assert_not_shown(caught.value)
+    with pytest.raises(TypeError) as wrong:
+        kept.Setting(TEXT)  # type: ignore[arg-type]
+    assert TEXT in str(wrong.value), "it is no key, and so no secret one"
+
+
+def test_changes_of_a_secret_key_do_not_show_their_values(store: kept.Store, told_by: str) -> None:
+    declare(store, "string", told_by)
+    store["k"] = TEXT
+    told: list[kept.Change[Any]] = []
+    key = key_of(str, told_by)
+    with store.observe(key, told.append, initial=True):
+        assert [change.new for change in told] == [TEXT] and told[0].secret
+    assert_without_needle(f"{told} {told[0]}")
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_what_a_callback_raises_over_a_secret_is_logged_without_it(
+    store: kept.Store, told_by: str, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown: list[BaseException | None] = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda unraisable: shown.append(unraisable.exc_value))
+    caplog.set_level(logging.DEBUG)
+    for stored, word, kind in STORED:
+        store.undeclare("k") if "k" in store.declarations() else None
+        store.pop("k", None)
+        declare(store, word, told_by)
+        store["k"] = stored
+        with store.observe(key_of(kind, told_by), lambda change: change.new, initial=True):
+            pass
+    assert len(shown) == len(STORED) == len(caplog.records)
+    assert_without_needle(caplog.text)
+    for error in shown:
+        assert error is not None
+        assert_not_shown(error)
+
+
+def test_an_explanation_of_a_secret_does_not_show_it(told_by: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PLAYER_K", TEXT)
+    with warnings.catch_warnings(record=True) as warned, kept.open("memory:", environment="PLAYER_") as settings:
+        warnings.simplefilter("always")
+        declare(settings, "integer", told_by)
+        key = key_of(int, told_by)
+        for _ in range(2):
+            explained = settings.explain(key)
+            assert explained.secret and explained.value is None
+            assert_without_needle(f"{explained!r} {explained}")
+            settings[key] = NUMBER
+        assert [opinion.verdict for opinion in explained.layers][:2] == ["skipped", "wins"]
+        for shown in warned:
+            assert_without_needle(str(shown.message))
+
+
+def test_a_text_that_cannot_be_read_as_a_secret_is_not_shown(told_by: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PLAYER_K", f"{TEXT}{NUMBER}")
+    for kind in (bool, int, float, bytes, datetime, Theme, Literal[1], list[str], Code):
+        with kept.open("memory:", environment="PLAYER_", arguments=["x"]) as settings:
+            if told_by != "the key":
+                declare(settings, "string", told_by)
+            key = key_of(kind, told_by)
+            for read in READS.values():
+                try:
+                    read(settings, key)
+                except kept.KeptError as raised:
+                    assert_not_shown(raised)
+                except (IndexError, KeyError):
+                    pass
+            with pytest.raises(kept.KeptError) as caught:
+                settings[key]
+            assert_not_shown(caught.value)
+
+
+def test_the_sentences_of_other_keys_still_say_what_was_found(store: kept.Store) -> None:
+    declare(store, "string", "the store")
+    store["n"] = {"a": [NUMBER]}
+    with pytest.raises(kept.WrongTypeError, match=rf'^"n" at \.a\[0\]: the int {NUMBER} is no float exactly$'):
+        store[kept.Key("n", dict[str, list[float]])]
+    with pytest.raises(kept.InvalidError, match=r'^"n": 1980-01-02 03:04:00 has no time zone'):
+        store["n"] = datetime(1980, 1, 2, 3, 4)
+    store["n"] = {"number": 7}
+    with pytest.raises(kept.WrongTypeError, match="Code refuses what is stored: the number 7 is too large") as caught:
+        store[kept.Key("n", Code)]
+    assert isinstance(caught.value.__cause__, ValueError), "what the dataclass raised"
+    with pytest.raises(LookupError):
+        store["n"] = datetime(1980, 1, 2, 3, 4, tzinfo=Broken())
+
+
+def test_where_the_declaration_cannot_be_asked_nothing_is_shown(store: kept.Store) -> None:
+    store.close()
+    with pytest.raises(kept.KeptError) as caught:
+        store["k"] = {TEXT: object()}  # type: ignore[dict-item]
+    assert_not_shown(caught.value)
