@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 import textwrap
@@ -147,3 +148,168 @@ def test_daemon_threads_that_go_on_do_no_harm(location: Path, round: int) -> Non
         location,
     )
     assert printed == "ended\n"
+
+
+BLOCKED = {
+    "an observer": """
+        begun = threading.Event()
+
+        @settings.observe("a")
+        def blocked(change):
+            begun.set()
+            threading.Event().wait()
+
+        settings["a"] = 1
+        begun.wait(30)
+        """,
+    "an initial notice": """
+        def blocked(change):
+            begun.set()
+            threading.Event().wait()
+
+        begun = threading.Event()
+        observing = lambda: settings.observe("a", blocked, initial=True)
+        threading.Thread(target=observing, daemon=True).start()
+        begun.wait(30)
+        """,
+    "an export": """
+        def blocked(done, total):
+            begun.set()
+            threading.Event().wait()
+
+        settings["a"] = 1
+        begun = threading.Event()
+        threading.Thread(target=lambda: settings.export(progress=blocked), daemon=True).start()
+        begun.wait(30)
+        """,
+    "a migration": """
+        def blocked(transaction):
+            begun.set()
+            threading.Event().wait()
+
+        settings["a"] = 1
+        begun = threading.Event()
+        step = kept.Migration(1, "a step", blocked)
+        threading.Thread(target=lambda: settings.migrate([step]), daemon=True).start()
+        begun.wait(30)
+        """,
+}
+
+
+@pytest.mark.parametrize("program", BLOCKED.values(), ids=BLOCKED)
+def test_ctrl_c_ends_a_program_whose_end_waits_for_a_callback(location: Path, program: str) -> None:
+    opening = f"import kept, threading\nsettings = kept.open({str(location)!r})\n"
+    ends = "\nprint('it ends', flush=True)\n"
+    process = subprocess.Popen(
+        [sys.executable, "-c", opening + textwrap.dedent(program) + ends],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    try:
+        assert process.stdout is not None and process.stdout.readline() == "it ends\n"
+        with pytest.raises(subprocess.TimeoutExpired):
+            process.wait(0.3)
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=30)
+    finally:
+        process.kill()
+    assert "KeyboardInterrupt" in errors
+    with kept.open(location) as settings:
+        settings["b"] = 2
+
+
+def test_the_other_stores_of_a_program_with_a_blocked_callback_are_closed(location: Path) -> None:
+    printed = run(
+        """
+        begun, may_end = threading.Event(), threading.Event()
+
+        @settings.observe("a")
+        def blocked(change):
+            begun.set()
+            may_end.wait(30)
+
+        settings["a"] = 1
+        begun.wait(30)
+        other = kept.open("memory:")
+        atexit.register(may_end.set)
+        """,
+        location,
+        before="""
+        @atexit.register
+        def late():
+            try:
+                other["a"]
+            except kept.ClosedError:
+                print("closed")
+        """,
+    )
+    assert printed == "closed\n"
+
+
+def test_a_store_that_is_dropped_does_not_wait_for_the_log(tmp_path: Path) -> None:
+    """The collector may run while its thread holds what a handler of the log waits for."""
+    layer = tmp_path / "managed.json"
+    layer.write_text('{"values": {"a": 1}}')
+    layer.chmod(0o600)
+    run(
+        f"""
+        import gc, logging, time
+        lock, inside = threading.Lock(), threading.Event()
+
+        class Handler(logging.Handler):
+            def emit(self, record):
+                inside.set()
+                with lock:
+                    pass
+
+        logging.getLogger("kept").addHandler(Handler())
+        layered = kept.open("memory:", managed={str(layer)!r})
+        layered.me = layered
+        handle = layered._handle
+        with lock:
+            del layered
+            with open({str(layer)!r} + "~", "w") as file:
+                file.write("{{")
+            os.chmod(file.name, 0o600)
+            os.rename(file.name, {str(layer)!r})
+            assert inside.wait(30)
+            gc.collect()
+        until = time.monotonic() + 30
+        while id(handle) in kept._exit._gate.handles:
+            assert time.monotonic() < until
+            time.sleep(0.01)
+        """,
+        tmp_path / "other",
+    )
+
+
+def test_what_a_log_handler_raises_on_another_thread_stays_there(tmp_path: Path) -> None:
+    layer = tmp_path / "managed.json"
+    layer.write_text('{"values": {"a": 1}}')
+    layer.chmod(0o600)
+    printed = run(
+        f"""
+        import logging
+        shown = threading.Event()
+
+        class Handler(logging.Handler):
+            def emit(self, record):
+                raise SystemExit(77)
+
+        def show(unraisable):
+            print(repr(unraisable.exc_value))
+            shown.set()
+
+        sys.unraisablehook = show
+        logging.getLogger("kept").addHandler(Handler())
+        layered = kept.open("memory:", managed={str(layer)!r})
+        with open({str(layer)!r} + "~", "w") as file:
+            file.write("{{")
+        os.chmod(file.name, 0o600)
+        os.rename(file.name, {str(layer)!r})
+        assert shown.wait(30)
+        assert not kept._c.status.interrupts
+        layered.close()
+        """,
+        tmp_path / "other",
+    )
+    assert printed == "SystemExit(77)\n"

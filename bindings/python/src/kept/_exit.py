@@ -3,10 +3,16 @@
 A thread of the library that called into a finished interpreter would be ended by it, in the middle of library code. So
 all stores are closed while Python still runs, and what might call back or open another store is refused from then on,
 also to daemon threads, which run longer than everything else.
+
+Closing waits for a callback that runs, and a callback may wait for anything. So where something can call back, stores
+are closed on a thread of their own: at the end, so that Ctrl-C ends the waiting of the main thread, which runs no
+handler of a signal inside C; and when a store is dropped, since the collector runs at any allocation of any thread,
+which may hold what the callback waits for.
 """
 
 from __future__ import annotations
 
+import _thread
 import atexit
 import os
 import threading
@@ -34,6 +40,8 @@ class _Gate:
         self.ended: SimpleQueue[None] = SimpleQueue()
         # By number and not by store: a handle outlives its Python object, and closing twice is fine.
         self.handles: dict[int, StorePointer] = {}
+        # What the closing thread is to do; None: there is no such thread.
+        self.closing_thread: SimpleQueue[Callable[[], object]] | None = None
 
 
 _gate = _Gate()
@@ -66,18 +74,58 @@ def close(number: int) -> None:
         kept_close(handle)
 
 
+def expect_callbacks() -> None:
+    """Called before something can call back on the library's thread. Starts the closing thread: at its end Python
+    starts no other (3.12)."""
+    if _gate.closing_thread is None:
+        queue: SimpleQueue[Callable[[], object]] = SimpleQueue()
+        try:
+            _thread.start_new_thread(_run, (queue,))
+        except RuntimeError:
+            return  # no more threads: then closing waits where it is called
+        # Two threads that come here at once have two closing threads, of which one has nothing to do.
+        _gate.closing_thread = queue
+
+
+def later(action: Callable[[], object]) -> None:
+    """Lets the closing thread do something that may wait, or does it now where there is none."""
+    if _gate.closing_thread is None:
+        action()
+    else:
+        _gate.closing_thread.put(action)
+
+
+def _run(queue: SimpleQueue[Callable[[], object]]) -> None:
+    while True:
+        queue.get()()
+
+
+def _close_for_good(number: int) -> None:
+    """Closes a store at the end. Ctrl-C leaves it to the closing thread."""
+    done: SimpleQueue[None] = SimpleQueue()
+
+    def action() -> None:
+        try:
+            close(number)
+        finally:
+            done.put(None)
+
+    later(action)
+    done.get()
+
+
 def _end() -> None:
     _gate.closing = True
     # Closing before waiting: a callback that is running may itself wait for something that only the end will bring.
     for number in list(_gate.handles):
-        close(number)
+        _close_for_good(number)
     # This thread is in no call: what it seems to be in was left by an interrupt.
     thread = threading.get_ident()
     while any(each != thread for each in list(_gate.calls.values())):
         _gate.ended.get()
     # A call that was under way may have opened one more.
     for number in list(_gate.handles):
-        close(number)
+        _close_for_good(number)
 
 
 def _forget_threads() -> None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 from ._c import notices, observation
 from ._c.status import kept_error
 from ._errors import ClosedError, FailedError
-from ._exit import calling_back
+from ._exit import calling_back, expect_callbacks
 from ._interrupts import Heard
 from ._key import Key
 from ._notices import subjects
@@ -42,7 +42,7 @@ class Subscription:
 
     def cancel(self) -> None:
         """Ends the subscription. When it returns no further call begins; one that runs is waited for, unless this is
-        called from inside it. Any thread; the second time does nothing. In C: `kept_unobserve`."""
+        called from inside it; an interrupt is raised only then. Any thread; the second time does nothing. In C: `kept_unobserve`."""
         observation.kept_unobserve(self._pointer)
 
     def __call__(self, subject: Any) -> Any:
@@ -139,6 +139,8 @@ def begin(delivery: Delivery, encoded: bytes, initial: bool, subscription: obser
     flags |= observation.KEPT_OBSERVE_INITIAL if initial else 0
     flags |= 0 if is_called else observation.KEPT_OBSERVE_POLLED
     c_deliver = _c_deliver if is_called else observation.kept_notice_callback()
+    if is_called:
+        expect_callbacks()
     try:
         _deliveries[number] = delivery
         calling_back(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import sys
 from threading import get_ident
 from typing import TYPE_CHECKING, Any
 
@@ -50,6 +51,10 @@ def report(number: int, pointer: Any) -> None:
         # Here ctypes hands it to sys.unraisablehook.
         raise
     except BaseException as interrupt:
+        if sys._getframe().f_back is None:
+            # The library's own thread, and no call that could raise it. Left there, it would be raised by a call of
+            # a later thread with the same number.
+            raise
         interrupts[get_ident()] = interrupt
 
 

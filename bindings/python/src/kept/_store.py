@@ -16,7 +16,7 @@ from ._c.store import kept_acknowledge_salvage, kept_close, kept_flush, kept_ope
 from ._c.store import kept_store, kept_store_generation, kept_store_layers
 from ._backup import BackingUp
 from ._errors import AbsentError, ConflictError, InvalidError, SalvagedWarning, warn
-from ._exit import calling_back, close, opened
+from ._exit import calling_back, close, expect_callbacks, later, opened
 from ._interrupts import Heard
 from ._json import JSON, Storable
 from ._key import A_PREFIX, ABSENCE, Key, encoded_key, encoded_text, encoded_value
@@ -40,7 +40,8 @@ T = TypeVar("T")
 class Store(Settings, Transferring, BackingUp, Migrating):
     """An open settings store; made by `kept.open`, ended by `close` or the end of a `with` block.
 
-    A store that is dropped is closed, unless a subscription needs it; so is every store when Python ends.
+    A store that is dropped is closed, unless a subscription needs it; one that was opened with layers is closed on
+    another thread then. Every store is closed when Python ends. That waits for callbacks that run; Ctrl-C ends the wait.
     In C: `kept_store`. In Swift: `Store`.
     """
 
@@ -54,10 +55,13 @@ class Store(Settings, Transferring, BackingUp, Migrating):
         location_text = encoded_text(self._location, "a location")
         self._reports = reporting(self._location)
         options.report, options.report_context = c_report, self._reports
-        error = kept_error()
+        error, drop = kept_error(), _close
+        if options.managed or options.system or options.environment or options.argc:
+            expect_callbacks()
+            drop = _drop
         try:
             status = calling_back(self._open, location_text, options, error, heard=Heard(report))
-            self._close = weakref.finalize(self, _close, id(self._handle), self._reports)
+            self._close = weakref.finalize(self, drop, id(self._handle), self._reports)
         except BaseException:
             # An interrupt may have come after it was opened.
             _close(id(self._handle), self._reports)
@@ -76,9 +80,11 @@ class Store(Settings, Transferring, BackingUp, Migrating):
     # --- its life
 
     def close(self) -> None:
-        """Closes the store and syncs what was written to the disk. Its subscriptions end: no further callback begins.
-        Any thread; the second time does nothing. Later calls raise `ClosedError`. In C: `kept_close`."""
-        self._close()
+        """Closes the store and syncs what was written to the disk. Its subscriptions end: no further callback begins,
+        and one that runs on another thread is waited for; an interrupt is raised only then. Any thread; the second time
+        does nothing. Later calls raise `ClosedError`. In C: `kept_close`."""
+        if self._close.detach():
+            _close(id(self._handle), self._reports)
         self._generation, self._memory = UNKNOWN, NOTHING
 
     def flush(self) -> None:
@@ -325,6 +331,11 @@ class LayeredStore(Store):
 def _close(number: int, reports: int) -> None:
     close(number)
     forget(reports)
+
+
+def _drop(number: int, reports: int) -> None:
+    """Closes a store with layers, of which the library's thread may be telling the log."""
+    later(lambda: _close(number, reports))
 
 
 def _encoded_subject(asking: str, key: str | Key[Any] | None, prefix: str | None) -> bytes:

@@ -70,6 +70,13 @@ def check_without_key(status: int, function: Any, arguments: tuple[Any, ...]) ->
     return status if status == KEPT_OK else _judged(status, arguments[-1], None)
 
 
+def check_interrupt(result: Any, function: Any, arguments: tuple[Any, ...]) -> Any:
+    """The errcheck of a function without a status that may report."""
+    if interrupts:
+        _interrupt()
+    return result
+
+
 def error_of(error: kept_error, key: str | None) -> KeptError:
     """The exception for a filled kept_error."""
     offset = None if error.offset < 0 else error.offset

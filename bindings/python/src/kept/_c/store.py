@@ -6,7 +6,7 @@ from ctypes import CFUNCTYPE, POINTER, Structure, c_char_p, c_size_t, c_uint32, 
 from typing import TYPE_CHECKING, TypeAlias
 
 from .library import prototype
-from .status import check, kept_error, kept_status
+from .status import check, check_interrupt, kept_error, kept_status
 
 if TYPE_CHECKING:
     from ctypes import _Pointer
@@ -62,7 +62,7 @@ kept_open = prototype(
 )
 
 # void kept_close(kept_store *store);
-kept_close = prototype("kept_close", None, [POINTER(kept_store)])
+kept_close = prototype("kept_close", None, [POINTER(kept_store)], check_interrupt)
 
 # kept_status kept_flush(kept_store *store, kept_error *error);
 kept_flush = prototype("kept_flush", kept_status, [POINTER(kept_store), POINTER(kept_error)], check)
