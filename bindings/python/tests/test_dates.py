@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 from datetime import datetime, timedelta, timezone
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -91,3 +92,17 @@ def test_a_stored_date_is_equal_when_it_is_written_back(settings: kept.Store) ->
     settings["opened"] = settings["opened"]
     assert settings["opened"] == MOMENT
     assert settings.revision("opened") == before
+
+
+def test_the_nanoseconds_of_other_libraries_dates_are_stored(settings: kept.Store) -> None:
+    class Moment(datetime):
+        """As the Timestamp of pandas is."""
+
+        nanosecond = 123
+
+    noon = Moment(2026, 1, 1, 12, tzinfo=timezone(timedelta(hours=1)))
+    stored = kept.datetime_ns(2026, 1, 1, 11, tzinfo=timezone.utc, nanosecond=123)
+    keys: list[Any] = ["k", *(kept.Key("k", kind) for kind in (datetime, kept.datetime_ns, kept.Timestamp))]
+    for key in keys:
+        settings[key] = noon
+        assert settings["k"] == stored

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 import math
-from dataclasses import dataclass, field
+from dataclasses import InitVar, dataclass, field
 from datetime import datetime, timezone
 from typing import Any, NotRequired, Optional, TypedDict, Union
 
@@ -316,3 +316,44 @@ def test_a_float_is_an_integer_only_if_it_comes_back(value: float) -> None:
     else:
         with pytest.raises(kept.WrongTypeError):
             key._from_json(value, key)
+
+
+def test_a_dataclass_with_more_fields_than_the_key_s_is_not_written(settings: kept.Store) -> None:
+    @dataclass
+    class Named(Size):
+        name: str = "a"
+
+    @dataclass
+    class Square(Size):
+        def area(self) -> float:
+            return self.width * self.height
+
+    key = kept.Key("k", Size)
+    with pytest.raises(kept.WrongTypeError, match="holds a .*Named, whose field 'name' Size does not have"):
+        settings[key] = Named(1)
+    with pytest.raises(kept.WrongTypeError, match=r"at \[0\]: holds a .*Named"):
+        settings[kept.Key("l", list[Size])] = list[Size]([Named(1)])
+    assert "k" not in settings
+    settings[key] = Square(2)
+    assert settings[key] == Size(2)
+
+
+def test_a_dataclass_that_nothing_stored_can_make_is_refused_at_the_declaration(settings: kept.Store) -> None:
+    @dataclass
+    class Needy:
+        width: int
+        scale: InitVar[int]
+
+    @dataclass
+    class Content:
+        width: int
+        scale: InitVar[int] = 2
+
+        def __post_init__(self, scale: int) -> None:
+            self.area = self.width * scale
+
+    with pytest.raises(kept.InvalidError, match="the InitVar 'scale' of .*Needy has no default"):
+        kept.Key("k", Needy)
+    key = kept.Key("k", Content)
+    settings[key] = Content(3, 5)
+    assert settings[key].area == 6

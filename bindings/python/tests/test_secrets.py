@@ -22,7 +22,10 @@ UTC = timezone.utc
 NUMBER = 9007199254740993
 TEXT = "hunter2"
 FIRST_YEAR = kept.Timestamp(-62_167_219_200 + 12_345)
-NEEDLES = ["9007199254740993", "424242", TEXT, "hunter", "aHVudGVy", "68756e74", "0000-01-01", "03:25", "1980", "4711", "2534"]
+NEEDLES = [
+    *("9007199254740993", "424242", TEXT, "hunter", "aHVudGVy", "68756e74"),
+    *("0000-01-01", "03:25", "1980", "4711", "2534"),
+]
 
 Read = Callable[[kept.Store, Any], object]
 Write = Callable[[kept.Store, Any, Any], object]

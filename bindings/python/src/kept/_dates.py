@@ -141,8 +141,9 @@ class datetime_ns(datetime):
 
 
 def nanosecond_of(moment: date) -> int:
-    """The nanoseconds after the microseconds; 0 where the class has none."""
-    return moment.nanosecond if isinstance(moment, datetime_ns) else 0
+    """The nanoseconds after the microseconds; 0 where the class has none. The Timestamp of pandas has some, too."""
+    nanosecond = getattr(moment, "nanosecond", 0)
+    return nanosecond if isinstance(nanosecond, int) and 0 <= nanosecond <= 999 else 0
 
 
 def text_of_date(moment: datetime) -> str:
@@ -155,7 +156,7 @@ def text_of_date(moment: datetime) -> str:
         advice = "; write a kept.Timestamp" if moment.year == 1 else ""
         raise Refusal(OutOfRangeError, f"{moment} lies outside the years 1 to 9999 in UTC{advice}") from None
     whole = utc.replace(microsecond=0, tzinfo=None).isoformat(timespec="seconds")
-    fraction = f"{utc.microsecond:06}{nanosecond_of(utc):03}".rstrip("0")
+    fraction = f"{utc.microsecond:06}{nanosecond_of(moment):03}".rstrip("0")
     return f"{whole}.{fraction}Z" if fraction else f"{whole}Z"
 
 

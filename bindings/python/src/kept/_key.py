@@ -116,6 +116,10 @@ class Key(Generic[T]):
     `choices`, `minimum`, `pattern` and the other rules of `Rules` hold for every process and language once
     `settings.declare(VOLUME)` has put them into the store, with the type and the default.
 
+    Of a dataclass the fields are stored that its constructor takes, and no others. Reading passes over members that the
+    type does not have, and writing such a value leaves them out: a program that is to keep what a newer one has stored
+    changes the dict that it reads by the key's name.
+
     Immutable; may be used with any store and from any thread, copied, and pickled where its type can be.
     In Swift: `Key`. C passes the name alone.
     """

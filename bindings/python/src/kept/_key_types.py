@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Union
 
 from ._conversion import SCALARS, Conversion, enum_conversion, literal_conversion, name_of_type, require
 from ._errors import InvalidError, WrongTypeError
-from ._refusal import Refusal
+from ._refusal import Refusal, with_article
 
 if TYPE_CHECKING:
     from dataclasses import Field
@@ -93,6 +93,7 @@ class _Conversions:
         )
 
     def _dataclass(self, kind: Any) -> Conversion:
+        from dataclasses import InitVar
         from dataclasses import fields as fields_of
 
         fields = {field.name: field for field in fields_of(kind) if field.init}
@@ -100,7 +101,15 @@ class _Conversions:
 
         def to_json(value: Any) -> dict[str, Any]:
             require(kind, value, name_of_type(kind))
+            if type(value) is not kind:
+                require_no_more(type(value))
             return {name: _inside(name, members[name].to_json, getattr(value, name)) for name in fields}
+
+        def require_no_more(subclass: Any) -> None:
+            for field in fields_of(subclass):
+                if field.init and field.name not in fields:
+                    found = f"holds {with_article(name_of_type(subclass))}, whose field {field.name!r}"
+                    raise Refusal(WrongTypeError, f"{found} {name_of_type(kind)} does not have")
 
         def from_json(json: Any) -> Any:
             require(dict, json, name_of_type(kind))
@@ -113,6 +122,10 @@ class _Conversions:
 
         result = self._known[kind] = Conversion(name_of_type(kind), to_json, from_json)
         hints = _hints(kind)
+        for name, hint in hints.items():
+            if (hint is InitVar or isinstance(hint, InitVar)) and not hasattr(kind, name):
+                found = f"the InitVar {name!r} of {name_of_type(kind)} has no default"
+                raise Refusal(InvalidError, f"{found}, and is not stored; give it one")
         members.update((name, _inside(name, self.of, hints[name])) for name in fields)
         return result
 

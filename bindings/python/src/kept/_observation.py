@@ -42,7 +42,8 @@ class Subscription:
 
     def cancel(self) -> None:
         """Ends the subscription. When it returns no further call begins; one that runs is waited for, unless this is
-        called from inside it; an interrupt is raised only then. Any thread; the second time does nothing. In C: `kept_unobserve`."""
+        called from inside it; an interrupt is raised only then. Any thread; the second time does nothing.
+        In C: `kept_unobserve`."""
         observation.kept_unobserve(self._pointer)
 
     def __call__(self, subject: Any) -> Any:

@@ -137,7 +137,8 @@ class SettingsReading(Mapping[str, JSON]):
         """The same where another type was found: "50" on a command line is an int, and a str if that is asked for."""
         for kind in key._conversion.scalars if self.layer(key) in TEXT_LAYERS else ():
             try:
-                return key._conversion.from_json(read_scalar(self._handle, key._encoded, kind))  # type: ignore[no-any-return]
+                read: T = key._conversion.from_json(read_scalar(self._handle, key._encoded, kind))
+                return read
             except (Refusal, WrongTypeError):
                 continue
         return key._from_json(self[key.name], self)

@@ -63,11 +63,14 @@ class AnyOf(NamedTuple):
         return any(map(self.secrecy._is_secret, self.keys))
 
 
-def telling(convert: Callable[[Any], R], value: Any, key: str | Key[Any], secrecy: Secrecy, instead: str | None = None) -> R:
+def telling(
+    convert: Callable[[Any], R], value: Any, key: str | Key[Any], secrecy: Secrecy, instead: str | None = None
+) -> R:
     """Converts a value of `key`. What is refused becomes an error with the key, the place and the sentence.
 
-    Of a secret the error says `instead`, or that the value is not of the key's type. Nothing else of what was raised is in it: not the sentence, which may quote the
-    value; not the place, since names of members are a part of the value; and no exception that came before.
+    Of a secret the error says `instead`, or that the value is not of the key's type. Nothing else of what was raised is
+    in it: not the sentence, which may quote the value; not the place, since names of members are a part of the value;
+    and no exception that came before.
     """
     try:
         return convert(value)

@@ -41,7 +41,8 @@ class Store(Settings, Transferring, BackingUp, Migrating):
     """An open settings store; made by `kept.open`, ended by `close` or the end of a `with` block.
 
     A store that is dropped is closed, unless a subscription needs it; one that was opened with layers is closed on
-    another thread then. Every store is closed when Python ends. That waits for callbacks that run; Ctrl-C ends the wait.
+    another thread then. Every store is closed when Python ends, which waits for callbacks that run; Ctrl-C ends the
+    wait.
     In C: `kept_store`. In Swift: `Store`.
     """
 
