@@ -48,20 +48,25 @@ extension SettingsAccess {
   /// Declares many keys at once, all or none, and gives what is stored and does not fit.
   package func declare(_ list: [(key: KeyName, declaration: Declaration)]) throws(StoreError) -> [StoreError] {
     // Who declares the same at every start needs no permission to write.
-    var (news, misfits) = try compare(list)
+    var (news, secrets, misfits) = try compare(list)
     if !news.isEmpty {
       for (key, entry) in try declare(news.map(\.key), news.map(\.declaration)) {
-        if let misfit = entry.misfit { misfits.append(misfit.about(key.text)) }
+        if let misfit = entry.misfit(hidden: secrets.contains(key)) { misfits.append(misfit.about(key.text)) }
       }
     }
     return misfits.inOrder { ExactString($0.key ?? "") }
   }
 
-  /// Those that are not declared like this already; and what is stored under the others and does not fit.
+  /// Those that are not declared like this already, and which of them are secrets until now; and what is stored under
+  /// the others and does not fit.
   private func compare(
     _ list: [(key: KeyName, declaration: Declaration)]
-  ) throws(StoreError) -> (news: [(key: KeyName, declaration: Declaration)], misfits: [StoreError]) {
+  ) throws(StoreError) -> (
+    news: [(key: KeyName, declaration: Declaration)], secrets: Set<KeyName>, misfits: [StoreError]
+  ) {
     var news: [(key: KeyName, declaration: Declaration)] = []
+    // What was stored as a secret is not shown because the new declaration calls it none.
+    var secrets: Set<KeyName> = []
     var misfits: [StoreError] = []
     if list.count >= 64, self is Store {
       // All that are stored are read at once, and compared as texts.
@@ -71,21 +76,23 @@ extension SettingsAccess {
       for (key, declaration) in list {
         if known[key] != declaration {
           news.append((key, declaration))
+          if known[key]?.isSecret == true { secrets.insert(key) }
         } else if keys.contains(key), let misfit = try misfit(of: key, by: declaration) {
           misfits.append(misfit)
         }
       }
-      return (news, misfits)
+      return (news, secrets, misfits)
     }
     for (key, declaration) in list {
       let entry = try entry(for: key)
       if entry?.declaration != declaration {
         news.append((key, declaration))
+        if entry?.declaration?.isSecret == true { secrets.insert(key) }
       } else if let misfit = entry?.misfit(by: declaration) {
         misfits.append(misfit.about(key.text))
       }
     }
-    return (news, misfits)
+    return (news, secrets, misfits)
   }
 
   private func misfit(of key: KeyName, by declaration: Declaration) throws(StoreError) -> StoreError? {
@@ -130,12 +137,13 @@ extension Store {
 
 extension Entry {
   /// Why what is stored does not fit what is declared; nil: it does.
-  fileprivate var misfit: StoreError? { declaration.flatMap { misfit(by: $0) } }
+  fileprivate func misfit(hidden: Bool) -> StoreError? { declaration.flatMap { misfit(by: $0, hidden: hidden) } }
 
-  fileprivate func misfit(by declaration: Declaration) -> StoreError? {
+  /// - Parameter hidden: whether the sentence quotes nothing, also if the declaration is no secret's.
+  fileprivate func misfit(by declaration: Declaration, hidden: Bool = false) -> StoreError? {
     guard let value, declaration.unreadable == nil else { return nil }
     do throws(StoreError) {
-      _ = try declaration.admitted(value)
+      _ = try declaration.admitted(value, hidden: hidden)
       return nil
     } catch {
       return error.said { "\($0); what was stored before stays, and is read as absent" }

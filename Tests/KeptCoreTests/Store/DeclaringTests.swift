@@ -190,6 +190,20 @@ import Testing
     #expect(try later.value(forKey: "v") == 7)
   }
 
+  @Test(arguments: [1, 64])
+  func `that was secret is not shown when it is declared as none`(_ count: Int) throws {
+    let store = try Store.open("memory:")
+    let keys = try (0..<count).map { try KeyName("token\($0)") }
+    func declare(_ json: String) throws -> [StoreError] {
+      try store.declare(keys.map { ($0, try Declaration(json: json)) })
+    }
+    #expect(try declare(#"{"type":"string","secret":true}"#).isEmpty)
+    for key in keys { try store.set("hush", forKey: key.text) }
+    let misfits = try declare(#"{"type":"string","maxLength":3}"#)
+    #expect(misfits.count == count && !misfits.contains { $0.description.contains("hush") })
+    #expect(try store.explain("token0").isSecret == false)
+  }
+
   @Test func `that is secret is told to code, and shown to nobody`() throws {
     let store = try open(.folder)
     try store.declare(Declaration(json: #"{"type":"string","secret":true,"maxLength":9}"#), forKey: "token")

@@ -447,3 +447,11 @@ def test_where_the_declaration_cannot_be_asked_nothing_is_shown(store: kept.Stor
     with pytest.raises(kept.KeptError) as caught:
         store["k"] = {TEXT: object()}  # type: ignore[dict-item]
     assert_not_shown(caught.value)
+
+
+def test_what_was_secret_is_not_shown_when_it_is_declared_as_none(store: kept.Store) -> None:
+    declare(store, "string", "the store")
+    store["k"] = TEXT
+    with pytest.warns(kept.MisfitWarning) as warned:
+        store.declare({"k": {"type": "string", "maxLength": 3}})
+    assert_without_needle(str(warned[0].message))
