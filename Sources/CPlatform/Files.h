@@ -66,10 +66,10 @@ static inline int kept_make_at(int folder, const char *name) {
 }
 
 /// Gives a folder that was just made the mode 0700; the umask may have taken a part of it. Returns 0, or -1 with errno.
-static inline int kept_unmask_folder(const char *path) {
+static inline int kept_unmask_folder(int folder, const char *path) {
   struct stat status;
   char held_path[32];
-  int held = kept_hold_at(AT_FDCWD, path, O_NOFOLLOW | O_DIRECTORY), result = -1, error;
+  int held = kept_hold_at(folder, path, O_NOFOLLOW | O_DIRECTORY), result = -1, error;
   if (held < 0) return -1;
   if (fstat(held, &status) != 0) goto done;
   if ((status.st_mode & 0700) == 0700) result = 0;
@@ -77,7 +77,7 @@ static inline int kept_unmask_folder(const char *path) {
   // By its descriptor: at the path something else may stand by now.
   snprintf(held_path, sizeof held_path, "/proc/self/fd/%d", held);
   result = chmod(held_path, 0700);
-  if (result != 0 && errno == ENOENT) result = fchmodat(AT_FDCWD, path, 0700, 0);
+  if (result != 0 && errno == ENOENT) result = fchmodat(folder, path, 0700, 0);
 done:
   error = errno;
   close(held);
@@ -86,27 +86,30 @@ done:
 }
 
 /// Makes a folder of mode 0700, whatever the umask is. Returns 0, or -1 with errno set.
-static inline int kept_make_folder(const char *path) {
-  if (mkdir(path, 0700) != 0) return -1;
-  if (kept_unmask_folder(path) == 0) return 0;
+static inline int kept_make_folder_at(int folder, const char *path) {
+  if (mkdirat(folder, path, 0700) != 0) return -1;
+  if (kept_unmask_folder(folder, path) == 0) return 0;
   /* What cannot be used is not left there. */
   int error = errno;
-  (void)rmdir(path);
+  (void)unlinkat(folder, path, AT_REMOVEDIR);
   errno = error;
   return -1;
 }
 
-/// Gives a file another name in its folder, if nothing has that yet. Where a file system cannot do that in one step
-/// the file has both names for a moment. Returns 0, or -1 with errno set, EEXIST where something is there.
-static inline int kept_rename_new_at(int folder, const char *draft, const char *name) {
+static inline int kept_make_folder(const char *path) { return kept_make_folder_at(AT_FDCWD, path); }
+
+/// Gives a file of one folder a name in another, or in the same, if nothing has that yet. Where a file system cannot do
+/// that in one step the file has both names for a moment. Returns 0, or -1 with errno set, EEXIST where something is
+/// there.
+static inline int kept_rename_new_at(int source, const char *draft, int folder, const char *name) {
 #if defined(__linux__)
   const unsigned no_replace = 1;   /* RENAME_NOREPLACE */
-  int result = renameat2 ? renameat2(folder, draft, folder, name, no_replace)
-                         : (int)syscall(SYS_renameat2, folder, draft, folder, name, no_replace);
+  int result = renameat2 ? renameat2(source, draft, folder, name, no_replace)
+                         : (int)syscall(SYS_renameat2, source, draft, folder, name, no_replace);
   if (result == 0 || (errno != EINVAL && errno != ENOSYS)) return result;
 #endif
-  if (linkat(folder, draft, folder, name, 0) != 0) return -1;
-  (void)unlinkat(folder, draft, 0);
+  if (linkat(source, draft, folder, name, 0) != 0) return -1;
+  (void)unlinkat(source, draft, 0);
   return 0;
 }
 

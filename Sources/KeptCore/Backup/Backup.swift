@@ -26,7 +26,8 @@ extension Store {
     do throws(StoreError) {
       let target = isFolder ? try Self.database(inFolder: path) : try Self.free(path)
       // What is opened as a store has files beside it, and cannot be exchanged.
-      return try DatabaseDraft.place(at: target, replacing: replacing && !isFolder) { draft throws(StoreError) in
+      let file = try FileTarget(target)
+      return try DatabaseDraft.place(at: file, replacing: replacing && !isFolder) { draft throws(StoreError) in
         if let local = storage as? LocalStorage { return try local.vacuum(into: draft) }
         try DatabaseDraft.fill(draft, from: storage)
       }
@@ -38,7 +39,7 @@ extension Store {
 
   private static func database(inFolder path: String) throws(StoreError) -> String {
     let folder = try StoreFolder(preparing: path)
-    guard access(folder.database, F_OK) != 0 else {
+    guard FileStatus(of: folder.database) == nil else {
       throw StoreError(.invalid, "there is a store in \(path) already; give another folder, or restore into that store")
     }
     try checkAlone(folder.database)
@@ -53,7 +54,7 @@ extension Store {
 
   /// Whoever opens a database takes what stands beside it for its own.
   private static func checkAlone(_ path: String) throws(StoreError) {
-    for file in [path + "-wal", path + "-journal"] where access(file, F_OK) == 0 {
+    for file in [path + "-wal", path + "-journal"] where FileStatus(of: file) != nil {
       throw StoreError(
         .invalid, "\(file) is of a database that is, or was, at \(path); close that, remove it, or give another path")
     }

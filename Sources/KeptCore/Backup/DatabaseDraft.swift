@@ -1,29 +1,46 @@
-// A database that is made whole under a name of its own, and gets its own when it is on the disk.
+// A database that is made whole in a folder of its own, and gets its name when it is on the disk.
 
 import CPlatform
 
 enum DatabaseDraft {
-  /// Puts a database at a path, filled by `fill`; gives its revision.
+  /// Puts a database into a place, filled by `fill`; gives its revision.
   ///
-  /// It is a store of its own, with an id of its own. Whatever fails leaves nothing behind.
+  /// It is a store of its own, with an id of its own. Whatever fails leaves nothing behind. SQLite opens files by path,
+  /// so it works in a folder that is the user's alone, also where others may write around it.
   static func place(
-    at path: String, replacing: Bool = false, _ fill: (_ draft: String) throws(StoreError) -> Void
+    at target: borrowing FileTarget, replacing: Bool = false, _ fill: (_ draft: String) throws(StoreError) -> Void
   ) throws(StoreError) -> Revision {
-    let target = try FileTarget(path)
     try target.check(replacing: replacing)
     let name = StoreFolder.draftName()
-    let draft = target.folder.path + "/" + name
-    close(try target.folder.make(name))
-    defer { for suffix in DatabaseFiles.suffixes { target.folder.remove(name + suffix) } }
+    let own = try target.folder.makeFolder(name)
+    defer {
+      for suffix in DatabaseFiles.suffixes { own.remove(Self.name + suffix) }
+      target.folder.removeFolder(name)
+    }
+    let place = try StoreFolder(try own.again())
+    let draft = place.path + "/" + Self.name
+    close(try own.make(Self.name))
     try fill(draft)
     let revision = try makeOwn(draft)
     try StoreFolder.sync(draft)
-    try target.place(name, replacing: replacing)
+    try target.place(Self.name, of: own.descriptor, replacing: replacing)
     do throws(StoreError) { try target.folder.sync() } catch {
       if !replacing { target.remove() }
       throw error
     }
     return revision
+  }
+
+  private static let name = "draft"
+
+  /// Removes what was left by a process that was killed while it made one.
+  static func sweep(_ folder: borrowing OpenFolder) throws(StoreError) {
+    for name in try FolderListing.names(in: folder.path) where StoreFolder.isDraft(name) {
+      folder.remove(name)
+      guard let own = folder.status(of: name).flatMap({ $0.isFolder ? folder.enter(name) : nil }) else { continue }
+      for suffix in DatabaseFiles.suffixes { own.remove(Self.name + suffix) }
+      folder.removeFolder(name)
+    }
   }
 
   /// Fills a draft with what any storage holds at one moment.
@@ -94,17 +111,32 @@ extension LocalStorage {
   /// Copies the database to a folder of the store, under the date and what is said of it; gives the path.
   ///
   /// For whoever has the turn to migrate or restore: then a draft that is there is one of somebody who was killed.
-  func setCopyAside(in name: String, _ what: String) throws(StoreError) -> (path: String, revision: Revision) {
-    let folder = database.folder.path + "/" + name
-    guard kept_make_folder(folder) == 0 || kept_errno() == EEXIST else { throw .system("make the folder", folder) }
-    for name in try FolderListing.names(in: folder) where name.hasPrefix(".new-") { unlink("\(folder)/\(name)") }
+  func setCopyAside(in name: String, _ what: String) throws(StoreError) -> CopyAside {
+    let path = database.folder.path + "/" + name
+    guard kept_make_folder(path) == 0 || kept_errno() == EEXIST else { throw .system("make the folder", path) }
+    let folder = try OpenFolder.own(path)
+    try DatabaseDraft.sweep(folder)
     let date = try Timestamp(seconds: Moment.secondsSince1970).description
-    var path = "\(folder)/\(date)\(what).sqlite"
+    var file = "\(date)\(what).sqlite"
     var number = 1
-    while access(path, F_OK) == 0 {
+    while folder.status(of: file) != nil {
       number += 1
-      path = "\(folder)/\(date)\(what)-\(number).sqlite"
+      file = "\(date)\(what)-\(number).sqlite"
     }
-    return (path, try DatabaseDraft.place(at: path) { draft throws(StoreError) in try vacuum(into: draft) })
+    let copy = CopyAside(name: name + "/" + file, folder: database.folder)
+    let target = FileTarget(folder.path + "/" + file, in: folder)
+    _ = try DatabaseDraft.place(at: target) { draft throws(StoreError) in try vacuum(into: draft) }
+    return copy
   }
+}
+
+/// A copy of a store in its own folder.
+struct CopyAside {
+  fileprivate let name: String
+  fileprivate let folder: StoreFolder
+
+  /// As users are told it.
+  var path: String { folder.shown + "/" + name }
+
+  func remove() { unlink(folder.path + "/" + name) }
 }

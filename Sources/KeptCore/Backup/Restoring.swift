@@ -73,11 +73,11 @@ extension Store {
     do throws(StoreError) {
       let restored = try commit(batch).revision
       let isUnchanged = restored == base && batch.schemaVersion == before
-      if isUnchanged, let aside { unlink(aside.path) }
+      if isUnchanged, let aside { aside.remove() }
       return Restored(revision: restored, quarantine: isUnchanged ? nil : aside?.path)
     } catch {
       // It may have been done, and not have reached the disk.
-      if let aside, (try? storage().revision()) == base { unlink(aside.path) }
+      if let aside, (try? storage().revision()) == base { aside.remove() }
       throw error
     }
   }

@@ -23,7 +23,7 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
     self.code = code
     self.key = key
     self.offset = offset
-    self.message = message
+    self.message = FolderAnchor.shown(in: message)
     self.underlying = underlying
   }
 

@@ -21,6 +21,11 @@ struct FileTarget: ~Copyable {
     guard folder.status(of: StoreFolder.databaseName) == nil else {
       throw StoreError(.invalid, "\(path) is in the folder of a store; give a path elsewhere")
     }
+    self.init(path, in: folder)
+  }
+
+  /// A file of a folder that is held, which may be that of a store.
+  init(_ path: String, in folder: consuming OpenFolder) {
     self.path = path
     self.folder = folder
     name = String(path.utf8.split(separator: UInt8(ascii: "/")).last.map { Substring($0) } ?? "")
@@ -44,14 +49,14 @@ struct FileTarget: ~Copyable {
     try FilesInUse.checkForeign(status.identity, path)
   }
 
-  /// Gives a draft in the folder its name.
-  func place(_ draft: String, replacing: Bool) throws(StoreError) {
+  /// Gives a draft in the folder, or in another one of the same file system, its name.
+  func place(_ draft: String, of source: Int32? = nil, replacing: Bool) throws(StoreError) {
     try check(replacing: replacing)
     if replacing {
-      guard renameat(folder.descriptor, draft, folder.descriptor, name) == 0 else {
+      guard renameat(source ?? folder.descriptor, draft, folder.descriptor, name) == 0 else {
         throw .system("put the file at", path)
       }
-    } else if try !folder.putInPlace(draft, as: name) {
+    } else if try !folder.putInPlace(draft, of: source, as: name) {
       try check(replacing: false)
     }
   }

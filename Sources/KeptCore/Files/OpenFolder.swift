@@ -24,6 +24,19 @@ struct OpenFolder: ~Copyable {
     return folder
   }
 
+  /// Holds it a second time.
+  func again() throws(StoreError) -> OpenFolder {
+    let copy = kept_hold_at(descriptor, ".", O_DIRECTORY)
+    guard copy >= 0 else { throw .system("open the folder", path) }
+    return OpenFolder(path, taking: copy)
+  }
+
+  /// Holds a folder in it, through no link; nil, with errno, where that fails.
+  func enter(_ name: String) -> OpenFolder? {
+    let entered = kept_hold_at(descriptor, name, O_DIRECTORY | O_NOFOLLOW)
+    return entered >= 0 ? OpenFolder(path + "/" + name, taking: entered) : nil
+  }
+
   /// Takes over a descriptor.
   init(_ path: String, taking descriptor: Int32) {
     self.path = path
@@ -87,15 +100,35 @@ struct OpenFolder: ~Copyable {
 
   func remove(_ name: String) { unlinkat(descriptor, name, 0) }
 
-  /// Gives a draft its name; false, with the draft still there, if something has that name already.
-  func putInPlace(_ draft: String, as name: String) throws(StoreError) -> Bool {
-    if kept_rename_new_at(descriptor, draft, name) == 0 { return true }
+  /// Makes a folder of mode 0700 that is not there yet, and holds it.
+  func makeFolder(_ name: String) throws(StoreError) -> OpenFolder {
+    let place = path + "/" + name
+    guard kept_make_folder_at(descriptor, name) == 0 else { throw .system("make a folder in", path) }
+    let made = kept_hold_at(descriptor, name, O_DIRECTORY | O_NOFOLLOW)
+    guard made >= 0 else { throw .system("open the folder", place) }
+    let folder = OpenFolder(place, taking: made)
+    // Where others may write, they could have put another one there.
+    try Trust.check(ownFolder: try folder.status(), place)
+    return folder
+  }
+
+  func removeFolder(_ name: String) { unlinkat(descriptor, name, AT_REMOVEDIR) }
+
+  /// Gives a draft in this folder, or in another one of the same file system, its name; false, with the draft still
+  /// there, if something has that name already.
+  func putInPlace(_ draft: String, of source: Int32? = nil, as name: String) throws(StoreError) -> Bool {
+    if kept_rename_new_at(source ?? descriptor, draft, descriptor, name) == 0 { return true }
     guard kept_errno() == EEXIST else { throw .system("put \(name) into", path) }
     return false
   }
 
   /// Brings the names in it to the disk.
-  func sync() throws(StoreError) { try StoreFolder.sync(folder: path) }
+  func sync() throws(StoreError) {
+    let folder = kept_open_at(descriptor, ".", O_RDONLY, 0)
+    guard folder >= 0 else { throw .system("open", path) }
+    defer { close(folder) }
+    guard fsync(folder) == 0 else { throw .system("sync", path) }
+  }
 
   private static func check(_ file: FileStatus, _ place: String) throws(StoreError) {
     try Trust.check(ownFile: file, place)

@@ -83,16 +83,16 @@ extension Store {
     let copy =
       backup
       ? try (shared.storage as? LocalStorage)?
-        .setCopyAside(in: "backups", "-before-version-\(target)").path : nil
+        .setCopyAside(in: "backups", "-before-version-\(target)") : nil
     let forks = Fork.count
     do { try run(steps, from: found, to: target) } catch {
       // A program that fails at every start is not to fill the disk with copies. But the commit may have been done, and
       // not have reached the disk; and a child that was forked in a step has none of its own.
-      if let copy, Fork.count == forks, (try? schemaVersion()) == found { unlink(copy) }
+      if let copy, Fork.count == forks, (try? schemaVersion()) == found { copy.remove() }
       throw error
     }
     allowWrites()
-    return .from(version: found, backup: copy)
+    return .from(version: found, backup: copy?.path)
   }
 
   private func run(_ steps: [Migration], from found: UInt32, to target: UInt32) throws {

@@ -31,6 +31,7 @@ struct LocalDatabase: Sendable {
   /// Opens another connection; throws `unsupported` for a database that is not ours, or of a later version, and what
   /// `look` throws, which sees the database at the same moment.
   func connect(_ look: (LocalReader) throws(StoreError) -> Void = { _ in }) throws(StoreError) -> LocalReader {
+    try folder.checkInPlace()
     let connection = try SQLiteConnection(path: folder.database, busyTimeoutMilliseconds: busyTimeoutMilliseconds)
     let reader = LocalReader(connection)
     do throws(StoreError) {

@@ -46,7 +46,7 @@ public final class LocalStorage: Storage {
     Fork.gate.enter()
     defer { Fork.gate.leave() }
     let patience = StoreOptions.patience(milliseconds: busyTimeoutMilliseconds)
-    let database = LocalDatabase(try folder.resolved(), busyTimeoutMilliseconds: patience)
+    let database = LocalDatabase(try folder.resolved().held(), busyTimeoutMilliseconds: patience)
     let (reader, pulse) = try database.open()
     self.database = database
     let id = try reader.storeID()
@@ -72,12 +72,12 @@ public final class LocalStorage: Storage {
     }
     keeper = Keeper(
       sync: {
-        Self.stayInPlace(pulse, writer, filler, log)
+        Self.stayInPlace(database.folder, pulse, writer, filler, log)
         try? log.wait()
         return Self.erase(erasing, by: writer)
       },
       look: { forCaches in
-        Self.stayInPlace(pulse, writer, filler, log)
+        Self.stayInPlace(database.folder, pulse, writer, filler, log)
         if pulse.generation % 2 == 1 { Self.settle(pulse, by: writer) }
         filler.look(forCaches: forCaches)
       })
@@ -226,10 +226,11 @@ public final class LocalStorage: Storage {
   /// Notices that the folder was removed, renamed or replaced: whoever asks next connects by the path, and is told what
   /// is there.
   private static func stayInPlace(
-    _ pulse: Pulse, _ writer: Monitor<OnDemand<LocalWriter>>, _ filler: IndexFiller, _ log: LogSync
+    _ folder: StoreFolder, _ pulse: Pulse, _ writer: Monitor<OnDemand<LocalWriter>>, _ filler: IndexFiller,
+    _ log: LogSync
   ) {
     guard let hasMoved = filler.hasMoved ?? writer.read({ $0.hasMoved }) else { return }
-    guard hasMoved else { return pulse.stayInPlace() }
+    guard hasMoved || !folder.isInPlace else { return pulse.stayInPlace() }
     log.letGo()
     filler.letGo()
     writer.update { writer in

@@ -28,6 +28,8 @@ enum SQLitePatience {
     ours.pointee.vfs.zName = UnsafePointer(kept)
     ours.pointee.vfs.pNext = nil
     ours.pointee.vfs.xOpen = { vfs, name, file, flags, out in kept_open_strictly(vfs, name, file, flags, out) }
+    usual.pointee.xFullPathname.map { theirFullPath = $0 }
+    ours.pointee.vfs.xFullPathname = { vfs, name, size, path in SQLitePatience.fullPath(vfs, name, size, path) }
     ours.pointee.vfs.xSleep = { _, microseconds in SQLitePatience.sleep(microseconds) }
     let status = ours.withMemoryRebound(to: sqlite3_vfs.self, capacity: 1) { sqlite3_vfs_register($0, 0) }
     return status == SQLITE_OK ? name : nil
@@ -41,6 +43,27 @@ enum SQLitePatience {
 
   // Written before the VFS is registered, and never again.
   nonisolated(unsafe) private static var theirs: Open = { _, _, _, _, _ in SQLITE_CANTOPEN }
+
+  private typealias FullPath =
+    @convention(c) (
+      UnsafeMutablePointer<sqlite3_vfs>?, UnsafePointer<CChar>?, Int32, UnsafeMutablePointer<CChar>?
+    ) -> Int32
+
+  nonisolated(unsafe) private static var theirFullPath: FullPath = { _, _, _, _ in SQLITE_CANTOPEN }
+
+  /// The path of a file in a folder that is held stays as it is: SQLite would follow it to the folder's own.
+  private static func fullPath(
+    _ vfs: UnsafeMutablePointer<sqlite3_vfs>?, _ name: UnsafePointer<CChar>?, _ size: Int32,
+    _ path: UnsafeMutablePointer<CChar>?
+  ) -> Int32 {
+    guard let name, let path, strncmp(name, FolderAnchor.prefix, FolderAnchor.prefix.utf8.count) == 0 else {
+      return theirFullPath(vfs, name, size, path)
+    }
+    let length = strlen(name)
+    guard length < Int(size) else { return SQLITE_CANTOPEN }
+    memcpy(path, name, length + 1)
+    return SQLITE_OK
+  }
 
   private static func open(
     _ vfs: UnsafeMutablePointer<sqlite3_vfs>?, _ name: UnsafePointer<CChar>?,

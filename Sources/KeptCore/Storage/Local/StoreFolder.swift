@@ -6,18 +6,35 @@ import CPlatform
 ///
 /// Directories that it makes have mode 0700, files 0600.
 struct StoreFolder {
+  /// For system calls; users are told ``shown``.
   let path: String
+  /// Holds the folder, where another user could exchange what its path leads to.
+  let anchor: FolderAnchor?
   /// For tests: what `statfs` would say.
   var fileSystem: FileSystem?
 
+  /// The path that led to it.
+  var shown: String { anchor?.shown ?? path }
+
   init(path: String, on fileSystem: FileSystem? = nil) {
     self.path = path
+    anchor = nil
+    self.fileSystem = fileSystem
+  }
+
+  /// The folder that is held, whatever happens to its path from now on.
+  ///
+  /// - Parameter folder: with a path that has no symbolic links.
+  init(_ folder: consuming OpenFolder, on fileSystem: FileSystem? = nil) throws(StoreError) {
+    let path = folder.path
+    anchor = try FolderAnchor.hold(folder)
+    self.path = anchor?.path ?? path
     self.fileSystem = fileSystem
   }
 
   /// Makes the folder where there is none.
   init(preparing path: String) throws(StoreError) {
-    self.path = path
+    self.init(path: path)
     try Self.makeDirectories(path)
   }
 
@@ -35,9 +52,27 @@ struct StoreFolder {
 
   /// The same folder by its path without symbolic links; it is made where there is none.
   func resolved() throws(StoreError) -> StoreFolder {
+    if anchor != nil { return self }
     if Self.withoutLinks(path) == nil { try Self.makeDirectories(path) }
     guard let resolved = Self.withoutLinks(path) else { throw .system("look at the folder", path) }
     return StoreFolder(path: resolved, on: fileSystem)
+  }
+
+  /// The same folder, which is the user's own, held where another user could exchange what its path leads to.
+  ///
+  /// - Returns: for a path that has no symbolic links.
+  func held() throws(StoreError) -> StoreFolder {
+    if anchor != nil { return self }
+    return try StoreFolder(try OpenFolder.own(path), on: fileSystem)
+  }
+
+  /// Whether its path leads to it; where it is not held, that is what is at the path.
+  var isInPlace: Bool { anchor?.isInPlace ?? true }
+
+  /// Throws where the path leads to another folder by now, or to none.
+  func checkInPlace() throws(StoreError) {
+    guard !isInPlace else { return }
+    throw StoreError(.unavailable, "\(shown) was removed, or another folder has taken its place; open it again")
   }
 
   /// nil, with errno, for a path that leads nowhere.
@@ -81,6 +116,12 @@ struct StoreFolder {
     return true
   }
 
+  /// Whether the database has no byte left beside a log that has some.
+  func isCutToNothing() throws(StoreError) -> Bool {
+    guard let file = FileStatus(of: database) else { throw .system("look at", database) }
+    return file.size == 0 && FileStatus(of: database + "-wal").map { $0.size > 0 } == true
+  }
+
   /// Removes the names that a file has had as a draft: who made it was killed before it could do that.
   func removeDrafts(of file: FileStatus) {
     for name in (try? FolderListing.names(in: path)) ?? [] where name.hasPrefix(Self.draftPrefix) {
@@ -90,6 +131,8 @@ struct StoreFolder {
   }
 
   private static let draftPrefix = ".new-"
+
+  static func isDraft(_ name: String) -> Bool { name.hasPrefix(draftPrefix) }
 
   /// A name that nobody else uses, for what is made whole before it is put into place.
   static func draftName() -> String { "\(draftPrefix)\(getpid())-\(UInt32.random(in: 0 ... .max))" }

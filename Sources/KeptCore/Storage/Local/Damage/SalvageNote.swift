@@ -25,7 +25,7 @@ public struct SalvageNote: Sendable, Hashable {
   }
 
   static func read(_ reader: LocalReader, in folder: StoreFolder) throws(StoreError) -> SalvageNote? {
-    try reader.quarantine().map { SalvageNote(quarantine: folder.path + "/" + $0) }
+    try reader.quarantine().map { SalvageNote(quarantine: folder.shown + "/" + $0) }
   }
 
   static func acknowledge(_ connection: SQLiteConnection) throws(StoreError) {
