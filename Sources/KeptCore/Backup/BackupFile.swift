@@ -36,35 +36,12 @@ struct BackupFile {
     }
   }
 
-  /// The path of a file that can be read, without the links that lead to it: its log stands beside itself.
-  private static func file(_ path: String) throws(StoreError) -> String {
-    guard let file = StoreFolder.withoutLinks(path), let status = FileStatus(of: file), access(file, R_OK) == 0 else {
-      throw .system("read the backup", path)
-    }
-    // Opening some of these would wait for ever.
-    if let other = status.otherKind {
-      throw StoreError(.unsupported, "\(file) is \(other); give the file or folder of a backup")
-    }
-    // By its own path SQLite shares an open database; by another name it knows neither its log nor its locks.
-    if let database = FilesInUse.database(with: status.identity), database != file {
-      try FilesInUse.checkForeign(status.identity, path)
-    }
-    return file
-  }
-
+  /// Reads a file: as a copy, or through SQLite if this process has it open as a store.
   private static func read(_ file: String) throws(StoreError) -> BackupFile {
-    let (isLive, before) = (isLive(file), FileStamp(of: file))
-    let backup: Result<BackupFile, StoreError>
-    do throws(StoreError) { backup = .success(try read(file, isLive: isLive)) } catch { backup = .failure(error) }
-    // What was read without locks while somebody began to write may be of two moments.
-    if !isLive && (Self.isLive(file) || !FileStamp(of: file).isSame(as: before)) { return try read(file, isLive: true) }
-    return try backup.get()
-  }
-
-  private static func read(_ file: String, isLive: Bool) throws(StoreError) -> BackupFile {
+    // A fork would find a connection that nobody lets go.
     Fork.gate.enter()
     defer { Fork.gate.leave() }
-    let connection = try SQLiteConnection(reading: file, isAtRest: !isLive, busyTimeoutMilliseconds: 1000)
+    let connection = try connect(file)
     defer { withExtendedLifetime(connection) {} }
     do throws(StoreError) {
       return try BackupFile(LocalReader(connection), at: file)
@@ -74,11 +51,43 @@ struct BackupFile {
     }
   }
 
-  /// Whether somebody has it open, perhaps this process.
-  ///
-  /// Then it counts with its log, and to read it without locks would also end those that this process has on it.
-  private static func isLive(_ file: String) -> Bool {
-    FileStatus(of: file + "-shm") != nil || FileStatus(of: file + "-wal").map { $0.size > 0 } == true
+  private static func connect(_ file: String) throws(StoreError) -> SQLiteConnection {
+    guard let status = FileStatus(of: file) else { throw .system("look at", file) }
+    if let database = FilesInUse.database(with: status.identity) {
+      // By its own path SQLite shares an open database; by another name it knows neither its log nor its locks.
+      guard FolderAnchor.shown(in: database) == file else {
+        throw StoreError(.invalid, "\(file) belongs to a store that is open in this program, \(database)")
+      }
+      return try SQLiteConnection(path: database, busyTimeoutMilliseconds: 1000, access: SQLITE_OPEN_READONLY)
+    }
+    guard let folder = OpenFolder(holding: StoreFolder.parent(of: file)) else { throw .system("read", file) }
+    let name = String(file.utf8.split(separator: UInt8(ascii: "/")).last.map { Substring($0) } ?? "")
+    let end = Moment.milliseconds + 1000
+    let copy = try DatabaseCopy(
+      name, in: folder, calling: file,
+      { found, path throws(StoreError) in
+        if let other = found.otherKind { throw StoreError(.unsupported, "\(path) is \(other)") }
+        // A log beside it may be anybody's, in a folder in which others may make files.
+        guard found.owner == status.owner else {
+          throw StoreError(
+            .denied, "\(path) belongs to another user than the backup; remove it, or give another backup")
+        }
+      }, until: { Moment.milliseconds >= end })
+    return try SQLiteConnection(copy, of: file)
+  }
+
+  /// The path of a file that can be read, without the links that lead to it: its log stands beside itself.
+  private static func file(_ path: String) throws(StoreError) -> String {
+    guard let file = StoreFolder.withoutLinks(path), let status = FileStatus(of: file),
+      faccessat(AT_FDCWD, file, R_OK, AT_EACCESS) == 0
+    else {
+      throw .system("read the backup", path)
+    }
+    // Opening some of these would wait for ever.
+    if let other = status.otherKind {
+      throw StoreError(.unsupported, "\(file) is \(other); give the file or folder of a backup")
+    }
+    return file
   }
 
   private static func judge(_ reader: LocalReader) throws(StoreError) {

@@ -10,8 +10,6 @@ enum FilesInUse {
     let path: String
     // It and the files beside it, as they were when it was opened.
     let identities: [FileIdentity]
-    // SQLite takes no locks on a file that it is told nobody writes, and then closes it like any other program.
-    let takesLocks: Bool
   }
   private struct Reading {
     var count: Int
@@ -25,11 +23,8 @@ enum FilesInUse {
 
     func isRead(_ file: FileIdentity) -> Bool { readings[file]?.forks == Fork.gate.forks }
 
-    func isInTheWay(of identities: [FileIdentity], takesLocks: Bool) -> Bool {
-      if takesLocks && !readings.isEmpty && identities.contains(where: isRead) { return true }
-      return databases.values.contains { other in
-        other.takesLocks != takesLocks && other.identities.contains { identities.contains($0) }
-      }
+    func isInTheWay(of identities: [FileIdentity]) -> Bool {
+      !readings.isEmpty && identities.contains(where: isRead)
     }
   }
   private static let state = Monitor(State())
@@ -44,12 +39,12 @@ enum FilesInUse {
   /// - Parameter path: the database's, without symbolic links.
   /// - Returns: a number for ``leave(_:)``.
   static func enter(
-    _ path: String, _ identities: [FileIdentity], takesLocks: Bool, waiting milliseconds: Int
+    _ path: String, _ identities: [FileIdentity], waiting milliseconds: Int
   ) throws(StoreError) -> Int {
     let number: Int? = state.wait(milliseconds: Int64(milliseconds)) { state in
-      guard !state.isInTheWay(of: identities, takesLocks: takesLocks) else { return nil }
+      guard !state.isInTheWay(of: identities) else { return nil }
       state.lastNumber += 1
-      state.databases[state.lastNumber] = Database(path: path, identities: identities, takesLocks: takesLocks)
+      state.databases[state.lastNumber] = Database(path: path, identities: identities)
       return state.lastNumber
     }
     if let number { return number }
@@ -93,7 +88,7 @@ enum FilesInUse {
   /// The path of the open database that a file belongs to.
   static func database(with file: FileIdentity) -> String? {
     var paths: [String] = []
-    let open = state.read { state in state.databases.values.filter(\.takesLocks) }
+    let open = state.read { state in Array(state.databases.values) }
     for database in open {
       if database.identities.contains(file) { return database.path }
       if !paths.contains(database.path) { paths.append(database.path) }

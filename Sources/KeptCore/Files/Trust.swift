@@ -53,6 +53,24 @@ enum Trust {
     }
   }
 
+  /// Throws unless a file in a folder of another user's is a regular one, of that user, of root or the own one, and
+  /// nobody else's to write.
+  static func check(sharedFile file: FileStatus, _ path: String, ofFolder folder: FileStatus) throws(StoreError) {
+    try check(regular: file, path)
+    try check(shared: file, path, ofFolder: folder)
+  }
+
+  /// The same of a folder, too.
+  static func check(shared file: FileStatus, _ path: String, ofFolder folder: FileStatus) throws(StoreError) {
+    try check(sharedFile: file, path)
+    guard file.owner == folder.owner || file.owner == 0 || file.owner == user else {
+      throw StoreError(
+        .denied,
+        "\(path) belongs to the user with the id \(file.owner), and its folder to \(folder.owner); "
+          + "give both to the same user")
+    }
+  }
+
   /// Throws where a file has a second name, under which other programs may open it without the files beside it.
   static func check(oneName file: FileStatus, _ path: String) throws(StoreError) {
     guard !file.hasOtherNames else {

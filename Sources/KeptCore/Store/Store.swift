@@ -102,8 +102,9 @@ public final class Store: SettingsAccess {
       let folder = try StoreFolder(path: path).resolved()
       let identity = OpenLocations.Identity.folder(try folder.identity())
       let shared = try OpenLocations.enter(identity) { () throws(StoreError) in
-        if folder.isReadOnly { return try ReadOnlyStorage(folder) }
-        return try LocalStorage(folder, busyTimeoutMilliseconds: options.busyTimeoutMilliseconds, limit: LogLimit())
+        let timeout = options.busyTimeoutMilliseconds
+        if folder.isReadOnly { return try ReadOnlyStorage(folder, busyTimeoutMilliseconds: timeout) }
+        return try LocalStorage(folder, busyTimeoutMilliseconds: timeout, limit: LogLimit())
       }
       return Store(shared, identity, options, sources)
     case .directory(let path):

@@ -24,7 +24,7 @@ import Testing
     let file = path + "/" + name
     if file != database { try FileManager.default.linkItem(atPath: database, toPath: file) }
     let outcome = try ForeignFile.open(file, anything) { _, _ throws(StoreError) in
-      code { try ReadOnlyDatabase(folder: StoreFolder(path: path)).connect(.init(hasLog: true)) }
+      code { try SQLiteConnection(path: database, busyTimeoutMilliseconds: 100) }
     }
     guard case .read(let code) = outcome else {
       Issue.record("not opened")

@@ -22,10 +22,10 @@ package struct FileStamp: Sendable {
   /// How long a file has to be left alone until its stamp is settled.
   static let settlingMilliseconds: Int32 = 20
 
-  /// Looks at the file.
-  init(of path: String) {
+  /// Looks at the file, in a folder that the path begins at.
+  init(of path: String, in folder: Int32 = AT_FDCWD) {
     var status = stat()
-    guard lstat(path, &status) == 0 else {
+    guard fstatat(folder, path, &status, AT_SYMLINK_NOFOLLOW) == 0 else {
       self.init(error: kept_errno())
       return
     }

@@ -11,31 +11,24 @@ final class SQLiteConnection {
   private var statements: [(name: UInt, statement: SQLiteStatement)] = []
   private var patience: Int
   // Until it is closed, no file of its database is read beside it.
-  private let use: Int
+  private let use: Int?
 
   /// Opens a database file that exists, for writing.
   convenience init(path: String, busyTimeoutMilliseconds: Int) throws(StoreError) {
-    try self.init(
-      path: path, parameters: "", busyTimeoutMilliseconds: busyTimeoutMilliseconds, access: SQLITE_OPEN_READWRITE,
-      takesLocks: true)
+    try self.init(path: path, busyTimeoutMilliseconds: busyTimeoutMilliseconds, access: SQLITE_OPEN_READWRITE)
   }
 
   /// - Parameters:
   ///   - path: without symbolic links.
-  ///   - parameters: of SQLite's URI, with the question mark.
   ///   - access: `SQLITE_OPEN_READWRITE` or `SQLITE_OPEN_READONLY`.
-  ///   - takesLocks: whether SQLite takes locks on the file.
-  init(
-    path: String, parameters: String, busyTimeoutMilliseconds: Int, access: Int32, takesLocks: Bool
-  ) throws(StoreError) {
+  init(path: String, busyTimeoutMilliseconds: Int, access: Int32) throws(StoreError) {
     let files = try DatabaseFiles.check(path, isWritten: access == SQLITE_OPEN_READWRITE)
-    use = try FilesInUse.enter(path, files, takesLocks: takesLocks, waiting: busyTimeoutMilliseconds)
+    let use = try FilesInUse.enter(path, files, waiting: busyTimeoutMilliseconds)
+    self.use = use
     var opened: OpaquePointer?
     let flags =
       access | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | SQLITE_OPEN_PRIVATECACHE | SQLITE_OPEN_NOFOLLOW
-      | (parameters.isEmpty ? 0 : SQLITE_OPEN_URI)
-    let name = parameters.isEmpty ? path : "file:" + Self.escaped(path) + parameters
-    let status = sqlite3_open_v2(name, &opened, flags, SQLitePatience.vfs)
+    let status = sqlite3_open_v2(path, &opened, flags, SQLitePatience.vfs)
     guard status == SQLITE_OK, let opened else {
       let error = StoreError.sqlite(status, opened, at: path, doing: "open \(path)")
       sqlite3_close_v2(opened)
@@ -51,7 +44,34 @@ final class SQLiteConnection {
     }
     handle = opened
     patience = busyTimeoutMilliseconds
-    setPatience(milliseconds: busyTimeoutMilliseconds)
+    try configure(path, readsWholePages: SQLitePatience.vfs != nil)
+  }
+
+  /// Opens a copy in memory, for reading; it is freed with the connection.
+  init(_ copy: DatabaseCopy, of path: String) throws(StoreError) {
+    var opened: OpaquePointer?
+    let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_MEMORY | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
+    var status = sqlite3_open_v2(":memory:", &opened, flags | SQLITE_OPEN_PRIVATECACHE, nil)
+    let (bytes, size) = (copy.memory, sqlite3_int64(copy.memory.count))
+    if status == SQLITE_OK {
+      let flags = UInt32(SQLITE_DESERIALIZE_FREEONCLOSE | SQLITE_DESERIALIZE_READONLY)
+      let start = bytes.baseAddress?.assumingMemoryBound(to: UInt8.self)
+      // Where it fails it has freed the copy.
+      status = sqlite3_deserialize(opened, "main", start, size, size, flags)
+    } else {
+      sqlite3_free(bytes.baseAddress)
+    }
+    guard status == SQLITE_OK, let opened else {
+      let error = StoreError.sqlite(status, opened, doing: "read \(path)")
+      sqlite3_close_v2(opened)
+      throw error
+    }
+    (handle, patience, use) = (opened, 0, nil)
+    try configure(path, readsWholePages: false)
+  }
+
+  private func configure(_ path: String, readsWholePages: Bool) throws(StoreError) {
+    setPatience(milliseconds: patience)
     kept_sqlite_configure(handle, SQLITE_DBCONFIG_DEFENSIVE, 1)
     kept_sqlite_configure(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
     // Ours are for those who know nothing of Kept.
@@ -60,7 +80,7 @@ final class SQLiteConnection {
     kept_sqlite_configure(handle, SQLITE_DBCONFIG_ENABLE_VIEW, 0)
     limitParsing()
     // Otherwise SQLite reads zeros where a database was cut off.
-    if SQLitePatience.vfs == nil {
+    if !readsWholePages {
       let reading = kept_sqlite_read_whole_pages(handle)
       guard reading == SQLITE_OK else { throw StoreError.sqlite(reading, nil, doing: "read \(path) strictly") }
     }
@@ -97,7 +117,7 @@ final class SQLiteConnection {
   deinit {
     for kept in statements { kept.statement.finalize() }
     sqlite3_close_v2(handle)
-    FilesInUse.leave(use)
+    if let use { FilesInUse.leave(use) }
   }
 
   /// Runs statements that take and return nothing.

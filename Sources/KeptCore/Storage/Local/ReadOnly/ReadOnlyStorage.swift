@@ -2,7 +2,8 @@
 
 /// The storage of a folder with a database in it, where nothing may be written.
 ///
-/// It asks SQLite on every read. Writers that have the permission may be at work meanwhile; what they commit is seen.
+/// It reads a copy in memory, and copies anew when the files have changed: writers that have the permission may be at
+/// work meanwhile, and what they commit is seen.
 final class ReadOnlyStorage: Storage {
   let abilities: StorageAbilities = [
     .sharedBetweenProcesses, .atomicBatch, .revisions, .durable, .pushesChanges, .declarations, .listsKeys,
@@ -14,15 +15,16 @@ final class ReadOnlyStorage: Storage {
   fileprivate struct State {
     var isClosed = false
     var interruptions = 0
-    var connected: (reader: LocalReader, files: ReadOnlyDatabase.Files)?
+    var connected: (reader: LocalReader, stamp: DatabaseCopy.Stamp)?
   }
   private let state = Monitor(State())
   private let database: ReadOnlyDatabase
+  private let busyTimeoutMilliseconds: Int
 
-  init(_ folder: StoreFolder) throws(StoreError) {
-    let folder = try folder.resolved()
-    try folder.checkShared()
-    database = ReadOnlyDatabase(folder: folder)
+  /// - Parameter busyTimeoutMilliseconds: how long a read waits for a moment at which nobody changes the files.
+  init(_ folder: StoreFolder, busyTimeoutMilliseconds: Int = 5000) throws(StoreError) {
+    database = ReadOnlyDatabase(folder: try folder.resolved())
+    self.busyTimeoutMilliseconds = busyTimeoutMilliseconds
     // What is no store, or cannot be opened without writing, is refused at once.
     _ = try revision()
     Fork.join(self)
@@ -94,23 +96,42 @@ final class ReadOnlyStorage: Storage {
     }
   }
 
-  /// Reads on a connection that fits the files that are there now, and again if they were exchanged meanwhile.
+  /// Reads a copy of what is there now.
   private func read<Result>(_ body: (LocalReader) throws(StoreError) -> Result) throws(StoreError) -> Result {
-    try state.update { state throws(StoreError) in
-      guard !state.isClosed else { throw StoreError(.closed, "the store was closed; open it again") }
-      while true {
-        let files = try database.files()
-        if state.connected?.files != files { state.connected = nil }
-        do throws(StoreError) {
-          let reader = if let connected = state.connected { connected.reader } else { try database.connect(files) }
-          state.connected = (reader, files)
-          let result = try body(reader)
-          if try database.files() == files { return result }
-        } catch {
-          if try database.files() == files { throw error }
-        }
-      }
+    if let result = try readConnected(body) { return result }
+    // Not inside the monitor: the owner of the files can make it last, and closing does not wait for that.
+    let end = Moment.milliseconds + Int64(busyTimeoutMilliseconds)
+    let made = try database.copy { () throws(StoreError) in
+      try checkOpen()
+      return Moment.milliseconds >= end
     }
+    return try state.update { state throws(StoreError) in
+      try Self.checkOpen(state)
+      state.connected = made
+      return try body(made.reader)
+    }
+  }
+
+  /// nil: there is no copy, or the files may have changed since it was made.
+  private func readConnected<Result>(
+    _ body: (LocalReader) throws(StoreError) -> Result
+  ) throws(StoreError) -> Result? {
+    try state.update { state throws(StoreError) in
+      try Self.checkOpen(state)
+      guard let connected = state.connected, connected.stamp.vouches(for: database.stamp()) else {
+        state.connected = nil
+        return nil
+      }
+      return try body(connected.reader)
+    }
+  }
+
+  private func checkOpen() throws(StoreError) {
+    try state.read { state throws(StoreError) in try Self.checkOpen(state) }
+  }
+
+  private static func checkOpen(_ state: State) throws(StoreError) {
+    guard !state.isClosed else { throw StoreError(.closed, "the store was closed; open it again") }
   }
 }
 

@@ -1,0 +1,99 @@
+// A write-ahead log, as "WAL File Format" in SQLite's documentation has it: the pages of all transactions in it that
+// were committed. It may be damaged or hostile.
+
+/// The log of a database, up to its last commit.
+struct DatabaseLog {
+  static let headerBytes = 32
+  private static let frameHeaderBytes = 24
+
+  private let bytes: [UInt8]
+  private let pageSize: Int
+  /// How many pages the database has after the last commit.
+  private let pages: Int
+  /// Where in the log the newest content of each page is, from 1.
+  private let places: [Int: Int]
+
+  /// nil: there is no commit in it.
+  init?(_ bytes: [UInt8], _ path: String) throws(StoreError) {
+    guard bytes.count >= Self.headerBytes, Self.number(bytes, 0) | 1 == 0x377F_0683 else { return nil }
+    let isBigEndian = bytes[3] & 1 == 1
+    let size = Int(Self.number(bytes, 8))
+    guard (512...65536).contains(size), size & (size - 1) == 0 else { return nil }
+    var sum = Checksum(isBigEndian: isBigEndian)
+    sum.add(bytes[0..<24])
+    guard sum.first == Self.number(bytes, 24), sum.second == Self.number(bytes, 28) else { return nil }
+    guard Self.number(bytes, 4) == 3_007_000 else {
+      throw StoreError(.unsupported, "the log of \(path) has another format than Kept knows; update the program")
+    }
+    var (places, uncommitted): ([Int: Int], [(page: Int, place: Int)]) = ([:], [])
+    var (start, pages) = (Self.headerBytes, 0)
+    while start + Self.frameHeaderBytes + size <= bytes.count {
+      let content = start + Self.frameHeaderBytes
+      guard bytes[start + 8..<start + 16] == bytes[16..<24] else { break }
+      sum.add(bytes[start..<start + 8])
+      sum.add(bytes[content..<content + size])
+      let page = Int(Self.number(bytes, start))
+      guard page > 0, sum.first == Self.number(bytes, start + 16), sum.second == Self.number(bytes, start + 20) else {
+        break
+      }
+      uncommitted.append((page, content))
+      let count = Int(Self.number(bytes, start + 4))
+      if count > 0 {
+        for frame in uncommitted { places[frame.page] = frame.place }
+        (uncommitted, pages) = ([], count)
+      }
+      start = content + size
+    }
+    guard pages > 0 else { return nil }
+    (self.bytes, pageSize, self.pages, self.places) = (bytes, size, pages, places)
+  }
+
+  /// The size of the database after the last commit; throws `corrupt` where some of it is nowhere.
+  func size(over database: [UInt8], _ path: String) throws(StoreError) -> Int {
+    let (whole, locked) = (database.count / pageSize, 0x4000_0000 / pageSize + 1)
+    // Bounded by what was read: each missing page has to be in the log, but for the one that SQLite locks.
+    let missing = max(0, pages - whole)
+    let isWhole =
+      missing <= places.count + 1
+      && (0..<missing).allSatisfy { places[whole + 1 + $0] != nil || whole + 1 + $0 == locked }
+    guard isWhole else {
+      throw StoreError(.corrupt, "the database \(path) was cut off; a user who may write must open it")
+    }
+    return pages * pageSize
+  }
+
+  func apply(to memory: UnsafeMutableRawBufferPointer) {
+    for (page, place) in places where page <= pages {
+      let start = (page - 1) * pageSize
+      UnsafeMutableRawBufferPointer(rebasing: memory[start..<start + pageSize])
+        .copyBytes(from: bytes[place..<place + pageSize])
+    }
+  }
+
+  private static func number(_ bytes: [UInt8], _ index: Int) -> UInt32 {
+    bytes[index..<index + 4].reduce(0) { $0 << 8 | UInt32($1) }
+  }
+
+  /// "Checksum Algorithm": over words of four bytes, two at a time.
+  private struct Checksum {
+    let isBigEndian: Bool
+    var first: UInt32 = 0
+    var second: UInt32 = 0
+
+    init(isBigEndian: Bool) { self.isBigEndian = isBigEndian }
+
+    @_optimize(speed)
+    mutating func add(_ bytes: ArraySlice<UInt8>) {
+      var (first, second) = (first, second)
+      bytes.withUnsafeBytes { bytes in
+        for index in stride(from: 0, to: bytes.count, by: 8) {
+          let one = bytes.loadUnaligned(fromByteOffset: index, as: UInt32.self)
+          let two = bytes.loadUnaligned(fromByteOffset: index + 4, as: UInt32.self)
+          first = first &+ (isBigEndian ? UInt32(bigEndian: one) : UInt32(littleEndian: one)) &+ second
+          second = second &+ (isBigEndian ? UInt32(bigEndian: two) : UInt32(littleEndian: two)) &+ first
+        }
+      }
+      (self.first, self.second) = (first, second)
+    }
+  }
+}

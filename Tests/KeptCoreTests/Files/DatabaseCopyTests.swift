@@ -1,0 +1,68 @@
+// A database that is read as a copy shows what SQLite shows, wherever its log ends.
+
+import Foundation
+import Testing
+
+@testable import KeptCore
+
+@Suite struct `A copy of a database` {
+  let folder: TemporaryFolder
+  let path: String
+  init() throws {
+    folder = try TemporaryFolder()
+    path = folder.path + "/store"
+  }
+
+  @Test func `shows what SQLite shows, wherever the log was cut off or changed`() throws {
+    let storage = try LocalStorage(path: path)
+    try storage.commit(key("big"), .set(.string(String(repeating: "x", count: 20_000))))
+    for number in 1...20 { try storage.commit(key("k\(number)"), .set(.int(Int64(number)))) }
+    let database = try Data(contentsOf: URL(fileURLWithPath: path + "/values.sqlite"))
+    let log = try Data(contentsOf: URL(fileURLWithPath: path + "/values.sqlite-wal"))
+    storage.close()
+    try #require(log.count > 20_000)
+    var revisions: Set<Revision> = []
+    for number in 0..<60 {
+      var changed = log.prefix(log.count * number / 59)
+      if number % 3 == 0, !changed.isEmpty { changed[changed.count * 2 / 3] ^= 1 }
+      let expected = try revisionSQLiteSees(database, changed, number)
+      let place = try place(database, changed, "copy-\(number)")
+      #expect(revision(asCopyIn: place) == expected, "with \(changed.count) bytes of the log")
+      if let expected { revisions.insert(expected) }
+    }
+    #expect(revisions.count > 5)
+  }
+
+  @Test func `is refused where its log is gone and a part of it with that`() throws {
+    let storage = try LocalStorage(path: path)
+    try storage.commit(key("big"), .set(.string(String(repeating: "x", count: 20_000))))
+    storage.close()
+    let database = try Data(contentsOf: URL(fileURLWithPath: path + "/values.sqlite"))
+    let place = try place(database.dropLast(1024), Data(), "copy")
+    #expect(code { _ = try ReadOnlyDatabase(folder: StoreFolder(path: place)).copy { true } } == .corrupt)
+  }
+
+  private func place(_ database: Data, _ log: Data, _ name: String) throws -> String {
+    let place = folder.path + "/" + name
+    try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: false)
+    for (ending, bytes) in [("", database), ("-wal", log)] {
+      try bytes.write(to: URL(fileURLWithPath: place + "/values.sqlite" + ending))
+      try FileManager.default.setAttributes(
+        [.posixPermissions: 0o600], ofItemAtPath: place + "/values.sqlite" + ending)
+    }
+    return place
+  }
+
+  private func revisionSQLiteSees(_ database: Data, _ log: Data, _ number: Int) throws -> Revision? {
+    let place = try place(database, log, "sqlite-\(number)")
+    let connection = try SQLiteConnection(path: place + "/values.sqlite", busyTimeoutMilliseconds: 0)
+    defer { withExtendedLifetime(connection) {} }
+    return try? ChangeLog(connection: connection).revision()
+  }
+
+  private func revision(asCopyIn place: String) -> Revision? {
+    let end = Moment.milliseconds + 10_000
+    let copy = try? ReadOnlyDatabase(folder: StoreFolder(path: place)).copy { Moment.milliseconds > end }
+    return try? copy?.reader.revision()
+  }
+}
