@@ -35,6 +35,9 @@ public final class DirectoryStorage: GuardedStorage {
     let path: String
   }
   let path: String
+  // The same folder, for system calls.
+  private let place: StoreFolder
+  private let folder: FileStatus
   package let busyTimeoutMilliseconds: Int
   private let state = Monitor(State())
 
@@ -42,12 +45,20 @@ public final class DirectoryStorage: GuardedStorage {
 
   /// Opens the folder, and makes it where there is none.
   ///
+  /// One that other users may write to is `denied`; one of another user is only read.
   /// - Parameter busyTimeoutMilliseconds: how long a write waits for those of other processes; it is bounded as
   ///   ``StoreOptions/busyTimeoutMilliseconds`` is.
   public init(path: String, busyTimeoutMilliseconds: Int = 5000) throws(StoreError) {
     let folder = try StoreFolder(preparing: path).absolute()
     try FileSystem(of: folder.path).checkLocal(folder.path)
     self.path = folder.path
+    guard let held = OpenFolder(holding: StoreFolder.withoutLinks(path) ?? path) else {
+      throw .system("open the folder", path)
+    }
+    self.folder = try held.status()
+    // One of another user is only read: writing asks for the lock.
+    try Trust.check(sharedFolder: self.folder, path)
+    place = try StoreFolder(held)
     self.busyTimeoutMilliseconds = StoreOptions.patience(milliseconds: busyTimeoutMilliseconds)
   }
 
@@ -91,7 +102,8 @@ public final class DirectoryStorage: GuardedStorage {
   public func keys() throws(StoreError) -> [KeyName] {
     FileWatch.revive()
     var keys: [KeyName] = []
-    try FolderListing.visit(path) { file in
+    try place.checkInPlace()
+    try FolderListing.visit(place.path) { file in
       if let key = KeyFileName.key(at: file) { keys.append(key) }
     }
     return keys
@@ -107,7 +119,7 @@ public final class DirectoryStorage: GuardedStorage {
   package func lock(waiting milliseconds: Int) throws(StoreError) {
     // Inside the monitor, so that a fork knows the descriptor; the waiting is not.
     try state.updateQuietly { state throws(StoreError) in
-      state.lock = try OpenFolder.own(path).openOrMake(".kept-lock", O_RDWR)
+      state.lock = try OpenFolder.own(place.path).openOrMake(".kept-lock", O_RDWR)
     }
     let deadline = Moment.milliseconds + Int64(milliseconds)
     var attempt = 0
@@ -139,7 +151,7 @@ public final class DirectoryStorage: GuardedStorage {
   package func prepare(_ key: KeyName, _ value: Value) throws(StoreError) {
     discardDraft()
     _ = try hasFolders(of: file(of: key), making: true)
-    let draft = "\(path)/\(Self.draftPrefix)\(getpid())-\(UInt32.random(in: 0 ... .max))"
+    let draft = "\(place.path)/\(Self.draftPrefix)\(getpid())-\(UInt32.random(in: 0 ... .max))"
     try KeyFile.write(value, draft: draft)
     state.updateQuietly { $0.draft = Draft(key: key, value: value, path: draft) }
   }
@@ -164,7 +176,7 @@ public final class DirectoryStorage: GuardedStorage {
 
   package func sync() throws(StoreError) {
     // Also without a change: what another process has renamed may not be synced yet.
-    for folder in state.read(\.unsynced).union([path]) where access(folder, F_OK) == 0 {
+    for folder in state.read(\.unsynced).union([place.path]) where FileStatus(of: folder + "/.") != nil {
       try StoreFolder.sync(folder: folder)
     }
     state.updateQuietly { $0.unsynced = [] }
@@ -180,8 +192,8 @@ public final class DirectoryStorage: GuardedStorage {
 
   /// Drafts that somebody was killed over: whoever has the lock knows that nobody is still writing them.
   private func sweep() {
-    for name in (try? FolderListing.names(in: path)) ?? [] where name.hasPrefix(Self.draftPrefix) {
-      unlink("\(path)/\(name)")
+    for name in (try? FolderListing.names(in: place.path)) ?? [] where name.hasPrefix(Self.draftPrefix) {
+      unlink("\(place.path)/\(name)")
     }
   }
 
@@ -189,7 +201,9 @@ public final class DirectoryStorage: GuardedStorage {
 
   static let draftPrefix = ".kept-new-"
 
-  private func file(of key: KeyName) -> KeyFile { KeyFile(path: "\(path)/\(KeyFileName.path(of: key))") }
+  private func file(of key: KeyName) -> KeyFile {
+    KeyFile(path: "\(place.path)/\(KeyFileName.path(of: key))", folder: folder)
+  }
 
   private func changed(_ key: KeyName, in folder: String) {
     state.updateQuietly { state in
@@ -200,13 +214,14 @@ public final class DirectoryStorage: GuardedStorage {
 
   /// Throws where the folder itself is gone: then nobody knows what was in it.
   private func checkFolder() throws(StoreError) {
-    guard access(path, F_OK) == 0 else { throw .system("read", path) }
+    guard FileStatus(of: place.path + "/.") != nil else { throw .system("read", path) }
   }
 
   /// Whether the folders that a long key needs are there; what stands in the place of one is refused.
   private func hasFolders(of file: KeyFile, making: Bool) throws(StoreError) -> Bool {
-    let pieces = file.path.utf8.dropFirst(path.utf8.count + 1).split(separator: UInt8(ascii: "/")).dropLast()
-    var folder = path
+    let pieces = file.path.utf8.dropFirst(place.path.utf8.count + 1).split(separator: UInt8(ascii: "/")).dropLast()
+    try place.checkInPlace()
+    var folder = place.path
     for piece in pieces {
       let above = folder
       folder += "/" + String(decoding: piece, as: UTF8.self)
@@ -214,14 +229,14 @@ public final class DirectoryStorage: GuardedStorage {
         state.updateQuietly { _ = $0.unsynced.insert(above) }
         continue
       }
-      var status = stat()
-      guard lstat(folder, &status) == 0 else {
+      guard let status = FileStatus(of: folder) else {
         if kept_errno() == ENOENT && !making { return false }
         throw .system("make the folder", folder)
       }
-      guard status.st_mode & mode_t(S_IFMT) == mode_t(S_IFDIR) else {
+      guard status.isFolder else {
         throw StoreError(.unavailable, "\(folder) is no folder; move away what is there")
       }
+      try Trust.check(shared: status, folder, ofFolder: self.folder)
     }
     return true
   }
@@ -232,7 +247,7 @@ public final class DirectoryStorage: GuardedStorage {
   @discardableResult
   private func removeEmptyFolders(above file: KeyFile) -> String {
     var folder = Self.folder(of: file)
-    while folder != path, rmdir(folder) == 0 { folder = Self.folder(of: KeyFile(path: folder)) }
+    while folder != place.path, rmdir(folder) == 0 { folder = StoreFolder.parent(of: folder) }
     return folder
   }
 

@@ -5,6 +5,8 @@ import CPlatform
 /// The file of a key.
 struct KeyFile {
   let path: String
+  /// The store's, which tells whose files are read.
+  let folder: FileStatus
 
   /// How often a file is read again that was changed meanwhile.
   private static let attempts = 5
@@ -46,6 +48,7 @@ struct KeyFile {
     if let other = status.otherKind {
       throw StoreError(.unavailable, "\(path) is \(other), not a regular file; put the file itself there")
     }
+    try Trust.check(shared: status, path, ofFolder: folder)
     guard status.size <= Limits.jsonTextBytes + 1 else {
       throw StoreError(.tooLarge, "\(path) has \(status.size) bytes, which no value needs; make it smaller")
     }
