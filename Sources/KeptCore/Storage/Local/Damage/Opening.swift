@@ -57,6 +57,10 @@ extension LocalDatabase {
     guard try !Salvage.isUnfinished(in: folder) else {
       throw StoreError(.corrupt, "the salvage of the store in \(folder.path) was not finished; open it again")
     }
+    // SQLite would remove the log of an empty database.
+    guard try !folder.isCutToNothing() else {
+      throw StoreError(.corrupt, "the database in \(folder.path) is empty, and its log is not")
+    }
     return try connect { reader throws(StoreError) in
       try reader.checkTables()
       guard try reader.connection.hasAllPages() else {

@@ -25,7 +25,7 @@ struct Salvage {
   /// Whether a process was killed in step 3.
   static func isUnfinished(in folder: StoreFolder) throws(StoreError) -> Bool {
     let salvaged = Salvage(folder).salvaged
-    if access(salvaged, F_OK) == 0 { return true }
+    if FileStatus(of: salvaged) != nil { return true }
     // Who does not know must not go on with what may be the old database.
     guard kept_errno() == ENOENT else { throw .system("look for", salvaged) }
     return false
