@@ -167,6 +167,9 @@ typedef struct kept_options {
  *  A store's folder belongs to the program's effective user, and no other user may write to it or to its files: else
  *  opening is KEPT_DENIED, and what is no regular file in the place of one of its files is KEPT_UNAVAILABLE. A folder
  *  without permission to write, or of another user (also for root), is opened for reading; writes are then KEPT_DENIED.
+ *  It is read as a copy in memory: reading is KEPT_BUSY after the time-out if its owner changes it all the time,
+ *  KEPT_CORRUPT where any of it is damaged, and KEPT_TOO_LARGE above 1 GiB. All this is true of `dir:` and its files
+ *  too, but for the copy.
  *  A managed layer that cannot be read is KEPT_UNAVAILABLE: the store is not opened without its locks. A program with
  *  other rights than its caller (a set-user-ID bit) ignores XDG_CONFIG_HOME, HOME and the environment layer.
  *  A damaged database is set aside in the folder `quarantine` and what can be read of it is salvaged by the first
