@@ -1,5 +1,5 @@
 // A database of which this process is not the owner, or that it may not write: copied into memory through descriptors
-// that were opened and looked at as Kept opens files. SQLite opens by path, waits for FIFOs, and maps what the owner may
+// that were opened and looked at as Kept does it. SQLite opens by path, waits for FIFOs, and maps what the owner may
 // cut off; of such a file it only ever sees the copy.
 
 import CPlatform

@@ -20,11 +20,13 @@ final class ReadOnlyStorage: Storage {
   private let state = Monitor(State())
   private let database: ReadOnlyDatabase
   private let busyTimeoutMilliseconds: Int
+  private static let leastMilliseconds = 5 * Int(FileStamp.settlingMilliseconds)
 
   /// - Parameter busyTimeoutMilliseconds: how long a read waits for a moment at which nobody changes the files.
   init(_ folder: StoreFolder, busyTimeoutMilliseconds: Int = 5000) throws(StoreError) {
     database = ReadOnlyDatabase(folder: try folder.resolved())
-    self.busyTimeoutMilliseconds = busyTimeoutMilliseconds
+    // What was changed just now has to be left alone for a moment first.
+    self.busyTimeoutMilliseconds = max(busyTimeoutMilliseconds, Self.leastMilliseconds)
     // What is no store, or cannot be opened without writing, is refused at once.
     _ = try revision()
     Fork.join(self)
