@@ -21,6 +21,11 @@ struct FileStatus {
     self.system = system
   }
 
+  /// Whether something is at a path, or where the links lead that are there; false, with errno, where that fails.
+  ///
+  /// It asks for the effective user: access(2) asks for the caller of a set-user-ID program.
+  static func isThere(_ path: String) -> Bool { FileStatus(of: path, followingLinks: true) != nil }
+
   /// Looks at what a descriptor stands for.
   init?(of descriptor: Int32) {
     var system = stat()

@@ -311,6 +311,51 @@ static void no_umask_takes_the_owner_s_rights(void) {
   play_in_time("works_as_nobody_under_any_umask", other);
 }
 
+/* Set-user-ID programs: what the caller may do decides nothing. */
+
+static void works_with_other_rights(const char *location) {
+  if (getauxval(AT_SECURE) == 0) {
+    fprintf(stderr, "left out, as programs get no other rights from their files here\n");
+    return;
+  }
+  CHECK(getuid() != geteuid());
+  works_under_any_umask(location);
+  /* A second backup has to see the first one, and what stands beside a place. */
+  kept_store *store = open_at(file_of(location, "a/b"));
+  CHECK_TEXT("1", json_of(store, "number"));
+  EXPECT(KEPT_INVALID, kept_backup(store, file_of(location, "a/folder/"), 0, NULL, &why));
+  CHECK_INT(0, rename(file_of(location, "a/backup"), file_of(location, "a/other-wal")));
+  EXPECT(KEPT_INVALID, kept_backup(store, file_of(location, "a/other"), 0, NULL, &why));
+  EXPECT(KEPT_OK, kept_set_int64(store, "number", 2, &why));
+  EXPECT(KEPT_OK, kept_restore(store, file_of(location, "a/folder"), NULL, &why));
+  CHECK_TEXT("1", json_of(store, "number"));
+  char directory[5000];
+  snprintf(directory, sizeof directory, "dir:%s/a/directory", location);
+  store = open_at(directory);
+  CHECK_TEXT("absent", json_of(store, "other"));
+  EXPECT(KEPT_OK, kept_flush(store, &why));
+}
+
+static void a_set_user_id_program_works_with_a_store_that_its_caller_cannot_reach(void) {
+  static const uid_t owners[] = { 0, NOBODY - 1 };
+  if (!has_other_user()) return;
+  for (int i = 0; i < 2; i++) {
+    const char *program = fresh_folder(), *location = fresh_folder();
+    copy_program(program);
+    CHECK_INT(0, mkdir(location, 0700) | chmod(file_of(location, ".."), 0755));
+    CHECK_INT(0, chown(program, owners[i], owners[i]) | chown(location, owners[i], owners[i]) | chmod(program, 04755));
+    pid_t pid = fork();
+    if (pid == 0) {
+      become_nobody();
+      execl(program, program, "--child", "works_with_other_rights", location, (char *)NULL);
+      _exit(127);
+    }
+    int status = 0;
+    CHECK_INT(pid, waitpid(pid, &status, 0));
+    CHECK_INT(0, status);
+  }
+}
+
 int main(int argc, char **argv) {
   static const test tests[] = {
     FOLDER_TEST(a_fifo_is_not_waited_for),
@@ -327,6 +372,7 @@ int main(int argc, char **argv) {
     FOLDER_TEST(root_makes_no_store_in_a_folder_of_another_user_s),
     FOLDER_TEST(a_program_with_other_rights_ignores_its_caller_s_environment),
     FOLDER_TEST(no_umask_takes_the_owner_s_rights),
+    FOLDER_TEST(a_set_user_id_program_works_with_a_store_that_its_caller_cannot_reach),
     { NULL, NULL, 0 },
   };
   static const role roles[] = {
@@ -339,6 +385,7 @@ int main(int argc, char **argv) {
     ROLE(asks_for_the_standard_place),
     ROLE(works_under_any_umask),
     ROLE(works_as_nobody_under_any_umask),
+    ROLE(works_with_other_rights),
     { NULL, NULL },
   };
   return run_tests(argc, argv, tests, roles);
