@@ -172,6 +172,8 @@ typedef struct kept_options {
  *  too, but for the copy.
  *  A managed layer that cannot be read is KEPT_UNAVAILABLE: the store is not opened without its locks. A program with
  *  other rights than its caller (a set-user-ID bit) ignores XDG_CONFIG_HOME, HOME and the environment layer.
+ *  A path to a store, a layer, a backup or an export may lead only through names that are UTF-8: a link with another
+ *  target, or a relative path in a working directory with another name, is KEPT_UNAVAILABLE.
  *  A damaged database is set aside in the folder `quarantine` and what can be read of it is salvaged by the first
  *  opener who has the store alone; with others in the way it is KEPT_CORRUPT. Only what SQLite calls corrupt is damage:
  *  where the disk, the memory, descriptors or another program are in the way, opening fails and nothing is replaced. A

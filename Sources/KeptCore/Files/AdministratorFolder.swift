@@ -78,7 +78,12 @@ enum AdministratorFolder {
     var bytes = [UInt8](repeating: 0, count: Int(PATH_MAX))
     let count = kept_link_target(place.descriptor, link, &bytes, bytes.count)
     guard count >= 0 else { throw .system("follow", join(place, link)) }
-    return String(decoding: bytes.prefix(count), as: UTF8.self)
+    guard count < bytes.count else { throw .system("follow", join(place, link), errno: ENAMETOOLONG) }
+    // Repaired, it would lead nowhere, and a layer that is there would count as absent.
+    guard let target = bytes[..<count].withUnsafeBufferPointer({ String(exactly: $0) }) else {
+      throw .notUTF8("what the link \(join(place, link)) leads to")
+    }
+    return target
   }
 
   /// The last one first.

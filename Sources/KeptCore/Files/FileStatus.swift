@@ -45,7 +45,9 @@ struct FileStatus {
   var isSticky: Bool { system.st_mode & mode_t(S_ISVTX) != 0 }
 
   /// What it is, in words, where it is no regular file.
-  var otherKind: String? { withUnsafePointer(to: system) { kept_no_file($0) }.map { String(cString: $0) } }
+  var otherKind: String? {
+    withUnsafePointer(to: system) { kept_no_file($0) }.flatMap { String(validatingCString: $0) }
+  }
 
   /// The mode as `chmod` takes it.
   var octalMode: String { "0" + String(system.st_mode & 0o7777, radix: 8) }

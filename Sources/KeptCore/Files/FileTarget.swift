@@ -15,7 +15,7 @@ struct FileTarget: ~Copyable {
       throw StoreError(.invalid, "\"\(path)\" is no path of a file; an empty one, or one with a NUL or a / at its end")
     }
     let parent = StoreFolder.parent(of: path)
-    guard let resolved = StoreFolder.withoutLinks(parent), let folder = OpenFolder(holding: resolved) else {
+    guard let resolved = try StoreFolder.withoutLinks(parent), let folder = OpenFolder(holding: resolved) else {
       throw .system("make a file in", parent)
     }
     guard folder.status(of: StoreFolder.databaseName) == nil else {

@@ -87,7 +87,10 @@ extension LayerPlace {
     case .path(let path) where path.isEmpty || path.utf8.contains(0):
       throw StoreError(.invalid, "the path of the \(layer) layer is empty or holds a NUL; give the path of a file")
     // Also after the program has changed its working directory.
-    case .path(let path): return try StoreFolder(path: path).absolute().path
+    case .path(let path):
+      do throws(StoreError) { return try StoreFolder(path: path).absolute().path } catch {
+        throw error.said { "\(path), the file of the \(layer) layer: \($0)" }
+      }
     case .standard:
       guard let identifier else {
         throw StoreError(

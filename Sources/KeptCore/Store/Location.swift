@@ -61,14 +61,18 @@ enum Location: Equatable {
 
   /// The XDG specification: a relative path in the variable is to be ignored.
   private static func configurationFolder() throws(StoreError) -> String {
-    if let path = environment("XDG_CONFIG_HOME"), path.hasPrefix("/") { return path }
-    if let home = environment("HOME"), home.hasPrefix("/") { return home + "/.config" }
+    if let path = try environment("XDG_CONFIG_HOME"), path.hasPrefix("/") { return path }
+    if let home = try environment("HOME"), home.hasPrefix("/") { return home + "/.config" }
     throw StoreError(
       .unavailable,
       "neither XDG_CONFIG_HOME nor HOME is set to an absolute path; set one, or open the store by its path")
   }
 
-  private static func environment(_ name: String) -> String? { kept_variable(name).map { String(cString: $0) } }
+  private static func environment(_ name: String) throws(StoreError) -> String? {
+    guard let text = kept_variable(name) else { return nil }
+    guard let path = String(validatingCString: text) else { throw .notUTF8("the environment variable \(name)") }
+    return path
+  }
 }
 
 extension String {

@@ -108,6 +108,7 @@ public final class Store: SettingsAccess {
       }
       return Store(shared, identity, options, sources)
     case .directory(let path):
+      let path = try StoreFolder(path: path).absolute().path
       let identity = OpenLocations.Identity.directory(try StoreFolder(path: path).identity())
       let shared = try OpenLocations.enter(identity) { () throws(StoreError) in
         let timeout = options.busyTimeoutMilliseconds

@@ -49,7 +49,7 @@ public final class DirectoryStorage: GuardedStorage {
   /// - Parameter busyTimeoutMilliseconds: how long a write waits for those of other processes; it is bounded as
   ///   ``StoreOptions/busyTimeoutMilliseconds`` is.
   public init(path: String, busyTimeoutMilliseconds: Int = 5000) throws(StoreError) {
-    let folder = try StoreFolder(preparing: path).absolute()
+    let folder = try StoreFolder(preparing: StoreFolder(path: path).absolute().path)
     try FileSystem(of: folder.path).checkLocal(folder.path)
     self.path = folder.path
     guard let held = OpenFolder(holding: StoreFolder.withoutLinks(path) ?? path) else {

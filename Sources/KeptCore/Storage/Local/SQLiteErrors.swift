@@ -57,7 +57,8 @@ extension StoreError {
     let meanings = errors.map { meaning(ofSystemError: $0) }
     if let known = meanings.first(where: { $0.0 != .unavailable }) { return known }
     let known = meanings.last ?? meaning(ofSystemError: 0)
-    let path = database ?? connection.flatMap { sqlite3_db_filename($0, "main") }.map { String(cString: $0) }
+    let opened = connection.flatMap { sqlite3_db_filename($0, "main") }
+    let path = database ?? opened.flatMap { String(validatingCString: $0) }
     return path.map { meaning(ofSystemError: Obstacle.errno(around: $0)) } ?? known
   }
 

@@ -43,7 +43,8 @@ struct StoreFolder {
     guard !path.hasPrefix("/") else { return self }
     guard let here = getcwd(nil, 0) else { throw .system("find the working directory for", path) }
     defer { free(here) }
-    return StoreFolder(path: String(cString: here) + "/" + path)
+    guard let folder = String(validatingCString: here) else { throw .notUTF8("the working directory of \(path)") }
+    return StoreFolder(path: folder + "/" + path)
   }
 
   static let databaseName = "values.sqlite"
@@ -53,8 +54,8 @@ struct StoreFolder {
   /// The same folder by its path without symbolic links; it is made where there is none.
   func resolved() throws(StoreError) -> StoreFolder {
     if anchor != nil { return self }
-    if Self.withoutLinks(path) == nil { try Self.makeDirectories(path) }
-    guard let resolved = Self.withoutLinks(path) else { throw .system("look at the folder", path) }
+    if try Self.withoutLinks(path) == nil { try Self.makeDirectories(absolute().path) }
+    guard let resolved = try Self.withoutLinks(path) else { throw .system("look at the folder", path) }
     return StoreFolder(path: resolved, on: fileSystem)
   }
 
@@ -76,10 +77,11 @@ struct StoreFolder {
   }
 
   /// nil, with errno, for a path that leads nowhere.
-  static func withoutLinks(_ path: String) -> String? {
+  static func withoutLinks(_ path: String) throws(StoreError) -> String? {
     guard let resolved = realpath(path, nil) else { return nil }
     defer { free(resolved) }
-    return String(cString: resolved)
+    guard let text = String(validatingCString: resolved) else { throw .notUTF8("what \(path) leads to") }
+    return text
   }
 
   /// Makes sure that the folder and a database in it are there, and that they are the user's own.
@@ -208,6 +210,11 @@ struct StoreFolder {
 }
 
 extension StoreError {
+  /// The error for a path from the system that is not UTF-8: a repaired one would be that of another file, or of none.
+  static func notUTF8(_ subject: String) -> StoreError {
+    StoreError(.unavailable, "\(subject) is not UTF-8, and Kept takes no other path; rename it, or give another path")
+  }
+
   /// The error for a system call that has just failed.
   static func system(_ what: String, _ path: String, errno error: Int32 = kept_errno()) -> StoreError {
     let words = String(cString: strerror(error))

@@ -14,7 +14,7 @@ enum DamageMark {
 
   /// Called when a connection has met damage; what cannot be marked is found again by the next who meets it.
   static func leave(by connection: OpaquePointer) {
-    guard let name = sqlite3_db_filename(connection, "main").map({ String(cString: $0) }),
+    guard let name = sqlite3_db_filename(connection, "main").flatMap({ String(validatingCString: $0) }),
       name.hasSuffix("/values.sqlite")
     else { return }
     guard let folder = try? OpenFolder.own(String(name.dropLast(14))),

@@ -1,0 +1,122 @@
+/* Paths that lead through names that are not UTF-8: what stands there is not taken for something that is not there, and
+ * nothing is made in a place with a similar name. */
+#define _GNU_SOURCE
+#include "others.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char locks[] = "{\"values\":{\"k\":1}}";
+static const char name[] = "caf\xe9";
+
+/** A folder with a folder in it whose name is not UTF-8, which holds a layer and a link `link` leads to. */
+static const char *odd_folder(void) {
+  const char *folder = fresh_folder();
+  CHECK_INT(0, mkdir(folder, 0700) | mkdir(file_of(folder, name), 0700) | symlink(name, file_of(folder, "link")));
+  put_file(file_of(folder, "caf\xe9/layer.json"), locks);
+  return folder;
+}
+
+/** How many names a folder has. */
+static int names_in(const char *folder) {
+  int count = 0;
+  DIR *names = opendir(folder);
+  CHECK(names != NULL);
+  for (struct dirent *entry; names && (entry = readdir(names));) {
+    if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0) count++;
+  }
+  if (names) closedir(names);
+  return count;
+}
+
+static void expect_sentence(void) { CHECK(strstr(why.message, "UTF-8") != NULL); }
+
+static void expect_unopened(const char *location, const kept_options *options) {
+  kept_store *store = NULL;
+  EXPECT(KEPT_UNAVAILABLE, kept_open(location, options, &store, &why));
+  expect_sentence();
+  CHECK(store == NULL);
+  kept_close(store);
+}
+
+static void expect_no_managed(const char *path) {
+  kept_options options = KEPT_OPTIONS_INIT;
+  options.managed = path;
+  expect_unopened("memory:", &options);
+  CHECK(strstr(why.message, "managed layer") != NULL);
+}
+
+static void a_managed_layer_behind_a_link_is_not_absent(void) {
+  const char *folder = odd_folder();
+  expect_no_managed(file_of(folder, "link/layer.json"));
+  /* The name of the link is what matters, wherever it stands on the way. */
+  CHECK_INT(0, symlink("link", file_of(folder, "second")));
+  expect_no_managed(file_of(folder, "second/layer.json"));
+  CHECK_INT(0, unlink(file_of(folder, "link")) | symlink("caf\xe9/../caf\xe9", file_of(folder, "link")));
+  expect_no_managed(file_of(folder, "link/layer.json"));
+}
+
+static void works_in_the_folder(const char *folder) {
+  CHECK_INT(0, chdir(file_of(folder, name)));
+  expect_no_managed("layer.json");
+  expect_unopened("./store", NULL);
+  expect_unopened("dir:store", NULL);
+  CHECK_INT(1, names_in("."));
+}
+
+static void nor_is_one_below_the_working_directory(void) {
+  const char *folder = odd_folder();
+  play_in_time("works_in_the_folder", folder);
+  CHECK_INT(2, names_in(folder));
+}
+
+static void a_store_is_made_nowhere_else(void) {
+  const char *folder = odd_folder(), *there = file_of(folder, name);
+  expect_unopened(file_of(folder, "link"), NULL);
+  CHECK_INT(2, names_in(folder));
+  CHECK_INT(1, names_in(there));
+}
+
+static void a_backup_goes_nowhere_else(void) {
+  const char *folder = odd_folder();
+  kept_store *store = open_at(fresh_folder());
+  EXPECT(KEPT_UNAVAILABLE, kept_backup(store, file_of(folder, "link/backup"), 0, NULL, &why));
+  expect_sentence();
+  EXPECT(KEPT_UNAVAILABLE, kept_export_file(store, file_of(folder, "link/export"), NULL, &why));
+  expect_sentence();
+  EXPECT(KEPT_UNAVAILABLE, kept_restore(store, file_of(folder, "link/layer.json"), NULL, &why));
+  expect_sentence();
+  CHECK_INT(2, names_in(folder));
+  CHECK_INT(1, names_in(file_of(folder, name)));
+}
+
+static void asks_for_its_place(const char *folder) {
+  setenv("XDG_CONFIG_HOME", file_of(folder, name), 1);
+  expect_unopened("com.example.odd", NULL);
+  unsetenv("XDG_CONFIG_HOME");
+  setenv("HOME", file_of(folder, name), 1);
+  expect_unopened("com.example.odd", NULL);
+}
+
+static void a_variable_leads_nowhere_else(void) {
+  const char *folder = odd_folder();
+  play_in_time("asks_for_its_place", folder);
+  CHECK_INT(2, names_in(folder));
+  CHECK_INT(1, names_in(file_of(folder, name)));
+}
+
+int main(int argc, char **argv) {
+  static const test tests[] = {
+    FOLDER_TEST(a_managed_layer_behind_a_link_is_not_absent),
+    FOLDER_TEST(nor_is_one_below_the_working_directory),
+    FOLDER_TEST(a_store_is_made_nowhere_else),
+    FOLDER_TEST(a_backup_goes_nowhere_else),
+    FOLDER_TEST(a_variable_leads_nowhere_else),
+    { NULL, NULL, 0 },
+  };
+  static const role roles[] = { ROLE(works_in_the_folder), ROLE(asks_for_its_place), { NULL, NULL } };
+  return run_tests(argc, argv, tests, roles);
+}
