@@ -51,10 +51,6 @@ static inline int kept_hold_at(int folder, const char *name, int flags) {
   return kept_not_standard(openat(folder, name, KEPT_HOLD | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | flags));
 }
 
-/// Whether the effective user may read a file; otherwise errno is set. access(2) answers for the real one, who is the
-/// caller of a set-user-ID program.
-static inline bool kept_may_read(const char *path) { return faccessat(AT_FDCWD, path, R_OK, AT_EACCESS) == 0; }
-
 /// Reads where a symbolic link leads to. Returns the number of bytes, or -1 with errno set.
 static inline ssize_t kept_link_target(int folder, const char *name, void *target, size_t capacity) {
   return readlinkat(folder, name, (char *)target, capacity);
