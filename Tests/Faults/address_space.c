@@ -208,11 +208,52 @@ static void play_round(void) {
   add(shared->status == KEPT_OK ? &shared->successes : &shared->refusals, 1);
 }
 
+/* A file of the system's that says it has no bytes, and goes on for longer than any limit. */
+
+static const char endless[] = "/proc/self/pagemap";
+
+static void read_endless(void *unused) {
+  kept_error error;
+  (void)unused;
+  kept_store *store = open_store(folder, KEPT_SHARED, 5000);
+  limit_room(room);
+  kept_status status = kept_import_file(store, endless, NULL, NULL, &error);
+  give_room();
+  expect_status(KEPT_FAILED, status, &error, what);
+  limit_room(room);
+  status = kept_declare_file(store, endless, &error);
+  give_room();
+  expect_status(status == KEPT_TOO_LARGE ? KEPT_TOO_LARGE : KEPT_FAILED, status, &error, what);
+  kept_close(store);
+}
+
+static void play_endless(void) {
+  FILE *file = fopen(endless, "r");
+  if (file == NULL || fgetc(file) == EOF) {
+    printf("a file that grows: left out, as there is no %s\n", endless);
+    if (file) fclose(file);
+    return;
+  }
+  fclose(file);
+  folder = fresh_folder();
+  for (room = MOST_ROOM; room >= 3; room /= 2) {
+    int end = 0;
+    snprintf(what, sizeof what, "a file that grows, with %ld MiB of room", room);
+    pid_t player = start(read_endless, NULL);
+    if (waitpid(player, &end, 0) != player) fail("%s: the process is lost", what);
+    if (WIFSIGNALED(end)) fail("%s: the process died of signal %d", what, WTERMSIG(end));
+    if (WEXITSTATUS(end) != 0) exit(1);
+  }
+  printf("a file that grows: refused\n");
+  fflush(stdout);
+}
+
 int main(int argc, char **argv) {
   begin_torture(argc, argv, 1);
   shared = share(sizeof *shared);
   write_texts();
   const char *only = getenv("KEPT_SCENE");
+  if (only == NULL || strcmp(only, "a file that grows") == 0) play_endless();
   for (size_t s = 0; s < sizeof scenes / sizeof *scenes; s++) {
     scene = &scenes[s];
     if (only && strcmp(only, scene->name) != 0) continue;

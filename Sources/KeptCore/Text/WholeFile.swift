@@ -32,19 +32,28 @@ enum WholeFile {
   private static func bytes(
     of file: Int32, _ path: String, atMost limit: Int, expecting size: Int
   ) throws(StoreError) -> [UInt8]? {
-    try Memory.ask(for: size, to: "read \(path)")
     var bytes: [UInt8] = []
-    bytes.reserveCapacity(size)
+    try makeRoom(for: size, in: &bytes, path)
     var part = [UInt8](repeating: 0, count: 256 << 10)
     while bytes.count <= limit {
       let count = read(file, &part, part.count)
       if count == 0 { return bytes }
       if count > 0 {
+        // Files of the system's say that they are empty, and others grow.
+        try makeRoom(for: count, in: &bytes, path)
         bytes.append(contentsOf: part[..<count])
       } else if kept_errno() != EINTR {
         throw .system("read", path)
       }
     }
     return nil
+  }
+
+  /// Asks for what is needed, and for twice as much as there was.
+  private static func makeRoom(for count: Int, in bytes: inout [UInt8], _ path: String) throws(StoreError) {
+    guard count > bytes.capacity - bytes.count else { return }
+    let capacity = max(bytes.count + count, 2 * bytes.count)
+    try Memory.ask(for: capacity, to: "read \(path)")
+    bytes.reserveCapacity(capacity)
   }
 }

@@ -109,6 +109,7 @@ package struct LayerFile: Sendable {
 
   /// All bytes, or more than expected by one if there are more.
   private func bytes(of file: Int32, expecting size: Int) throws(StoreError) -> [UInt8] {
+    try Memory.ask(for: size, to: "read \(subject)")
     var error: Int32 = 0
     let bytes = [UInt8](unsafeUninitializedCapacity: size + 1) { buffer, count in
       while count <= size, let start = buffer.baseAddress {
