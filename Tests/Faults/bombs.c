@@ -152,6 +152,30 @@ static void repeated_lines(void) { repeat("", "a=\n", ""); }
 static void wrong_lines(void) { repeat("", "-\n", ""); }
 static void dconf_array(void) { repeat("[/]\na=[", "1,", "]\n"); }
 static void dconf_tuple(void) { repeat("[/]\na=(", "1,", "1)\n"); }
+
+/* A section whose name of so many bytes stands in front of each key in it. */
+static const char *section(const char *open, int size, const char *close) {
+  static char text[1200];
+  int start = sprintf(text, "%s", open);
+  memset(text + start, 's', (size_t)size);
+  strcpy(text + start + size, close);
+  return text;
+}
+
+static void dconf_short_group(void) { count_up(section("[", 16, "]\n"), "#=1\n", ""); }
+static void dconf_group(void) { count_up(section("[", 48, "]\n"), "#=1\n", ""); }
+static void dconf_long_group(void) { count_up(section("[", 1000, "]\n"), "#=1\n", ""); }
+static void dconf_many_groups(void) { count_up("", section("[#", 1000, "]\na=1\na=1\na=1\na=1\n"), ""); }
+static void ini_section(void) { count_up(section("[", 48, "]\n"), "#=\n", ""); }
+static void ini_long_section(void) { count_up(section("[", 1000, "]\n"), "#=\n", ""); }
+static void ini_repeats(void) { repeat(section("[", 1000, "]\n"), "a=\n", ""); }
+static void nested_member(void) { count_up(section("{\"", 48, "\":{"), "\"#\":0,", "}}"); }
+static void nested_long_member(void) { count_up(section("{\"", 1000, "\":{"), "\"#\":0,", "}}"); }
+static void nested_forms(void) { count_up(section("{\"", 1000, "\":{\"a\":0,"), "\"$#\":0,", "}}"); }
+static void exported_declarations(void) {
+  count_up("{\"kept\":1,\"values\":{},\"declarations\":{", "\"#\":{\"type\":\"integer\"},", "}}");
+}
+static void exported_omissions(void) { count_up("{\"kept\":1,\"values\":{},\"omitted\":[", "\"#\",", "]}"); }
 static void dconf_dictionary(void) { count_up("[/]\na={", "'#':1,", "}\n"); }
 
 /* What is done with them */
@@ -163,6 +187,27 @@ static kept_status import(kept_store *store, uint32_t format, kept_error *error)
   options.format = format;
   options.flags = KEPT_TRANSFER_DRY_RUN;
   return kept_import(store, text, length, &options, NULL, error);
+}
+
+static kept_status import_prefixed(kept_store *store, kept_error *error) {
+  kept_transfer_options options = KEPT_TRANSFER_OPTIONS_INIT;
+  char prefix[501];
+  memset(prefix, 'p', 500), prefix[500] = 0;
+  options.format = KEPT_FORMAT_ENV;
+  options.prefix = prefix;
+  options.flags = KEPT_TRANSFER_DRY_RUN;
+  return kept_import(store, text, length, &options, NULL, error);
+}
+
+/* With the report, which names each key. */
+static kept_status report_dconf(kept_store *store, kept_error *error) {
+  kept_transfer_options options = KEPT_TRANSFER_OPTIONS_INIT;
+  char *report = NULL;
+  options.format = KEPT_FORMAT_DCONF;
+  options.flags = KEPT_TRANSFER_DRY_RUN;
+  kept_status status = kept_import(store, text, length, &options, &report, error);
+  kept_free(report);
+  return status;
 }
 
 static kept_status import_kept(kept_store *s, kept_error *error) { return import(s, KEPT_FORMAT_KEPT, error); }
@@ -212,6 +257,20 @@ static const struct bomb {
   { "dconf array", dconf_array, import_dconf },
   { "dconf tuple", dconf_tuple, import_dconf },
   { "dconf dictionary", dconf_dictionary, import_dconf },
+  { "dconf group, 16 bytes", dconf_short_group, import_dconf },
+  { "dconf group, 48 bytes", dconf_group, import_dconf },
+  { "dconf group, with a report", dconf_group, report_dconf },
+  { "dconf group, 1000 bytes", dconf_long_group, import_dconf },
+  { "dconf groups", dconf_many_groups, import_dconf },
+  { "INI section, 48 bytes", ini_section, import_ini },
+  { "INI section, 1000 bytes", ini_long_section, import_ini },
+  { "INI section, repeated keys", ini_repeats, import_ini },
+  { "nested JSON, 48 bytes", nested_member, import_nested },
+  { "nested JSON, 1000 bytes", nested_long_member, import_nested },
+  { "nested JSON, wrong names", nested_forms, import_nested },
+  { ".env with a prefix", lines, import_prefixed },
+  { "declarations", exported_declarations, import_kept },
+  { "omitted keys", exported_omissions, import_kept },
 };
 static const struct bomb *bomb;
 

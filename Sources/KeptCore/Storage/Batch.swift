@@ -44,6 +44,9 @@ public struct Batch: Sendable {
   @_optimize(speed)
   public mutating func edit(_ key: KeyName, _ edit: Edit) { edits.put(key, edit) }
 
+  /// Makes room for so many edits.
+  mutating func reserve(_ count: Int) { edits.reserve(count) }
+
   /// Declares a key, or takes its declaration away; the last one for a key counts.
   public mutating func declare(_ key: KeyName, _ declaration: Declaration?) {
     declarations.updateValue(declaration, forKey: key)

@@ -15,6 +15,9 @@ extension Batch {
 
     init() {}
 
+    /// Makes room for so many: growing would take up to three times as much for a moment.
+    mutating func reserve(_ count: Int) { edits.reserveCapacity(count) }
+
     public var startIndex: Int { 0 }
     public var endIndex: Int { edits.count }
     public subscript(index: Int) -> (key: KeyName, edit: Edit) { edits[index] }

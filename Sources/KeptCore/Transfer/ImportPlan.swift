@@ -68,6 +68,7 @@ final class ImportPlan {
   }
 
   private func wishForValues(replacing: Bool) {
+    wish.reserve(incoming.settings.count)
     for setting in incoming.settings {
       do throws(StoreError) {
         wish.edit(setting.key, .set(try value(of: setting.content, for: setting.key)))
@@ -113,6 +114,8 @@ final class ImportPlan {
   private func judge(at revision: Revision, _ layering: Layering) {
     var isUnreadable: Set<KeyName> = []
     for lost in unreadable { isUnreadable.insert(lost.key) }
+    batch.reserve(wish.edits.count)
+    report.changed.reserveCapacity(wish.edits.count)
     for key in wish.keys {
       do throws(StoreError) {
         var change = try wish.change(of: key, from: present[key], at: revision)

@@ -7,6 +7,7 @@ extension ForeignText {
     var lines = TextLines(bytes, from: start)
     var folder: Folder?
     while let line = lines.next() {
+      try checkAccepted()
       switch lines.first(of: line) {
       case nil, "#": continue
       case "[": folder = Folder(name: try folderName(line, in: lines))

@@ -12,6 +12,7 @@ extension ForeignText {
     try Self.checkUTF8(bytes, from: start)
     var file = EnvironmentFile(bytes, from: start)
     while let variable = try file.nextVariable() {
+      try checkAccepted()
       let place = "line \(variable.line)"
       guard let name = settingName(variable.name, at: place) else { continue }
       guard let text = variable.text else {

@@ -12,6 +12,7 @@ extension ForeignText {
     // The names of the objects that are open, from the outside; the text as a whole has none.
     var open: [String?] = [nil]
     while let outer = open.last {
+      try checkAccepted()
       guard let key = try members.nextKey() else {
         open.removeLast()
         continue

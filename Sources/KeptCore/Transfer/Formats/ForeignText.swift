@@ -10,6 +10,10 @@ package struct ForeignText: Sendable {
   /// What the text says and Kept does not take over, or not as it is.
   package private(set) var notCarried: [NotCarried] = []
   let naming: KeyNaming
+  /// How many bytes the text has.
+  private let size: Int
+  /// The bytes of all keys so far, those that are there twice, too.
+  private var keyBytes = 0
   // What the entries and the notes take, beside values that have asked for theirs.
   private var allowance = Allowance()
   // Why the text is not imported; what is read after it is of no use.
@@ -17,6 +21,9 @@ package struct ForeignText: Sendable {
 
   /// What a setting takes in an import at most, with all that is compared and reported, beside its texts and its value.
   static let entryBytes = 512
+  /// How many bytes the keys of a text may have together: the name of a section or of an object stands there once, and in
+  /// front of each of its keys.
+  static func mostKeyBytes(ofTextWith size: Int) -> Int { 8 * size + 1 << 20 }
   /// How much may be reported: with more the text is of another format, and the report larger than the text.
   static let mostNotes = 100_000
 
@@ -41,6 +48,7 @@ package struct ForeignText: Sendable {
     _ bytes: UnsafeBufferPointer<UInt8>, as format: ImportFormat, _ naming: KeyNaming = KeyNaming()
   ) throws(StoreError) {
     self.naming = naming
+    size = bytes.count
     // Editors on Windows put a byte order mark in front.
     let start = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
     switch format {
@@ -52,9 +60,25 @@ package struct ForeignText: Sendable {
     case .dconf: try readDconf(bytes, from: start)
     case .kept: throw StoreError(.unsupported, "Kept's own export is not a text of another program")
     }
-    if let refusal { throw refusal }
+    try checkAccepted()
     settleRepeats()
+    try checkAccepted()
+  }
+
+  /// Throws what the text is refused for, if that is known already.
+  func checkAccepted() throws(StoreError) {
     if let refusal { throw refusal }
+  }
+
+  private mutating func hasRoom(forKey name: String) -> Bool {
+    keyBytes += naming.prefix.utf8.count + name.utf8.count
+    let most = Self.mostKeyBytes(ofTextWith: size)
+    guard refusal == nil, keyBytes > most else { return refusal == nil }
+    refusal = StoreError(
+      .tooLarge, offset: 0,
+      "the keys that the text stands for have more than \(most) bytes together; split it, or shorten the names of its "
+        + "sections and the prefix")
+    return false
   }
 
   /// Whether there is memory for one more; without it the text cannot be read to its end.
@@ -97,12 +121,14 @@ extension ForeignText {
   }
 
   private mutating func take(_ name: String, _ value: Value, isText: Bool, at place: String) {
-    guard hasMemory(for: name.utf8.count + (isText ? value.asString?.utf8.count ?? 0 : 0)) else { return }
+    guard hasRoom(forKey: name), hasMemory(for: name.utf8.count + (isText ? value.asString?.utf8.count ?? 0 : 0)) else {
+      return
+    }
     do throws(StoreError) {
       if case .null = value {
         throw StoreError(.invalid, "it has no value, which is how Kept says that there is no setting")
       }
-      let key = try key(of: name)
+      let key = try naming.key(of: name)
       let stored = try value.checkedForStore()
       let content = isText ? Content.text(TextValue(stored.asString ?? "")) : .value(stored)
       entries.append(Entry(key: key, content: content, place: Self.shortened(place)))
@@ -118,11 +144,6 @@ extension ForeignText {
     if found.losses.tuple { leaveOut(place ?? name, "a tuple is carried as an array") }
     if found.losses.set { leaveOut(place ?? name, "a set is carried as an array") }
     if found.losses.repeatedKey { leaveOut(place ?? name, ForeignValue.Losses.repeatedKeySentence) }
-  }
-
-  private func key(of name: String) throws(StoreError) -> KeyName {
-    // One that is too long by itself is not copied first: there may be many.
-    try KeyName(name.utf8.count > Limits.keyBytes ? name : naming.prefix + name)
   }
 
   mutating func leaveOut(_ place: String, _ reason: String) {

@@ -13,6 +13,7 @@ extension ForeignText {
     try Self.checkUTF8(bytes, from: start)
     var file = INIFile(bytes, from: start)
     while let setting = try file.nextSetting() {
+      try checkAccepted()
       let name = naming.join(setting.section, setting.name)
       carry(name, text: INIFile.unquoted(setting.text), at: setting.place)
       if INIFile.isOfQt(setting.text) {

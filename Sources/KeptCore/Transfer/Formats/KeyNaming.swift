@@ -20,6 +20,27 @@ package struct KeyNaming: Sendable {
   func join(_ outer: String?, _ name: String) -> String {
     guard let outer else { return name }
     // One that is too long already is not copied for each name in it.
-    return outer.utf8.count > Limits.keyBytes ? outer : outer + separator + name
+    return outer.utf8.count > Limits.keyBytes ? outer : Self.joined([outer, separator, name])
+  }
+
+  /// The key of a name.
+  func key(of name: String) throws(StoreError) -> KeyName {
+    // One that is too long by itself is not copied first: there may be many.
+    try KeyName(prefix.isEmpty || name.utf8.count > Limits.keyBytes ? name : Self.joined([prefix, name]))
+  }
+
+  /// Texts behind each other, in as much memory as they need: a text that grows takes up to twice as much.
+  private static func joined(_ parts: [String]) -> String {
+    let count = parts.reduce(0) { $0 + $1.utf8.count }
+    return String(unsafeUninitializedCapacity: count) { bytes in
+      var end = 0
+      for part in parts {
+        ExactString(part).withBytes { part in
+          if let from = part.baseAddress, let to = bytes.baseAddress { (to + end).update(from: from, count: part.count) }
+          end += part.count
+        }
+      }
+      return end
+    }
   }
 }
