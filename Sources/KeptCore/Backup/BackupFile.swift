@@ -78,7 +78,7 @@ struct BackupFile {
 
   /// The path of a file that can be read, without the links that lead to it: its log stands beside itself.
   private static func file(_ path: String) throws(StoreError) -> String {
-    guard let file = StoreFolder.withoutLinks(path), let status = FileStatus(of: file),
+    guard let file = try StoreFolder.withoutLinks(path), let status = FileStatus(of: file),
       faccessat(AT_FDCWD, file, R_OK, AT_EACCESS) == 0
     else {
       throw .system("read the backup", path)

@@ -52,7 +52,7 @@ public final class DirectoryStorage: GuardedStorage {
     let folder = try StoreFolder(preparing: StoreFolder(path: path).absolute().path)
     try FileSystem(of: folder.path).checkLocal(folder.path)
     self.path = folder.path
-    guard let held = OpenFolder(holding: StoreFolder.withoutLinks(path) ?? path) else {
+    guard let held = OpenFolder(holding: try StoreFolder.withoutLinks(path) ?? path) else {
       throw .system("open the folder", path)
     }
     self.folder = try held.status()
