@@ -151,7 +151,6 @@ public final class Key<Value: Sendable>: Keys, @unchecked Sendable {
 
   /// What a conversion says may have a value in it.
   private func saying(_ error: StoreError) -> StoreError {
-    guard description.isSecret, error.underlying != nil else { return error }
-    return error.said { _ in "cannot be converted, and of a secret no more is said" }
+    description.isSecret ? error.ofSecret : error
   }
 }

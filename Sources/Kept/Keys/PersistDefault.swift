@@ -49,7 +49,8 @@ extension SettingsAccess {
           _ = try put(ready, for: name, ifRevision: self is Transaction ? nil : 0)
         }
       } catch StoreError.Code.conflict {
-        return try key.read(try resolved(name), in: store.identity)
+        let found = try resolved(name)
+        return try converting(name) { () throws(StoreError) in try key.read(found, in: store.identity) }
       }
     } catch { store.report(error) }
     return value

@@ -41,7 +41,9 @@ extension Transaction {
     if name != newName, let there = try self.entry(for: newName), there.value != nil || there.declaration != nil {
       throw StoreError(.invalid, key: name.text, "cannot become \"\(newName.text)\", which is there already")
     }
-    let value = try entry.value.map { try convert(old.read($0, in: store.identity)) }
+    let value = try entry.value.map { value in
+      try convert(try converting(name) { () throws(StoreError) in try old.read(value, in: store.identity) })
+    }
     try drop(old)
     if let value { try set(value, for: new) }
     if entry.declaration != nil { try declare(new) }

@@ -68,7 +68,7 @@ extension Key.Change {
       error = nil
     } catch {
       (new, layer) = (key.defaultValue(in: texts.store), nil)
-      self.error = error
+      self.error = change.isSecret ? error.ofSecret : error
     }
     event = .init(of: change, isInitial: notice.origin == .initial)
     if event == .initial {

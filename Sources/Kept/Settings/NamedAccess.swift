@@ -15,12 +15,15 @@ extension SettingsReading {
   /// and its type cannot be mistaken elsewhere. The C counterparts are `kept_get_bool` and its kin. In Python:
   /// `settings[name]`.
   public func value<Stored: Storable>(_ type: Stored.Type, forKey key: String) throws(StoreError) -> Stored? {
-    let found = try resolved(try KeyName(key))
+    let name = try KeyName(key)
+    let found = try resolved(name)
     guard let value = found.value else { return nil }
     let coding = KeyCoding<Stored>.plain
-    do throws(StoreError) { return try coding.read(value) } catch {
-      if let read = coding.read(found.text) { return read }
-      throw error.found(in: found.layer).about(key)
+    return try converting(name) { () throws(StoreError) in
+      do throws(StoreError) { return try coding.read(value) } catch {
+        if let read = coding.read(found.text) { return read }
+        throw error.found(in: found.layer).about(key)
+      }
     }
   }
 }
@@ -40,7 +43,7 @@ extension SettingsAccess {
   @_disfavoredOverload
   @discardableResult
   public func set<Stored: Storable>(_ value: Stored, forKey key: String) throws(StoreError) -> Layer? {
-    try set(try Self.storedForm(of: value, forKey: key), forKey: key)
+    try set(try storedForm(of: value, forKey: key), forKey: key)
   }
 
   /// Writes a value of any ``Storable`` type if the key still has the revision that you read; 0 expects that it is
@@ -53,10 +56,12 @@ extension SettingsAccess {
   public func set<Stored: Storable>(
     _ value: Stored, forKey key: String, ifRevision expected: Revision
   ) throws(StoreError) -> Revision {
-    try set(try Self.storedForm(of: value, forKey: key), forKey: key, ifRevision: expected)
+    try set(try storedForm(of: value, forKey: key), forKey: key, ifRevision: expected)
   }
 
-  private static func storedForm(of value: some Storable, forKey key: String) throws(StoreError) -> Value {
-    do throws(StoreError) { return try value.stored() } catch { throw error.about(key) }
+  private func storedForm(of value: some Storable, forKey key: String) throws(StoreError) -> Value {
+    try converting(try KeyName(key)) { () throws(StoreError) in
+      do throws(StoreError) { return try value.stored() } catch { throw error.about(key) }
+    }
   }
 }

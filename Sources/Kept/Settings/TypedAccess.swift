@@ -30,7 +30,7 @@ extension SettingsAccess {
   @discardableResult
   public func set<Value>(_ value: Value, for key: Key<Value>) throws(StoreError) -> Layer? {
     let name = try key.keyName()
-    let stored = try key.write(value)
+    let stored = try converting(name) { () throws(StoreError) in try key.write(value) }
     if stored == .null {
       try clear(name)
     } else {
@@ -49,7 +49,8 @@ extension SettingsAccess {
     _ value: Value, for key: Key<Value>, ifRevision expected: Revision
   ) throws(StoreError) -> Revision {
     let name = try key.keyName()
-    return try put(try key.write(value).checked(for: name), for: name, ifRevision: expected)
+    let stored = try converting(name) { () throws(StoreError) in try key.write(value) }
+    return try put(try stored.checked(for: name), for: name, ifRevision: expected)
   }
 
   /// Removes what is stored under a key; false if there was nothing to remove.

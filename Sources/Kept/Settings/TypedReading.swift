@@ -41,9 +41,10 @@ extension SettingsReading {
     if let found = known(key) {
       do throws(StoreError) { return try key.read(found, in: identity) } catch { /* The layers know more. */  }
     }
-    let found = try resolved(try key.keyName())
+    let name = try key.keyName()
+    let found = try resolved(name)
     if found.value == nil, let value = persistedDefaultIfAsked(key, under: binding) { return value }
-    return try key.read(found, in: identity)
+    return try converting(name) { () throws(StoreError) in try key.read(found, in: identity) }
   }
 
   /// What the subscript reads.
@@ -55,9 +56,12 @@ extension SettingsReading {
       do throws(StoreError) { return try key.read(found, in: identity) } catch { /* The layers know more. */  }
     }
     do {
-      let found = try resolved(try key.keyName())
+      let name = try key.keyName()
+      let found = try resolved(name)
       if found.value == nil, let value = persistedDefaultIfAsked(key, under: binding) { return value }
-      do { return try key.read(found, in: identity) } catch {
+      do throws(StoreError) {
+        return try converting(name) { () throws(StoreError) in try key.read(found, in: identity) }
+      } catch {
         identity.report(error)
         if found.layer == .user && key.persistDefault.onError, let settings = self as? any SettingsAccess {
           settings.replaceUnreadable(key, under: binding)

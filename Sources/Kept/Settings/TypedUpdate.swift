@@ -24,7 +24,9 @@ extension Transaction {
   /// - Returns: the value afterwards.
   @discardableResult
   public func update<Value>(_ key: Key<Value>, _ body: (inout Value) throws -> Void) throws -> Value {
-    var value = try key.read(try resolvedToChange(try key.keyName()), in: store.identity)
+    let name = try key.keyName()
+    let found = try resolvedToChange(name)
+    var value = try converting(name) { () throws(StoreError) in try key.read(found, in: store.identity) }
     try body(&value)
     try set(value, for: key)
     return value

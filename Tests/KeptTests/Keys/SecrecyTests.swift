@@ -1,0 +1,73 @@
+// The value of a key that is declared secret, by the key or in the store, is in no error that anybody hears.
+
+import Kept
+import Synchronization
+import Testing
+
+/// A type whose conversions say what they were given.
+private struct Talkative: Storable, Equatable {
+  var text = "hunter2"
+  init() {}
+
+  init(stored value: Value) throws(StoreError) { throw StoreError(.wrongType, "\(value.json) will not do") }
+  func stored() throws(StoreError) -> Value { throw StoreError(.invalid, "\(text) will not do") }
+  static let schema: Schema? = nil
+}
+
+/// A type with members that the program names.
+private struct Members: Codable, Storable, Equatable { var members: [String: Int] = [:] }
+
+@Suite(.timeLimit(.minutes(5))) struct `What errors say of a secret` {
+  private let test = TestStore()
+  private var settings: Store { test.store }
+
+  init() throws {
+    try settings.setJSON(#""hunter2""#, forKey: "token")
+    try settings.setJSON(#"{"members":{"hunter2":"x"}}"#, forKey: "members")
+    for key in ["token", "members"] { try settings.declare(Declaration(json: #"{"secret":true}"#), forKey: key) }
+  }
+
+  private func check(_ body: () throws -> Void, _ source: SourceLocation = #_sourceLocation) {
+    #expect(sourceLocation: source) {
+      try body()
+    } throws: { error in
+      !"\(error)".contains("hunter2") && "\(error)".contains("of a secret no more is said")
+    }
+  }
+
+  @Test(arguments: [false, true]) func `is none of its value, whoever has declared it`(isByKey: Bool) throws {
+    let settings = settings
+    let token = Key<Talkative?>("token", secret: isByKey)
+    check { _ = try settings.value(for: token) }
+    check { _ = try settings.snapshot().value(for: token) }
+    check { try settings.set(Talkative(), for: token) }
+    check { try settings.set(Talkative(), for: token, ifRevision: 1) }
+    check { try settings.update(token) { _ in } }
+    check { try settings.transaction { _ = try $0.value(for: token) } }
+    check { try settings.transaction { try $0.retype(from: token, to: Key<Int?>("n")) { _ in nil } } }
+    check { _ = try settings.value(Talkative.self, forKey: "token") }
+    check { try settings.set(Talkative(), forKey: "token") }
+    #expect(settings[token] == nil)
+    settings[token] = Talkative()
+    let heard = test.takeReported()
+    #expect(heard.count == 2)
+    for error in heard { check { throw error } }
+  }
+
+  @Test(arguments: [false, true]) func `is no name of its members`(isByKey: Bool) throws {
+    let members = Key<Members?>("members", secret: isByKey)
+    check { _ = try settings.value(for: members) }
+  }
+
+  @Test func `is nothing that an observer hears`() throws {
+    let settings = settings
+    let heard = Mutex<[String]>([])
+    let subscription = try settings.observe(Key<Talkative?>("token"), initial: true) { change in
+      heard.withLock { $0.append(change.error.map { "\($0)" } ?? "no error") }
+    }
+    defer { subscription.cancel() }
+    let sentences = heard.withLock { $0 }
+    #expect(sentences.count == 1)
+    #expect(sentences.allSatisfy { $0.contains("of a secret no more is said") && !$0.contains("hunter2") })
+  }
+}
