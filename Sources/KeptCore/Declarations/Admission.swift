@@ -8,7 +8,7 @@ struct Admission {
   private var place = JSONPointer()
   private(set) var effort: Pattern.Effort
 
-  init(isSecret: Bool, subject: String = "the value", effort: Pattern.Effort = Pattern.Effort()) {
+  init(isSecret: Bool, subject: String = "the value", effort: Pattern.Effort = Pattern.Effort(of: nil)) {
     self.isSecret = isSecret
     self.subject = subject
     self.effort = effort
@@ -97,6 +97,7 @@ struct Admission {
     guard !rules.patterns.isEmpty else { return try admit(member.value, to: property ?? rules.others) }
     var value = member.value
     var isOther = property == nil
+    effort.earn(member.key.text.utf8.count)
     if let property { value = try admit(value, to: property) }
     for (pattern, schema) in rules.patterns.lazy.map({ ($0.pattern, $0.schema) }) {
       guard try isFound(pattern, in: member.key.text, called: "the member's name") else { continue }
@@ -150,6 +151,7 @@ extension Admission {
       try checkLength(text.unicodeScalars.count, of: .string(text), schema, unit: "characters")
     }
     guard let pattern = schema.pattern else { return }
+    effort.earn(bytes)
     guard try isFound(pattern, in: text, called: subject) else {
       throw refused(.string(text), "does not match the pattern \(Excerpt.of(pattern.text)); write text that does")
     }

@@ -92,13 +92,19 @@ public final class Declaration: @unchecked Sendable {
   /// The value as it is stored under the declared key: 1.0 as 1 for an integer, 1 as 1.0 for a number, also inside.
   ///
   /// Throws `wrongType` for a value of another type, and `invalid` for one that breaks a rule.
-  public func admitted(_ value: Value) throws(StoreError) -> Value { try admitted(value, hidden: false) }
+  public func admitted(_ value: Value) throws(StoreError) -> Value { try admitted(value, from: nil) }
 
   /// The same; where it is hidden no error quotes the value, as if this declared a secret.
   func admitted(_ value: Value, hidden: Bool) throws(StoreError) -> Value {
+    try admitted(value, from: nil, hidden: hidden)
+  }
+
+  /// The same as one of many values, which may not take longer together than a few that take too long.
+  func admitted(_ value: Value, from pool: Pattern.Pool?, hidden: Bool = false) throws(StoreError) -> Value {
     let contents = contents
     if let unreadable = contents.unreadable { throw unreadable }
-    var admission = Admission(isSecret: hidden || contents.isSecret)
+    var admission = Admission(isSecret: hidden || contents.isSecret, effort: Pattern.Effort(of: pool))
+    defer { pool?.spend(admission.effort) }
     return try admission.admit(value, to: contents.schema)
   }
 

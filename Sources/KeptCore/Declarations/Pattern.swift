@@ -67,25 +67,57 @@ extension Pattern {
   }
 
   /// What the searches of one value have cost together: there may be a million texts, or names and patterns for them.
+  ///
+  /// Each text and each name brings what a pattern needs that does not explode. Beyond that there is little: as much as
+  /// two searches that are stopped, for a value of any size.
   struct Effort {
-    private var left: UInt32
+    private var left: Int
+    private var earnings: Int
+    private var spent = 0
 
-    /// - Parameter most: how many steps, as many as take a few seconds; a search counts as 32 beside its own.
-    init(most: UInt32 = 1 << 28) { left = most }
+    /// The most steps of one value beyond what its texts bring.
+    static let ofValue = 1 << 21
+    /// The most that its texts bring, as many steps as take a few seconds.
+    static let mostEarnings = 1 << 28
+
+    /// - Parameter most: how many steps; a search counts as 32 beside its own.
+    init(most: Int = Effort.ofValue, earning earnings: Int = 0) {
+      left = most
+      self.earnings = earnings
+    }
+
+    /// That of a value that is one of many.
+    init(of pool: Pool?) { self.init(most: min(Effort.ofValue, pool?.left ?? .max), earning: Effort.mostEarnings) }
+
+    /// Adds what a text brings.
+    mutating func earn(_ bytes: Int) {
+      let more = min(256 + 32 * bytes, earnings)
+      earnings -= more
+      left += more
+      spent -= more
+    }
+
+    /// What was needed beyond what the texts have brought.
+    var excess: Int { max(0, spent) }
 
     /// Whether nothing is left.
-    fileprivate var isSpent: Bool { left == 0 }
+    fileprivate var isSpent: Bool { left <= 0 }
 
     /// Whether there was that much left.
-    fileprivate mutating func spend(_ steps: UInt32) -> Bool {
-      let cost = steps.addingReportingOverflow(32)
-      guard !cost.overflow, cost.partialValue <= left else {
-        left = 0
-        return false
-      }
-      left -= cost.partialValue
-      return true
+    fileprivate mutating func spend(_ steps: Int) -> Bool {
+      spent += min(steps + 32, left)
+      left -= steps + 32
+      return left >= 0
     }
+  }
+
+  /// What all values of an import or a declaration may need together beyond what their texts bring; used by one thread.
+  final class Pool: @unchecked Sendable {
+    private(set) var left: Int
+
+    init(most: Int = 1 << 24) { left = most }
+
+    func spend(_ effort: Effort) { left = max(0, left - effort.excess) }
   }
 
   /// Searches as a part of a larger task, which may be too long by itself.
@@ -94,12 +126,13 @@ extension Pattern {
   func search(_ subject: String, spending effort: inout Effort) throws(StoreError) -> Outcome {
     guard !effort.isSpent else { return .tooLong }
     let (outcome, steps) = try searchCounting(subject)
+    // A search that is stopped is known to be too long, and has cost what it has.
     return effort.spend(steps) ? outcome : .tooLong
   }
 
   func search(_ subject: String) throws(StoreError) -> Outcome { try searchCounting(subject).outcome }
 
-  private func searchCounting(_ subject: String) throws(StoreError) -> (outcome: Outcome, steps: UInt32) {
+  private func searchCounting(_ subject: String) throws(StoreError) -> (outcome: Outcome, steps: Int) {
     var work = Work()
     let result = ExactString(subject).withBytes { bytes in
       withUnsafeMutablePointer(to: &work) { work in
@@ -110,7 +143,7 @@ extension Pattern {
       throw StoreError(.failed, "there is no memory to search for the pattern; free some, nothing was changed")
     }
     let outcome: Outcome = result >= 0 ? .found : result == PCRE2_ERROR_NOMATCH ? .notFound : .tooLong
-    return (outcome, work.steps)
+    return (outcome, work.cost)
   }
 
   private func search(_ start: UnsafePointer<UInt8>, _ count: Int, _ work: UnsafeMutablePointer<Work>) -> Int32 {
@@ -133,9 +166,12 @@ extension Pattern {
 /// reads: `a+b` would read a text of 16 MiB of `a` 16 million times. The count is the same on every machine, so that
 /// what one process may write does not depend on how busy it is.
 private struct Work {
-  private(set) var steps: UInt32 = 0
+  private var steps: UInt32 = 0
   private var bytes = 0
   private var position = 0
+
+  /// In steps: passing over so many bytes takes as long as one.
+  var cost: Int { Int(steps) + bytes / 64 }
 
   /// The most steps of a search, and the most places to come back to.
   static let most: UInt32 = 1_000_000

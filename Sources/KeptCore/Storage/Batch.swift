@@ -30,6 +30,8 @@ public struct Batch: Sendable {
   var patience: Int? { busyTimeoutMilliseconds.map { StoreOptions.patience(milliseconds: $0) } }
   /// Its values are kept also where they do not fit what is declared: they were stored like that before.
   package var isAdmittedAsItIs = false
+  /// What the patterns of all values may take; nil: as much for each of them.
+  var patterns: Pattern.Pool?
   /// Who commits it.
   public var author = Author()
 

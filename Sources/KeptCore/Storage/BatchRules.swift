@@ -32,7 +32,7 @@ extension Batch {
   @_optimize(speed)
   private func admitted(_ edit: Edit, _ declaration: Declaration?) throws(StoreError) -> Value? {
     guard !isAdmittedAsItIs, let declaration, let value = edit.value else { return edit.value }
-    return try declaration.admitted(value)
+    return try declaration.admitted(value, from: patterns)
   }
 
   @_optimize(speed)

@@ -34,6 +34,7 @@ final class ImportPlan {
     var secrets: Set<KeyName> = []
     for (key, declaration) in incoming.declarations ?? [] where declaration.isSecret { secrets.insert(key) }
     secretHere = secrets
+    wish.patterns = Pattern.Pool()
     report.notCarried = incoming.notCarried
     report.revision = stored.revision
     for error in incoming.refusals { refuse(error) }

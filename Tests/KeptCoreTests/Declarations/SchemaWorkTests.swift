@@ -59,6 +59,51 @@ import Testing
   }
 }
 
+@Suite(.timeLimit(.minutes(5))) struct `Many texts that a pattern explodes on` {
+  private static let pattern = "^(a+)+$|!$"
+  /// Needs about a million steps, and is below the limit of one search.
+  private static let text = Value.string(String(repeating: "a", count: 17) + "!")
+
+  @Test func `are refused in one value after a few of them`() throws {
+    let declaration = try Declaration(["type": "array", "items": ["type": "string", "pattern": .string(Self.pattern)]])
+    #expect(declaration.refusal(of: [Self.text]) == nil)
+    let error = declaration.refusal(of: .array(Array(repeating: Self.text, count: 150)))
+    #expect(error?.code == .invalid && error?.message.contains("takes too long") == true)
+    // Not as one of the last: each costs what a hundred thousand others do.
+    #expect(["/2", "/3", "/4", "/5", "/6", "/7", "/8", "/9"].contains { error?.message.contains("at \($0) ") == true })
+  }
+
+  @Test func `are refused in one import after a few values of them`() throws {
+    let keys = 0..<300
+    let schema = "{\"type\":\"string\",\"pattern\":\"\(Self.pattern)\"}"
+    let declarations = keys.map { "\"k\($0)\":\(schema)" }.joined(separator: ",")
+    let values = keys.map { "\"k\($0)\":\(Self.text.json)" }.joined(separator: ",")
+    let store = try Store.open("memory:")
+    var options = ImportOptions(isDryRun: true, includesDeclarations: true)
+    let text = "{\"kept\":1,\"declarations\":{\(declarations)},\"values\":{\(values)}}"
+    let report = try store.import(text, options)
+    #expect(report.refused.count > 200, "\(report.refused.count)")
+    #expect(report.refused.allSatisfy { $0.reason.contains("takes too long") })
+    options.isDryRun = false
+    #expect(throws: StoreError.self) { try store.import(text, options) }
+  }
+
+  @Test func `count with the bytes that are passed over`() throws {
+    let declaration = try Declaration(["type": "array", "items": ["type": "string", "pattern": "a+b|!$"]])
+    let text = Value.string(String(repeating: "a", count: 5000) + "!")
+    #expect(declaration.refusal(of: [text]) == nil)
+    #expect(declaration.refusal(of: .array(Array(repeating: text, count: 1000)))?.code == .invalid)
+  }
+
+  @Test func `are no texts that a simple pattern is found in, however many`() throws {
+    let pattern: Value = "^[^@]+@([a-z]+\\.)+[a-z]+$"
+    let declaration = try Declaration(["type": "array", "items": ["type": "string", "pattern": pattern]])
+    #expect(declaration.refusal(of: .array(Array(repeating: "somebody@mail.example.com", count: 200_000))) == nil)
+    let short = try Declaration(json: #"{"type":"array","items":{"type":"string","pattern":"^[ab]$"}}"#)
+    #expect(short.refusal(of: .array(Array(repeating: "a", count: 500_000))) == nil)
+  }
+}
+
 @Suite struct `A refusal by a word` {
   @Test(
     arguments: [

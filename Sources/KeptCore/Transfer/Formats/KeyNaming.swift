@@ -36,7 +36,8 @@ package struct KeyNaming: Sendable {
       var end = 0
       for part in parts {
         ExactString(part).withBytes { part in
-          if let from = part.baseAddress, let to = bytes.baseAddress { (to + end).update(from: from, count: part.count) }
+          guard let from = part.baseAddress, let to = bytes.baseAddress else { return }
+          (to + end).initialize(from: from, count: part.count)
           end += part.count
         }
       }
