@@ -21,8 +21,8 @@ package struct ForeignText: Sendable {
 
   /// What a setting takes in an import at most, with all that is compared and reported, beside its texts and its value.
   static let entryBytes = 512
-  /// How many bytes the keys of a text may have together: the name of a section or of an object stands there once, and in
-  /// front of each of its keys.
+  /// How many bytes the keys of a text may have together: the name of a section or of an object stands there once, and
+  /// in front of each of its keys.
   static func mostKeyBytes(ofTextWith size: Int) -> Int { 8 * size + 1 << 20 }
   /// How much may be reported: with more the text is of another format, and the report larger than the text.
   static let mostNotes = 100_000

@@ -1,5 +1,5 @@
-// The name of a section stands once in a text, and in front of each of its keys: how large the keys become is bounded by
-// the text.
+// The name of a section stands once in a text, and in front of each of its keys: how large the keys become is bounded
+// by the text.
 
 import Testing
 
