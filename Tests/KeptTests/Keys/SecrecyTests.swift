@@ -24,7 +24,8 @@ private struct Members: Codable, Storable, Equatable { var members: [String: Int
   init() throws {
     try settings.setJSON(#""hunter2""#, forKey: "token")
     try settings.setJSON(#"{"members":{"hunter2":"x"}}"#, forKey: "members")
-    for key in ["token", "members"] { try settings.declare(Declaration(json: #"{"secret":true}"#), forKey: key) }
+    try settings.declare(Declaration(json: #"{"type":"string","secret":true}"#), forKey: "token")
+    try settings.declare(Declaration(json: #"{"type":"object","secret":true}"#), forKey: "members")
   }
 
   private func check(_ body: () throws -> Void, _ source: SourceLocation = #_sourceLocation) {
@@ -44,7 +45,7 @@ private struct Members: Codable, Storable, Equatable { var members: [String: Int
     check { try settings.set(Talkative(), for: token, ifRevision: 1) }
     check { try settings.update(token) { _ in } }
     check { try settings.transaction { _ = try $0.value(for: token) } }
-    check { try settings.transaction { try $0.retype(from: token, to: Key<Int?>("n")) { _ in nil } } }
+    check { _ = try settings.transaction { try $0.retype(from: token, to: Key<Int?>("n")) { _ in nil } } }
     check { _ = try settings.value(Talkative.self, forKey: "token") }
     check { try settings.set(Talkative(), forKey: "token") }
     #expect(settings[token] == nil)
