@@ -18,14 +18,14 @@
  * - A NULL handle, key or out argument is KEPT_INVALID, never a crash; so is text that is not UTF-8.
  * - Every function may be called from any thread that has 128 KiB of stack left. A closed handle may still be passed:
  *   the call answers KEPT_CLOSED.
- * - Callbacks are called with no lock held; they may call any function of this header. They return: one that is left by
- *   longjmp(), a C++ exception or pthread_exit() takes no lock with it, but its call is left half way. What the call held
- *   in memory is lost, and an opening leaves the store open; a subscription is silent until it is ended, which waits for
- *   ever in any other thread than that of the callback; and nothing can be migrated or restored until the last handle
- *   on the store is closed. On a thread of the library leaving a callback ends the process, or is undefined.
- * - pthread_cancel() ends a thread after the call that it is in, with its callbacks. So nothing may be called while
- *   PTHREAD_CANCEL_ASYNCHRONOUS is set; and a thread that has left a callback is not cancelled before it has called
- *   pthread_setcancelstate().
+ * - Callbacks are called with no lock held; they may call any function of this header.
+ * - Callbacks return. One that is left by longjmp(), a C++ exception or pthread_exit() takes no lock with it, but its
+ *   call is left half way: its memory is lost, and an opening leaves the store open. A left notice callback is called
+ *   no more; end its subscription on the same thread, since any other would wait for ever. After a left migration step
+ *   nothing can be migrated or restored until the last handle on the store is closed. On a thread of the library a
+ *   callback cannot be left.
+ * - A thread that is cancelled with pthread_cancel() ends after the call that it is in, callbacks included. Call nothing
+ *   while PTHREAD_CANCEL_ASYNCHRONOUS is set, and call pthread_setcancelstate() after a callback was left.
  * - A language whose callbacks can be left by an exception, with any answer (Python), pulls where it can: see
  *   kept_list_json() and kept_subscription_take(). Where it must be called it confirms: see KEPT_MIGRATE_CONFIRMED.
  *

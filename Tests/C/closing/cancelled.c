@@ -1,5 +1,5 @@
 /* Threads that are cancelled with pthread_cancel() in the middle of a call: the call ends first, and no lock stays
- * taken. Cancelling is asked for before the call begins, so the first place in it that admits it would end the thread. */
+ * taken. Cancelling is asked for before the call begins: the first place in it that admits it would end the thread. */
 #define _XOPEN_SOURCE 700
 #include "../recorder.h"
 
@@ -63,7 +63,9 @@ static void observe(void) {
 }
 static void unobserve(void) { kept_unobserve(shared.subscription); }
 static void export_to_file(void) { kept_export_file(shared.store, file_of(shared.folder, "export"), NULL, NULL); }
-static void import_from_file(void) { kept_import_file(shared.store, file_of(shared.folder, "export"), NULL, NULL, NULL); }
+static void import_from_file(void) {
+  kept_import_file(shared.store, file_of(shared.folder, "export"), NULL, NULL, NULL);
+}
 static void back_up(void) { kept_backup(shared.store, file_of(shared.folder, "backup"), 0, NULL, NULL); }
 static void restore(void) { kept_restore(shared.store, file_of(shared.folder, "backup"), NULL, NULL); }
 static void migrate(void) {

@@ -60,7 +60,9 @@ import Testing
 
   @Test(arguments: [Notice.Origin.store, .otherProcess])
   mutating func `keeps little more than the values of its keys, however large they are`(origin: Notice.Origin) throws {
-    func large(_ number: Int) -> Value { .array([.string(String(repeating: "x", count: 100_000)), .int(Int64(number))]) }
+    func large(_ number: Int) -> Value {
+      .array([.string(String(repeating: "x", count: 100_000)), .int(Int64(number))])
+    }
     for number in 0..<200 {
       let old = number == 0 ? nil : large(number - 1)
       box.add(try notice(Revision(number + 1), origin, "a", from: old, to: large(number)))
