@@ -6,8 +6,8 @@ import CPlatform
 ///
 /// Invariant: while ``closed`` is 1 no thread is inside, except those that entered before it became 1; the fork waits
 /// for these. Somebody inside may wait for another process, seconds long: the gate opens in between, so that only the
-/// fork waits with them. A thread that is inside may enter again, so that a fork never waits for one that waits for the fork: that
-/// is why locks need no order among themselves here. Whoever sleeps on a condition is outside meanwhile.
+/// fork waits with them. A thread that is inside may enter again, so that a fork never waits for one that waits for the
+/// fork: that is why locks need no order among themselves here. Whoever sleeps on a condition is outside meanwhile.
 final class ForkGate: @unchecked Sendable {
   // The words are atomic. Threads count in stripes, so that they seldom write to the same cache line.
   private let stripes: UnsafeMutablePointer<UInt64>
