@@ -72,6 +72,7 @@ struct Mailbox {
 /// added there is little to do, however many keys there are.
 private struct Pile {
   private var notices: [Notice]
+  private var isMerged = false
   private(set) var origin: Notice.Origin
   private(set) var bytes: Int
   private var changes: Int
@@ -98,14 +99,15 @@ private struct Pile {
 
   /// nil: it came to nothing.
   func merged() -> Notice? {
-    guard notices.count > 1 else { return notices.first }
-    let merged = Notice(merging: notices)
-    return merged.changes.isEmpty ? nil : merged
+    let merged = notices.count > 1 ? Notice(merging: notices) : notices[0]
+    // An initial notice may have no changes, too.
+    return merged.changes.isEmpty && (isMerged || notices.count > 1) ? nil : merged
   }
 
   mutating func shrink() {
     let merged = Notice(merging: notices)
     notices = [merged]
+    isMerged = true
     changes = merged.changes.count
     limit = max(1024, 2 * changes)
     bytes = merged.bytes
@@ -114,8 +116,10 @@ private struct Pile {
 }
 
 extension Notice {
-  /// About so much memory its new values take; the old ones are mostly those of the notice before.
-  fileprivate var bytes: Int { changes.reduce(0) { $0 + ($1.new?.bytes ?? 0) } }
+  /// About so much memory it takes; its old values are mostly the new ones of the notice before.
+  fileprivate var bytes: Int {
+    changes.reduce(0) { $0 + MemoryLayout<Change>.stride + $1.key.text.utf8.count + ($1.new?.bytes ?? 0) }
+  }
 }
 
 extension Value {

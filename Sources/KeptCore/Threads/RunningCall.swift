@@ -2,9 +2,11 @@
 
 /// A call that runs on this thread, until it is said to have ended.
 final class RunningCall: Callee {
-  let caller: UInt? = LibraryThread.current
+  private let thread = LibraryThread.current
   private let forks = Fork.count
   private let hasEnded = Monitor(false)
+
+  var caller: UInt? { hasEnded.read(\.self) ? nil : thread }
 
   func end() { hasEnded.update { $0 = true } }
 

@@ -76,6 +76,26 @@ import Testing
   }
 
   @Test(arguments: [Notice.Origin.store, .otherProcess])
+  mutating func `weighs many small changes, too`(origin: Notice.Origin) throws {
+    for revision in 1...200 {
+      let changes = try (0..<1000).map { Change(key: try key("k\($0)"), old: .int(Int64(revision - 1)), new: 1) }
+      let own = Revision(revision)
+      box.add(Notice(revisions: own...own, origin: origin, changes: changes))
+      #expect(box.bytes < 2 * Mailbox.mostBytes)
+    }
+    #expect(takeAll().count < 20)
+  }
+
+  @Test mutating func `gives nothing for what came to nothing when too many waited`() throws {
+    for revision in 1...Revision(Mailbox.limit) {
+      let (old, new): (Value, Value) = revision % 2 == 1 ? (1, 2) : (2, 1)
+      box.add(try notice(revision, .store, "a", from: old, to: new))
+    }
+    box.add(try notice(5000, .store, "a", from: 1, to: 3))
+    #expect(takeAll().map(\.revisions) == [5000...5000])
+  }
+
+  @Test(arguments: [Notice.Origin.store, .otherProcess])
   mutating func `has little to do for each change, however many keys wait`(origin: Notice.Origin) throws {
     let (keys, rounds) = (5000, 6)
     for round in 0..<rounds {

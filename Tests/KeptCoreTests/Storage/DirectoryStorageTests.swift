@@ -218,6 +218,17 @@ import Testing
     #expect(names == [".kept-lock", "big.json"])
   }
 
+  @Test func `looks into no folder that is deeper than those of the longest key`() throws {
+    try storage.commit(key(String(repeating: "A", count: 1024)), .set(1))
+    let deep = path + String(repeating: "/%", count: 100)
+    try FileManager.default.createDirectory(atPath: deep, withIntermediateDirectories: true)
+    try write("1", String(repeating: "%/", count: 100) + "a.json")
+    var visited: [String] = []
+    try FolderListing.visit(path) { visited.append($0) }
+    #expect(visited.compactMap(KeyFileName.key) == [try key(String(repeating: "A", count: 1024))])
+    #expect(visited.count == 1)
+  }
+
   @Test func `refuses a folder that is a file`() throws {
     try write("1", "plain")
     #expect(code { try DirectoryStorage(path: path + "/plain") } == .unavailable)

@@ -198,7 +198,12 @@ BLOCKED = {
 
 @pytest.mark.parametrize("program", BLOCKED.values(), ids=BLOCKED)
 def test_ctrl_c_ends_a_program_whose_end_waits_for_a_callback(location: Path, program: str) -> None:
-    opening = f"import kept, threading\nsettings = kept.open({str(location)!r})\n"
+    # A test that runs in the background of a shell inherits that Ctrl-C is ignored.
+    opening = (
+        "import kept, signal, threading\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        f"settings = kept.open({str(location)!r})\n"
+    )
     ends = "\nprint('it ends', flush=True)\n"
     process = subprocess.Popen(
         [sys.executable, "-c", opening + textwrap.dedent(program) + ends],

@@ -4,12 +4,16 @@ import CPlatform
 
 enum FolderListing {
   /// Visits the paths, below the folder, of all files whose names may be those of keys; in no order.
-  static func visit(_ folder: String, below: String = "", _ file: (String) -> Void) throws(StoreError) {
-    for name in try names(in: below.isEmpty ? folder : "\(folder)/\(below)") where !name.hasPrefix(".") {
-      if name.hasSuffix(KeyFileName.ending) {
-        file(below + name)
-      } else if KeyFileName.isPiece(name), isFolder("\(folder)/\(below)\(name)") {
-        try visit(folder, below: below + name + "/", file)
+  static func visit(_ folder: String, _ file: (String) -> Void) throws(StoreError) {
+    // Those that are still to be listed; others may have made folders as deep as they like.
+    var due = [(below: "", depth: 0)]
+    while let (below, depth) = due.popLast() {
+      for name in try names(in: below.isEmpty ? folder : "\(folder)/\(below)") where !name.hasPrefix(".") {
+        if name.hasSuffix(KeyFileName.ending) {
+          file(below + name)
+        } else if depth < KeyFileName.mostPieces, KeyFileName.isPiece(name), isFolder("\(folder)/\(below)\(name)") {
+          due.append((below + name + "/", depth + 1))
+        }
       }
     }
   }

@@ -8,6 +8,8 @@
 enum KeyFileName {
   static let ending = ".json"
   private static let pieceBytes = 200
+  /// The file of a key lies in no more folders: each byte of it takes three at most, and a piece is nearly full.
+  static let mostPieces = 3 * Limits.keyBytes / (pieceBytes - 2)
   private static let percent = UInt8(ascii: "%")
   private static let digits = Array("0123456789abcdef".utf8)
 

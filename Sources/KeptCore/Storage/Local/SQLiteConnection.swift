@@ -10,6 +10,7 @@ final class SQLiteConnection {
   // A dozen: looking at each is faster than hashing one.
   private var statements: [(name: UInt, statement: SQLiteStatement)] = []
   private var patience: Int
+  private var limitsWork = false
   // Until it is closed, no file of its database is read beside it.
   private let use: Int?
 
@@ -106,7 +107,10 @@ final class SQLiteConnection {
   /// A statement that takes more steps of SQLite's machine from now on fails with `unsupported`; 0: none does.
   ///
   /// Steps are counted and not time, so that a busy machine changes nothing.
-  func limitWork(steps: Int64) { kept_sqlite_limit_work(handle, Int32(clamping: steps)) }
+  func limitWork(steps: Int64) {
+    limitsWork = steps > 0
+    kept_sqlite_limit_work(handle, Int32(clamping: steps))
+  }
 
   /// How long statements wait from now on for what another connection has locked.
   func setPatience(milliseconds: Int) {
@@ -134,7 +138,10 @@ final class SQLiteConnection {
     SQLitePatience.begin(milliseconds: patience)
     // A literal is known by its address: finding its prepared statement makes no String.
     let name = UInt(bitPattern: sql.utf8Start)
-    for kept in statements where kept.name == name { return kept.statement }
+    for kept in statements where kept.name == name {
+      if limitsWork { kept.statement.forgetWork() }
+      return kept.statement
+    }
     let (status, statement) = prepare(sql, name)
     guard let statement else { throw StoreError.sqlite(status, handle, doing: "prepare \"\(sql)\"") }
     return statement
@@ -144,7 +151,10 @@ final class SQLiteConnection {
   func statement(ifThere sql: StaticString) throws(StoreError) -> SQLiteStatement? {
     SQLitePatience.begin(milliseconds: patience)
     let name = UInt(bitPattern: sql.utf8Start)
-    for kept in statements where kept.name == name { return kept.statement }
+    for kept in statements where kept.name == name {
+      if limitsWork { kept.statement.forgetWork() }
+      return kept.statement
+    }
     let (status, statement) = prepare(sql, name)
     // The text is ours and has no mistake: it is about what is not there.
     guard statement != nil || status == SQLITE_ERROR else {

@@ -75,6 +75,9 @@ struct SQLiteStatement {
       })
   }
 
+  /// Lets its next use have all the steps of a limit: SQLite counts those of all its uses.
+  func forgetWork() { sqlite3_stmt_status(statement, SQLITE_STMTSTATUS_VM_STEP, 1) }
+
   /// Moves to the next row; false, and ready for the next use, when there is none.
   @_optimize(speed)
   func step() throws(StoreError) -> Bool {

@@ -1,0 +1,23 @@
+// Where the work of a statement is limited, each of its uses has the whole limit.
+
+import Testing
+
+@testable import KeptCore
+
+@Suite struct `A limit on the work of statements` {
+  @Test func `is one for each use, however often a statement is used`() throws {
+    let folder = try TemporaryFolder()
+    let connection = try SQLiteConnection(path: folder.path + "/database", busyTimeoutMilliseconds: 0)
+    try connection.run("CREATE TABLE number (number INTEGER PRIMARY KEY); INSERT INTO number VALUES (1), (2), (3)")
+    connection.limitWork(steps: 500)
+    for _ in 0..<2000 {
+      let statement = try connection.statement("SELECT number FROM number WHERE number = ?1")
+      try statement.bind(1, Int64(2))
+      #expect(try statement.step())
+      statement.reset()
+    }
+    let endless = try connection.statement(
+      "WITH RECURSIVE count(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM count) SELECT count(*) FROM count")
+    #expect(throws: StoreError.self) { try endless.step() }
+  }
+}

@@ -1,0 +1,35 @@
+// Who waits for a call is let go when it ends, and waits for nobody who waits for the same thread.
+
+import Testing
+
+@testable import KeptCore
+
+@Suite(.timeLimit(.minutes(5))) struct `A call that others wait for` {
+  /// A callback that runs on a thread.
+  private final class Callback: Callee {
+    let caller: UInt?
+    init(on thread: UInt) { caller = thread }
+  }
+
+  @Test func `is no part of a ring any more when it has ended`() {
+    let waits = CancelWaits()
+    let (other, call) = (LibraryThread.current + 1, RunningCall())
+    #expect(waits.begin(other, waitingFor: call), "another thread waits for a call of this one")
+    #expect(!waits.begin(LibraryThread.current, waitingFor: Callback(on: other)), "and this one for the other: a ring")
+    call.end()
+    #expect(waits.begin(LibraryThread.current, waitingFor: Callback(on: other)))
+  }
+
+  @Test func `is waited for by other threads, and not by its own`() throws {
+    let (call, events) = (RunningCall(), Monitor<[String]>([]))
+    call.wait()
+    try LibraryThread.start {
+      events.update { $0.append("waits") }
+      call.wait()
+      events.update { $0.append("goes on") }
+    }
+    #expect(events.wait(milliseconds: 60_000) { $0.isEmpty ? nil : true } == true)
+    call.end()
+    #expect(events.wait(milliseconds: 60_000) { $0.count == 2 ? true : nil } == true)
+  }
+}
