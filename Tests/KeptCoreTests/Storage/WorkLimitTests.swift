@@ -7,7 +7,9 @@ import Testing
 @Suite struct `A limit on the work of statements` {
   @Test func `is one for each use, however often a statement is used`() throws {
     let folder = try TemporaryFolder()
-    let connection = try SQLiteConnection(path: folder.path + "/database", busyTimeoutMilliseconds: 0)
+    try LocalStorage(path: folder.path + "/store").close()
+    let path = folder.path + "/store/values.sqlite"
+    let connection = try SQLiteConnection(path: path, busyTimeoutMilliseconds: 0)
     try connection.run("CREATE TABLE number (number INTEGER PRIMARY KEY); INSERT INTO number VALUES (1), (2), (3)")
     connection.limitWork(steps: 500)
     for _ in 0..<2000 {

@@ -222,6 +222,35 @@ def test_ctrl_c_ends_a_program_whose_end_waits_for_a_callback(location: Path, pr
         settings["b"] = 2
 
 
+@pytest.mark.parametrize("how", ["settings.close()", "settings = None"])
+def test_the_end_waits_for_a_store_that_another_thread_closes(location: Path, how: str) -> None:
+    printed = run(
+        f"""
+        inside, may_end, begun = threading.Event(), threading.Event(), threading.Event()
+
+        @settings.observe("a")
+        def save(change):
+            inside.set()
+            may_end.wait()
+            print("callback ends", flush=True)
+
+        def close():
+            global settings
+            begun.set()
+            {how}
+
+        settings["a"] = 1
+        inside.wait()
+        threading.Thread(target=close, daemon=True).start()
+        begun.wait()
+        # Called before Kept's own end, which waits for the callback.
+        atexit.register(may_end.set)
+        """,
+        location,
+    )
+    assert printed == "callback ends\n"
+
+
 def test_the_other_stores_of_a_program_with_a_blocked_callback_are_closed(location: Path) -> None:
     printed = run(
         """

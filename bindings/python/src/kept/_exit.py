@@ -69,9 +69,11 @@ def opened(handle: StorePointer) -> None:
 
 
 def close(number: int) -> None:
-    """Closes a store. The second time does nothing."""
-    if handle := _gate.handles.pop(number, None):
+    """Closes a store. The second time waits for the first, and does nothing."""
+    if handle := _gate.handles.get(number):
+        # Remembered until it is closed: the end of Python waits for it.
         kept_close(handle)
+        _gate.handles.pop(number, None)
 
 
 def expect_callbacks() -> None:
