@@ -24,8 +24,9 @@
  *   no more; end its subscription on the same thread, since any other would wait for ever. After a left migration step
  *   nothing can be migrated or restored until the last handle on the store is closed. On a thread of the library a
  *   callback cannot be left.
- * - A thread that is cancelled with pthread_cancel() ends after the call that it is in, callbacks included. Call
- *   nothing while PTHREAD_CANCEL_ASYNCHRONOUS is set, and call pthread_setcancelstate() after a callback was left.
+ * - No function is a cancellation point: a thread that pthread_cancel() is called for ends at its next one outside of
+ *   Kept, such as pthread_testcancel(). Callbacks are inside. Call nothing while PTHREAD_CANCEL_ASYNCHRONOUS is set,
+ *   and call pthread_setcancelstate() after a callback was left.
  * - A language whose callbacks can be left by an exception, with any answer (Python), pulls where it can: see
  *   kept_list_json() and kept_subscription_take(). Where it must be called it confirms: see KEPT_MIGRATE_CONFIRMED.
  *

@@ -24,7 +24,7 @@ func boundary(_ error: UnsafeMutablePointer<kept_error>?, _ body: () throws(Stor
   }
 }
 
-/// Runs what may wait; a thread that is cancelled meanwhile ends after it, and holds no lock.
+/// Runs what may wait; a thread that is cancelled meanwhile ends later, and holds no lock then.
 ///
 /// Every exported function does this, by ``boundary(_:_:)`` or by itself, but for those that only read memory.
 @inline(__always)

@@ -191,6 +191,25 @@ static void reads_of_two_moments_are_a_conflict_at_once(void) {
   kept_rollback(transaction);
 }
 
+static void a_transaction_whose_read_was_refused_cannot_commit(void) {
+  kept_store *store = fresh_store();
+  int64_t found = 0;
+  char *keys = NULL;
+  for (int kind = 0; kind < 3; kind++) {
+    set(store, "a", 1);
+    set(store, "b", 1);
+    kept_store *transaction = begin(store);
+    CHECK_TEXT("1", json_of(transaction, "a"));
+    if (kind == 1) EXPECT(KEPT_OK, kept_remove(store, "b", &why));
+    else set(store, "b", 5);
+    if (kind == 2) EXPECT(KEPT_CONFLICT, kept_list_json(transaction, "b", &keys, &why));
+    else EXPECT(KEPT_CONFLICT, kept_get_int64(transaction, "b", &found, &why));
+    set(transaction, "b", found + 1);
+    EXPECT(KEPT_CONFLICT, kept_commit(transaction, NULL, &why));
+    CHECK_TEXT(kind == 1 ? "absent" : "5", json_of(store, "b"));
+  }
+}
+
 static void compare_and_set_is_checked_with_the_rest(void) {
   kept_store *store = fresh_store();
   uint64_t revision = 0, received = 99;
@@ -383,6 +402,7 @@ int main(int argc, char **argv) {
     TEST(a_prefix_it_listed_and_another_removed_from_is_a_conflict),
     TEST(what_it_neither_read_nor_listed_is_no_conflict),
     TEST(reads_of_two_moments_are_a_conflict_at_once),
+    TEST(a_transaction_whose_read_was_refused_cannot_commit),
     TEST(compare_and_set_is_checked_with_the_rest),
     FOLDER_TEST(another_process_is_a_conflict_too),
     TEST(threads_that_begin_again_lose_nothing),

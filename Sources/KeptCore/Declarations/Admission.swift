@@ -97,9 +97,10 @@ struct Admission {
     guard !rules.patterns.isEmpty else { return try admit(member.value, to: property ?? rules.others) }
     var value = member.value
     var isOther = property == nil
-    effort.earn(member.key.text.utf8.count)
     if let property { value = try admit(value, to: property) }
     for (pattern, schema) in rules.patterns.lazy.map({ ($0.pattern, $0.schema) }) {
+      // Each pattern looks at the name.
+      effort.earn(member.key.text.utf8.count)
       guard try isFound(pattern, in: member.key.text, called: "the member's name") else { continue }
       isOther = false
       value = try admit(value, to: schema)

@@ -68,8 +68,8 @@ extension Pattern {
 
   /// What the searches of one value have cost together: there may be a million texts, or names and patterns for them.
   ///
-  /// Each text and each name brings what a pattern needs that does not explode. Beyond that there is little: as much as
-  /// two searches that are stopped, for a value of any size.
+  /// Each text, and each name for each pattern, brings what a pattern needs that does not explode. Beyond that there is
+  /// little: as much as two searches that are stopped, for a value of any size.
   struct Effort {
     private var left: Int
     private var earnings: Int

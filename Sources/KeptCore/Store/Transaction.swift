@@ -208,6 +208,8 @@ extension Transaction.State {
   /// Reads a key below the edits, and relies on it.
   fileprivate mutating func stored(_ key: KeyName, in store: Store) throws(StoreError) -> Entry? {
     let base = try readingBase(of: store)
+    // Before it is known to hold: what was refused here lets the commit fail, too.
+    relied.insert(.unchanged(key, after: base))
     let entry = try store.entry(for: key)
     if let entry {
       try Condition.check(key, unchangedAfter: base, found: entry.revision)
@@ -215,7 +217,6 @@ extension Transaction.State {
       try lookAtChanges(of: store, since: base)
       if let found = changed[key] { try Condition.check(key, unchangedAfter: base, found: found) }
     }
-    relied.insert(.unchanged(key, after: base))
     return entry
   }
 
@@ -229,12 +230,12 @@ extension Transaction.State {
   /// Lists a prefix below the edits, and relies on it.
   fileprivate mutating func stored(_ prefix: ExactString, in store: Store) throws(StoreError) -> [KeyName] {
     let base = try readingBase(of: store)
+    relied.insert(.unchangedPrefix(prefix, after: base))
     let keys = try store.storedKeys(prefix: prefix)
     try lookAtChanges(of: store, since: base)
     if let first = changed.first(where: { $0.key.exact.hasPrefix(prefix) }) {
       try Condition.check(first.key, unchangedAfter: base, found: first.value)
     }
-    relied.insert(.unchangedPrefix(prefix, after: base))
     return keys
   }
 

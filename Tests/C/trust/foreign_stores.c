@@ -3,10 +3,12 @@
 #include "others.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static const char *directory(const char *folder) {
@@ -137,14 +139,56 @@ static void pages_that_lead_to_each_other_are_damage(void) {
   play_in_time("reads_loops", location);
 }
 
+static int is_over;
+
+/** Reads a store whose file is touched before each time, so that it is copied anew. */
+static void *read_copies(void *location) {
+  kept_store *store = open_at(location);
+  int64_t number = 0;
+  while (!__atomic_load_n(&is_over, __ATOMIC_ACQUIRE)) {
+    utimensat(AT_FDCWD, file_of(location, "values.sqlite"), NULL, 0);
+    kept_get_int64(store, "number", &number, NULL);
+  }
+  kept_close(store);
+  return NULL;
+}
+
+static void reads_and_forks(const char *location) {
+  const char *own = closed_store();
+  pthread_t thread;
+  CHECK_INT(0, pthread_create(&thread, NULL, read_copies, (void *)location));
+  for (int i = 0; i < 100; i++) {
+    int status = -1;
+    pid_t child = fork();
+    if (child == 0) {
+      kept_store *store = NULL;
+      kept_status opened = kept_open(own, NULL, &store, NULL);
+      kept_close(store);
+      leave_fork(opened == KEPT_OK ? 0 : 1);
+    }
+    CHECK_INT(child, waitpid(child, &status, 0));
+    CHECK_INT(0, status);
+  }
+  __atomic_store_n(&is_over, 1, __ATOMIC_RELEASE);
+  CHECK_INT(0, pthread_join(thread, NULL));
+}
+
+static void a_child_of_a_fork_opens_stores_while_another_s_is_read(void) {
+  if (!has_other_user()) return;
+  const char *location = closed_store();
+  give_away_store(location);
+  play_in_time("reads_and_forks", location);
+}
+
 int main(int argc, char **argv) {
   static const test tests[] = {
     FOLDER_TEST(a_directory_that_others_may_write_is_denied),
     FOLDER_TEST(a_file_of_a_key_that_others_may_write_is_denied),
     FOLDER_TEST(a_directory_of_another_user_s_is_only_read),
     FOLDER_TEST(pages_that_lead_to_each_other_are_damage),
+    FOLDER_TEST(a_child_of_a_fork_opens_stores_while_another_s_is_read),
     { NULL, NULL, 0 },
   };
-  static const role roles[] = { ROLE(reads_loops), { NULL, NULL } };
+  static const role roles[] = { ROLE(reads_loops), ROLE(reads_and_forks), { NULL, NULL } };
   return run_tests(argc, argv, tests, roles);
 }

@@ -95,6 +95,13 @@ import Testing
     #expect(declaration.refusal(of: .array(Array(repeating: text, count: 1000)))?.code == .invalid)
   }
 
+  @Test func `are no names that many simple patterns look at`() throws {
+    let patterns = (0..<100).map { (ExactString("^a\($0)_"), Value.bool(true)) }
+    let declaration = try Declaration(["type": "object", "patternProperties": .dictionary(ValueDictionary(patterns))])
+    let members = (0..<5000).map { (ExactString("zz\($0)"), Value.int(1)) }
+    #expect(declaration.refusal(of: .dictionary(ValueDictionary(members))) == nil)
+  }
+
   @Test func `are no texts that a simple pattern is found in, however many`() throws {
     let pattern: Value = "^[^@]+@([a-z]+\\.)+[a-z]+$"
     let declaration = try Declaration(["type": "array", "items": ["type": "string", "pattern": pattern]])

@@ -13,12 +13,12 @@ import pytest
 import kept
 
 
-def run(program: str, location: Path, before: str = "") -> str:
+def run(program: str, location: Path, before: str = "", options: str = "") -> str:
     """Runs a program that opens `location` as `settings`; returns what it printed. It must end well and in silence.
 
     `before` runs before kept is imported. What it registers with atexit is called after Kept's own end.
     """
-    opening = f"import kept\nsettings = kept.open({str(location)!r})"
+    opening = f"import kept\nsettings = kept.open({str(location)!r}{options})"
     parts = ["import atexit, os, sys, threading", before, opening, program]
     result = subprocess.run(
         [sys.executable, "-X", "dev", "-c", "\n".join(map(textwrap.dedent, parts))],
@@ -347,3 +347,29 @@ def test_what_a_log_handler_raises_on_another_thread_stays_there(tmp_path: Path)
         tmp_path / "other",
     )
     assert printed == "SystemExit(77)\n"
+
+
+def test_what_a_log_handler_raises_while_a_store_closes_keeps_no_other_open(tmp_path: Path) -> None:
+    printed = run(
+        """
+        import logging, shutil
+
+        class Refusing(logging.Handler):
+            def emit(self, record):
+                print("it raises", flush=True)
+                sys.exit(3)
+
+        # A store with a layer that is dropped is closed by the closing thread, which cannot sync what is gone.
+        other = kept.open(location + "-other")
+        settings["a"] = other["a"] = 1
+        shutil.rmtree(location)
+        logging.getLogger("kept").addHandler(Refusing())
+        settings = None
+        """,
+        tmp_path / "store",
+        before=f"location = {str(tmp_path / 'store')!r}",
+        options=", system=location + '/system.json'",
+    )
+    assert printed == "it raises\n"
+    with kept.open(tmp_path / "store-other") as other:
+        assert other["a"] == 1

@@ -7,7 +7,7 @@ from typing import Any, Self, SupportsIndex, overload
 
 from ._errors import InvalidError, OutOfRangeError
 from ._refusal import Refusal
-from ._timestamps import ERA, EPOCH, Timestamp
+from ._timestamps import ERA, EPOCH, Timestamp, nanosecond_of
 
 
 class datetime_ns(datetime):
@@ -138,12 +138,6 @@ class datetime_ns(datetime):
 
     def __reduce_ex__(self, protocol: SupportsIndex) -> tuple[Any, ...]:
         return type(self).of, (self._plain(), self._nanosecond)
-
-
-def nanosecond_of(moment: date) -> int:
-    """The nanoseconds after the microseconds; 0 where the class has none. The Timestamp of pandas has some, too."""
-    nanosecond = getattr(moment, "nanosecond", 0)
-    return nanosecond if isinstance(nanosecond, int) and 0 <= nanosecond <= 999 else 0
 
 
 def text_of_date(moment: datetime) -> str:

@@ -15,6 +15,7 @@ from __future__ import annotations
 import _thread
 import atexit
 import os
+import sys
 import threading
 from collections.abc import Callable
 from queue import SimpleQueue
@@ -99,7 +100,12 @@ def later(action: Callable[[], object]) -> None:
 
 def _run(queue: SimpleQueue[Callable[[], object]]) -> None:
     while True:
-        queue.get()()
+        action = queue.get()
+        try:
+            action()
+        except BaseException:
+            # A handler of the log may have raised it. No other thread would go on with what is due.
+            threading.excepthook(threading.ExceptHookArgs((*sys.exc_info(), None)))
 
 
 def _close_for_good(number: int) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta, timezone
+from datetime import date, datetime, timedelta, timezone
 from functools import total_ordering
 from typing import TypeGuard, final
 
@@ -98,6 +98,12 @@ class Timestamp:
         return Timestamp, self._parts()
 
 
+def nanosecond_of(moment: date) -> int:
+    """The nanoseconds after the microseconds; 0 where the class has none. The Timestamp of pandas has some, too."""
+    nanosecond = getattr(moment, "nanosecond", 0)
+    return nanosecond if isinstance(nanosecond, int) and 0 <= nanosecond <= 999 else 0
+
+
 def _is_moment(other: object) -> TypeGuard[Timestamp | datetime]:
     """Whether it can be compared with a timestamp; a date without a time zone cannot."""
     return isinstance(other, Timestamp) or (isinstance(other, datetime) and other.utcoffset() is not None)
@@ -107,4 +113,4 @@ def _parts_of(moment: Timestamp | datetime) -> tuple[int, int]:
     if isinstance(moment, Timestamp):
         return moment._parts()
     since = moment - EPOCH
-    return since.days * 86_400 + since.seconds, since.microseconds * 1000 + getattr(moment, "nanosecond", 0)
+    return since.days * 86_400 + since.seconds, since.microseconds * 1000 + nanosecond_of(moment)

@@ -101,7 +101,10 @@ final class ReadOnlyStorage: Storage {
   /// Reads a copy of what is there now.
   private func read<Result>(_ body: (LocalReader) throws(StoreError) -> Result) throws(StoreError) -> Result {
     if let result = try readConnected(body) { return result }
-    // Not inside the monitor: the owner of the files can make it last, and closing does not wait for that.
+    // Not inside the monitor: the owner of the files can make it last, and closing does not wait for that. A fork does:
+    // a child would find SQLite's locks taken by nobody.
+    Fork.gate.enter()
+    defer { Fork.gate.leave() }
     let end = Moment.milliseconds + Int64(busyTimeoutMilliseconds)
     let made = try database.copy { () throws(StoreError) in
       try checkOpen()
