@@ -221,6 +221,28 @@ static void a_child_that_returns_from_a_step_leaves_the_backup(void) {
   kept_free(backup);
 }
 
+static void a_key_that_cannot_be_renamed_in_a_transaction_stays(void) {
+  const char *managed = fresh_file("{\"locked\":[\"b\"]}");
+  kept_options options = KEPT_OPTIONS_INIT;
+  options.managed = managed;
+  kept_store *store = open_with(fresh_location(), &options), *transaction = NULL;
+  EXPECT(KEPT_OK, kept_declare_json(store, "a", "{\"type\":\"integer\"}", &why));
+  EXPECT(KEPT_OK, kept_set_int64(store, "a", 7, &why));
+  EXPECT(KEPT_OK, kept_begin(store, NULL, &transaction, &why));
+  EXPECT(KEPT_LOCKED, kept_rename(transaction, "a", "b", &why));
+  CHECK_TEXT("7", json_of(transaction, "a"));
+  EXPECT(KEPT_TYPE_CONFLICT,
+         kept_declare_list(transaction, "{\"type\":\"object\",\"properties\":{\"Z\":{\"type\":\"string\"},"
+                                        "\"a\":{\"type\":\"string\"}}}", &why));
+  EXPECT(KEPT_OK, kept_set_int64(transaction, "z", 1, &why));
+  EXPECT(KEPT_OK, kept_commit(transaction, NULL, &why));
+  CHECK_TEXT("7", json_of(store, "a"));
+  char *declarations = NULL;
+  EXPECT(KEPT_OK, kept_declarations_json(store, "", &declarations, &why));
+  CHECK(strstr(declarations, "\"a\"") != NULL && strstr(declarations, "\"Z\"") == NULL);
+  kept_free(declarations);
+}
+
 /* Confirming */
 
 static kept_status answer_what_stands_there(void *context, kept_store *transaction, kept_error *error) {
@@ -404,6 +426,7 @@ int main(int argc, char **argv) {
     FOLDER_TEST(who_is_killed_gives_its_turn_back),
     TEST(what_is_no_migration_is_refused),
     TEST(a_key_is_renamed_with_its_declaration),
+    TEST(a_key_that_cannot_be_renamed_in_a_transaction_stays),
     { NULL, NULL, 0 }
   };
   const role roles[] = { ROLE(migrate_slowly), { NULL, NULL } };

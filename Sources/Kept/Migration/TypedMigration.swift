@@ -44,9 +44,11 @@ extension Transaction {
     let value = try entry.value.map { value in
       try convert(try converting(name) { () throws(StoreError) in try old.read(value, in: store.identity) })
     }
-    try drop(old)
-    if let value { try set(value, for: new) }
-    if entry.declaration != nil { try declare(new) }
+    try allOrNone {
+      try drop(old)
+      if let value { try set(value, for: new) }
+      if entry.declaration != nil { try declare(new) }
+    }
     return true
   }
 }

@@ -40,6 +40,8 @@ package final class Layering: @unchecked Sendable {
   private let handle: StoreHandle
   // The index of values as this handle reads them; null while it has no layers. It is never exchanged.
   private let view = Atomic<UnsafeRawPointer?>(nil)
+  // After how many forks this process has read the files.
+  private let watchedSince = Atomic<UInt64>(Fork.count)
 
   init(
     _ sources: LayerSources, over storage: any Storage, of handle: StoreHandle,
@@ -54,6 +56,7 @@ package final class Layering: @unchecked Sendable {
     self.sources = sources.layers
     environmentPrefix = sources.environmentPrefix
     files = Monitor(sources.followed)
+    if hasFiles { Fork.join(self) }
     guard !sources.layers.isEmpty else { return }
     state.update { state in
       let text = Layers(arguments: sources.arguments, environment: sources.environment)
@@ -69,6 +72,7 @@ package final class Layering: @unchecked Sendable {
   }
 
   deinit {
+    Fork.leave(self)
     if let view = view.load(ordering: .acquiring) { Unmanaged<IndexView>.fromOpaque(view).release() }
   }
 
@@ -96,8 +100,17 @@ package final class Layering: @unchecked Sendable {
       layers: layers, sources: sources, environmentPrefix: environmentPrefix, files: files.read(\.self))
   }
 
-  /// Lets the files be watched in the child of a fork, for whoever reads or observes there.
-  func watchAgain() { if hasFiles { FileWatch.revive() } }
+  /// In the child of a fork, where nobody has watched the files, reads them once more and lets them be watched again.
+  ///
+  /// Called with no lock held, before anything that the layers decide is read, observed or written.
+  @_optimize(speed)
+  func watchAgain() {
+    guard hasFiles else { return }
+    FileWatch.revive()
+    guard watchedSince.load(ordering: .acquiring) != Fork.count else { return }
+    reread()
+    watchedSince.store(Fork.count, ordering: .releasing)
+  }
 
   /// What a key reads as; what a layer holds in vain is reported.
   func resolve(_ key: KeyName, _ entry: Entry?, from highest: Layer = .managed) -> Resolved {
@@ -199,6 +212,13 @@ package final class Layering: @unchecked Sendable {
       report(error.said { "\($0); the \(layer) layer is skipped for this key" })
     }
   }
+}
+
+extension Layering: ForkAware {
+  func beforeFork() {}
+
+  /// What is in memory was read under layers that may have changed by then: it is asked for again.
+  func afterForkInChild() { if index != nil { show(layers) } }
 }
 
 /// Reads entries under layers.

@@ -34,6 +34,9 @@ extension SettingsAccess {
       throw StoreError(
         .invalid, key: key.text, "cannot be renamed to \"\(other.text)\", which is there already; remove that first")
     }
+    // A declaration alone is nothing that a lock is about, but its default would be read under the other name.
+    store.layering.watchAgain()
+    for name in [key, other] { try store.layering.checkUnlocked(name) }
     if let declaration = entry.declaration { _ = try declare([key, other], [nil, declaration]) }
     guard let value = entry.value else { return true }
     _ = try delete(key)
@@ -43,7 +46,9 @@ extension SettingsAccess {
 
   /// Does several things as one commit: in this transaction, or in one of its own.
   func together(_ body: (Transaction) throws(StoreError) -> Void) throws(StoreError) {
-    if let transaction = self as? Transaction { return try body(transaction) }
+    if let transaction = self as? Transaction {
+      return try transaction.allOrNone { () throws(StoreError) in try body(transaction) }
+    }
     do { try store.transaction { transaction in try body(transaction) } } catch let error as StoreError {
       throw error
     } catch {

@@ -59,7 +59,11 @@ public struct Notice: Sendable, Hashable {
     for notice in notices {
       for change in notice.changes {
         var change = change
-        if let first = merged[change.key] { (change.old, change.oldLayer) = (first.old, first.oldLayer) }
+        if let first = merged[change.key] {
+          (change.old, change.oldLayer) = (first.old, first.oldLayer)
+          // The one value or the other was written as a secret.
+          change.isSecret = change.isSecret || first.isSecret
+        }
         merged[change.key] = change.isNone ? nil : change
       }
       revisions = revisions.lowerBound...max(revisions.upperBound, notice.revisions.upperBound)

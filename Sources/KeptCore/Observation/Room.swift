@@ -14,7 +14,7 @@ final class Room {
   /// How it reads here that a key has changed in the storage; that may be no change.
   func read(_ key: KeyName, from old: Entry?, to new: Entry) -> Change {
     var change = Change(key: key, from: layers.resolve(key, old), to: layers.resolve(key, new))
-    change.isSecret = (new.declaration ?? old?.declaration)?.isSecret == true
+    change.isSecret = new.declaration?.isSecret == true || old?.declaration?.isSecret == true
     return change
   }
 }

@@ -223,6 +223,7 @@ extension Store {
   @_optimize(speed)
   public func put(_ value: Value, for key: KeyName, ifRevision expected: Revision?) throws(StoreError) -> Revision {
     try checkOpen()
+    layering.watchAgain()
     try layering.checkUnlocked(key)
     var batch = newBatch()
     batch.edit(key, .set(value))
@@ -234,6 +235,7 @@ extension Store {
 
   public func delete(_ key: KeyName) throws(StoreError) -> Bool {
     try checkOpen()
+    layering.watchAgain()
     try layering.checkUnlocked(key)
     var batch = newBatch()
     batch.edit(key, .remove)

@@ -53,7 +53,8 @@ public final class Transaction: SettingsAccess {
 
   @_optimize(speed)
   public func put(_ value: Value, for key: KeyName, ifRevision expected: Revision?) throws(StoreError) -> Revision {
-    try open { state throws(StoreError) in
+    store.layering.watchAgain()
+    return try open { state throws(StoreError) in
       try store.layering.checkUnlocked(key)
       // What is expected is the stored revision, also of a key that this transaction has written.
       if let expected { try state.expect(expected, of: key, in: store) }
@@ -63,6 +64,7 @@ public final class Transaction: SettingsAccess {
   }
 
   public func delete(_ key: KeyName) throws(StoreError) -> Bool {
+    store.layering.watchAgain()
     try open { _ throws(StoreError) in try store.layering.checkUnlocked(key) }
     guard try entry(for: key)?.value != nil else { return false }
     return try open { state throws(StoreError) in
@@ -74,17 +76,28 @@ public final class Transaction: SettingsAccess {
   public func declare(
     _ keys: [KeyName], _ declarations: [Declaration?]
   ) throws(StoreError) -> [(key: KeyName, entry: Entry)] {
-    try open { state throws(StoreError) in
-      var declared: [(key: KeyName, entry: Entry)] = []
-      for (key, declaration) in zip(keys, declarations) {
-        let old = try state.entry(key, in: store)
-        if let declaration, let old = old?.declaration {
-          do throws(StoreError) { try declaration.follows(old) } catch { throw error.about(key.text) }
+    try allOrNone { () throws(StoreError) in
+      try open { state throws(StoreError) in
+        var declared: [(key: KeyName, entry: Entry)] = []
+        for (key, declaration) in zip(keys, declarations) {
+          let old = try state.entry(key, in: store)
+          if let declaration, let old = old?.declaration {
+            do throws(StoreError) { try declaration.follows(old) } catch { throw error.about(key.text) }
+          }
+          state.batch.declare(key, declaration)
+          declared.append((key, Entry(value: old?.value, revision: old?.revision ?? 0, declaration: declaration)))
         }
-        state.batch.declare(key, declaration)
-        declared.append((key, Entry(value: old?.value, revision: old?.revision ?? 0, declaration: declaration)))
+        return declared
       }
-      return declared
+    }
+  }
+
+  /// Makes several edits; where one of them is refused, none is made.
+  package func allOrNone<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
+    let before = state.read(\.batch)
+    do throws(Failure) { return try body() } catch {
+      state.updateQuietly { $0.batch = before }
+      throw error
     }
   }
 
@@ -221,6 +234,7 @@ extension Transaction.State {
   }
 
   fileprivate mutating func expect(_ expected: Revision, of key: KeyName, in store: Store) throws(StoreError) {
+    relied.insert(.revision(key, expected))
     let entry = try stored(key, in: store)
     let found = entry?.value == nil ? 0 : entry?.revision ?? 0
     wasRefused = found != expected

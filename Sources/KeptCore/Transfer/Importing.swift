@@ -135,6 +135,7 @@ extension Store {
 
   /// What the text makes of what is stored now.
   private func plan(_ incoming: Incoming, _ options: ImportOptions) throws(StoreError) -> ImportPlan {
+    layering.watchAgain()
     let stored = try storage().entries(in: [.prefix(incoming.scope)])
     for entry in stored.entries { try entry.entry.declaration?.makeKnown() }
     for entry in stored.unreadable { try entry.declaration?.makeKnown() }

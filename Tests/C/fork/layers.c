@@ -3,6 +3,7 @@
 #define _XOPEN_SOURCE 700
 #include "../recorder.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -35,19 +36,21 @@ static void parent_and_child_read_what_changes(void) {
   const char *path = fresh_file("{\"values\":{\"k\":1}}");
   kept_store *store = store_with(path);
   for (int i = 0; i < 3; i++) CHECK(comes_to_read(store, 1));
-  int go_on[2];
+  int has_read[2], go_on[2];
   char byte = 0;
-  CHECK_INT(0, pipe(go_on));
+  CHECK_INT(0, pipe(has_read) | pipe(go_on));
   pid_t child = fork();
   if (child == 0) {
-    bool was_read = comes_to_read(store, 1) && read(go_on[0], &byte, 1) == 1;
+    bool was_read = comes_to_read(store, 1);
+    was_read = write(has_read[1], &byte, 1) == 1 && read(go_on[0], &byte, 1) == 1 && was_read;
     _exit(!was_read || !comes_to_read(store, 2));
   }
+  CHECK_INT(1, read(has_read[0], &byte, 1));
   put_file(path, "{\"values\":{\"k\":2}}");
   CHECK(comes_to_read(store, 2));
   CHECK_INT(1, write(go_on[1], &byte, 1));
   await_end(child);
-  close(go_on[0]), close(go_on[1]);
+  close(go_on[0]), close(go_on[1]), close(has_read[0]), close(has_read[1]);
 }
 
 static void an_observer_of_the_child_hears_of_a_file(void) {
@@ -76,11 +79,49 @@ static void a_child_that_closes_leaves_the_parent_its_files(void) {
   CHECK(comes_to_read(store, 1));
 }
 
+/** What becomes of a key that was locked after the fork, in a child that writes before it reads anything. */
+static int locks_are_missing(kept_store *store, int kind) {
+  kept_store *transaction = NULL;
+  int64_t value = 0;
+  kept_status status = KEPT_OK;
+  if (kind == 0) status = kept_set_int64(store, "k", 2, NULL);
+  if (kind == 1) status = kept_remove(store, "k", NULL);
+  if (kind == 2) status = kept_get_int64(store, "k", &value, NULL) == KEPT_OK && value == 30 ? KEPT_LOCKED : KEPT_OK;
+  if (kind > 2 && kept_begin(store, NULL, &transaction, NULL) != KEPT_OK) return 1;
+  if (kind == 3) status = kept_set_int64(transaction, "k", 3, NULL);
+  if (kind == 4) status = kept_remove_all(transaction, "", NULL, NULL);
+  if (kind == 5) status = kept_rename(transaction, "k", "free", NULL);
+  kept_rollback(transaction);
+  if (kind == 6) status = kept_import(store, "{\"k\":3}", 7, &(kept_transfer_options){ sizeof(kept_transfer_options), 0,
+                                      KEPT_FORMAT_JSON, NULL, NULL, NULL, NULL, NULL }, NULL, NULL);
+  if (status != KEPT_LOCKED) printf("kind %d: %s\n", kind, kept_status_text(status)), fflush(stdout);
+  return status != KEPT_LOCKED;
+}
+
+static void a_child_that_only_writes_is_bound_by_the_locks_of_today(void) {
+  for (int kind = 0; kind < 7; kind++) {
+    const char *path = fresh_file("{\"values\":{}}");
+    kept_store *store = store_with(path);
+    int go_on[2];
+    char byte = 0;
+    EXPECT(KEPT_OK, kept_set_int64(store, "k", 1, &why));
+    for (int i = 0; i < 3; i++) CHECK(comes_to_read(store, 1));
+    CHECK_INT(0, pipe(go_on));
+    pid_t child = fork();
+    if (child == 0) _exit(read(go_on[0], &byte, 1) != 1 || locks_are_missing(store, kind));
+    put_file(path, "{\"values\":{\"k\":30},\"locked\":[\"k\"]}");
+    CHECK_INT(1, write(go_on[1], &byte, 1));
+    await_end(child);
+    close(go_on[0]), close(go_on[1]);
+  }
+}
+
 int main(int argc, char **argv) {
   static const test tests[] = {
     TEST(parent_and_child_read_what_changes),
     TEST(an_observer_of_the_child_hears_of_a_file),
     TEST(a_child_that_closes_leaves_the_parent_its_files),
+    TEST(a_child_that_only_writes_is_bound_by_the_locks_of_today),
     { 0 },
   };
   static const role roles[] = { { 0 } };

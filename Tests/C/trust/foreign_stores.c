@@ -144,9 +144,10 @@ static int is_over;
 /** Reads a store whose file is touched before each time, so that it is copied anew. */
 static void *read_copies(void *location) {
   kept_store *store = open_at(location);
+  const char *file = file_of(location, "values.sqlite");
   int64_t number = 0;
   while (!__atomic_load_n(&is_over, __ATOMIC_ACQUIRE)) {
-    utimensat(AT_FDCWD, file_of(location, "values.sqlite"), NULL, 0);
+    utimensat(AT_FDCWD, file, NULL, 0);
     kept_get_int64(store, "number", &number, NULL);
   }
   kept_close(store);

@@ -86,6 +86,20 @@ import Testing
     #expect(takeAll().count < 20)
   }
 
+  @Test mutating func `takes a change for a secret's if any of those that it came from is`() throws {
+    var (first, last) = (
+      try notice(1, .otherProcess, "a", from: "S3CRET", to: nil), try notice(2, .otherProcess, "a", from: nil, to: "x")
+    )
+    first.changes[0].isSecret = true
+    box.add(first)
+    box.add(last)
+    #expect(takeAll().map(\.changes.first?.isSecret) == [true])
+    (first.changes[0].isSecret, last.changes[0].isSecret) = (false, true)
+    box.add(first)
+    box.add(last)
+    #expect(takeAll().map(\.changes.first?.isSecret) == [true])
+  }
+
   @Test mutating func `gives nothing for what came to nothing when too many waited`() throws {
     for revision in 1...Revision(Mailbox.limit) {
       let (old, new): (Value, Value) = revision % 2 == 1 ? (1, 2) : (2, 1)

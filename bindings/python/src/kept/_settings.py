@@ -166,7 +166,7 @@ class Settings(SettingsReading, MutableMapping[str, JSON], Declaring, Renaming):
         /,
         **more: Storable,
     ) -> None:
-        """Sets many keys, all or none of them."""
+        """Sets many keys, all or none of them; in a transaction those before a refused one stay."""
         pairs: list[tuple[Any, Any]] = list(values.items() if isinstance(values, Mapping) else values)
         pairs.extend(more.items())
 
