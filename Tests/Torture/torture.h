@@ -20,7 +20,7 @@
 #include <sys/types.h>
 
 /** How long anything may take before it is said to hang. */
-#define PATIENCE_SECONDS 30
+#define PATIENCE_SECONDS 120
 
 extern unsigned rounds;
 extern unsigned round_now;
