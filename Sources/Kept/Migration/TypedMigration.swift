@@ -44,7 +44,7 @@ extension Transaction {
     let value = try entry.value.map { value in
       try convert(try converting(name) { () throws(StoreError) in try old.read(value, in: store.identity) })
     }
-    try allOrNone {
+    try allOrNone(of: [name, newName]) {
       try drop(old)
       if let value { try set(value, for: new) }
       if entry.declaration != nil { try declare(new) }

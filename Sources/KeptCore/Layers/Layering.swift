@@ -56,7 +56,6 @@ package final class Layering: @unchecked Sendable {
     self.sources = sources.layers
     environmentPrefix = sources.environmentPrefix
     files = Monitor(sources.followed)
-    if hasFiles { Fork.join(self) }
     guard !sources.layers.isEmpty else { return }
     state.update { state in
       let text = Layers(arguments: sources.arguments, environment: sources.environment)
@@ -72,7 +71,6 @@ package final class Layering: @unchecked Sendable {
   }
 
   deinit {
-    Fork.leave(self)
     if let view = view.load(ordering: .acquiring) { Unmanaged<IndexView>.fromOpaque(view).release() }
   }
 
@@ -100,7 +98,8 @@ package final class Layering: @unchecked Sendable {
       layers: layers, sources: sources, environmentPrefix: environmentPrefix, files: files.read(\.self))
   }
 
-  /// In the child of a fork, where nobody has watched the files, reads them once more and lets them be watched again.
+  /// In the child of a fork, where nobody has watched the files, reads them once more and lets them be watched again. What
+  /// stands in memory leads here, too: a child trusts none of it (`IndexFiller.afterForkInChild`).
   ///
   /// Called with no lock held, before anything that the layers decide is read, observed or written.
   @_optimize(speed)
@@ -212,13 +211,6 @@ package final class Layering: @unchecked Sendable {
       report(error.said { "\($0); the \(layer) layer is skipped for this key" })
     }
   }
-}
-
-extension Layering: ForkAware {
-  func beforeFork() {}
-
-  /// What is in memory was read under layers that may have changed by then: it is asked for again.
-  func afterForkInChild() { if index != nil { show(layers) } }
 }
 
 /// Reads entries under layers.

@@ -11,7 +11,7 @@ extension SettingsAccess {
   public func rename(_ key: String, to other: String) throws(StoreError) -> Bool {
     let (key, other) = (try KeyName(key), try KeyName(other))
     var isMoved = false
-    try together { settings throws(StoreError) in isMoved = try settings.move(key, to: other) }
+    try together([key, other]) { settings throws(StoreError) in isMoved = try settings.move(key, to: other) }
     return isMoved
   }
 
@@ -19,7 +19,7 @@ extension SettingsAccess {
   @discardableResult
   public func drop(_ key: String) throws(StoreError) -> Bool {
     var isDropped = false
-    try together { settings throws(StoreError) in
+    try together([try KeyName(key)]) { settings throws(StoreError) in
       let isRemoved = try settings.remove(key)
       let isUndeclared = try settings.undeclare(key)
       isDropped = isRemoved || isUndeclared
@@ -45,9 +45,12 @@ extension SettingsAccess {
   }
 
   /// Does several things as one commit: in this transaction, or in one of its own.
-  func together(_ body: (Transaction) throws(StoreError) -> Void) throws(StoreError) {
+  /// - Parameter keys: of which none is edited in this transaction if something is refused.
+  func together(
+    _ keys: [KeyName] = [], _ body: (Transaction) throws(StoreError) -> Void
+  ) throws(StoreError) {
     if let transaction = self as? Transaction {
-      return try transaction.allOrNone { () throws(StoreError) in try body(transaction) }
+      return try transaction.allOrNone(of: keys) { () throws(StoreError) in try body(transaction) }
     }
     do { try store.transaction { transaction in try body(transaction) } } catch let error as StoreError {
       throw error

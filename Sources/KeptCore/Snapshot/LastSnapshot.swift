@@ -41,6 +41,7 @@ package final class LastSnapshot: Sendable {
     let generation = store.generationAddress
     let before = kept_load64(generation)
     guard before % 2 == 0 else { return try store.snapshot() }
+    store.layering.watchAgain()
     let layers = store.layering.layers
     if let last = last.read(\.self), last.generation == before, last.snapshot.layers === layers {
       return last.snapshot

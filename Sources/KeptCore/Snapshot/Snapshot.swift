@@ -111,6 +111,7 @@ extension Store {
   /// - Parameter prefix: only keys that begin with it; `""` for all.
   public func snapshot(prefix: String = "") throws(StoreError) -> Snapshot {
     let prefix = ExactString(prefix)
+    layering.watchAgain()
     let moment = layering.moment
     return Snapshot(try storage().entries(in: [.prefix(prefix)]), prefix: prefix, of: identity, moment)
   }

@@ -55,6 +55,28 @@ public struct Batch: Sendable {
     if declaration == nil { undeclared.insert(key) }
   }
 
+  /// What it asks for about one key.
+  struct Part {
+    fileprivate let edit: Edit?
+    fileprivate let declaration: Declaration??
+    fileprivate let isUndeclared: Bool
+  }
+
+  func part(of key: KeyName) -> Part {
+    Part(edit: edits[key], declaration: declarations[key], isUndeclared: undeclared.contains(key))
+  }
+
+  /// Asks for that again, and for nothing else about the key.
+  mutating func putBack(_ part: Part, of key: KeyName) {
+    if let edit = part.edit { edits.put(key, edit) } else { edits.remove(key) }
+    if let declaration = part.declaration {
+      declarations.updateValue(declaration, forKey: key)
+    } else {
+      declarations.removeValue(forKey: key)
+    }
+    if !part.isUndeclared { undeclared.remove(key) }
+  }
+
   /// Whether it asks for nothing.
   public var isEmpty: Bool { edits.isEmpty && declarations.isEmpty && schemaVersion == nil }
 

@@ -37,6 +37,15 @@ extension Batch {
       }
     }
 
+    /// Takes an edit away; slow where there are many.
+    mutating func remove(_ key: KeyName) {
+      guard let index = index(of: key) else { return }
+      edits.remove(at: index)
+      guard !places.isEmpty else { return }
+      places = Array(repeating: 0, count: places.count)
+      for index in edits.indices { places[freePlace(edits[index].key)] = UInt32(index + 1) }
+    }
+
     @_optimize(speed)
     private func index(of key: KeyName) -> Int? {
       if places.isEmpty { return edits.indices.first { hasEdit($0, of: key) } }

@@ -73,6 +73,7 @@ extension SettingsAccess {
 
   public func listedKeys(prefix: ExactString) throws(StoreError) -> [KeyName] {
     let stored = try storedKeys(prefix: prefix)
+    layering.watchAgain()
     let layers = layering.layers
     let declared = try declaredKeys(prefix: prefix)
     if layers.isEmpty, declared.isEmpty { return stored }
@@ -95,6 +96,7 @@ extension SettingsAccess {
   public func explanation(of key: KeyName) throws(StoreError) -> Explanation {
     let entry = try entry(for: key)
     try entry?.declaration?.makeKnown()
+    layering.watchAgain()
     return layering.moment.explain(key, entry)
   }
 

@@ -76,7 +76,7 @@ public final class Transaction: SettingsAccess {
   public func declare(
     _ keys: [KeyName], _ declarations: [Declaration?]
   ) throws(StoreError) -> [(key: KeyName, entry: Entry)] {
-    try allOrNone { () throws(StoreError) in
+    try allOrNone(of: keys) { () throws(StoreError) in
       try open { state throws(StoreError) in
         var declared: [(key: KeyName, entry: Entry)] = []
         for (key, declaration) in zip(keys, declarations) {
@@ -92,11 +92,14 @@ public final class Transaction: SettingsAccess {
     }
   }
 
-  /// Makes several edits; where one of them is refused, none is made.
-  package func allOrNone<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
-    let before = state.read(\.batch)
+  /// Makes several edits of these keys; where one of them is refused, none is made.
+  package func allOrNone<Result, Failure: Error>(
+    of keys: [KeyName], _ body: () throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    let before = state.read { state in keys.map { (key: $0, part: state.batch.part(of: $0)) } }
     do throws(Failure) { return try body() } catch {
-      state.updateQuietly { $0.batch = before }
+      // Other threads may have edited other keys meanwhile.
+      state.updateQuietly { state in for (key, part) in before { state.batch.putBack(part, of: key) } }
       throw error
     }
   }
