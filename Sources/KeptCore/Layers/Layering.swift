@@ -98,8 +98,9 @@ package final class Layering: @unchecked Sendable {
       layers: layers, sources: sources, environmentPrefix: environmentPrefix, files: files.read(\.self))
   }
 
-  /// In the child of a fork, where nobody has watched the files, reads them once more and lets them be watched again. What
-  /// stands in memory leads here, too: a child trusts none of it (`IndexFiller.afterForkInChild`).
+  /// In the child of a fork, where nobody has watched the files, reads them once more and lets them be watched again.
+  ///
+  /// What stands in memory leads here, too: a child trusts none of it (`IndexFiller.afterForkInChild`).
   ///
   /// Called with no lock held, before anything that the layers decide is read, observed or written.
   @_optimize(speed)
