@@ -10,8 +10,9 @@ final class GroupCommit: Sendable {
     /// Until when it waits for other writers: the time that it waits for its round counts.
     let deadline: Int64
   }
-  // A round waits no longer: those who have come meanwhile may have less patience, and a fork waits for it.
-  private static let mostMilliseconds: Int64 = 50
+  // A round waits no longer: those who have come meanwhile may have less patience, and a fork waits for it. Shorter ones
+  // make connections that are merely slow look stuck, on a busy machine again and again.
+  private static let mostMilliseconds: Int64 = 1000
 
   private let timeoutMilliseconds: Int
   private let rounds: Rounds<Request, Result<Commit, StoreError>>
