@@ -22,6 +22,7 @@ set(scratch ${PROJECT_BINARY_DIR}/swiftpm)
 # -function-sections  what nothing calls is left out by the linker
 # --icf=all       code that was compiled alike is there once: nothing here compares the addresses of functions
 # --wrap          without what Unicode says of all characters: Sources/KeptC/UnicodeTables.swift
+#                 and with first uses that survive a fork: Sources/KeptC/FirstUses.swift
 set(swift_build
   ${KEPT_SWIFT} build --package-path ${PROJECT_SOURCE_DIR} --scratch-path ${scratch}
   --configuration release --product KeptC
@@ -41,6 +42,11 @@ set(swift_build
   -Xlinker --wrap=_swift_stdlib_getScript
   -Xlinker --wrap=_swift_stdlib_getNumericType
   ${KEPT_SWIFT_FLAGS})
+
+# The Thread Sanitizer hears of first uses from the runtime's own lock only.
+if(NOT "--sanitize=thread" IN_LIST KEPT_SWIFT_FLAGS)
+  list(APPEND swift_build -Xlinker --wrap=_ZN5swift14threading_impl9once_slowERNS0_6once_tEPFvPvES3_)
+endif()
 
 add_custom_target(kept ALL
   COMMAND ${swift_build}

@@ -2,6 +2,7 @@
 //
 // Swift guards a first use by a lock that knows its owner by a thread id, and the main thread of a forked child still
 // has its parent's. Two threads of such a child that met at the same first use would wait for ever (decision 10).
+// libkept.so has another lock (KeptC/FirstUses.swift); this is for Swift programs, which have the runtime's.
 
 enum FirstUse {
   /// Done once for the process.

@@ -10,8 +10,8 @@ final class GroupCommit: Sendable {
     /// Until when it waits for other writers: the time that it waits for its round counts.
     let deadline: Int64
   }
-  // A round waits no longer: those who have come meanwhile may have less patience, and a fork waits for it. Shorter ones
-  // make connections that are merely slow look stuck, on a busy machine again and again.
+  // A round waits no longer: those who have come meanwhile may have less patience, and a fork waits for it. A shorter
+  // bound would make connections that are merely slow look stuck, on a busy machine again and again.
   private static let mostMilliseconds: Int64 = 1000
 
   private let timeoutMilliseconds: Int

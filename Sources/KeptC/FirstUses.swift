@@ -1,0 +1,25 @@
+// The Swift runtime's lock around what is made once: lazy globals, and what it keeps of generic types. Its own lock
+// knows the owner by a thread id, and the main thread of a forked child still has its parent's: two threads of the child
+// that met at a first use spun for ever. The linker lets the runtime come here instead (`--wrap`,
+// cmake/KeptLibrary.cmake).
+
+import CPlatform
+
+/// Runs `make` unless it has been run; returns when it is over, whichever thread runs it.
+///
+/// - Parameter once: two words. The first is 0 until it is over, and negative then; the second is a lock: 0 free,
+///   1 taken, 2 taken while others sleep.
+@_cdecl("__wrap__ZN5swift14threading_impl9once_slowERNS0_6once_tEPFvPvES3_")
+func makeOnce(
+  _ once: UnsafeMutablePointer<UInt32>, _ make: @convention(c) (UnsafeMutableRawPointer?) -> Void,
+  _ context: UnsafeMutableRawPointer?
+) {
+  let lock = once + 1
+  // Whoever finds it taken may have hidden that others sleep, and so leaves it at 2.
+  if kept_swap32(lock, 1) != 0 { while kept_swap32(lock, 2) != 0 { kept_sleep_here(lock, 2, 1000) } }
+  if kept_load32(once) == 0 {
+    make(context)
+    kept_store32(once, UInt32(bitPattern: -1))
+  }
+  if kept_swap32(lock, 0) == 2 { kept_wake_all_here(lock) }
+}
