@@ -1,6 +1,6 @@
 // The Swift runtime's lock around what is made once: lazy globals, and what it keeps of generic types. Its own lock
-// knows the owner by a thread id, and the main thread of a forked child still has its parent's: two threads of the child
-// that met at a first use spun for ever. The linker lets the runtime come here instead (`--wrap`,
+// knows the owner by a thread id, and the main thread of a forked child still has its parent's: two threads of the
+// child that met at a first use spun for ever. The linker lets the runtime come here instead (`--wrap`,
 // cmake/KeptLibrary.cmake).
 
 import CPlatform

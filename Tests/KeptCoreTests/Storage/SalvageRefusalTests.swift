@@ -1,5 +1,6 @@
 // What is not damage: a store that is only marked is opened, or refused with the reason, and never replaced.
 
+import CPlatform
 import Foundation
 import Testing
 
@@ -52,6 +53,27 @@ import Testing
     other?.rollBack()
     other = nil
     #expect(try LocalStorage(path: path).salvage() != nil)
+  }
+
+  @Test func `opens at every step of another program's salvage`() async throws {
+    unlink(path + "/damaged")
+    let isOver = Monitor(false)
+    // What a salvage does before its lock ends, and takes back where it replaces nothing.
+    async let salvages: Int = { [path] in
+      var steps = 0
+      while !isOver.read({ $0 }) {
+        steps += kept_make_folder(path + "/quarantine") == 0 ? 1 : 0
+        steps += link(path + "/values.sqlite", path + "/quarantine/values.sqlite") == 0 ? 1 : 0
+        unlink(path + "/quarantine/values.sqlite")
+        rmdir(path + "/quarantine")
+      }
+      return steps
+    }()
+    defer { isOver.update { $0 = true } }
+    let folder = StoreFolder(path: path)
+    for _ in 0..<20_000 { try folder.prepare { _ in Issue.record("there is a database") } }
+    isOver.update { $0 = true }
+    #expect(await salvages > 0)
   }
 
   @Test func `is not salvaged where its format is of a later version`() throws {

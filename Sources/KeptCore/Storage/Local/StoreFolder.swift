@@ -111,11 +111,22 @@ struct StoreFolder {
     }
     try Trust.check(ownFile: found, database)
     if found.hasOtherNames { removeDrafts(of: found) }
-    // A salvage that was killed has left the second name, and goes on with it.
-    if folder.status(of: "quarantine") == nil, let now = folder.status(of: Self.databaseName) {
-      try Trust.check(oneName: now, database)
-    }
+    try checkNames(in: folder)
     return true
+  }
+
+  /// Throws where the database has a second name that no salvage has given it.
+  ///
+  /// A salvage makes `quarantine` before the second name, and removes it after that one, where it leaves at all:
+  /// between two looks it may have done either.
+  private func checkNames(in folder: borrowing OpenFolder) throws(StoreError) {
+    for attempt in 0... {
+      guard let now = folder.status(of: Self.databaseName), now.hasOtherNames,
+        folder.status(of: "quarantine") == nil
+      else { return }
+      if attempt >= 10 { try Trust.check(oneName: now, database) }
+      Moment.backOff(attempt: attempt)
+    }
   }
 
   /// Whether the database has no byte left beside a log that has some.
