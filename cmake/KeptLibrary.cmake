@@ -22,7 +22,7 @@ set(scratch ${PROJECT_BINARY_DIR}/swiftpm)
 # -function-sections  what nothing calls is left out by the linker
 # --icf=all       code that was compiled alike is there once: nothing here compares the addresses of functions
 # --wrap          without what Unicode says of all characters: Sources/KeptC/UnicodeTables.swift
-#                 and with first uses that survive a fork: Sources/KeptC/FirstUses.swift
+#                 and with first uses that survive a fork: Sources/KeptC/RuntimeOnce.swift
 set(swift_build
   ${KEPT_SWIFT} build --package-path ${PROJECT_SOURCE_DIR} --scratch-path ${scratch}
   --configuration release --product KeptC

@@ -440,7 +440,7 @@ KEPT_API kept_status kept_declarations_json(kept_store *store, const char *prefi
 /** Says what each layer has for a key, which one wins, and why.
  *  @param[out] json  receives an object to be freed with kept_free(): "key", "value", "layer", "locked", "secret",
  *                    "revision", "reason" (a sentence), and "layers", the highest first, each with "layer", "source" (a
- *                    file, an argument or a variable), "value", "verdict" ("wins", "hidden", "skipped", "ignored",
+ *                    file, an argument or a variable), "value", "outcome" ("wins", "hidden", "skipped", "ignored",
  *                    "locks" or "silent") and "problem". What there is not is left out; of a secret all values are
  *  @return KEPT_OK, also for a key that no layer has.
  *  In Swift: `Store.explain(_:)`. In Python: `settings.explain(key)`. */
@@ -868,7 +868,7 @@ KEPT_API uint32_t kept_notice_origin(const kept_notice *notice);
 KEPT_API const char *kept_notice_tag(const kept_notice *notice);
 /** Whether changes in between may have been missed, because the store no longer knows what happened: it was read again,
  *  and the values are right. */
-KEPT_API bool kept_notice_missed(const kept_notice *notice);
+KEPT_API bool kept_notice_may_have_missed(const kept_notice *notice);
 /** The number of changes in the notice. */
 KEPT_API size_t kept_notice_count(const kept_notice *notice);
 /** The key of a change, of 0 to count - 1; NULL beyond. */

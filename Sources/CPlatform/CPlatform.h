@@ -4,12 +4,12 @@
 #define KEPT_CPLATFORM_H
 
 #include "Atomics.h"
-#include "EventBell.h"
+#include "EventDescriptor.h"
 #include "FileLocks.h"
 #include "FileSystem.h"
 #include "Files.h"
 #include "Futex.h"
-#include "Glance.h"
+#include "Seqlock.h"
 #include "Hash.h"
 #include "Inotify.h"
 #include "Memory.h"

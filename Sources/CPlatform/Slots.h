@@ -1,4 +1,4 @@
-// The slots of the index, and how a key is found in them; how a reader looks into them without a lock is in Glance.h.
+// The slots of the index, and how a key is found in them; how a reader looks into them without a lock is in Seqlock.h.
 //
 // Slots stand in groups of eight. The tags of a group, a byte for each slot, are one word: one look at it tells which
 // slots can be a key's, mostly just one, so that the processor guesses right where the search goes.
@@ -12,9 +12,9 @@
 #include "Hash.h"
 
 /// What a slot tells at a glance. Anything else stands in its entry.
-enum { KEPT_NO_GLANCE, KEPT_GLANCE_ABSENT, KEPT_GLANCE_BOOL, KEPT_GLANCE_INT, KEPT_GLANCE_DOUBLE, KEPT_GLANCE_TEXT };
+enum { KEPT_SLOT_NONE, KEPT_SLOT_ABSENT, KEPT_SLOT_BOOL, KEPT_SLOT_INT, KEPT_SLOT_DOUBLE, KEPT_SLOT_TEXT };
 
-enum { KEPT_GLANCE_BYTES = 32 };
+enum { KEPT_SLOT_BYTES = 32 };
 
 /// One cache line: a glance at a key that is found takes this line and its bytes.
 typedef struct kept_slot {
@@ -22,9 +22,9 @@ typedef struct kept_slot {
   const uint8_t *bytes;    // the key
   void *entry;
   uint32_t length;         // of the key
-  uint16_t kind;           // KEPT_GLANCE_…
+  uint16_t kind;           // KEPT_SLOT_…
   uint16_t count;          // bytes of text
-  uint64_t payload[KEPT_GLANCE_BYTES / 8];
+  uint64_t payload[KEPT_SLOT_BYTES / 8];
 } kept_slot;
 
 enum { KEPT_GROUP = 8 };
@@ -50,7 +50,7 @@ typedef struct kept_slots {
 #define KEPT_HIGH_BITS 0x8080808080808080u
 
 /// The group where the search for a hash begins. Not at its lowest bits: the last one is always 1.
-static inline uint64_t kept_home(uint64_t hash, uint64_t mask) { return hash >> 16 & mask; }
+static inline uint64_t kept_first_group(uint64_t hash, uint64_t mask) { return hash >> 16 & mask; }
 
 /// What the tags tell of a hash; never 0.
 static inline uint64_t kept_tag(uint64_t hash) { return hash >> 57 | 0x80; }
@@ -64,7 +64,7 @@ static inline uint64_t kept_lowest(uint64_t high_bits) { return (uint64_t)__buil
 /// The slot of a key; NULL: it has none.
 KEPT_RACES static inline __attribute__((always_inline)) kept_slot *kept_find(
   const kept_slots *table, const void *key, size_t length, uint64_t hash) {
-  uint64_t mask = table->mask, group = kept_home(hash, mask), tag = kept_tag(hash) * KEPT_EACH_BYTE;
+  uint64_t mask = table->mask, group = kept_first_group(hash, mask), tag = kept_tag(hash) * KEPT_EACH_BYTE;
   // In a table that is being changed there may be no empty slot.
   for (uint64_t looked = 0; looked <= mask; looked++, group = (group + 1) & mask) {
     uint64_t tags = KEPT_RELAXED(table->tags[group]);
@@ -81,7 +81,7 @@ KEPT_RACES static inline __attribute__((always_inline)) kept_slot *kept_find(
 
 /// Takes an empty slot for a key that has none. One must be there.
 static inline kept_slot *kept_take_slot(const kept_slots *table, uint64_t hash) {
-  uint64_t group = kept_home(hash, table->mask), empty;
+  uint64_t group = kept_first_group(hash, table->mask), empty;
   while (!(empty = ~table->tags[group] & KEPT_HIGH_BITS)) group = (group + 1) & table->mask;
   uint64_t place = kept_lowest(empty);
   __atomic_store_n(&table->tags[group], table->tags[group] | kept_tag(hash) << place * 8, __ATOMIC_RELAXED);

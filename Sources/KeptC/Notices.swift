@@ -14,8 +14,10 @@ public func kept_notice_first_revision(_ notice: OpaquePointer?) -> UInt64 {
 @_cdecl("kept_notice_tag") @implementation
 public func kept_notice_tag(_ notice: OpaquePointer?) -> UnsafePointer<CChar>? { shown(notice)?.tag }
 
-@_cdecl("kept_notice_missed") @implementation
-public func kept_notice_missed(_ notice: OpaquePointer?) -> Bool { shown(notice)?.notice.mayHaveMissed ?? false }
+@_cdecl("kept_notice_may_have_missed") @implementation
+public func kept_notice_may_have_missed(_ notice: OpaquePointer?) -> Bool {
+  shown(notice)?.notice.mayHaveMissed ?? false
+}
 
 @_cdecl("kept_notice_origin") @implementation
 public func kept_notice_origin(_ notice: OpaquePointer?) -> UInt32 {

@@ -14,7 +14,7 @@ public func kept_observe(
     let scope = try scope(key, flags)
     let isPolled = flags & KEPT_OBSERVE_POLLED != 0
     let callback = isPolled ? callback : try callback.required("callback")
-    let callee = Callee(call: callback, context: context, release: release)
+    let callee = WaitTarget(call: callback, context: context, release: release)
     let out = try subscription.required("subscription")
     let polled = isPolled ? try HostDelivery() : nil
     let ticket = Handles.subscriptions.reserve()
@@ -128,7 +128,7 @@ private func scope(_ key: UnsafePointer<CChar>?, _ flags: UInt32) throws(StoreEr
 }
 
 /// The C program's function with its context, which it has promised may be used on any thread.
-private final class Callee: @unchecked Sendable {
+private final class WaitTarget: @unchecked Sendable {
   /// nil: its notices are taken.
   private let callback: kept_notice_callback?
   private let context: UnsafeMutableRawPointer?

@@ -24,7 +24,7 @@ public func kept_salvaged(
 ) -> kept_status {
   boundary(error) { () throws(StoreError) in
     let out = try quarantine.required("quarantine")
-    guard let note = try store.store().salvage() else {
+    guard let note = try store.store().salvaged() else {
       throw StoreError(.absent, "nothing was salvaged, or it was acknowledged: nothing need be done")
     }
     out.pointee = try copied(note.quarantine)

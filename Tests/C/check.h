@@ -1,4 +1,4 @@
-/* The harness of the C tests: a test is a function whose name is its story; a check that fails says where, what it
+/* The harness of the C tests: a test is a function whose name is its scenario; a check that fails says where, what it
  * expected and what it found, and the test goes on. Each program runs its tests once for each kind of store:
  *
  *   values folder            every test, in a folder of its own that is removed afterwards

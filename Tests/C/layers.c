@@ -312,11 +312,11 @@ static const char *member(json_object *object, const char *name) {
   return json_object_object_get_ex(object, name, &value) ? json_object_get_string(value) : "-";
 }
 
-static json_object *opinion(json_object *explanation, const char *layer) {
+static json_object *finding(json_object *explanation, const char *layer) {
   json_object *layers = json_object_object_get(explanation, "layers");
   for (size_t i = 0; i < json_object_array_length(layers); i++) {
-    json_object *opinion = json_object_array_get_idx(layers, i);
-    if (strcmp(member(opinion, "layer"), layer) == 0) return opinion;
+    json_object *finding = json_object_array_get_idx(layers, i);
+    if (strcmp(member(finding, "layer"), layer) == 0) return finding;
   }
   return NULL;
 }
@@ -340,16 +340,16 @@ static void an_explanation_names_every_layer(void) {
   CHECK_TEXT("1", member(told, "revision"));
   CHECK(strstr(member(told, "reason"), "arguments") != NULL);
   CHECK_UINT(7, json_object_array_length(json_object_object_get(told, "layers")));
-  CHECK_TEXT("silent", member(opinion(told, "managed"), "verdict"));
-  CHECK_TEXT(options.managed, member(opinion(told, "managed"), "source"));
-  CHECK_TEXT("wins", member(opinion(told, "arguments"), "verdict"));
-  CHECK_TEXT("-a", member(opinion(told, "arguments"), "source"));
-  CHECK_TEXT("hidden", member(opinion(told, "environment"), "verdict"));
-  CHECK_TEXT("PLAYER_A", member(opinion(told, "environment"), "source"));
-  CHECK_TEXT("4", member(opinion(told, "user"), "value"));
-  CHECK_TEXT(options.system, member(opinion(told, "system"), "source"));
-  CHECK_TEXT("silent", member(opinion(told, "registered"), "verdict"));
-  CHECK_TEXT("-", member(opinion(told, "declared"), "value"));
+  CHECK_TEXT("silent", member(finding(told, "managed"), "outcome"));
+  CHECK_TEXT(options.managed, member(finding(told, "managed"), "source"));
+  CHECK_TEXT("wins", member(finding(told, "arguments"), "outcome"));
+  CHECK_TEXT("-a", member(finding(told, "arguments"), "source"));
+  CHECK_TEXT("hidden", member(finding(told, "environment"), "outcome"));
+  CHECK_TEXT("PLAYER_A", member(finding(told, "environment"), "source"));
+  CHECK_TEXT("4", member(finding(told, "user"), "value"));
+  CHECK_TEXT(options.system, member(finding(told, "system"), "source"));
+  CHECK_TEXT("silent", member(finding(told, "registered"), "outcome"));
+  CHECK_TEXT("-", member(finding(told, "declared"), "value"));
   json_object_put(told);
   unsetenv("PLAYER_A");
 }
@@ -362,7 +362,7 @@ static void an_explanation_tells_of_a_lock(void) {
   CHECK_TEXT("true", member(told, "locked"));
   CHECK_TEXT("-", member(told, "value"));
   CHECK_TEXT("-", member(told, "layer"));
-  CHECK_TEXT("ignored", member(opinion(told, "arguments"), "verdict"));
+  CHECK_TEXT("ignored", member(finding(told, "arguments"), "outcome"));
   CHECK(strstr(member(told, "reason"), "locked") != NULL);
   json_object_put(told);
 }
@@ -454,8 +454,8 @@ static void a_standard_file_needs_an_identifier(void) {
   refused(&options);
   kept_store *store = open_with("com.example.nobody-has-this", &options);
   json_object *told = explained(store, "a");
-  CHECK_TEXT("/etc/kept/com.example.nobody-has-this/managed.json", member(opinion(told, "managed"), "source"));
-  CHECK_TEXT("/etc/kept/com.example.nobody-has-this/system.json", member(opinion(told, "system"), "source"));
+  CHECK_TEXT("/etc/kept/com.example.nobody-has-this/managed.json", member(finding(told, "managed"), "source"));
+  CHECK_TEXT("/etc/kept/com.example.nobody-has-this/system.json", member(finding(told, "system"), "source"));
   json_object_put(told);
 }
 
@@ -475,7 +475,7 @@ static void no_arguments_are_a_layer_with_nothing(void) {
   kept_store *store = open_with(fresh_location(), &options);
   CHECK_TEXT("absent", json_of(store, "a"));
   json_object *told = explained(store, "a");
-  CHECK_TEXT("silent", member(opinion(told, "arguments"), "verdict"));
+  CHECK_TEXT("silent", member(finding(told, "arguments"), "outcome"));
   json_object_put(told);
 }
 

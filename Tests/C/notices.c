@@ -285,7 +285,7 @@ static void of_no_notice_nothing_is_told(void) {
   CHECK_UINT(0, kept_notice_revision(NULL));
   CHECK_UINT(0, kept_notice_first_revision(NULL));
   CHECK(kept_notice_tag(NULL) == NULL);
-  CHECK(!kept_notice_missed(NULL));
+  CHECK(!kept_notice_may_have_missed(NULL));
   CHECK(kept_notice_old(NULL, 0) == NULL);
   CHECK(kept_notice_new(NULL, 0) == NULL);
   CHECK_UINT(0, kept_notice_count(NULL));

@@ -50,7 +50,7 @@ void recorder_notice(void *context, const kept_notice *notice) {
   for (size_t i = 0; i < kept_notice_count(notice); i++) append_change(recorder, notice, i);
   append(recorder, ";");
   snprintf(recorder->tag, sizeof recorder->tag, "%s", tag ? tag : "");
-  recorder->missed = kept_notice_missed(notice);
+  recorder->missed = kept_notice_may_have_missed(notice);
   recorder->layer = kept_notice_layer(notice, kept_notice_count(notice) - 1);
   recorder->secret = kept_notice_secret(notice, kept_notice_count(notice) - 1);
   recorder->first = kept_notice_first_revision(notice);

@@ -55,7 +55,7 @@ static void await_refusal(kept_store *store, const char *what) {
   expect_status(KEPT_UNAVAILABLE, set_both(store, 9, KEPT_DURABLE, &error), &error, what);
 }
 
-/* Stories: each in a process of its own, with a store where `number`, `first` and `second` are 1 */
+/* Scenarios: each in a process of its own, with a store where `number`, `first` and `second` are 1 */
 
 static void removed(void *unused) {
   kept_error error;
@@ -233,10 +233,10 @@ static void forbidden(void *unused) {
   expect_whole(folder, 1, 1, true);
 }
 
-static const struct story {
+static const struct scenario {
   const char *name;
   void (*play)(void *unused);
-} stories[] = {
+} scenarios[] = {
   { "removed", removed }, { "renamed", renamed }, { "replaced", replaced },
   { "replaced before a fork", replaced_before_a_fork }, { "pulse removed", pulse_removed }, { "pulse cut", pulse_cut },
   { "forbidden", forbidden },
@@ -245,19 +245,20 @@ static const struct story {
 int main(int argc, char **argv) {
   begin_torture(argc, argv, 2);
   shared = share(sizeof *shared);
-  /* One story by its name, for whoever looks for something. */
+  /* One scenario by its name, for whoever looks for something. */
   const char *only = getenv("KEPT_SCENE");
   for (round_now = 0; round_now < rounds; round_now++) {
-    for (size_t i = 0; i < sizeof stories / sizeof *stories; i++) {
-      if (only && strcmp(only, stories[i].name) != 0) continue;
+    for (size_t i = 0; i < sizeof scenarios / sizeof *scenarios; i++) {
+      if (only && strcmp(only, scenarios[i].name) != 0) continue;
       *shared = (struct shared){ 0 };
       snprintf(folder, sizeof folder, "%s", fresh_folder());
       snprintf(aside, sizeof aside, "%s-aside-%zu", folder, i);
       make_store(folder);
-      printf("%s\n", stories[i].name);
+      printf("%s\n", scenarios[i].name);
       fflush(stdout);
-      finish(start(stories[i].play, NULL));
+      finish(start(scenarios[i].play, NULL));
     }
   }
-  return end_torture("%u times %zu stories of folders and files taken away", rounds, sizeof stories / sizeof *stories);
+  return end_torture("%u times %zu scenarios of folders and files taken away", rounds,
+                     sizeof scenarios / sizeof *scenarios);
 }

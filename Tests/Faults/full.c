@@ -46,7 +46,7 @@ static void make_room(void) {
   if (!room && unlink(filler) != 0) fail("no room could be made: %s", strerror(errno));
 }
 
-/* The story */
+/* The scenario */
 
 static kept_status set_text(kept_store *store, int number, kept_error *error) {
   static char text[TEXT];
@@ -132,7 +132,7 @@ static void fill_and_go_on(void *unused) {
   kept_close(store);
 }
 
-static void play_story(void) {
+static void play_scenario(void) {
   *shared = (struct shared){ 0 };
   pid_t first = start(fill_and_go_on, NULL), second = start(another, NULL);
   finish(second);
@@ -182,7 +182,7 @@ static void limit_calls(void *unused) {
   limit_room(room);
   failing_folder(folder);
   make_store(folder);
-  play_story();
+  play_scenario();
   play_pages();
 }
 
@@ -215,7 +215,7 @@ static void fill_real_disk(void *place) {
   snprintf(folder, sizeof folder, "%s/store", (const char *)place);
   snprintf(filler, sizeof filler, "%s/filler", (const char *)place);
   make_store(folder);
-  play_story();
+  play_scenario();
   play_pages();
 }
 
@@ -224,7 +224,7 @@ int main(int argc, char **argv) {
   shared = share(sizeof *shared);
   was_mounted = share(sizeof *was_mounted);
   snprintf(folder, sizeof folder, "%s", fresh_folder());
-  /* The processes of the story have their time; those who play it have several. */
+  /* The processes of the scenario have their time; those who play it have several. */
   limit_calls(NULL);
   room = NULL;
   limit_room(NULL);

@@ -50,7 +50,7 @@ void write_down(record *record, const kept_notice *told) {
   notice->first = (int64_t)kept_notice_first_revision(told);
   notice->last = (int64_t)kept_notice_revision(told);
   notice->origin = kept_notice_origin(told);
-  notice->missed = kept_notice_missed(told);
+  notice->missed = kept_notice_may_have_missed(told);
   notice->has_tag = read_tag(kept_notice_tag(told), &notice->tag);
   notice->begin = record->change_count;
   notice->count = count;

@@ -1,5 +1,5 @@
 /* Kept with keys that are declared. */
-#include "complaint.h"
+#include "fatal.h"
 #include "variants.h"
 
 #include <stdio.h>
@@ -10,7 +10,7 @@ char *declaration_list(size_t count, const char *declaration) {
   char *text;
   size_t length;
   FILE *list = open_memstream(&text, &length);
-  if (!list) complain("no memory for a list");
+  if (!list) die("no memory for a list");
   fputs("{\"type\":\"object\",\"properties\":{", list);
   for (size_t at = 0; at < count; at++) {
     fprintf(list, "%s\"%s\":%s", at ? "," : "", keys_of(count)->sorted[at].text, declaration);

@@ -1,7 +1,7 @@
 /* What a program does at its start that declares 10,000 keys: for the first time, again, and listing them. The store is
  * opened anew each time, so that nothing is in memory; that is not counted. */
 #include "clock.h"
-#include "complaint.h"
+#include "fatal.h"
 #include "folders.h"
 #include "rows.h"
 #include "variants.h"
@@ -16,10 +16,10 @@ typedef struct state {
   char *folder, *list;
 } state;
 
-static void *prepare(const row *row, const contestant *contestant, const char *folder) {
-  (void)contestant;
+static void *prepare(const row *row, const candidate *candidate, const char *folder) {
+  (void)candidate;
   state *prepared = malloc(sizeof *prepared);
-  if (!prepared) complain("no memory");
+  if (!prepared) die("no memory");
   *prepared = (state){row->operation, strdup(folder), declaration_list(COUNT, BOUNDED_INTEGER)};
   if (row->operation != DECLARE_FIRST) create_declared(folder, COUNT, BOUNDED_INTEGER);
   return prepared;

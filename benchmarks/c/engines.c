@@ -1,7 +1,7 @@
 /* The engines that can be named on a command line: Kept and its rivals. */
 #include "engines.h"
 
-#include "complaint.h"
+#include "fatal.h"
 #include "variants.h"
 
 #include <string.h>
@@ -14,5 +14,5 @@ const engine *engine_named(const char *name) {
   for (size_t at = 0; at < sizeof engines / sizeof *engines; at++) {
     if (strcmp(engines[at]->name, name) == 0) return engines[at];
   }
-  complain("there is no engine %s", name);
+  die("there is no engine %s", name);
 }

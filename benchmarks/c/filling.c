@@ -14,7 +14,7 @@ static void fill(const engine *engine, void *session, const keys *keys, size_t l
   walk_end(&walk);
 }
 
-const keys *keys_asked(contents contents) {
+const keys *keys_to_read(contents contents) {
   return contents.some ? some_keys_of(contents.keys, contents.some) : keys_of(contents.keys);
 }
 
@@ -24,7 +24,7 @@ void *open_filled(const engine *engine, const char *folder, bool durable, conten
   if (engine->set_together) {
     void *session = engine->join(store);
     if (contents.some) fill(engine, session, keys_of(contents.keys), SHORT_TEXT);
-    fill(engine, session, keys_asked(contents), contents.length);
+    fill(engine, session, keys_to_read(contents), contents.length);
     engine->leave(session);
   }
   if (!engine->create) return store;

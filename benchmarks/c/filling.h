@@ -12,7 +12,7 @@ typedef struct contents {
 } contents;
 
 /* The keys that are asked for. */
-const keys *keys_asked(contents contents);
+const keys *keys_to_read(contents contents);
 
 /* A store in an empty folder, filled in the order of the keys. It was closed and opened again since, so that nothing of
  * the filling is left over; close() it. */

@@ -5,7 +5,7 @@
  * and a kill may lose it. A set that must be durable waits for that. */
 #include "gsettings.h"
 
-#include "complaint.h"
+#include "fatal.h"
 #include "engine.h"
 #include "session.h"
 
@@ -64,7 +64,7 @@ static void change(GVariant *entries) {
   GVariant *answer = !bus ? NULL
     : g_dbus_connection_call_sync(bus, "ca.desrt.dconf", "/ca/desrt/dconf/Writer/user", "ca.desrt.dconf.Writer",
         "Change", g_variant_new_tuple(&bytes, 1), NULL, G_DBUS_CALL_FLAGS_NONE, -1, NULL, &error);
-  if (!answer) complain("dconf cannot change: %s", error->message);
+  if (!answer) die("dconf cannot change: %s", error->message);
   g_variant_unref(answer);
   g_variant_unref(entries);
   g_object_unref(bus);
@@ -80,7 +80,7 @@ static void create(const char *folder) {
 static void *open_store(const char *folder, bool durable) {
   (void)folder;
   session *opened = calloc(1, sizeof *opened);
-  if (!opened) complain("no memory");
+  if (!opened) die("no memory");
   opened->durable = durable;
   return opened;
 }
@@ -128,7 +128,7 @@ static size_t next_number(walk *walk) {
   const key *key = walk_next(walk);
   size_t number = 0;
   for (const char *digit = key->text + key->length - 6; *digit; digit++) number = number * 10 + (size_t)(*digit - '0');
-  if (number >= SECTIONS * SECTION_KEYS) complain("GSettings has no schema for %s", key->text);
+  if (number >= SECTIONS * SECTION_KEYS) die("GSettings has no schema for %s", key->text);
   return number;
 }
 
@@ -146,7 +146,7 @@ static entry next_entry(session *session, walk *walk) {
 static void get_text(entry entry, walk *walk) {
   char *text = g_settings_get_string(entry.object, entry.name);
   size_t length = strlen(text);
-  if (length != walk->length) complain("GSettings has a text of %zu bytes", length);
+  if (length != walk->length) die("GSettings has a text of %zu bytes", length);
   walk->sum += length + (unsigned char)text[0];
   g_free(text);
 }
@@ -154,7 +154,7 @@ static void get_text(entry entry, walk *walk) {
 /* Of a key that it lacks, GSettings gives the default, which is never written here. */
 static void get_integer(entry entry, walk *walk) {
   int64_t integer = g_settings_get_int64(entry.object, entry.name);
-  if (integer == 0) complain("GSettings lacks %s", entry.name);
+  if (integer == 0) die("GSettings lacks %s", entry.name);
   walk->sum += (uint64_t)integer;
 }
 
@@ -169,7 +169,7 @@ static void get(void *session, walk *walk) {
 static void set_next(entry entry, walk *walk) {
   gboolean done = walk->length ? g_settings_set_string(entry.object, entry.name, walk_text(walk))
                                : g_settings_set_int64(entry.object, entry.name, ++walk->stamp);
-  if (!done) complain("GSettings cannot set %s", entry.name);
+  if (!done) die("GSettings cannot set %s", entry.name);
 }
 
 static void set(void *session_, walk *walk) {

@@ -1,6 +1,6 @@
 /* The floor of reading: one atomic load, which says whether anything changed, then a lookup in a plain hash table (open
  * addressing over a power of two, at most half full). It keeps nothing and shares nothing. */
-#include "complaint.h"
+#include "fatal.h"
 #include "engine.h"
 
 #include <stdatomic.h>
@@ -54,7 +54,7 @@ static slot *find(const table *table, const char *text, size_t length) {
 
 static void resize(table *table, size_t slots) {
   struct table larger = {.mask = slots - 1, .used = table->used, .slots = calloc(slots, sizeof(slot))};
-  if (!larger.slots) complain("no memory for a table of %zu slots", slots);
+  if (!larger.slots) die("no memory for a table of %zu slots", slots);
   for (size_t at = 0; table->slots && at <= table->mask; at++) {
     const key *key = &table->slots[at].key;
     if (key->length) *find(&larger, key->text, key->length) = table->slots[at];
@@ -67,7 +67,7 @@ static void resize(table *table, size_t slots) {
 static void *open_table(const char *folder, bool durable) {
   (void)folder, (void)durable;
   table *table = calloc(1, sizeof *table);
-  if (!table) complain("no memory");
+  if (!table) die("no memory");
   resize(table, 1024);
   return table;
 }
@@ -85,9 +85,9 @@ static void leave(void *session) { (void)session; }
 
 /* The value of a key, found as a C library must: with strlen, and only if nothing changed. */
 static const slot *lookup(table *table, const char *name) {
-  if (atomic_load_explicit(&table->generation, memory_order_acquire) & 1) complain("the table is being written");
+  if (atomic_load_explicit(&table->generation, memory_order_acquire) & 1) die("the table is being written");
   const slot *slot = find(table, name, strlen(name));
-  if (slot->key.length == 0) complain("the table lacks %s", name);
+  if (slot->key.length == 0) die("the table lacks %s", name);
   return slot;
 }
 

@@ -1,5 +1,5 @@
 /* Kept with values that are given and taken as JSON. */
-#include "complaint.h"
+#include "fatal.h"
 #include "variants.h"
 
 #include <stdio.h>

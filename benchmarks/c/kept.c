@@ -1,12 +1,12 @@
 /* Kept as a C program uses it: one handle, shared by all threads. */
-#include "complaint.h"
+#include "fatal.h"
 #include "folders.h"
 #include "variants.h"
 
 #include <stdlib.h>
 
 void expect_done(kept_status status, const kept_error *error, const char *what) {
-  if (status != KEPT_OK) complain("Kept cannot %s: %s (%s)", what, error->message, kept_status_text(status));
+  if (status != KEPT_OK) die("Kept cannot %s: %s (%s)", what, error->message, kept_status_text(status));
 }
 
 kept_store *open_kept(const char *folder, const kept_options *options) {
@@ -84,7 +84,7 @@ void usual_set_refused(void *session, walk *walk) {
   kept_error error;
   for (size_t step = 0; step < walk->steps; step++) {
     kept_status status = kept_set_int64(session, walk_next(walk)->text, -1, &error);
-    if (status != KEPT_INVALID) complain("Kept did not refuse -1 (%s)", kept_status_text(status));
+    if (status != KEPT_INVALID) die("Kept did not refuse -1 (%s)", kept_status_text(status));
   }
 }
 

@@ -1,7 +1,7 @@
 /* Makes the keys: names as programs have them, the same in every run. */
 #include "keys.h"
 
-#include "complaint.h"
+#include "fatal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,7 +32,7 @@ key key_of(size_t index) {
 
 static keys make(size_t count, size_t some) {
   keys made = {some, calloc(some, sizeof(key)), calloc(some, sizeof(key))};
-  if (!made.sorted || !made.shuffled) complain("no memory for %zu keys", some);
+  if (!made.sorted || !made.shuffled) die("no memory for %zu keys", some);
   for (size_t at = 0; at < some; at++) made.sorted[at] = made.shuffled[at] = key_of(at * (count / some));
   shuffle(made.shuffled, some);
   return made;
@@ -47,7 +47,7 @@ const keys *some_keys_of(size_t count, size_t some) {
     }
     if (made[at].count == count && made[at].keys.count == some) return &made[at].keys;
   }
-  complain("rows with more than %zu sets of keys", sizeof made / sizeof *made);
+  die("rows with more than %zu sets of keys", sizeof made / sizeof *made);
 }
 
 const keys *keys_of(size_t count) { return some_keys_of(count, count); }

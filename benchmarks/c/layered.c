@@ -1,5 +1,5 @@
 /* Kept with all layers: 100 keys in each file, 20 arguments, 20 variables, and 1,000 keys that one layer decides. */
-#include "complaint.h"
+#include "fatal.h"
 #include "folders.h"
 #include "variants.h"
 
@@ -12,14 +12,14 @@ static char *key_in(uint32_t layer, uint32_t deciding, size_t index) {
   int length = layer == deciding
     ? asprintf(&key, "%s", keys_of(1000)->sorted[index].text)
     : asprintf(&key, "layer-%u.setting-%06zu", layer, index);
-  if (length < 0) complain("no memory for a key");
+  if (length < 0) die("no memory for a key");
   return key;
 }
 
 static char *write_file(const char *folder, const char *name, uint32_t layer, uint32_t deciding) {
   char *path = folder_path(folder, name);
   FILE *file = fopen(path, "w");
-  if (!file) complain("cannot write %s", path);
+  if (!file) die("cannot write %s", path);
   fputs("{\"values\":{", file);
   for (size_t at = 0; at < (layer == deciding ? 1000 : 100); at++) {
     char *key = key_in(layer, deciding, at);
@@ -35,12 +35,12 @@ static char *write_file(const char *folder, const char *name, uint32_t layer, ui
 static const char **make_arguments(uint32_t deciding, size_t *count) {
   size_t pairs = deciding == KEPT_LAYER_ARGUMENTS ? 1000 : 20;
   char **words = calloc(2 * pairs + 1, sizeof *words);
-  if (!words) complain("no memory");
+  if (!words) die("no memory");
   words[(*count)++] = "bench";
   for (size_t at = 0; at < pairs; at++) {
     char *key = key_in(KEPT_LAYER_ARGUMENTS, deciding, at);
     if (asprintf(&words[(*count)++], "-%s", key) < 0 || asprintf(&words[(*count)++], "%zu", at) < 0) {
-      complain("no memory");
+      die("no memory");
     }
     free(key);
   }
@@ -57,7 +57,7 @@ static void set_variable(const char *prefix, const char *key, size_t value) {
   }
   name[length] = 0;
   snprintf(number, sizeof number, "%zu", value);
-  if (setenv(name, number, 1) != 0) complain("cannot set %s", name);
+  if (setenv(name, number, 1) != 0) die("cannot set %s", name);
 }
 
 static void set_variables(const char *prefix, uint32_t deciding) {
@@ -74,7 +74,7 @@ static void register_defaults(kept_store *store, uint32_t deciding) {
   char *text;
   size_t length;
   FILE *json = open_memstream(&text, &length);
-  if (!json) complain("no memory");
+  if (!json) die("no memory");
   for (size_t at = 0; at < 1000; at++) {
     fprintf(json, "%c\"%s\":%zu", at ? ',' : '{', keys_of(1000)->sorted[at].text, at);
   }
@@ -103,7 +103,7 @@ static void *open_layered(const char *folder, uint32_t deciding) {
   uint32_t layer;
   kept_error error;
   expect_done(kept_layer_of(store, keys_of(1000)->sorted[0].text, &layer, &error), &error, "tell the layer");
-  if (deciding != KEPT_LAYER_USER && layer != deciding) complain("layer %u decides in place of %u", layer, deciding);
+  if (deciding != KEPT_LAYER_USER && layer != deciding) die("layer %u decides in place of %u", layer, deciding);
   return store;
 }
 

@@ -1,6 +1,6 @@
 /* LMDB: one environment a process; reads in a transaction that is held and renewed for each get, so that none is stale.
  * A set that need not survive power loss uses MDB_NOSYNC. */
-#include "complaint.h"
+#include "fatal.h"
 #include "engine.h"
 
 #include <lmdb.h>
@@ -16,7 +16,7 @@ typedef struct session {
 } session;
 
 static void check(int status, const char *what) {
-  if (status != MDB_SUCCESS) complain("LMDB cannot %s: %s", what, mdb_strerror(status));
+  if (status != MDB_SUCCESS) die("LMDB cannot %s: %s", what, mdb_strerror(status));
 }
 
 static void *open_store(const char *folder, bool durable) {
@@ -33,7 +33,7 @@ static void create(const char *folder) { close_store(open_store(folder, false));
 
 static void *join(void *store) {
   session *joined = malloc(sizeof *joined);
-  if (!joined) complain("no memory");
+  if (!joined) die("no memory");
   joined->environment = store;
   check(mdb_txn_begin(store, NULL, MDB_RDONLY, &joined->reading), "begin reading");
   check(mdb_dbi_open(joined->reading, NULL, 0, &joined->database), "open its database");
@@ -57,7 +57,7 @@ static MDB_val begin_get(session *session, const key *key) {
 
 static void take(MDB_val value, walk *walk) {
   int64_t integer;
-  if (value.mv_size != (walk->length ? walk->length : sizeof integer)) complain("LMDB has %zu bytes", value.mv_size);
+  if (value.mv_size != (walk->length ? walk->length : sizeof integer)) die("LMDB has %zu bytes", value.mv_size);
   if (walk->length) {
     memcpy(walk->text, value.mv_data, value.mv_size);
     walk->sum += value.mv_size + (unsigned char)walk->text[0];

@@ -1,17 +1,17 @@
 /* Loads the library that it is given and prints how many nanoseconds that took. */
 #include "clock.h"
-#include "complaint.h"
+#include "fatal.h"
 
 #include <dlfcn.h>
 #include <inttypes.h>
 #include <stdio.h>
 
 int main(int count, char **arguments) {
-  if (count != 2) complain("usage: load LIBRARY");
+  if (count != 2) die("usage: load LIBRARY");
   uint64_t began = clock_ns();
   void *library = dlopen(arguments[1], RTLD_NOW | RTLD_LOCAL);
   uint64_t took = clock_ns() - began;
-  if (!library) complain("cannot load %s: %s", arguments[1], dlerror());
+  if (!library) die("cannot load %s: %s", arguments[1], dlerror());
   printf("%" PRIu64 "\n", took);
   return 0;
 }

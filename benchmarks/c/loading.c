@@ -1,5 +1,5 @@
 /* Loading a library into a fresh process: the program `load`, beside this one, does it and says how long it took. */
-#include "complaint.h"
+#include "fatal.h"
 #include "rows.h"
 
 #include <dlfcn.h>
@@ -12,23 +12,23 @@
 
 static const char *library_of(const engine *engine) {
   Dl_info place;
-  if (!engine->library || !dladdr(engine->library, &place)) complain("%s has no library", engine->name);
+  if (!engine->library || !dladdr(engine->library, &place)) die("%s has no library", engine->name);
   return place.dli_fname;
 }
 
 /* The command that loads an engine's library. */
-static void *prepare(const row *row, const contestant *contestant, const char *folder) {
+static void *prepare(const row *row, const candidate *candidate, const char *folder) {
   (void)row, (void)folder;
   char self[PATH_MAX] = "", *command;
-  if (readlink("/proc/self/exe", self, sizeof self - 1) < 0) complain("cannot tell where this program is");
-  if (asprintf(&command, "'%s/load' '%s'", dirname(self), library_of(contestant->engine)) < 0) complain("no memory");
+  if (readlink("/proc/self/exe", self, sizeof self - 1) < 0) die("cannot tell where this program is");
+  if (asprintf(&command, "'%s/load' '%s'", dirname(self), library_of(candidate->engine)) < 0) die("no memory");
   return command;
 }
 
 static uint64_t load_once(const char *command) {
   uint64_t took;
   FILE *answer = popen(command, "r");
-  if (!answer || fscanf(answer, "%" SCNu64, &took) != 1 || pclose(answer) != 0) complain("this failed: %s", command);
+  if (!answer || fscanf(answer, "%" SCNu64, &took) != 1 || pclose(answer) != 0) die("this failed: %s", command);
   return took;
 }
 

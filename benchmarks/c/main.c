@@ -1,7 +1,7 @@
 /* bench FOLDER [--quick] [--only TEXT]: runs the rows of C, all or those whose name has TEXT in it, and prints a line
  * of JSON for each. Stores are made in FOLDER. */
-#include "asked.h"
-#include "contest.h"
+#include "options.h"
+#include "comparison.h"
 #include "gsettings.h"
 #include "process.h"
 
@@ -26,11 +26,12 @@ static plan plan_of(const row *row, pace pace) {
 
 int main(int count, char **arguments) {
   if (count >= 2 && strcmp(arguments[1], PROCESS_ARGUMENT) == 0) return process_main(count - 2, arguments + 2);
-  asked asked = asked_of(count, arguments);
-  enter_gsettings_session(asked.folder, arguments);
+  options options = parse_options(count, arguments);
+  enter_gsettings_session(options.folder, arguments);
   for (const row *const *list = lists; *list; list++) {
     for (const row *row = *list; row->name; row++) {
-      if (asks_for(asked, row->name)) contest_run(row, plan_of(row, asked.quick ? quick : full), asked.folder);
+      if (wants_row(options, row->name))
+        comparison_run(row, plan_of(row, options.quick ? quick : full), options.folder);
     }
   }
   return 0;

@@ -1,6 +1,6 @@
 /* From nothing open to the first value: what a program pays when it starts. Closing again is not counted. */
 #include "clock.h"
-#include "complaint.h"
+#include "fatal.h"
 #include "filling.h"
 #include "rows.h"
 
@@ -13,13 +13,13 @@ typedef struct state {
   walk walk;
 } state;
 
-static void *prepare(const row *row, const contestant *contestant, const char *folder) {
+static void *prepare(const row *row, const candidate *candidate, const char *folder) {
   state *prepared = malloc(sizeof *prepared);
-  if (!prepared) complain("no memory");
-  contents contents = contents_of(row, contestant);
-  const keys *keys = keys_asked(contents);
-  contestant->engine->close(open_filled(contestant->engine, folder, false, contents));
-  *prepared = (state){contestant->engine, strdup(folder), walk_begin(keys->shuffled, keys->count, row->length)};
+  if (!prepared) die("no memory");
+  contents contents = contents_of(row, candidate);
+  const keys *keys = keys_to_read(contents);
+  candidate->engine->close(open_filled(candidate->engine, folder, false, contents));
+  *prepared = (state){candidate->engine, strdup(folder), walk_begin(keys->shuffled, keys->count, row->length)};
   prepared->walk.steps = 1;
   return prepared;
 }

@@ -1,19 +1,19 @@
 /* A turn of operations on an open store: one who operates, or many that start together. */
-#include "complaint.h"
+#include "fatal.h"
 #include "filling.h"
-#include "lane.h"
+#include "worker.h"
 #include "process.h"
 #include "rows.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 
-/* Who runs a lane. The first is the caller's own thread, so that its caches stay warm. */
+/* Who runs a worker. The first is the caller's own thread, so that its caches stay warm. */
 typedef struct runner {
   pthread_t thread;
   pthread_barrier_t *start;
-  lane lane;
-  process *process;   /* has the lane, where there is one */
+  worker worker;
+  process *process;   /* has the worker, where there is one */
   size_t operations;
   span span;
 } runner;
@@ -27,33 +27,33 @@ typedef struct state {
   process *writer;           /* may be NULL */
 } state;
 
-static void *prepare(const row *row, const contestant *contestant, const char *folder) {
+static void *prepare(const row *row, const candidate *candidate, const char *folder) {
   state *prepared = calloc(1, sizeof *prepared);
-  if (!prepared) complain("no memory");
-  prepared->engine = contestant->engine;
-  prepared->count = lanes_in(row, contestant);
-  prepared->store = open_filled(prepared->engine, folder, row->durable, contents_of(row, contestant));
+  if (!prepared) die("no memory");
+  prepared->engine = candidate->engine;
+  prepared->count = workers_in(row, candidate);
+  prepared->store = open_filled(prepared->engine, folder, row->durable, contents_of(row, candidate));
   pthread_barrier_init(&prepared->start, NULL, row->processes ? 1 : (unsigned)prepared->count);
   for (int index = 0; index < prepared->count; index++) {
     runner *runner = &prepared->runners[index];
     runner->start = &prepared->start;
-    if (row->processes && index) runner->process = process_start(row, contestant, folder, index);
-    else runner->lane = lane_begin(row, contestant, prepared->store, index);
+    if (row->processes && index) runner->process = process_start(row, candidate, folder, index);
+    else runner->worker = worker_begin(row, candidate, prepared->store, index);
   }
-  if (row->beside_writer) prepared->writer = process_start(row, contestant, folder, WRITING_LANE);
+  if (row->beside_writer) prepared->writer = process_start(row, candidate, folder, WRITING_LANE);
   return prepared;
 }
 
 static void *run(void *runner_) {
   runner *runner = runner_;
   pthread_barrier_wait(runner->start);
-  runner->span = lane_run(&runner->lane, runner->operations);
+  runner->span = worker_run(&runner->worker, runner->operations);
   return NULL;
 }
 
 static void start(runner *runner) {
   if (runner->process) process_go(runner->process, runner->operations);
-  else if (pthread_create(&runner->thread, NULL, run, runner) != 0) complain("cannot start a thread");
+  else if (pthread_create(&runner->thread, NULL, run, runner) != 0) die("cannot start a thread");
 }
 
 static void await(runner *runner) {
@@ -91,7 +91,7 @@ static void finish(void *state_) {
   for (int index = 0; index < state->count; index++) {
     runner *runner = &state->runners[index];
     if (runner->process) process_end(runner->process);
-    else lane_end(&runner->lane);
+    else worker_end(&runner->worker);
   }
   state->engine->close(state->store);
   pthread_barrier_destroy(&state->start);

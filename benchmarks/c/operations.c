@@ -1,6 +1,6 @@
 /* operations FOLDER ENGINE OPERATION COUNT: does one operation so many times, for callgrind to count instructions, and
  * once for each key before, which is not counted: what happens the first time only happens then. */
-#include "complaint.h"
+#include "fatal.h"
 #include "engines.h"
 #include "filling.h"
 #include "folders.h"
@@ -22,7 +22,7 @@ static operation operation_named(const engine *engine, const char *name) {
   if (strcmp(name, "get_texts") == 0) return (operation){engine->get, 20};
   if (strcmp(name, "set_words") == 0) return (operation){engine->set_words, 0};
   if (strcmp(name, "set_refused") == 0) return (operation){engine->set_refused, 0};
-  complain("there is no operation %s", name);
+  die("there is no operation %s", name);
 }
 
 /* Callgrind counts only what this thread does meanwhile: the library's own come and go with the time of day. */
@@ -39,7 +39,7 @@ static void count_instructions(operation operation, void *session, const keys *k
 }
 
 int main(int count, char **arguments) {
-  if (count != 5) complain("usage: operations FOLDER ENGINE OPERATION COUNT");
+  if (count != 5) die("usage: operations FOLDER ENGINE OPERATION COUNT");
   const engine *engine = engine_named(arguments[2]);
   operation operation = operation_named(engine, arguments[3]);
   const keys *keys = keys_of(1000);

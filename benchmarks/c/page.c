@@ -1,6 +1,6 @@
 /* The floor of writing: one page of a file that has its full size, written, and synced where the set is durable; as
  * many pages as a longer text fills. It keeps only the last value, and tears it when the power fails. */
-#include "complaint.h"
+#include "fatal.h"
 #include "engine.h"
 #include "folders.h"
 
@@ -19,12 +19,12 @@ typedef struct page_file {
 } page_file;
 
 static void check(bool fine, const char *what) {
-  if (!fine) complain("cannot %s: %s", what, strerror(errno));
+  if (!fine) die("cannot %s: %s", what, strerror(errno));
 }
 
 static void *open_file(const char *folder, bool durable) {
   page_file *file = calloc(1, sizeof *file);
-  if (!file) complain("no memory");
+  if (!file) die("no memory");
   file->durable = durable;
   char *path = folder_path(folder, "page");
   file->descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);

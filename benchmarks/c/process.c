@@ -3,7 +3,7 @@
 #include "process.h"
 
 #include "clock.h"
-#include "complaint.h"
+#include "fatal.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -30,13 +30,13 @@ struct process {
 
 static void spawn(process *process, char **arguments) {
   int commands[2], answers[2];
-  if (pipe2(commands, O_CLOEXEC) != 0 || pipe2(answers, O_CLOEXEC) != 0) complain("cannot make a pipe");
+  if (pipe2(commands, O_CLOEXEC) != 0 || pipe2(answers, O_CLOEXEC) != 0) die("cannot make a pipe");
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, commands[0], STDIN_FILENO);
   posix_spawn_file_actions_adddup2(&actions, answers[1], STDOUT_FILENO);
   int failure = posix_spawn(&process->id, "/proc/self/exe", &actions, NULL, arguments, environ);
-  if (failure) complain("cannot start a process: %s", strerror(failure));
+  if (failure) die("cannot start a process: %s", strerror(failure));
   posix_spawn_file_actions_destroy(&actions);
   close(commands[0]);
   close(answers[1]);
@@ -44,33 +44,33 @@ static void spawn(process *process, char **arguments) {
   process->answers = answers[0];
 }
 
-process *process_start(const row *row, const contestant *contestant, const char *folder, int lane) {
+process *process_start(const row *row, const candidate *candidate, const char *folder, int worker) {
   process *started = malloc(sizeof *started);
-  if (!started) complain("no memory");
+  if (!started) die("no memory");
   char place[24], number[24];
-  snprintf(place, sizeof place, "%td", contestant - row->contestants);
-  snprintf(number, sizeof number, "%d", lane);
+  snprintf(place, sizeof place, "%td", candidate - row->candidates);
+  snprintf(number, sizeof number, "%d", worker);
   spawn(started, (char *[]){"bench", PROCESS_ARGUMENT, (char *)folder, (char *)row->name, place, number, NULL});
   process_await(started);
   return started;
 }
 
 void process_go(process *process, size_t operations) {
-  if (write(process->commands, &operations, sizeof operations) != sizeof operations) complain("a process has ended");
+  if (write(process->commands, &operations, sizeof operations) != sizeof operations) die("a process has ended");
 }
 
 void process_rest(process *process) { process_go(process, 0); }
 
 span process_await(process *process) {
   span span;
-  if (read(process->answers, &span, sizeof span) != sizeof span) complain("a process has ended");
+  if (read(process->answers, &span, sizeof span) != sizeof span) die("a process has ended");
   return span;
 }
 
 void process_end(process *process) {
   close(process->commands);
   int status;
-  if (waitpid(process->id, &status, 0) < 0 || status != 0) complain("a process failed");
+  if (waitpid(process->id, &status, 0) < 0 || status != 0) die("a process failed");
   close(process->answers);
   free(process);
 }
@@ -84,14 +84,14 @@ static bool is_told(size_t *operations) {
 }
 
 static void answer(span span) {
-  if (write(STDOUT_FILENO, &span, sizeof span) != sizeof span) complain("nobody hears this process");
+  if (write(STDOUT_FILENO, &span, sizeof span) != sizeof span) die("nobody hears this process");
 }
 
-static void take_turns(const row *row, const contestant *contestant, void *store, int index) {
-  lane lane = lane_begin(row, contestant, store, index);
+static void take_turns(const row *row, const candidate *candidate, void *store, int index) {
+  worker worker = worker_begin(row, candidate, store, index);
   answer((span){0});
-  for (size_t operations; is_told(&operations);) answer(lane_run(&lane, operations));
-  lane_end(&lane);
+  for (size_t operations; is_told(&operations);) answer(worker_run(&worker, operations));
+  worker_end(&worker);
 }
 
 /* Sets at an even pace until there is a command to read. */
@@ -105,28 +105,28 @@ static void write_on(const engine *engine, void *session, walk *walk) {
   }
 }
 
-static void write_meanwhile(const row *row, const contestant *contestant, void *store) {
-  const keys *keys = keys_asked(contents_of(row, contestant));
+static void write_meanwhile(const row *row, const candidate *candidate, void *store) {
+  const keys *keys = keys_to_read(contents_of(row, candidate));
   walk walk = walk_begin(keys->shuffled, keys->count, row->length);
   walk.steps = 1;
   walk.stamp = 2000000;
-  void *session = contestant->engine->join(store);
+  void *session = candidate->engine->join(store);
   answer((span){0});
   for (size_t going; is_told(&going);) {
-    if (going) write_on(contestant->engine, session, &walk);
+    if (going) write_on(candidate->engine, session, &walk);
   }
-  contestant->engine->leave(session);
+  candidate->engine->leave(session);
   walk_end(&walk);
 }
 
 int process_main(int count, char **arguments) {
-  if (count != 4) complain("usage: bench " PROCESS_ARGUMENT " FOLDER ROW CONTESTANT LANE");
+  if (count != 4) die("usage: bench " PROCESS_ARGUMENT " FOLDER ROW CANDIDATE WORKER");
   const row *row = row_named(arguments[1]);
-  const contestant *contestant = &row->contestants[atoi(arguments[2])];
-  int lane = atoi(arguments[3]);
-  void *store = contestant->engine->open(arguments[0], row->durable);
-  if (lane == WRITING_LANE) write_meanwhile(row, contestant, store);
-  else take_turns(row, contestant, store, lane);
-  contestant->engine->close(store);
+  const candidate *candidate = &row->candidates[atoi(arguments[2])];
+  int worker = atoi(arguments[3]);
+  void *store = candidate->engine->open(arguments[0], row->durable);
+  if (worker == WRITING_LANE) write_meanwhile(row, candidate, store);
+  else take_turns(row, candidate, store, worker);
+  candidate->engine->close(store);
   return 0;
 }

@@ -3,14 +3,14 @@
 #ifndef BENCH_PROCESS_H
 #define BENCH_PROCESS_H
 
-#include "lane.h"
+#include "worker.h"
 
 typedef struct process process;
 
 #define WRITING_LANE (-1)   /* no share of the turns: it sets at an even pace */
 
 /* Starts the process. It has opened the store in the folder, and rests until it is told to go. */
-process *process_start(const row *row, const contestant *contestant, const char *folder, int lane);
+process *process_start(const row *row, const candidate *candidate, const char *folder, int worker);
 /* Lets it do so many operations: await it then. One that sets at an even pace goes on until it is told to rest. */
 void process_go(process *process, size_t operations);
 span process_await(process *process);

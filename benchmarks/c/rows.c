@@ -1,7 +1,7 @@
 /* The table of C: a list for each of its sections. The goals in them are those of design.md, section 11. */
 #include "rows.h"
 
-#include "complaint.h"
+#include "fatal.h"
 
 #include <string.h>
 
@@ -15,5 +15,5 @@ const row *row_named(const char *name) {
       if (strcmp(row->name, name) == 0) return row;
     }
   }
-  complain("there is no row %s", name);
+  die("there is no row %s", name);
 }

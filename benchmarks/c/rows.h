@@ -1,4 +1,4 @@
-/* What a row of the table is: a task that some contestants do by turns. */
+/* What a row of the table is: a task that some candidates do by turns. */
 #ifndef BENCH_ROWS_H
 #define BENCH_ROWS_H
 
@@ -6,15 +6,15 @@
 
 #include <stddef.h>
 
-typedef enum role { CONTESTANT, FLOOR, BASE } role;   /* a base is what a goal compares with, in no column of its own */
+typedef enum role { CANDIDATE, FLOOR, BASE } role;   /* a base is what a goal compares with, in no column of its own */
 
-typedef struct contestant {
+typedef struct candidate {
   const engine *engine;
   role role;
   const char *label;   /* what the table calls it; NULL: the engine's name */
   size_t keys;         /* where it differs from the row's; 0: it does not */
   bool alone;          /* without the other threads or processes of the row */
-} contestant;
+} candidate;
 
 typedef enum operation {
   GET,
@@ -26,7 +26,7 @@ typedef struct row row;
 
 /* A way to measure: what is prepared, what a turn is, and what is cleared away. */
 typedef struct task {
-  void *(*prepare)(const row *row, const contestant *contestant, const char *folder);
+  void *(*prepare)(const row *row, const candidate *candidate, const char *folder);
   uint64_t (*turn)(void *state, size_t operations);   /* the nanoseconds that it took */
   void (*finish)(void *state);
 } task;
@@ -37,7 +37,7 @@ extern const task declaring;   /* 10,000 keys at once */
 extern const task loading;     /* loading the engine's library into a fresh process */
 
 #define MAX_GOALS        5   /* the last is NULL */
-#define MAX_CONTESTANTS  8
+#define MAX_CANDIDATES  8
 #define MAX_LANES       16   /* threads or processes of a row */
 #define SETS_TOGETHER 1000   /* so many sets make one transaction, or share what was put off */
 
@@ -52,7 +52,7 @@ struct row {
   int processes;        /* 0: one */
   bool durable;
   bool beside_writer;   /* another process sets keys meanwhile, 1,000 a second */
-  contestant contestants[MAX_CONTESTANTS];
+  candidate candidates[MAX_CANDIDATES];
 };
 
 /* The lists of rows, in the order of the table. The last row of a list has no name, and the last list is NULL. */
@@ -61,17 +61,17 @@ extern const row reading_rows[], writing_rows[], process_rows[], growth_rows[], 
 
 const row *row_named(const char *name);
 
-static inline contents contents_of(const row *row, const contestant *contestant) {
-  return (contents){contestant->keys ? contestant->keys : row->keys, row->some, row->length};
+static inline contents contents_of(const row *row, const candidate *candidate) {
+  return (contents){candidate->keys ? candidate->keys : row->keys, row->some, row->length};
 }
 
-static inline int lanes_in(const row *row, const contestant *contestant) {
-  if (contestant->alone) return 1;
+static inline int workers_in(const row *row, const candidate *candidate) {
+  if (candidate->alone) return 1;
   return row->threads ? row->threads : row->processes ? row->processes : 1;
 }
 
-static inline const char *label_of(const contestant *contestant) {
-  return contestant->label ? contestant->label : contestant->engine->name;
+static inline const char *label_of(const candidate *candidate) {
+  return candidate->label ? candidate->label : candidate->engine->name;
 }
 
 #endif

@@ -2,7 +2,7 @@
 #define G_SETTINGS_ENABLE_BACKEND
 #include "session.h"
 
-#include "complaint.h"
+#include "fatal.h"
 #include "folders.h"
 
 #include <gio/gio.h>
@@ -15,10 +15,10 @@
 static void compile(const char *folder, const char *schemas) {
   char *path = folder_path(folder, "bench.gschema.xml"), *command;
   FILE *file = fopen(path, "w");
-  if (!file) complain("cannot write %s", path);
+  if (!file) die("cannot write %s", path);
   fprintf(file, "<schemalist>%s</schemalist>", schemas);
   fclose(file);
-  if (asprintf(&command, "glib-compile-schemas '%s'", folder) < 0 || system(command) != 0) complain("no schema");
+  if (asprintf(&command, "glib-compile-schemas '%s'", folder) < 0 || system(command) != 0) die("no schema");
   free(command);
   free(path);
 }
@@ -41,15 +41,15 @@ void enter_session(const char *folder, char **arguments, const char *schemas) {
   size_t count = 0;
   while (arguments[count]) count++;
   char **whole = calloc(count + 3, sizeof *whole);
-  if (!whole) complain("no memory");
+  if (!whole) die("no memory");
   whole[0] = "dbus-run-session";
   whole[1] = "--";
   memcpy(whole + 2, arguments, count * sizeof *whole);
   execvp(whole[0], whole);
-  complain("cannot run dbus-run-session");
+  die("cannot run dbus-run-session");
 }
 
 void expect_dconf(void) {
   const char *backend = G_OBJECT_TYPE_NAME(g_settings_backend_get_default());
-  if (strcmp(backend, "DConfSettingsBackend") != 0) complain("GSettings would use %s in place of dconf", backend);
+  if (strcmp(backend, "DConfSettingsBackend") != 0) die("GSettings would use %s in place of dconf", backend);
 }

@@ -1,6 +1,6 @@
 /* SQLite as a bare key-value table: write-ahead log, prepared statements, one connection a thread. Long values have a
  * table of their own, with rowids: SQLite's manual advises WITHOUT ROWID only for rows below a twentieth of a page. */
-#include "complaint.h"
+#include "fatal.h"
 #include "engine.h"
 #include "folders.h"
 
@@ -33,7 +33,7 @@ typedef struct session {
 } session;
 
 static void check(sqlite3 *connection, bool fine, const char *what) {
-  if (!fine) complain("SQLite cannot %s: %s", what, sqlite3_errmsg(connection));
+  if (!fine) die("SQLite cannot %s: %s", what, sqlite3_errmsg(connection));
 }
 
 static void run(sqlite3 *connection, const char *sql) {
@@ -50,7 +50,7 @@ static sqlite3_stmt *prepared(session *session, sqlite3_stmt **statement, const 
 
 static void *open_store(const char *folder, bool durable) {
   store *opened = malloc(sizeof *opened);
-  if (!opened) complain("no memory");
+  if (!opened) die("no memory");
   *opened = (store){folder_path(folder, "values.sqlite"), durable};
   return opened;
 }
@@ -64,7 +64,7 @@ static void close_store(void *store_) {
 static void *join(void *store_) {
   store *store = store_;
   session *joined = calloc(1, sizeof *joined);
-  if (!joined) complain("no memory");
+  if (!joined) die("no memory");
   int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
   int status = sqlite3_open_v2(store->path, &joined->connection, flags, NULL);
   check(joined->connection, status == SQLITE_OK, "open");
@@ -104,7 +104,7 @@ static sqlite3_stmt *select_row(session *session, walk *walk) {
 static void take_text(sqlite3_stmt *select, walk *walk) {
   const unsigned char *text = sqlite3_column_text(select, 0);
   size_t length = (size_t)sqlite3_column_bytes(select, 0);
-  if (length != walk->length) complain("SQLite has a text of %zu bytes", length);
+  if (length != walk->length) die("SQLite has a text of %zu bytes", length);
   memcpy(walk->text, text, length + 1);
   walk->sum += length + (unsigned char)walk->text[0];
 }

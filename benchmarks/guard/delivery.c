@@ -2,7 +2,7 @@
  *
  * Under callgrind only the thread that calls back is counted, from one callback to another that comes COUNT later: all
  * that it does to wake, read what is new, and call. */
-#include "../c/complaint.h"
+#include "../c/fatal.h"
 #include "../c/folders.h"
 
 #include <fcntl.h>
@@ -20,14 +20,14 @@
 
 extern char **environ;
 
-typedef struct hearing {
+typedef struct notification {
   size_t heard, last;
   int orders;   /* a byte is an order for the next change */
   sem_t done;
-} hearing;
+} notification;
 
 static void check(kept_status status, const kept_error *error) {
-  if (status != KEPT_OK) complain("Kept: %s (%s)", error->message, kept_status_text(status));
+  if (status != KEPT_OK) die("Kept: %s (%s)", error->message, kept_status_text(status));
 }
 
 static kept_store *open_store(const char *path) {
@@ -37,19 +37,19 @@ static kept_store *open_store(const char *path) {
   return store;
 }
 
-static void order(hearing *hearing) {
-  if (write(hearing->orders, "", 1) != 1) complain("the writing process has ended");
+static void order(notification *notification) {
+  if (write(notification->orders, "", 1) != 1) die("the writing process has ended");
 }
 
 static void hear(void *context, const kept_notice *notice) {
-  hearing *hearing = context;
+  notification *notification = context;
   int64_t value;
   kept_error error;
   check(kept_value_int64(kept_notice_new(notice, 0), &value, &error), &error);
-  size_t number = ++hearing->heard;
-  if (number == REHEARSED || number == hearing->last) CALLGRIND_TOGGLE_COLLECT;
-  if (number == hearing->last) sem_post(&hearing->done);
-  else order(hearing);
+  size_t number = ++notification->heard;
+  if (number == REHEARSED || number == notification->last) CALLGRIND_TOGGLE_COLLECT;
+  if (number == notification->last) sem_post(&notification->done);
+  else order(notification);
 }
 
 /* The other process: this program again, which callgrind does not follow. */
@@ -62,38 +62,38 @@ static int write_on_order(const char *path) {
   return 0;
 }
 
-static pid_t start_writing(hearing *hearing, char *program, char *path) {
+static pid_t start_writing(notification *notification, char *program, char *path) {
   int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) complain("cannot make a pipe");
+  if (pipe2(ends, O_CLOEXEC) != 0) die("cannot make a pipe");
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, ends[0], STDIN_FILENO);
   pid_t process;
   char *arguments[] = {program, "--write", path, NULL};
   int failure = posix_spawn(&process, program, &actions, NULL, arguments, environ);
-  if (failure) complain("cannot start a writing process: %s", strerror(failure));
+  if (failure) die("cannot start a writing process: %s", strerror(failure));
   posix_spawn_file_actions_destroy(&actions);
   close(ends[0]);
-  hearing->orders = ends[1];
+  notification->orders = ends[1];
   return process;
 }
 
 int main(int count, char **arguments) {
-  if (count != 3) complain("usage: delivery FOLDER COUNT");
+  if (count != 3) die("usage: delivery FOLDER COUNT");
   if (strcmp(arguments[1], "--write") == 0) return write_on_order(arguments[2]);
   char *folder = folder_make(arguments[1], "delivery"), *path = folder_path(folder, "store.kept");
-  hearing hearing = {.last = REHEARSED + strtoul(arguments[2], NULL, 10)};
-  sem_init(&hearing.done, 0, 0);
+  notification notification = {.last = REHEARSED + strtoul(arguments[2], NULL, 10)};
+  sem_init(&notification.done, 0, 0);
   kept_store *store = open_store(path);
   kept_subscription *subscription;
   kept_error error;
-  check(kept_observe(store, KEY, KEPT_OBSERVE_KEY, hear, &hearing, NULL, &subscription, &error), &error);
-  pid_t writer = start_writing(&hearing, arguments[0], path);
-  order(&hearing);
-  while (sem_wait(&hearing.done) != 0) {}
-  close(hearing.orders);
+  check(kept_observe(store, KEY, KEPT_OBSERVE_KEY, hear, &notification, NULL, &subscription, &error), &error);
+  pid_t writer = start_writing(&notification, arguments[0], path);
+  order(&notification);
+  while (sem_wait(&notification.done) != 0) {}
+  close(notification.orders);
   int status;
-  if (waitpid(writer, &status, 0) < 0 || status != 0) complain("the writing process failed");
+  if (waitpid(writer, &status, 0) < 0 || status != 0) die("the writing process failed");
   kept_close(store);
   folder_remove(folder);
   free(path);

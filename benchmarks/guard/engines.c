@@ -1,7 +1,7 @@
 /* The engines that are counted without any rival. */
 #include "../c/engines.h"
 
-#include "../c/complaint.h"
+#include "../c/fatal.h"
 #include "../c/variants.h"
 
 #include <string.h>
@@ -11,5 +11,5 @@ const engine *engine_named(const char *name) {
   for (size_t at = 0; at < sizeof engines / sizeof *engines; at++) {
     if (strcmp(engines[at]->name, name) == 0) return engines[at];
   }
-  complain("there is no engine %s", name);
+  die("there is no engine %s", name);
 }

@@ -11,7 +11,7 @@ Value = int | str
 NAMES = [f"section-{index // 1000:03}.setting-{index:06}" for index in range(1000)]
 """Stores are filled in this order."""
 SHUFFLED = random.Random(8).sample(NAMES, len(NAMES))
-"""And asked in this one."""
+"""And asked for in this one."""
 
 
 def values(example: Value) -> Iterator[Value]:

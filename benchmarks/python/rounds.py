@@ -50,10 +50,10 @@ def timed(work: Callable[[T], object]) -> Callable[[T], int]:
 
 
 @dataclass(frozen=True)
-class Contestant:
+class Candidate:
     name: str
     turn: Turn
-    role: str = "contestant"
+    role: str = "candidate"
     """Or "floor", or "base": what a goal compares with, in no column of its own."""
 
     def calibrated(self, turn_ns: int) -> int:
@@ -65,17 +65,17 @@ class Contestant:
         return max(1, operations * turn_ns // took)
 
 
-def measure(contestants: list[Contestant], plan: Plan) -> list[list[float]]:
-    """For each contestant the nanoseconds of one operation, in each round."""
-    operations = [each.calibrated(plan.turn_ns) for each in contestants]
-    results: list[list[float]] = [[] for _ in contestants]
+def measure(candidates: list[Candidate], plan: Plan) -> list[list[float]]:
+    """For each candidate the nanoseconds of one operation, in each round."""
+    operations = [each.calibrated(plan.turn_ns) for each in candidates]
+    results: list[list[float]] = [[] for _ in candidates]
     for _ in range(plan.rounds):
-        for contestant, count, result in zip(contestants, operations, results):
-            result.append(contestant.turn(count) / count)
+        for candidate, count, result in zip(candidates, operations, results):
+            result.append(candidate.turn(count) / count)
     return results
 
 
-def line(section: str, row: str, goals: list[str], contestants: list[Contestant], results: list[list[float]]) -> str:
+def line(section: str, row: str, goals: list[str], candidates: list[Candidate], results: list[list[float]]) -> str:
     """The line of JSON for runner/rows.py."""
-    measured = [{"name": each.name, "role": each.role, "rounds": result} for each, result in zip(contestants, results)]
+    measured = [{"name": each.name, "role": each.role, "rounds": result} for each, result in zip(candidates, results)]
     return json.dumps({"section": section, "row": row, "unit": "ns", "goals": goals, "measured": measured})

@@ -12,36 +12,36 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import starting
-from contests import Contest, open_and_read, read_again, read_first, write, write_hundred
+from comparisons import Comparison, open_and_read, read_again, read_first, write, write_hundred
 from engines import KEPT_BY_KEY, KEPT_BY_NAME, RIVALS
 from engines.engine import Engine
 from engines.floors import BareCall, Dictionary
 from names import Value
-from rounds import FULL, QUICK, Contestant, Kind, line, measure, timed
+from rounds import FULL, QUICK, Candidate, Kind, line, measure, timed
 
 NUMBER, TEXT, LONG_TEXT = 1, "twenty bytes of text", "x" * 1024
-DICTIONARY = Contestant("dict", timed(Dictionary().get), role="floor")
-BARE_CALL = Contestant("bare ctypes call", timed(BareCall().call), role="floor")
+DICTIONARY = Candidate("dict", timed(Dictionary().get), role="floor")
+BARE_CALL = Candidate("bare ctypes call", timed(BareCall().call), role="floor")
 
 
 @dataclass(frozen=True)
 class Row:
-    """Kept and its rivals in one contest."""
+    """Kept and its rivals in one comparison."""
 
     name: str
     goals: list[str]
     kind: Kind
-    contest: Contest
+    comparison: Comparison
     engines: dict[str, type[Engine]]
     example: Value = NUMBER
-    floors: tuple[Contestant, ...] = ()
+    floors: tuple[Candidate, ...] = ()
     section = "Python"
 
     @contextmanager
-    def contestants(self, folder: Path) -> Iterator[list[Contestant]]:
+    def candidates(self, folder: Path) -> Iterator[list[Candidate]]:
         with ExitStack() as stack:
             prepared = [
-                Contestant(name, stack.enter_context(self.contest(engine, folder / name, self.example)))
+                Candidate(name, stack.enter_context(self.comparison(engine, folder / name, self.example)))
                 for name, engine in self.engines.items()
             ]
             yield [*prepared, *self.floors]
@@ -72,14 +72,14 @@ def arguments() -> argparse.Namespace:
 
 
 def main() -> None:
-    asked = arguments()
-    plans = QUICK if asked.quick else FULL
+    options = arguments()
+    plans = QUICK if options.quick else FULL
     for row in ROWS:
-        if asked.only in row.name:
+        if options.only in row.name:
             print(f"bench: {row.name}", file=sys.stderr)
-            with TemporaryDirectory(dir=asked.folder) as folder, row.contestants(Path(folder)) as contestants:
-                results = measure(contestants, plans[row.kind])
-                print(line(row.section, row.name, row.goals, contestants, results), flush=True)
+            with TemporaryDirectory(dir=options.folder) as folder, row.candidates(Path(folder)) as candidates:
+                results = measure(candidates, plans[row.kind])
+                print(line(row.section, row.name, row.goals, candidates, results), flush=True)
 
 
 main()

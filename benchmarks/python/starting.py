@@ -12,10 +12,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from contests import filled
+from comparisons import filled
 from engines import KEPT_BY_KEY, RIVALS
 from names import SHUFFLED
-from rounds import Contestant, Kind, Turn
+from rounds import Candidate, Kind, Turn
 
 # As installed packages are: with their bytecode, which the first of the programs may have to write.
 ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
@@ -57,8 +57,8 @@ class Row:
     kind: Kind = "starting"
 
     @contextmanager
-    def contestants(self, folder: Path) -> Iterator[list[Contestant]]:
+    def candidates(self, folder: Path) -> Iterator[list[Candidate]]:
         for name, engine in (KEPT_BY_KEY | RIVALS).items():
             filled(engine, folder / name, 1).close()
-        programs = [Contestant(name, started(file, folder / name)) for name, file in FILES.items()]
-        yield [*programs, Contestant("python3 alone", started("alone.py", folder), role="base")]
+        programs = [Candidate(name, started(file, folder / name)) for name, file in FILES.items()]
+        yield [*programs, Candidate("python3 alone", started("alone.py", folder), role="base")]

@@ -64,10 +64,11 @@ CHARTS = [
         Drawn("Swift · an integer", "Writing, Swift", "set Int, store[.key]"),
         Drawn("Python · an integer", "Python", "set by kept.Key"),
     ]),
-    Chart("hearing", "From a set to the callback in another process, median", [
-        Drawn("C · one set in 3 ms", "Hearing of changes, C", "set to callback in another process, one in 3 ms, p50",
+    Chart("notification", "From a set to the callback in another process, median", [
+        Drawn("C · one set in 3 ms", "Notification of changes, C",
+              "set to callback in another process, one in 3 ms, p50",
               ("bare futex", "its parts")),
-        Drawn("C · at full rate", "Hearing of changes, C", "set to callback in another process, at full rate, p50",
+        Drawn("C · at full rate", "Notification of changes, C", "set to callback in another process, at full rate, p50",
               ("bare futex", "its parts")),
     ]),
     Chart("opening", "Opening a store, to the first value", [

@@ -38,7 +38,7 @@ def judge(row: Row, goal: str) -> Judgement:
 
 def to_first_rival(row: Row) -> str:
     """Kept's time to that of the first rival, for rows whose goal compares with nobody."""
-    rivals = row.having("contestant")
+    rivals = row.having("candidate")
     return _times(row.kept.median / rivals[0].median, rivals[0].name) if rivals else ""
 
 

@@ -92,14 +92,14 @@ def rows(counter: Counter, only: str) -> list[Row]:
     """A row for each operation whose name has `only` in it; as many at a time as there are cores."""
 
     def beside_rivals(operation: str) -> list[Measured]:
-        return [Measured(engine, "contestant", [counter.operation(engine, operation)]) for engine in ENGINES]
+        return [Measured(engine, "candidate", [counter.operation(engine, operation)]) for engine in ENGINES]
 
     def beside_plain(engine: str, operation: str) -> list[Measured]:
         plain = Measured("plain", "base", [counter.operation(KEPT, operation)])
-        return [Measured(KEPT, "contestant", [counter.operation(engine, operation)]), plain]
+        return [Measured(KEPT, "candidate", [counter.operation(engine, operation)]), plain]
 
     def alone(count: Callable[[], float]) -> list[Measured]:
-        return [Measured(KEPT, "contestant", [count()])]
+        return [Measured(KEPT, "candidate", [count()])]
 
     makers: dict[str, Callable[[], list[Measured]]] = {
         **{name: partial(beside_rivals, operation) for name, operation in OPERATIONS.items()},

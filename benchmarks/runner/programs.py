@@ -36,11 +36,11 @@ CHECKED_COUNTER = Counter(
 """That of --check: of the library that scripts/test has built."""
 
 
-def printed(asked: Namespace, *command: str | Path) -> list[str]:
+def printed(options: Namespace, *command: str | Path) -> list[str]:
     """The lines that a measuring program prints, one for each row. Says how long it took: all have twenty minutes."""
     began = time.monotonic()
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "bindings/python/src"), "KEPT_LIBRARY": str(LIBRARY)}
-    whole = [*map(str, command), "--only", asked.only, *(["--quick"] if asked.quick else [])]
+    whole = [*map(str, command), "--only", options.only, *(["--quick"] if options.quick else [])]
     ran = subprocess.run(whole, stdout=subprocess.PIPE, text=True, check=True, env=environment)
     print(f"bench: {time.monotonic() - began:.0f} s for {' '.join(whole)}", file=sys.stderr)
     return ran.stdout.splitlines()

@@ -15,11 +15,11 @@ MUTEX = "Dictionary behind a Mutex"
 
 @dataclass(frozen=True)
 class Measured:
-    """One contestant in one row, each round's figure for one operation."""
+    """One candidate in one row, each round's figure for one operation."""
 
     name: str
     role: str
-    """"contestant", "floor", or "base": what a goal compares with, in no column of its own."""
+    """"candidate", "floor", or "base": what a goal compares with, in no column of its own."""
     rounds: list[float]
 
     @property
@@ -53,7 +53,7 @@ class Row:
     @property
     def rivals(self) -> list[Measured]:
         """Those that keep what they are given."""
-        return [each for each in self.having("contestant") if each.name != MUTEX]
+        return [each for each in self.having("candidate") if each.name != MUTEX]
 
     def as_json(self) -> dict[str, Any]:
         medians = {each.name: each.median for each in self.measured}

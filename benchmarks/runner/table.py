@@ -32,7 +32,7 @@ def sections(rows: list[Row]) -> list[Part]:
 
 
 def _section(name: str, rows: list[Row]) -> Part:
-    rivals = list(dict.fromkeys(rival.name for row in rows for rival in row.having("contestant")))
+    rivals = list(dict.fromkeys(rival.name for row in rows for rival in row.having("candidate")))
     heading = [name, KEPT, *rivals, "Floor or base", "Ratio", "Goal", "Result"]
     return [heading] + [line for row in rows for line in _lines(row, rivals)]
 

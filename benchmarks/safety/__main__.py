@@ -1,6 +1,6 @@
 """What becomes of acknowledged values, Kept's and its rivals': safety FOLDER --user-defaults PROGRAM [--quick]
-[--only TEXT] [--seed NUMBER]. Prints a line of JSON for each row: its name, and each contestant's cell. Stores are made
-in FOLDER. Two contestants are put to the test at a time; none of it is about time.
+[--only TEXT] [--seed NUMBER]. Prints a line of JSON for each row: its name, and each candidate's cell. Stores are made
+in FOLDER. Two candidates are put to the test at a time; none of it is about time.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ import damage
 import full_disk
 import kills
 import processes
-from contestants import Contestant, compile_schema, contestants, place
+from candidates import Candidate, compile_schema, candidates, place
 from survivor import RING, WIDTH, name, text
 
-Cell = Callable[[Contestant, Path, Random, int], str]
+Cell = Callable[[Candidate, Path, Random, int], str]
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Row:
 def rows(quick: bool) -> list[Row]:
     killed, flipped, cut = (10, 20, 10) if quick else (50, 100, 50)
     return [
-        Row("how it is driven", 0, lambda contestant, *_: contestant.driven),
+        Row("how it is driven", 0, lambda candidate, *_: candidate.driven),
         Row(f"acknowledged writes lost, {killed} rounds of kill -9", killed, kills.cell),
         Row("acknowledged writes lost, 4 processes at a time", 1, processes.cell),
         Row(f"one byte flipped, {flipped} times", flipped, partial(damage.cell, damage=damage.flip)),
@@ -47,25 +47,25 @@ def rows(quick: bool) -> list[Row]:
     ]
 
 
-def run(row: Row, tested: list[Contestant], folder: Path, seed: int) -> None:
-    def cell(contestant: Contestant) -> str:
+def run(row: Row, tested: list[Candidate], folder: Path, seed: int) -> None:
+    def cell(candidate: Candidate) -> str:
         # Each its own chances, whoever comes first.
-        random = Random(f"{seed} {row.title} {contestant.name}")
-        return row.cell(contestant, folder / row.title / contestant.name, random, row.rounds)
+        random = Random(f"{seed} {row.title} {candidate.name}")
+        return row.cell(candidate, folder / row.title / candidate.name, random, row.rounds)
 
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         cells = dict(zip([each.name for each in tested], pool.map(cell, tested)))
     print(json.dumps({"safety": row.title, "cells": cells}), flush=True)
 
 
-def expect_health(contestant: Contestant, folder: Path) -> None:
+def expect_health(candidate: Candidate, folder: Path) -> None:
     """One that is not installed must not look like one that loses everything."""
-    with place(contestant, folder) as home:
+    with place(candidate, folder) as home:
         for _ in range(2):
             with home.open() as program:
                 sets, found = list(program.set(0, 1)), program.get(1)
             if sets != [0] or found != [text(0, WIDTH)] or program.told:
-                sys.exit(f"safety: {contestant.name} does not work here: {program.told or found}")
+                sys.exit(f"safety: {candidate.name} does not work here: {program.told or found}")
 
 
 def arguments() -> argparse.Namespace:
@@ -93,17 +93,17 @@ def own_mounts() -> bool:
 def main() -> None:
     can_mount = own_mounts()
     asked = arguments()
-    chosen = [row for row in rows(asked.quick) if asked.only in row.title]
+    chosen = [row for row in rows(options.quick) if options.only in row.title]
     if not can_mount:
         print("safety: nothing can be mounted here, so no disk can be filled", file=sys.stderr)
         chosen = [row for row in chosen if row.cell is not full_disk.cell]
     if not chosen:
         return
-    folder = asked.folder.absolute() / "safety"
+    folder = options.folder.absolute() / "safety"
     folder.mkdir()
     compile_schema(folder / "schema", [name(index) for index in range(RING)])
     os.environ["GSETTINGS_SCHEMA_DIR"] = str(folder / "schema")
-    tested = contestants(asked.user_defaults.absolute())
+    tested = candidates(asked.user_defaults.absolute())
     for each in tested:
         expect_health(each, folder / "health" / each.name)
     for row in chosen:

@@ -8,7 +8,7 @@ from pathlib import Path
 from random import Random
 from shutil import copytree, rmtree
 
-from contestants import Contestant, place
+from candidates import Candidate, place
 from survivor import WIDTH, text
 
 NAMES = 200
@@ -35,15 +35,15 @@ def cut(files: list[Path], random: Random) -> None:
         opened.truncate(random.randrange(main.stat().st_size))
 
 
-def cell(contestant: Contestant, folder: Path, random: Random, rounds: int, damage: Damage) -> str:
+def cell(candidate: Candidate, folder: Path, random: Random, rounds: int, damage: Damage) -> str:
     outcomes: Counter[str] = Counter()
     left: Counter[str] = Counter()
-    whole = _closed_store(contestant, folder / "whole")
+    whole = _closed_store(candidate, folder / "whole")
     for turn in range(rounds):
         copy = folder / str(turn)
         copytree(whole, copy / "files")
         damage(sorted(file for file in (copy / "files").rglob("*") if file.is_file()), random)
-        outcome, right = _hear(contestant, copy)
+        outcome, right = _hear(candidate, copy)
         outcomes[outcome] += 1
         left[outcome] += right
         rmtree(copy)
@@ -53,15 +53,15 @@ def cell(contestant: Contestant, folder: Path, random: Random, rounds: int, dama
 HARMLESS, TOLD, WRONG, GONE, CRASHED, HUNG = "harmless", "told", "silently wrong", "silently gone", "crashed", "hung"
 
 
-def _closed_store(contestant: Contestant, folder: Path) -> Path:
-    with place(contestant, folder) as home, home.open() as program:
+def _closed_store(candidate: Candidate, folder: Path) -> Path:
+    with place(candidate, folder) as home, home.open() as program:
         assert len(list(program.set(0, NAMES))) == NAMES, program.told
     return home.files
 
 
-def _hear(contestant: Contestant, folder: Path) -> tuple[str, int]:
+def _hear(candidate: Candidate, folder: Path) -> tuple[str, int]:
     """What became of the program that read every value, and how many values were right."""
-    with place(contestant, folder) as home, home.open() as program:
+    with place(candidate, folder) as home, home.open() as program:
         found = program.get(NAMES)
     right = sum(found[index] == text(index, WIDTH) for index in range(NAMES))
     if program.crashed:

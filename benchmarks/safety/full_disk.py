@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from random import Random
 
-from contestants import Contestant, Place, place
+from candidates import Candidate, Place, place
 from survivor import RING, text
 
 SIZE, ROOM = 4 << 20, 1 << 19
@@ -20,8 +20,8 @@ LAST = RING - 1
 """The number that is set when there is room again."""
 
 
-def cell(contestant: Contestant, folder: Path, _random: Random, _rounds: int) -> str:
-    with small_disk(folder) as ballast, place(contestant, folder) as home:
+def cell(candidate: Candidate, folder: Path, _random: Random, _rounds: int) -> str:
+    with small_disk(folder) as ballast, place(candidate, folder) as home:
         with home.open() as program:
             acknowledged = list(program.set(0, LAST, WIDTH, PAUSE))
         home.settle()

@@ -28,7 +28,7 @@ def library() -> Any:
 
 
 class GSettings:
-    """The folder is that of its session, which says where dconf keeps its file (contestants.py)."""
+    """The folder is that of its session, which says where dconf keeps its file (candidates.py)."""
 
     def __init__(self, folder: Path) -> None:
         self.gio = library()

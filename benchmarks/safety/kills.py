@@ -14,7 +14,7 @@ from pathlib import Path
 from random import Random
 from signal import SIGKILL
 
-from contestants import Contestant, Place, place
+from candidates import Candidate, Place, place
 from program import Program
 from survivor import RING
 
@@ -48,17 +48,17 @@ class Tally:
         return f"{self.lost:,} of {self.acknowledged:,}{broken}"
 
 
-def cell(contestant: Contestant, folder: Path, random: Random, rounds: int) -> str:
-    if contestant.name == "GSettings":
-        of_program = _rounds(contestant, folder / "program", random, rounds, the_program)
-        of_service = _rounds(contestant, folder / "service", random, rounds, its_service)
+def cell(candidate: Candidate, folder: Path, random: Random, rounds: int) -> str:
+    if candidate.name == "GSettings":
+        of_program = _rounds(candidate, folder / "program", random, rounds, the_program)
+        of_service = _rounds(candidate, folder / "service", random, rounds, its_service)
         return f"{of_program} (its service killed: {of_service})"
-    if contestant.without_sync:
-        without = replace(contestant, command=contestant.without_sync)
+    if candidate.without_sync:
+        without = replace(candidate, command=candidate.without_sync)
         plain = _rounds(without, folder / "without", random, rounds, the_program)
-        synced = _rounds(contestant, folder / "with", random, rounds, the_program)
-        return f"{plain} ({contestant.driven}: {synced})"
-    return str(_rounds(contestant, folder, random, rounds, the_program))
+        synced = _rounds(candidate, folder / "with", random, rounds, the_program)
+        return f"{plain} ({candidate.driven}: {synced})"
+    return str(_rounds(candidate, folder, random, rounds, the_program))
 
 
 Victim = Callable[[Place, Program], int]
@@ -74,9 +74,9 @@ def its_service(place: Place, _: Program) -> int:
     return place.service()
 
 
-def _rounds(contestant: Contestant, folder: Path, random: Random, rounds: int, victim: Victim) -> Tally:
+def _rounds(candidate: Candidate, folder: Path, random: Random, rounds: int, victim: Victim) -> Tally:
     tally, first = Tally(), 0
-    with place(contestant, folder) as home:
+    with place(candidate, folder) as home:
         for _ in range(rounds):
             with home.open() as program:
                 tally.compare(program.get(RING))

@@ -6,7 +6,7 @@ from pathlib import Path
 from random import Random
 from threading import Thread
 
-from contestants import Contestant, place
+from candidates import Candidate, place
 from program import Program
 from survivor import RING, WIDTH, text
 
@@ -14,8 +14,8 @@ PROGRAMS = 4
 EACH = RING // PROGRAMS
 
 
-def cell(contestant: Contestant, folder: Path, _random: Random, _rounds: int) -> str:
-    with place(contestant, folder) as home:
+def cell(candidate: Candidate, folder: Path, _random: Random, _rounds: int) -> str:
+    with place(candidate, folder) as home:
         # The store is there before: making it at the same time is another matter.
         with home.open() as first:
             first.get(1)

@@ -46,7 +46,7 @@ def test_markdown_has_a_rule_below_the_heading() -> None:
     assert table.as_markdown([[["what", "Kept"], ["set", "1 ns"]]]) == "| what | Kept |\n| --- | --- |\n| set | 1 ns |"
 
 
-def test_safety_has_a_line_for_each_contestant() -> None:
+def test_safety_has_a_line_for_each_candidate() -> None:
     tests = [Safety("kill -9", {"Kept": "none lost", "shelve": "all lost"}), Safety("a full disk", {"Kept": "told"})]
     [part] = safety.as_lines(tests)
     assert part == [["Safety", "kill -9", "a full disk"], ["Kept", "none lost", "told"], ["shelve", "all lost", ""]]

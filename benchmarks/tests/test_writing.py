@@ -1,4 +1,4 @@
-"""What scripts/bench is asked for, and how it writes into a page."""
+"""The options of scripts/bench, and how it writes into a page."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import note
-from asked import arguments
+from options import arguments
 
 ROOT = Path(__file__).parents[2]
 

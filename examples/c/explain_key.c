@@ -25,7 +25,7 @@ static void print_explanation(json_object *explanation) {
     json_object *layer = json_object_array_get_idx(layers, i);
     const char *value = member(layer, "value"), *source = text(layer, "source"), *problem = text(layer, "problem");
     int width = *value || *source || *problem ? 7 : 0;
-    printf("        %-11s  %-*s", text(layer, "layer"), width, text(layer, "verdict"));
+    printf("        %-11s  %-*s", text(layer, "layer"), width, text(layer, "outcome"));
     if (*value) printf("  %s", value);
     if (*source) printf("  (%s)", source);
     if (*problem) printf("  %s", problem);

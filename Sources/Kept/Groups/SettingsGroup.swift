@@ -52,7 +52,7 @@ extension SettingsGroup {
   /// Throws `typeConflict` if another group has it, and `invalid` if its name is none.
   public func key<Value: Storable>(_ key: Keys, as type: Value.Type = Value.self) throws(StoreError) -> Key<Value?> {
     let name = try KeyName(Self.namespace.map { "\($0).\(key.uniqueValue)" } ?? key.uniqueValue)
-    try store.sharedCompanion { GroupClaims() }.claim(name, for: Self.self)
+    try store.sharedAttachment { GroupClaims() }.claim(name, for: Self.self)
     return Key(name.text)
   }
 }

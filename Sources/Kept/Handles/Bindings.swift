@@ -33,8 +33,8 @@ private final class HandledKeys: Sendable {
 
 extension Store {
   func bind(_ key: KeyName, to type: BoundType) throws(StoreError) -> Binding {
-    let binding = try sharedCompanion(Bindings.init).bind(key, to: type)
-    ownCompanion(HandledKeys.init).bindings.update { $0[key] = binding }
+    let binding = try sharedAttachment(Bindings.init).bind(key, to: type)
+    attachment(HandledKeys.init).bindings.update { $0[key] = binding }
     return binding
   }
 
@@ -53,7 +53,7 @@ extension Store {
   /// failed is as before. C and Python have no handles.
   public func destroyAll(except kept: Keys...) throws(StoreError) {
     let spared = Set(kept.compactMap { ($0 as? any NamedKey)?.checkedName })
-    let handled = ownCompanion(HandledKeys.init).bindings.read { Array($0.values) }
+    let handled = attachment(HandledKeys.init).bindings.read { Array($0.values) }
     var failure: StoreError?
     for binding in handled where !spared.contains(binding.key) && !binding.isDestroyed {
       do throws(StoreError) { try destroy(binding) } catch {

@@ -7,7 +7,7 @@ import KeptCore
 /// The subscription keeps the store open: the compiler may let go of a program's own reference after its last use,
 /// which is where the loop begins.
 final class Inbox: Sendable {
-  private let bell = TaskBell()
+  private let bell = TaskSignal()
   // nil: there was nothing to subscribe to, and the error handler knows why.
   let subscription: Subscription?
 

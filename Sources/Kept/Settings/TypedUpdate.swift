@@ -12,8 +12,8 @@ extension Store {
   /// `settings.update_value(key, function)`.
   /// - Returns: the value afterwards.
   @discardableResult
-  public func update<Value>(_ key: Key<Value>, _ body: (inout Value) throws -> Void) throws -> Value {
-    try transaction { try $0.update(key, body) }
+  public func updateValue<Value>(_ key: Key<Value>, _ body: (inout Value) throws -> Void) throws -> Value {
+    try transaction { try $0.updateValue(key, body) }
   }
 }
 
@@ -23,7 +23,7 @@ extension Transaction {
   /// Throws as ``Store/update(_:_:)->Value`` does.
   /// - Returns: the value afterwards.
   @discardableResult
-  public func update<Value>(_ key: Key<Value>, _ body: (inout Value) throws -> Void) throws -> Value {
+  public func updateValue<Value>(_ key: Key<Value>, _ body: (inout Value) throws -> Void) throws -> Value {
     let name = try key.keyName()
     let found = try resolvedToChange(name)
     var value = try converting(name) { () throws(StoreError) in try key.read(found, in: store.identity) }

@@ -23,7 +23,7 @@ final class UnopenedStorage: Storage {
   func changes(after revision: Revision) throws(StoreError) -> ChangesAfter { throw reason }
   func wait(after revision: Revision) throws(StoreError) -> Bool { throw reason }
   func interruptWaiting() {}
-  func salvage() throws(StoreError) -> SalvageNote? { throw reason }
+  func salvaged() throws(StoreError) -> SalvageNote? { throw reason }
   func acknowledgeSalvage() throws(StoreError) { throw reason }
   func flush() throws(StoreError) { throw reason }
   func close() {}

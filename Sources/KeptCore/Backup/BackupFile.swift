@@ -62,7 +62,7 @@ struct BackupFile {
     }
     guard let folder = OpenFolder(holding: StoreFolder.parent(of: file)) else { throw .system("read", file) }
     let name = String(file.utf8.split(separator: UInt8(ascii: "/")).last.map { Substring($0) } ?? "")
-    let end = Moment.milliseconds + 1000
+    let end = MonotonicTime.milliseconds + 1000
     let copy = try DatabaseCopy(
       name, in: folder, calling: file,
       { found, path throws(StoreError) in
@@ -72,7 +72,7 @@ struct BackupFile {
           throw StoreError(
             .denied, "\(path) belongs to another user than the backup; remove it, or give another backup")
         }
-      }, until: { Moment.milliseconds >= end })
+      }, until: { MonotonicTime.milliseconds >= end })
     return try SQLiteConnection(copy, of: file)
   }
 

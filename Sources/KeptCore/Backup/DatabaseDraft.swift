@@ -116,7 +116,7 @@ extension LocalStorage {
     guard kept_make_folder(path) == 0 || kept_errno() == EEXIST else { throw .system("make the folder", path) }
     let folder = try OpenFolder.own(path)
     try DatabaseDraft.sweep(folder)
-    let date = try Timestamp(seconds: Moment.secondsSince1970).description
+    let date = try Timestamp(seconds: MonotonicTime.secondsSince1970).description
     var file = "\(date)\(what).sqlite"
     var number = 1
     while folder.status(of: file) != nil {

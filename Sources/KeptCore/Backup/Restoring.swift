@@ -30,7 +30,7 @@ extension Store {
     }
     let backup = try BackupFile(at: path)
     let folder = (storage as? LocalStorage)?.database.folder
-    let deadline = Moment.milliseconds + Int64(options.patience)
+    let deadline = MonotonicTime.milliseconds + Int64(options.patience)
     guard let turn = try MigrationTurn.take(of: shared, in: folder, waiting: options.patience) else {
       throw StoreError(.busy, "others still migrate or restore; nothing was restored, try again when they are done")
     }
@@ -40,10 +40,10 @@ extension Store {
       let base = try storage.revision()
       do throws(StoreError) { return try put(backup, after: base) } catch {
         guard error.code == .conflict else { throw error }
-        guard Moment.milliseconds < deadline else {
+        guard MonotonicTime.milliseconds < deadline else {
           throw StoreError(.busy, "others write all the time; nothing was restored, try again when they are done")
         }
-        Moment.backOff(attempt: attempt)
+        MonotonicTime.backOff(attempt: attempt)
         attempt += 1
       }
     }

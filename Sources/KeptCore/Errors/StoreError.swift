@@ -102,7 +102,7 @@ extension StoreError {
     public static let failed = Code(rawValue: -16)
 
     /// The name of the code, such as `wrong type`.
-    // No table: it would be made at its first use (FirstUse).
+    // No table: it would be made at its first use (EagerInitialization).
     public var description: String {
       switch rawValue {
       case 0: "ok"

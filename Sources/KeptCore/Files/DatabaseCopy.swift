@@ -50,7 +50,7 @@ struct DatabaseCopy {
       guard try !isOver() else {
         throw StoreError(.busy, "\(path) was changed each time it was read; try again")
       }
-      Moment.letPass(microseconds: 5000)
+      MonotonicTime.letPass(microseconds: 5000)
     }
   }
 

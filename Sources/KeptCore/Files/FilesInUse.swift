@@ -29,7 +29,7 @@ enum FilesInUse {
   }
   private static let state = Monitor(State())
 
-  /// Made early (FirstUse).
+  /// Made early (EagerInitialization).
   static func prepare() { state.read { _ in } }
 
   // MARK: - Databases

@@ -16,18 +16,18 @@ public struct Explanation: Sendable, Hashable {
   /// The revision that last changed what is stored; nil: nothing is.
   public var revision: Revision?
   /// What each layer that was given has to say, the highest first.
-  public var layers: [Opinion]
+  public var layers: [LayerFinding]
   /// The whole of it in one sentence.
   public var reason: String
 
   /// What one layer has to say.
-  public struct Opinion: Sendable, Hashable {
+  public struct LayerFinding: Sendable, Hashable {
     public var layer: Layer
     /// The file, the argument or the variable that it stands in; nil where that has no name.
     public var source: String?
     /// The value that it has, as far as it can be read.
     public var value: Value?
-    public var verdict: Verdict
+    public var outcome: Outcome
     /// Why its value does not count, or its file cannot be read.
     public var problem: String?
     /// Whether the value must not be written to a log or a screen.
@@ -35,7 +35,7 @@ public struct Explanation: Sendable, Hashable {
   }
 
   /// What becomes of what a layer says.
-  public enum Verdict: String, Sendable, Hashable {
+  public enum Outcome: String, Sendable, Hashable {
     /// It decides.
     case wins
     /// It would do, but a higher layer decides.
@@ -53,7 +53,7 @@ public struct Explanation: Sendable, Hashable {
 
 extension Explanation {
   /// The same as an object: `key`, `value`, `layer`, `locked`, `secret`, `revision`, `reason`, and `layers` with
-  /// `layer`, `source`, `value`, `verdict` and `problem` each.
+  /// `layer`, `source`, `value`, `outcome` and `problem` each.
   ///
   /// What is nil is left out, and so are values of a secret.
   public var json: String { asValue.json }
@@ -70,10 +70,10 @@ extension Explanation {
   }
 }
 
-extension Explanation.Opinion {
+extension Explanation.LayerFinding {
   fileprivate var asValue: Value {
     var members: [(ExactString, Value)] = [
-      ("layer", .string(layer.description)), ("verdict", .string(verdict.rawValue)),
+      ("layer", .string(layer.description)), ("outcome", .string(outcome.rawValue)),
     ]
     if let source { members.append(("source", .string(source))) }
     if let value, !isSecret { members.append(("value", value)) }
@@ -83,7 +83,7 @@ extension Explanation.Opinion {
 }
 
 /// The layers of a handle at one moment, with all that there is to say of them.
-struct LayerMoment: Sendable {
+struct LayerState: Sendable {
   let layers: Layers
   /// Those that the handle was opened with.
   let sources: Set<Layer>
@@ -92,36 +92,36 @@ struct LayerMoment: Sendable {
 
   func explain(_ key: KeyName, _ entry: Entry?) -> Explanation {
     let resolved = layers.resolve(key, entry)
-    let opinions = Layer.highestFirst.filter { $0.isAlwaysThere || sources.contains($0) }.map { layer in
-      opinion(of: layer, key, entry, winner: resolved.layer)
+    let findings = Layer.highestFirst.filter { $0.isAlwaysThere || sources.contains($0) }.map { layer in
+      finding(of: layer, key, entry, winner: resolved.layer)
     }
     return Explanation(
       key: key, value: resolved.value, layer: resolved.layer, isLocked: layers.managed.locks(key),
       isSecret: entry?.declaration?.isSecret == true, revision: entry?.value == nil ? nil : entry?.revision,
-      layers: opinions, reason: reason(resolved.layer, opinions, isLocked: layers.managed.locks(key)))
+      layers: findings, reason: reason(resolved.layer, findings, isLocked: layers.managed.locks(key)))
   }
 
-  private func opinion(of layer: Layer, _ key: KeyName, _ entry: Entry?, winner: Layer?) -> Explanation.Opinion {
+  private func finding(of layer: Layer, _ key: KeyName, _ entry: Entry?, winner: Layer?) -> Explanation.LayerFinding {
     let isIgnored = layers.managed.locks(key) && layer.isIgnoredWhereLocked
     let finding = layers.finding(layer, key, entry)
-    let verdict: Explanation.Verdict =
+    let outcome: Explanation.Outcome =
       if !finding.isThere {
         layer == .managed && layers.managed.locks(key) ? .locks : .silent
       } else if isIgnored {
         .ignored
       } else if finding.problem != nil { .skipped } else { layer == winner ? .wins : .hidden }
-    return Explanation.Opinion(
+    return Explanation.LayerFinding(
       layer: layer, source: finding.isThere ? source(of: layer, key) : files.path(of: layer),
-      value: finding.value ?? finding.unfit, verdict: verdict,
+      value: finding.value ?? finding.unfit, outcome: outcome,
       problem: finding.problem?.message ?? files.problem(of: layer)?.message,
       isSecret: entry?.declaration?.isSecret == true)
   }
 
-  private func reason(_ winner: Layer?, _ opinions: [Explanation.Opinion], isLocked: Bool) -> String {
+  private func reason(_ winner: Layer?, _ findings: [Explanation.LayerFinding], isLocked: Bool) -> String {
     let lock = isLocked ? "; the key is locked, so arguments, environment and user are not asked" : ""
-    let skipped = opinions.filter { $0.verdict == .skipped }.map(\.layer.description).joined(separator: ", ")
+    let skipped = findings.filter { $0.outcome == .skipped }.map(\.layer.description).joined(separator: ", ")
     guard let winner else { return "no layer has a value" + (skipped.isEmpty ? "" : " that fits") + lock }
-    let hidden = opinions.filter { $0.verdict == .hidden }.map(\.layer.description).joined(separator: ", ")
+    let hidden = findings.filter { $0.outcome == .hidden }.map(\.layer.description).joined(separator: ", ")
     return "the \(winner) layer is the highest that has a value"
       + (hidden.isEmpty ? "" : "; it hides what stands in: \(hidden)")
       + (skipped.isEmpty ? "" : "; what does not fit is skipped in: \(skipped)") + lock

@@ -10,13 +10,13 @@ extension Explanation: CustomStringConvertible {
   }
 }
 
-extension Explanation.Opinion: CustomStringConvertible {
+extension Explanation.LayerFinding: CustomStringConvertible {
   /// A row of the table.
   public var description: String {
-    let hasValue = verdict != .silent && verdict != .locks
+    let hasValue = outcome != .silent && outcome != .locks
     let shown = hasValue ? isSecret ? "(secret)" : value?.json ?? "unreadable" : nil
     let remarks = [shown, source.map { "(\($0))" }, problem].compactMap(\.self)
-    let end = remarks.isEmpty ? verdict.rawValue : padded(verdict.rawValue, 7)
+    let end = remarks.isEmpty ? outcome.rawValue : padded(outcome.rawValue, 7)
     return ([padded(layer.description, 11), end] + remarks).joined(separator: "  ")
   }
 

@@ -56,16 +56,16 @@ final class Layers: Sendable {
   }
 
   /// What a layer has for a key that the storage holds like this.
-  func finding(_ layer: Layer, _ key: KeyName, _ entry: Entry?) -> Finding {
+  func finding(_ layer: Layer, _ key: KeyName, _ entry: Entry?) -> LayerValue {
     let declaration = entry?.declaration
     switch layer {
-    case .managed: return Finding(managed.values[key], declaration)
-    case .arguments: return Finding(arguments[key], declaration)
-    case .environment: return Finding(environment[key], declaration)
-    case .user: return Finding(entry?.value, declaration)
-    case .system: return Finding(system.values[key], declaration)
-    case .registered: return Finding(registered[key], declaration)
-    case .declared: return Finding(declaration?.defaultValue, nil)
+    case .managed: return LayerValue(managed.values[key], declaration)
+    case .arguments: return LayerValue(arguments[key], declaration)
+    case .environment: return LayerValue(environment[key], declaration)
+    case .user: return LayerValue(entry?.value, declaration)
+    case .system: return LayerValue(system.values[key], declaration)
+    case .registered: return LayerValue(registered[key], declaration)
+    case .declared: return LayerValue(declaration?.defaultValue, nil)
     }
   }
 

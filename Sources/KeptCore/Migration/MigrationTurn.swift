@@ -26,7 +26,7 @@ final class MigrationTurn: ForkAware {
   static func take(
     of store: SharedStore, in folder: StoreFolder?, waiting milliseconds: Int
   ) throws(StoreError) -> MigrationTurn? {
-    let end = Moment.milliseconds + Int64(milliseconds)
+    let end = MonotonicTime.milliseconds + Int64(milliseconds)
     let turn = MigrationTurn(of: ObjectIdentifier(store))
     guard try turn.enter(waiting: milliseconds) else { return nil }
     do throws(StoreError) {
@@ -76,7 +76,7 @@ final class MigrationTurn: ForkAware {
       file = opened
       return opened
     }
-    return file.lock(Int16(F_WRLCK), waiting: Int(max(0, end - Moment.milliseconds)))
+    return file.lock(Int16(F_WRLCK), waiting: Int(max(0, end - MonotonicTime.milliseconds)))
   }
 
   private func enter(waiting milliseconds: Int) throws(StoreError) -> Bool {

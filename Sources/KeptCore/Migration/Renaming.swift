@@ -35,8 +35,8 @@ extension SettingsAccess {
         .invalid, key: key.text, "cannot be renamed to \"\(other.text)\", which is there already; remove that first")
     }
     // A declaration alone is nothing that a lock is about, but its default would be read under the other name.
-    store.layering.watchAgain()
-    for name in [key, other] { try store.layering.checkUnlocked(name) }
+    store.layerStack.watchAgain()
+    for name in [key, other] { try store.layerStack.checkUnlocked(name) }
     if let declaration = entry.declaration { _ = try declare([key, other], [nil, declaration]) }
     guard let value = entry.value else { return true }
     _ = try delete(key)

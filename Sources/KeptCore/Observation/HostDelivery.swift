@@ -5,29 +5,29 @@
 /// Level-triggered: the descriptor is readable for as long as an observer has mail.
 package final class HostDelivery: Delivery {
   private struct State {
-    var line = Line<Observer>()
+    var queue = FIFOQueue<Observer>()
     var isEnded = false
   }
   private let state = Monitor(State())
-  private let bell: EventBell
+  private let event: EventDescriptor
 
   package init() throws(StoreError) {
-    bell = try EventBell()
+    event = try EventDescriptor()
     Fork.join(self)
   }
 
   deinit { Fork.leave(self) }
 
   /// For poll, epoll and their like; to be watched for reading, and never read.
-  package var descriptor: Int32 { bell.descriptor }
+  package var descriptor: Int32 { event.descriptor }
 
   package var fetchesMail: Bool { false }
 
   package func mailArrived(for observer: Observer) {
     state.updateQuietly { state in
       guard !state.isEnded else { return }
-      state.line.append(observer)
-      bell.ring()
+      state.queue.append(observer)
+      event.signal()
     }
   }
 
@@ -50,7 +50,7 @@ package final class HostDelivery: Delivery {
 
   private func callsDue(atMost limit: Int) -> Int {
     var due = 0
-    for observer in state.read(\.line) {
+    for observer in state.read(\.queue) {
       due += max(observer.waitingCount, 1)
       if due >= limit { return limit }
     }
@@ -62,17 +62,17 @@ package final class HostDelivery: Delivery {
     let dismissed = state.updateQuietly { state in
       state.isEnded = true
       // They hold this object, as it holds them.
-      defer { state.line = Line() }
-      return state.line
+      defer { state.queue = FIFOQueue() }
+      return state.queue
     }
-    bell.ring()
+    event.signal()
     withExtendedLifetime(dismissed) {}
   }
 
   private func next() -> Observer? {
     state.updateQuietly { state in
-      guard let first = state.line.next() else { return nil }
-      if state.line.isEmpty, !state.isEnded { bell.silence() }
+      guard let first = state.queue.next() else { return nil }
+      if state.queue.isEmpty, !state.isEnded { event.clear() }
       return first
     }
   }
@@ -83,7 +83,7 @@ extension HostDelivery: ForkAware {
 
   /// The descriptor of the child has the same number, and is none of the parent's business.
   func afterForkInChild() {
-    state.update { $0.line = Line() }
-    bell.renew()
+    state.update { $0.queue = FIFOQueue() }
+    event.renew()
   }
 }

@@ -2,65 +2,65 @@
 // values of its keys.
 
 struct Mailbox {
-  // Each will be one notice. Those of other processes that come one after the other lie on one pile.
-  private var piles: [Pile] = []
+  // Each will be one notice. Those of other processes that come one after the other lie on one next.
+  private var waiting: [CoalescedNotice] = []
 
   /// So many notices wait one by one; then they become one.
   static let limit = 4096
   /// And so many bytes of values, or twice of what they came to when they last became one.
   static let mostBytes = 1 << 20
 
-  // Of the piles together. What comes into an empty mailbox is not weighed: it is taken at once most of the time.
+  // Of the waiting together. What comes into an empty mailbox is not weighed: it is taken at once most of the time.
   private(set) var bytes = 0
   private var bytesLimit = Self.mostBytes
 
-  var isEmpty: Bool { piles.isEmpty }
+  var isEmpty: Bool { waiting.isEmpty }
 
-  /// How many notices wait, at most: piles may come to nothing.
-  var count: Int { piles.count }
+  /// How many notices wait, at most: waiting may come to nothing.
+  var count: Int { waiting.count }
 
   /// Adds what happened next.
   ///
   /// A notice without changes tells of commits that came to nothing here. They are among those that a merged notice
   /// leads over, so their tag counts.
   mutating func add(_ notice: Notice) {
-    let size = piles.isEmpty ? 0 : notice.bytes
-    if let last = piles.indices.last, piles[last].origin == .otherProcess, notice.origin == .otherProcess {
-      bytes -= piles[last].bytes
-      piles[last].add(notice, size)
-      bytes += piles[last].bytes
+    let size = waiting.isEmpty ? 0 : notice.bytes
+    if let last = waiting.indices.last, waiting[last].origin == .otherProcess, notice.origin == .otherProcess {
+      bytes -= waiting[last].bytes
+      waiting[last].add(notice, size)
+      bytes += waiting[last].bytes
     } else if !notice.changes.isEmpty {
-      let isFull = piles.count == Self.limit + (isBeginning ? 1 : 0)
-      if isFull || bytes + size > bytesLimit { pileUp() }
-      piles.append(Pile(notice, size))
+      let isFull = waiting.count == Self.limit + (isBeginning ? 1 : 0)
+      if isFull || bytes + size > bytesLimit { coalesceAll() }
+      waiting.append(CoalescedNotice(notice, size))
       bytes += size
     }
   }
 
   /// Puts what was there at first before everything else.
-  mutating func begin(with notice: Notice) { piles.insert(Pile(notice, 0), at: 0) }
+  mutating func begin(with notice: Notice) { waiting.insert(CoalescedNotice(notice, 0), at: 0) }
 
   /// The notice that comes next, if there is one.
   mutating func take() -> Notice? {
-    while !piles.isEmpty {
-      let pile = piles.removeFirst()
-      bytes -= pile.bytes
-      if piles.isEmpty { bytesLimit = Self.mostBytes }
-      if let notice = pile.merged() { return notice }
+    while !waiting.isEmpty {
+      let next = waiting.removeFirst()
+      bytes -= next.bytes
+      if waiting.isEmpty { bytesLimit = Self.mostBytes }
+      if let notice = next.merged() { return notice }
     }
     return nil
   }
 
-  private var isBeginning: Bool { piles.first?.origin == .initial }
+  private var isBeginning: Bool { waiting.first?.origin == .initial }
 
-  /// Lays everything on one pile; the initial notice stays what it is.
-  private mutating func pileUp() {
-    let initial = isBeginning ? piles.removeFirst() : nil
-    guard !piles.isEmpty else { return piles = initial.map { [$0] } ?? [] }
-    var all = piles.removeFirst()
-    for pile in piles { all.add(pile) }
+  /// Lays everything on one next; the initial notice stays what it is.
+  private mutating func coalesceAll() {
+    let initial = isBeginning ? waiting.removeFirst() : nil
+    guard !waiting.isEmpty else { return waiting = initial.map { [$0] } ?? [] }
+    var all = waiting.removeFirst()
+    for next in waiting { all.add(next) }
     all.shrink()
-    piles = (initial.map { [$0] } ?? []) + [all]
+    waiting = (initial.map { [$0] } ?? []) + [all]
     bytes = all.bytes
     bytesLimit = max(Self.mostBytes, 2 * bytes)
   }
@@ -70,7 +70,7 @@ struct Mailbox {
 ///
 /// They are merged then, or when they have grown to twice of what they came to the last time: for each change that is
 /// added there is little to do, however many keys there are.
-private struct Pile {
+private struct CoalescedNotice {
   private var notices: [Notice]
   private var isMerged = false
   private(set) var origin: Notice.Origin
@@ -92,7 +92,7 @@ private struct Pile {
     if changes > limit || bytes > bytesLimit { shrink() }
   }
 
-  mutating func add(_ other: Pile) {
+  mutating func add(_ other: CoalescedNotice) {
     // Its notices were weighed together.
     for (place, notice) in other.notices.enumerated() { add(notice, place == 0 ? other.bytes : 0) }
   }

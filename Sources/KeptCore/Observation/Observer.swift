@@ -30,7 +30,7 @@ package final class Observer: Sendable {
 
   /// What an observer holds until it ends, and lets go with no lock held: the last reference to something of a
   /// program's may be among them, or to the store.
-  private struct Belongings {
+  private struct Resources {
     let call: @Sendable (Notice) -> Void
     let afterLastCall: @Sendable () -> Void
     let delivery: any Delivery
@@ -40,12 +40,12 @@ package final class Observer: Sendable {
 
   // `caller` is the thread that runs a call now, is about to run the initial one, or runs `afterLastCall`. A call
   // begins only while it is nil and the observer is not cancelled. `afterLastCall` runs once, by whoever sets
-  // `hasEnded`, and whoever cancels waits for it, as for a call. While `isAnnounced`, the delivery has been told of the
+  // `hasEnded`, and whoever cancels waits for it, as for a call. While `isNotified`, the delivery has been told of the
   // mail, and will come for it; it is told when there is mail, nobody is calling, and it does not know yet.
   private struct State {
-    var belongings: Belongings?
+    var resources: Resources?
     var mailbox = Mailbox()
-    var isAnnounced = false
+    var isNotified = false
     var caller: UInt?
     var isCancelled = false
     var hasEnded = false
@@ -60,9 +60,9 @@ package final class Observer: Sendable {
     }
 
     /// What is let go after the last call.
-    mutating func takeBelongings() -> Belongings? {
-      defer { belongings = nil }
-      return belongings
+    mutating func takeResources() -> Resources? {
+      defer { resources = nil }
+      return resources
     }
 
     /// What whoever cancels still has to do.
@@ -73,9 +73,9 @@ package final class Observer: Sendable {
     }
 
     /// Whether the delivery has to be told of mail.
-    mutating func announces() -> Bool {
-      guard !isAnnounced, caller == nil, !isCancelled, !mailbox.isEmpty else { return false }
-      isAnnounced = true
+    mutating func mustNotifyDelivery() -> Bool {
+      guard !isNotified, caller == nil, !isCancelled, !mailbox.isEmpty else { return false }
+      isNotified = true
       return true
     }
   }
@@ -92,7 +92,7 @@ package final class Observer: Sendable {
     isFetched = delivery.fetchesMail
     state = Monitor(
       State(
-        belongings: Belongings(call: call, afterLastCall: afterLastCall, delivery: delivery, store: store),
+        resources: Resources(call: call, afterLastCall: afterLastCall, delivery: delivery, store: store),
         caller: isStarting ? LibraryThread.current : nil))
     Fork.join(self)
   }
@@ -114,17 +114,17 @@ package final class Observer: Sendable {
 
   /// Puts a notice into the mailbox.
   ///
-  /// - Returns: whether ``announce()`` must be called, when no lock is held any more.
+  /// - Returns: whether ``notifyDelivery()`` must be called, when no lock is held any more.
   func post(_ notice: Notice) -> Bool {
     state.updateQuietly { state in
       guard !state.isCancelled else { return false }
       state.mailbox.add(notice)
-      return state.announces()
+      return state.mustNotifyDelivery()
     }
   }
 
   /// Lets the delivery know that there is mail.
-  func announce() { state.read { $0.belongings?.delivery }?.mailArrived(for: self) }
+  func notifyDelivery() { state.read { $0.resources?.delivery }?.mailArrived(for: self) }
 
   /// Delivers the initial notice on the thread that made the observer, and lets others be delivered.
   func start(with notice: Notice) {
@@ -133,16 +133,16 @@ package final class Observer: Sendable {
   }
 
   /// Holds nothing of the program's any more when it returns.
-  private func call(with notice: Notice) { state.read { $0.belongings?.call }?(notice) }
+  private func call(with notice: Notice) { state.read { $0.resources?.call }?(notice) }
 
   /// Puts the initial notice before everything else that waits to be taken.
   func start(waitingFor notice: Notice?) {
-    let mustAnnounce = state.update { state in
+    let mustNotify = state.update { state in
       if let notice { state.mailbox.begin(with: notice) }
       state.caller = nil
-      return state.announces()
+      return state.mustNotifyDelivery()
     }
-    if mustAnnounce { announce() }
+    if mustNotify { notifyDelivery() }
   }
 
   /// Makes one call with the notice that comes next; if there are more, the delivery is told again.
@@ -151,7 +151,7 @@ package final class Observer: Sendable {
   @discardableResult
   package func deliverNext() -> Bool {
     let notice = state.updateQuietly { state -> Notice? in
-      state.isAnnounced = false
+      state.isNotified = false
       guard state.caller == nil, !state.isCancelled, let notice = state.mailbox.take() else { return nil }
       state.caller = LibraryThread.current
       return notice
@@ -164,12 +164,12 @@ package final class Observer: Sendable {
 
   /// The same without a call: gives the notice that comes next; nil: none now.
   package func takeNext() -> Notice? {
-    let (notice, mustAnnounce) = state.updateQuietly { state -> (Notice?, Bool) in
-      state.isAnnounced = false
+    let (notice, mustNotify) = state.updateQuietly { state -> (Notice?, Bool) in
+      state.isNotified = false
       guard state.caller == nil, !state.isCancelled, let notice = state.mailbox.take() else { return (nil, false) }
-      return (notice, state.announces())
+      return (notice, state.mustNotifyDelivery())
     }
-    if mustAnnounce { announce() }
+    if mustNotify { notifyDelivery() }
     return notice
   }
 
@@ -178,7 +178,7 @@ package final class Observer: Sendable {
     state.updateQuietly { state in
       guard !state.isCancelled else { return nil }
       let notice = state.mailbox.take()
-      if state.mailbox.isEmpty { state.isAnnounced = false }
+      if state.mailbox.isEmpty { state.isNotified = false }
       return notice
     }
   }
@@ -187,7 +187,7 @@ package final class Observer: Sendable {
   ///
   /// Not so from inside that call, nor from inside another that it waits for: then it ends the observer as it returns.
   func cancelSubscription() {
-    state.read { $0.belongings?.store }?.observation.remove(self)
+    state.read { $0.resources?.store }?.observation.remove(self)
     cancel()
   }
 
@@ -205,9 +205,9 @@ package final class Observer: Sendable {
   /// Returns false at once if the call that runs waits for this thread.
   private func waitForCall() -> Bool {
     let thread = LibraryThread.current
-    guard CancelWaits.ofThisProcess.begin(thread, waitingFor: self) else { return false }
+    guard CancellationWaits.ofThisProcess.begin(thread, waitingFor: self) else { return false }
     state.wait { $0.caller == nil ? () : nil }
-    CancelWaits.ofThisProcess.end(thread)
+    CancellationWaits.ofThisProcess.end(thread)
     return true
   }
 
@@ -215,22 +215,22 @@ package final class Observer: Sendable {
   var caller: UInt? { state.read(\.caller) }
 
   private func finishCall() {
-    let (isLast, mustAnnounce) = state.update { state in
+    let (isLast, mustNotify) = state.update { state in
       if state.end() { return (true, false) }
       state.caller = nil
-      return (false, state.announces())
+      return (false, state.mustNotifyDelivery())
     }
     if isLast { finish() }
-    if mustAnnounce { announce() }
+    if mustNotify { notifyDelivery() }
   }
 
   private func finish() {
-    state.updateQuietly { $0.takeBelongings() }?.afterLastCall()
+    state.updateQuietly { $0.takeResources() }?.afterLastCall()
     state.update { $0.caller = nil }
   }
 }
 
-extension Observer: Callee {}
+extension Observer: WaitTarget {}
 
 extension Observer: ForkAware {
   func beforeFork() {}

@@ -3,9 +3,9 @@
 /// What a ``Store`` keeps for its observers.
 package final class StoreObservation: Sendable {
   private struct State {
-    var observers = Roster<Observer>()
+    var observers = IdentityList<Observer>()
     // Those that somebody is ending together with the store: whoever else ends it waits for them, too.
-    var ending = Roster<Observer>()
+    var ending = IdentityList<Observer>()
     var host: HostDelivery?
     var ordinary: (any Delivery)?
     var isEnded = false
@@ -17,12 +17,12 @@ package final class StoreObservation: Sendable {
   private let state = Monitor(State())
   private let shared: SharedStore
   /// How the handle reads.
-  let layering: Layering
+  let layerStack: LayerStack
   private let report: @Sendable (StoreError) -> Void
 
-  init(_ shared: SharedStore, _ layering: Layering, report: @escaping @Sendable (StoreError) -> Void) {
+  init(_ shared: SharedStore, _ layerStack: LayerStack, report: @escaping @Sendable (StoreError) -> Void) {
     self.shared = shared
-    self.layering = layering
+    self.layerStack = layerStack
     self.report = report
     Fork.join(self)
   }
@@ -54,10 +54,10 @@ package final class StoreObservation: Sendable {
   /// Lets an observer hear of every commit after the present one; gives the present values in its scope.
   func add(_ observer: Observer) throws(StoreError) -> (present: [Change], revision: Revision) {
     try state.read { state throws(StoreError) in try state.checkOpen() }
-    layering.watchAgain()
+    layerStack.watchAgain()
     try shared.watcher.enter(handle, report: report)
     do throws(StoreError) {
-      let present = try shared.feed.add(observer, reading: layering)
+      let present = try shared.feed.add(observer, reading: layerStack)
       try register(observer)
       return present
     } catch {
@@ -74,7 +74,7 @@ package final class StoreObservation: Sendable {
         state.observers.append(observer)
       }
     } catch {
-      shared.feed.remove(observer, reading: layering)
+      shared.feed.remove(observer, reading: layerStack)
       throw error
     }
   }
@@ -89,7 +89,7 @@ package final class StoreObservation: Sendable {
     let (observers, ending, host) = state.update { state in
       state.isEnded = true
       for observer in state.observers { state.ending.append(observer) }
-      defer { (state.observers, state.host) = (Roster(), nil) }
+      defer { (state.observers, state.host) = (IdentityList(), nil) }
       return (state.observers, state.ending, state.host)
     }
     for observer in observers { forget(observer) }
@@ -99,7 +99,7 @@ package final class StoreObservation: Sendable {
   }
 
   private func forget(_ observer: Observer) {
-    shared.feed.remove(observer, reading: layering)
+    shared.feed.remove(observer, reading: layerStack)
     shared.watcher.leave(handle)
   }
 }
@@ -108,5 +108,5 @@ extension StoreObservation: ForkAware {
   package func beforeFork() {}
 
   /// The subscriptions are the parent's: they hear nothing here, and are not counted.
-  package func afterForkInChild() { state.update { ($0.observers, $0.ending) = (Roster(), Roster()) } }
+  package func afterForkInChild() { state.update { ($0.observers, $0.ending) = (IdentityList(), IdentityList()) } }
 }

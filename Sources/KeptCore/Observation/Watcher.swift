@@ -7,29 +7,29 @@ import Synchronization
 /// Waits on the storage, and calls the observers that no host and no queue calls.
 ///
 /// There is no thread while nobody is subscribed: each goes home when it finds that out, and says so as it goes, so
-/// that whoever subscribes meanwhile has the same threads. The thread in charge is known by the number of its `shift`.
-/// Its deputy sleeps until a call begins, then looks every 100 ms whether that call is still the same one: then it
-/// begins a shift of its own, and the other steps aside: it is not in charge any more, and neither waits on the storage
+/// that whoever subscribes meanwhile has the same threads. The thread in charge is known by the number of its `epoch`.
+/// Its standby sleeps until a call begins, then looks every 100 ms whether that call is still the same one: then it
+/// begins a epoch of its own, and the other steps aside: it is not in charge any more, and neither waits on the storage
 /// nor fetches mail.
 ///
-/// An observer that was slow waits in a line of its own, which the threads aside call; the one in charge starts more of
-/// them, up to ``mostForSlow``. It is in the common line again when it was quick so often in a row as
+/// An observer that was slow waits in a queue of its own, which the threads aside call; the one in charge starts more
+/// of them, up to ``mostForSlow``. It is in the common queue again when it was quick so often in a row as
 /// ``Observer/quickCallsInARow`` says. So observers of one location are called one at a time, but for those that are
 /// slow. There are never more threads than ``mostAside`` and two; with so many in calls that take long, others wait.
 ///
-/// Invariant: while an observer waits in the line of the slow ones, a thread aside will look there after its call, or
+/// Invariant: while an observer waits in the queue of the slow ones, a thread aside will look there after its call, or
 /// the one in charge before it sleeps.
 final class Watcher: Delivery {
   fileprivate struct State {
-    var line = Line<Observer>()
-    var slowLine = Line<Observer>()
+    var queue = FIFOQueue<Observer>()
+    var slowQueue = FIFOQueue<Observer>()
     // How many threads make a call and are not in charge.
     var aside = 0
     var subscribers: [ObjectIdentifier: Subscriber] = [:]
-    var shift = 0
+    var epoch = 0
     var hasLeader = false
-    var hasDeputy = false
-    var isDeputyAsleep = false
+    var hasStandby = false
+    var isStandbyAsleep = false
     // Whether the leader may be asleep in the storage.
     var isWatching = false
     // Counts calls; odd while one runs that the leader has begun.
@@ -39,9 +39,9 @@ final class Watcher: Delivery {
 
     var isCalling: Bool { call % 2 == 1 }
     /// How many more threads the slow ones need, and may have.
-    var missing: Int { max(0, min(slowLine.count, Watcher.mostForSlow - aside)) }
+    var missing: Int { max(0, min(slowQueue.count, Watcher.mostForSlow - aside)) }
     /// Whether the leader has something to do.
-    var isNeeded: Bool { subscribers.isEmpty || !line.isEmpty || missing > 0 }
+    var isNeeded: Bool { subscribers.isEmpty || !queue.isEmpty || missing > 0 }
     var count: Int { subscribers.values.reduce(0) { $0 + $1.count } }
   }
   /// A handle with so many subscriptions.
@@ -51,13 +51,13 @@ final class Watcher: Delivery {
   }
   fileprivate enum Step {
     // The last references to observers go when no lock is held: theirs may be the last to what a user's code holds.
-    case goHome(leaving: [Observer])
-    case call(Observer, wakingDeputy: Bool)
+    case exit(leaving: [Observer])
+    case call(Observer, wakingStandby: Bool)
     case startForSlow(Int)
     case watch
   }
   private let state = Monitor(State())
-  private let feed: Feed
+  private let feed: ChangeFeed
   private let storage: any Storage
 
   /// How many milliseconds a call may take before others are called meanwhile; tests have more patience, or less.
@@ -67,7 +67,7 @@ final class Watcher: Delivery {
   /// How many threads may be in a call that takes long.
   static let mostAside = 8
 
-  init(_ feed: Feed, _ storage: any Storage) {
+  init(_ feed: ChangeFeed, _ storage: any Storage) {
     self.feed = feed
     self.storage = storage
     Fork.join(self)
@@ -75,19 +75,19 @@ final class Watcher: Delivery {
 
   deinit { Fork.leave(self) }
 
-  /// Lets a handle have one more subscription; a thread is started with the first, and its deputy with the second.
+  /// Lets a handle have one more subscription; a thread is started with the first, and its standby with the second.
   ///
   /// - Parameter report: hears what goes wrong while changes are waited for.
   func enter(_ handle: ObjectIdentifier, report: @escaping @Sendable (StoreError) -> Void) throws(StoreError) {
     try state.update { state throws(StoreError) in
       if !state.hasLeader {
-        state.shift += 1
-        try startLeader(state.shift)
+        state.epoch += 1
+        try startLeader(state.epoch)
         state.hasLeader = true
-      } else if !state.hasDeputy {
+      } else if !state.hasStandby {
         // The leader may be busy with another subscription, if only with one that has just ended.
         try LibraryThread.start { [self] in standBy() }
-        state.hasDeputy = true
+        state.hasStandby = true
       }
       state.subscribers[handle, default: Subscriber(report: report)].count += 1
     }
@@ -131,24 +131,24 @@ final class Watcher: Delivery {
     if storage.abilities.contains(.pushesChanges) { storage.interruptWaiting() } else { state.update { _ in } }
   }
 
-  private func startLeader(_ shift: Int) throws(StoreError) {
+  private func startLeader(_ epoch: Int) throws(StoreError) {
     let forks = Fork.count
-    try LibraryThread.start { [self] in lead(shift, since: forks) }
+    try LibraryThread.start { [self] in lead(epoch, since: forks) }
   }
 
   /// - Parameter forks: in which process it is.
-  private func lead(_ shift: Int, since forks: UInt64) {
+  private func lead(_ epoch: Int, since forks: UInt64) {
     while true {
       // First what was told, then the mail: whatever comes later is newer than `told`, and ends the waiting.
       let (told, observers) = feed.mail()
       let step = state.updateQuietly { $0.next(observers) }
       switch step {
-      case .goHome: return
-      case .call(let observer, let wakingDeputy):
-        if wakingDeputy { state.update { _ in } }
+      case .exit: return
+      case .call(let observer, let wakingStandby):
+        if wakingStandby { state.update { _ in } }
         call(observer)
         // Whoever was replaced must not fetch mail any more: the other may be asleep by then.
-        if !state.updateQuietly({ $0.endCall(shift) }) { return callSlow(since: forks) }
+        if !state.updateQuietly({ $0.endCall(epoch) }) { return callSlow(since: forks) }
       case .startForSlow(let count): startForSlow(count, since: forks)
       case .watch: watch(after: told)
       }
@@ -157,9 +157,9 @@ final class Watcher: Delivery {
 
   /// Makes one call, and notes how long it took.
   private func call(_ observer: Observer) {
-    let began = Moment.milliseconds
+    let began = MonotonicTime.milliseconds
     guard observer.deliverNext() else { return }
-    observer.note(isSlow: Moment.milliseconds - began >= patience.load(ordering: .relaxed))
+    observer.note(isSlow: MonotonicTime.milliseconds - began >= patience.load(ordering: .relaxed))
   }
 
   /// What a thread aside does: it calls those who are slow, until none is left for it.
@@ -217,7 +217,7 @@ final class Watcher: Delivery {
     for subscriber in state.read(\.subscribers).values { subscriber.report(error) }
   }
 
-  /// What the deputy does.
+  /// What the standby does.
   private func standBy() {
     while let call = awaitCall() {
       var seen = call
@@ -225,10 +225,10 @@ final class Watcher: Delivery {
         let limit = patience.load(ordering: .relaxed)
         let _: Bool? = state.wait(milliseconds: limit) { $0.subscribers.isEmpty ? true : nil }
         let now = state.updateQuietly { $0.takesOver(seen) }
-        if let shift = now.shift {
-          // Without another deputy the next slow call delays the others; nothing is lost.
-          if (try? LibraryThread.start { [self] in standBy() }) == nil { state.updateQuietly { $0.hasDeputy = false } }
-          return lead(shift, since: Fork.count)
+        if let epoch = now.epoch {
+          // Without another standby the next slow call delays the others; nothing is lost.
+          if (try? LibraryThread.start { [self] in standBy() }) == nil { state.updateQuietly { $0.hasStandby = false } }
+          return lead(epoch, since: Fork.count)
         }
         // Nobody was called meanwhile.
         if now.call == seen { break }
@@ -237,27 +237,27 @@ final class Watcher: Delivery {
     }
   }
 
-  /// Sleeps until a call runs; nil when there is no more need for a deputy.
+  /// Sleeps until a call runs; nil when there is no more need for a standby.
   private func awaitCall() -> Int? {
     state.wait { state -> Int?? in
       if state.subscribers.isEmpty {
-        state.hasDeputy = false
+        state.hasStandby = false
         return .some(nil)
       }
-      state.isDeputyAsleep = !state.isCalling
+      state.isStandbyAsleep = !state.isCalling
       return state.isCalling ? .some(state.call) : nil
     }
   }
 }
 
 extension Watcher.State {
-  /// What the thread in charge does next, with new observers in the line.
+  /// What the thread in charge does next, with new observers in the queue.
   fileprivate mutating func next(_ observers: [Observer]) -> Watcher.Step {
     for observer in observers { append(observer) }
     if subscribers.isEmpty {
       // Whatever was in the lines has ended.
-      defer { (hasLeader, isWatching, line, slowLine) = (false, false, Line(), Line()) }
-      return .goHome(leaving: Array(line) + Array(slowLine))
+      defer { (hasLeader, isWatching, queue, slowQueue) = (false, false, FIFOQueue(), FIFOQueue()) }
+      return .exit(leaving: Array(queue) + Array(slowQueue))
     }
     let missing = missing
     if missing > 0 {
@@ -265,26 +265,26 @@ extension Watcher.State {
       isWatching = false
       return .startForSlow(missing)
     }
-    guard let observer = line.next() else {
+    guard let observer = queue.next() else {
       isWatching = true
       return .watch
     }
     isWatching = false
     call += 1
     called = observer
-    defer { isDeputyAsleep = false }
-    return .call(observer, wakingDeputy: isDeputyAsleep)
+    defer { isStandbyAsleep = false }
+    return .call(observer, wakingStandby: isStandbyAsleep)
   }
 
   fileprivate mutating func append(_ observer: Observer) {
-    if observer.isSlow { slowLine.append(observer) } else { line.append(observer) }
+    if observer.isSlow { slowQueue.append(observer) } else { queue.append(observer) }
   }
 
   /// Whom a thread aside calls next; nil: it goes home, and is counted no more.
   fileprivate mutating func nextSlow(since forks: UInt64) -> Observer? {
     // One that has forked in its call is none of the child's.
     guard forks == Fork.count else { return nil }
-    if aside <= Watcher.mostForSlow, let observer = slowLine.next() { return observer }
+    if aside <= Watcher.mostForSlow, let observer = slowQueue.next() { return observer }
     aside -= 1
     return nil
   }
@@ -293,12 +293,12 @@ extension Watcher.State {
   fileprivate mutating func goWithout(_ count: Int) {
     aside -= count
     guard aside == 0 else { return }
-    while let observer = slowLine.next() { line.append(observer) }
+    while let observer = slowQueue.next() { queue.append(observer) }
   }
 
-  /// Whether the thread with this shift is still the one in charge.
+  /// Whether the thread with this epoch is still the one in charge.
   fileprivate mutating func endCall(_ own: Int) -> Bool {
-    guard own == shift else { return false }
+    guard own == epoch else { return false }
     call += 1
     called = nil
     return true
@@ -310,15 +310,15 @@ extension Watcher.State {
     return isNeeded
   }
 
-  /// Begins a shift of the deputy's if the call that it has seen still runs, which is a slow one.
-  fileprivate mutating func takesOver(_ seen: Int) -> (call: Int, shift: Int?) {
+  /// Begins a epoch of the standby's if the call that it has seen still runs, which is a slow one.
+  fileprivate mutating func takesOver(_ seen: Int) -> (call: Int, epoch: Int?) {
     guard !subscribers.isEmpty, isCalling, call == seen, aside < Watcher.mostAside else { return (call, nil) }
     called?.note(isSlow: true)
     called = nil
     aside += 1
-    shift += 1
+    epoch += 1
     call += 1
-    return (call, shift)
+    return (call, epoch)
   }
 }
 
@@ -327,6 +327,6 @@ extension Watcher: ForkAware {
 
   /// The threads are the parent's, and so are the subscriptions.
   ///
-  /// Whoever forks inside a callback must not find its own shift when that returns.
-  func afterForkInChild() { state.update { $0 = State(shift: $0.shift + 1) } }
+  /// Whoever forks inside a callback must not find its own epoch when that returns.
+  func afterForkInChild() { state.update { $0 = State(epoch: $0.epoch + 1) } }
 }

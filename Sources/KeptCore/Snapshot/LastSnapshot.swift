@@ -19,7 +19,7 @@ extension Store {
   /// What a key reads as now.
   package func reading(_ key: KeyName) throws(StoreError) -> Reading {
     let entry = try entry(for: key)
-    return Reading(layering.resolve(key, entry), entry)
+    return Reading(layerStack.resolve(key, entry), entry)
   }
 }
 
@@ -41,8 +41,8 @@ package final class LastSnapshot: Sendable {
     let generation = store.generationAddress
     let before = kept_load64(generation)
     guard before % 2 == 0 else { return try store.snapshot() }
-    store.layering.watchAgain()
-    let layers = store.layering.layers
+    store.layerStack.watchAgain()
+    let layers = store.layerStack.layers
     if let last = last.read(\.self), last.generation == before, last.snapshot.layers === layers {
       return last.snapshot
     }

@@ -21,12 +21,12 @@ public final class Snapshot: SettingsReading {
   /// What all its keys begin with.
   public let prefix: ExactString
   public let identity: StoreIdentity
-  private let moment: LayerMoment
+  private let moment: LayerState
   // Both in the order of their keys.
   private let entries: [KeyedEntry]
   private let unreadable: [UnreadableEntry]
 
-  init(_ stored: StoredEntries, prefix: ExactString, of identity: StoreIdentity, _ moment: LayerMoment) {
+  init(_ stored: StoredEntries, prefix: ExactString, of identity: StoreIdentity, _ moment: LayerState) {
     self.prefix = prefix
     self.identity = identity
     self.moment = moment
@@ -111,8 +111,8 @@ extension Store {
   /// - Parameter prefix: only keys that begin with it; `""` for all.
   public func snapshot(prefix: String = "") throws(StoreError) -> Snapshot {
     let prefix = ExactString(prefix)
-    layering.watchAgain()
-    let moment = layering.moment
+    layerStack.watchAgain()
+    let moment = layerStack.moment
     return Snapshot(try storage().entries(in: [.prefix(prefix)]), prefix: prefix, of: identity, moment)
   }
 }

@@ -78,6 +78,6 @@ extension Batch {
     }
 
     @inline(__always)
-    private func home(_ key: KeyName) -> Int { Int(kept_home(key.hash, UInt64(places.count - 1))) }
+    private func home(_ key: KeyName) -> Int { Int(kept_first_group(key.hash, UInt64(places.count - 1))) }
   }
 }

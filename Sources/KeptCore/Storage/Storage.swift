@@ -58,7 +58,7 @@ public protocol Storage: AnyObject, Sendable {
   func interruptWaiting()
 
   /// Whether what is stored was found damaged, and nobody has acknowledged yet that values may be missing.
-  func salvage() throws(StoreError) -> SalvageNote?
+  func salvaged() throws(StoreError) -> SalvageNote?
 
   /// Says that a person or a program has seen to what was lost.
   func acknowledgeSalvage() throws(StoreError)
@@ -80,7 +80,7 @@ extension Storage {
   }
 
   /// For storages that salvage nothing: nil.
-  public func salvage() throws(StoreError) -> SalvageNote? { nil }
+  public func salvaged() throws(StoreError) -> SalvageNote? { nil }
 
   /// For storages that salvage nothing: there is nothing to do.
   public func acknowledgeSalvage() throws(StoreError) {}

@@ -58,8 +58,8 @@ extension Transaction {
   /// Removes keys whatever is stored under them, also what cannot be read; none of them if one is locked.
   fileprivate func removeUnseen(_ keys: [KeyName]) throws(StoreError) {
     try checkOpen()
-    store.layering.watchAgain()
-    for key in keys { try store.layering.checkUnlocked(key) }
+    store.layerStack.watchAgain()
+    for key in keys { try store.layerStack.checkUnlocked(key) }
     try edit { batch in for key in keys { batch.edit(key, .remove) } }
   }
 }

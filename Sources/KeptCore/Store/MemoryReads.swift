@@ -6,11 +6,11 @@ import CPlatform
 /// Reads through the words of a handle, whether its store is still open or not.
 // @unchecked: the words are only touched atomically.
 package struct MemoryReads: @unchecked Sendable {
-  private let words: UnsafePointer<kept_handle>
+  private let words: UnsafePointer<kept_read_context>
 
-  init(_ handle: StoreHandle) { words = UnsafePointer(handle.words) }
+  init(_ handle: ReadContext) { words = UnsafePointer(handle.words) }
 
-  /// - Parameter address: what a ``StoreHandle`` has lent.
+  /// - Parameter address: what a ``ReadContext`` has lent.
   @inline(__always)
   package init(_ address: OpaquePointer) { words = UnsafePointer(address) }
 
@@ -18,11 +18,11 @@ package struct MemoryReads: @unchecked Sendable {
   @_optimize(speed)
   package func readBool(_ key: PreparedBytes, _ out: UnsafeMutablePointer<Bool>) -> Bool {
     var word: UInt64 = 0
-    switch glance(key, &word) {
-    case KEPT_GLANCE_BOOL:
+    switch readWord(key, &word) {
+    case KEPT_SLOT_BOOL:
       out.pointee = word == 1
       return true
-    case KEPT_GLANCE_ABSENT: return false
+    case KEPT_SLOT_ABSENT: return false
     default: break
     }
     return fromMemory(key) { value in value.asBool.map { out.pointee = $0 } }
@@ -32,11 +32,11 @@ package struct MemoryReads: @unchecked Sendable {
   @_optimize(speed)
   package func readInt64(_ key: PreparedBytes, _ out: UnsafeMutablePointer<Int64>) -> Bool {
     var word: UInt64 = 0
-    switch glance(key, &word) {
-    case KEPT_GLANCE_INT:
+    switch readWord(key, &word) {
+    case KEPT_SLOT_INT:
       out.pointee = Int64(bitPattern: word)
       return true
-    case KEPT_GLANCE_ABSENT: return false
+    case KEPT_SLOT_ABSENT: return false
     default: break
     }
     return fromMemory(key) { value in value.asInt64.map { out.pointee = $0 } }
@@ -46,11 +46,11 @@ package struct MemoryReads: @unchecked Sendable {
   @_optimize(speed)
   package func readDouble(_ key: PreparedBytes, _ out: UnsafeMutablePointer<Double>) -> Bool {
     var word: UInt64 = 0
-    switch glance(key, &word) {
-    case KEPT_GLANCE_DOUBLE:
+    switch readWord(key, &word) {
+    case KEPT_SLOT_DOUBLE:
       out.pointee = Double(bitPattern: word)
       return true
-    case KEPT_GLANCE_ABSENT: return false
+    case KEPT_SLOT_ABSENT: return false
     default: break
     }
     return fromMemory(key) { value in value.asDouble.map { out.pointee = $0 } }
@@ -63,8 +63,8 @@ package struct MemoryReads: @unchecked Sendable {
     _ key: PreparedBytes, _ buffer: UnsafeMutableRawPointer, _ capacity: Int, _ length: inout Int
   ) -> Bool {
     let text = buffer.assumingMemoryBound(to: CChar.self)
-    let seen = kept_glance_text(words, key.bytes.baseAddress, key.bytes.count, key.hash, text, capacity, &length)
-    if seen == KEPT_GLANCE_TEXT { return true }
+    let seen = kept_seqlock_read_text(words, key.bytes.baseAddress, key.bytes.count, key.hash, text, capacity, &length)
+    if seen == KEPT_SLOT_TEXT { return true }
     return fromMemory(key) { value in
       guard case .string(let text) = value else { return nil }
       let copied: Bool? = text.utf8.withContiguousStorageIfAvailable { bytes in
@@ -84,11 +84,11 @@ package struct MemoryReads: @unchecked Sendable {
   @_optimize(speed)
   func known(_ key: PreparedBytes) -> Value?? {
     var word: UInt64 = 0
-    switch glance(key, &word) {
-    case KEPT_GLANCE_ABSENT: return .some(nil)
-    case KEPT_GLANCE_BOOL: return .bool(word == 1)
-    case KEPT_GLANCE_INT: return .int(Int64(bitPattern: word))
-    case KEPT_GLANCE_DOUBLE: return .double(Double(bitPattern: word))
+    switch readWord(key, &word) {
+    case KEPT_SLOT_ABSENT: return .some(nil)
+    case KEPT_SLOT_BOOL: return .bool(word == 1)
+    case KEPT_SLOT_INT: return .int(Int64(bitPattern: word))
+    case KEPT_SLOT_DOUBLE: return .double(Double(bitPattern: word))
     default: return indexed(key) { $0.value }
     }
   }
@@ -96,8 +96,8 @@ package struct MemoryReads: @unchecked Sendable {
   /// What kind of thing a key has, and a bool, an integer or the bits of a double.
   @inline(__always)
   @_optimize(speed)
-  private func glance(_ key: PreparedBytes, _ word: inout UInt64) -> Int {
-    kept_glance_word(words, key.bytes.baseAddress, key.bytes.count, key.hash, &word)
+  private func readWord(_ key: PreparedBytes, _ word: inout UInt64) -> Int {
+    kept_seqlock_read_word(words, key.bytes.baseAddress, key.bytes.count, key.hash, &word)
   }
 
   /// Gives `copy` the value of a key if the index knows one; nil from it leaves the key to the ordinary way.
@@ -111,12 +111,12 @@ package struct MemoryReads: @unchecked Sendable {
   @inline(__always)
   @_optimize(speed)
   private func indexed<Result>(_ key: PreparedBytes, _ body: (IndexedEntry) -> Result) -> Result? {
-    let place = kept_handle_generation(words)
+    let place = kept_read_context_generation(words)
     let generation = place.map(kept_load64) ?? 1
-    guard generation % 2 == 0, let window = kept_handle_window(words) else { return nil }
-    let found: Result?? = Unmanaged<Index>.fromOpaque(window.pointee.index)._withUnsafeGuaranteedRef { index in
+    guard generation % 2 == 0, let header = kept_read_context_header(words) else { return nil }
+    let found: Result?? = Unmanaged<Index>.fromOpaque(header.pointee.index)._withUnsafeGuaranteedRef { index in
       // Inside, what is found stays, and while the handle is open it is this store's.
-      index.read(key, at: generation) { kept_handle_generation(words) == place ? body($0) : nil }
+      index.read(key, at: generation) { kept_read_context_generation(words) == place ? body($0) : nil }
     }
     return found ?? nil
   }

@@ -73,8 +73,8 @@ extension SettingsAccess {
 
   public func listedKeys(prefix: ExactString) throws(StoreError) -> [KeyName] {
     let stored = try storedKeys(prefix: prefix)
-    layering.watchAgain()
-    let layers = layering.layers
+    layerStack.watchAgain()
+    let layers = layerStack.layers
     let declared = try declaredKeys(prefix: prefix)
     if layers.isEmpty, declared.isEmpty { return stored }
     // What is stored, free and may hold anything counts at once; all else is read.
@@ -96,20 +96,22 @@ extension SettingsAccess {
   public func explanation(of key: KeyName) throws(StoreError) -> Explanation {
     let entry = try entry(for: key)
     try entry?.declaration?.makeKnown()
-    layering.watchAgain()
-    return layering.moment.explain(key, entry)
+    layerStack.watchAgain()
+    return layerStack.moment.explain(key, entry)
   }
 
   /// The layer that hides what is stored under a key, if one does.
   package func layerHiding(_ key: KeyName) -> Layer? {
-    guard layering.hasText, layering.layers.mayHide(key), let layer = (try? resolved(key))?.layer else { return nil }
+    guard layerStack.hasText, layerStack.layers.mayHide(key), let layer = (try? resolved(key))?.layer else {
+      return nil
+    }
     return layer > .user ? layer : nil
   }
 
   public var identity: StoreIdentity { store.identity }
 
   /// How the handle reads.
-  var layering: Layering { store.layering }
+  var layerStack: LayerStack { store.layerStack }
 }
 
 extension Value {

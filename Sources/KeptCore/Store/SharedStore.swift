@@ -9,17 +9,17 @@ final class SharedStore: Sendable {
   ///
   /// It lives as long as `storage`: counting a reference for each look would make threads wait for each other.
   let local: Unmanaged<LocalStorage>?
-  let feed: Feed
+  let feed: ChangeFeed
   let watcher: Watcher
-  let companion = Companion()
+  let attachments = Attachments()
   private let isWitnessed: Bool
 
   init(_ storage: any Storage) {
     self.storage = storage
     local = (storage as? LocalStorage).map(Unmanaged.passUnretained)
-    feed = Feed(storage)
+    feed = ChangeFeed(storage)
     watcher = Watcher(feed, storage)
-    let witnessed = storage as? any WitnessedStorage
+    let witnessed = storage as? any ObservableStorage
     isWitnessed = witnessed != nil
     witnessed?.report(to: feed)
   }
@@ -27,25 +27,25 @@ final class SharedStore: Sendable {
   /// Commits, and lets every handle's observers hear of it.
   @_optimize(speed)
   func commit(_ batch: Batch) throws(StoreError) -> Commit {
-    let commit = if isWitnessed { try storage.commit(batch) } else { try commitAndTell(batch) }
+    let commit = if isWitnessed { try storage.commit(batch) } else { try commitAndPublish(batch) }
     if !commit.changes.isEmpty {
-      feed.announceMail()
+      feed.notifyDeliveries()
       watcher.nudge()
     }
     return commit
   }
 
   /// Lets a handle's observers hear that its layers have changed.
-  func relayer(_ layering: Layering) {
-    feed.relayer(layering)
+  func layersChanged(_ layerStack: LayerStack) {
+    feed.layersChanged(layerStack)
     watcher.fetchMail()
   }
 
-  /// For a storage that calls no witness: nothing else is told while it commits.
-  private func commitAndTell(_ batch: Batch) throws(StoreError) -> Commit {
+  /// For a storage that has no commit observer: nothing else is delivered while it commits.
+  private func commitAndPublish(_ batch: Batch) throws(StoreError) -> Commit {
     var commit: Commit?
-    try feed.announce { told throws(StoreError) in
-      let preceding = try told.map { told throws(StoreError) in try storage.changes(after: told) }
+    try feed.publish { delivered throws(StoreError) in
+      let preceding = try delivered.map { delivered throws(StoreError) in try storage.changes(after: delivered) }
       let made = try storage.commit(batch)
       commit = made
       return Publication(preceding: preceding, commits: [(made, by: batch.author)])

@@ -11,7 +11,7 @@ public final class Store: SettingsAccess {
   public let identity: StoreIdentity
   let shared: SharedStore
   /// Where reads from memory begin, and what C calls this store by.
-  package let handle: StoreHandle
+  package let handle: ReadContext
   let reads: MemoryReads
   // Under which name the shared store is known to this process; nil: this handle has it alone.
   private let place: OpenLocations.Identity?
@@ -22,9 +22,9 @@ public final class Store: SettingsAccess {
   private let hasWritten = Atomic<Bool>(false)
   // The schema version that is too late for this program, which has chosen only to read then; 0: it may write.
   private let laterVersion = Atomic<UInt32>(0)
-  let layering: Layering
+  let layerStack: LayerStack
   let deprecations = Deprecations()
-  let companion = Companion()
+  let attachments = Attachments()
   package let observation: StoreObservation
 
   private init(
@@ -35,11 +35,11 @@ public final class Store: SettingsAccess {
     self.place = place
     self.options = options
     self.identity = StoreIdentity(report: options.errorHandler)
-    handle = StoreHandle(shared.storage as? LocalStorage)
+    handle = ReadContext(shared.storage as? LocalStorage)
     reads = MemoryReads(handle)
-    layering = Layering(
-      sources, over: shared.storage, of: handle, report: options.errorHandler, tell: shared.relayer)
-    observation = StoreObservation(shared, layering, report: options.errorHandler)
+    layerStack = LayerStack(
+      sources, over: shared.storage, of: handle, report: options.errorHandler, tell: shared.layersChanged)
+    observation = StoreObservation(shared, layerStack, report: options.errorHandler)
   }
 
   /// Uses a storage of your own making, or a `MemoryStorage` in a test.
@@ -69,7 +69,7 @@ public final class Store: SettingsAccess {
   ///
   /// Throws `invalid`, `denied`, `noSpace`, `corrupt`, `unavailable` or `unsupported`. Opening a location several
   /// times, in one process or in many, is legal: all handles see the same values. A database that was found damaged is
-  /// set aside, and what can be read is salvaged: then the error handler hears `salvaged`, see ``salvage()``.
+  /// set aside, and what can be read is salvaged: then the error handler hears `salvaged`, see ``salvaged()``.
   ///
   /// A folder that other users may write to is `denied`; one of another user is opened for reading, also by root. A
   /// managed layer that is there and cannot be read is `unavailable`.
@@ -84,14 +84,14 @@ public final class Store: SettingsAccess {
     let sources = try LayerSources(options, identifier: Location.identifier(in: location))
     try sources.checkManaged()
     let store = try at(Location(location), options, sources)
-    if let note = try store.salvage() { warning(note.warning) }
+    if let note = try store.salvaged() { warning(note.warning) }
     return store
   }
 
   private static func at(
     _ location: Location, _ options: StoreOptions, _ sources: LayerSources
   ) throws(StoreError) -> Store {
-    _ = FirstUse.isOver
+    _ = EagerInitialization.isOver
     switch location {
     case .memory(name: nil):
       return Store(SharedStore(MemoryStorage()), nil, options, sources)
@@ -140,7 +140,7 @@ public final class Store: SettingsAccess {
   }
 
   private func letGo() {
-    layering.end()
+    layerStack.end()
     if hasWritten.load(ordering: .acquiring) {
       do { try shared.storage.flush() } catch { report(error) }
     }
@@ -159,7 +159,7 @@ public final class Store: SettingsAccess {
   /// Whether the store was found damaged, and nobody has acknowledged yet that values may be missing.
   ///
   /// The C twin is `kept_salvaged`.
-  public func salvage() throws(StoreError) -> SalvageNote? { try storage().salvage() }
+  public func salvaged() throws(StoreError) -> SalvageNote? { try storage().salvaged() }
 
   /// Says that a person or a program has seen to what was lost: openers are not told of it any more.
   ///
@@ -179,7 +179,7 @@ public final class Store: SettingsAccess {
   }
 
   /// The word of a closed store, and of a storage that cannot tell.
-  package static var unknownGeneration: UnsafePointer<UInt64> { StoreHandle.closed }
+  package static var unknownGeneration: UnsafePointer<UInt64> { ReadContext.closed }
 
   @_optimize(speed)
   func storage() throws(StoreError) -> any Storage {
@@ -207,12 +207,12 @@ extension Store {
   }
 
   public func resolved(_ key: KeyName) throws(StoreError) -> Resolved {
-    try layering.resolve(key, layeredEntry(for: key))
+    try layerStack.resolve(key, layeredEntry(for: key))
   }
 
   /// The entry of a key, which also goes into the index of the handle's own layers.
   private func layeredEntry(for key: KeyName) throws(StoreError) -> Entry? {
-    guard let index = layering.index, let local = try storage() as? LocalStorage else { return try entry(for: key) }
+    guard let index = layerStack.index, let local = try storage() as? LocalStorage else { return try entry(for: key) }
     return try local.entry(for: key, view: index.takeUnretainedValue())
   }
 
@@ -223,8 +223,8 @@ extension Store {
   @_optimize(speed)
   public func put(_ value: Value, for key: KeyName, ifRevision expected: Revision?) throws(StoreError) -> Revision {
     try checkOpen()
-    layering.watchAgain()
-    try layering.checkUnlocked(key)
+    layerStack.watchAgain()
+    try layerStack.checkUnlocked(key)
     var batch = newBatch()
     batch.edit(key, .set(value))
     if let expected { batch.conditions = [.revision(key, expected)] }
@@ -235,8 +235,8 @@ extension Store {
 
   public func delete(_ key: KeyName) throws(StoreError) -> Bool {
     try checkOpen()
-    layering.watchAgain()
-    try layering.checkUnlocked(key)
+    layerStack.watchAgain()
+    try layerStack.checkUnlocked(key)
     var batch = newBatch()
     batch.edit(key, .remove)
     return try !commit(batch).changes.isEmpty

@@ -14,17 +14,17 @@ extension Store {
       checked.updateValue(value == .null ? nil : try value.checked(for: key), forKey: key)
     }
     _ = try storage()
-    layering.register(checked)
+    layerStack.register(checked)
   }
 
   /// Where to see whether a layer has changed; nil: none can.
-  package var layersAddress: UnsafePointer<UInt64>? { layering.countAddress }
+  package var layersAddress: UnsafePointer<UInt64>? { layerStack.countAddress }
 
   /// The text that a layer of text has for a key; it stays the same for as long as the store is open.
   package func text(of key: KeyName, in layer: Layer?) -> TextValue? {
     switch layer {
-    case .arguments: layering.layers.arguments[key]
-    case .environment: layering.layers.environment[key]
+    case .arguments: layerStack.layers.arguments[key]
+    case .environment: layerStack.layers.environment[key]
     default: nil
     }
   }

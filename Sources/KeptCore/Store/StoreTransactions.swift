@@ -13,7 +13,7 @@ extension Store {
   public func transaction<Result>(
     durability: Durability? = nil, tag: String? = nil, _ body: (Transaction) throws -> Result
   ) throws -> Result {
-    let deadline = Moment.milliseconds + Int64(options.patience)
+    let deadline = MonotonicTime.milliseconds + Int64(options.patience)
     var attempt = 0
     while true {
       let transaction = try begin(durability: durability, tag: tag)
@@ -21,9 +21,9 @@ extension Store {
         let result = try body(transaction)
         _ = try transaction.commit()
         return result
-      } catch StoreError.Code.conflict where Moment.milliseconds < deadline && !transaction.wasRefused {
+      } catch StoreError.Code.conflict where MonotonicTime.milliseconds < deadline && !transaction.wasRefused {
         transaction.rollBack()
-        Moment.backOff(attempt: attempt)
+        MonotonicTime.backOff(attempt: attempt)
         attempt += 1
       } catch {
         transaction.rollBack()
@@ -38,7 +38,7 @@ extension Store {
   /// key. The layers above the store are not asked: what they say is not what is to be stored.
   /// - Returns: the value afterwards.
   @discardableResult
-  public func update(_ key: String, _ body: (inout Value?) throws -> Void) throws -> Value? {
+  public func updateValue(_ key: String, _ body: (inout Value?) throws -> Void) throws -> Value? {
     let key = try KeyName(key)
     return try transaction { transaction in
       var value = try transaction.resolvedToChange(key).value
@@ -64,6 +64,6 @@ extension Store {
 extension Transaction {
   /// What a key reads as for who wants to change it: the layers above the store are not asked.
   package func resolvedToChange(_ key: KeyName) throws(StoreError) -> Resolved {
-    layering.resolve(key, try entry(for: key), from: .user)
+    layerStack.resolve(key, try entry(for: key), from: .user)
   }
 }

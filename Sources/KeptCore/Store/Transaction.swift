@@ -41,7 +41,7 @@ public final class Transaction: SettingsAccess {
   }
 
   public func resolved(_ key: KeyName) throws(StoreError) -> Resolved {
-    store.layering.resolve(key, try entry(for: key))
+    store.layerStack.resolve(key, try entry(for: key))
   }
 
   public func storedKeys(prefix: ExactString) throws(StoreError) -> [KeyName] {
@@ -53,9 +53,9 @@ public final class Transaction: SettingsAccess {
 
   @_optimize(speed)
   public func put(_ value: Value, for key: KeyName, ifRevision expected: Revision?) throws(StoreError) -> Revision {
-    store.layering.watchAgain()
+    store.layerStack.watchAgain()
     return try open { state throws(StoreError) in
-      try store.layering.checkUnlocked(key)
+      try store.layerStack.checkUnlocked(key)
       // What is expected is the stored revision, also of a key that this transaction has written.
       if let expected { try state.expect(expected, of: key, in: store) }
       state.batch.edit(key, .set(try state.admitted(value, for: key, in: store)))
@@ -64,8 +64,8 @@ public final class Transaction: SettingsAccess {
   }
 
   public func delete(_ key: KeyName) throws(StoreError) -> Bool {
-    store.layering.watchAgain()
-    try open { _ throws(StoreError) in try store.layering.checkUnlocked(key) }
+    store.layerStack.watchAgain()
+    try open { _ throws(StoreError) in try store.layerStack.checkUnlocked(key) }
     guard try entry(for: key)?.value != nil else { return false }
     return try open { state throws(StoreError) in
       state.batch.edit(key, .remove)

@@ -28,7 +28,7 @@ package final class FileWatch: Sendable {
     var retry: Int64 = 0
     // Its descriptors, made and closed inside the monitor, so that a fork knows them. A thread that got none, as too
     // many are open, tries again with each look.
-    var bell: EventBell?
+    var event: EventDescriptor?
     var events: Int32 = -1
     // The watch whose owner is being called, and by which thread. Nobody ends it but that thread, before the call is
     // over.
@@ -74,9 +74,9 @@ package final class FileWatch: Sendable {
     package func end() {
       watch.forget(number)
       let thread = LibraryThread.current
-      guard CancelWaits.ofThisProcess.begin(thread, waitingFor: self) else { return }
+      guard CancellationWaits.ofThisProcess.begin(thread, waitingFor: self) else { return }
       watch.waitForCall(of: number)
-      CancelWaits.ofThisProcess.end(thread)
+      CancellationWaits.ofThisProcess.end(thread)
     }
   }
 
@@ -113,7 +113,7 @@ package final class FileWatch: Sendable {
       state.lastNumber += 1
       state.watches[state.lastNumber] = watch
       state.retry = 0
-      if state.hasThread { state.bell?.ring() } else { startThread(&state) }
+      if state.hasThread { state.event?.signal() } else { startThread(&state) }
       return state.lastNumber
     }
   }
@@ -122,7 +122,7 @@ package final class FileWatch: Sendable {
     let ended = state.update { state in
       let ended = state.watches.removeValue(forKey: number)
       if state.watches.isEmpty {
-        state.bell?.ring()
+        state.event?.signal()
         isBereft.store(false, ordering: .relaxed)
       }
       return ended
@@ -136,16 +136,16 @@ package final class FileWatch: Sendable {
   private func caller(of number: Int) -> UInt? { state.read { $0.called?.number == number ? $0.called?.by : nil } }
 
   private func startThread(_ state: inout State) {
-    guard !state.hasThread, !state.watches.isEmpty, Moment.milliseconds >= state.retry else { return }
+    guard !state.hasThread, !state.watches.isEmpty, MonotonicTime.milliseconds >= state.retry else { return }
     state.shift += 1
     let shift = state.shift
     state.hasThread = (try? LibraryThread.start { [self] in keepWatch(shift) }) != nil
-    if !state.hasThread { state.retry = Moment.milliseconds + Int64(Self.lookMilliseconds) }
+    if !state.hasThread { state.retry = MonotonicTime.milliseconds + Int64(Self.lookMilliseconds) }
     isBereft.store(!state.hasThread, ordering: .relaxed)
   }
 }
 
-extension FileWatch.Token: Callee {
+extension FileWatch.Token: WaitTarget {
   var caller: UInt? { watch.caller(of: number) }
 }
 
@@ -155,7 +155,7 @@ extension FileWatch {
     var folders = WatchedFolders()
     var patience = Self.patience
     while let looks = nextLooks(shift) {
-      let (bell, events) = state.read { ($0.bell?.descriptor ?? -1, $0.events) }
+      let (event, events) = state.read { ($0.event?.descriptor ?? -1, $0.events) }
       // First the folders, then what was heard of them, then the files: whatever happens later is heard of.
       folders.follow(looks.map(\.place), events: events)
       if events >= 0 { kept_inotify_drain(events) }
@@ -166,13 +166,13 @@ extension FileWatch {
       }
       if !areOver && patience > 0 {
         patience -= 1
-        pause(FileStamp.settlingMilliseconds, bell: bell, events: -1)
+        pause(FileStamp.settlingMilliseconds, event: event, events: -1)
         continue
       }
       patience = Self.patience
-      if pause(Self.lookMilliseconds, bell: bell, events: events) {
+      if pause(Self.lookMilliseconds, event: event, events: events) {
         // A change often comes with others, and a busy folder must not keep us busy.
-        pause(FileStamp.settlingMilliseconds, bell: bell, events: -1)
+        pause(FileStamp.settlingMilliseconds, event: event, events: -1)
       }
     }
   }
@@ -223,24 +223,24 @@ extension FileWatch {
     changed?()
   }
 
-  /// Sleeps until the bell rings or there are events; whether there are.
+  /// Sleeps until the event rings or there are events; whether there are.
   @discardableResult
-  private func pause(_ milliseconds: Int32, bell: Int32, events: Int32) -> Bool {
-    let areEvents = kept_sleep_until_events(bell, events, milliseconds)
-    if bell >= 0 { kept_bell_silence(bell) }
+  private func pause(_ milliseconds: Int32, event: Int32, events: Int32) -> Bool {
+    let areEvents = kept_sleep_until_events(event, events, milliseconds)
+    if event >= 0 { kept_event_clear(event) }
     return areEvents
   }
 }
 
 extension FileWatch.State {
   mutating func openDescriptors() {
-    if bell == nil { bell = try? EventBell() }
+    if event == nil { event = try? EventDescriptor() }
     if events < 0 { events = kept_inotify_open() }
   }
 
   mutating func closeDescriptors() {
     if events >= 0 { close(events) }
-    (bell, events) = (nil, -1)
+    (event, events) = (nil, -1)
   }
 }
 

@@ -1,6 +1,6 @@
 // What happens around a fork, so that parent and child both go on with the same handles.
 //
-// prepare  0. What two threads of the child must not meet at is used for the first time (FirstUse).
+// prepare  0. What two threads of the child must not meet at is used for the first time (EagerInitialization).
 //          1. The gate closes: nobody holds a monitor, and nobody enters one. Monitors need no order among themselves,
 //             since a thread that holds one may take more, and the fork waits for it; a fork takes the gate only.
 //          2. Each participant lets go of what must not exist twice: SQLite's connections, without a checkpoint.
@@ -61,7 +61,7 @@ package enum Fork {
   private static let crew = Monitor(Crew())
 
   private static func prepare() {
-    _ = FirstUse.isOverBeforeFork
+    _ = EagerInitialization.isOverBeforeFork
     gate.close()
     let told = crew.update { crew in
       crew.told = crew.participants.values.compactMap(\.object)

@@ -62,13 +62,13 @@ final class ForkGate: @unchecked Sendable {
   /// Closes the gate and waits until nobody is inside; from then on the caller alone counts as inside.
   func close() {
     pthread_mutex_lock(passage)
-    let end = Moment.milliseconds + Self.patienceMilliseconds
+    let end = MonotonicTime.milliseconds + Self.patienceMilliseconds
     kept_store32(closed, 1)
-    while !isEmpty(until: Moment.milliseconds + Self.briefMilliseconds) {
+    while !isEmpty(until: MonotonicTime.milliseconds + Self.briefMilliseconds) {
       // With writers that wait one after the other there is no moment without one, unless none is let in any more.
-      guard Moment.milliseconds < end else { continue }
+      guard MonotonicTime.milliseconds < end else { continue }
       admit()
-      Moment.letPass(microseconds: 1000)
+      MonotonicTime.letPass(microseconds: 1000)
       kept_store32(closed, 1)
     }
     if let depth { Self.set(depth, 1) }
@@ -77,8 +77,8 @@ final class ForkGate: @unchecked Sendable {
   private func isEmpty(until end: Int64) -> Bool {
     for stripe in 0..<Self.stripeCount {
       while kept_load64(stripes + stripe * Self.wordsApart) != 0 {
-        guard Moment.milliseconds < end else { return false }
-        Moment.backOff(attempt: 0)
+        guard MonotonicTime.milliseconds < end else { return false }
+        MonotonicTime.backOff(attempt: 0)
       }
     }
     return true

@@ -1,7 +1,7 @@
 // Calls of a program's code, or by it, for whose end others wait before they free what it uses.
 
 /// A call that runs on this thread, until it is said to have ended.
-final class RunningCall: Callee {
+final class RunningCall: WaitTarget {
   private let thread = LibraryThread.current
   private let forks = Fork.count
   private let hasEnded = Monitor(false)
@@ -15,9 +15,9 @@ final class RunningCall: Callee {
     // In the child of a fork nobody ends the parent's.
     guard forks == Fork.count else { return }
     let thread = LibraryThread.current
-    guard CancelWaits.ofThisProcess.begin(thread, waitingFor: self) else { return }
+    guard CancellationWaits.ofThisProcess.begin(thread, waitingFor: self) else { return }
     hasEnded.wait { $0 ? () : nil }
-    CancelWaits.ofThisProcess.end(thread)
+    CancellationWaits.ofThisProcess.end(thread)
   }
 }
 

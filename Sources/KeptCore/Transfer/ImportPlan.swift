@@ -17,10 +17,10 @@ final class ImportPlan {
 
   /// - Parameters:
   ///   - batch: what is filled.
-  ///   - layering: knows which keys are locked.
+  ///   - layerStack: knows which keys are locked.
   init(
     _ incoming: Incoming, over stored: StoredEntries, _ options: ImportOptions, into batch: Batch,
-    under layering: Layering
+    under layerStack: LayerStack
   ) {
     self.incoming = incoming
     self.batch = batch
@@ -40,7 +40,7 @@ final class ImportPlan {
     for error in incoming.refusals { refuse(error) }
     if options.includesDeclarations { wishForDeclarations(replacing: options.replaces) }
     wishForValues(replacing: options.replaces)
-    judge(at: stored.revision + 1, layering)
+    judge(at: stored.revision + 1, layerStack)
   }
 
   /// Why nothing may be changed; nil: it may.
@@ -112,7 +112,7 @@ final class ImportPlan {
 
   // MARK: - What comes of it
 
-  private func judge(at revision: Revision, _ layering: Layering) {
+  private func judge(at revision: Revision, _ layerStack: LayerStack) {
     var isUnreadable: Set<KeyName> = []
     for lost in unreadable { isUnreadable.insert(lost.key) }
     batch.reserve(wish.edits.count)
@@ -129,7 +129,7 @@ final class ImportPlan {
           report.unchanged += wish.edits[key] == nil ? 0 : 1
           continue
         }
-        if change.isOfValue { try layering.checkUnlocked(key) }
+        if change.isOfValue { try layerStack.checkUnlocked(key) }
         take(change)
       } catch {
         refuse(error.about(key.text))

@@ -89,7 +89,7 @@ extension Store {
       throw StoreError(.tooLarge, "the text has \(bytes.count) bytes; at most \(ImportOptions.mostBytes) are imported")
     }
     let incoming = try Self.incoming(bytes, options)
-    let deadline = Moment.milliseconds + Int64(self.options.patience)
+    let deadline = MonotonicTime.milliseconds + Int64(self.options.patience)
     var teller = ProgressTeller(options.progress, total: bytes.count)
     var attempt = 0
     while true {
@@ -102,10 +102,10 @@ extension Store {
         return plan.report
       } catch {
         guard error.code == .conflict else { throw error }
-        guard Moment.milliseconds < deadline else {
+        guard MonotonicTime.milliseconds < deadline else {
           throw StoreError(.busy, "others write all the time; nothing was imported, try again when they are done")
         }
-        Moment.backOff(attempt: attempt)
+        MonotonicTime.backOff(attempt: attempt)
         attempt += 1
       }
     }
@@ -135,14 +135,14 @@ extension Store {
 
   /// What the text makes of what is stored now.
   private func plan(_ incoming: Incoming, _ options: ImportOptions) throws(StoreError) -> ImportPlan {
-    layering.watchAgain()
+    layerStack.watchAgain()
     let stored = try storage().entries(in: [.prefix(incoming.scope)])
     for entry in stored.entries { try entry.entry.declaration?.makeKnown() }
     for entry in stored.unreadable { try entry.declaration?.makeKnown() }
     var batch = newBatch()
     batch.conditions = [.unchangedPrefix(incoming.scope, after: stored.revision)]
     try carry(incoming.schemaVersion, into: &batch, at: stored.revision)
-    let plan = ImportPlan(incoming, over: stored, options, into: batch, under: layering)
+    let plan = ImportPlan(incoming, over: stored, options, into: batch, under: layerStack)
     if plan.declares, try !storage().abilities.contains(.declarations) {
       throw StoreError(.unsupported, "this storage keeps no declarations; import without them")
     }

@@ -23,7 +23,8 @@ public enum Value: Sendable {
     case null, bool, int, uint, double, string, bytes, date, array, dictionary
     public var description: String { rawValue }
 
-    /// Written out, because what the compiler would write keeps a table that it makes at the first use (FirstUse).
+    /// Written out, because what the compiler would write keeps a table that it makes at the first use
+    /// (EagerInitialization).
     public init?(rawValue: String) {
       switch rawValue {
       case "null": self = .null

@@ -53,7 +53,7 @@ void read_notice(const kept_notice *notice) {
   must((NOTE(kept_notice_origin), kept_notice_origin(notice)) <= KEPT_ORIGIN_LAYER, "an origin is one of kept.h's");
   const char *tag = (NOTE(kept_notice_tag), kept_notice_tag(notice));
   must(tag == NULL || is_text(tag, strlen(tag)), "a tag is UTF-8");
-  NOTE(kept_notice_missed), (void)kept_notice_missed(notice);
+  NOTE(kept_notice_may_have_missed), (void)kept_notice_may_have_missed(notice);
   for (size_t index = 0; index <= count; index++) read_change(notice, index, count);
   for (size_t i = 0; i < sizeof beyond / sizeof *beyond; i++) read_change(notice, beyond[i], count);
 }

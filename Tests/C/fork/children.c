@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-pid_t fork_child(int (*story)(void *context), void *context) {
+pid_t fork_child(int (*scenario)(void *context), void *context) {
   pid_t child = fork();
   if (child < 0) {
     perror("fork");
@@ -15,7 +15,7 @@ pid_t fork_child(int (*story)(void *context), void *context) {
   }
   if (child > 0) return child;
   alarm(60);
-  _exit(story(context));
+  _exit(scenario(context));
 }
 
 int end_of(pid_t child) {
@@ -24,7 +24,7 @@ int end_of(pid_t child) {
   return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-int in_child(int (*story)(void *context), void *context) { return end_of(fork_child(story, context)); }
+int in_child(int (*scenario)(void *context), void *context) { return end_of(fork_child(scenario, context)); }
 
 int failed_at(const char *file, int line, const char *condition) {
   fprintf(stderr, "%s:%d: in a child: not so: %s\n", file, line, condition);

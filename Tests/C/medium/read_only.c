@@ -117,7 +117,7 @@ static void greets_until_killed(const char *location) {
   await_parent();
 }
 
-/* Stories */
+/* Scenarios */
 
 static const char *folder_with_greeting(const char *greeting) {
   const char *location = fresh_location(), *copies = file_of(location, "../copies");

@@ -146,7 +146,7 @@ static void follow(void *context, const kept_notice *notice) {
   struct pair *pair = context;
   pthread_mutex_lock(&pair->lock);
   if (kept_notice_first_revision(notice) != pair->revision + 1) pair->faults++;
-  if (kept_notice_origin(notice) != KEPT_ORIGIN_OTHER || kept_notice_missed(notice)) pair->faults++;
+  if (kept_notice_origin(notice) != KEPT_ORIGIN_OTHER || kept_notice_may_have_missed(notice)) pair->faults++;
   if (kept_notice_count(notice) != 2) pair->faults++;
   read_side(kept_notice_old(notice, 0), pair->a, &pair->faults);
   read_side(kept_notice_old(notice, 1), pair->b, &pair->faults);

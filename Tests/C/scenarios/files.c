@@ -1,4 +1,4 @@
-/* Steps that make the files of a story, in a folder that each telling has for itself. */
+/* Steps that make the files of a scenario, in a folder that each telling has for itself. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -102,7 +102,7 @@ void step_explain_json(struct run *run, struct thing *on, json_object *step, str
   json_object_put(owned);
 }
 
-/* Whether one opinion, or the explanation itself, is as far as it is told. */
+/* Whether one finding, or the explanation itself, is as far as it is told. */
 static bool has_told_members(json_object *expected, json_object *given) {
   json_object_object_foreach(expected, name, value) {
     json_object *found = NULL;

@@ -43,7 +43,7 @@ void step_rename(struct run *run, struct thing *on, json_object *step, struct ou
   json_object_put(owned);
 }
 
-/* Migrations: their steps are steps of the story, on the transaction that they are given. */
+/* Migrations: their steps are steps of the scenario, on the transaction that they are given. */
 
 enum { MOST_STEPS = 8 };
 
@@ -70,7 +70,7 @@ static kept_status tell_migration(void *context, kept_store *transaction, kept_e
     json_object_put(step);
   }
   if (fails == NULL) return KEPT_OK;
-  snprintf(error->message, sizeof error->message, "the story lets it fail");
+  snprintf(error->message, sizeof error->message, "the scenario lets it fail");
   return status_named(json_object_get_string(fails));
 }
 

@@ -1,4 +1,5 @@
-/* Steps that observe. What an observer hears is written down in the form of the stories, and compared by `notices`. */
+/* Steps that observe. What an observer hears is written down in the form of the scenarios, and compared by `notices`.
+ * */
 #include <pthread.h>
 #include <stdlib.h>
 #include <time.h>
@@ -10,7 +11,7 @@ struct observer {
   kept_subscription *subscription;
   pthread_mutex_t mutex;
   pthread_cond_t news;
-  json_object *heard; /* an array of notices in the form of the stories */
+  json_object *heard; /* an array of notices in the form of the scenarios */
   size_t told;        /* how many of them a step has expected */
   int released;
   bool once;          /* it cancels itself inside its first callback */
@@ -35,7 +36,7 @@ static void hear(void *context, const kept_notice *notice) {
   json_object_object_add(heard, "revision", json_object_new_uint64(kept_notice_revision(notice)));
   json_object_object_add(heard, "first", json_object_new_uint64(kept_notice_first_revision(notice)));
   json_object_object_add(heard, "tag", text_or_null(kept_notice_tag(notice)));
-  json_object_object_add(heard, "missed", json_object_new_boolean(kept_notice_missed(notice)));
+  json_object_object_add(heard, "missed", json_object_new_boolean(kept_notice_may_have_missed(notice)));
   json_object_object_add(heard, "origin", json_object_new_string(origin < 6 ? origins[origin] : "?"));
   json_object_object_add(heard, "changes", changes);
   pthread_mutex_lock(&observer->mutex);

@@ -1,4 +1,5 @@
-/* What the files of the scenario runner share: a run of a story, the fields of its steps, a function for each step. */
+/* What the files of the scenario runner share: a run of a scenario, the fields of its steps, a function for each
+ * step. */
 #ifndef SCENARIOS_RUN_H
 #define SCENARIOS_RUN_H
 
@@ -8,7 +9,7 @@
 struct observer;
 struct reports;
 
-/* A store, a transaction, a snapshot or an observer, under the name that the story gave it. */
+/* A store, a transaction, a snapshot or an observer, under the name that the scenario gave it. */
 struct thing {
   char name[32];
   kept_store *store; /* or a transaction, or a snapshot */
@@ -16,11 +17,11 @@ struct thing {
   struct reports *reports; /* of the stores of that name */
 };
 
-/* A story that is told in one store. */
+/* A scenario that is told in one store. */
 struct run {
-  const char *place; /* the story's title, its store and the step, for messages */
+  const char *place; /* the scenario's title, its store and the step, for messages */
   char location[64];
-  char folder[64]; /* for the files of the story */
+  char folder[64]; /* for the files of the scenario */
   struct thing things[8];
   int failures;
 };
@@ -28,7 +29,7 @@ struct run {
 /* What a step came to. */
 struct outcome {
   kept_status status;
-  json_object *gives; /* what the function gave, in the form of the stories; owned */
+  json_object *gives; /* what the function gave, in the form of the scenarios; owned */
   kept_error error;
 };
 
@@ -84,7 +85,7 @@ step_function step_observe, step_notices, step_unobserve;              /* observ
 /* Does a step and compares what came of it; takes its fields. (scenarios.c) */
 void tell_step(struct run *run, json_object *step);
 
-/* Unsubscribes. The observer must have heard nothing that the story did not tell, and be released once. */
+/* Unsubscribes. The observer must have heard nothing that the scenario did not tell, and be released once. */
 void end_observer(struct run *run, struct observer *observer);
 
 /* Takes the layers that a store is opened with, and lets its reports be heard; the texts are put with the last function

@@ -1,7 +1,7 @@
-/* Tells the shared stories in C: scenarios FILE.json... (Tests/scenarios/README.md explains the stories).
+/* Tells the shared scenarios in C: scenarios FILE.json... (Tests/scenarios/README.md explains the scenarios).
  *
  * Every step is a function of kept.h. A step's fields are taken out as they are obeyed; what is left over is an error.
- * Prints a line for each story in each store; exits with 1 if one did not end as it should. */
+ * Prints a line for each scenario in each store; exits with 1 if one did not end as it should. */
 #include <ftw.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -186,10 +186,10 @@ static void end_all(struct run *run) {
   for (size_t i = 0; i < sizeof run->things / sizeof *run->things; i++) end_reports(run->things[i].reports);
 }
 
-/* Sets the variables of a story, or takes them away. */
-static void set_variables(struct run *run, json_object *story, bool are_there) {
+/* Sets the variables of a scenario, or takes them away. */
+static void set_variables(struct run *run, json_object *scenario, bool are_there) {
   json_object *variables = NULL;
-  if (!json_object_object_get_ex(story, "variables", &variables)) return;
+  if (!json_object_object_get_ex(scenario, "variables", &variables)) return;
   json_object_object_foreach(variables, name, text) {
     if ((are_there ? setenv(name, json_object_get_string(text), 1) : unsetenv(name)) != 0)
       complain(run, "the variable %s cannot be set", name);
@@ -201,11 +201,11 @@ static int remove_entry(const char *path, const struct stat *status, int kind, s
   return remove(path);
 }
 
-/* Tells a story in a new store of a kind; returns the number of failures. */
-static int tell(json_object *story, const char *kind) {
+/* Tells a scenario in a new store of a kind; returns the number of failures. */
+static int tell(json_object *scenario, const char *kind) {
   static int number;
   char place[300], folder[] = "/tmp/kept-scenario-XXXXXX";
-  const char *title = json_object_get_string(json_object_object_get(story, "title"));
+  const char *title = json_object_get_string(json_object_object_get(scenario, "title"));
   struct run run = {.place = place};
   snprintf(place, sizeof place, "%s (%s)", title, kind);
   bool in_folder = strcmp(kind, "folder") == 0;
@@ -213,12 +213,12 @@ static int tell(json_object *story, const char *kind) {
   strcpy(run.folder, folder);
   if (in_folder) snprintf(run.location, sizeof run.location, "%s/store", folder);
   else snprintf(run.location, sizeof run.location, "memory:scenario %d", number++);
-  set_variables(&run, story, true);
+  set_variables(&run, scenario, true);
 
   json_object *opening = json_tokener_parse("{\"do\":\"open\"}");
   tell_step(&run, opening);
   json_object_put(opening);
-  json_object *steps = json_object_object_get(story, "steps");
+  json_object *steps = json_object_object_get(scenario, "steps");
   for (size_t i = 0; i < json_object_array_length(steps); i++) {
     json_object *step = NULL;
     json_object_deep_copy(json_object_array_get_idx(steps, i), &step, NULL);
@@ -228,7 +228,7 @@ static int tell(json_object *story, const char *kind) {
   }
   snprintf(place, sizeof place, "%s (%s)", title, kind);
   end_all(&run);
-  set_variables(&run, story, false);
+  set_variables(&run, scenario, false);
   nftw(folder, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
   printf("%s - %s (%s)\n", run.failures ? "not ok" : "ok", title, kind);
   return run.failures;
@@ -238,19 +238,20 @@ int main(int count, char **files) {
   int failures = count < 2;
   if (failures) fputs("usage: scenarios FILE.json...\n", stderr);
   for (int i = 1; i < count; i++) {
-    json_object *story = json_object_from_file(files[i]);
-    json_object *stores = story ? json_object_object_get(story, "stores") : NULL, *reason = NULL, *languages = NULL;
+    json_object *scenario = json_object_from_file(files[i]);
+    json_object *stores = scenario ? json_object_object_get(scenario, "stores") : NULL;
+    json_object *reason = NULL, *languages = NULL;
     if (stores == NULL) {
-      fprintf(stderr, "%s is not a story: %s\n", files[i], json_util_get_last_err());
+      fprintf(stderr, "%s is not a scenario: %s\n", files[i], json_util_get_last_err());
       failures++;
-    } else if (json_object_object_get_ex(story, "not_in", &languages) &&
+    } else if (json_object_object_get_ex(scenario, "not_in", &languages) &&
                json_object_object_get_ex(languages, "c", &reason)) {
       printf("not told in C - %s: %s\n", files[i], json_object_get_string(reason));
     } else {
       for (size_t j = 0; j < json_object_array_length(stores); j++)
-        failures += tell(story, json_object_get_string(json_object_array_get_idx(stores, j)));
+        failures += tell(scenario, json_object_get_string(json_object_array_get_idx(stores, j)));
     }
-    json_object_put(story);
+    json_object_put(scenario);
   }
   return failures > 0;
 }

@@ -39,9 +39,9 @@ import Testing
     storage.close()
     let database = try Data(contentsOf: URL(fileURLWithPath: path + "/values.sqlite"))
     let place = try place(database.dropLast(1024), Data(), "copy")
-    let end = Moment.milliseconds + 10_000
+    let end = MonotonicTime.milliseconds + 10_000
     let cut = ReadOnlyDatabase(folder: StoreFolder(path: place))
-    #expect(code { _ = try cut.copy { Moment.milliseconds > end } } == .corrupt)
+    #expect(code { _ = try cut.copy { MonotonicTime.milliseconds > end } } == .corrupt)
   }
 
   private func place(_ database: Data, _ log: Data, _ name: String) throws -> String {
@@ -63,8 +63,8 @@ import Testing
   }
 
   private func revision(asCopyIn place: String) -> Revision? {
-    let end = Moment.milliseconds + 10_000
-    let copy = try? ReadOnlyDatabase(folder: StoreFolder(path: place)).copy { Moment.milliseconds > end }
+    let end = MonotonicTime.milliseconds + 10_000
+    let copy = try? ReadOnlyDatabase(folder: StoreFolder(path: place)).copy { MonotonicTime.milliseconds > end }
     return try? copy?.reader.revision()
   }
 }

@@ -102,7 +102,7 @@ enum StoreUnderTest: String, CaseIterable, CustomTestStringConvertible {
     #expect(try store.value(forKey: "a") == "system" && store.value(forKey: "b") == nil)
     let why = try store.explain("a")
     #expect(why.isLocked && why.layer == .system && why.value == "system")
-    #expect(why.layers.map(\.verdict) == [.locks, .ignored, .ignored, .wins, .silent, .silent])
+    #expect(why.layers.map(\.outcome) == [.locks, .ignored, .ignored, .wins, .silent, .silent])
     subscription.cancel()
   }
 
@@ -113,7 +113,7 @@ enum StoreUnderTest: String, CaseIterable, CustomTestStringConvertible {
     try store.set(1, forKey: "a")
     #expect(try store.value(forKey: "a") == 5 && store.layerHiding(key("a")) == .arguments)
     #expect(try store.entry(for: key("a"))?.value == 1 && store.revision(of: "a") == 1)
-    let sum = try store.update("a") { $0 = .int(($0?.asInt64 ?? 0) + 1) }
+    let sum = try store.updateValue("a") { $0 = .int(($0?.asInt64 ?? 0) + 1) }
     #expect(sum == 2, "an update goes on from what is stored")
     try store.set(1, forKey: "b")
     try desk.write(#"{"values":{"a":9}}"#, to: desk.managed)

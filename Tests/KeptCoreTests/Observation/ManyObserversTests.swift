@@ -8,7 +8,7 @@ private final class Thing {}
 
 @Suite(.timeLimit(.minutes(5))) struct `Many observers` {
   @Test(arguments: [10, 400]) func `keep their order in a roster, whoever leaves`(most: Int) {
-    var roster = Roster<Thing>()
+    var roster = IdentityList<Thing>()
     var model: [Thing] = []
     var gone = Thing()
     for _ in 0..<4000 {
@@ -29,7 +29,7 @@ private final class Thing {}
   }
 
   @Test func `come in their order out of a line`() {
-    var line = Line<Int>()
+    var line = FIFOQueue<Int>()
     var (first, last) = (0, 0)
     for _ in 0..<10_000 {
       if Int.random(in: 0..<100) < 52 {
@@ -75,7 +75,7 @@ private final class Thing {}
   }
 
   @Test func `leave nothing known of keys that none of them listens to`() throws {
-    var coverage = Coverage()
+    var coverage = ObservedKeys()
     var known: [KeyName: Entry] = [:]
     var scopes: [Scope] = []
     let keys = try (0..<60).map { try key("\($0 % 4).\($0 % 3).\($0)") }

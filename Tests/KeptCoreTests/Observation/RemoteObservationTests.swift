@@ -110,7 +110,7 @@ import Testing
     try forgetful.set(0, forKey: "gone")
     let subscription = try here.observe(.prefix(""), heard.add)
     // One commit of more revisions than are remembered could not be: nothing is told while they are made.
-    try here.shared.feed.announce { _ in
+    try here.shared.feed.publish { _ in
       try forgetful.remove("gone")
       for index in 1...20 { try forgetful.set(.int(Int64(index)), forKey: "a") }
       return Publication(commits: [])

@@ -23,7 +23,7 @@ import Testing
 
   /// Lets this process find the commits of others all at once.
   private func together(_ commits: () throws -> Void) throws {
-    try here.shared.feed.announce { _ in
+    try here.shared.feed.publish { _ in
       try commits()
       return Publication(commits: [])
     }

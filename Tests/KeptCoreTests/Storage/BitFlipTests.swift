@@ -53,7 +53,7 @@ import Testing
         for index in 0..<3 { #expect(try storage.value(key("k\(index)")) == Image.value(index), "\(flip)") }
         #expect(try storage.commit(key("k0"), .set("new")).revision == 4, "\(flip)")
         #expect(try storage.value(key("k0")) == "new")
-        #expect(try storage.salvage() == nil, "\(flip)")
+        #expect(try storage.salvaged() == nil, "\(flip)")
       }
     }
   }

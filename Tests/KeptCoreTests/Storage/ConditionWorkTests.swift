@@ -34,8 +34,8 @@ import Testing
     connection = try database.connect().connection
     writer = try LocalWriter(
       connection, pulse,
-      IndexFiller(IndexView(), pulse, OnDemand(reader, make: connect), scans: OnDemand(make: connect)),
-      limit: LogLimit(), erasing: Erasing(), witness: nil)
+      IndexLoader(IndexView(), pulse, LazyConnection(reader, make: connect), scans: LazyConnection(make: connect)),
+      limit: LogLimit(), eraser: SecretEraser(), commitObserver: nil)
   }
 
   /// A transaction that has read all the keys, and one that is not there.

@@ -26,7 +26,7 @@ import Testing
     for index in 0..<300 { _ = try? marked.value(key("k\(index)")) }
     marked.close()
     let storage = try LocalStorage(path: path)
-    let note = try #require(try storage.salvage())
+    let note = try #require(try storage.salvaged())
     let keys = try storage.keys(prefix: "")
     #expect((50..<300).contains(keys.count), "some were lost, others not")
     for key in keys { #expect(try storage.value(key) == .string(String(repeating: key.text, count: 20))) }
@@ -50,7 +50,7 @@ import Testing
     }
     try Data().write(to: URL(fileURLWithPath: path + "/damaged"))
     let storage = try LocalStorage(path: path)
-    #expect(try storage.salvage() != nil)
+    #expect(try storage.salvaged() != nil)
     let found = Set(try storage.keys(prefix: "").map(\.text))
     let lost = (0..<5000).filter { !found.contains("k\($0)") }
     #expect(lost.isEmpty == false && lost.allSatisfy(onDamaged.contains), "\(lost) of \(onDamaged)")
@@ -67,7 +67,7 @@ import Testing
       }
     }
     let storage = try LocalStorage(path: path)
-    #expect(try storage.salvage() != nil)
+    #expect(try storage.salvaged() != nil)
     #expect(try storage.keys(prefix: "").count == 200)
     #expect(try storage.commit(key("new"), .set(1)).revision > 1 << 40)
   }
@@ -79,7 +79,7 @@ import Testing
       bytes[trigger.lowerBound] = 0x1B
     }
     let storage = try LocalStorage(path: path)
-    #expect(try storage.salvage() != nil)
+    #expect(try storage.salvaged() != nil)
     #expect(try storage.keys(prefix: "").count == 200)
   }
 
@@ -92,7 +92,7 @@ import Testing
       bytes[text.upperBound - 1] ^= 1
     }
     let storage = try LocalStorage(path: path)
-    #expect(try storage.salvage() != nil)
+    #expect(try storage.salvaged() != nil)
     #expect(try storage.keys(prefix: "").count == 200)
   }
 
@@ -100,7 +100,7 @@ import Testing
     try fill(5000)
     try damage { bytes in bytes = bytes.prefix(bytes.count / 5 * 4) }
     let storage = try LocalStorage(path: path)
-    #expect(try storage.salvage() != nil)
+    #expect(try storage.salvaged() != nil)
     let found = try storage.keys(prefix: "")
     #expect((2000..<5000).contains(found.count), "\(found.count)")
     for key in found { #expect(try storage.value(key) == .string(String(repeating: key.text, count: 20))) }
@@ -116,7 +116,7 @@ import Testing
     }
     try Data().write(to: URL(fileURLWithPath: path + "/damaged"))
     let storage = try LocalStorage(path: path)
-    #expect(try storage.salvage() != nil)
+    #expect(try storage.salvaged() != nil)
     #expect((4000..<5000).contains(try storage.keys(prefix: "").count))
   }
 
@@ -136,7 +136,7 @@ import Testing
     }
     try Data().write(to: URL(fileURLWithPath: path + "/damaged"))
     let salvaged = try LocalStorage(path: path)
-    #expect(try salvaged.salvage() != nil)
+    #expect(try salvaged.salvaged() != nil)
     #expect(try salvaged.schemaVersion() == 4)
     let found = Set(try salvaged.keys(prefix: "").map(\.text))
     #expect((0..<20).filter { !found.contains("k\($0)") } == [7])
@@ -169,13 +169,13 @@ import Testing
     try damage { bytes in bytes[0] = 0 }
     let one = try LocalStorage(path: path)
     let other = try LocalStorage(path: path)
-    #expect(try one.salvage() != nil)
-    #expect(try other.salvage() == one.salvage())
+    #expect(try one.salvaged() != nil)
+    #expect(try other.salvaged() == one.salvaged())
     try other.acknowledgeSalvage()
-    #expect(try one.salvage() == nil)
+    #expect(try one.salvaged() == nil)
     one.close()
     other.close()
-    #expect(try LocalStorage(path: path).salvage() == nil)
+    #expect(try LocalStorage(path: path).salvaged() == nil)
     #expect(try FileManager.default.contentsOfDirectory(atPath: path + "/quarantine").count == 1)
   }
 
@@ -188,14 +188,14 @@ import Testing
     #expect(error?.message.contains("other programs have it open") == true)
     #expect(try Data(contentsOf: database) == damaged)
     open.close()
-    #expect(try LocalStorage(path: path).salvage() != nil)
+    #expect(try LocalStorage(path: path).salvaged() != nil)
   }
 
   @Test(arguments: [0, 1, 100, 4095, 4096, 5000]) func `is one that was cut off`(length: Int) throws {
     try fill(300)
     try damage { bytes in bytes = bytes.prefix(length) }
     let storage = try LocalStorage(path: path)
-    #expect(try storage.salvage() != nil)
+    #expect(try storage.salvaged() != nil)
     #expect(try storage.commit(key("new"), .set(1)).revision > 1 << 40)
   }
 
@@ -203,7 +203,7 @@ import Testing
     try fill(3)
     try Data().write(to: URL(fileURLWithPath: path + "/damaged"))
     let storage = try LocalStorage(path: path)
-    #expect(try storage.salvage() == nil)
+    #expect(try storage.salvaged() == nil)
     #expect(try storage.revision() == 3)
     #expect(!FileManager.default.fileExists(atPath: path + "/damaged"))
   }
@@ -234,7 +234,7 @@ import Testing
       for _ in 0..<6 { group.addTask { try LocalStorage(path: path) } }
       return try await group.reduce(into: []) { $0.append($1) }
     }
-    for storage in storages { #expect(try storage.salvage() != nil) }
+    for storage in storages { #expect(try storage.salvaged() != nil) }
     #expect(try FileManager.default.contentsOfDirectory(atPath: path + "/quarantine").count == 1)
   }
 
@@ -259,7 +259,7 @@ import Testing
     let storage = try LocalStorage(path: path)
     defer { storage.close() }
     try use(storage)
-    let quarantine = URL(fileURLWithPath: try #require(try storage.salvage()).quarantine)
+    let quarantine = URL(fileURLWithPath: try #require(try storage.salvaged()).quarantine)
     let names = try FileManager.default.contentsOfDirectory(atPath: quarantine.path)
     return try Dictionary(
       uniqueKeysWithValues: names.map { ($0, try Data(contentsOf: quarantine.appendingPathComponent($0))) })

@@ -34,7 +34,7 @@ import Testing
       #expect(throws: Never.self) { try store.setJSON("2", forKey: "a") }
       isDone.update { $0 = true }
     }
-    while openLocks(in: path) < 2 { Moment.backOff(attempt: 0) }
+    while openLocks(in: path) < 2 { MonotonicTime.backOff(attempt: 0) }
     #expect(try store.json(forKey: "a") == "1")
     let late = try store.observe(.prefix(""), initial: true) { _ in }
     early.cancel()

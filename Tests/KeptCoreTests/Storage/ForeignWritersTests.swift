@@ -30,7 +30,7 @@ import Testing
     bytes[0] = 0
     try bytes.write(to: database)
     let salvaged = try LocalStorage(path: path)
-    try #require(try salvaged.salvage() != nil)
+    try #require(try salvaged.salvaged() != nil)
     let revision = try salvaged.revision()
     #expect(try salvaged.changes(after: revision - 1) == .tooOld)
     salvaged.close()

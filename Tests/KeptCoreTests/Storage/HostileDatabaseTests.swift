@@ -83,7 +83,7 @@ private struct Attack: Sendable, CustomTestStringConvertible {
       return
     }
     let storage = try LocalStorage(path: path)
-    #expect(try storage.salvage() != nil)
+    #expect(try storage.salvaged() != nil)
     let keys = try storage.keys(prefix: "")
     #expect(keys.count == (attack.sql.contains("DROP TABLE entry") ? 0 : 20))
     for key in keys { #expect(try storage.value(key) != nil) }
@@ -124,7 +124,7 @@ private struct Attack: Sendable, CustomTestStringConvertible {
   func `cannot keep others from writing by a revision out of range`(revision: Int64) throws {
     try shell("INSERT INTO change (revision, keys) VALUES (\(revision), CAST('k0' AS BLOB))")
     let storage = try LocalStorage(path: path)
-    #expect(try (storage.salvage() != nil) == (revision > 0))
+    #expect(try (storage.salvaged() != nil) == (revision > 0))
     #expect(try storage.keys(prefix: "").count == 20)
     let revision = try storage.commit(key("new"), .set(1)).revision
     #expect(revision < 1 << 62)
@@ -137,7 +137,7 @@ private struct Attack: Sendable, CustomTestStringConvertible {
   func `is salvaged where its log begins at no revision`(sql: String) throws {
     try shell(sql)
     let storage = try LocalStorage(path: path)
-    #expect(try storage.salvage() != nil)
+    #expect(try storage.salvaged() != nil)
     #expect(try storage.keys(prefix: "").count == 20)
     #expect(try storage.commit(key("new"), .set(1)).revision < 1 << 62)
   }
@@ -146,7 +146,7 @@ private struct Attack: Sendable, CustomTestStringConvertible {
     try shell("DROP TRIGGER updated_by_others; UPDATE entry SET revision = \(revision) WHERE key = 'k3'")
     try shell(String(describing: SchemaPart.updated.sql))
     let storage = try LocalStorage(path: path)
-    #expect(try storage.salvage() == nil)
+    #expect(try storage.salvaged() == nil)
     #expect(code { try storage.value(key("k3")) } == .corrupt)
     #expect(try storage.commit(key("k3"), .set(4)).revision == 21, "that is how it is mended")
     #expect(try storage.value(key("k3")) == 4)
@@ -164,7 +164,7 @@ private struct Attack: Sendable, CustomTestStringConvertible {
       try shell("\(part.sql)")
     }
     let storage = try LocalStorage(path: path)
-    #expect(try storage.salvage() == nil)
+    #expect(try storage.salvaged() == nil)
     try shell("INSERT INTO entry (key, kind, value) VALUES ('b', 'int', 1)")
     #expect(try storage.revision() == 21)
     storage.close()

@@ -63,7 +63,7 @@ import Testing
     try makeFolder()
     let text = String(repeating: "this is no database. ", count: 100)
     try text.write(toFile: path + "/values.sqlite", atomically: false, encoding: .utf8)
-    let note = try #require(try LocalStorage(path: path).salvage())
+    let note = try #require(try LocalStorage(path: path).salvaged())
     #expect(try String(contentsOfFile: "\(note.quarantine)/values.sqlite", encoding: .utf8) == text)
   }
 

@@ -174,7 +174,7 @@ import Testing
     try storage.commit(key("a"), .set(1))
     let generation = UnsafeMutablePointer(mutating: storage.generationAddress)
     generation.pointee += 1
-    // Nothing but the time limit bounds it: the keeper looks about once a second.
+    // Nothing but the time limit bounds it: the maintenance looks about once a second.
     while storage.generation % 2 == 1 { #expect(try storage.value(key("a")) == 1) }
     #expect(try storage.value(key("a")) == 1)
   }

@@ -35,7 +35,7 @@ import Testing
     #expect(try names.contains("damaged"), "the next opening looks again")
     other = nil
     let storage = try LocalStorage(path: path)
-    #expect(try storage.salvage() == nil)
+    #expect(try storage.salvaged() == nil)
     #expect(try storage.keys(prefix: "").count == 300)
     #expect(try !names.contains("damaged"))
   }
@@ -52,7 +52,7 @@ import Testing
     #expect(try !names.contains("quarantine"))
     other?.rollBack()
     other = nil
-    #expect(try LocalStorage(path: path).salvage() != nil)
+    #expect(try LocalStorage(path: path).salvaged() != nil)
   }
 
   @Test func `opens at every step of another program's salvage`() throws {

@@ -1,4 +1,4 @@
-// The storage contract, told as stories that hold for every storage.
+// The storage contract, told as scenarios that hold for every storage.
 
 import KeptCore
 import Testing

@@ -6,7 +6,7 @@ import Testing
 
 /// A storage that keeps the contract.
 ///
-/// Add a case, and every story is told of it too.
+/// Add a case, and every scenario is told of it too.
 enum StorageUnderTest: String, CaseIterable, CustomTestStringConvertible {
   case memory = "MemoryStorage"
   case local = "LocalStorage"
@@ -26,7 +26,7 @@ enum StorageUnderTest: String, CaseIterable, CustomTestStringConvertible {
     }
   }
 
-  /// What each must declare; what it does not is `unsupported`, which is a story too.
+  /// What each must declare; what it does not is `unsupported`, which is a scenario too.
   var abilities: StorageAbilities {
     switch self {
     case .memory: [.atomicBatch, .revisions, .pushesChanges, .declarations, .listsKeys, .schemaVersion]

@@ -56,7 +56,7 @@ import Testing
     #expect(misfit?.code == .invalid && misfit?.key == "v")
     #expect(try store.value(forKey: "v") == 50 && !store.contains("v") && store.keys() == [])
     let why = try store.explain("v")
-    #expect(why.layer == .declared && why.layers.map(\.verdict) == [.skipped, .silent, .wins])
+    #expect(why.layer == .declared && why.layers.map(\.outcome) == [.skipped, .silent, .wins])
     try store.declare(Declaration(json: #"{"type":"integer"}"#), forKey: "v")
     #expect(try store.value(forKey: "v") == 500)
     let changes = heard.first(2).flatMap(\.changes)

@@ -22,7 +22,7 @@ import Testing
   func `of any number lets a store be written`(_ kind: String, _ timeout: Int) throws {
     let store = try Store.open(location(kind), options: StoreOptions(busyTimeoutMilliseconds: timeout))
     try store.set(1, forKey: "a")
-    try store.update("a") { $0 = 2 }
+    try store.updateValue("a") { $0 = 2 }
     try store.transaction { try $0.set(3, forKey: "a") }
     #expect(try store.value(forKey: "a") == 3)
     store.close()

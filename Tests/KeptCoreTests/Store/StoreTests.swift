@@ -9,7 +9,7 @@ import Testing
   let folder: TemporaryFolder
   init() throws { folder = try TemporaryFolder() }
 
-  /// The same stories in a folder and in memory.
+  /// The same scenarios in a folder and in memory.
   enum Place: CaseIterable {
     case folder, memory
   }
@@ -43,9 +43,9 @@ import Testing
     let options = StoreOptions(errorHandler: { error in warnings.update { $0.append(error) } })
     let store = try Store.open(path, options: options)
     #expect(warnings.read { $0.map(\.code) } == [.salvaged])
-    #expect(try store.salvage()?.quarantine.hasPrefix(path + "/quarantine/") == true)
+    #expect(try store.salvaged()?.quarantine.hasPrefix(path + "/quarantine/") == true)
     try store.acknowledgeSalvage()
-    #expect(try store.salvage() == nil)
+    #expect(try store.salvaged() == nil)
     _ = try Store.open(path, options: options)
     #expect(warnings.read { $0.count } == 1)
   }
@@ -53,7 +53,7 @@ import Testing
   @Test func `has nothing to acknowledge in memory`() throws {
     let store = try open(.memory)
     try store.acknowledgeSalvage()
-    #expect(try store.salvage() == nil)
+    #expect(try store.salvaged() == nil)
   }
 
   @Test(arguments: Place.allCases)

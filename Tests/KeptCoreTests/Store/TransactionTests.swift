@@ -142,7 +142,7 @@ import Testing
       for _ in 0..<4 {
         group.addTask {
           let mine = try Store.open(path)
-          for _ in 0..<25 { try mine.update("count") { $0 = .int(($0?.asInt64 ?? 0) + 1) } }
+          for _ in 0..<25 { try mine.updateValue("count") { $0 = .int(($0?.asInt64 ?? 0) + 1) } }
         }
       }
       try await group.waitForAll()
@@ -151,10 +151,10 @@ import Testing
   }
 
   @Test func `an update can remove, and refuses what cannot be stored`() throws {
-    try store.update("a") { $0 = 1 }
-    #expect(code { try store.update("a") { $0 = .array(Array(repeating: "x", count: 1 << 23)) } } == .tooLarge)
+    try store.updateValue("a") { $0 = 1 }
+    #expect(code { try store.updateValue("a") { $0 = .array(Array(repeating: "x", count: 1 << 23)) } } == .tooLarge)
     #expect(try store.value(forKey: "a") == 1)
-    try store.update("a") { $0 = nil }
+    try store.updateValue("a") { $0 = nil }
     #expect(try store.contains("a") == false)
   }
 }

@@ -140,13 +140,13 @@ import Testing
     // Watched apart: the thread also looks when others begin and end.
     let file = FollowedFile(path, by: FileWatch())
     defer { file.end() }
-    let begun = Moment.milliseconds
+    let begun = MonotonicTime.milliseconds
     for number in 1...20 {
       try replace(number)
       #expect(file.becomes("a = \(number)"))
     }
     // By looks alone these are 40 seconds.
-    #expect(Moment.milliseconds - begun < 20_000)
+    #expect(MonotonicTime.milliseconds - begun < 20_000)
   }
 
   @Test func `is heard of by everyone who watches it, until each ends`() throws {
@@ -188,10 +188,10 @@ import Testing
     try child.finish()
   }
 
-  private func following(_ story: (FollowedFile) throws -> Void) throws {
+  private func following(_ scenario: (FollowedFile) throws -> Void) throws {
     let file = FollowedFile(path)
     defer { file.end() }
-    try story(file)
+    try scenario(file)
   }
 
   private func json(_ number: Int) -> Data { Data("{\"values\":{\"a\":\(number)}}".utf8) }

@@ -35,7 +35,7 @@ import Testing
       gate.enter()
       #expect(happened("the gate is closed") == nil)
       gate.leave()
-      Moment.letPass(microseconds: 100)
+      MonotonicTime.letPass(microseconds: 100)
     }
     note("others were inside")
     #expect(wait(for: "the gate is open") == true)
@@ -52,7 +52,7 @@ import Testing
       gate.leave()
     }
     #expect(wait(for: "one comes") == true)
-    for _ in 0..<10 { Moment.letPass(microseconds: 1000) }
+    for _ in 0..<10 { MonotonicTime.letPass(microseconds: 1000) }
     #expect(happened("one is inside") == nil)
     gate.open()
     #expect(wait(for: "one is inside") == true)

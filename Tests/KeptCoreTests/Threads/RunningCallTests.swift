@@ -6,13 +6,13 @@ import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct `A call that others wait for` {
   /// A callback that runs on a thread.
-  private final class Callback: Callee {
+  private final class Callback: WaitTarget {
     let caller: UInt?
     init(on thread: UInt) { caller = thread }
   }
 
   @Test func `is no part of a ring any more when it has ended`() {
-    let waits = CancelWaits()
+    let waits = CancellationWaits()
     let (other, call) = (LibraryThread.current + 1, RunningCall())
     #expect(waits.begin(other, waitingFor: call), "another thread waits for a call of this one")
     #expect(!waits.begin(LibraryThread.current, waitingFor: Callback(on: other)), "and this one for the other: a ring")

@@ -50,7 +50,7 @@ extension Keys {
     settings[.volume] = 30
     let quieter = Key("quieter", default: settings[.volume] / 2)
     #expect(settings[quieter] == 15)
-    #expect(try settings.update(quieter) { $0 += 1 } == 16)
+    #expect(try settings.updateValue(quieter) { $0 += 1 } == 16)
   }
 
   @Test(arguments: [
@@ -71,7 +71,7 @@ extension Keys {
     _ = failure(.invalid) { _ = try settings.value(for: key) }
     _ = failure(.invalid) { try settings.set(1, for: key) }
     _ = failure(.invalid) { try settings.set(1, for: key, ifRevision: 0) }
-    _ = failure(.invalid) { try settings.update(key) { $0 = 1 } }
+    _ = failure(.invalid) { try settings.updateValue(key) { $0 = 1 } }
     _ = failure(.invalid) { try settings.remove(key) }
     _ = failure(.invalid) { _ = try settings.contains(key) }
     _ = failure(.invalid) { _ = try settings.revision(of: key) }

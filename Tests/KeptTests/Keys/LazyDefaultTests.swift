@@ -23,7 +23,7 @@ private final class Count: Sendable {
     try settings.remove(key)
     #expect(settings[key] == 1)
     #expect(try settings.value(for: key) == 1)
-    #expect(try settings.update(key) { $0 += 10 } == 11)
+    #expect(try settings.updateValue(key) { $0 += 10 } == 11)
     try settings.remove(key)
     #expect(try settings.transaction { $0[key] } == 1)
     #expect(count.now == 1)

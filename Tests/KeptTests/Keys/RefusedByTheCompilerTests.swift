@@ -105,7 +105,7 @@ import Testing
       try settings.register("loud", for: .volume)           //! String
       try settings.declare(.loudness)                       //! 'loudness'
       try settings.set(nil, for: .volume)                   //! 'nil' is not compatible
-      try settings.update(.volume) { $0 += 0.5 }            //! Double
+      try settings.updateValue(.volume) { $0 += 0.5 }            //! Double
       let size: Double = try settings.value(for: .volume)   //! another type than the value
       _ = settings[.loudness]                               //! no member 'loudness'
       _ = (name, size)

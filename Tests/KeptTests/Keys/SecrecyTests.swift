@@ -43,7 +43,7 @@ private struct Members: Codable, Storable, Equatable { var members: [String: Int
     check { _ = try settings.snapshot().value(for: token) }
     check { try settings.set(Talkative(), for: token) }
     check { try settings.set(Talkative(), for: token, ifRevision: 1) }
-    check { try settings.update(token) { _ in } }
+    check { try settings.updateValue(token) { _ in } }
     check { try settings.transaction { _ = try $0.value(for: token) } }
     check { _ = try settings.transaction { try $0.retype(from: token, to: Key<Int?>("n")) { _ in nil } } }
     check { _ = try settings.value(Talkative.self, forKey: "token") }

@@ -38,7 +38,7 @@ import Testing
     for module in ["Kept", "KeptCore"] {
       let files = FileManager.default.enumerator(at: sources.appending(path: module), includingPropertiesForKeys: nil)
       while let file = files?.nextObject() as? URL {
-        guard file.pathExtension == "swift", !file.path.contains("/Joints/") else { continue }
+        guard file.pathExtension == "swift", !file.path.contains("/Integrations/") else { continue }
         for line in try String(contentsOf: file, encoding: .utf8).split(separator: "\n") {
           let declaration = /^public (final |indirect )?(class|struct|enum|actor) ([A-Za-z]+).*/
           if let match = line.wholeMatch(of: declaration) { names.insert(String(match.3)) }

@@ -25,7 +25,7 @@ import Testing
       for (number, store) in writers.enumerated() {
         group.addTask { try Self.write(by: number, to: store, seed) }
       }
-      async let told = Ledger(of: notices, untilEndOf: writers.count)
+      async let told = RevisionTracker(of: notices, untilEndOf: writers.count)
       try await group.waitForAll()
       return await told
     }
@@ -35,7 +35,7 @@ import Testing
     #expect(told.ownNotices == Self.ownTransactions + 2, "each of its own is a notice of its own")
     #expect(told.revisions <= Int(try here.currentRevision()))
 
-    let lateTold = await Ledger(of: late, untilEndOf: writers.count)
+    let lateTold = await RevisionTracker(of: late, untilEndOf: writers.count)
     #expect(lateTold.state.filter { $0.key != "p.child" } == final.filter { $0.key != "p.child" })
     #expect(lateTold.ownNotices == told.ownNotices)
   }
@@ -58,7 +58,7 @@ import Testing
 }
 
 /// What a reader made of what it was told, checked notice by notice.
-private struct Ledger {
+private struct RevisionTracker {
   var state: [String: Value] = [:]
   var ownNotices = 0
   var revisions = 0

@@ -5,7 +5,7 @@ import Testing
 @testable import Kept
 
 @Suite(.timeLimit(.minutes(5))) struct `A bell for tasks` {
-  private let bell = TaskBell()
+  private let bell = TaskSignal()
 
   @Test func `does not let a task sleep that was cancelled before`() async {
     let bell = bell

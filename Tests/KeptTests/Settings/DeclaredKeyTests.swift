@@ -21,7 +21,7 @@ extension Keys {
     let sentence = failure(.invalid) { try settings.set(101, for: .volume) }
     #expect(sentence.contains("audio.volume") && sentence.contains("101") && sentence.contains("100"))
     _ = failure(.invalid) { try settings.set(-1, for: .volume, ifRevision: revision) }
-    _ = failure(.invalid) { try settings.update(.volume) { $0 += 31 } }
+    _ = failure(.invalid) { try settings.updateValue(.volume) { $0 += 31 } }
     _ = failure(.invalid) { _ = try settings.transaction { try $0.set(101, for: .volume) } }
     _ = failure(.wrongType) { try settings.set("loud", forKey: "audio.volume") }
     _ = failure(.wrongType) { try settings.set("loud", for: Key<String?>("audio.volume")) }
@@ -55,7 +55,7 @@ extension Keys {
     let misfits = try settings.declare(loud)
     #expect(misfits.map(\.key) == ["loud"] && misfits.map(\.code) == [.wrongType])
     #expect(settings[loud] == 5)
-    #expect(try settings.update(loud) { $0 += 1 } == 6)
+    #expect(try settings.updateValue(loud) { $0 += 1 } == 6)
   }
 
   @Test func `tells all that does not fit, in the order of the keys' names`() throws {

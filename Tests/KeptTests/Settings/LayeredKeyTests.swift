@@ -84,7 +84,8 @@ final class LayeredStore: Sendable {
     #expect(try settings.transaction { try $0.set(72, for: .volume) } == .arguments)
     let plain = try layered.folder.store()
     #expect(plain[.volume] == 72)
-    #expect(try settings.update(.volume) { $0 += 1 } == 73, "what the command line says is not what is to be stored")
+    #expect(
+      try settings.updateValue(.volume) { $0 += 1 } == 73, "what the command line says is not what is to be stored")
     #expect(plain[.volume] == 73 && settings[.volume] == -7)
     #expect(try settings.remove(.volume))
     #expect(try settings.contains(.volume) && !settings.remove(.volume))
@@ -148,7 +149,7 @@ final class LayeredStore: Sendable {
     let settings = layered.store
     #expect(failure(.locked) { try settings.set(1, for: .volume) }.contains("managed.json"))
     _ = failure(.locked) { try settings.remove(.volume) }
-    _ = failure(.locked) { try settings.update(.name) { $0 = "Ada" } }
+    _ = failure(.locked) { try settings.updateValue(.name) { $0 = "Ada" } }
     settings[.name] = "Ada"
     #expect(layered.takeReported().map(\.code) == [.locked])
     #expect(settings[.volume] == 30 && settings[.name] == nil)

@@ -85,7 +85,7 @@ extension Keys {
   ) throws {
     try settings.set(stored, forKey: key.name)
     #expect(failure(.wrongType) { _ = try settings.value(for: key) } == sentence, sourceLocation: sourceLocation)
-    #expect(failure(.wrongType) { try settings.update(key) { _ in } } == sentence, sourceLocation: sourceLocation)
+    #expect(failure(.wrongType) { try settings.updateValue(key) { _ in } } == sentence, sourceLocation: sourceLocation)
     #expect(test.takeReported().isEmpty, sourceLocation: sourceLocation)
 
     #expect(settings[key] == key.defaultValue, sourceLocation: sourceLocation)
@@ -137,7 +137,7 @@ extension Keys {
     let sentence = #""moody": cannot be encoded: Refusal()"#
     #expect(failure(.invalid) { try settings.set(Moody(works: false), for: .moody) } == sentence)
     #expect(failure(.invalid) { try settings.set(Moody(works: false), for: .moody, ifRevision: 1) } == sentence)
-    #expect(failure(.invalid) { try settings.update(.moody) { $0.works = false } } == sentence)
+    #expect(failure(.invalid) { try settings.updateValue(.moody) { $0.works = false } } == sentence)
     settings[.moody] = Moody(works: false)
     #expect(test.takeReported().map(\.description) == [sentence])
     #expect(try settings.value(forKey: "moody") == "fine")
@@ -158,7 +158,7 @@ extension Keys {
     settings.close()
     _ = failure(.closed) { _ = try settings.value(for: .volume) }
     _ = failure(.closed) { try settings.set(1, for: .volume) }
-    _ = failure(.closed) { try settings.update(.volume) { $0 += 1 } }
+    _ = failure(.closed) { try settings.updateValue(.volume) { $0 += 1 } }
     #expect(settings[.volume] == 50)
     settings[.volume] = 1
     #expect(test.takeReported().map(\.code) == [.closed, .closed])

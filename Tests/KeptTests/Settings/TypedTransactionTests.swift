@@ -33,7 +33,7 @@ extension Keys {
     #expect(throws: Stop.self) {
       try settings.transaction { transaction in
         transaction[.left] = 1
-        try transaction.update(.right) { $0 = 2 }
+        try transaction.updateValue(.right) { $0 = 2 }
         try transaction.remove(.left)
         throw Stop()
       }
@@ -90,16 +90,16 @@ extension Keys {
   }
 
   @Test func `an update gives the new value, starts from the default, and can remove`() throws {
-    #expect(try settings.update(.right) { $0 += 1 } == 101)
-    #expect(try settings.update(.right) { $0 += 1 } == 102)
+    #expect(try settings.updateValue(.right) { $0 += 1 } == 101)
+    #expect(try settings.updateValue(.right) { $0 += 1 } == 102)
     settings[.name] = "Ada"
-    #expect(try settings.update(.name) { $0 = nil } == nil)
+    #expect(try settings.updateValue(.name) { $0 = nil } == nil)
     #expect(try settings.keys() == ["right"])
   }
 
   @Test func `an update that throws writes nothing and throws the same`() throws {
     #expect(throws: Stop.self) {
-      try settings.update(.left) { value in
+      try settings.updateValue(.left) { value in
         value = 9
         throw Stop()
       }
@@ -111,7 +111,7 @@ extension Keys {
     let settings = settings
     try await withThrowingTaskGroup { group in
       for _ in 0..<4 {
-        group.addTask { for _ in 0..<100 { try settings.update(.left) { $0 += 1 } } }
+        group.addTask { for _ in 0..<100 { try settings.updateValue(.left) { $0 += 1 } } }
       }
       try await group.waitForAll()
     }

@@ -26,7 +26,7 @@ private struct Window: SettingsGroup {
     let mapped = handle.map(encode: { (pair: [T]) in pair[0] }, decode: { [$0, $0] })
 
     let throwing: [() throws -> Void] = [
-      { _ = try settings.value(for: key) }, { try settings.update(key) { _ in } },
+      { _ = try settings.value(for: key) }, { try settings.updateValue(key) { _ in } },
       { try settings.transaction { _ = try $0.value(for: key) } }, { _ = try setting.projectedValue.get() },
       { _ = try handle.get() }, { _ = try mapped.get() }, { _ = try handle.erased().get() },
       { _ = try Window(store: settings).value(T.self, forKey: .subject) },

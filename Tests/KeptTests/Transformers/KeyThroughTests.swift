@@ -188,7 +188,7 @@ extension Keys {
   }
 
   @Test func `is changed as one step, and in a transaction that fails as a whole`() throws {
-    #expect(try settings.update(.frame) { $0.width += 4 } == Frame(width: 4, height: 0))
+    #expect(try settings.updateValue(.frame) { $0.width += 4 } == Frame(width: 4, height: 0))
     #expect(throws: StoreError.self) {
       try settings.transaction { transaction in
         transaction[.frame] = Frame()

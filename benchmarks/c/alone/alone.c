@@ -1,7 +1,7 @@
 /* Starts programs with a pipe at either end. */
 #include "alone.h"
 
-#include "../complaint.h"
+#include "../fatal.h"
 
 #include <fcntl.h>
 #include <libgen.h>
@@ -16,17 +16,17 @@
 extern char **environ;
 
 const contender contenders[CONTENDERS] = {
-  {"Kept", "alone-kept", "contestant", NULL},
-  {"SQLite", "alone-sqlite", "contestant", NULL},
-  {"LMDB", "alone-lmdb", "contestant", NULL},
-  {"GSettings", "alone-gsettings", "contestant", "dconf"},
+  {"Kept", "alone-kept", "candidate", NULL},
+  {"SQLite", "alone-sqlite", "candidate", NULL},
+  {"LMDB", "alone-lmdb", "candidate", NULL},
+  {"GSettings", "alone-gsettings", "candidate", "dconf"},
   {"a program that opens nothing", "alone-nothing", "base", NULL},
 };
 
 static const char *own_folder(void) {
   static char self[PATH_MAX], *folder;
   if (folder) return folder;
-  if (readlink("/proc/self/exe", self, sizeof self - 1) < 0) complain("cannot tell where this program is");
+  if (readlink("/proc/self/exe", self, sizeof self - 1) < 0) die("cannot tell where this program is");
   return folder = dirname(self);
 }
 
@@ -35,19 +35,19 @@ void alone_enter_session(const char *folder, char **arguments) {
   size_t count = 0;
   while (arguments[count]) count++;
   char program[PATH_MAX + 32], **whole = calloc(count + 3, sizeof *whole);
-  if (!whole) complain("no memory");
+  if (!whole) die("no memory");
   snprintf(program, sizeof program, "%s/in-session", own_folder());
   whole[0] = program;
   whole[1] = (char *)folder;
   memcpy(whole + 2, arguments, count * sizeof *whole);
   execv(program, whole);
-  complain("cannot run %s", program);
+  die("cannot run %s", program);
 }
 
 alone alone_start(const contender *contender, const char *verb, const char *folder, size_t keys) {
   alone started;
   int input[2], output[2];
-  if (pipe2(input, O_CLOEXEC) != 0 || pipe2(output, O_CLOEXEC) != 0) complain("cannot make a pipe");
+  if (pipe2(input, O_CLOEXEC) != 0 || pipe2(output, O_CLOEXEC) != 0) die("cannot make a pipe");
   char path[PATH_MAX + 32], number[24];
   snprintf(path, sizeof path, "%s/%s", own_folder(), contender->program);
   snprintf(number, sizeof number, "%zu", keys);
@@ -57,7 +57,7 @@ alone alone_start(const contender *contender, const char *verb, const char *fold
   posix_spawn_file_actions_adddup2(&actions, input[0], STDIN_FILENO);
   posix_spawn_file_actions_adddup2(&actions, output[1], STDOUT_FILENO);
   int failure = posix_spawn(&started.process, path, &actions, NULL, arguments, environ);
-  if (failure) complain("cannot start %s: %s", path, strerror(failure));
+  if (failure) die("cannot start %s: %s", path, strerror(failure));
   posix_spawn_file_actions_destroy(&actions);
   close(input[0]);
   close(output[1]);
@@ -68,13 +68,13 @@ alone alone_start(const contender *contender, const char *verb, const char *fold
 
 void alone_await(alone *started) {
   char text[32];
-  if (read(started->output, text, sizeof text) <= 0) complain("a program ended without a word");
+  if (read(started->output, text, sizeof text) <= 0) die("a program ended without a word");
 }
 
 void alone_end(alone *started) {
   close(started->input);
   int status;
-  if (waitpid(started->process, &status, 0) < 0 || status != 0) complain("a program failed");
+  if (waitpid(started->process, &status, 0) < 0 || status != 0) die("a program failed");
   close(started->output);
 }
 

@@ -2,14 +2,14 @@
  *
  * It is apart, so that programs which measure memory are not linked with GLib: whatever they had of it would be shared
  * with the process that they measure. */
-#include "../complaint.h"
+#include "../fatal.h"
 #include "../gsettings.h"
 
 #include <unistd.h>
 
 int main(int count, char **arguments) {
-  if (count < 3) complain("usage: in-session FOLDER PROGRAM ARGUMENTS…");
+  if (count < 3) die("usage: in-session FOLDER PROGRAM ARGUMENTS…");
   enter_gsettings_session(arguments[1], arguments + 2);
   execvp(arguments[2], arguments + 2);   /* it is such a session already */
-  complain("cannot run %s", arguments[2]);
+  die("cannot run %s", arguments[2]);
 }

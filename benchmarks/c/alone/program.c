@@ -7,7 +7,7 @@
  *   alone-ENGINE set FOLDER KEYS     sets 10,000 times, each a commit
  *
  * All print a line when that is done. The last two then wait for the end of their standard input before they close. */
-#include "../complaint.h"
+#include "../fatal.h"
 #include "../filling.h"
 
 #include <inttypes.h>
@@ -57,7 +57,7 @@ static uint64_t set_keys(void *session, size_t count) {
 }
 
 int main(int count, char **arguments) {
-  if (count != 4) complain("usage: %s first|fill|read|set FOLDER KEYS", arguments[0]);
+  if (count != 4) die("usage: %s first|fill|read|set FOLDER KEYS", arguments[0]);
   const char *verb = arguments[1], *folder = arguments[2];
   size_t keys = strtoul(arguments[3], NULL, 10);
   if (strcmp(verb, "fill") == 0) return fill(folder, keys), 0;

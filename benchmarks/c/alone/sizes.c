@@ -3,8 +3,8 @@
  * service of dconf has is not counted, though GSettings cannot write without it. */
 #include "alone.h"
 
-#include "../asked.h"
-#include "../complaint.h"
+#include "../options.h"
+#include "../fatal.h"
 #include "../folders.h"
 #include "../report.h"
 
@@ -36,7 +36,7 @@ static double memory_of(pid_t process, const char *beginning) {
   char path[64], line[256];
   snprintf(path, sizeof path, "/proc/%d/smaps_rollup", process);
   FILE *file = fopen(path, "r");
-  if (!file) complain("cannot read %s", path);
+  if (!file) die("cannot read %s", path);
   double sum = 0;
   while (fgets(line, sizeof line, file)) {
     if (strncmp(line, beginning, strlen(beginning)) == 0) sum += strtod(strchr(line, ':') + 1, NULL) * 1024;
@@ -49,7 +49,7 @@ static double allocated;
 
 static int add_one(const char *path, const struct stat *status, int flag, struct FTW *place) {
   (void)place;
-  if (flag == FTW_NS) complain("cannot tell the size of %s", path);
+  if (flag == FTW_NS) die("cannot tell the size of %s", path);
   allocated += (double)status->st_blocks * 512;
   return 0;
 }
@@ -57,7 +57,7 @@ static int add_one(const char *path, const struct stat *status, int flag, struct
 /* The blocks of a folder and of all that is in it. */
 static double disk_of(const char *folder) {
   allocated = 0;
-  if (nftw(folder, add_one, 16, FTW_PHYS) != 0) complain("cannot walk through %s", folder);
+  if (nftw(folder, add_one, 16, FTW_PHYS) != 0) die("cannot walk through %s", folder);
   return allocated;
 }
 
@@ -105,15 +105,15 @@ static void report(int measure, const char *row, int rounds) {
   report_end();
 }
 
-static void measure_with(size_t keys, const char *keys_in_words, int rounds, asked asked) {
+static void measure_with(size_t keys, const char *keys_in_words, int rounds, options options) {
   char rows[MEASURES][128];
   bool is_asked[MEASURES], is_any = false;
   for (int measure = 0; measure < MEASURES; measure++) {
     snprintf(rows[measure], sizeof rows[measure], "%s keys, %s", keys_in_words, measures[measure]);
-    is_any |= is_asked[measure] = asks_for(asked, rows[measure]);
+    is_any |= is_asked[measure] = wants_row(options, rows[measure]);
   }
   for (int round = 0; is_any && round < rounds; round++) {
-    for (int at = 0; at < CONTENDERS; at++) play(at, asked.folder, keys, round);
+    for (int at = 0; at < CONTENDERS; at++) play(at, options.folder, keys, round);
   }
   for (int measure = 0; measure < MEASURES; measure++) {
     if (is_asked[measure]) report(measure, rows[measure], rounds);
@@ -121,9 +121,9 @@ static void measure_with(size_t keys, const char *keys_in_words, int rounds, ask
 }
 
 int main(int count, char **arguments) {
-  asked asked = asked_of(count, arguments);
-  alone_enter_session(asked.folder, arguments);
-  measure_with(1000, "1,000", asked.quick ? 1 : MAX_ROUNDS, asked);
-  measure_with(100000, "100,000", 1, asked);
+  options options = parse_options(count, arguments);
+  alone_enter_session(options.folder, arguments);
+  measure_with(1000, "1,000", options.quick ? 1 : MAX_ROUNDS, options);
+  measure_with(100000, "100,000", 1, options);
   return 0;
 }

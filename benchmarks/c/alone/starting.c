@@ -2,7 +2,7 @@
  * is here through a pipe, and until it has exited. */
 #include "alone.h"
 
-#include "../asked.h"
+#include "../options.h"
 #include "../clock.h"
 #include "../folders.h"
 #include "../report.h"
@@ -51,12 +51,12 @@ static void report(const char *row, double (*figures)[MAX_ROUNDS], size_t rounds
 int main(int count, char **arguments) {
   static const char *const until_printed = "a C program, from exec to its first value, printed";
   static const char *const until_exited = "a C program, from exec to its exit, one value read";
-  asked asked = asked_of(count, arguments);
-  bool first = asks_for(asked, until_printed), whole = asks_for(asked, until_exited);
+  options options = parse_options(count, arguments);
+  bool first = wants_row(options, until_printed), whole = wants_row(options, until_exited);
   if (!first && !whole) return 0;
-  alone_enter_session(asked.folder, arguments);
-  size_t rounds = asked.quick ? 41 : MAX_ROUNDS;
-  measure(asked.folder, rounds);
+  alone_enter_session(options.folder, arguments);
+  size_t rounds = options.quick ? 41 : MAX_ROUNDS;
+  measure(options.folder, rounds);
   if (first) report(until_printed, printed, rounds);
   if (whole) report(until_exited, exited, rounds);
   return 0;

@@ -1,7 +1,7 @@
 /* Kept has a call for each. */
 #include "copier.h"
 
-#include "../complaint.h"
+#include "../fatal.h"
 #include "../variants.h"
 
 #include <stdlib.h>
@@ -47,7 +47,7 @@ static int keep_name(void *names_, const char *name) {
 static kept_status set_each(void *life_, kept_store *transaction, kept_error *error) {
   life *life = life_;
   names listed = {calloc(life->walk.count, sizeof(char *)), 0};
-  if (!listed.names) complain("no memory for names");
+  if (!listed.names) die("no memory for names");
   kept_status status = kept_list(transaction, PREFIX, keep_name, &listed, error);
   for (size_t at = 0; at < listed.count && status == KEPT_OK; at++) {
     status = kept_set_int64(transaction, listed.names[at], ++life->walk.stamp, error);
@@ -63,7 +63,7 @@ static void migrate(life *life, const char *path) {
   kept_error error;
   (void)path;
   expect_done(kept_migrate(life->store, &step, 1, 0, &result, NULL, &error), &error, "migrate");
-  if (result != KEPT_MIGRATED) complain("Kept ran no step");
+  if (result != KEPT_MIGRATED) die("Kept ran no step");
 }
 
 static void restore(life *life, const char *path) {

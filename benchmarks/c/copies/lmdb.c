@@ -1,7 +1,7 @@
 /* LMDB copies its file, and has nothing for the rest: who restores, replaces the file while nobody has it open. */
 #include "copier.h"
 
-#include "../complaint.h"
+#include "../fatal.h"
 #include "../folders.h"
 
 #include <lmdb.h>
@@ -9,9 +9,9 @@
 #include <sys/stat.h>
 
 static void back_up(life *life, const char *path) {
-  if (mkdir(path, 0700) != 0) complain("cannot make the folder %s", path);
+  if (mkdir(path, 0700) != 0) die("cannot make the folder %s", path);
   int status = mdb_env_copy2(life->store, path, MDB_CP_COMPACT);
-  if (status != MDB_SUCCESS) complain("LMDB cannot copy itself: %s", mdb_strerror(status));
+  if (status != MDB_SUCCESS) die("LMDB cannot copy itself: %s", mdb_strerror(status));
   char *file = folder_path(path, "data.mdb");
   sync_file(file);
   free(file);

@@ -4,9 +4,9 @@
 #include "copier.h"
 #include "meanwhile.h"
 
-#include "../asked.h"
+#include "../options.h"
 #include "../clock.h"
-#include "../complaint.h"
+#include "../fatal.h"
 #include "../filling.h"
 #include "../folders.h"
 #include "../report.h"
@@ -42,7 +42,7 @@ static double waited_anyway[FULL_ROUNDS];   /* Kept's writer, with nothing else 
 
 void sync_file(const char *path) {
   int file = open(path, O_RDONLY);
-  if (file < 0 || fsync(file) != 0) complain("cannot sync %s: %s", path, strerror(errno));
+  if (file < 0 || fsync(file) != 0) die("cannot sync %s: %s", path, strerror(errno));
   close(file);
 }
 
@@ -135,32 +135,33 @@ static void play(int at, const char *parent, size_t round) {
 static void report(const char *row, double (*figures)[FULL_ROUNDS], size_t rounds, const double *base) {
   report_begin(SECTION, row, "ns", (const char *[]){NULL});
   for (int at = 0; at < COPIERS; at++) {
-    if (figures[at][0] > 0) report_measured(copiers[at]->engine->name, "contestant", figures[at], rounds);
+    if (figures[at][0] > 0) report_measured(copiers[at]->engine->name, "candidate", figures[at], rounds);
   }
   if (base) report_measured("with nothing going on", "base", base, rounds);
   report_end();
 }
 
-static bool is_wanted(asked asked, const char *row) { return row && strstr(row, asked.only); }
+static bool is_wanted(options options, const char *row) { return row && strstr(row, options.only); }
 
 int main(int count, char **arguments) {
-  asked asked = asked_of(count, arguments);
-  size_t rounds = asked.quick ? QUICK_ROUNDS : FULL_ROUNDS;
+  options options = parse_options(count, arguments);
+  size_t rounds = options.quick ? QUICK_ROUNDS : FULL_ROUNDS;
   bool is_any = false;
-  for (act act = 0; act < ACTS; act++) is_any |= is_wanted(asked, alone[act]) || is_wanted(asked, beside_writer[act]);
+  for (act act = 0; act < ACTS; act++)
+    is_any |= is_wanted(options, alone[act]) || is_wanted(options, beside_writer[act]);
   for (size_t round = 0; is_any && round < rounds; round++) {
     for (int at = 0; at < COPIERS; at++) {
-      char *parent = folder_make(asked.folder, "life");
+      char *parent = folder_make(options.folder, "life");
       play(at, parent, round);
       folder_remove(parent);
       free(parent);
     }
   }
   for (act act = 0; act < ACTS; act++) {
-    if (is_wanted(asked, alone[act])) report(alone[act], took[act], rounds, NULL);
+    if (is_wanted(options, alone[act])) report(alone[act], took[act], rounds, NULL);
   }
   for (act act = 0; act < ACTS; act++) {
-    if (is_wanted(asked, beside_writer[act])) report(beside_writer[act], waited[act], rounds, waited_anyway);
+    if (is_wanted(options, beside_writer[act])) report(beside_writer[act], waited[act], rounds, waited_anyway);
   }
   return 0;
 }

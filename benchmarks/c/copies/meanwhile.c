@@ -2,7 +2,7 @@
 #include "meanwhile.h"
 
 #include "../clock.h"
-#include "../complaint.h"
+#include "../fatal.h"
 
 #include <signal.h>
 #include <stdatomic.h>
@@ -52,9 +52,9 @@ static _Noreturn void live(meanwhile *self, const engine *engine, const char *fo
 
 meanwhile *meanwhile_start(const engine *engine, const char *folder) {
   meanwhile *self = mmap(NULL, sizeof *self, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  if (self == MAP_FAILED) complain("no memory to share");
+  if (self == MAP_FAILED) die("no memory to share");
   pid_t process = fork();
-  if (process < 0) complain("no process");
+  if (process < 0) die("no process");
   if (process == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     live(self, engine, folder);
@@ -65,7 +65,7 @@ meanwhile *meanwhile_start(const engine *engine, const char *folder) {
 
 /* A process that has failed would be waited for in vain. */
 static void expect_alive(const meanwhile *self) {
-  if (waitpid(self->process, NULL, WNOHANG) != 0) complain("the process that writes meanwhile has ended");
+  if (waitpid(self->process, NULL, WNOHANG) != 0) die("the process that writes meanwhile has ended");
 }
 
 static void await_writes(meanwhile *self, uint64_t count) {
@@ -98,6 +98,6 @@ double meanwhile_rest(meanwhile *self) {
 void meanwhile_end(meanwhile *self) {
   int status;
   atomic_store(&self->wish, END);
-  if (waitpid(self->process, &status, 0) < 0 || status != 0) complain("the process that writes meanwhile failed");
+  if (waitpid(self->process, &status, 0) < 0 || status != 0) die("the process that writes meanwhile failed");
   munmap(self, sizeof *self);
 }

@@ -1,7 +1,7 @@
 /* SQLite: its backup API, VACUUM INTO, its functions of JSON. */
 #include "copier.h"
 
-#include "../complaint.h"
+#include "../fatal.h"
 #include "../folders.h"
 
 #include <sqlite3.h>
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 static void check(sqlite3 *connection, bool fine, const char *what) {
-  if (!fine) complain("SQLite cannot %s: %s", what, sqlite3_errmsg(connection));
+  if (!fine) die("SQLite cannot %s: %s", what, sqlite3_errmsg(connection));
 }
 
 static sqlite3 *open_file(const char *path) {
@@ -55,7 +55,7 @@ static void export_all(life *life, const char *path) {
   size_t length = (size_t)sqlite3_column_bytes(select, 0);
   FILE *file = fopen(path, "w");
   if (!file || fwrite(sqlite3_column_text(select, 0), 1, length, file) != length || fclose(file) != 0) {
-    complain("cannot write %s", path);
+    die("cannot write %s", path);
   }
   sync_file(path);
   sqlite3_finalize(select);
@@ -64,11 +64,11 @@ static void export_all(life *life, const char *path) {
 
 static char *text_of(const char *path, size_t *length) {
   FILE *file = fopen(path, "r");
-  if (!file || fseek(file, 0, SEEK_END) != 0) complain("cannot read %s", path);
+  if (!file || fseek(file, 0, SEEK_END) != 0) die("cannot read %s", path);
   *length = (size_t)ftell(file);
   rewind(file);
   char *text = malloc(*length);
-  if (!text || fread(text, 1, *length, file) != *length) complain("cannot read %s", path);
+  if (!text || fread(text, 1, *length, file) != *length) die("cannot read %s", path);
   fclose(file);
   return text;
 }

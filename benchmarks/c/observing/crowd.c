@@ -2,7 +2,7 @@
 #include "crowd.h"
 
 #include "../clock.h"
-#include "../complaint.h"
+#include "../fatal.h"
 #include "../variants.h"
 
 #include <fcntl.h>
@@ -30,10 +30,10 @@ struct crowd {
 
 static crowd *crowd_of(size_t count) {
   crowd *made = calloc(1, sizeof *made);
-  if (!made || count > MAX_CROWD) complain("a crowd of %zu", count);
+  if (!made || count > MAX_CROWD) die("a crowd of %zu", count);
   made->count = count;
   made->cells = mmap(NULL, MAX_CROWD * sizeof(cell), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  if (made->cells == MAP_FAILED || pipe2(made->lifeline, O_CLOEXEC) != 0) complain("no memory to share");
+  if (made->cells == MAP_FAILED || pipe2(made->lifeline, O_CLOEXEC) != 0) die("no memory to share");
   for (size_t at = 0; at < MAX_CROWD; at++) atomic_store(&made->cells[at].heard, NOTHING_YET);
   return made;
 }
@@ -73,7 +73,7 @@ crowd *crowd_elsewhere(size_t count, const char *folder, const char *name) {
   crowd *made = crowd_of(count);
   for (size_t at = 0; at < count; at++) {
     made->processes[at] = fork();
-    if (made->processes[at] < 0) complain("no process");
+    if (made->processes[at] < 0) die("no process");
     if (made->processes[at] == 0) live_elsewhere(made, at, folder, name);
   }
   crowd_await(made, IS_READY);
@@ -84,7 +84,7 @@ void crowd_await(crowd *crowd, int64_t value) {
   uint64_t began = clock_ns();
   for (size_t at = 0; at < crowd->count; at++) {
     while (atomic_load(&crowd->cells[at].heard) != value) {
-      if (clock_ns() - began > PATIENCE_NS) complain("an observer has not heard of %lld", (long long)value);
+      if (clock_ns() - began > PATIENCE_NS) die("an observer has not heard of %lld", (long long)value);
       nanosleep(&(struct timespec){0, 50000}, NULL);
     }
   }
@@ -96,7 +96,7 @@ void crowd_end(crowd *crowd) {
   for (size_t at = 0; at < crowd->count; at++) {
     int status = 0;
     if (crowd->processes[at] && (waitpid(crowd->processes[at], &status, 0) < 0 || status != 0)) {
-      complain("an observing process failed");
+      die("an observing process failed");
     }
   }
   munmap(crowd->cells, MAX_CROWD * sizeof(cell));

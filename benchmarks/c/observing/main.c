@@ -5,7 +5,7 @@
 #include "crowd.h"
 #include "many.h"
 
-#include "../asked.h"
+#include "../options.h"
 #include "../clock.h"
 #include "../filling.h"
 #include "../folders.h"
@@ -96,7 +96,7 @@ static void run(const row *row, const char *folder, plan plan) {
   };
   rounds_play(players, 2, plan);
   report_begin("Growth, C", row->name, "ns", (const char *[]){NULL});
-  report_measured("Kept", "contestant", players[0].ns, plan.rounds);
+  report_measured("Kept", "candidate", players[0].ns, plan.rounds);
   report_measured(without.name, "base", players[1].ns, plan.rounds);
   report_end();
   finish(&setters[0]);
@@ -104,10 +104,10 @@ static void run(const row *row, const char *folder, plan plan) {
 }
 
 int main(int count, char **arguments) {
-  asked asked = asked_of(count, arguments);
+  options options = parse_options(count, arguments);
   for (size_t at = 0; at < sizeof rows / sizeof *rows; at++) {
-    if (asks_for(asked, rows[at].name)) run(&rows[at], asked.folder, asked.quick ? quick : full);
+    if (wants_row(options, rows[at].name)) run(&rows[at], options.folder, options.quick ? quick : full);
   }
-  many_run(asked);
+  many_run(options);
   return 0;
 }

@@ -90,13 +90,13 @@ static void run(const row *row, plan plan) {
   };
   rounds_play(players, 2, plan);
   report_begin("Growth, C", row->name, "ns", (const char *[]){"<= 2 x 1,000 observers", NULL});
-  report_measured("Kept", "contestant", players[0].ns, plan.rounds);
+  report_measured("Kept", "candidate", players[0].ns, plan.rounds);
   report_measured("1,000 observers", "base", players[1].ns, plan.rounds);
   report_end();
 }
 
-void many_run(asked asked) {
+void many_run(options options) {
   for (size_t at = 0; at < sizeof rows / sizeof *rows; at++) {
-    if (asks_for(asked, rows[at].name)) run(&rows[at], asked.quick ? quick : full);
+    if (wants_row(options, rows[at].name)) run(&rows[at], options.quick ? quick : full);
   }
 }

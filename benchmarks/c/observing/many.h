@@ -2,9 +2,9 @@
 #ifndef BENCH_MANY_H
 #define BENCH_MANY_H
 
-#include "../asked.h"
+#include "../options.h"
 
 /* Prints the rows that are asked for. */
-void many_run(asked asked);
+void many_run(options options);
 
 #endif

@@ -5,7 +5,7 @@
 
 #define GROWN(name, operation_, keys_) \
   {SECTION, name " beside 1,000 keys", {}, &operating, operation_, .keys = keys_, \
-   .contestants = {{&kept}, {&sqlite}, {&lmdb}, {&kept, BASE, "1,000 keys", .keys = 1000}}}
+   .candidates = {{&kept}, {&sqlite}, {&lmdb}, {&kept, BASE, "1,000 keys", .keys = 1000}}}
 
 const row growth_rows[] = {
   GROWN("get int64, 10,000", GET, 10000),

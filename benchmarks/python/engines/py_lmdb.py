@@ -1,6 +1,6 @@
 """py-lmdb: a transaction for each get, so that no read is stale, and for each set.
 
-A set is seen by every process and survives kill -9. With `sync=False`, as no sync is asked of anybody here, power loss
+A set is seen by every process and survives kill -9. With `sync=False`, as no engine here is asked to sync, power loss
 may damage the file. Keys and values are bytes: what encodes values and decodes them belongs to the figure."""
 
 from __future__ import annotations

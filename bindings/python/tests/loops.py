@@ -1,4 +1,4 @@
-"""Running the stories of asyncio: bounded, and without a sleep."""
+"""Running the scenarios of asyncio: bounded, and without a sleep."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ T = TypeVar("T")
 SECONDS = 60  # how long a test waits before it fails; no test passes by waiting
 
 
-def run(story: Coroutine[Any, Any, T]) -> T:
-    """Runs a story in a loop of its own, which complains of everything that is left over."""
+def run(scenario: Coroutine[Any, Any, T]) -> T:
+    """Runs a scenario in a loop of its own, which complains of everything that is left over."""
 
     async def bounded() -> T:
         async with asyncio.timeout(SECONDS):
-            return await story
+            return await scenario
 
     return asyncio.run(bounded(), debug=True)
 

@@ -18,7 +18,7 @@ VOLUME = kept.Key("audio.volume", int, default=50)
 
 
 def test_a_key_tells_of_its_changes(settings: kept.Store) -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         changes = settings.changes(VOLUME)
         settings["other"] = 1
         settings[VOLUME] = 70
@@ -27,13 +27,13 @@ def test_a_key_tells_of_its_changes(settings: kept.Store) -> None:
         first, second = await anext(changes), await anext(changes)
         assert (first.key, first.old, first.new, first.revisions) == ("audio.volume", 50, 70, (2, 2))
         assert (second.old, second.new, second.revision) == (70, 50, 3)
-        assert first.origin is kept.Origin.STORE and not first.missed
+        assert first.origin is kept.Origin.STORE and not first.may_have_missed
 
-    run(story())
+    run(scenario())
 
 
 def test_a_name_tells_json_and_a_prefix_tells_notices(settings: kept.Store) -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         by_name, by_prefix = settings.changes("a.1"), settings.changes(prefix="a.")
         settings.update({"a.1": [1, b"x"], "b": 2, "a.2": 3})
         change, notice = await anext(by_name), await anext(by_prefix)
@@ -41,11 +41,11 @@ def test_a_name_tells_json_and_a_prefix_tells_notices(settings: kept.Store) -> N
         assert notice.revisions == (1, 1)
         assert [(change.key, change.new) for change in notice.changes] == [("a.1", [1, b"x"]), ("a.2", 3)]
 
-    run(story())
+    run(scenario())
 
 
 def test_a_task_that_waits_is_told(settings: kept.Store) -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         changes = settings.changes(VOLUME)
         task = asyncio.ensure_future(anext(changes))
         await until_it_waits(changes)
@@ -53,11 +53,11 @@ def test_a_task_that_waits_is_told(settings: kept.Store) -> None:
         assert (await task).new == 1
         assert changes._rings == []
 
-    run(story())
+    run(scenario())
 
 
 def test_initial_tells_first_what_is_there(settings: kept.Store) -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         settings.update({"a.1": 1, "b": 2})
         changes, absent = settings.changes("a.1", initial=True), settings.changes(VOLUME, initial=True)
         notices = settings.changes(prefix="", initial=True)
@@ -70,7 +70,7 @@ def test_initial_tells_first_what_is_there(settings: kept.Store) -> None:
         assert [change.key for change in (await anext(notices)).changes] == ["a.1", "b"]
         assert [change.key for change in (await anext(notices)).changes] == ["a.1"]
 
-    run(story())
+    run(scenario())
 
 
 def test_it_is_made_without_a_loop_and_tells_of_everything_since(settings: kept.Store) -> None:
@@ -83,7 +83,7 @@ def test_it_is_made_without_a_loop_and_tells_of_everything_since(settings: kept.
 
 
 def test_a_change_to_another_type_is_told_and_reading_it_is_the_error(settings: kept.Store) -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         changes = settings.changes(VOLUME)
         settings["audio.volume"] = "loud"
         settings["audio.volume"] = 10
@@ -93,7 +93,7 @@ def test_a_change_to_another_type_is_told_and_reading_it_is_the_error(settings: 
             change.new
         assert (await anext(changes)).new == 10
 
-    run(story())
+    run(scenario())
 
 
 def write(location: Path, tag: str | None, count: int) -> None:
@@ -103,7 +103,7 @@ def write(location: Path, tag: str | None, count: int) -> None:
 
 
 def test_another_process_is_told_of_with_its_tag(location: Path, settings: kept.Store) -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         changes = settings.changes("n")
         writer = spawn.Process(target=write, args=(location, "a writer", 1))
         writer.start()
@@ -111,11 +111,11 @@ def test_another_process_is_told_of_with_its_tag(location: Path, settings: kept.
         assert (change.new, change.origin, change.tag) == (0, kept.Origin.OTHER, "a writer")
         await asyncio.to_thread(writer.join, SECONDS)
 
-    run(story())
+    run(scenario())
 
 
 def test_a_slow_task_finds_the_commits_of_another_process_merged(location: Path, settings: kept.Store) -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         changes = settings.changes("n", initial=True)
         writer = spawn.Process(target=write, args=(location, None, 500))
         writer.start()
@@ -128,11 +128,11 @@ def test_a_slow_task_finds_the_commits_of_another_process_merged(location: Path,
         assert len(told) <= 2 and told[0].old is None
         assert told[0].revisions[0] == 1 and told[-1].revisions[1] == 500
 
-    run(story())
+    run(scenario())
 
 
 def test_a_slow_task_takes_no_more_memory_than_the_library_s_limit(location: Path) -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         limit, commits = 4096, 5000
         with kept.open(location, tag="this") as settings, kept.open(location, tag="that") as other:
             changes = settings.changes("n")
@@ -148,11 +148,11 @@ def test_a_slow_task_takes_no_more_memory_than_the_library_s_limit(location: Pat
             merged = [change for change in told if change.revisions[0] < change.revisions[1]]
             assert {(change.origin, change.tag) for change in merged} == {(kept.Origin.SEVERAL, None)}
 
-    run(story())
+    run(scenario())
 
 
 def test_other_tasks_have_their_turn_while_changes_pour_in(settings: kept.Store) -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         changes, turns = settings.changes("n"), 0
         for number in range(100):
             settings["n"] = number
@@ -169,11 +169,11 @@ def test_other_tasks_have_their_turn_while_changes_pour_in(settings: kept.Store)
         assert turns >= 100
         task.cancel()
 
-    run(story())
+    run(scenario())
 
 
 def test_a_hundred_at_once(settings: kept.Store) -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         heard = [settings.changes(VOLUME) if number % 2 else settings.changes("n") for number in range(100)]
 
         async def sum_of(changes: kept.Changes[Any]) -> int:
@@ -190,11 +190,11 @@ def test_a_hundred_at_once(settings: kept.Store) -> None:
         await asyncio.to_thread(write)
         assert await asyncio.gather(*tasks) == [sum(range(1, 21))] * 100
 
-    run(story())
+    run(scenario())
 
 
 def test_of_tasks_that_share_one_each_change_goes_to_one(settings: kept.Store) -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         changes = settings.changes("n")
         tasks = [asyncio.ensure_future(anext(changes)) for _ in range(10)]
         await until_it_waits(changes, 10)
@@ -202,11 +202,11 @@ def test_of_tasks_that_share_one_each_change_goes_to_one(settings: kept.Store) -
             settings["n"] = str(number)
         assert {(await task).new for task in tasks} == set("0123456789")
 
-    run(story())
+    run(scenario())
 
 
 def test_another_loop_is_refused_while_one_waits(settings: kept.Store) -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         changes = settings.changes("n")
         task = asyncio.ensure_future(anext(changes))
         await until_it_waits(changes)
@@ -215,7 +215,7 @@ def test_another_loop_is_refused_while_one_waits(settings: kept.Store) -> None:
         settings["n"] = 1
         assert (await task).new == 1
 
-    run(story())
+    run(scenario())
 
 
 def test_loops_in_two_threads_hear_each_at_its_own_pace(settings: kept.Store) -> None:
@@ -223,7 +223,7 @@ def test_loops_in_two_threads_hear_each_at_its_own_pace(settings: kept.Store) ->
     ready = threading.Barrier(3)
 
     def listen(number: int) -> None:
-        async def story() -> None:
+        async def scenario() -> None:
             async with settings.changes("n") as changes:
                 ready.wait(SECONDS)
                 async for change in changes:
@@ -231,7 +231,7 @@ def test_loops_in_two_threads_hear_each_at_its_own_pace(settings: kept.Store) ->
                     if change.new == 999:
                         break
 
-        run(story())
+        run(scenario())
 
     threads = [threading.Thread(target=listen, args=(number,)) for number in range(2)]
     for thread in threads:
@@ -245,7 +245,7 @@ def test_loops_in_two_threads_hear_each_at_its_own_pace(settings: kept.Store) ->
 
 
 def test_a_store_of_the_memory_is_heard_too() -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         with kept.open("memory:") as settings:
             changes = settings.changes(VOLUME)
             task = asyncio.ensure_future(anext(changes))
@@ -253,7 +253,7 @@ def test_a_store_of_the_memory_is_heard_too() -> None:
             settings[VOLUME] = 5
             assert (await task).new == 5
 
-    run(story())
+    run(scenario())
 
 
 @pytest.mark.parametrize(
@@ -276,7 +276,7 @@ def test_a_closed_store_has_no_changes(settings: kept.Store) -> None:
 
 
 def test_flushing_lets_the_loop_go_on(settings: kept.Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         settings["a"] = 1
         await settings.aflush()
         begun, may_end = asyncio.Event(), threading.Event()
@@ -296,4 +296,4 @@ def test_flushing_lets_the_loop_go_on(settings: kept.Store, monkeypatch: pytest.
         with pytest.raises(kept.ClosedError):
             await settings.aflush()
 
-    run(story())
+    run(scenario())

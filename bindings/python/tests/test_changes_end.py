@@ -64,7 +64,7 @@ def few_descriptors(spare: int) -> Iterator[None]:
 
 
 def test_closing_the_store_ends_those_who_wait_and_those_who_do_not(location: Path) -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         settings = kept.open(location)
         waiting = [settings.changes("a"), settings.changes(prefix="")]
         idle = settings.changes("a")
@@ -78,11 +78,11 @@ def test_closing_the_store_ends_those_who_wait_and_those_who_do_not(location: Pa
                 await anext(changes)
 
     with nothing_left_over():
-        run(story())
+        run(scenario())
 
 
 def test_another_thread_may_close_the_store_while_many_wait(location: Path) -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         for _ in range(50):
             settings = kept.open(location)
             tasks = [asyncio.create_task(collect(settings.changes("a"))) for _ in range(5)]
@@ -91,7 +91,7 @@ def test_another_thread_may_close_the_store_while_many_wait(location: Path) -> N
             # Whoever was too late to subscribe is told so.
             assert all(isinstance(end, (list, kept.ClosedError, type(None))) for end in settings_are_gone)
 
-    run(story())
+    run(scenario())
 
 
 class Closing:
@@ -106,7 +106,7 @@ class Closing:
 
 
 def test_a_callback_may_close_the_store_that_a_task_waits_for(location: Path) -> None:
-    async def story() -> threading.Event:
+    async def scenario() -> threading.Event:
         settings = kept.open(location)
         changes = settings.changes("b")
         task = asyncio.create_task(collect(changes))
@@ -119,11 +119,11 @@ def test_a_callback_may_close_the_store_that_a_task_waits_for(location: Path) ->
 
     with nothing_left_over():
         # The callback's own release comes when it has returned, on the library's thread.
-        assert run(story()).wait(SECONDS)
+        assert run(scenario()).wait(SECONDS)
 
 
 def test_aclose_ends_those_who_wait(settings: kept.Store) -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         changes = settings.changes("a", initial=True)
         assert (await anext(changes)).origin is kept.Origin.INITIAL
         tasks = [asyncio.create_task(collect(changes)) for _ in range(3)]
@@ -136,21 +136,21 @@ def test_aclose_ends_those_who_wait(settings: kept.Store) -> None:
             await anext(changes)
 
     with nothing_left_over():
-        run(story())
+        run(scenario())
 
 
 def test_what_was_not_taken_before_aclose_is_dropped(settings: kept.Store) -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         changes = settings.changes("a", initial=True)
         settings["a"] = 1
         await changes.aclose()
         assert await collect(changes) == []
 
-    run(story())
+    run(scenario())
 
 
 def test_the_end_of_an_async_with_block_ends_it(settings: kept.Store) -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         before = subscriptions()
         with pytest.raises(ZeroDivisionError):
             async with settings.changes("a") as changes:
@@ -161,18 +161,18 @@ def test_the_end_of_an_async_with_block_ends_it(settings: kept.Store) -> None:
         assert subscriptions() == before
         assert await collect(changes) == []
 
-    run(story())
+    run(scenario())
 
 
 def test_leaving_the_loop_drops_it_with_what_still_waits(settings: kept.Store) -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         for number in range(20):
             async for change in settings.changes("a", initial=True):
                 settings["a"] = number
                 break
 
     with nothing_left_over():
-        run(story())
+        run(scenario())
 
 
 def test_dropping_it_from_a_cycle_ends_it(settings: kept.Store) -> None:
@@ -186,7 +186,7 @@ def test_dropping_it_from_a_cycle_ends_it(settings: kept.Store) -> None:
 
 
 def test_it_keeps_its_store_open_and_dropping_it_closes_the_store(location: Path) -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         changes = kept.open(location).changes("a")
         gc.collect()
         with kept.open(location) as other:
@@ -194,21 +194,21 @@ def test_it_keeps_its_store_open_and_dropping_it_closes_the_store(location: Path
             assert (await anext(changes)).origin is kept.Origin.PROCESS
 
     with nothing_left_over():
-        run(story())
+        run(scenario())
 
 
 def test_a_loop_that_ends_while_a_task_waits_leaves_nothing(settings: kept.Store) -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         changes = settings.changes("a")
         asyncio.create_task(collect(changes))
         await until_it_waits(changes)
 
     with nothing_left_over():
-        run(story())
+        run(scenario())
 
 
 def test_a_loop_that_is_closed_over_a_waiting_task_leaves_nothing(settings: kept.Store) -> None:
-    def story() -> None:
+    def scenario() -> None:
         loop, complaints = asyncio.new_event_loop(), []
         loop.set_exception_handler(lambda _, context: complaints.append(context["message"]))
         changes = settings.changes("a")
@@ -220,7 +220,7 @@ def test_a_loop_that_is_closed_over_a_waiting_task_leaves_nothing(settings: kept
         assert complaints == ["Task was destroyed but it is pending!"]
 
     with nothing_left_over():
-        story()
+        scenario()
 
 
 def test_without_a_free_descriptor_there_is_an_error_and_nothing_left(settings: kept.Store) -> None:
@@ -236,7 +236,7 @@ def test_without_a_free_descriptor_there_is_an_error_and_nothing_left(settings: 
 
 
 def test_a_task_that_is_cancelled_has_taken_nothing(settings: kept.Store) -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         changes = settings.changes("a")
         task = asyncio.ensure_future(anext(changes))
         await until_it_waits(changes)
@@ -246,7 +246,7 @@ def test_a_task_that_is_cancelled_has_taken_nothing(settings: kept.Store) -> Non
         assert (await anext(changes)).new == 1
         assert task.cancelled()
 
-    run(story())
+    run(scenario())
 
 
 def test_what_interrupts_the_taking_is_raised_where_it_is_awaited(
@@ -255,7 +255,7 @@ def test_what_interrupts_the_taking_is_raised_where_it_is_awaited(
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    async def story() -> None:
+    async def scenario() -> None:
         changes = settings.changes("a")
         with monkeypatch.context() as patch:
             patch.setattr(_changes, "subjects", interrupted)
@@ -268,7 +268,7 @@ def test_what_interrupts_the_taking_is_raised_where_it_is_awaited(
                 raise AssertionError("the interrupt was lost")
         assert [(await anext(changes)).new for _ in range(2)] == [1, 2]
 
-    run(story())
+    run(scenario())
 
 
 @contextmanager
@@ -292,7 +292,7 @@ def test_cancelling_at_any_moment_loses_nothing(settings: kept.Store) -> None:
     print("seed", seed)
     moments = random.Random(seed)
 
-    async def story() -> tuple[list[Any], int]:
+    async def scenario() -> tuple[list[Any], int]:
         changes, cancelled = settings.changes("n"), 0
         heard: list[Any] = []
         with writing(settings, count):
@@ -307,7 +307,7 @@ def test_cancelling_at_any_moment_loses_nothing(settings: kept.Store) -> None:
                     cancelled += 1
         return heard, cancelled
 
-    heard, cancelled = run(story())
+    heard, cancelled = run(scenario())
     assert heard == list(range(1, count + 1))
     assert cancelled > 100
 
@@ -317,7 +317,7 @@ def test_a_time_out_at_any_moment_loses_nothing(settings: kept.Store) -> None:
     print("seed", seed)
     moments = random.Random(seed)
 
-    async def story() -> list[Any]:
+    async def scenario() -> list[Any]:
         changes = settings.changes("n")
         heard: list[Any] = []
         with writing(settings, count):
@@ -328,7 +328,7 @@ def test_a_time_out_at_any_moment_loses_nothing(settings: kept.Store) -> None:
                     pass
         return heard
 
-    assert run(story()) == list(range(1, count + 1))
+    assert run(scenario()) == list(range(1, count + 1))
 
 
 def test_ending_at_any_moment_while_changes_pour_in(settings: kept.Store) -> None:
@@ -336,7 +336,7 @@ def test_ending_at_any_moment_while_changes_pour_in(settings: kept.Store) -> Non
     print("seed", seed)
     moments = random.Random(seed)
 
-    async def story() -> None:
+    async def scenario() -> None:
         for round in range(1000):
             changes = settings.changes(kept.Key("n", int), initial=moments.random() < 0.5)
             task = asyncio.create_task(collect(changes))
@@ -352,4 +352,4 @@ def test_ending_at_any_moment_while_changes_pour_in(settings: kept.Store) -> Non
 
     settings["n"] = 0
     with nothing_left_over(), writing(settings, 10_000):
-        run(story())
+        run(scenario())

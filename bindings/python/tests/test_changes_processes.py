@@ -46,7 +46,7 @@ def echo_inherited(last: int) -> None:
 
 @pytest.mark.parametrize("start", ["spawn", "fork"])
 def test_two_loops_in_two_processes_talk(location: Path, settings: kept.Store, start: str) -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         rounds = 200
         answers = settings.changes("answer")
         settings["question"] = 0
@@ -67,11 +67,11 @@ def test_two_loops_in_two_processes_talk(location: Path, settings: kept.Store, s
 
     global inherited
     inherited = settings
-    run(story())
+    run(scenario())
 
 
 def test_what_a_child_inherits_is_the_parent_s(settings: kept.Store) -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         changes = settings.changes("a", initial=True)
         assert (await anext(changes)).new is None
         task = asyncio.ensure_future(anext(changes))
@@ -89,7 +89,7 @@ def test_what_a_child_inherits_is_the_parent_s(settings: kept.Store) -> None:
         change = await task
         assert (change.new, change.origin) == ("child", kept.Origin.OTHER)
 
-    run(story())
+    run(scenario())
 
 
 def test_a_child_that_collects_the_parent_s_tasks_leaves_them_alone(settings: kept.Store) -> None:
@@ -119,7 +119,7 @@ def test_forks_while_a_loop_is_told_lose_nothing(settings: kept.Store) -> None:
     ready = threading.Event()
 
     def listen() -> None:
-        async def story() -> None:
+        async def scenario() -> None:
             async with settings.changes("n") as changes:
                 ready.set()
                 async for change in changes:
@@ -127,7 +127,7 @@ def test_forks_while_a_loop_is_told_lose_nothing(settings: kept.Store) -> None:
                     if change.new == count:
                         break
 
-        run(story())
+        run(scenario())
 
     listener = threading.Thread(target=listen)
     listener.start()
@@ -147,7 +147,7 @@ def test_forks_while_a_loop_is_told_lose_nothing(settings: kept.Store) -> None:
 
 
 def wait(location: Path, connection: Any) -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         changes = settings.changes("n")
         task = asyncio.ensure_future(anext(changes))
         await until_it_waits(changes)
@@ -155,11 +155,11 @@ def wait(location: Path, connection: Any) -> None:
         connection.send((await task).new)
 
     with kept.open(location) as settings:
-        run(story())
+        run(scenario())
 
 
 def test_kill_9_of_one_who_waits_is_nothing_to_the_others(location: Path, settings: kept.Store) -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         changes = settings.changes("n")
         pipes = [spawn.Pipe() for _ in range(3)]
         waiting = [spawn.Process(target=wait, args=(location, there)) for _, there in pipes]
@@ -174,7 +174,7 @@ def test_kill_9_of_one_who_waits_is_nothing_to_the_others(location: Path, settin
             process.join(SECONDS)
         assert [process.exitcode for process in waiting] == [0, -signal.SIGKILL, 0]
 
-    run(story())
+    run(scenario())
 
 
 # --- the end of Python

@@ -81,9 +81,9 @@ def test_the_standard_files_are_those_of_the_identifier(monkeypatch: pytest.Monk
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     identifier = f"org.example.kept-test-{os.getpid()}"
     with kept.open(identifier, managed=True, system=True) as settings:
-        opinions = {opinion.layer: opinion.source for opinion in settings.explain("a").layers}
-        assert opinions[kept.Layer.MANAGED] == f"/etc/kept/{identifier}/managed.json"
-        assert opinions[kept.Layer.SYSTEM] == f"/etc/kept/{identifier}/system.json"
+        findings = {finding.layer: finding.source for finding in settings.explain("a").layers}
+        assert findings[kept.Layer.MANAGED] == f"/etc/kept/{identifier}/managed.json"
+        assert findings[kept.Layer.SYSTEM] == f"/etc/kept/{identifier}/system.json"
 
 
 def test_arguments_that_are_not_utf_8_are_passed_over() -> None:
@@ -137,7 +137,7 @@ def test_updating_goes_on_from_what_is_stored(folder: Path) -> None:
             del settings["c"]
             with pytest.raises(kept.AbsentError):
                 settings.update_value("c", lambda value: value + 1)
-        stored = {opinion.layer: opinion.value for opinion in settings.explain("volume").layers}
+        stored = {finding.layer: finding.value for finding in settings.explain("volume").layers}
         assert stored[kept.Layer.USER] == 2 and settings[VOLUME] == 60
 
 
@@ -270,7 +270,7 @@ def test_an_explanation_is_a_value_and_a_table(folder: Path) -> None:
         found = settings.explain(VOLUME)
         assert (found.key, found.value, found.layer, found.locked) == ("volume", 30, kept.Layer.MANAGED, True)
         assert (found.secret, found.revision) == (False, 0)
-        assert [(opinion.layer.name, opinion.verdict, opinion.value) for opinion in found.layers] == [
+        assert [(finding.layer.name, finding.outcome, finding.value) for finding in found.layers] == [
             ("MANAGED", "wins", 30), ("ARGUMENTS", "ignored", 60), ("USER", "silent", None),
             ("REGISTERED", "silent", None), ("DECLARED", "hidden", 50),
         ]  # fmt: skip

@@ -50,7 +50,7 @@ def test_another_process_is_told_of(location: Path, settings: kept.Store) -> Non
             writer.go_on()
             change, notice = heard.next(), everything.next()
             assert (change.old, change.new, change.revisions) == (old, new, (number, number))
-            assert (change.origin, change.tag, change.missed) == (kept.Origin.OTHER, "player", False)
+            assert (change.origin, change.tag, change.may_have_missed) == (kept.Origin.OTHER, "player", False)
             assert (notice.origin, notice.tag, notice.revision) == (kept.Origin.OTHER, "player", number)
             assert [(change.key, change.new) for change in notice.changes] == [("audio.volume", new)]
     decorated.cancel()

@@ -51,7 +51,7 @@ SCOPES = [Scope("", True), Scope("a.", True), Scope("b.1", False)]
 
 def heard(subject: kept.Notice | kept.Change[Any]) -> Heard:
     changes = subject.changes if isinstance(subject, kept.Notice) else (subject,)
-    assert not subject.missed
+    assert not subject.may_have_missed
     values = {change.key: (change.old, change.new) for change in changes}
     return Heard(*subject.revisions, subject.origin, subject.tag, values)
 

@@ -1,4 +1,4 @@
-"""The shared stories, told in Python by `telling`; and whether they are well told."""
+"""The shared scenarios, run in Python by `scenario_runner`; and whether each is well formed."""
 
 from __future__ import annotations
 
@@ -7,75 +7,75 @@ from pathlib import Path
 
 import jsonschema  # type: ignore[import-untyped]
 import pytest
-from telling import Telling
+from scenario_runner import ScenarioRunner
 
 ROOT = Path(__file__).parents[3]
-SCENARIOS = ROOT / "Tests" / "scenarios"
-STORIES = {file.stem: json.loads(file.read_text("utf-8")) for file in sorted(SCENARIOS.glob("*.json"))}
-TOLD = {name: story for name, story in STORIES.items() if "python" not in story.get("not_in", {})}
+FOLDER = ROOT / "Tests" / "scenarios"
+SCENARIOS = {file.stem: json.loads(file.read_text("utf-8")) for file in sorted(FOLDER.glob("*.json"))}
+SHARED = {name: scenario for name, scenario in SCENARIOS.items() if "python" not in scenario.get("not_in", {})}
 
 
-TELLINGS = [
-    pytest.param(name, place, id=f"{story['title']} ({place})")
-    for name, story in TOLD.items()
-    for place in story["stores"]
+RUNS = [
+    pytest.param(name, place, id=f"{scenario['title']} ({place})")
+    for name, scenario in SHARED.items()
+    for place in scenario["stores"]
 ]
 
 
-@pytest.mark.parametrize(("name", "place"), TELLINGS)
-def test_story(name: str, place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for variable, value in STORIES[name].get("variables", {}).items():
+@pytest.mark.parametrize(("name", "place"), RUNS)
+def test_scenario(name: str, place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for variable, value in SCENARIOS[name].get("variables", {}).items():
         monkeypatch.setenv(variable, value)
     (tmp_path / "files").mkdir()
-    telling = Telling(f"memory:{name}" if place == "memory" else str(tmp_path / "store"), tmp_path / "files")
-    telling.tell({"do": "open"})
+    runner = ScenarioRunner(f"memory:{name}" if place == "memory" else str(tmp_path / "store"), tmp_path / "files")
+    runner.run({"do": "open"})
     try:
-        for step in STORIES[name]["steps"]:
-            telling.tell(step)
+        for step in SCENARIOS[name]["steps"]:
+            runner.run(step)
     finally:
-        telling.end()
+        runner.end()
 
 
-@pytest.mark.parametrize("name", STORIES.keys())
-def test_a_story_has_the_form_that_the_schema_says(name: str) -> None:
-    schema = json.loads((SCENARIOS / "schema" / "story.schema.json").read_text("utf-8"))
-    jsonschema.Draft202012Validator(schema).validate(STORIES[name])
+@pytest.mark.parametrize("name", SCENARIOS.keys())
+def test_a_scenario_has_the_form_that_the_schema_says(name: str) -> None:
+    schema = json.loads((FOLDER / "schema" / "scenario.schema.json").read_text("utf-8"))
+    jsonschema.Draft202012Validator(schema).validate(SCENARIOS[name])
 
 
-@pytest.mark.parametrize("name", STORIES.keys())
-def test_a_story_names_a_promise_of_the_readme(name: str) -> None:
+@pytest.mark.parametrize("name", SCENARIOS.keys())
+def test_a_scenario_names_a_promise_of_the_readme(name: str) -> None:
     readme = " ".join((ROOT / "README.md").read_text("utf-8").split())
     promises = readme.split("## Promises")[1].split(" ## ")[0]
-    number = STORIES[name]["promise"]
+    number = SCENARIOS[name]["promise"]
     promise = promises.split(f" {number}. ")[1].split(f" {number + 1}. ")[0]
-    assert STORIES[name]["words"] in promise
+    assert SCENARIOS[name]["words"] in promise
 
 
 def test_no_title_is_told_twice() -> None:
-    titles = [story["title"] for story in STORIES.values()]
+    titles = [scenario["title"] for scenario in SCENARIOS.values()]
     assert sorted(titles) == sorted(set(titles))
 
 
 def test_bad_input_has_its_share() -> None:
-    assert len(STORIES) >= 30
-    assert sum(story.get("bad_input", False) for story in STORIES.values()) >= 10
+    assert len(SCENARIOS) >= 30
+    assert sum(scenario.get("bad_input", False) for scenario in SCENARIOS.values()) >= 10
 
 
 def test_what_python_cannot_tell_says_why(capsys: pytest.CaptureFixture[str]) -> None:
     with capsys.disabled():
-        for name in STORIES.keys() - TOLD.keys():
-            print(f"\nnot told in Python - {name}: {STORIES[name]['not_in']['python']}")
-    assert all(len(STORIES[name]["not_in"]["python"]) >= 10 for name in STORIES.keys() - TOLD.keys())
+        for name in SCENARIOS.keys() - SHARED.keys():
+            print(f"\nnot told in Python - {name}: {SCENARIOS[name]['not_in']['python']}")
+    assert all(len(SCENARIOS[name]["not_in"]["python"]) >= 10 for name in SCENARIOS.keys() - SHARED.keys())
 
 
 def test_an_unknown_step_fails(tmp_path: Path) -> None:
     with pytest.raises(KeyError):
-        Telling("memory:", tmp_path).tell({"do": "dance"})
+        ScenarioRunner("memory:", tmp_path).run({"do": "dance"})
 
 
 def test_an_unknown_field_fails(tmp_path: Path) -> None:
-    telling = Telling("memory:", tmp_path)
-    telling.tell({"do": "open"})
+    runner = ScenarioRunner("memory:", tmp_path)
+    runner.run({"do": "open"})
     with pytest.raises(AssertionError, match="does not know mood of contains"):
-        telling.tell({"do": "contains", "key": "a", "gives": False, "mood": "fine"})
-    telling.end()
+        runner.run({"do": "contains", "key": "a", "gives": False, "mood": "fine"})
+    runner.end()

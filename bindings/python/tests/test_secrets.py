@@ -403,7 +403,7 @@ def test_an_explanation_of_a_secret_does_not_show_it(told_by: str, monkeypatch: 
             assert explained.secret and explained.value is None
             assert_without_needle(f"{explained!r} {explained}")
             settings[key] = NUMBER
-        assert [opinion.verdict for opinion in explained.layers][:2] == ["skipped", "wins"]
+        assert [finding.outcome for finding in explained.layers][:2] == ["skipped", "wins"]
         for shown in warned:
             assert_without_needle(str(shown.message))
 

@@ -1,4 +1,4 @@
-"""Snapshots and clearing as Python has them; the shared stories tell the rest."""
+"""Snapshots and clearing as Python has them; the shared scenarios tell the rest."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Exporting and importing from Python; what texts are refused for, the stories tell."""
+"""Exporting and importing from Python; what texts are refused for, the scenarios tell."""
 
 from __future__ import annotations
 

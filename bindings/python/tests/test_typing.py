@@ -84,18 +84,18 @@ def test_a_change_has_the_type_of_its_key(settings: kept.Store) -> None:
     def show(change: kept.Change[int]) -> None:
         assert_type(change.new, int | None)
 
-    def tell(notice: kept.Notice) -> None:
+    def run(notice: kept.Notice) -> None:
         assert_type(notice.changes, tuple[kept.Change[kept.JSON], ...])
 
-    with settings.observe(prefix="", callback=tell) as subscription:
+    with settings.observe(prefix="", callback=run) as subscription:
         assert_type(show, kept.Subscription)
         assert_type(subscription, kept.Subscription)
     with pytest.raises(kept.InvalidError):
-        settings.observe(VOLUME, tell, prefix="")  # type: ignore[call-overload]
+        settings.observe(VOLUME, run, prefix="")  # type: ignore[call-overload]
 
 
 def test_iterating_is_typed_by_the_key(settings: kept.Store) -> None:
-    async def story() -> None:
+    async def scenario() -> None:
         async for change in settings.changes(VOLUME, initial=True):
             assert_type(change, kept.Change[int])
             assert_type(change.new, int | None)
@@ -109,7 +109,7 @@ def test_iterating_is_typed_by_the_key(settings: kept.Store) -> None:
             assert_type(await anext(iterator), kept.Notice)
         await settings.aflush()
 
-    asyncio.run(story())
+    asyncio.run(scenario())
     with pytest.raises(kept.InvalidError):
         settings.changes(VOLUME, prefix="")  # type: ignore[call-overload]
 
@@ -157,7 +157,7 @@ def test_declarations_and_layers_are_typed(settings: kept.Store) -> None:
     assert_type(settings.layer(VOLUME), kept.Layer | None)
     explanation = settings.explain("audio.volume")
     assert_type(explanation, kept.Explanation)
-    assert_type(explanation.layers, tuple[kept.Opinion, ...])
+    assert_type(explanation.layers, tuple[kept.LayerFinding, ...])
     assert_type(explanation.value, kept.JSON)
     with pytest.raises(kept.InvalidError):
         settings.declare(kept.Key("wrong", int, minimum="0"))  # type: ignore[call-overload]

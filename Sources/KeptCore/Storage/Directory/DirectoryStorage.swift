@@ -121,14 +121,14 @@ public final class DirectoryStorage: GuardedStorage {
     try state.updateQuietly { state throws(StoreError) in
       state.lock = try OpenFolder.own(place.path).openOrMake(".kept-lock", O_RDWR)
     }
-    let deadline = Moment.milliseconds + Int64(milliseconds)
+    let deadline = MonotonicTime.milliseconds + Int64(milliseconds)
     var attempt = 0
     while !state.read({ kept_lock_file($0.lock, Int16(F_WRLCK)) }) {
-      guard Moment.milliseconds < deadline else {
+      guard MonotonicTime.milliseconds < deadline else {
         unlock()
         throw StoreError(.busy, "another process is writing into \(path) all the time; try again")
       }
-      Moment.backOff(attempt: attempt)
+      MonotonicTime.backOff(attempt: attempt)
       attempt += 1
     }
     let isFirst = state.updateQuietly { state in

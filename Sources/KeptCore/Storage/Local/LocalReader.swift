@@ -4,7 +4,7 @@
 /// The reading half of a LocalStorage.
 ///
 /// Not thread-safe.
-final class LocalReader: OnConnection {
+final class LocalReader: ConnectionOwner {
   let connection: SQLiteConnection
   let log: ChangeLog
   // A database keeps its id for life.

@@ -15,15 +15,15 @@ public final class LocalStorage: Storage {
   let database: LocalDatabase
   private let pulse: Pulse
   private let own: IndexView
-  let filler: IndexFiller
-  private let writer: Monitor<OnDemand<LocalWriter>>
+  let loader: IndexLoader
+  private let writer: Monitor<LazyConnection<LocalWriter>>
   private let commits: GroupCommit
   private let log: LogSync
-  private let erasing: Erasing
-  private let keeper: Keeper
+  private let eraser: SecretEraser
+  private let maintenance: MaintenanceThread
   private let watchers = Monitor(Watchers())
   private let hasRead = Atomic<Bool>(false)
-  private let witness: Monitor<(any CommitWitness)?>
+  private let commitObserver: Monitor<(any CommitObserver)?>
 
   private struct Watchers {
     var interruptions = 0
@@ -51,35 +51,35 @@ public final class LocalStorage: Storage {
     self.database = database
     let id = try reader.storeID()
     let own = IndexView()
-    let filler = IndexFiller(
-      own, pulse, OnDemand(reader) { () throws(StoreError) in try database.connect(to: id) },
-      scans: OnDemand { () throws(StoreError) in try database.connect(to: id) })
-    let witness = Monitor<(any CommitWitness)?>(nil)
-    let erasing = Erasing()
+    let loader = IndexLoader(
+      own, pulse, LazyConnection(reader) { () throws(StoreError) in try database.connect(to: id) },
+      scans: LazyConnection { () throws(StoreError) in try database.connect(to: id) })
+    let commitObserver = Monitor<(any CommitObserver)?>(nil)
+    let eraser = SecretEraser()
     // Whoever only reads needs none.
     let writer = Monitor(
-      OnDemand { () throws(StoreError) in
+      LazyConnection { () throws(StoreError) in
         try LocalWriter(
-          try database.connect(to: id).connection, pulse, filler, limit: limit, erasing: erasing,
-          witness: witness.read(\.self))
+          try database.connect(to: id).connection, pulse, loader, limit: limit, eraser: eraser,
+          commitObserver: commitObserver.read(\.self))
       })
     let log = LogSync(of: id, in: database)
-    self.erasing = erasing
-    self.witness = witness
-    (self.pulse, self.own, self.filler, self.writer, self.log) = (pulse, own, filler, writer, log)
+    self.eraser = eraser
+    self.commitObserver = commitObserver
+    (self.pulse, self.own, self.loader, self.writer, self.log) = (pulse, own, loader, writer, log)
     commits = GroupCommit(timeoutMilliseconds: patience) {
-      Self.commit($0, waiting: $1, by: writer, telling: filler, log, erasing)
+      Self.commit($0, waiting: $1, by: writer, telling: loader, log, eraser)
     }
-    keeper = Keeper(
+    maintenance = MaintenanceThread(
       sync: {
-        Self.stayInPlace(database.folder, pulse, writer, filler, log)
+        Self.stayInPlace(database.folder, pulse, writer, loader, log)
         try? log.wait()
-        return Self.erase(erasing, by: writer)
+        return Self.erase(eraser, by: writer)
       },
       look: { forCaches in
-        Self.stayInPlace(database.folder, pulse, writer, filler, log)
+        Self.stayInPlace(database.folder, pulse, writer, loader, log)
         if pulse.generation % 2 == 1 { Self.settle(pulse, by: writer) }
-        filler.look(forCaches: forCaches)
+        loader.look(forCaches: forCaches)
       })
     Fork.join(self)
   }
@@ -93,7 +93,7 @@ public final class LocalStorage: Storage {
 
   /// Where the generation stands, for caches above; from now on foreign writers are looked for all the time.
   package var generationAddress: UnsafePointer<UInt64> {
-    keeper.noteCaching()
+    maintenance.noteCaching()
     return pulse.generationAddress
   }
 
@@ -103,15 +103,15 @@ public final class LocalStorage: Storage {
     if let known { return known }
     // Whoever asks but once needs neither the index nor a thread.
     if !hasRead.exchange(true, ordering: .relaxed) {
-      return try filler.read { reader throws(StoreError) in try reader.entry(for: key) }
+      return try loader.read { reader throws(StoreError) in try reader.entry(for: key) }
     }
     return try entry(for: key, view: nil)
   }
 
   /// Reads a key from the database, if it must, and leaves it in the index and in a view.
   func entry(for key: KeyName, view: IndexView?) throws(StoreError) -> Entry? {
-    keeper.noteUseOfIndex()
-    return try filler.entry(for: key, view: view)
+    maintenance.noteUseOfIndex()
+    return try loader.entry(for: key, view: view)
   }
 
   /// Gives `body` what the index knows of a key; nil if the database must be asked.
@@ -124,35 +124,35 @@ public final class LocalStorage: Storage {
     return own.index.read(key, at: generation, body)
   }
 
-  /// Where reads from memory begin; see ``StoreHandle``.
+  /// Where reads from memory begin; see ``ReadContext``.
   var generationWord: UnsafePointer<UInt64> { pulse.generationAddress }
-  var window: UnsafePointer<kept_window> { own.index.window }
+  var header: UnsafePointer<kept_index_header> { own.index.header }
 
   public func revision() throws(StoreError) -> Revision {
-    try filler.read { reader throws(StoreError) in try reader.revision() }
+    try loader.read { reader throws(StoreError) in try reader.revision() }
   }
 
   public func schemaVersion() throws(StoreError) -> UInt32 {
-    try filler.read { reader throws(StoreError) in try reader.schemaVersion() }
+    try loader.read { reader throws(StoreError) in try reader.schemaVersion() }
   }
 
   public func keys(prefix: ExactString) throws(StoreError) -> [KeyName] {
-    try filler.read { reader throws(StoreError) in try reader.keys(prefix: prefix) }
+    try loader.read { reader throws(StoreError) in try reader.keys(prefix: prefix) }
   }
 
   public func entries(in scopes: [Scope]) throws(StoreError) -> StoredEntries {
     if case .key? = scopes.first, scopes.count == 1 {
-      return try filler.read { reader throws(StoreError) in try reader.entries(in: scopes) }
+      return try loader.read { reader throws(StoreError) in try reader.entries(in: scopes) }
     }
-    return try filler.scan { reader throws(StoreError) in try reader.entries(in: scopes) }
+    return try loader.scan { reader throws(StoreError) in try reader.entries(in: scopes) }
   }
 
   public func declarations(prefix: ExactString) throws(StoreError) -> [(key: KeyName, declaration: Declaration)] {
-    try filler.read { reader throws(StoreError) in try reader.declarations(prefix: prefix) }
+    try loader.read { reader throws(StoreError) in try reader.declarations(prefix: prefix) }
   }
 
   public func changes(after revision: Revision) throws(StoreError) -> ChangesAfter {
-    try filler.read { reader throws(StoreError) in try reader.changes(after: revision) }
+    try loader.read { reader throws(StoreError) in try reader.changes(after: revision) }
   }
 
   /// A durable commit is a shared one and a sync of the log: then it is on the disk with all that came before it.
@@ -160,7 +160,7 @@ public final class LocalStorage: Storage {
   public func commit(_ batch: Batch) throws(StoreError) -> Commit {
     let commit = try commits.commit(batch)
     // What was written stands in the index.
-    if !commit.changes.isEmpty { keeper.noteUseOfIndex(mustSync: batch.durability == .shared || erasing.isDue) }
+    if !commit.changes.isEmpty { maintenance.noteUseOfIndex(mustSync: batch.durability == .shared || eraser.isDue) }
     if batch.durability == .durable { try log.wait() }
     return commit
   }
@@ -173,45 +173,45 @@ public final class LocalStorage: Storage {
 
   public func wait(after revision: Revision) throws(StoreError) -> Bool {
     while true {
-      keeper.noteWatching()
+      maintenance.noteWatching()
       if takesInterruption() { break }
       let seen = pulse.generation
       if try hasNews(after: revision) { return true }
       // Two seconds: the sqlite3 shell rings no bell.
       pulse.sleep(seen: seen, milliseconds: 2000)
       let now = pulse.generation
-      if now == seen { keeper.watchedInVain() }
+      if now == seen { maintenance.watchedInVain() }
       // A commit is visible when its number is even; whoever asks for the changes finds what it was.
       if now != seen, now % 2 == 0 { return true }
     }
-    keeper.noteEndOfWatching()
+    maintenance.noteEndOfWatching()
     return false
   }
 
   public func interruptWaiting() {
     watchers.update { $0.interruptions += 1 }
     pulse.ring()
-    keeper.noteEndOfWatching()
+    maintenance.noteEndOfWatching()
   }
 
   private func hasNews(after revision: Revision) throws(StoreError) -> Bool {
     do throws(StoreError) {
       return try self.revision() > revision
     } catch {
-      keeper.noteEndOfWatching()
+      maintenance.noteEndOfWatching()
       throw error
     }
   }
 
   public func close() {
-    keeper.end()
+    maintenance.end()
     watchers.update { $0.isClosed = true }
     pulse.ring()
-    _ = Self.erase(erasing, by: writer)
+    _ = Self.erase(eraser, by: writer)
     writer.update { $0.close() }
-    witness.update { $0 = nil }
+    commitObserver.update { $0 = nil }
     log.close()
-    filler.close()
+    loader.close()
     pulse.release()
   }
 
@@ -226,13 +226,13 @@ public final class LocalStorage: Storage {
   /// Notices that the folder was removed, renamed or replaced: whoever asks next connects by the path, and is told what
   /// is there.
   private static func stayInPlace(
-    _ folder: StoreFolder, _ pulse: Pulse, _ writer: Monitor<OnDemand<LocalWriter>>, _ filler: IndexFiller,
+    _ folder: StoreFolder, _ pulse: Pulse, _ writer: Monitor<LazyConnection<LocalWriter>>, _ loader: IndexLoader,
     _ log: LogSync
   ) {
-    guard let hasMoved = filler.hasMoved ?? writer.read({ $0.hasMoved }) else { return }
+    guard let hasMoved = loader.hasMoved ?? writer.read({ $0.hasMoved }) else { return }
     guard hasMoved || !folder.isInPlace else { return pulse.stayInPlace() }
     log.letGo()
-    filler.letGo()
+    loader.letGo()
     writer.update { writer in
       writer.letGo()
       // No commit of ours is on its way that would make it even again.
@@ -241,22 +241,22 @@ public final class LocalStorage: Storage {
   }
 
   /// Readers wait for nobody, but they are slow while the generation is odd: perhaps its writer was killed.
-  private static func settle(_ pulse: Pulse, by writer: Monitor<OnDemand<LocalWriter>>) {
+  private static func settle(_ pulse: Pulse, by writer: Monitor<LazyConnection<LocalWriter>>) {
     writer.update { writer in try? writer.get().settlePulse() }
   }
 
   /// Erases what is due; false: it is done, or nothing was.
-  private static func erase(_ erasing: Erasing, by writer: Monitor<OnDemand<LocalWriter>>) -> Bool {
-    guard erasing.isDue else { return false }
+  private static func erase(_ eraser: SecretEraser, by writer: Monitor<LazyConnection<LocalWriter>>) -> Bool {
+    guard eraser.isDue else { return false }
     return writer.update { writer in
       guard let writer = try? writer.get() else { return true }
-      return !erasing.perform(on: writer.connection)
+      return !eraser.perform(on: writer.connection)
     }
   }
 
   @_optimize(speed)
   private static func attempt(
-    _ group: [Batch], waiting milliseconds: Int, by writer: inout OnDemand<LocalWriter>
+    _ group: [Batch], waiting milliseconds: Int, by writer: inout LazyConnection<LocalWriter>
   ) throws(StoreError) -> (LocalWriter.Outcome, isStuck: Bool) {
     let writer = try writer.get()
     return (writer.commit(group, waiting: milliseconds), writer.connection.isStuckReading)
@@ -265,8 +265,8 @@ public final class LocalStorage: Storage {
   /// Commits a group and lets the index know, so that this process need not read what it has just written.
   @_optimize(speed)
   private static func commit(
-    _ group: [Batch], waiting milliseconds: Int, by writer: Monitor<OnDemand<LocalWriter>>,
-    telling filler: IndexFiller, _ log: LogSync, _ erasing: Erasing
+    _ group: [Batch], waiting milliseconds: Int, by writer: Monitor<LazyConnection<LocalWriter>>,
+    telling loader: IndexLoader, _ log: LogSync, _ eraser: SecretEraser
   ) -> [Result<Commit, StoreError>] {
     writer.update { writer in
       let outcome: LocalWriter.Outcome
@@ -276,7 +276,7 @@ public final class LocalStorage: Storage {
           // What all connections are stuck with goes with the last of them.
           writer.letGo()
           log.letGo()
-          filler.letGo()
+          loader.letGo()
           (first, _) = try attempt(group, waiting: milliseconds, by: &writer)
         }
         outcome = first
@@ -284,32 +284,32 @@ public final class LocalStorage: Storage {
         return group.map { _ in .failure(error) }
       }
       if let visible = outcome.visible {
-        filler.apply(outcome.results, from: visible.start, pulse: visible.pulse)
+        loader.apply(outcome.results, from: visible.start, pulse: visible.pulse)
       }
-      // Where it does not succeed the keeper tries again.
-      if erasing.isDue, let writer = try? writer.get() { _ = erasing.perform(on: writer.connection) }
+      // Where it does not succeed the maintenance tries again.
+      if eraser.isDue, let writer = try? writer.get() { _ = eraser.perform(on: writer.connection) }
       return outcome.results
     }
   }
 }
 
-extension LocalStorage: WitnessedStorage {
-  package func report(to witness: any CommitWitness) { self.witness.update { $0 = witness } }
+extension LocalStorage: ObservableStorage {
+  package func report(to commitObserver: any CommitObserver) { self.commitObserver.update { $0 = commitObserver } }
 }
 
 extension LocalStorage: ForkAware {
   func beforeFork() {
     writer.update { $0.letGo() }
     log.letGo()
-    filler.letGo()
+    loader.letGo()
   }
 
   /// The pulse stays mapped, and its file's lock is the child's too.
   func afterForkInChild() {
-    filler.afterForkInChild()
+    loader.afterForkInChild()
     commits.afterForkInChild()
     log.afterForkInChild()
     watchers.update { $0.interruptions = 0 }
-    if keeper.afterForkInChild() { pulse.touch() }
+    if maintenance.afterForkInChild() { pulse.touch() }
   }
 }

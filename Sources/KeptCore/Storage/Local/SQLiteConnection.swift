@@ -304,6 +304,6 @@ final class SQLiteConnection {
   }
 }
 
-extension SQLiteConnection: OnConnection {
+extension SQLiteConnection: ConnectionOwner {
   var connection: SQLiteConnection { self }
 }

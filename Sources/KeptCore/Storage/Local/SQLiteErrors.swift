@@ -59,7 +59,7 @@ extension StoreError {
     let known = meanings.last ?? meaning(ofSystemError: 0)
     let opened = connection.flatMap { sqlite3_db_filename($0, "main") }
     let path = database ?? opened.flatMap { String(validatingCString: $0) }
-    return path.map { meaning(ofSystemError: Obstacle.errno(around: $0)) } ?? known
+    return path.map { meaning(ofSystemError: OpenFailure.errno(around: $0)) } ?? known
   }
 
   /// What an errno means, and what can be done.

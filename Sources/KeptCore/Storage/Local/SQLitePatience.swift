@@ -93,7 +93,7 @@ enum SQLitePatience {
 
   private static func sleep(_ microseconds: Int32) -> Int32 {
     guard let left else { return 0 }
-    let now = Int(clamping: Moment.milliseconds)
+    let now = Int(clamping: MonotonicTime.milliseconds)
     var patience = Int(bitPattern: pthread_getspecific(left))
     if patience >= 0 {
       patience = -(now + max(patience, leastMilliseconds))
@@ -102,7 +102,7 @@ enum SQLitePatience {
     // Those of the hundred tries that are left take no time.
     let pause = min(Int(microseconds), (-patience - now) * 1000)
     guard pause > 0 else { return 0 }
-    Moment.letPass(microseconds: pause)
+    MonotonicTime.letPass(microseconds: pause)
     return Int32(clamping: pause)
   }
 }

@@ -157,7 +157,7 @@ struct SchemaParts: Equatable {
   }
 
   /// How a schema compares with those that Kept makes.
-  enum Judgement {
+  enum Assessment {
     case known
     /// Something of ours is another, or missing: that is damage.
     case altered(String)
@@ -165,7 +165,7 @@ struct SchemaParts: Equatable {
     case foreign
   }
 
-  static func judge(_ connection: SQLiteConnection) throws(StoreError) -> Judgement {
+  static func judge(_ connection: SQLiteConnection) throws(StoreError) -> Assessment {
     var found = SchemaParts()
     var isForeign = false
     // One column: opening waits for it.

@@ -125,7 +125,7 @@ struct StoreFolder {
         folder.status(of: "quarantine") == nil
       else { return }
       if attempt >= 10 { try Trust.check(oneName: now, database) }
-      Moment.backOff(attempt: attempt)
+      MonotonicTime.backOff(attempt: attempt)
     }
   }
 

@@ -7,12 +7,12 @@
 /// A key whose value others have changed has a new one as soon as it is looked at, so a comparison by revision holds
 /// against them too, but for the instant between looking and writing.
 ///
-/// A key that cannot be read is an error of its own: who asks for it is told, and so is, once, who observes it by its
-/// prefix. The other keys are read, and it is never told as absent.
+/// A key that cannot be read is an error of its own: who asks for it is delivered, and so is, once, who observes it
+/// by its prefix. The other keys are read, and it is never delivered as absent.
 public final class SimpleStorageAdapter: Storage {
   public let abilities: StorageAbilities
 
-  /// What the outside has told; the simple storage may call at any time, also while it is called.
+  /// What the outside has delivered; the simple storage may call at any time, also while it is called.
   private struct News {
     // Those that others may have changed; `mayBeAny`: all of them.
     var keys: Set<KeyName> = []
@@ -21,7 +21,7 @@ public final class SimpleStorageAdapter: Storage {
     var isHeard = false
     var isClosed = false
     var interruptions = 0
-    // What is wrong with single keys, and was not told yet.
+    // What is wrong with single keys, and was not delivered yet.
     var failures: [KeyName: StoreError] = [:]
 
     var isSome: Bool { mayBeAny || !keys.isEmpty }
@@ -30,11 +30,11 @@ public final class SimpleStorageAdapter: Storage {
   private let lister: (any ListingStorage)?
   private let guarded: (any GuardedStorage)?
   // Held while the simple storage is called: so one call is made at a time, and a fork finds it whole.
-  private let ledger = Monitor(Ledger())
+  private let tracker = Monitor(RevisionTracker())
   private let news = Monitor(News())
   // Whether somebody writes. It is no lock: who waits for the disk or for other processes meanwhile holds none.
   private let isWriting = Monitor(false)
-  private let witness = Monitor<(any CommitWitness)?>(nil)
+  private let commitObserver = Monitor<(any CommitObserver)?>(nil)
 
   public init(_ simple: any SimpleStorage) {
     self.simple = simple
@@ -55,41 +55,41 @@ public final class SimpleStorageAdapter: Storage {
   // MARK: - Reading
 
   public func entry(for key: KeyName) throws(StoreError) -> Entry? {
-    try use { ledger throws(StoreError) in
-      let entry = try look(at: key, &ledger)
+    try use { tracker throws(StoreError) in
+      let entry = try look(at: key, &tracker)
       return entry.value == nil ? nil : entry
     }
   }
 
   public func keys(prefix: ExactString) throws(StoreError) -> [KeyName] {
-    try use { ledger throws(StoreError) in
-      try list(&ledger).filter { $0.exact.hasPrefix(prefix) }.inOrder(of: \.exact)
+    try use { tracker throws(StoreError) in
+      try list(&tracker).filter { $0.exact.hasPrefix(prefix) }.inOrder(of: \.exact)
     }
   }
 
   public func entries(in scopes: [Scope]) throws(StoreError) -> StoredEntries {
-    try use { ledger throws(StoreError) in
+    try use { tracker throws(StoreError) in
       var keys: Set<KeyName> = []
       for scope in scopes {
         switch scope {
         case .key(let key): keys.insert(key)
-        case .prefix: for key in try list(&ledger) where scope.contains(key) { keys.insert(key) }
+        case .prefix: for key in try list(&tracker) where scope.contains(key) { keys.insert(key) }
         }
       }
       var found = StoredEntries(entries: [], revision: 0)
       for key in keys {
         do throws(StoreError) {
-          let entry = try look(at: key, &ledger)
+          let entry = try look(at: key, &tracker)
           if entry.value != nil { found.entries.append(KeyedEntry(key: key, entry: entry)) }
         } catch {
           if scopes.contains(.key(key)) { throw error }
-          note(error, of: key, &ledger)
+          note(error, of: key, &tracker)
           // It is new once it can be read.
-          ledger.forget(key)
+          tracker.forget(key)
           found.unreadable.append(UnreadableEntry(key: key, reason: error))
         }
       }
-      found.revision = ledger.revision
+      found.revision = tracker.revision
       return found
     }
   }
@@ -97,24 +97,24 @@ public final class SimpleStorageAdapter: Storage {
   public func revision() throws(StoreError) -> Revision { try use { $0.revision } }
 
   public func changes(after revision: Revision) throws(StoreError) -> ChangesAfter {
-    try use { ledger throws(StoreError) in try changes(after: revision, &ledger) }
+    try use { tracker throws(StoreError) in try changes(after: revision, &tracker) }
   }
 
-  private func changes(after revision: Revision, _ ledger: inout Ledger) throws(StoreError) -> ChangesAfter {
-    try takeNews(&ledger)
-    guard revision <= ledger.revision else { return .tooOld }
+  private func changes(after revision: Revision, _ tracker: inout RevisionTracker) throws(StoreError) -> ChangesAfter {
+    try takeNews(&tracker)
+    guard revision <= tracker.revision else { return .tooOld }
     var entries: [KeyedEntry] = []
-    for key in ledger.keys(after: revision) {
-      if let entry = told(key, &ledger) { entries.append(KeyedEntry(key: key, entry: entry)) }
+    for key in tracker.keys(after: revision) {
+      if let entry = delivered(key, &tracker) { entries.append(KeyedEntry(key: key, entry: entry)) }
     }
-    return .changed(Delta(entries.inOrder(of: \.entry.revision, then: \.key.exact), upTo: ledger.revision))
+    return .changed(Delta(entries.inOrder(of: \.entry.revision, then: \.key.exact), upTo: tracker.revision))
   }
 
   /// What to tell of a changed key; nil for one that has appeared and cannot be read: it is new again once it can.
-  private func told(_ key: KeyName, _ ledger: inout Ledger) -> Entry? {
-    if let entry = ledger.entry(of: key) { return entry }
-    if let entry = try? look(at: key, &ledger) { return entry }
-    ledger.forget(key)
+  private func delivered(_ key: KeyName, _ tracker: inout RevisionTracker) -> Entry? {
+    if let entry = tracker.entry(of: key) { return entry }
+    if let entry = try? look(at: key, &tracker) { return entry }
+    tracker.forget(key)
     return nil
   }
 
@@ -126,14 +126,14 @@ public final class SimpleStorageAdapter: Storage {
     let count = batch.keys.count
     guard count <= 1 else { throw Self.cannot("changes one key at a time; commit \(count) batches") }
     let milliseconds = batch.patience ?? guarded?.busyTimeoutMilliseconds
-    let deadline = milliseconds.map { Moment.milliseconds + Int64($0) }
+    let deadline = milliseconds.map { MonotonicTime.milliseconds + Int64($0) }
     try enter(waiting: milliseconds)
     defer { leave() }
     try checkOpen()
-    try guarded?.lock(waiting: Int(max(0, (deadline ?? 0) - Moment.milliseconds)))
+    try guarded?.lock(waiting: Int(max(0, (deadline ?? 0) - MonotonicTime.milliseconds)))
     defer { guarded?.unlock() }
     try prepare(batch)
-    let commit = try announce(batch)
+    let commit = try publish(batch)
     if batch.durability == .durable { try guarded?.sync() }
     return commit
   }
@@ -155,59 +155,61 @@ public final class SimpleStorageAdapter: Storage {
 
   private func prepare(_ batch: Batch) throws(StoreError) {
     guard let guarded, let (key, edit) = batch.edits.first, let value = edit.value else { return }
-    let isThere = try use { ledger throws(StoreError) in
-      try takeNews(&ledger)
-      return try look(at: key, &ledger).value == value
+    let isThere = try use { tracker throws(StoreError) in
+      try takeNews(&tracker)
+      return try look(at: key, &tracker).value == value
     }
     guard !isThere else { return }
     do throws(StoreError) { try guarded.prepare(key, value) } catch { throw error.about(key.text) }
   }
 
-  /// Makes it visible, and lets the witness know of it and of what others did before.
-  private func announce(_ batch: Batch) throws(StoreError) -> Commit {
-    guard let witness = witness.read(\.self) else {
-      return try use { ledger throws(StoreError) in try write(batch, &ledger) }
+  /// Makes it visible, and lets the commit observer know of it and of what others did before.
+  private func publish(_ batch: Batch) throws(StoreError) -> Commit {
+    guard let commitObserver = commitObserver.read(\.self) else {
+      return try use { tracker throws(StoreError) in try write(batch, &tracker) }
     }
     var commit = Commit(revision: 0, changes: [])
-    try witness.announce { told throws(StoreError) in
-      try use { ledger throws(StoreError) in
-        let preceding = try told.map { told throws(StoreError) in try changes(after: told, &ledger) }
-        commit = try write(batch, &ledger)
+    try commitObserver.publish { delivered throws(StoreError) in
+      try use { tracker throws(StoreError) in
+        let preceding = try delivered.map { delivered throws(StoreError) in try changes(after: delivered, &tracker) }
+        commit = try write(batch, &tracker)
         return Publication(preceding: preceding, commits: commit.changes.isEmpty ? [] : [(commit, by: batch.author)])
       }
     }
     return commit
   }
 
-  private func write(_ batch: Batch, _ ledger: inout Ledger) throws(StoreError) -> Commit {
-    for condition in batch.conditions { try check(condition, &ledger) }
-    let change = try batch.keys.first.flatMap { key throws(StoreError) in try apply(batch, to: key, &ledger) }
-    return Commit(revision: ledger.revision, changes: change.map { [$0] } ?? [])
+  private func write(_ batch: Batch, _ tracker: inout RevisionTracker) throws(StoreError) -> Commit {
+    for condition in batch.conditions { try check(condition, &tracker) }
+    let change = try batch.keys.first.flatMap { key throws(StoreError) in try apply(batch, to: key, &tracker) }
+    return Commit(revision: tracker.revision, changes: change.map { [$0] } ?? [])
   }
 
-  private func apply(_ batch: Batch, to key: KeyName, _ ledger: inout Ledger) throws(StoreError) -> StoredChange? {
-    let known = try look(at: key, &ledger)
+  private func apply(_ batch: Batch, to key: KeyName, _ tracker: inout RevisionTracker) throws(StoreError)
+    -> StoredChange?
+  {
+    let known = try look(at: key, &tracker)
     let old = known.revision == 0 ? nil : known
-    guard let change = try batch.change(of: key, from: old, at: ledger.revision + 1) else { return nil }
+    guard let change = try batch.change(of: key, from: old, at: tracker.revision + 1) else { return nil }
     do throws(StoreError) {
       if let value = change.new.value { try simple.set(key, to: value) } else { try simple.remove(key) }
     } catch {
       throw error.about(key.text)
     }
-    ledger.learn(key, change.new.value)
+    tracker.learn(key, change.new.value)
     return change
   }
 
-  private func check(_ condition: Condition, _ ledger: inout Ledger) throws(StoreError) {
+  private func check(_ condition: Condition, _ tracker: inout RevisionTracker) throws(StoreError) {
     switch condition {
     case .revision(let key, let expected):
-      let entry = try look(at: key, &ledger)
+      let entry = try look(at: key, &tracker)
       try Condition.check(key, expected: expected, found: entry.value == nil ? 0 : entry.revision)
     case .unchanged(let key, let base):
-      try Condition.check(key, unchangedAfter: base, found: look(at: key, &ledger).revision)
+      try Condition.check(key, unchangedAfter: base, found: look(at: key, &tracker).revision)
     case .unchangedPrefix(let prefix, let base):
-      for key in try list(&ledger) where key.exact.hasPrefix(prefix) { _ = try look(at: key, &ledger) }
-      try Condition.check(prefix, unchangedAfter: base, found: ledger.newest(prefix))
+      for key in try list(&tracker) where key.exact.hasPrefix(prefix) { _ = try look(at: key, &tracker) }
+      try Condition.check(prefix, unchangedAfter: base, found: tracker.newest(prefix))
     case .schemaVersion:
       throw Self.cannot("keeps no schema version")
     }
@@ -243,15 +245,15 @@ public final class SimpleStorageAdapter: Storage {
       return !news.isClosed
     }
     guard isFirst else { return }
-    witness.update { $0 = nil }
+    commitObserver.update { $0 = nil }
     guarded?.close()
   }
 
-  /// Who never waits need not be told.
+  /// Who never waits need not be delivered.
   private func listen() throws(StoreError) {
     let isFirst = news.updateQuietly { news in
       guard !news.isHeard, !news.isClosed else { return false }
-      // What has happened until now nobody has told.
+      // What has happened until now nobody has delivered.
       (news.isHeard, news.mayBeAny) = (true, true)
       return true
     }
@@ -268,14 +270,14 @@ public final class SimpleStorageAdapter: Storage {
     }
   }
 
-  // MARK: - The ledger and the simple storage
+  // MARK: - The tracker and the simple storage
 
-  private func use<Result>(_ body: (inout Ledger) throws(StoreError) -> Result) throws(StoreError) -> Result {
-    try ledger.updateQuietly { ledger throws(StoreError) in
+  private func use<Result>(_ body: (inout RevisionTracker) throws(StoreError) -> Result) throws(StoreError) -> Result {
+    try tracker.updateQuietly { tracker throws(StoreError) in
       try checkOpen()
-      let before = ledger.revision
-      defer { if ledger.revision != before { news.update { $0.revision = ledger.revision } } }
-      return try body(&ledger)
+      let before = tracker.revision
+      defer { if tracker.revision != before { news.update { $0.revision = tracker.revision } } }
+      return try body(&tracker)
     }
   }
 
@@ -283,32 +285,32 @@ public final class SimpleStorageAdapter: Storage {
     if news.read(\.isClosed) { throw StoreError(.closed, "the store was closed; open it again") }
   }
 
-  private func look(at key: KeyName, _ ledger: inout Ledger) throws(StoreError) -> Entry {
-    do throws(StoreError) { return ledger.learn(key, try simple.get(key)) } catch { throw error.about(key.text) }
+  private func look(at key: KeyName, _ tracker: inout RevisionTracker) throws(StoreError) -> Entry {
+    do throws(StoreError) { return tracker.learn(key, try simple.get(key)) } catch { throw error.about(key.text) }
   }
 
   /// Lets those who observe it know, once, that a key cannot be read.
-  private func note(_ error: StoreError, of key: KeyName, _ ledger: inout Ledger) {
-    if ledger.learn(key, unreadable: error) { news.update { $0.failures[key] = error } }
+  private func note(_ error: StoreError, of key: KeyName, _ tracker: inout RevisionTracker) {
+    if tracker.learn(key, unreadable: error) { news.update { $0.failures[key] = error } }
   }
 
-  private func list(_ ledger: inout Ledger) throws(StoreError) -> [KeyName] {
+  private func list(_ tracker: inout RevisionTracker) throws(StoreError) -> [KeyName] {
     guard let lister else { throw Self.cannot("cannot list its keys; ask for each by its name") }
     let keys = try lister.keys()
-    ledger.learn(all: Set(keys))
+    tracker.learn(all: Set(keys))
     return keys
   }
 
   /// Looks at what others may have changed; a key that cannot be read is looked at again with its next change.
-  private func takeNews(_ ledger: inout Ledger) throws(StoreError) {
+  private func takeNews(_ tracker: inout RevisionTracker) throws(StoreError) {
     let (keys, mayBeAny) = news.updateQuietly { news in
       defer { (news.keys, news.mayBeAny) = ([], false) }
       return (news.keys, news.mayBeAny)
     }
     var failure: StoreError?
-    if mayBeAny && ledger.isListed { do throws(StoreError) { _ = try list(&ledger) } catch { failure = error } }
-    for key in mayBeAny ? ledger.keys(after: nil) : Array(keys) {
-      do throws(StoreError) { _ = try look(at: key, &ledger) } catch { note(error, of: key, &ledger) }
+    if mayBeAny && tracker.isListed { do throws(StoreError) { _ = try list(&tracker) } catch { failure = error } }
+    for key in mayBeAny ? tracker.keys(after: nil) : Array(keys) {
+      do throws(StoreError) { _ = try look(at: key, &tracker) } catch { note(error, of: key, &tracker) }
     }
     if let failure { throw failure }
   }
@@ -316,8 +318,8 @@ public final class SimpleStorageAdapter: Storage {
   private static func cannot(_ words: String) -> StoreError { StoreError(.unsupported, "this storage \(words)") }
 }
 
-extension SimpleStorageAdapter: WitnessedStorage {
-  package func report(to witness: any CommitWitness) { self.witness.update { $0 = witness } }
+extension SimpleStorageAdapter: ObservableStorage {
+  package func report(to commitObserver: any CommitObserver) { self.commitObserver.update { $0 = commitObserver } }
 }
 
 extension SimpleStorageAdapter: ForkAware {

@@ -144,7 +144,7 @@ import Testing
     try write(#"{"values":{"a":1}}"#)
     let path = path
     var file = file
-    let rounds = Rounds()
+    let rounds = CombiningQueue()
     file.beforeReading = {
       guard rounds.next() == 1 else { return }
       try? Data(#"{"values":{"a":2}}"#.utf8).write(to: URL(fileURLWithPath: path), options: .atomic)
@@ -176,7 +176,7 @@ import Testing
     try write(#"{"values":{"a":1}}"#)
     let path = path
     var file = file
-    let rounds = Rounds()
+    let rounds = CombiningQueue()
     file.beforeReading = { truncate(path, off_t(size + rounds.next())) }
     let error = try failure(of: file)
     #expect(error.code == .busy)
@@ -225,7 +225,7 @@ import Testing
   private func rights(_ mode: mode_t) throws { #expect(chmod(path, mode) == 0) }
 
   /// Counts how often the file was read.
-  private final class Rounds: Sendable {
+  private final class CombiningQueue: Sendable {
     private let done = Monitor(0)
     var count: Int { done.read { $0 } }
     func next() -> Int {

@@ -1,4 +1,4 @@
-// How the stories of foreign texts are told: what is carried, and what is reported.
+// How the scenarios of foreign texts are told: what is carried, and what is reported.
 
 import Testing
 

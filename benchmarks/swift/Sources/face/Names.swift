@@ -1,4 +1,4 @@
-// What every contestant is asked for, and what keeps the answers from being optimised away.
+// What every candidate is asked for, and what keeps the answers from being optimised away.
 
 enum Names {
   static let volume = "audio.volume"

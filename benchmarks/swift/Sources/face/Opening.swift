@@ -32,12 +32,12 @@ struct Opening {
 
   func measure(quick: Bool) throws {
     try fill()
-    let contestants = [Engine.kept, .userDefaults].map { engine in
-      Contestant(engine.rawValue) { operations in
+    let candidates = [Engine.kept, .userDefaults].map { engine in
+      Candidate(engine.rawValue) { operations in
         try (0..<operations).reduce(.zero) { took, _ in try took + inAnotherProcess(engine) }
       }
     }
-    try Row("Opening, Swift", row, .opening(quick: quick), contestants).printed()
+    try Row("Opening, Swift", row, .opening(quick: quick), candidates).printed()
   }
 
   var row: String { "open to first value in Swift, \(keys == 1000 ? "1,000" : "100,000") keys" }

@@ -33,12 +33,12 @@ struct Operating {
     for (row, goals, kept, locked, suite) in loops where only.isEmpty || row.contains(only) {
       let isReading = row.hasPrefix("get")
       let plan = isReading ? Plan.reading(quick: quick) : .writing(quick: quick)
-      let contestants = [
-        Contestant("Kept", loop: kept), locked.map { Contestant("Dictionary behind a Mutex", loop: $0) },
-        Contestant("UserDefaults", loop: suite),
+      let candidates = [
+        Candidate("Kept", loop: kept), locked.map { Candidate("Dictionary behind a Mutex", loop: $0) },
+        Candidate("UserDefaults", loop: suite),
       ]
       let section = isReading ? "Reading, Swift" : "Writing, Swift"
-      try Row(section, row, goals: goals, plan, contestants.compactMap(\.self)).printed()
+      try Row(section, row, goals: goals, plan, candidates.compactMap(\.self)).printed()
     }
   }
 }

@@ -15,7 +15,7 @@ struct Plan {
   static func opening(quick: Bool) -> Plan { Plan(rounds: quick ? 5 : 15, turn: .zero) }
 }
 
-struct Contestant {
+struct Candidate {
   let name: String
   /// Does so many operations, and says how long they took.
   let turn: (_ operations: Int) throws -> Duration
@@ -49,13 +49,13 @@ struct Row: Encodable {
   let measured: [Measured]
 
   /// Measures.
-  init(_ section: String, _ row: String, goals: [String] = [], _ plan: Plan, _ contestants: [Contestant]) throws {
+  init(_ section: String, _ row: String, goals: [String] = [], _ plan: Plan, _ candidates: [Candidate]) throws {
     (self.section, self.row, self.goals) = (section, row, goals)
-    let operations = try contestants.map { try $0.calibrated(to: plan.turn) }
-    var measured = contestants.map { Measured(name: $0.name, role: "contestant", rounds: []) }
+    let operations = try candidates.map { try $0.calibrated(to: plan.turn) }
+    var measured = candidates.map { Measured(name: $0.name, role: "candidate", rounds: []) }
     for _ in 0..<plan.rounds {
-      for (place, contestant) in contestants.enumerated() {
-        let nanoseconds = try contestant.turn(operations[place]) / .nanoseconds(1)
+      for (place, candidate) in candidates.enumerated() {
+        let nanoseconds = try candidate.turn(operations[place]) / .nanoseconds(1)
         measured[place].rounds.append(nanoseconds / Double(operations[place]))
       }
     }

@@ -53,7 +53,7 @@ from ._transaction import Transaction
 # Programs that only read and write need none of these: a module is imported when one of its names is first asked for.
 if _typing.TYPE_CHECKING:
     from ._changes import Changes
-    from ._explanation import Explanation, Opinion
+    from ._explanation import Explanation, LayerFinding
     from ._migrations import Migrated, Migration
     from ._notices import Change, Notice, Origin
     from ._observation import Subscription
@@ -72,7 +72,7 @@ else:
         "Migration": "_migrations",
         "NotCarried": "_transfer",
         "Notice": "_notices",
-        "Opinion": "_explanation",
+        "LayerFinding": "_explanation",
         "Origin": "_notices",
         "Setting": "_setting",
         "Snapshot": "_snapshot",
@@ -119,7 +119,7 @@ __all__ = [
     "NoSpaceError",
     "NotCarried",
     "Notice",
-    "Opinion",
+    "LayerFinding",
     "Origin",
     "OutOfRangeError",
     "SalvagedWarning",

@@ -10,17 +10,17 @@ from ._key import Key, decoded_value
 from ._layers import Layer
 from ._refusal import NOT_SHOWN, Known
 
-Verdict = Literal["wins", "hidden", "skipped", "ignored", "locks", "silent"]
+Outcome = Literal["wins", "hidden", "skipped", "ignored", "locks", "silent"]
 """What becomes of what a layer says: it decides; a higher one does; it does not fit the declaration; the key is locked
 and the layer is not asked; it locks the key and has no value; it says nothing."""
 
 
 @dataclass(frozen=True)
-class Opinion:
-    """What one layer has to say of a key. In Swift: `Explanation.Opinion`."""
+class LayerFinding:
+    """What one layer has to say of a key. In Swift: `Explanation.LayerFinding`."""
 
     layer: Layer
-    verdict: Verdict
+    outcome: Outcome
     value: JSON
     """What it has, as far as it can be read; None where it has nothing, and for a secret."""
     source: str | None
@@ -48,23 +48,23 @@ class Explanation:
     """The revision that last changed what is stored; 0: nothing is."""
     reason: str
     """The whole of it in one sentence."""
-    layers: tuple[Opinion, ...]
+    layers: tuple[LayerFinding, ...]
     """What each layer that was given has to say, the highest first."""
 
     def __str__(self) -> str:
         value = "absent" if self.layer is None else "secret" if self.secret else repr(self.value)
-        rows = [(opinion.layer.name.lower(), opinion.verdict, self._shown(opinion)) for opinion in self.layers]
+        rows = [(finding.layer.name.lower(), finding.outcome, self._shown(finding)) for finding in self.layers]
         width = max((len(name) for name, _, _ in rows), default=0)
-        table = [f"  {name:{width}}  {verdict:7}  {shown}".rstrip() for name, verdict, shown in rows]
+        table = [f"  {name:{width}}  {outcome:7}  {shown}".rstrip() for name, outcome, shown in rows]
         return "\n".join([f"{self.key} = {value}: {self.reason}", *table])
 
-    def _shown(self, opinion: Opinion) -> str:
-        if opinion.verdict in ("silent", "locks"):
+    def _shown(self, finding: LayerFinding) -> str:
+        if finding.outcome in ("silent", "locks"):
             value = None
         else:
-            value = "(secret)" if self.secret else repr(opinion.value)
-        source = f"({opinion.source})" if opinion.source else None
-        return "  ".join(part for part in (value, source, opinion.problem) if part)
+            value = "(secret)" if self.secret else repr(finding.value)
+        source = f"({finding.source})" if finding.source else None
+        return "  ".join(part for part in (value, source, finding.problem) if part)
 
 
 def explanation(text: bytes, key: str | Key[Any]) -> Explanation:
@@ -81,14 +81,14 @@ def explanation(text: bytes, key: str | Key[Any]) -> Explanation:
         revision=told.get("revision", 0),
         reason=told["reason"],
         layers=tuple(
-            Opinion(
-                Layer[opinion["layer"].upper()],
-                opinion["verdict"],
-                opinion.get("value"),
-                opinion.get("source"),
-                opinion.get("problem"),
+            LayerFinding(
+                Layer[finding["layer"].upper()],
+                finding["outcome"],
+                finding.get("value"),
+                finding.get("source"),
+                finding.get("problem"),
             )
-            for opinion in told["layers"]
+            for finding in told["layers"]
         ),
     )
 
@@ -98,7 +98,7 @@ def _hide(told: dict[str, Any]) -> None:
     told["secret"] = True
     for part in (told, *told["layers"]):
         part.pop("value", None)
-        if "problem" in part and part["verdict"] in ("skipped", "ignored"):
+        if "problem" in part and part["outcome"] in ("skipped", "ignored"):
             part["problem"] = f"its value does not count; {NOT_SHOWN}"
 
 

@@ -43,7 +43,7 @@ class _Told:
     origin: Origin
     tag: str | None
     """What the writers of all its transactions call themselves; None where they do not agree."""
-    missed: bool
+    may_have_missed: bool
     """Whether changes in between may have been missed, because the store no longer knows what happened: it was read
     again, and the values are right."""
 
@@ -107,7 +107,7 @@ def subjects(pointer: NoticePointer, key: str | Key[Any] | None) -> Sequence[Not
         (notices.kept_notice_first_revision(pointer), notices.kept_notice_revision(pointer)),
         Origin(notices.kept_notice_origin(pointer)),
         None if tag is None else tag.decode("utf-8"),
-        notices.kept_notice_missed(pointer),
+        notices.kept_notice_may_have_missed(pointer),
     )
     declared = key if isinstance(key, Key) else None
 

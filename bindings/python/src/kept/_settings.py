@@ -70,9 +70,9 @@ class Settings(SettingsReading, MutableMapping[str, JSON], Declaring, Renaming):
         explanation = self.explain(name_of(key))
         if explanation.secret:
             raise UnsupportedError(f"{explanation.key} is secret and {explanation.reason}", key=explanation.key)
-        for opinion in explanation.layers:
-            if opinion.verdict == "hidden" and opinion.layer not in TEXT_LAYERS:
-                return key._from_json(opinion.value, self) if isinstance(key, Key) else opinion.value
+        for finding in explanation.layers:
+            if finding.outcome == "hidden" and finding.layer not in TEXT_LAYERS:
+                return key._from_json(finding.value, self) if isinstance(key, Key) else finding.value
         if default is not ABSENCE:
             return default
         if isinstance(key, Key) and key.has_default:

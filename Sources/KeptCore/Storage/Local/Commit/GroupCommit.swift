@@ -15,7 +15,7 @@ final class GroupCommit: Sendable {
   private static let mostMilliseconds: Int64 = 1000
 
   private let timeoutMilliseconds: Int
-  private let rounds: Rounds<Request, Result<Commit, StoreError>>
+  private let queue: CombiningQueue<Request, Result<Commit, StoreError>>
 
   /// - Parameters:
   ///   - timeoutMilliseconds: how long a writer that does not say waits for those of other processes.
@@ -26,9 +26,9 @@ final class GroupCommit: Sendable {
     _ run: @escaping @Sendable (_ group: [Batch], _ milliseconds: Int) -> [Result<Commit, StoreError>]
   ) {
     self.timeoutMilliseconds = timeoutMilliseconds
-    rounds = Rounds { group in
+    queue = CombiningQueue { group in
       let earliest = group.map(\.deadline).min() ?? 0
-      let patience = min(earliest - Moment.milliseconds, Self.mostMilliseconds)
+      let patience = min(earliest - MonotonicTime.milliseconds, Self.mostMilliseconds)
       return run(group.map(\.batch), Int(max(0, patience)))
     }
   }
@@ -36,14 +36,16 @@ final class GroupCommit: Sendable {
   @_optimize(speed)
   func commit(_ batch: Batch) throws(StoreError) -> Commit {
     let patience = batch.patience ?? timeoutMilliseconds
-    let request = Request(batch: batch, deadline: Moment.milliseconds + Int64(patience))
+    let request = Request(batch: batch, deadline: MonotonicTime.milliseconds + Int64(patience))
     while true {
-      let result = rounds.serve(request)
+      let result = queue.serve(request)
       // The store was busy for as long as the round could wait: those who have time left try again.
-      if case .failure(let error) = result, error.code == .busy, Moment.milliseconds < request.deadline { continue }
+      if case .failure(let error) = result, error.code == .busy, MonotonicTime.milliseconds < request.deadline {
+        continue
+      }
       return try result.get()
     }
   }
 
-  func afterForkInChild() { rounds.afterForkInChild() }
+  func afterForkInChild() { queue.afterForkInChild() }
 }

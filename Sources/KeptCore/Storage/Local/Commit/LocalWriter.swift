@@ -4,30 +4,30 @@
 /// The writing half of a LocalStorage.
 ///
 /// Not thread-safe.
-final class LocalWriter: OnConnection {
+final class LocalWriter: ConnectionOwner {
   let connection: SQLiteConnection
   private let reader: LocalReader
   private let pulse: Pulse
-  private let filler: IndexFiller
+  private let loader: IndexLoader
   private let limit: LogLimit
-  private let erasing: Erasing
+  private let eraser: SecretEraser
   /// Who hears of commits while they become visible.
-  private let witness: (any CommitWitness)?
+  private let commitObserver: (any CommitObserver)?
   // What the database was after the last commit here: as long as the version is the same, nobody else has written.
   private var last: (version: UInt32, revision: Revision)?
 
   @_optimize(speed)
   init(
-    _ connection: SQLiteConnection, _ pulse: Pulse, _ filler: IndexFiller, limit: LogLimit,
-    erasing: Erasing, witness: (any CommitWitness)?
+    _ connection: SQLiteConnection, _ pulse: Pulse, _ loader: IndexLoader, limit: LogLimit,
+    eraser: SecretEraser, commitObserver: (any CommitObserver)?
   ) throws(StoreError) {
     self.connection = connection
-    self.witness = witness
-    self.filler = filler
+    self.commitObserver = commitObserver
+    self.loader = loader
     self.reader = LocalReader(connection)
     self.pulse = pulse
     self.limit = limit
-    self.erasing = erasing
+    self.eraser = eraser
     try connection.run("PRAGMA synchronous = NORMAL")
   }
 
@@ -47,7 +47,7 @@ final class LocalWriter: OnConnection {
   func commit(_ group: [Batch], waiting milliseconds: Int) -> Outcome {
     connection.setPatience(milliseconds: milliseconds)
     do throws(StoreError) {
-      return try commitTogether(group, until: Moment.milliseconds + Int64(milliseconds))
+      return try commitTogether(group, until: MonotonicTime.milliseconds + Int64(milliseconds))
     } catch {
       // Busy is nobody's own failure, and waiting again for each would take as many time-outs as there are batches.
       guard group.count > 1, error.code != .busy else { return Outcome(results: group.map { _ in .failure(error) }) }
@@ -61,24 +61,24 @@ final class LocalWriter: OnConnection {
     try connection.begin()
     do throws(StoreError) {
       var start = try startingRevision()
-      var reliance = Reliance(of: group)
+      var conditionLog = ConditionLog(of: group)
       for _ in 0..<Self.mostPreparations {
-        guard let known = reliance?.end, known < start, start - known > Self.fewRevisions else { break }
+        guard let known = conditionLog?.end, known < start, start - known > Self.fewRevisions else { break }
         // That takes its time: others shall not wait for it.
         connection.rollBack()
-        try reader.atOneMoment { () throws(StoreError) in try reliance?.read(reader.log) }
-        connection.setPatience(milliseconds: Int(max(0, deadline - Moment.milliseconds)))
+        try reader.atOneMoment { () throws(StoreError) in try conditionLog?.read(reader.log) }
+        connection.setPatience(milliseconds: Int(max(0, deadline - MonotonicTime.milliseconds)))
         try connection.begin()
         start = try startingRevision()
       }
-      var progress = Progress(start: start, revision: start, reliance: reliance)
+      var progress = Progress(start: start, revision: start, conditionLog: conditionLog)
       let results = try group.map { batch throws(StoreError) in try apply(batch, of: group.count, &progress) }
       guard progress.revision > start || progress.hasNewVersion else {
         connection.rollBack()
         return Outcome(results: results)
       }
       try limit.cutOff(connection, from: start, to: progress.revision)
-      let own = try announce(group, results, after: start)
+      let own = try publish(group, results, after: start)
       last = (connection.dataVersion, progress.revision)
       return Outcome(results: results, visible: own.map { (start, $0) })
     } catch {
@@ -108,7 +108,7 @@ final class LocalWriter: OnConnection {
     let start: Revision
     var revision: Revision
     /// What the group relies on, if anything.
-    var reliance: Reliance?
+    var conditionLog: ConditionLog?
     /// What the batches before have written.
     var written: [KeyName: Entry] = [:]
     /// Whether one of them has changed the schema version, which is no revision.
@@ -121,23 +121,23 @@ final class LocalWriter: OnConnection {
     return try reader.revision()
   }
 
-  /// Makes the transaction visible, and lets the witness know of what it holds and of what others did before.
+  /// Makes the transaction visible, and lets the commitObserver know of what it holds and of what others did before.
   @_optimize(speed)
-  private func announce(
+  private func publish(
     _ group: [Batch], _ results: [Result<Commit, StoreError>], after start: Revision
   ) throws(StoreError) -> UInt64? {
-    guard let witness else { return try publish() }
+    guard let commitObserver else { return try makeVisible() }
     var own: UInt64?
-    try witness.announce { told throws(StoreError) in
-      guard let told else {
-        own = try publish()
+    try commitObserver.publish { delivered throws(StoreError) in
+      guard let delivered else {
+        own = try makeVisible()
         return Publication(commits: [])
       }
       let commits = zip(results, group).compactMap { result, batch in (try? result.get()).map { ($0, by: batch.author) }
       }
       .filter { !$0.0.changes.isEmpty }
-      let preceding = told == start ? nil : try others(after: told, upTo: start, before: commits.map(\.0))
-      own = try publish()
+      let preceding = delivered == start ? nil : try others(after: delivered, upTo: start, before: commits.map(\.0))
+      own = try makeVisible()
       return Publication(preceding: preceding, commits: commits)
     }
     return own
@@ -146,9 +146,9 @@ final class LocalWriter: OnConnection {
   /// What others have committed, as it was before the commits of this transaction.
   @_optimize(speed)
   private func others(
-    after told: Revision, upTo start: Revision, before commits: [Commit]
+    after delivered: Revision, upTo start: Revision, before commits: [Commit]
   ) throws(StoreError) -> ChangesAfter {
-    guard told <= start, let keys = try reader.log.keys(after: told, upTo: start) else { return .tooOld }
+    guard delivered <= start, let keys = try reader.log.keys(after: delivered, upTo: start) else { return .tooOld }
     var overwritten: [KeyName: Entry] = [:]
     for change in commits.reversed().flatMap(\.changes) {
       overwritten[change.key] = change.old ?? Entry(value: nil, revision: 0)
@@ -160,7 +160,7 @@ final class LocalWriter: OnConnection {
   ///
   /// The pulse is odd from before until after, also if the commit fails.
   @_optimize(speed)
-  private func publish() throws(StoreError) -> UInt64? {
+  private func makeVisible() throws(StoreError) -> UInt64? {
     let own = pulse.beginCommit()
     do throws(StoreError) {
       try connection.commit()
@@ -189,7 +189,7 @@ final class LocalWriter: OnConnection {
       if changes.contains(where: \.leavesSecret) {
         // Until the database is written anew at least the present copy is gone.
         try connection.run("PRAGMA secure_delete = ON")
-        erasing.note()
+        eraser.note()
       }
       for change in changes { try store(change) }
       // A batch has one edit for a key: only another batch of the group could ask.
@@ -209,11 +209,11 @@ final class LocalWriter: OnConnection {
     case .revision(let key, let expected):
       try Condition.check(key, expected: expected, found: try reader.row(for: key)?.revision ?? 0)
     case .unchanged(let key, let base):
-      guard let reliance = try relied(after: base, &progress) else { return }
-      try Condition.check(key, unchangedAfter: base, found: reliance.lastChange(of: key, after: base))
+      guard let conditionLog = try log(after: base, &progress) else { return }
+      try Condition.check(key, unchangedAfter: base, found: conditionLog.lastChange(of: key, after: base))
     case .unchangedPrefix(let prefix, let base):
-      guard let reliance = try relied(after: base, &progress) else { return }
-      try Condition.check(prefix, unchangedAfter: base, found: reliance.lastChange(under: prefix, after: base))
+      guard let conditionLog = try log(after: base, &progress) else { return }
+      try Condition.check(prefix, unchangedAfter: base, found: conditionLog.lastChange(under: prefix, after: base))
     case .schemaVersion(let expected):
       try Condition.check(schemaVersion: expected, found: try reader.schemaVersion())
     }
@@ -221,18 +221,18 @@ final class LocalWriter: OnConnection {
 
   /// What the log says up to the present revision; nil: nothing has happened after `base`.
   @_optimize(speed)
-  private func relied(after base: Revision, _ progress: inout Progress) throws(StoreError) -> Reliance? {
+  private func log(after base: Revision, _ progress: inout Progress) throws(StoreError) -> ConditionLog? {
     guard progress.revision > base else { return nil }
     // The batches before this one are in the log, too.
-    if progress.reliance?.end ?? base < progress.revision { try progress.reliance?.read(reader.log) }
-    return progress.reliance
+    if progress.conditionLog?.end ?? base < progress.revision { try progress.conditionLog?.read(reader.log) }
+    return progress.conditionLog
   }
 
   /// What the batch changes; edits that leave a key as it is are left out.
   @_optimize(speed)
   private func changes(by batch: Batch, _ progress: Progress) throws(StoreError) -> [StoredChange] {
     let keys = batch.keys
-    let known = filler.known(keys, at: progress.start)
+    let known = loader.known(keys, at: progress.start)
     var changes: [StoredChange] = []
     changes.reserveCapacity(keys.count)
     for (index, key) in keys.enumerated() {

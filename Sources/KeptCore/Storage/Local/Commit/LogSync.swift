@@ -4,20 +4,20 @@
 final class LogSync: Sendable {
   private struct Log {
     // Opened by the first sync; its log is the one that everybody writes.
-    var connection: OnDemand<SQLiteConnection>
+    var connection: LazyConnection<SQLiteConnection>
     // A sync has failed: the system may have given up what it could not write, and the next sync would succeed without
     // it. Until everything is in the database, and the log is empty, no sync of the log says anything.
     var isDoubtful = false
   }
   private let log: Monitor<Log>
   // A round that begins after a commit has returned brings it to the disk.
-  private let rounds: Rounds<Void, StoreError?>
+  private let queue: CombiningQueue<Void, StoreError?>
 
   init(of store: StoreID, in database: LocalDatabase) {
     let log = Monitor(
-      Log(connection: OnDemand { () throws(StoreError) in try database.connect(to: store).connection }))
+      Log(connection: LazyConnection { () throws(StoreError) in try database.connect(to: store).connection }))
     self.log = log
-    rounds = Rounds { waiting in
+    queue = CombiningQueue { waiting in
       var failure: StoreError?
       do throws(StoreError) { try Self.sync(log) } catch { failure = error }
       return waiting.map { failure }
@@ -29,11 +29,11 @@ final class LogSync: Sendable {
   /// The next use connects again.
   func letGo() { log.update { $0.connection.letGo() } }
 
-  func afterForkInChild() { rounds.afterForkInChild() }
+  func afterForkInChild() { queue.afterForkInChild() }
 
   /// Returns when everything that was committed before the call is on the disk.
   func wait() throws(StoreError) {
-    if let failure = rounds.serve(()) { throw failure }
+    if let failure = queue.serve(()) { throw failure }
   }
 
   private static func sync(_ log: Monitor<Log>) throws(StoreError) {

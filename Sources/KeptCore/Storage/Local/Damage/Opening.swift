@@ -30,13 +30,13 @@ extension LocalDatabase {
 
   /// Mends a damaged store and enters it; or enters it when one of the others who meet the damage now has mended it.
   private func enterMended(_ file: PulseFile) throws(StoreError) -> sending (LocalReader, Pulse) {
-    let end = Moment.milliseconds + Int64(busyTimeoutMilliseconds)
+    let end = MonotonicTime.milliseconds + Int64(busyTimeoutMilliseconds)
     repeat {
       if try mend(file, waiting: Self.patienceMilliseconds) { return try enter(file) }
       do throws(StoreError) { return try enter(file) } catch {
         guard error.code == .corrupt else { throw error }
       }
-    } while Moment.milliseconds < end
+    } while MonotonicTime.milliseconds < end
     throw StoreError(
       .corrupt,
       "the database in \(folder.path) is damaged, and other programs have it open; close them and open it again, "

@@ -57,7 +57,7 @@ struct Salvage {
   /// Step 1; gives the path of the quarantine inside the folder.
   private func setAside() throws(StoreError) -> String {
     let quarantine = folder.path + "/quarantine"
-    let date = try Timestamp(seconds: Moment.secondsSince1970).description
+    let date = try Timestamp(seconds: MonotonicTime.secondsSince1970).description
     var place = quarantine + "/" + date
     guard kept_make_folder(quarantine) == 0 || kept_errno() == EEXIST else {
       throw .system("make the folder", quarantine)
@@ -106,18 +106,18 @@ struct Salvage {
     let connection = try SQLiteConnection(path: draft, busyTimeoutMilliseconds: 0)
     try LocalSchema.create(on: connection)
     try connection.write { () throws(StoreError) in
-      let wreck = try Wreck(of: folder, busyTimeoutMilliseconds: busyTimeoutMilliseconds)
-      try wreck.forEachEntry { entry throws(StoreError) in try put(entry, connection) }
-      try wreck.forEachDeclaration { key, declaration throws(StoreError) in
+      let damaged = try DamagedDatabase(of: folder, busyTimeoutMilliseconds: busyTimeoutMilliseconds)
+      try damaged.forEachEntry { entry throws(StoreError) in try put(entry, connection) }
+      try damaged.forEachDeclaration { key, declaration throws(StoreError) in
         let row = try connection.statement("INSERT OR REPLACE INTO declaration (key, schema) VALUES (?1, ?2)")
         try row.bind(1, text: key.exact)
         try row.bind(2, text: ExactString(declaration.json))
         try row.finish()
       }
-      if let version = try wreck.schemaVersion(), version > 0 {
+      if let version = try damaged.schemaVersion(), version > 0 {
         try LocalSchema.write(schemaVersion: version, connection)
       }
-      try resume(above: wreck.highestRevision, connection)
+      try resume(above: damaged.highestRevision, connection)
       try SalvageNote.write(quarantine: place, connection)
     }
     // The file goes into place without its log.
@@ -141,7 +141,7 @@ struct Salvage {
   /// Lets revisions go on far above all that may have been given out: the seconds since 1970 are its upper half, so
   /// also the next salvage, of a database that tells nothing, begins higher.
   private func resume(above found: Revision, _ connection: SQLiteConnection) throws(StoreError) {
-    let seconds = min(Revision(clamping: Moment.secondsSince1970), 1 << 32)
+    let seconds = min(Revision(clamping: MonotonicTime.secondsSince1970), 1 << 32)
     let revision = max(found + (1 << 30), seconds << 30)
     try ChangeLog(connection: connection).begin(above: revision)
   }

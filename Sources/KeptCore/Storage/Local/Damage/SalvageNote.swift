@@ -34,16 +34,16 @@ public struct SalvageNote: Sendable, Hashable {
 }
 
 extension LocalStorage {
-  public func salvage() throws(StoreError) -> SalvageNote? {
+  public func salvaged() throws(StoreError) -> SalvageNote? {
     let folder = database.folder
-    return try filler.read { reader throws(StoreError) in try SalvageNote.read(reader, in: folder) }
+    return try loader.read { reader throws(StoreError) in try SalvageNote.read(reader, in: folder) }
   }
 
   public func acknowledgeSalvage() throws(StoreError) {
     Fork.gate.enter()
     defer { Fork.gate.leave() }
     // Closed stores say so.
-    guard try salvage() != nil else { return }
+    guard try salvaged() != nil else { return }
     try SalvageNote.acknowledge(database.connect().connection)
   }
 }

@@ -33,13 +33,13 @@ struct EntryTable: @unchecked Sendable {
   private var arrays: [UnsafeMutablePointer<kept_slots>] = []
   private var used = 0
   // Where the array in use is shown to those who glance.
-  private let window: UnsafeMutablePointer<kept_window>
+  private let header: UnsafeMutablePointer<kept_index_header>
   private(set) var count = 0
   /// How many entries say that a key is absent.
   private(set) var absent = 0
 
-  init(shownIn window: UnsafeMutablePointer<kept_window>) {
-    self.window = window
+  init(shownIn header: UnsafeMutablePointer<kept_index_header>) {
+    self.header = header
     // Few, because a program that opens a store need not read from it: more would be many new pages of memory.
     search = Search(table: Self.allocate(groups: 2))
     arrays.append(search.table)
@@ -124,7 +124,7 @@ struct EntryTable: @unchecked Sendable {
     show()
   }
 
-  private func show() { kept_publish_slots(window, search.table) }
+  private func show() { kept_publish_slots(header, search.table) }
 
   private static func allocate(groups: Int) -> UnsafeMutablePointer<kept_slots> {
     let line = MemoryLayout<kept_slot>.stride
@@ -171,14 +171,14 @@ extension kept_slot {
   fileprivate mutating func tell(_ value: Value?) {
     (count, payload) = (0, (0, 0, 0, 0))
     switch value {
-    case nil: kind = UInt16(KEPT_GLANCE_ABSENT)
-    case .bool(let value): (kind, payload.0) = (UInt16(KEPT_GLANCE_BOOL), value ? 1 : 0)
-    case .int(let value): (kind, payload.0) = (UInt16(KEPT_GLANCE_INT), UInt64(bitPattern: value))
-    case .double(let value): (kind, payload.0) = (UInt16(KEPT_GLANCE_DOUBLE), value.bitPattern)
-    case .string(let text) where text.utf8.count <= KEPT_GLANCE_BYTES:
-      (kind, count) = (UInt16(KEPT_GLANCE_TEXT), UInt16(text.utf8.count))
+    case nil: kind = UInt16(KEPT_SLOT_ABSENT)
+    case .bool(let value): (kind, payload.0) = (UInt16(KEPT_SLOT_BOOL), value ? 1 : 0)
+    case .int(let value): (kind, payload.0) = (UInt16(KEPT_SLOT_INT), UInt64(bitPattern: value))
+    case .double(let value): (kind, payload.0) = (UInt16(KEPT_SLOT_DOUBLE), value.bitPattern)
+    case .string(let text) where text.utf8.count <= KEPT_SLOT_BYTES:
+      (kind, count) = (UInt16(KEPT_SLOT_TEXT), UInt16(text.utf8.count))
       withUnsafeMutableBytes(of: &payload) { $0.copyBytes(from: text.utf8) }
-    default: kind = UInt16(KEPT_NO_GLANCE)
+    default: kind = UInt16(KEPT_SLOT_NONE)
     }
   }
 }

@@ -27,8 +27,8 @@ final class Index: @unchecked Sendable {
   private static let absentLimit = 16_384
 
   init() {
-    table = EntryTable(shownIn: gate.window)
-    gate.window.pointee.index = Unmanaged.passUnretained(self).toOpaque()
+    table = EntryTable(shownIn: gate.header)
+    gate.header.pointee.index = Unmanaged.passUnretained(self).toOpaque()
   }
 
   /// The generation for which the index is current; odd: for none.
@@ -51,7 +51,7 @@ final class Index: @unchecked Sendable {
 
   /// Where those look who take what the index can tell of a key at a glance, and write no word that others see.
   @inline(__always)
-  var window: UnsafePointer<kept_window> { UnsafePointer(gate.window) }
+  var header: UnsafePointer<kept_index_header> { UnsafePointer(gate.header) }
 
   /// Whether it holds nothing.
   ///

@@ -11,7 +11,7 @@ struct ReadersGate: @unchecked Sendable {
   // All words are atomic. They live as long as the process: a late reader must not touch freed memory.
   private let stripes: UnsafeMutablePointer<UInt64>
   /// What those look at who do not pass; on cache lines of its own.
-  let window: UnsafeMutablePointer<kept_window>
+  let header: UnsafeMutablePointer<kept_index_header>
   private let open: UnsafeMutablePointer<UInt64>
   private let sequence: UnsafeMutablePointer<UInt64>
 
@@ -24,9 +24,9 @@ struct ReadersGate: @unchecked Sendable {
     let bytes = Self.wordsApart * 8
     stripes = UnsafeMutableRawPointer.allocate(byteCount: Self.stripeCount * bytes, alignment: bytes)
       .initializeMemory(as: UInt64.self, repeating: 0, count: Self.stripeCount * Self.wordsApart)
-    window = UnsafeMutableRawPointer.allocate(byteCount: bytes, alignment: bytes)
-      .initializeMemory(as: kept_window.self, repeating: kept_window(), count: 1)
-    (open, sequence) = (kept_window_open(window), kept_window_sequence(window))
+    header = UnsafeMutableRawPointer.allocate(byteCount: bytes, alignment: bytes)
+      .initializeMemory(as: kept_index_header.self, repeating: kept_index_header(), count: 1)
+    (open, sequence) = (kept_index_header_open(header), kept_index_header_sequence(header))
     open.pointee = Self.closed
   }
 

@@ -56,11 +56,11 @@ struct PulseFile: Sendable {
 
   /// Takes or changes the lock: F_RDLCK, F_WRLCK, F_UNLCK; false when the time is over.
   func lock(_ kind: Int16, waiting milliseconds: Int) -> Bool {
-    let end = Moment.milliseconds + Int64(milliseconds)
+    let end = MonotonicTime.milliseconds + Int64(milliseconds)
     var attempt = 0
     while !kept_lock_file(descriptor, kind) {
-      guard Moment.milliseconds < end else { return false }
-      Moment.backOff(attempt: attempt)
+      guard MonotonicTime.milliseconds < end else { return false }
+      MonotonicTime.backOff(attempt: attempt)
       attempt += 1
     }
     return true

@@ -12,7 +12,7 @@
 //   again knows that no commit of Kept became visible in between.
 // - While a commit becomes visible the generation is an odd number that no other writer has used. It is moved there
 //   under SQLite's write lock, before COMMIT, so a commit is never visible under the even number that was there before.
-// - A writer that is killed leaves its odd number. The next writer moves on from there, or a keeper that takes the
+// - A writer that is killed leaves its odd number. The next writer moves on from there, or a maintenance that takes the
 //   write lock for it; until then readers ask SQLite.
 // - Nothing on the page is truth: whatever stands there, readers that find it odd or moved ask SQLite.
 //
@@ -47,7 +47,7 @@ struct PulsePage: @unchecked Sendable {
   /// Writes the header anew, and moves the generation to an odd number that nobody can have seen before.
   ///
   /// Others may have the page mapped, and a commit of theirs may be about to become visible: an even number would hide
-  /// it. The next commit makes it even, or the keeper of whoever reads meanwhile.
+  /// it. The next commit makes it even, or the maintenance of whoever reads meanwhile.
   func initialize(for store: StoreID) {
     start.storeBytes(of: Self.magic, as: UInt64.self)
     start.storeBytes(of: Self.format, toByteOffset: 8, as: UInt64.self)

@@ -61,7 +61,7 @@ final class ReadOnlyStorage: Storage {
     try read { reader throws(StoreError) in try reader.entries(in: scopes) }
   }
 
-  func salvage() throws(StoreError) -> SalvageNote? {
+  func salvaged() throws(StoreError) -> SalvageNote? {
     try read { reader throws(StoreError) in try SalvageNote.read(reader, in: database.folder) }
   }
 
@@ -105,10 +105,10 @@ final class ReadOnlyStorage: Storage {
     // a child would find SQLite's locks taken by nobody.
     Fork.gate.enter()
     defer { Fork.gate.leave() }
-    let end = Moment.milliseconds + Int64(busyTimeoutMilliseconds)
+    let end = MonotonicTime.milliseconds + Int64(busyTimeoutMilliseconds)
     let made = try database.copy { () throws(StoreError) in
       try checkOpen()
-      return Moment.milliseconds >= end
+      return MonotonicTime.milliseconds >= end
     }
     return try state.update { state throws(StoreError) in
       try Self.checkOpen(state)

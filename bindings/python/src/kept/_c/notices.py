@@ -34,8 +34,8 @@ kept_notice_origin = prototype("kept_notice_origin", c_uint32, [POINTER(kept_not
 # const char *kept_notice_tag(const kept_notice *notice);
 kept_notice_tag = prototype("kept_notice_tag", c_char_p, [POINTER(kept_notice)])
 
-# bool kept_notice_missed(const kept_notice *notice);
-kept_notice_missed = prototype("kept_notice_missed", c_bool, [POINTER(kept_notice)])
+# bool kept_notice_may_have_missed(const kept_notice *notice);
+kept_notice_may_have_missed = prototype("kept_notice_may_have_missed", c_bool, [POINTER(kept_notice)])
 
 # size_t kept_notice_count(const kept_notice *notice);
 kept_notice_count = prototype("kept_notice_count", c_size_t, [POINTER(kept_notice)])

@@ -1,0 +1,143 @@
+// How a reader looks into the slots of the index without a lock and without writing a word: it looks at a sequence
+// number before and after, and what it has seen in between counts only if the number is the same and even.
+#ifndef KEPT_SEQLOCK_H
+#define KEPT_SEQLOCK_H
+
+#include "Atomics.h"
+#include "Slots.h"
+
+/// What a reader looks at first: one cache line, moved only by changes of the index.
+typedef struct kept_index_header {
+  uint64_t open;           // the generation for which the index is current; odd: for none
+  uint64_t sequence;       // moved before and after each change, so it is odd during one; it never returns
+  kept_slots *table;       // the array of slots that is in use
+  void *index;             // the Swift object that it is the header of; it never changes
+} kept_index_header;
+
+/// What reads through one handle on a store begin with, and what a `kept_store *` of kept.h points to. Such a one is
+/// never freed: whoever reads through it after the store was closed finds a generation that is odd for ever. Neither
+/// is what `generation` and `header` lead to: it serves another store later. So what was seen counts only if the handle
+/// still leads to the same generation afterwards.
+typedef struct kept_read_context {
+  const uint64_t *generation;
+  const kept_index_header *header;
+  void *owner;             // the Swift object of a `kept_store *` that is open
+  uint64_t layers;         // moved by each change of the handle's layers
+} kept_read_context;
+
+/// Where the generation of an open store stands; from the end of the handle on, a word that is odd for ever.
+static inline const uint64_t *kept_read_context_generation(const kept_read_context *handle) {
+  return __atomic_load_n(&handle->generation, __ATOMIC_ACQUIRE);
+}
+
+static inline const kept_index_header *kept_read_context_header(const kept_read_context *handle) {
+  return __atomic_load_n(&handle->header, __ATOMIC_ACQUIRE);
+}
+
+static inline void kept_read_context_set_generation(kept_read_context *handle, const uint64_t *generation) {
+  __atomic_store_n(&handle->generation, generation, __ATOMIC_SEQ_CST);
+}
+
+static inline void kept_read_context_set_header(kept_read_context *handle, const kept_index_header *header) {
+  __atomic_store_n(&handle->header, header, __ATOMIC_SEQ_CST);
+}
+
+static inline uint64_t *kept_read_context_layers(kept_read_context *handle) { return &handle->layers; }
+
+static inline void *kept_read_context_owner(const kept_read_context *handle) {
+  return __atomic_load_n(&handle->owner, __ATOMIC_SEQ_CST);
+}
+
+/// Gives the handle another owner and returns the one before.
+static inline void *kept_read_context_set_owner(kept_read_context *handle, void *owner) {
+  return __atomic_exchange_n(&handle->owner, owner, __ATOMIC_SEQ_CST);
+}
+
+// All of it is one function for whoever looks: passing on what was seen takes as long as seeing it.
+#define KEPT_SEQLOCK_READ KEPT_RACES static inline __attribute__((always_inline))
+
+/// What was looked through, to be looked at again afterwards.
+typedef struct kept_seqlock_section {
+  const kept_read_context *handle;
+  const uint64_t *generation;
+  const kept_index_header *header;
+  uint64_t sequence;
+} kept_seqlock_section;
+
+/// The slot of a key while the index is current; NULL: nothing was seen. What it tells counts only if
+/// `kept_seqlock_is_valid` says so afterwards.
+KEPT_SEQLOCK_READ const kept_slot *kept_seqlock_begin(
+  const kept_read_context *handle, const void *key, size_t key_length, uint64_t hash, kept_seqlock_section *section) {
+  section->handle = handle;
+  section->generation = kept_read_context_generation(handle);
+  uint64_t generation = kept_load64(section->generation);
+  if (generation & 1) return NULL;
+  const kept_index_header *header = section->header = kept_read_context_header(handle);
+  section->sequence = __atomic_load_n(&header->sequence, __ATOMIC_ACQUIRE);
+  if (section->sequence & 1 || __atomic_load_n(&header->open, __ATOMIC_ACQUIRE) != generation) return NULL;
+  return kept_find(__atomic_load_n(&header->table, __ATOMIC_ACQUIRE), key, key_length, hash);
+}
+
+/// Whether all that was read since `kept_seqlock_begin` stood there at one moment, and the handle was open.
+KEPT_SEQLOCK_READ bool kept_seqlock_is_valid(const kept_seqlock_section *section) {
+  __atomic_thread_fence(__ATOMIC_ACQUIRE);
+  return KEPT_RELAXED(section->header->sequence) == section->sequence
+    && KEPT_RELAXED(section->handle->generation) == section->generation;
+}
+
+/// Takes a glance at a key: what kind of thing it has, and a bool, an integer or the bits of a double.
+KEPT_SEQLOCK_READ intptr_t kept_seqlock_read_word(
+  const kept_read_context *handle, const void *key, size_t key_length, uint64_t hash, uint64_t *out) {
+  kept_seqlock_section section;
+  const kept_slot *slot = kept_seqlock_begin(handle, key, key_length, hash, &section);
+  if (!slot) return KEPT_SLOT_NONE;
+  uint16_t kind = KEPT_RELAXED(slot->kind);
+  *out = KEPT_RELAXED(slot->payload[0]);
+  return kept_seqlock_is_valid(&section) ? kind : KEPT_SLOT_NONE;
+}
+
+/// Copies text of one or two times `part` bytes, or of something in between, if it stood there at one moment.
+KEPT_SEQLOCK_READ bool kept_seqlock_copy(
+  const kept_seqlock_section *section, const void *text, size_t length, char *buffer, size_t part) {
+  unsigned char head[16], tail[16];
+  memcpy(head, text, part);
+  memcpy(tail, (const char *)text + length - part, part);
+  if (!kept_seqlock_is_valid(section)) return false;
+  memcpy(buffer, head, part);
+  memcpy(buffer + length - part, tail, part);
+  buffer[length] = 0;
+  return true;
+}
+
+/// Takes a glance at a key's text, and copies it with a NUL if there is room; nothing is written otherwise.
+KEPT_SEQLOCK_READ intptr_t kept_seqlock_read_text(
+  const kept_read_context *handle, const void *key, size_t key_length, uint64_t hash, char *buffer, size_t capacity,
+  size_t *length) {
+  kept_seqlock_section section;
+  const kept_slot *slot = kept_seqlock_begin(handle, key, key_length, hash, &section);
+  if (!slot) return KEPT_SLOT_NONE;
+  uint16_t kind = KEPT_RELAXED(slot->kind);
+  size_t count = KEPT_RELAXED(slot->count);
+  if (kind != KEPT_SLOT_TEXT) return kept_seqlock_is_valid(&section) ? kind : KEPT_SLOT_NONE;
+  if (count >= capacity || count > KEPT_SLOT_BYTES) return KEPT_SLOT_NONE;
+  bool seen = count >= 16 ? kept_seqlock_copy(&section, slot->payload, count, buffer, 16)
+    : count >= 8 ? kept_seqlock_copy(&section, slot->payload, count, buffer, 8)
+    : count >= 4 ? kept_seqlock_copy(&section, slot->payload, count, buffer, 4)
+    : count >= 2 ? kept_seqlock_copy(&section, slot->payload, count, buffer, 2)
+    : count == 1 ? kept_seqlock_copy(&section, slot->payload, 1, buffer, 1)
+    : kept_seqlock_copy(&section, slot->payload, 0, buffer, 0);
+  if (!seen) return KEPT_SLOT_NONE;
+  *length = count;
+  return KEPT_SLOT_TEXT;
+}
+
+static inline uint64_t *kept_index_header_open(kept_index_header *header) { return &header->open; }
+
+static inline uint64_t *kept_index_header_sequence(kept_index_header *header) { return &header->sequence; }
+
+/// Lets the slots of another array be found.
+static inline void kept_publish_slots(kept_index_header *header, kept_slots *slots) {
+  __atomic_store_n(&header->table, slots, __ATOMIC_RELEASE);
+}
+
+#endif

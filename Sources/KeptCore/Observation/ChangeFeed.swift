@@ -1,0 +1,288 @@
+// The change feed: every commit passes through it once, in order, on its way to the observers.
+
+import Synchronization
+
+/// The one path of changes, this process's own and those of others, for all handles on one open location.
+///
+/// Invariants:
+/// - Observers have in their mailboxes, or have taken from there, everything up to revision `delivered`, and nothing
+///   later. `known` holds what the storage had at that revision for the observed keys, and each group holds the layers
+///   under which its observers were notified.
+/// - `delivered` moves by one of two steps, each under the monitor: a commit of this process becomes visible, together
+///   with what other processes committed before it; or the storage is asked for what they have committed meanwhile.
+///   So no commit is delivered twice, or in parts, or after a later one, and a commit of this process is never mistaken
+///   for another's.
+/// - Without observers nothing is kept: the first subscription reads where it begins.
+final class ChangeFeed: CommitObserver {
+  fileprivate struct State {
+    var delivered: Revision = 0
+    var known: [KeyName: Entry] = [:]
+    // What `known` is kept for: the scopes of all observers.
+    var observed = ObservedKeys()
+    // Known by their layers.
+    var groups = IdentityList<ObserverGroup>()
+    // Those whose delivery has yet to be delivered, when no lock is held; and those whose delivery comes by itself.
+    var hasMail: [Observer] = []
+    var isFetched: [Observer] = []
+  }
+  private let state = Monitor(State())
+  // Whether there are groups: without them there is no mail.
+  private let hasObservers = Atomic<Bool>(false)
+  private let storage: any Storage
+
+  init(_ storage: any Storage) {
+    self.storage = storage
+    Fork.join(self)
+  }
+
+  deinit { Fork.leave(self) }
+
+  /// Lets an observer hear of every commit after the present one.
+  ///
+  /// - Parameter layerStack: how its handle reads.
+  /// - Returns: the present values in its scope, all of one revision.
+  func add(
+    _ observer: Observer, reading layerStack: LayerStack
+  ) throws(StoreError) -> (present: [Change], revision: Revision) {
+    let present = try state.update { state throws(StoreError) in
+      let stored = try storage.entries(in: [observer.scope])
+      // While somebody listens, what is known is of the revision that was delivered: only what nobody listened to is
+      // new.
+      for entry in stored.entries where !state.observed.covers(entry.key) { state.known[entry.key] = entry.entry }
+      if state.groups.isEmpty { state.delivered = stored.revision }
+      state.observed.add(
+        observer.scope,
+        with: stored.entries.map(\.key) + stored.unreadable.map(\.key).filter { state.known[$0] != nil })
+      do throws(StoreError) {
+        try state.advance(storage)
+      } catch {
+        state.observed.remove(observer.scope, from: &state.known)
+        throw error
+      }
+      let layers = state.enter(observer, reading: layerStack)
+      hasObservers.store(true, ordering: .releasing)
+      return (state.present(in: observer.scope, layers), state.delivered)
+    }
+    notifyDeliveries()
+    return present
+  }
+
+  /// Ends what an observer hears.
+  func remove(_ observer: Observer, reading layerStack: LayerStack) {
+    // Of those that have ended, what is left of them goes when no lock is held.
+    let left = state.update { state -> [Observer] in
+      state.leave(observer, reading: layerStack)
+      state.observed.remove(observer.scope, from: &state.known)
+      guard state.groups.isEmpty else { return [] }
+      hasObservers.store(false, ordering: .releasing)
+      defer { (state.known, state.hasMail, state.isFetched) = ([:], [], []) }
+      return state.hasMail + state.isFetched
+    }
+    withExtendedLifetime(left) {}
+  }
+
+  /// Asks the storage what others have committed.
+  func advance() throws(StoreError) {
+    try state.update { state throws(StoreError) in
+      if !state.groups.isEmpty { try state.advance(storage) }
+    }
+    notifyDeliveries()
+  }
+
+  /// Tells that a handle's layers have changed.
+  func layersChanged(_ layerStack: LayerStack) {
+    state.update { state in state.layersChanged(layerStack) }
+    notifyDeliveries()
+  }
+
+  @_optimize(speed)
+  package func publish<Failure: Error>(
+    _ makeVisible: (_ delivered: Revision?) throws(Failure) -> Publication
+  ) throws(Failure) {
+    try state.update { state throws(Failure) in
+      let publication = try makeVisible(state.groups.isEmpty ? nil : state.delivered)
+      guard !state.groups.isEmpty else { return }
+      switch publication.preceding {
+      case .changed(let delta): state.post(delta)
+      // What was there before the commits is no longer known. If it cannot be read either, `delivered` stays behind,
+      // and the next advance delivers everything.
+      case .tooOld: return (try? state.resync(storage)) ?? ()
+      case nil: break
+      }
+      for (commit, author) in publication.commits where commit.revision > state.delivered {
+        state.post(commit, by: author)
+      }
+    }
+  }
+
+  /// Observers with mail whose delivery fetches it, and the revision up to which that is everything.
+  func mail() -> (delivered: Revision, observers: [Observer]) {
+    state.updateQuietly { state in
+      defer { state.isFetched = [] }
+      return (state.delivered, state.isFetched)
+    }
+  }
+
+  /// Whether nobody listens, and nothing is kept.
+  var isSilent: Bool {
+    state.read { $0.groups.isEmpty && $0.known.isEmpty && $0.observed.scopes.isEmpty && $0.hasMail.isEmpty }
+  }
+
+  /// Whether there is mail to be fetched.
+  var hasMail: Bool { state.read { !$0.isFetched.isEmpty } }
+
+  /// Tells the other deliveries of new mail; call it after a commit, with no lock held.
+  @_optimize(speed)
+  func notifyDeliveries() {
+    guard hasObservers.load(ordering: .acquiring) else { return }
+    let observers = state.updateQuietly { state in
+      defer { state.hasMail = [] }
+      return state.hasMail
+    }
+    for observer in observers { observer.notifyDelivery() }
+  }
+}
+
+extension ChangeFeed.State {
+  /// Brings `delivered` up to what the storage has now.
+  fileprivate mutating func advance(_ storage: any Storage) throws(StoreError) {
+    switch try storage.changes(after: delivered) {
+    case .changed(let delta): post(delta)
+    case .tooOld: try resync(storage)
+    }
+  }
+
+  /// How the keys in a scope that somebody listens to read now, in the order of their bytes.
+  fileprivate func present(in scope: Scope, _ layers: Layers) -> [Change] {
+    let keys: [KeyName] =
+      switch scope {
+      case .key(let key): [key]
+      case .prefix(let prefix):
+        Array(Set(observed.keys(in: prefix, of: known) + layers.allKeys(prefix: prefix))).inOrder(of: \.exact)
+      }
+    return keys.compactMap { key in
+      var change = Change(key: key, from: Resolved(), to: layers.resolve(key, known[key]))
+      change.isSecret = known[key]?.declaration?.isSecret == true
+      return change.new == nil ? nil : change
+    }
+  }
+
+  /// Tells what a handle's layers have changed.
+  fileprivate mutating func layersChanged(_ layerStack: LayerStack) {
+    guard let group = groups[ObjectIdentifier(layerStack)] else { return }
+    let (old, new) = (group.layers, layerStack.layers)
+    group.layers = new
+    let keys = Set(Array(known.keys) + old.allKeys(prefix: "") + new.allKeys(prefix: ""))
+    let changes = keys.filter(group.observers.covers).compactMap { key -> Change? in
+      var change = Change(key: key, from: old.resolve(key, known[key]), to: new.resolve(key, known[key]))
+      change.isSecret = known[key]?.declaration?.isSecret == true
+      return change.isNone ? nil : change
+    }
+    let revision = delivered
+    distribute(changes.inOrder(of: \.key.exact), in: group) { _, changes in
+      Notice(revisions: revision...revision, origin: .layer, changes: changes)
+    }
+  }
+
+  /// Tells a commit of this process.
+  fileprivate mutating func post(_ commit: Commit, by author: Author) {
+    let revisions = delivered &+ 1...max(commit.revision, delivered &+ 1)
+    delivered = commit.revision
+    let changes = take(commit.changes.lazy.map { ($0.key, $0.new) })
+    distribute(changes) { observer, changes in
+      Notice(
+        revisions: revisions, origin: observer.handle == author.handle ? .store : .process, tag: author.tag,
+        changes: changes)
+    }
+  }
+
+  /// Tells what others have committed.
+  fileprivate mutating func post(_ delta: Delta, mayHaveMissed: Bool = false) {
+    guard delta.upTo > delivered || mayHaveMissed else { return }
+    let revisions = min(delivered &+ 1, delta.upTo)...delta.upTo
+    delivered = delta.upTo
+    let entries = mayHaveMissed || delta.entries.count > 1 ? delta.entries.inOrder(of: \.key.exact) : delta.entries
+    let changes = take(entries.lazy.map { ($0.key, $0.entry) })
+    distribute(changes) { _, changes in
+      Notice(
+        revisions: revisions, origin: .otherProcess, tag: delta.tag, mayHaveMissed: mayHaveMissed, changes: changes)
+    }
+  }
+
+  /// Takes over what the storage has now of the keys that somebody listens to.
+  ///
+  /// - Returns: what it had before, and what it has now.
+  private mutating func take(_ entries: some Sequence<(KeyName, Entry)>) -> [(key: KeyName, old: Entry?, new: Entry)] {
+    var changes: [(key: KeyName, old: Entry?, new: Entry)] = []
+    for (key, entry) in entries where observed.covers(key) {
+      let isPresent = entry.value != nil || entry.declaration != nil
+      let old = known[key]
+      known[key] = isPresent ? entry : nil
+      // Also where it was there before: a prefix that is just being subscribed to may have found it removed meanwhile.
+      if isPresent || old != nil { observed.note(key, isPresent: isPresent) }
+      changes.append((key, old, entry))
+    }
+    return changes
+  }
+
+  /// Lets each group hear how that reads there.
+  private mutating func distribute(
+    _ changes: [(key: KeyName, old: Entry?, new: Entry)], _ notice: (Observer, [Change]) -> Notice
+  ) {
+    guard !changes.isEmpty else { return }
+    for group in groups {
+      let read = changes.compactMap { change in
+        group.observers.covers(change.key) ? group.read(change.key, from: change.old, to: change.new) : nil
+      }
+      distribute(read, in: group, notice)
+    }
+  }
+
+  private mutating func distribute(
+    _ changes: [Change], in group: ObserverGroup, _ notice: (Observer, [Change]) -> Notice
+  ) {
+    guard !changes.isEmpty else { return }
+    for observer in group.observers.post(changes, notice) {
+      if observer.isFetched { isFetched.append(observer) } else { hasMail.append(observer) }
+    }
+  }
+
+  /// Reads everything that somebody listens to again: what happened in between is no longer known.
+  fileprivate mutating func resync(_ storage: any Storage) throws(StoreError) {
+    let present = try storage.entries(in: observed.scopes)
+    // What cannot be read was not removed.
+    let there = Set(present.entries.map(\.key) + present.unreadable.map(\.key))
+    let removed = known.keys.filter { !there.contains($0) }
+      .map { KeyedEntry(key: $0, entry: Entry(value: nil, revision: present.revision)) }
+    post(Delta(present.entries + removed, upTo: present.revision), mayHaveMissed: true)
+  }
+
+  /// - Returns: the layers of the observer's group.
+  fileprivate mutating func enter(_ observer: Observer, reading layerStack: LayerStack) -> Layers {
+    let id = ObjectIdentifier(layerStack)
+    let known = groups[id]
+    let group = known ?? ObserverGroup(layerStack)
+    if known == nil { groups.append(group, id: id) }
+    group.observers.add(observer)
+    return group.layers
+  }
+
+  fileprivate mutating func leave(_ observer: Observer, reading layerStack: LayerStack) {
+    let id = ObjectIdentifier(layerStack)
+    guard let group = groups[id] else { return }
+    group.observers.remove(observer)
+    if group.observers.isEmpty { groups.remove(id: id) }
+  }
+}
+
+extension ChangeFeed: ForkAware {
+  func beforeFork() {}
+
+  /// Whoever listened was the parent's.
+  func afterForkInChild() {
+    state.update { state in
+      state = State()
+      hasObservers.store(false, ordering: .releasing)
+    }
+  }
+}

@@ -1,0 +1,78 @@
+// Which keys any observer listens to, through whatever handle, and which known values go with the last of them.
+
+/// Counts the observers of keys and prefixes, and knows which keys have a value under each prefix.
+struct ObservedKeys {
+  /// A prefix with observers.
+  private final class Cover {
+    var observers = 0
+    // Those with a value that is known; not for the prefix of all keys, which are known anyway.
+    var keys: Set<KeyName> = []
+  }
+  private var keys: [KeyName: Int] = [:]
+  private var prefixes = PrefixTable<Cover>()
+  // Observers of everything.
+  private var ofAll = 0
+
+  /// What observers listen to.
+  var scopes: [Scope] {
+    prefixes.prefixes.map { .prefix($0) } + keys.keys.map { .key($0) } + (ofAll > 0 ? [.prefix("")] : [])
+  }
+
+  /// Whether an observer listens to a key.
+  func covers(_ key: KeyName) -> Bool {
+    if ofAll > 0 || keys[key] != nil { return true }
+    var isCovered = false
+    prefixes.each(of: key) { _ in
+      isCovered = true
+      return false
+    }
+    return isCovered
+  }
+
+  /// Counts one more observer of a scope, in which these keys have a value.
+  mutating func add(_ scope: Scope, with present: @autoclosure () -> [KeyName]) {
+    switch scope {
+    case .key(let key): keys[key, default: 0] += 1
+    case .prefix(""): ofAll += 1
+    case .prefix(let prefix):
+      let cover = prefixes[prefix] ?? Cover()
+      if cover.observers == 0 {
+        cover.keys = Set(present())
+        prefixes.insert(cover, for: prefix)
+      }
+      cover.observers += 1
+    }
+  }
+
+  /// Counts one observer less, and forgets the values of keys that none listens to any more.
+  mutating func remove(_ scope: Scope, from known: inout [KeyName: Entry]) {
+    switch scope {
+    case .key(let key):
+      let left = (keys[key] ?? 1) - 1
+      keys[key] = left > 0 ? left : nil
+      if !covers(key) { known[key] = nil }
+    case .prefix(""):
+      ofAll -= 1
+      if ofAll == 0 { known = known.filter { covers($0.key) } }
+    case .prefix(let prefix):
+      guard let cover = prefixes[prefix] else { return }
+      cover.observers -= 1
+      guard cover.observers == 0 else { return }
+      prefixes.remove(prefix)
+      for key in cover.keys where !covers(key) { known[key] = nil }
+    }
+  }
+
+  /// Notes that a key has a value now, or none any more.
+  func note(_ key: KeyName, isPresent: Bool) {
+    prefixes.each(of: key) { cover in
+      if isPresent { cover.keys.insert(key) } else { cover.keys.remove(key) }
+      return true
+    }
+  }
+
+  /// The keys that begin with a prefix which has observers, of those that are known.
+  func keys(in prefix: ExactString, of known: [KeyName: Entry]) -> [KeyName] {
+    prefix == "" ? Array(known.keys) : Array(prefixes[prefix]?.keys ?? [])
+  }
+}

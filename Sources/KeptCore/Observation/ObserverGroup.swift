@@ -1,0 +1,27 @@
+// Those who listen through one handle: they all read under the same layers.
+
+/// The observers of one handle, and the layers under which they were told what they know.
+final class ObserverGroup {
+  let layerStack: LayerStack
+  var layers: Layers
+  var observers = ObserverIndex()
+
+  init(_ layerStack: LayerStack) {
+    self.layerStack = layerStack
+    layers = layerStack.layers
+  }
+
+  /// How it reads here that a key has changed in the storage; that may be no change.
+  func read(_ key: KeyName, from old: Entry?, to new: Entry) -> Change {
+    var change = Change(key: key, from: layers.resolve(key, old), to: layers.resolve(key, new))
+    change.isSecret = new.declaration?.isSecret == true || old?.declaration?.isSecret == true
+    return change
+  }
+}
+
+extension Change {
+  init(key: KeyName, from old: Resolved, to new: Resolved) {
+    self.init(key: key, old: old.value, new: new.value)
+    (oldLayer, newLayer) = (old.layer, new.layer)
+  }
+}

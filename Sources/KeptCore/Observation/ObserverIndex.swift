@@ -1,0 +1,85 @@
+// Who listens, found by the key that changed.
+
+/// The observers of one handle.
+struct ObserverIndex {
+  private var byKey: [KeyName: IdentityList<Observer>] = [:]
+  private var byPrefix = PrefixTable<PrefixObservers>()
+  private var prefixesSoFar = 0
+
+  var isEmpty: Bool { byKey.isEmpty && byPrefix.isEmpty }
+
+  mutating func add(_ observer: Observer) {
+    switch observer.scope {
+    case .key(let key): byKey[key, default: IdentityList()].append(observer)
+    case .prefix(let prefix):
+      if let known = byPrefix[prefix] { return known.observers.append(observer) }
+      prefixesSoFar += 1
+      let new = PrefixObservers(number: prefixesSoFar)
+      new.observers.append(observer)
+      byPrefix.insert(new, for: prefix)
+    }
+  }
+
+  mutating func remove(_ observer: Observer) {
+    switch observer.scope {
+    case .key(let key):
+      byKey[key]?.remove(observer)
+      if byKey[key]?.isEmpty == true { byKey[key] = nil }
+    case .prefix(let prefix):
+      guard let known = byPrefix[prefix] else { return }
+      known.observers.remove(observer)
+      if known.observers.isEmpty { byPrefix.remove(prefix) }
+    }
+  }
+
+  /// Whether an observer of this handle listens to a key.
+  func covers(_ key: KeyName) -> Bool {
+    if byKey[key] != nil { return true }
+    var isCovered = false
+    byPrefix.each(of: key) { _ in
+      isCovered = true
+      return false
+    }
+    return isCovered
+  }
+
+  /// Puts what each observer is to hear of into its mailbox.
+  ///
+  /// - Parameter changes: what the commits have written. Where that changes nothing it is not told, and an observer of
+  ///   nothing else finds no change in its notice, which says that there were such commits.
+  /// - Returns: those whose delivery has to be told.
+  func post(_ changes: [Change], _ notice: (Observer, [Change]) -> Notice) -> [Observer] {
+    var told: [Observer] = []
+    func post(_ observers: IdentityList<Observer>, _ changes: [Change]) {
+      let changes = changes.filter { !$0.isNone }
+      for observer in observers where observer.post(notice(observer, changes)) { told.append(observer) }
+    }
+    for (observers, changes) in inScope(changes) { post(observers.observers, changes) }
+    if !byKey.isEmpty {
+      for change in changes { if let observers = byKey[change.key] { post(observers, [change]) } }
+    }
+    return told
+  }
+
+  /// The audiences of prefixes, in the order in which they came, each with the changes in its scope.
+  private func inScope(_ changes: [Change]) -> [(PrefixObservers, [Change])] {
+    guard !byPrefix.isEmpty else { return [] }
+    var found: [Int: (PrefixObservers, [Change])] = [:]
+    for change in changes {
+      byPrefix.each(of: change.key) { observers in
+        found[observers.number, default: (observers, [])].1.append(change)
+        return true
+      }
+    }
+    return found.sorted { $0.key < $1.key }.map(\.value)
+  }
+}
+
+/// The observers of one prefix.
+final class PrefixObservers {
+  // Later ones have greater numbers.
+  let number: Int
+  var observers = IdentityList<Observer>()
+
+  init(number: Int) { self.number = number }
+}

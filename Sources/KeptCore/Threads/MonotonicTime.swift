@@ -1,0 +1,28 @@
+// Time that only moves forward, for time-outs. No test depends on how much of it passes.
+
+import CPlatform
+
+enum MonotonicTime {
+  /// Milliseconds since some fixed moment.
+  static var milliseconds: Int64 { nanoseconds(CLOCK_MONOTONIC) / 1_000_000 }
+
+  /// Seconds since 1970, by the clock of the machine.
+  static var secondsSince1970: Int64 { nanoseconds(CLOCK_REALTIME) / 1_000_000_000 }
+
+  private static func nanoseconds(_ clock: clockid_t) -> Int64 {
+    var time = timespec()
+    clock_gettime(clock, &time)
+    return kept_nanoseconds(Int64(time.tv_sec), Int64(time.tv_nsec))
+  }
+
+  /// Steps back for a short random time, longer with each attempt, so that those who were overtaken do not meet again.
+  static func backOff(attempt: Int) {
+    let ceiling: Int = 20_000 << min(attempt, 8)
+    letPass(microseconds: .random(in: 0...ceiling) / 1000)
+  }
+
+  static func letPass(microseconds: Int) {
+    var pause = timespec(tv_sec: microseconds / 1_000_000, tv_nsec: microseconds % 1_000_000 * 1000)
+    nanosleep(&pause, nil)
+  }
+}

@@ -1,0 +1,73 @@
+// Whoever comes while a round is at work is served by the next one, together with the others who came.
+
+import Foundation
+import Testing
+
+@testable import KeptCore
+
+@Suite(.timeLimit(.minutes(5))) struct `CombiningQueue of work` {
+  /// A round that waits until it may go on, so that others can come meanwhile.
+  private let gate = Monitor((begun: 0, mayGoOn: 0))
+  private let served = Monitor<[[Int]]>([])
+
+  /// Answers each request with its double.
+  private func rounds() -> CombiningQueue<Int, Int> {
+    CombiningQueue { [gate, served] requests in
+      let own = gate.update { gate in
+        gate.begun += 1
+        return gate.begun
+      }
+      _ = gate.wait(milliseconds: 60_000) { $0.mayGoOn >= own ? true : nil }
+      served.update { $0.append(requests) }
+      return requests.map { $0 * 2 }
+    }
+  }
+
+  private func start(_ request: Int, _ rounds: CombiningQueue<Int, Int>, _ answers: Monitor<[Int: Int]>) throws {
+    try LibraryThread.start {
+      let answer = rounds.serve(request)
+      answers.update { $0[request] = answer }
+    }
+  }
+
+  @Test func `serve one who comes alone, and give the answer`() {
+    gate.update { $0.mayGoOn = .max }
+    let rounds = rounds()
+    #expect((1...3).map(rounds.serve) == [2, 4, 6])
+    #expect(served.read { $0 } == [[1], [2], [3]])
+  }
+
+  @Test func `serve those together who come while one is at work, each with the own answer`() throws {
+    let (rounds, answers) = (rounds(), Monitor<[Int: Int]>([:]))
+    try start(0, rounds, answers)
+    #expect(gate.wait(milliseconds: 60_000) { $0.begun == 1 ? true : nil } == true)
+    for request in 1...7 { try start(request, rounds, answers) }
+    // Until they wait; nobody can come to a round that has not begun but through this count.
+    while rounds.waiting < 7 { sched_yield() }
+    #expect(answers.read { $0.isEmpty })
+    gate.update { $0.mayGoOn = .max }
+    #expect(answers.wait(milliseconds: 60_000) { $0.count == 8 ? true : nil } == true)
+    #expect(answers.read { $0 } == Dictionary(uniqueKeysWithValues: (0...7).map { ($0, $0 * 2) }))
+    #expect(served.read { $0.map { $0.sorted() } } == [[0], Array(1...7)])
+  }
+
+  @Test func `never run two at a time, and lose nobody, however many threads come again and again`() throws {
+    let (atWork, overlaps, sum) = (Monitor(0), Monitor(0), Monitor((total: 0, ended: 0)))
+    let rounds = CombiningQueue<Int, Int> { requests in
+      atWork.update { $0 += 1 }
+      if atWork.read({ $0 > 1 }) { overlaps.update { $0 += 1 } }
+      defer { atWork.update { $0 -= 1 } }
+      return requests.map { $0 * 2 }
+    }
+    for thread in 1...8 {
+      try LibraryThread.start {
+        var wrong = 0
+        for step in 0..<5000 where rounds.serve(thread * step) != 2 * thread * step { wrong += 1 }
+        sum.update { $0 = ($0.total + wrong, $0.ended + 1) }
+      }
+    }
+    #expect(sum.wait(milliseconds: 120_000) { $0.ended == 8 ? true : nil } == true)
+    #expect(sum.read { $0.total } == 0)
+    #expect(overlaps.read { $0 } == 0)
+  }
+}

@@ -1,0 +1,77 @@
+// Steps about the life of a store: copies of it, the way back, and migrations.
+
+import Kept
+import Testing
+
+extension ScenarioRunner {
+  /// Does a step about the whole store, or a name; nil: it is none.
+  func performOnLife(_ name: String, _ fields: inout ScenarioFields) throws -> ScenarioValue? {
+    switch name {
+    case "backup":
+      let replacing = try fields.takeIfThere("replace")?.flag() ?? false
+      let slash = try fields.takeIfThere("folder")?.flag() == true ? "/" : ""
+      let (store, path) = (try onStore(&fields), ground.path(try fields.string("file")) + slash)
+      return .number(try store.backup(to: path, replacing: replacing))
+    case "restore":
+      let (store, path) = (try onStore(&fields), ground.path(try fields.string("file")))
+      return .bool(try store.restore(from: path).quarantine != nil)
+    case "schema_version": return .number(UInt64(try onStore(&fields).schemaVersion()))
+    case "migrate": return try migrate(&fields)
+    case "rename":
+      let settings = try settings(fields.string("on", otherwise: "store"))
+      let (key, other) = (try fields.string("key"), try fields.string("to"))
+      if try !settings.rename(key, to: other) { throw StoreError(.absent, key: key, "was not there") }
+      return .null
+    default: return nil
+    }
+  }
+
+  private func onStore(_ fields: inout ScenarioFields) throws -> Store {
+    try store(fields.string("on", otherwise: "store"))
+  }
+
+  private func migrate(_ fields: inout ScenarioFields) throws -> ScenarioValue {
+    let store = try onStore(&fields)
+    let later: LaterVersion = try fields.takeIfThere("later")?.string() == "read only" ? .readOnly : .refuse
+    let others: MigrationPatience = try fields.takeIfThere("others")?.string() == "carry on" ? .carryOn : .wait
+    let says = try fields.takeIfThere("says")?.string() ?? ""
+    let steps = try fields.take("migrations").elements().map(migration)
+    do {
+      return .text(try store.migrate(steps, whileOthersDo: others, ofLaterVersion: later).inStories)
+    } catch let failure as MigrationFailure {
+      #expect(failure.description.contains(says))
+      // As C says it.
+      guard let reason = failure.reason as? StoreError else { throw failure }
+      throw StoreError(reason.code, failure.description)
+    }
+  }
+
+  /// Its steps are steps of the scenario, on the transaction that it is given.
+  private func migration(_ told: ScenarioValue) throws -> Migration {
+    var fields = try ScenarioFields(told)
+    let (version, name) = (UInt32(try fields.take("version").unsigned()), try fields.string("name"))
+    let steps = try fields.take("steps").elements()
+    let fails = try fields.takeIfThere("fails")?.string()
+    // A scenario is told on one thread.
+    nonisolated(unsafe) let telling = self
+    return Migration(to: version, name) { transaction in
+      telling.things["transaction"] = .transaction(transaction)
+      for step in steps { try telling.tell(step) }
+      guard let fails else { return }
+      let code = (-16 ... -1).lazy.map { StoreError.Code(rawValue: Int32($0)) }.first { $0.description == fails }
+      throw StoreError(code ?? .failed, "the scenario lets it fail")
+    }
+  }
+}
+
+extension Migrated {
+  fileprivate var inStories: String {
+    switch self {
+    case .nothing: "nothing"
+    case .from: "migrated"
+    case .fresh: "fresh"
+    case .elsewhere: "elsewhere"
+    case .readOnly: "read only"
+    }
+  }
+}

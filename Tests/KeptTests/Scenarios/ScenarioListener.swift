@@ -1,0 +1,100 @@
+// An observer of a scenario: it writes down what it hears, until a step asks for it.
+
+import Foundation
+import Kept
+
+/// Hears of a store's changes on the store's own thread.
+final class ScenarioListener: Sendable {
+  /// What was heard, as the scenarios write it; guarded by its condition.
+  private final class Heard: @unchecked Sendable {
+    let condition = NSCondition()
+    var notices: [ScenarioValue] = []
+    var told = 0
+    // For who ends itself inside its first callback.
+    var own: Subscription?
+
+    /// The subscription, which its first callback may know before whoever made it.
+    func awaitOwn() -> Subscription? {
+      condition.withLock {
+        while own == nil { guard condition.wait(until: Date(timeIntervalSinceNow: 10)) else { return nil } }
+        defer { own = nil }
+        return own
+      }
+    }
+  }
+  private let heard: Heard
+  private let subscription: Subscription
+
+  /// - Parameter once: it cancels itself inside its first callback.
+  init(to store: Store, _ scope: Scope, initial: Bool, once: Bool) throws {
+    let heard = Heard()
+    self.heard = heard
+    subscription = try store.observe(scope, initial: initial) { notice in
+      heard.condition.withLock {
+        heard.notices.append(ScenarioValue(notice))
+        heard.condition.broadcast()
+      }
+      if once { heard.awaitOwn()?.cancel() }
+    }
+    heard.condition.withLock {
+      if once { heard.own = subscription }
+      heard.condition.broadcast()
+    }
+  }
+
+  /// The next notices; waits for them for up to ten seconds.
+  func next(_ count: Int) throws -> [ScenarioValue] {
+    let deadline = Date(timeIntervalSinceNow: 10)
+    return try heard.condition.withLock {
+      let first = heard.told
+      heard.told += count
+      while heard.notices.count < heard.told {
+        guard heard.condition.wait(until: deadline) else { throw ScenarioFault("too few notices came in ten seconds") }
+      }
+      return Array(heard.notices[first..<heard.told])
+    }
+  }
+
+  /// What no step has asked for.
+  var untold: [ScenarioValue] { heard.condition.withLock { Array(heard.notices.dropFirst(heard.told)) } }
+
+  func cancel() { subscription.cancel() }
+}
+
+extension ScenarioListener {
+  /// Says what an expected notice leaves out.
+  static func complete(_ expected: ScenarioValue) -> ScenarioValue {
+    guard case .object(let told) = expected else { return expected }
+    let otherwise = ["first": told["revision"] ?? .null, "tag": .null, "missed": .bool(false)]
+    return .object(otherwise.merging(told) { _, told in told })
+  }
+}
+
+extension ScenarioValue {
+  fileprivate init(_ notice: Notice) {
+    let origin =
+      switch notice.origin {
+      case .store: "store"
+      case .process: "process"
+      case .otherProcess: "other"
+      case .initial: "initial"
+      case .several: "several"
+      case .layer: "layer"
+      }
+    func text(_ value: Value?) -> ScenarioValue { value.map { .text($0.json) } ?? .null }
+    self = .object([
+      "revision": .number(notice.revision),
+      "first": .number(notice.revisions.lowerBound),
+      "tag": notice.tag.map { .text($0) } ?? .null,
+      "missed": .bool(notice.mayHaveMissed),
+      "origin": .text(origin),
+      "changes": .list(
+        notice.changes.map { change in
+          .object([
+            "key": .text(change.key.text), "old": text(change.old), "new": text(change.new),
+            "layer": .text(change.newLayer?.description ?? "none"), "secret": .bool(change.isSecret),
+          ])
+        }),
+    ])
+  }
+}

@@ -1,0 +1,46 @@
+// What a store's error handler hears in a scenario, until a step asks for it.
+
+import Foundation
+import Kept
+
+/// Collects the reports of one store.
+// @unchecked: guarded by its condition.
+final class ScenarioReports: @unchecked Sendable {
+  private let condition = NSCondition()
+  private var heard: [StoreError] = []
+
+  func hear(_ error: StoreError) {
+    condition.withLock {
+      heard.append(error)
+      condition.broadcast()
+    }
+  }
+
+  /// All that was heard since it was last asked; waits for so many for up to ten seconds.
+  func take(_ count: Int) -> [StoreError] {
+    let deadline = Date(timeIntervalSinceNow: 10)
+    return condition.withLock {
+      while heard.count < count, condition.wait(until: deadline) {}
+      defer { heard = [] }
+      return heard
+    }
+  }
+
+  /// The same as a scenario writes it, as far as it says something: in the order that the scenario gives them in.
+  func take(like expected: [ScenarioValue]) throws -> ScenarioValue {
+    var reports = take(expected.count)
+    var found: [ScenarioValue] = []
+    for wanted in expected {
+      let fields = try ScenarioFields(wanted).rest
+      let place = reports.firstIndex { error in
+        .text(error.code.description) == fields["status"]
+          && (fields["key"] == nil || error.key.map { .text($0) } == fields["key"])
+      }
+      guard let place else { throw ScenarioFault("nothing like \(fields) was reported, but \(reports)") }
+      reports.remove(at: place)
+      found.append(wanted)
+    }
+    guard reports.isEmpty else { throw ScenarioFault("also reported: \(reports)") }
+    return .list(found)
+  }
+}

@@ -1,0 +1,53 @@
+// Steps that export a store and import texts.
+
+import Foundation
+import Kept
+
+extension ScenarioRunner {
+  /// Does a step; nil: it is none of these.
+  func performTransfer(_ name: String, _ fields: inout ScenarioFields) throws -> ScenarioValue? {
+    guard name.hasPrefix("export_") || name.hasPrefix("import") else { return nil }
+    let settings = try settings(fields.string("on", otherwise: "store"))
+    let file = try fields.takeIfThere("file").map { ground.path(try $0.string()) }
+    let with = try fields.takeIfThere("with").map { try $0.elements().map { try $0.string() } } ?? []
+    let prefix = try fields.takeIfThere("prefix")?.string() ?? ""
+    // What only a store can do does not compile for a transaction.
+    let store = settings as? Store
+    if name.hasPrefix("export_") {
+      let options = ExportOptions(
+        prefix: prefix, includesDeclarations: with.contains("declarations"), includesSecrets: with.contains("secrets"))
+      guard let store else { throw StoreError(.unsupported, "a transaction cannot do that") }
+      guard let file else { return .text(try store.export(options)) }
+      try store.export(to: file, options)
+      return .null
+    }
+    var options = ImportOptions(
+      format: try format(&fields), prefix: prefix, replaces: with.contains("replace"),
+      isDryRun: with.contains("dry run"), includesDeclarations: with.contains("declarations"))
+    options.separator = try fields.takeIfThere("separator")?.string() ?? options.separator
+    options.environmentPrefix = try fields.takeIfThere("env_prefix")?.string()
+    let text = try fields.takeIfThere("text")?.bytes() ?? []
+    guard let store else { throw StoreError(.unsupported, "a transaction cannot do that") }
+    let report = try file.map { try store.import(contentsOf: $0, options) } ?? store.import(text, options)
+    return try Self.told(report)
+  }
+
+  private func format(_ fields: inout ScenarioFields) throws -> ImportFormat {
+    let name = try fields.string("format", otherwise: "kept")
+    let formats: [String: ImportFormat] = [
+      "kept": .kept, "json": .json, "nested json": .nestedJSON, "property list": .propertyList, "env": .env,
+      "ini": .ini, "dconf": .dconf,
+    ]
+    guard let format = formats[name] else { throw ScenarioFault("the runner does not know the format \"\(name)\"") }
+    return format
+  }
+
+  /// In place of objects with sentences, what they are about.
+  private static func told(_ report: ImportReport) throws -> ScenarioValue {
+    let told = try JSONDecoder().decode(ScenarioValue.self, from: Data(report.json.utf8))
+    guard case .object(var members) = told else { throw ScenarioFault("a report is an object") }
+    members["refused"] = .list(report.refused.map { .text($0.key) })
+    members["notCarried"] = .list(report.notCarried.map { .text($0.place) })
+    return .object(members)
+  }
+}

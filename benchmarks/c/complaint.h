@@ -1,8 +1,0 @@
-/* What a benchmark does when something fails: it says so and ends. A figure of a failed call is worse than none. */
-#ifndef BENCH_COMPLAINT_H
-#define BENCH_COMPLAINT_H
-
-/* Prints a sentence to stderr and exits with 1. */
-_Noreturn void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
-#endif

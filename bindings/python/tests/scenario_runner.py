@@ -1,0 +1,574 @@
+"""The Python runner of the shared scenarios: what each step does. Tests/scenarios/README.md explains them.
+
+A step takes its fields out as it obeys them; what is left over is an error. What the package offers is called through
+the package; only what it does not (JSON as text, integers of a fixed width, dates that cannot be) goes through `_c`.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import math
+import os
+import struct
+import threading
+import warnings
+from collections.abc import Callable
+from ctypes import byref, c_char_p, c_int64, c_uint64
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import scenario_steps
+
+import kept
+from kept._c.declarations import kept_declaration_json, kept_declarations_json, kept_declare_json, kept_declare_list
+from kept._c.json import kept_get_json, kept_set_json, kept_set_json_if
+from kept._c.keys import kept_revision_of
+from kept._c.layers import kept_explain_json, kept_register_json
+from kept._c.status import kept_error, kept_free, kept_status_text
+from kept._c.values import kept_get_int64, kept_get_uint64, kept_set_date, kept_set_int64, kept_set_uint64
+from kept._json import decode
+from kept._key import encoded_name
+
+Step = dict[str, Any]
+
+
+# --- text
+
+
+def text(form: Any) -> bytes:
+    """The bytes that a form of a text means."""
+    match form:
+        case str():
+            return form.encode()
+        case {"hex": str(digits)}:
+            return bytes.fromhex(digits)
+        case {"repeat": part, "times": int(times)}:
+            return text(part) * times
+        case {"join": parts}:
+            return b"".join(map(text, parts))
+    raise AssertionError(f"{form} is no text")
+
+
+def word(form: Any) -> str:
+    """A text as the package takes it. A byte that is not UTF-8 becomes a lone surrogate, as ill-formed as the byte."""
+    return text(form).decode("utf-8", "surrogateescape")
+
+
+# --- what observers hear
+
+
+class Listener:
+    """An observer of a scenario: it keeps what it hears until a step asks for it."""
+
+    def __init__(self, once: bool) -> None:
+        self.once = once
+        self.subscription: kept.Subscription | None = None
+        self.heard: list[Step] = []
+        self.told = 0
+        self.news = threading.Condition()
+
+    def hear(self, heard: kept.Notice | kept.Change[Any]) -> None:
+        changes = heard.changes if isinstance(heard, kept.Notice) else (heard,)
+        notice = {
+            "revision": heard.revision,
+            "first": heard.revisions[0],
+            "tag": heard.tag,
+            "missed": heard.may_have_missed,
+            "origin": heard.origin.name.lower(),
+            "changes": [
+                {
+                    "key": change.key,
+                    "old": repr(change.old),
+                    "new": repr(change.new),
+                    "layer": name_of_layer(change.layer),
+                    "secret": change.secret,
+                }
+                for change in changes
+            ],
+        }
+        with self.news:
+            self.heard.append(notice)
+            self.news.notify_all()
+            if self.once:
+                assert self.news.wait_for(lambda: self.subscription is not None, 10)
+        if self.once:
+            self.end()
+
+    def next(self, count: int) -> list[Step]:
+        first, self.told = self.told, self.told + count
+        with self.news:
+            assert self.news.wait_for(lambda: len(self.heard) >= self.told, 10), "too few notices came in ten seconds"
+        return self.heard[first : self.told]
+
+    def end(self) -> None:
+        assert self.subscription is not None
+        self.subscription.cancel()
+
+
+def notices_as_heard(notices: list[Step]) -> list[Step]:
+    """What a scenario expects, in the form of a listener: values as Python shows them."""
+
+    def value(form: Any) -> str:
+        return repr(None if form is None else decode(text(form)))
+
+    return [
+        {
+            "first": notice["revision"],
+            "tag": None,
+            "missed": False,
+            **notice,
+            "changes": [
+                {**change, "key": word(change["key"]), "old": value(change["old"]), "new": value(change["new"])}
+                for change in notice["changes"]
+            ],
+        }
+        for notice in notices
+    ]
+
+
+def is_part(expected: Any, found: Any) -> bool:
+    """Whether everything that is expected was found; members that a scenario does not name may be anything."""
+    if isinstance(expected, dict):
+        return all(name in found and is_part(part, found[name]) for name, part in expected.items())
+    if isinstance(expected, list):
+        return len(expected) == len(found) and all(map(is_part, expected, found))
+    return type(expected) is type(found) and bool(expected == found)
+
+
+def told(report: kept.ImportReport) -> Step:
+    """A report as a scenario tells it: of what was left out, what it is about."""
+    changed = [
+        {
+            "key": change.key,
+            **({} if change.old is None else {"old": change.old}),
+            **({} if change.new is None else {"new": change.new}),
+            **({"secret": True} if change.secret else {}),
+        }
+        for change in report.changed
+    ]
+    return {
+        "revision": report.revision,
+        "changed": changed,
+        "removed": list(report.removed),
+        "declared": list(report.declared),
+        "unchanged": report.unchanged,
+        "refused": [refusal.key for refusal in report.refused],
+        "notCarried": [lost.place for lost in report.not_carried],
+    }
+
+
+def name_of_layer(layer: kept.Layer | None) -> str:
+    return "none" if layer is None else layer.name.lower()
+
+
+# --- what stores report
+
+
+class Reports(logging.Handler):
+    """What has been reported: by each store, since it was asked for."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.heard: dict[int, list[kept.KeptError]] = {}
+        self.news = threading.Condition()
+        logging.getLogger("kept").addHandler(self)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if number := getattr(record, "kept_report", None):
+            with self.news:
+                self.heard.setdefault(number, []).append(record.kept_error)  # type: ignore[attr-defined]
+                self.news.notify_all()
+
+    def next(self, store: kept.Store, count: int) -> list[kept.KeptError]:
+        with self.news:
+            number = store._reports
+            came = self.news.wait_for(lambda: len(self.heard.get(number, [])) >= count, 10)
+            assert came, f"too few reports came in ten seconds: {self.heard.get(number, [])}"
+            return self.heard.pop(number, [])
+
+
+def reported(expected: list[Step], heard: list[kept.KeptError]) -> bool:
+    """Whether these are the reports, in any order."""
+    heard = list(heard)
+    for report in expected:
+        for error in heard:
+            names_key = "key" not in report or f'"{report["key"]}"' in str(error)
+            if kept_status_text(error.status).decode() == report["status"] and names_key:
+                heard.remove(error)
+                break
+        else:
+            return False
+    return not heard
+
+
+# --- steps
+
+
+class ScenarioRunner:
+    """One scenario in one store: what has which name."""
+
+    def __init__(self, location: str, folder: Path) -> None:
+        self.location = location
+        self.folder = folder
+        self.things: dict[str, Any] = {}
+        self.reported = Reports()
+
+    def run(self, step: Step) -> None:
+        step = dict(step)
+        step.pop("note", None)
+        name, status, offset = step.pop("do"), step.pop("status", "ok"), step.pop("offset", None)
+        expected = step.pop("gives", None)
+        on = self.things.get(step.pop("on", SUBJECTS.get(name, "store")))
+        if isinstance(on, kept.Snapshot) and not (name in SNAPSHOT_STEPS or name.startswith("get_")):
+            # mypy refuses it, and there is no such method; C says why.
+            assert status in ("unsupported", "closed")
+            return
+        try:
+            with warnings.catch_warnings(record=True) as shown:
+                warnings.simplefilter("always")
+                given = STEPS[name](self, on, step, expected)
+        except kept.KeptError as error:
+            assert kept_status_text(error.status).decode() == status, str(error)
+            assert len(str(error)) >= 10, "an error is a sentence"
+            assert offset is None or error.offset == offset, (error.offset, str(error))
+        else:
+            assert [WARNINGS[warning.category] for warning in shown] == ([] if status == "ok" else [status])
+            assert all(len(str(warning.message)) >= 10 for warning in shown), "a warning is a sentence"
+            assert expected is None or same(name, expected, given), f"expected {expected!r:.900}, found {given!r:.900}"
+        assert not step, f"the runner does not know {', '.join(step)} of {name}"
+
+    def end(self) -> None:
+        listeners = [thing for thing in self.things.values() if isinstance(thing, Listener)]
+        for listener in listeners:
+            listener.end()
+        for thing in self.things.values():
+            if isinstance(thing, kept.Transaction):
+                thing.rollback()
+        for thing in self.things.values():
+            if isinstance(thing, kept.Store):
+                thing.close()
+        for listener in listeners:
+            assert len(listener.heard) == listener.told, "an observer heard more than is told"
+        logging.getLogger("kept").removeHandler(self.reported)
+
+    # Each takes its fields out of the step before anything can fail.
+
+    def open(self, _: Any, step: Step, __: Any) -> None:
+        name, durability = step.pop("as", "store"), step.pop("durability", "shared")
+        location = word(step.pop("location")) if "location" in step else self.location
+        location = str(self.folder / step.pop("at")) if "at" in step else location
+        files = {layer: self.folder / step.pop(layer) for layer in ("managed", "system") if layer in step}
+        arguments = ["program", *map(word, step.pop("arguments"))] if "arguments" in step else None
+        self.things[name] = kept.open(
+            location,
+            durability=durability,
+            tag=step.pop("tag", None),
+            arguments=arguments,
+            environment=step.pop("environment", None),
+            **files,
+        )
+
+    def begin(self, store: kept.Store, step: Step, _: Any) -> None:
+        name, durability = step.pop("as", "transaction"), step.pop("durability", "shared")
+        self.things[name] = store.transaction(durable=durability == "durable", tag=step.pop("tag", None))
+
+    def observe(self, store: kept.Store, step: Step, _: Any) -> None:
+        listener = Listener(step.pop("once", False))
+        name, initial = step.pop("as", "observer"), step.pop("initial", False)
+        if "prefix" in step:
+            prefix = word(step.pop("prefix"))
+            subscription = store.observe(prefix=prefix, callback=listener.hear, initial=initial)
+        else:
+            subscription = store.observe(word(step.pop("key")), listener.hear, initial=initial)
+        with listener.news:
+            listener.subscription = subscription
+            listener.news.notify_all()
+        self.things[name] = listener
+
+    def notices(self, listener: Listener, _: Step, expected: list[Step]) -> list[Step]:
+        return listener.next(len(expected))
+
+    def reports(self, store: kept.Store, _: Step, expected: list[Step]) -> list[kept.KeptError]:
+        return self.reported.next(store, len(expected))
+
+    def declare_file(self, settings: kept.Settings, step: Step, _: Any) -> None:
+        settings.declare_file(self.folder / step.pop("file"))
+
+    # A transaction has no such methods; what C says of it, its own tests tell.
+
+    def export(self, store: kept.Store, step: Step, _: Any) -> bytes | None:
+        asked: Step = {word: True for word in step.pop("with", [])}
+        asked["prefix"] = step.pop("prefix", "")
+        if "file" not in step:
+            return store.export(**asked).encode()
+        store.export_file(self.folder / step.pop("file"), **asked)
+        return None
+
+    def import_(self, store: kept.Store, step: Step, _: Any) -> Step:
+        asked: Step = {word.replace(" ", "_"): True for word in step.pop("with", [])}
+        asked |= {name: step.pop(name) for name in ("prefix", "separator", "env_prefix") if name in step}
+        asked["format"] = step.pop("format", "kept").replace(" ", "_")
+        if "file" in step:
+            return told(store.import_file(self.folder / step.pop("file"), **asked))
+        return told(store.import_text(text(step.pop("text")), **asked))
+
+    # Everything takes its place at once: a layer's file is never half there.
+
+    def write_file(self, _: Any, step: Step, __: Any) -> None:
+        file, beside = self.folder / step.pop("file"), self.folder / "beside"
+        beside.write_bytes(text(step.pop("text")))
+        beside.chmod(int(step.pop("mode", "644"), 8))
+        beside.rename(file)
+
+    def remove_file(self, _: Any, step: Step, __: Any) -> None:
+        file = self.folder / step.pop("file")
+        file.rmdir() if file.is_dir() else file.unlink()
+
+    def make(self, _: Any, step: Step, __: Any) -> None:
+        file, beside = self.folder / step.pop("file"), self.folder / "beside"
+        match step.pop("as"):
+            case "folder":
+                beside.mkdir()
+            case "fifo":
+                os.mkfifo(beside)
+            case "link":
+                beside.symlink_to(self.folder / step.pop("to"))
+        beside.rename(file)
+
+
+def same(name: str, expected: Any, given: Any) -> bool:
+    if name == "notices":
+        return is_part(notices_as_heard(expected), given)
+    if name == "reports":
+        return reported(expected, given)
+    if name in ("explain_json", "import", "import_file"):
+        return is_part(expected, given)
+    if name == "list":
+        return bool([word(key) for key in expected] == given)
+    if name == "get_double":
+        expected, nan = float(expected), math.isnan(given)
+        return math.isnan(expected) if nan else struct.pack("d", expected) == struct.pack("d", given)
+    if name in ("get_json", "get_string", "get_bytes", "declaration_json", "declarations_json", "export_json"):
+        expected = text(expected)
+    return type(expected) is type(given) and bool(expected == given)
+
+
+Function = Callable[[Any, Any, Step, Any], Any]
+
+
+def through_key(kind: type, convert: Callable[[Any], Any] = lambda value: value) -> Function:
+    """Reads a key of a type."""
+
+    def get(_: ScenarioRunner, settings: kept.Settings, step: Step, __: Any) -> Any:
+        name = word(step.pop("key"))
+        # The type spelled out, so that an absent key is an error and not a default.
+        return convert(settings[kept.Key(name, kind)])
+
+    return get
+
+
+def setting_key(kind: type, convert: Callable[[Any], Any] = lambda value: value) -> Function:
+    """Writes a key of a type."""
+
+    def put(_: ScenarioRunner, settings: kept.Settings, step: Step, __: Any) -> None:
+        name, value = word(step.pop("key")), convert(step.pop("value"))
+        settings[kept.Key(name, kind)] = value
+
+    return put
+
+
+def through_c(function: Any, kind: Any) -> Function:
+    """Calls a function of `_c` that reads one number."""
+
+    def get(_: ScenarioRunner, settings: kept.Settings, step: Step, __: Any) -> Any:
+        name, result = encoded_name(word(step.pop("key"))), kind()
+        function(settings._handle, name, byref(result), kept_error())
+        return result.value
+
+    return get
+
+
+def setting_c(function: Any) -> Function:
+    """Calls a function of `_c` that writes one number."""
+
+    def put(_: ScenarioRunner, settings: kept.Settings, step: Step, __: Any) -> None:
+        key, value = word(step.pop("key")), step.pop("value")
+        function(settings._handle, encoded_name(key), value, kept_error())
+
+    return put
+
+
+def json_text(function: Any, subject: str) -> Callable[[Any, Any, Step, Any], bytes]:
+    """Calls a function of `_c` that gives text about a key or a prefix."""
+
+    def get(_: ScenarioRunner, settings: kept.Settings, step: Step, __: Any) -> bytes:
+        about = word(step.pop(subject))
+        name, result = encoded_name(about) if subject == "key" else about.encode(), c_char_p()
+        function(settings._handle, name, byref(result), kept_error())
+        try:
+            return result.value or b""
+        finally:
+            kept_free(result)
+
+    return get
+
+
+def explain(scenario_runner: ScenarioRunner, settings: kept.Settings, step: Step, expected: Any) -> Any:
+    return json.loads(json_text(kept_explain_json, "key")(scenario_runner, settings, step, expected))
+
+
+def layer_of(_: ScenarioRunner, settings: kept.Settings, step: Step, __: Any) -> str:
+    return name_of_layer(settings.layer(word(step.pop("key"))))
+
+
+def declare_json(_: ScenarioRunner, settings: kept.Settings, step: Step, __: Any) -> None:
+    key, schema = word(step.pop("key")), text(step.pop("schema"))
+    kept_declare_json(settings._handle, encoded_name(key), schema, kept_error())
+
+
+def declare_list(_: ScenarioRunner, settings: kept.Settings, step: Step, __: Any) -> None:
+    kept_declare_list(settings._handle, text(step.pop("schema")), kept_error())
+
+
+def undeclare(_: ScenarioRunner, settings: kept.Settings, step: Step, __: Any) -> None:
+    settings.undeclare(word(step.pop("key")))
+
+
+def register_json(_: ScenarioRunner, settings: kept.Settings, step: Step, __: Any) -> None:
+    kept_register_json(settings._handle, text(step.pop("json")), kept_error())
+    if isinstance(settings, kept.Store):
+        settings._find_layers()
+
+
+def set_json(_: ScenarioRunner, settings: kept.Settings, step: Step, __: Any) -> None:
+    key, value = word(step.pop("key")), text(step.pop("json"))
+    kept_set_json(settings._handle, encoded_name(key), value, kept_error())
+
+
+def set_json_if(_: ScenarioRunner, settings: kept.Settings, step: Step, __: Any) -> int:
+    key, value, expected = word(step.pop("key")), text(step.pop("json")), step.pop("expected")
+    revision = c_uint64()
+    kept_set_json_if(settings._handle, encoded_name(key), value, expected, byref(revision), kept_error())
+    return revision.value
+
+
+def seconds_and_nanoseconds(moment: kept.Timestamp) -> dict[str, int]:
+    return {"seconds": moment.seconds, "nanoseconds": moment.nanoseconds}
+
+
+def set_date(_: ScenarioRunner, settings: kept.Settings, step: Step, __: Any) -> None:
+    key, value = word(step.pop("key")), step.pop("value")
+    kept_set_date(settings._handle, encoded_name(key), value["seconds"], value["nanoseconds"], kept_error())
+
+
+def contains(_: ScenarioRunner, settings: kept.Settings, step: Step, __: Any) -> bool:
+    key = word(step.pop("key"))
+    return key in settings
+
+
+def remove(_: ScenarioRunner, settings: kept.Settings, step: Step, __: Any) -> None:
+    key = word(step.pop("key"))
+    del settings[key]
+
+
+def list_keys(_: ScenarioRunner, settings: kept.Settings, step: Step, __: Any) -> list[str]:
+    prefix = word(step.pop("prefix"))
+    return list(settings.keys(prefix))
+
+
+def snapshot(scenario_runner: ScenarioRunner, store: kept.Store, step: Step, _: Any) -> None:
+    name, prefix = step.pop("as", "snapshot"), word(step.pop("prefix", ""))
+    if not isinstance(store, kept.Store):
+        raise kept.UnsupportedError("mypy refuses it, and a transaction has no such method")
+    scenario_runner.things[name] = store.snapshot(prefix)
+
+
+def reset(_: ScenarioRunner, settings: kept.Settings, step: Step, __: Any) -> None:
+    settings.reset(word(step.pop("key")))
+
+
+def remove_all(_: ScenarioRunner, settings: kept.Settings, step: Step, __: Any) -> int:
+    return settings.remove_all(word(step.pop("prefix")))
+
+
+STEPS: dict[str, Function] = {
+    "open": ScenarioRunner.open,
+    "close": lambda _, store, __, ___: store.close(),
+    "flush": lambda _, store, __, ___: store.flush(),
+    "get_json": json_text(kept_get_json, "key"),
+    "set_json": set_json,
+    "set_json_if": set_json_if,
+    "get_bool": through_key(bool),
+    "set_bool": setting_key(bool),
+    "get_int64": through_c(kept_get_int64, c_int64),
+    "set_int64": setting_c(kept_set_int64),
+    "get_uint64": through_c(kept_get_uint64, c_uint64),
+    "set_uint64": setting_c(kept_set_uint64),
+    "get_double": through_key(float),
+    "set_double": setting_key(float, float),
+    "get_string": through_key(str, str.encode),
+    "set_string": setting_key(str, word),
+    "get_bytes": through_key(bytes),
+    "set_bytes": setting_key(bytes, text),
+    "get_date": through_key(kept.Timestamp, seconds_and_nanoseconds),
+    "set_date": set_date,
+    "contains": contains,
+    "remove": remove,
+    "revision_of": through_c(kept_revision_of, c_uint64),
+    "list": list_keys,
+    **scenario_steps.STEPS,
+    "begin": ScenarioRunner.begin,
+    "commit": lambda _, transaction, __, ___: transaction.commit(),
+    "rollback": lambda _, transaction, __, ___: transaction.rollback(),
+    "snapshot": snapshot,
+    "snapshot_end": lambda _, snapshot, __, ___: snapshot.close(),
+    "store_revision": lambda _, settings, __, ___: settings.revision(),
+    "reset": reset,
+    "remove_all": remove_all,
+    "observe": ScenarioRunner.observe,
+    "notices": ScenarioRunner.notices,
+    "unobserve": lambda _, listener, __, ___: listener.end(),
+    "declare_json": declare_json,
+    "declare_list": declare_list,
+    "declare_file": ScenarioRunner.declare_file,
+    "undeclare": undeclare,
+    "declaration_json": json_text(kept_declaration_json, "key"),
+    "declarations_json": json_text(kept_declarations_json, "prefix"),
+    "explain_json": explain,
+    "layer_of": layer_of,
+    "register_json": register_json,
+    "reports": ScenarioRunner.reports,
+    "export_json": ScenarioRunner.export,
+    "export_file": ScenarioRunner.export,
+    "import": ScenarioRunner.import_,
+    "import_file": ScenarioRunner.import_,
+    "write_file": ScenarioRunner.write_file,
+    "remove_file": ScenarioRunner.remove_file,
+    "make": ScenarioRunner.make,
+}
+
+WARNINGS: dict[type[Warning], str] = {kept.ShadowedWarning: "shadowed", kept.MisfitWarning: "misfit"}
+
+# What a step is about where it does not say.
+SUBJECTS = {
+    "commit": "transaction",
+    "rollback": "transaction",
+    "snapshot_end": "snapshot",
+    "notices": "observer",
+    "unobserve": "observer",
+}
+
+# What a snapshot can do, beside reading values.
+SNAPSHOT_STEPS = {
+    "contains",
+    "revision_of",
+    "list",
+    "declaration_json",
+    "declarations_json",
+    "explain_json",
+    "layer_of",
+    "store_revision",
+    "snapshot_end",
+}
