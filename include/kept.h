@@ -365,7 +365,8 @@ KEPT_API kept_status kept_set_bytes(kept_store *store, const char *key, const vo
  *                          remarks, which nothing checks
  * `enum`, `const` and `uniqueItems` compare as JSON Schema does: numbers by what they are worth, so that 0, 0.0 and
  * -0.0 are equal, also inside arrays and objects. A value that equals a choice is stored as it was given, in the form
- * of its type. Any other word is refused with KEPT_UNSUPPORTED. A declaration has at most 64 KiB of text. Looking for
+ * of its type. Any other word is refused with KEPT_UNSUPPORTED. A declaration has at most 64 KiB of text, at most 12
+ * schemas inside each other, and patterns with at most 24 groups inside each other. Looking for
  * patterns in one value may take a few seconds altogether; a value that takes longer is KEPT_INVALID.
  *
  * Some schemas that JSON Schema allows are refused too, with the place in `error`: words that contradict each other or

@@ -150,15 +150,24 @@ static inline int kept_hold_cancelling(void) {
 
 static inline void kept_admit_cancelling(int before) { pthread_setcancelstate(before, &before); }
 
-/// Starts a detached thread that receives no signals: those are the host's. Returns 0 or an errno.
+/// Starts a detached thread that receives no signals: those are the host's. Its stack is as large as those of other
+/// threads, and at least 1 MiB: their size is a limit (ulimit -s) that others may have set. Returns 0 or an errno.
 static inline int kept_thread_start(void *(*run)(void *context), void *context) {
+  enum { LEAST_STACK = 1 << 20 };
+  pthread_attr_t attributes;
+  size_t stack = 0;
+  int status = pthread_attr_init(&attributes);
+  if (status != 0) return status;
+  pthread_attr_getstacksize(&attributes, &stack);
+  if (stack < LEAST_STACK) pthread_attr_setstacksize(&attributes, LEAST_STACK);
+  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
   sigset_t everything, hosts;
   sigfillset(&everything);
   pthread_sigmask(SIG_BLOCK, &everything, &hosts);
   pthread_t thread;
-  int status = pthread_create(&thread, NULL, run, context);
-  if (status == 0) pthread_detach(thread);
+  status = pthread_create(&thread, &attributes, run, context);
   pthread_sigmask(SIG_SETMASK, &hosts, NULL);
+  pthread_attr_destroy(&attributes);
   return status;
 }
 

@@ -1,11 +1,12 @@
 /* A thread with as little stack as kept.h asks for, 128 KiB: the deepest of everything fits. */
-#define _XOPEN_SOURCE 700
+#define _GNU_SOURCE   /* pthread_setattr_default_np */
 #include "check.h"
 
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum { stack_bytes = 128 << 10, depth = 60 };
 
@@ -38,6 +39,36 @@ static void look_at(void *context, const kept_notice *notice) {
   kept_notice_new_json(notice, 0);
 }
 
+/** Declares a key by schemas that are nested as deeply as possible, around a pattern of which the same is true. */
+static void declare_deeply(kept_store *store, const char *open, const char *close, const char *value) {
+  enum { schemas = 12, groups = 24 };
+  char *declaration = repeated(' ', schemas * (strlen(open) + strlen(close)) + 2 * groups + 60), *end = declaration;
+  for (int i = 0; i < schemas; i++) end += sprintf(end, "%s", open);
+  end += sprintf(end, "{\"type\":\"string\",\"pattern\":\"");
+  for (int i = 0; i < groups; i++) end += sprintf(end, "(");
+  end += sprintf(end, "a+");
+  for (int i = 0; i < groups; i++) end += sprintf(end, ")");
+  end += sprintf(end, "\"}");
+  for (int i = 0; i < schemas; i++) end += sprintf(end, "%s", close);
+  *end = 0;
+  EXPECT(KEPT_OK, kept_declare_json(store, "declared", declaration, &why));
+  EXPECT(KEPT_OK, kept_set_json(store, "declared", value, &why));
+  CHECK_TEXT(value, json_of(store, "declared"));
+  EXPECT(KEPT_INVALID, kept_declare_json(store, "declared", "{\"type\":\"array\",\"default\":1}", &why));
+  EXPECT(KEPT_OK, kept_remove(store, "declared", &why));
+  EXPECT(KEPT_OK, kept_undeclare(store, "declared", &why));
+}
+
+static const char *value_of_depth(const char *open, const char *close) {
+  enum { values = 12 };
+  char *value = repeated(' ', values * (strlen(open) + strlen(close)) + 3), *end = value;
+  for (int i = 0; i < values; i++) end += sprintf(end, "%s", open);
+  end += sprintf(end, "\"a\"");
+  for (int i = 0; i < values; i++) end += sprintf(end, "%s", close);
+  *end = 0;
+  return value;
+}
+
 static void *use_everything(void *unused) {
   kept_store *store = NULL, *snapshot = NULL;
   kept_subscription *subscription = NULL;
@@ -50,6 +81,12 @@ static void *use_everything(void *unused) {
   EXPECT(KEPT_OK, kept_declare_json(store, "text", "{\"type\":\"string\",\"pattern\":\"^((a|b)*c)*(x|(y|(z|w)))+$\"}",
                                     &why));
   EXPECT(KEPT_OK, kept_set_string(store, "text", "ababababababababababcx", 22, &why));
+  const char *array = value_of_depth("[", "]"), *object = value_of_depth("{\"b\":", "}");
+  declare_deeply(store, "{\"type\":\"array\",\"items\":", "}", array);
+  declare_deeply(store, "{\"type\":\"array\",\"prefixItems\":[", "]}", array);
+  declare_deeply(store, "{\"type\":\"object\",\"properties\":{\"b\":", "}}", object);
+  declare_deeply(store, "{\"type\":\"object\",\"additionalProperties\":", "}", object);
+  declare_deeply(store, "{\"type\":\"object\",\"patternProperties\":{\"b\":", "}}", object);
   EXPECT(KEPT_OK, kept_explain_json(store, "deep", &json, &why));
   kept_free(json);
   EXPECT(KEPT_OK, kept_export_json(store, NULL, &json, &why));
@@ -75,6 +112,34 @@ static void *use_everything(void *unused) {
   return unused;
 }
 
+static void measure_stack(void *size, const kept_notice *notice) {
+  pthread_attr_t attributes;
+  (void)notice;
+  CHECK_INT(0, pthread_getattr_np(pthread_self(), &attributes));
+  CHECK_INT(0, pthread_attr_getstacksize(&attributes, size));
+  pthread_attr_destroy(&attributes);
+}
+
+/* The limit on the stack (ulimit -s) sets the size of new threads, and the caller of a program may have lowered it. */
+static void the_librarys_threads_have_a_stack_of_their_own(void) {
+  pthread_attr_t usual, small;
+  size_t size = 0;
+  CHECK_INT(0, pthread_getattr_default_np(&usual));
+  pthread_attr_init(&small);
+  CHECK_INT(0, pthread_attr_setstacksize(&small, stack_bytes));
+  CHECK_INT(0, pthread_setattr_default_np(&small));
+  kept_store *store = fresh_store();
+  kept_subscription *subscription = NULL;
+  EXPECT(KEPT_OK, kept_observe(store, "key", 0, measure_stack, &size, NULL, &subscription, &why));
+  EXPECT(KEPT_OK, kept_set_int64(store, "key", 1, &why));
+  for (int i = 0; i < 10000 && __atomic_load_n(&size, __ATOMIC_SEQ_CST) == 0; i++) usleep(1000);
+  kept_unobserve(subscription);
+  CHECK(size >= 1 << 20);
+  CHECK_INT(0, pthread_setattr_default_np(&usual));
+  pthread_attr_destroy(&small);
+  pthread_attr_destroy(&usual);
+}
+
 static void everything_fits(void) {
   pthread_attr_t attributes;
   pthread_t thread;
@@ -89,7 +154,9 @@ static void everything_fits(void) {
 }
 
 int main(int argc, char **argv) {
-  static const test tests[] = { FOLDER_TEST(everything_fits), { 0 } };
+  static const test tests[] = {
+    FOLDER_TEST(everything_fits), TEST(the_librarys_threads_have_a_stack_of_their_own), { 0 }
+  };
   static const role roles[] = { { 0 } };
   return run_tests(argc, argv, tests, roles);
 }

@@ -31,6 +31,9 @@ final class Pattern: @unchecked Sendable {
 
   deinit { pcre2_code_free_8(code) }
 
+  /// How many groups may stand inside each other.
+  private static let groupNesting: UInt32 = 24
+
   /// PCRE2_ERROR_HEAP_FAILED, which Swift does not see as a number.
   private static let noMemory: Int32 = 121
 
@@ -40,6 +43,8 @@ final class Pattern: @unchecked Sendable {
     // What else would depend on how the library was built.
     pcre2_set_newline_8(context, UInt32(PCRE2_NEWLINE_LF))
     pcre2_set_bsr_8(context, UInt32(PCRE2_BSR_UNICODE))
+    // The compiler takes stack for each group inside another.
+    pcre2_set_parens_nest_limit_8(context, groupNesting)
     // `$` is the end, also before a last line feed, as in JSON Schema. The callouts count the work.
     let options = PCRE2_UTF | PCRE2_DOLLAR_ENDONLY | PCRE2_NEVER_BACKSLASH_C | PCRE2_AUTO_CALLOUT
     return ExactString(text).withBytes { bytes in

@@ -5,6 +5,7 @@ struct SchemaReader {
   var place = JSONPointer()
   let isSecret: Bool
   private var hasFoundDeprecated = false
+  private var depth = 0
   /// What looking for patterns in names and choices may still cost.
   var effort = Pattern.Effort()
 
@@ -185,6 +186,11 @@ struct SchemaReader {
     switch value {
     case .bool(let isAnything): return (isAnything ? .anything : .nothing, value)
     case .dictionary(let words):
+      guard depth < Limits.schemaNesting else {
+        throw wrong(.tooLarge, "schemas are nested more than \(Limits.schemaNesting) deep; flatten them")
+      }
+      depth += 1
+      defer { depth -= 1 }
       let (schema, canonical) = try read(words)
       return (words.isEmpty ? .anything : .words(schema), .dictionary(canonical))
     default: throw wrong(.invalid, "a schema is an object, true or false, and this is \(value.described)")

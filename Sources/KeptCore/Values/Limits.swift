@@ -12,4 +12,8 @@ public enum Limits: Sendable {
   public static let jsonTextBytes = 6 * valueBytes + 2
   /// How many arrays and dictionaries may stand inside each other.
   public static let nesting = 64
+  /// How many schemas may stand inside each other in a declaration.
+  ///
+  /// Reading and checking them takes some kilobytes of stack for each, and callers may have little.
+  public static let schemaNesting = 12
 }

@@ -78,6 +78,33 @@ import Testing
 
   @Test(
     arguments: [
+      (#"{"type":"array","items":"#, "}"), (#"{"type":"array","prefixItems":["#, "]}"),
+      (#"{"type":"object","properties":{"a":"#, "}}"), (#"{"type":"object","patternProperties":{"a":"#, "}}"),
+      (#"{"type":"object","additionalProperties":"#, "}"),
+    ])
+  func `schemas are nested to a limit`(open: String, close: String) throws {
+    func nested(_ depth: Int) -> String {
+      String(repeating: open, count: depth) + "{}" + String(repeating: close, count: depth)
+    }
+    _ = try Declaration(json: nested(Limits.schemaNesting))
+    let error = Declaration.refusal(nested(Limits.schemaNesting + 1))
+    #expect(error?.code == .tooLarge)
+    #expect(error?.message.hasSuffix("schemas are nested more than 12 deep; flatten them") == true)
+  }
+
+  @Test func `groups of a pattern are nested to a limit`() throws {
+    func nested(_ depth: Int) -> String {
+      let groups = String(repeating: "(", count: depth) + "a" + String(repeating: ")", count: depth)
+      return #"{"type":"string","pattern":"\#(groups)"}"#
+    }
+    _ = try Declaration(json: nested(24))
+    let error = Declaration.refusal(nested(25))
+    #expect(error?.code == .invalid)
+    #expect(error?.message.contains("parentheses are too deeply nested") == true, "\(error?.message ?? "none")")
+  }
+
+  @Test(
+    arguments: [
       #"{"type":"string","minimum":1}"#, #"{"type":"boolean","maximum":1}"#, #"{"type":"integer","minLength":1}"#,
       #"{"type":"array","maxLength":1}"#, #"{"type":"bytes","pattern":"a"}"#, #"{"type":"object","items":{}}"#,
       #"{"type":"array","properties":{}}"#, #"{"type":"string","required":[]}"#,
