@@ -17,33 +17,26 @@ set(scratch ${PROJECT_BINARY_DIR}/swiftpm)
 
 # -static-stdlib  nobody who uses libkept.so needs a Swift toolchain or its runtime
 # -z nodelete     a Swift runtime cannot be unloaded: dlclose() leaves it where it is
-# unchecked       Swift's checks of exclusive access abort: they run in the tests, and not in the host's process
-# -Osize          small code; what a get and a set pass through says @_optimize(speed): docs/decisions/0019-size.md
-# -function-sections  what nothing calls is left out by the linker
-# --icf=all       code that was compiled alike is there once: nothing here compares the addresses of functions
-# --wrap          without what Unicode says of all characters: Sources/KeptC/UnicodeTables.swift
-#                 and with first uses that survive a fork: Sources/KeptC/RuntimeOnce.swift
+# -function-sections  the linker drops what nothing calls
+# lld             packs relocations, which gold cannot
+# --icf=all       identical functions are folded: nothing here compares the addresses of functions
+# -z pack-relative-relocs  0.4 MB less; the loader must be that of glibc 2.36 or later
 set(swift_build
   ${KEPT_SWIFT} build --package-path ${PROJECT_SOURCE_DIR} --scratch-path ${scratch}
   --configuration release --product KeptC
   -Xswiftc -static-stdlib
-  -Xswiftc -enforce-exclusivity=unchecked
-  -Xswiftc -Osize
+  -Xswiftc -O
   -Xswiftc -Xfrontend -Xswiftc -function-sections
+  -Xswiftc -Xclang-linker -Xswiftc -fuse-ld=lld
   -Xlinker -soname=${kept_soname}
   -Xlinker --version-script=${PROJECT_SOURCE_DIR}/cmake/exports.map
   -Xlinker -znodelete
   -Xlinker --icf=all
-  -Xlinker --wrap=_swift_stdlib_getScalarName
-  -Xlinker --wrap=_swift_stdlib_getGeneralCategory
-  -Xlinker --wrap=_swift_stdlib_getAge
-  -Xlinker --wrap=_swift_stdlib_getMapping
-  -Xlinker --wrap=_swift_stdlib_getCaseMapping
-  -Xlinker --wrap=_swift_stdlib_getScript
-  -Xlinker --wrap=_swift_stdlib_getNumericType
+  -Xlinker -zpack-relative-relocs
   ${KEPT_SWIFT_FLAGS})
 
-# The Thread Sanitizer hears of first uses from the runtime's own lock only.
+# First uses survive a fork: Sources/KeptC/RuntimeOnce.swift. The Thread Sanitizer hears of them from the runtime's own
+# lock only.
 if(NOT "--sanitize=thread" IN_LIST KEPT_SWIFT_FLAGS)
   list(APPEND swift_build -Xlinker --wrap=_ZN5swift14threading_impl9once_slowERNS0_6once_tEPFvPvES3_)
 endif()

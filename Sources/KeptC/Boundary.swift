@@ -56,7 +56,6 @@ extension Optional {
 
 extension Optional where Wrapped == UnsafePointer<CChar> {
   /// A copy of NUL-terminated text; `invalid` for NULL and for what is not UTF-8.
-  @_optimize(speed)
   func text(_ name: StaticString) throws(StoreError) -> String {
     guard let text = String(validatingCString: try required(name)) else {
       throw StoreError(.invalid, "the argument \"\(name)\" is not UTF-8; convert it first")

@@ -4,7 +4,6 @@ public import CKept
 import KeptCore
 
 @_cdecl("kept_get_string") @implementation
-@_optimize(speed)
 public func kept_get_string(
   _ store: OpaquePointer?, _ key: UnsafePointer<CChar>?, _ buffer: UnsafeMutablePointer<CChar>?, _ capacity: Int,
   _ length: UnsafeMutablePointer<Int>?, _ error: UnsafeMutablePointer<kept_error>?

@@ -45,7 +45,6 @@ final class Tickets<Thing: Sendable>: Sendable {
   func issue(_ ticket: UInt, _ thing: Thing) { table.update { $0.things[ticket >> 2] = thing } }
 
   /// What a ticket stands for; nil after it was withdrawn.
-  @_optimize(speed)
   func find(_ ticket: UInt) -> Thing? { table.read { $0.things[ticket >> 2] } }
 
   /// Ends a ticket; nil if it had ended already.
@@ -86,7 +85,6 @@ enum Handles {
 
   /// The store of a handle; nil after its end.
   @inline(never)
-  @_optimize(speed)
   static func store(_ handle: OpaquePointer) -> Store? {
     pins.hold { ReadContext.owner(of: handle).map { Unmanaged<Store>.fromOpaque($0).retain() } }?.takeRetainedValue()
   }
@@ -121,7 +119,6 @@ extension Optional where Wrapped == OpaquePointer {
   }
 
   /// What reads and writes go to: a store or a transaction; `unsupported` for a snapshot.
-  @_optimize(speed)
   func settings() throws(StoreError) -> any SettingsAccess {
     if let transaction = try transactionIfTicket() { transaction } else { try store() }
   }
@@ -147,7 +144,6 @@ extension Optional where Wrapped == OpaquePointer {
     return transaction
   }
 
-  @_optimize(speed)
   private func transactionIfTicket() throws(StoreError) -> Transaction? {
     let handle = try required("store")
     guard Handles.isTicket(handle) else { return nil }

@@ -73,7 +73,6 @@ extension SettingsReading {
 
 extension SettingsAccess {
   /// Checks and writes a value.
-  @_optimize(speed)
   func write(_ value: Value, _ key: KeyName) throws(StoreError) {
     _ = try put(try value.checked(for: key), for: key, ifRevision: nil)
   }

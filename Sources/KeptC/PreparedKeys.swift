@@ -16,7 +16,6 @@ public func kept_key_prepare(
 }
 
 @_cdecl("kept_key_get_bool") @implementation
-@_optimize(speed)
 public func kept_key_get_bool(
   _ store: OpaquePointer?, _ key: OpaquePointer?, _ out: UnsafeMutablePointer<Bool>?,
   _ error: UnsafeMutablePointer<kept_error>?
@@ -26,7 +25,6 @@ public func kept_key_get_bool(
 }
 
 @_cdecl("kept_key_get_int64") @implementation
-@_optimize(speed)
 public func kept_key_get_int64(
   _ store: OpaquePointer?, _ key: OpaquePointer?, _ out: UnsafeMutablePointer<Int64>?,
   _ error: UnsafeMutablePointer<kept_error>?
@@ -36,7 +34,6 @@ public func kept_key_get_int64(
 }
 
 @_cdecl("kept_key_get_double") @implementation
-@_optimize(speed)
 public func kept_key_get_double(
   _ store: OpaquePointer?, _ key: OpaquePointer?, _ out: UnsafeMutablePointer<Double>?,
   _ error: UnsafeMutablePointer<kept_error>?
@@ -46,7 +43,6 @@ public func kept_key_get_double(
 }
 
 @_cdecl("kept_key_get_string") @implementation
-@_optimize(speed)
 public func kept_key_get_string(
   _ store: OpaquePointer?, _ key: OpaquePointer?, _ buffer: UnsafeMutablePointer<CChar>?, _ capacity: Int,
   _ length: UnsafeMutablePointer<Int>?, _ error: UnsafeMutablePointer<kept_error>?

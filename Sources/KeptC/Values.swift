@@ -4,7 +4,6 @@ public import CKept
 import KeptCore
 
 @_cdecl("kept_get_bool") @implementation
-@_optimize(speed)
 public func kept_get_bool(
   _ store: OpaquePointer?, _ key: UnsafePointer<CChar>?, _ out: UnsafeMutablePointer<Bool>?,
   _ error: UnsafeMutablePointer<kept_error>?
@@ -21,7 +20,6 @@ public func kept_set_bool(
 }
 
 @_cdecl("kept_get_int64") @implementation
-@_optimize(speed)
 public func kept_get_int64(
   _ store: OpaquePointer?, _ key: UnsafePointer<CChar>?, _ out: UnsafeMutablePointer<Int64>?,
   _ error: UnsafeMutablePointer<kept_error>?
@@ -53,7 +51,6 @@ public func kept_set_uint64(
 }
 
 @_cdecl("kept_get_double") @implementation
-@_optimize(speed)
 public func kept_get_double(
   _ store: OpaquePointer?, _ key: UnsafePointer<CChar>?, _ out: UnsafeMutablePointer<Double>?,
   _ error: UnsafeMutablePointer<kept_error>?
@@ -131,7 +128,6 @@ func readValue<Asked>(
 }
 
 /// The whole of a typed write.
-@_optimize(speed)
 func write(
   _ store: OpaquePointer?, _ key: UnsafePointer<CChar>?, _ error: UnsafeMutablePointer<kept_error>?,
   _ value: () throws(StoreError) -> Value

@@ -82,7 +82,6 @@ struct DatabaseLog {
 
     init(isBigEndian: Bool) { self.isBigEndian = isBigEndian }
 
-    @_optimize(speed)
     mutating func add(_ bytes: ArraySlice<UInt8>) {
       var (first, second) = (first, second)
       bytes.withUnsafeBytes { bytes in

@@ -103,7 +103,6 @@ package final class LayerStack: @unchecked Sendable {
   /// What stands in memory leads here, too: a child trusts none of it (`IndexLoader.afterForkInChild`).
   ///
   /// Called with no lock held, before anything that the layers decide is read, observed or written.
-  @_optimize(speed)
   func watchAgain() {
     guard hasFiles else { return }
     FileWatch.revive()
@@ -122,7 +121,6 @@ package final class LayerStack: @unchecked Sendable {
   }
 
   /// Throws `locked` for a key that the administrator has locked.
-  @_optimize(speed)
   func checkUnlocked(_ key: KeyName) throws(StoreError) {
     guard mayLock, layers.managed.locks(key) else { return }
     guard let path = path(of: .managed) else {

@@ -95,7 +95,6 @@ final class ChangeFeed: CommitObserver {
     notifyDeliveries()
   }
 
-  @_optimize(speed)
   package func publish<Failure: Error>(
     _ makeVisible: (_ delivered: Revision?) throws(Failure) -> Publication
   ) throws(Failure) {
@@ -132,7 +131,6 @@ final class ChangeFeed: CommitObserver {
   var hasMail: Bool { state.read { !$0.isFetched.isEmpty } }
 
   /// Tells the other deliveries of new mail; call it after a commit, with no lock held.
-  @_optimize(speed)
   func notifyDeliveries() {
     guard hasObservers.load(ordering: .acquiring) else { return }
     let observers = state.updateQuietly { state in

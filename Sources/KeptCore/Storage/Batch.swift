@@ -43,7 +43,6 @@ public struct Batch: Sendable {
   public init(durability: Durability = .shared) { self.durability = durability }
 
   /// Adds an edit; the last one for a key counts.
-  @_optimize(speed)
   public mutating func edit(_ key: KeyName, _ edit: Edit) { edits.put(key, edit) }
 
   /// Makes room for so many edits.

@@ -12,7 +12,6 @@ extension Batch {
   }
 
   /// The same for who has the key's edit at hand.
-  @_optimize(speed)
   func change(
     of key: KeyName, by edit: Edit?, from old: Entry?, at revision: Revision
   ) throws(StoreError) -> StoredChange? {
@@ -29,13 +28,11 @@ extension Batch {
     }
   }
 
-  @_optimize(speed)
   private func admitted(_ edit: Edit, _ declaration: Declaration?) throws(StoreError) -> Value? {
     guard !isAdmittedAsItIs, let declaration, let value = edit.value else { return edit.value }
     return try declaration.admitted(value, from: patterns)
   }
 
-  @_optimize(speed)
   private func declaration(of key: KeyName, after old: Declaration?) throws(StoreError) -> Declaration? {
     // The outer nil: it is left as it is.
     guard let declaration = declarations[key] else { return old }

@@ -26,7 +26,6 @@ extension Batch {
     public subscript(key: KeyName) -> Edit? { index(of: key).map { edits[$0].edit } }
 
     /// Adds an edit, or takes it in place of the one that the key has.
-    @_optimize(speed)
     mutating func put(_ key: KeyName, _ edit: Edit) {
       if let index = index(of: key) { return edits[index].edit = edit }
       edits.append((key, edit))
@@ -46,7 +45,6 @@ extension Batch {
       for index in edits.indices { places[freePlace(edits[index].key)] = UInt32(index + 1) }
     }
 
-    @_optimize(speed)
     private func index(of key: KeyName) -> Int? {
       if places.isEmpty { return edits.indices.first { hasEdit($0, of: key) } }
       var place = home(key)
@@ -58,14 +56,12 @@ extension Batch {
       return nil
     }
 
-    @_optimize(speed)
     private mutating func makePlaces() {
       // A power of two.
       places = Array(repeating: 0, count: Swift.max(places.count, Self.few * 2) * 2)
       for index in edits.indices { places[freePlace(edits[index].key)] = UInt32(index + 1) }
     }
 
-    @_optimize(speed)
     private func freePlace(_ key: KeyName) -> Int {
       var place = home(key)
       while places[place] != 0 { place = (place + 1) & (places.count - 1) }

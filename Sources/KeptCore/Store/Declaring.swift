@@ -106,7 +106,6 @@ extension SettingsAccess {
 
 extension Store {
   /// What a key is declared as; mostly the index knows.
-  @_optimize(speed)
   func declaration(of key: KeyName) throws(StoreError) -> Declaration? {
     try checkOpen()
     let known: Declaration?? = shared.local?._withUnsafeGuaranteedRef { local in

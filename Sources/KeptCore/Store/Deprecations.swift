@@ -17,7 +17,6 @@ final class Deprecations: Sendable {
 
 extension Store {
   /// Reports what a commit has changed and is deprecated; what was stored already is not asked for again.
-  @_optimize(speed)
   func reportDeprecated(in commit: Commit) {
     for change in commit.changes where change.isOfValue {
       guard let value = change.new.value, let declaration = change.new.declaration else { continue }

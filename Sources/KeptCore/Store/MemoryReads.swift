@@ -15,7 +15,6 @@ package struct MemoryReads: @unchecked Sendable {
   package init(_ address: OpaquePointer) { words = UnsafePointer(address) }
 
   @inline(__always)
-  @_optimize(speed)
   package func readBool(_ key: PreparedBytes, _ out: UnsafeMutablePointer<Bool>) -> Bool {
     var word: UInt64 = 0
     switch readWord(key, &word) {
@@ -29,7 +28,6 @@ package struct MemoryReads: @unchecked Sendable {
   }
 
   @inline(__always)
-  @_optimize(speed)
   package func readInt64(_ key: PreparedBytes, _ out: UnsafeMutablePointer<Int64>) -> Bool {
     var word: UInt64 = 0
     switch readWord(key, &word) {
@@ -43,7 +41,6 @@ package struct MemoryReads: @unchecked Sendable {
   }
 
   @inline(__always)
-  @_optimize(speed)
   package func readDouble(_ key: PreparedBytes, _ out: UnsafeMutablePointer<Double>) -> Bool {
     var word: UInt64 = 0
     switch readWord(key, &word) {
@@ -58,7 +55,6 @@ package struct MemoryReads: @unchecked Sendable {
 
   /// Copies text and a NUL, if they fit.
   @inline(__always)
-  @_optimize(speed)
   package func readString(
     _ key: PreparedBytes, _ buffer: UnsafeMutableRawPointer, _ capacity: Int, _ length: inout Int
   ) -> Bool {
@@ -81,7 +77,6 @@ package struct MemoryReads: @unchecked Sendable {
 
   /// What the index knows of a key: a value, or that it is absent; nil leaves the key to the ordinary way.
   @inline(__always)
-  @_optimize(speed)
   func known(_ key: PreparedBytes) -> Value?? {
     var word: UInt64 = 0
     switch readWord(key, &word) {
@@ -95,21 +90,18 @@ package struct MemoryReads: @unchecked Sendable {
 
   /// What kind of thing a key has, and a bool, an integer or the bits of a double.
   @inline(__always)
-  @_optimize(speed)
   private func readWord(_ key: PreparedBytes, _ word: inout UInt64) -> Int {
     kept_seqlock_read_word(words, key.bytes.baseAddress, key.bytes.count, key.hash, &word)
   }
 
   /// Gives `copy` the value of a key if the index knows one; nil from it leaves the key to the ordinary way.
   @inline(__always)
-  @_optimize(speed)
   private func fromMemory(_ key: PreparedBytes, _ copy: (Value) -> Void?) -> Bool {
     indexed(key) { entry in entry.value.flatMap(copy) != nil } == true
   }
 
   /// Gives `body` what the index knows of a key; nil if it knows nothing, or the store is closed.
   @inline(__always)
-  @_optimize(speed)
   private func indexed<Result>(_ key: PreparedBytes, _ body: (IndexedEntry) -> Result) -> Result? {
     let place = kept_read_context_generation(words)
     let generation = place.map(kept_load64) ?? 1
@@ -126,24 +118,20 @@ package struct MemoryReads: @unchecked Sendable {
 // changes of a count were 27 of the 38 ns that a property took.
 extension Store {
   @_effects(releasenone)
-  @_optimize(speed)
   @usableFromInline package func readBool(_ key: PreparedBytes, _ out: UnsafeMutablePointer<Bool>) -> Bool {
     reads.readBool(key, out)
   }
 
   @_effects(releasenone)
-  @_optimize(speed)
   @usableFromInline package func readInt64(_ key: PreparedBytes, _ out: UnsafeMutablePointer<Int64>) -> Bool {
     reads.readInt64(key, out)
   }
 
   @_effects(releasenone)
-  @_optimize(speed)
   @usableFromInline package func readDouble(_ key: PreparedBytes, _ out: UnsafeMutablePointer<Double>) -> Bool {
     reads.readDouble(key, out)
   }
 
   /// What the index knows of a key: a value, or that it is absent; nil leaves the key to the ordinary way.
-  @_optimize(speed)
   package func known(_ key: PreparedBytes) -> Value?? { reads.known(key) }
 }

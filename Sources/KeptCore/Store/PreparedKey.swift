@@ -11,7 +11,6 @@ import CPlatform
   package static var none: PreparedBytes { PreparedBytes(UnsafeBufferPointer(start: nil, count: 0)) }
 
   @inline(__always)
-  @_optimize(speed)
   package init(_ bytes: UnsafeBufferPointer<UInt8>) {
     self.bytes = bytes
     hash = Index.hash(bytes)
@@ -26,7 +25,6 @@ import CPlatform
 
   /// The bytes of text that ends with a NUL; they need not be a valid key: then no index knows them.
   @inline(__always)
-  @_optimize(speed)
   package init(_ text: UnsafePointer<CChar>) {
     let length = strlen(text)
     self.init(UnsafeRawBufferPointer(start: text, count: length).assumingMemoryBound(to: UInt8.self))
@@ -39,7 +37,6 @@ package final class PreparedKey: @unchecked Sendable {
   /// They point to a copy that lives as long as this object.
   package let prepared: PreparedBytes
 
-  @_optimize(speed)
   package init(_ name: KeyName) {
     self.name = name
     prepared = name.exact.withBytes { bytes in

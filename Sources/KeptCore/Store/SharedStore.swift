@@ -25,7 +25,6 @@ final class SharedStore: Sendable {
   }
 
   /// Commits, and lets every handle's observers hear of it.
-  @_optimize(speed)
   func commit(_ batch: Batch) throws(StoreError) -> Commit {
     let commit = if isWitnessed { try storage.commit(batch) } else { try commitAndPublish(batch) }
     if !commit.changes.isEmpty {

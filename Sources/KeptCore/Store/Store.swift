@@ -181,7 +181,6 @@ public final class Store: SettingsAccess {
   /// The word of a closed store, and of a storage that cannot tell.
   package static var unknownGeneration: UnsafePointer<UInt64> { ReadContext.closed }
 
-  @_optimize(speed)
   func storage() throws(StoreError) -> any Storage {
     try checkOpen()
     return shared.storage
@@ -190,7 +189,6 @@ public final class Store: SettingsAccess {
   /// Whether it was closed.
   var hasEnded: Bool { isClosed.load(ordering: .acquiring) }
 
-  @_optimize(speed)
   func checkOpen() throws(StoreError) {
     if hasEnded { throw StoreError(.closed, "the store was closed; open it again") }
   }
@@ -201,7 +199,6 @@ public final class Store: SettingsAccess {
 extension Store {
   public var store: Store { self }
 
-  @_optimize(speed)
   public func entry(for key: KeyName) throws(StoreError) -> Entry? {
     try storage().entry(for: key)
   }
@@ -220,7 +217,6 @@ extension Store {
     try storage().keys(prefix: prefix)
   }
 
-  @_optimize(speed)
   public func put(_ value: Value, for key: KeyName, ifRevision expected: Revision?) throws(StoreError) -> Revision {
     try checkOpen()
     layerStack.watchAgain()
@@ -251,7 +247,6 @@ extension Store {
   /// Commits a batch as this handle's.
   ///
   /// Its values were checked.
-  @_optimize(speed)
   func commit(_ batch: Batch) throws(StoreError) -> Commit {
     try checkOpen()
     try checkMayWrite()
@@ -267,7 +262,6 @@ extension Store {
   /// The store has a version that the program knows, perhaps since somebody has restored it.
   func allowWrites() { laterVersion.store(0, ordering: .releasing) }
 
-  @_optimize(speed)
   private func checkMayWrite() throws(StoreError) {
     let version = laterVersion.load(ordering: .acquiring)
     guard version > 0 else { return }
@@ -276,7 +270,6 @@ extension Store {
   }
 
   /// A batch of this handle's.
-  @_optimize(speed)
   func newBatch(durability: Durability? = nil, tag: String? = nil) -> Batch {
     var batch = Batch(durability: durability ?? options.durability)
     batch.busyTimeoutMilliseconds = options.patience

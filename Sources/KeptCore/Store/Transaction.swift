@@ -51,7 +51,6 @@ public final class Transaction: SettingsAccess {
     }
   }
 
-  @_optimize(speed)
   public func put(_ value: Value, for key: KeyName, ifRevision expected: Revision?) throws(StoreError) -> Revision {
     store.layerStack.watchAgain()
     return try open { state throws(StoreError) in
@@ -171,7 +170,6 @@ public final class Transaction: SettingsAccess {
     }
   }
 
-  @_optimize(speed)
   private func open<Result: Sendable>(
     _ body: (inout State) throws(StoreError) -> Result
   ) throws(StoreError) -> Result {
@@ -204,14 +202,12 @@ extension Transaction.State {
   }
 
   /// The value as the declaration admits it now; the commit looks again.
-  @_optimize(speed)
   fileprivate func admitted(_ value: Value, for key: KeyName, in store: Store) throws(StoreError) -> Value {
     guard let declaration = try declaration(of: key, in: store) else { return value }
     do { return try declaration.admitted(value) } catch { throw error.about(key.text) }
   }
 
   /// What a key is declared as; that is nothing the transaction relies upon.
-  @_optimize(speed)
   private func declaration(of key: KeyName, in store: Store) throws(StoreError) -> Declaration? {
     if let declared = batch.declarations[key] { return declared }
     do throws(StoreError) { return try store.declaration(of: key) } catch {

@@ -18,7 +18,6 @@ final class CombiningQueue<Request: Sendable, Outcome: Sendable>: @unchecked Sen
     var requests: [Request]
     var outcomes: [Outcome] = []
 
-    @_optimize(speed)
     init(_ number: UInt32, _ first: Request) {
       self.number = number
       requests = [first]
@@ -33,7 +32,6 @@ final class CombiningQueue<Request: Sendable, Outcome: Sendable>: @unchecked Sen
     /// How many there seem to be: those of the last round, and those who came meanwhile.
     var expected = 1
 
-    @_optimize(speed)
     mutating func join(_ request: Request) -> (Round, place: Int) {
       if let open {
         open.requests.append(request)
@@ -45,14 +43,12 @@ final class CombiningQueue<Request: Sendable, Outcome: Sendable>: @unchecked Sen
       return (round, 0)
     }
 
-    @_optimize(speed)
     mutating func begin() -> Int? {
       guard !isAtWork else { return nil }
       isAtWork = true
       return expected
     }
 
-    @_optimize(speed)
     mutating func end(_ round: Round) {
       isAtWork = false
       expected = round.outcomes.count + (open?.requests.count ?? 0)
@@ -65,7 +61,6 @@ final class CombiningQueue<Request: Sendable, Outcome: Sendable>: @unchecked Sen
   private let run: @Sendable (_ requests: [Request]) -> [Outcome]
 
   /// - Parameter run: does the work of a round; one outcome for each request, in their order.
-  @_optimize(speed)
   init(_ run: @escaping @Sendable (_ requests: [Request]) -> [Outcome]) {
     self.run = run
     ended = .allocate(capacity: 2)
@@ -75,7 +70,6 @@ final class CombiningQueue<Request: Sendable, Outcome: Sendable>: @unchecked Sen
   deinit { ended.deallocate() }
 
   /// Returns when a round that began after the call has done it.
-  @_optimize(speed)
   func serve(_ request: Request) -> Outcome {
     let (round, place) = state.updateQuietly { $0.join(request) }
     if place == 0 { lead(round) } else { awaitEnd(of: round) }
@@ -94,7 +88,6 @@ final class CombiningQueue<Request: Sendable, Outcome: Sendable>: @unchecked Sen
     }
   }
 
-  @_optimize(speed)
   private func lead(_ round: Round) {
     let expected = state.wait { $0.begin() }
     if expected > 1 { letOthersCome(expected) }

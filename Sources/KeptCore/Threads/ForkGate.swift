@@ -43,7 +43,6 @@ final class ForkGate: @unchecked Sendable {
   var forks: UInt64 { kept_load64(forked) }
 
   /// Enters, after the fork that is under way.
-  @_optimize(speed)
   func enter() {
     guard let depth else { return }
     let times = Self.times(depth)
@@ -51,7 +50,6 @@ final class ForkGate: @unchecked Sendable {
     Self.set(depth, times + 1)
   }
 
-  @_optimize(speed)
   func leave() {
     guard let depth else { return }
     let times = Self.times(depth) - 1

@@ -16,7 +16,6 @@ package final class Monitor<State>: @unchecked Sendable {
   private let made: Atomic<UInt64>
   private let gate = Fork.gate
 
-  @_optimize(speed)
   package init(_ state: sending State) {
     self.state = state
     made = Atomic(gate.forks)
@@ -35,7 +34,6 @@ package final class Monitor<State>: @unchecked Sendable {
   }
 
   /// Looks at the state.
-  @_optimize(speed)
   package func read<Result, Failure: Error>(_ body: (State) throws(Failure) -> Result) throws(Failure) -> Result {
     lock()
     defer { unlock() }
@@ -43,7 +41,6 @@ package final class Monitor<State>: @unchecked Sendable {
   }
 
   /// Changes the state and wakes everyone who waits for it.
-  @_optimize(speed)
   package func update<Result, Failure: Error>(
     _ body: (inout State) throws(Failure) -> Result
   ) throws(Failure) -> Result {
@@ -56,7 +53,6 @@ package final class Monitor<State>: @unchecked Sendable {
   }
 
   /// Changes the state where nobody who waits can be concerned, and wakes nobody.
-  @_optimize(speed)
   func updateQuietly<Result, Failure: Error>(
     _ body: (inout State) throws(Failure) -> Result
   ) throws(Failure) -> Result {
@@ -66,7 +62,6 @@ package final class Monitor<State>: @unchecked Sendable {
   }
 
   /// Waits until `body` gives a result, at most so long; nil when the time is up.
-  @_optimize(speed)
   package func wait<Result>(milliseconds: Int64, until body: (inout State) -> Result?) -> Result? {
     let deadline = kept_deadline(milliseconds)
     lock()
@@ -78,7 +73,6 @@ package final class Monitor<State>: @unchecked Sendable {
   }
 
   /// Waits until `body` gives a result; it is asked now, and again after each change.
-  @_optimize(speed)
   package func wait<Result>(until body: (inout State) -> Result?) -> Result {
     lock()
     defer { unlock() }
@@ -88,14 +82,12 @@ package final class Monitor<State>: @unchecked Sendable {
     }
   }
 
-  @_optimize(speed)
   private func lock() {
     gate.enter()
     if made.load(ordering: .acquiring) != gate.forks { renew() }
     pthread_mutex_lock(mutex)
   }
 
-  @_optimize(speed)
   private func unlock() {
     pthread_mutex_unlock(mutex)
     gate.leave()
@@ -103,7 +95,6 @@ package final class Monitor<State>: @unchecked Sendable {
 
   /// Sleeps outside the gate: a fork does not wait for sleepers.
   @discardableResult
-  @_optimize(speed)
   private func sleep<Result>(_ wait: () -> Result) -> Result {
     gate.leave()
     let result = wait()
@@ -116,7 +107,6 @@ package final class Monitor<State>: @unchecked Sendable {
   /// Makes the mutex and the condition anew, in the child of the process that used them.
   ///
   /// The state is whole: nobody was inside during the fork.
-  @_optimize(speed)
   private func renew() {
     pthread_mutex_lock(gate.renewal)
     defer { pthread_mutex_unlock(gate.renewal) }

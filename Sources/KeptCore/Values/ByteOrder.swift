@@ -19,7 +19,6 @@ extension Array {
 
 enum ByteOrder {
   /// The places of some texts, in the order of their bytes.
-  @_optimize(speed)
   static func places(of texts: [ExactString]) -> [Int] {
     // All bytes side by side: comparing them there counts no reference, which would be most of the work.
     var bytes: [UInt8] = []
@@ -48,7 +47,6 @@ enum ByteOrder {
   }
 
   /// How many bytes all texts begin with alike.
-  @_optimize(speed)
   private static func sharedCount(_ bytes: UnsafeRawBufferPointer, _ starts: [Int]) -> Int {
     var shared = starts[1]
     for text in 1..<starts.count - 1 {
@@ -61,7 +59,6 @@ enum ByteOrder {
   }
 
   /// The first eight bytes as a number that is ordered like them; what is missing counts as 0.
-  @_optimize(speed)
   private static func word(_ bytes: Slice<UnsafeRawBufferPointer>) -> UInt64 {
     var word: UInt64 = 0
     withUnsafeMutableBytes(of: &word) { $0.copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes.prefix(8))) }
@@ -70,7 +67,6 @@ enum ByteOrder {
 
   /// The numbers from 0 in another order; those that are alike stay as they were.
   @inline(never)
-  @_optimize(speed)
   fileprivate static func sorted(_ count: Int, _ isBefore: (Int, Int) -> Bool) -> [Int] {
     var places = Array(0..<count)
     places.sort(by: isBefore)

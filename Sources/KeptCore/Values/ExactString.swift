@@ -47,7 +47,6 @@ public struct ExactString: Sendable {
 extension ExactString: Hashable, Comparable {
   // A part of all that compares texts, it would be 12 KB.
   @inline(never)
-  @_optimize(speed)
   public static func == (a: ExactString, b: ExactString) -> Bool {
     a.withBytes { a in
       b.withBytes { b in

@@ -13,7 +13,6 @@ public struct KeyName: Hashable, Comparable, Sendable, CustomStringConvertible {
   /// Checks a key.
   ///
   /// Throws `invalid` for an empty or over-long one and for one with a NUL.
-  @_optimize(speed)
   public init(_ text: String) throws(StoreError) {
     let length = text.utf8.count
     guard length > 0 else {
@@ -34,9 +33,7 @@ public struct KeyName: Hashable, Comparable, Sendable, CustomStringConvertible {
   public var text: String { exact.text }
   public var description: String { exact.text }
   public static func < (a: KeyName, b: KeyName) -> Bool { a.exact < b.exact }
-  @_optimize(speed)
   public static func == (a: KeyName, b: KeyName) -> Bool { a.hash == b.hash && a.exact == b.exact }
-  @_optimize(speed)
   public func hash(into hasher: inout Hasher) { hasher.combine(hash) }
 
   /// Gives `body` the bytes with their hash, valid during the call.

@@ -89,7 +89,6 @@ struct ChangeLog {
   }
 
   /// Logs a commit.
-  @_optimize(speed)
   func append(_ changes: [StoredChange], at revision: Revision, tag: String?) throws(StoreError) {
     let row = try connection.statement("INSERT INTO change (revision, keys, tag) VALUES (?1, ?2, ?3)")
     try row.bind(1, Int64(clamping: revision))
@@ -102,7 +101,6 @@ struct ChangeLog {
   }
 
   /// The keys, divided by NULs.
-  @_optimize(speed)
   private static func names(of changes: [StoredChange]) -> [UInt8] {
     var names: [UInt8] = []
     for change in changes {

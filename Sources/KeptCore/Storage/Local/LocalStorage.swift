@@ -97,7 +97,6 @@ public final class LocalStorage: Storage {
     return pulse.generationAddress
   }
 
-  @_optimize(speed)
   public func entry(for key: KeyName) throws(StoreError) -> Entry? {
     let known: Entry?? = key.withPrepared { key in indexed(key) { $0.entry } }
     if let known { return known }
@@ -156,7 +155,6 @@ public final class LocalStorage: Storage {
   }
 
   /// A durable commit is a shared one and a sync of the log: then it is on the disk with all that came before it.
-  @_optimize(speed)
   public func commit(_ batch: Batch) throws(StoreError) -> Commit {
     let commit = try commits.commit(batch)
     // What was written stands in the index.
@@ -254,7 +252,6 @@ public final class LocalStorage: Storage {
     }
   }
 
-  @_optimize(speed)
   private static func attempt(
     _ group: [Batch], waiting milliseconds: Int, by writer: inout LazyConnection<LocalWriter>
   ) throws(StoreError) -> (LocalWriter.Outcome, isStuck: Bool) {
@@ -263,7 +260,6 @@ public final class LocalStorage: Storage {
   }
 
   /// Commits a group and lets the index know, so that this process need not read what it has just written.
-  @_optimize(speed)
   private static func commit(
     _ group: [Batch], waiting milliseconds: Int, by writer: Monitor<LazyConnection<LocalWriter>>,
     telling loader: IndexLoader, _ log: LogSync, _ eraser: SecretEraser

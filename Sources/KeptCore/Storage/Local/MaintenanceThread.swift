@@ -41,7 +41,6 @@ final class MaintenanceThread: Sendable {
   /// Somebody reads from the index, or soon will.
   ///
   /// - Parameter mustSync: there is something in the log that is not on the disk, too.
-  @_optimize(speed)
   func noteUseOfIndex(mustSync: Bool = false) {
     if isDue.load(ordering: .sequentiallyConsistent) { return }
     note { state in
@@ -75,7 +74,6 @@ final class MaintenanceThread: Sendable {
 
   func end() { state.update { $0.isEnded = true } }
 
-  @_optimize(speed)
   private func note(mayStart: Bool = true, _ what: (inout State) -> Void) {
     let (mustStart, mustWake) = state.updateQuietly { state in
       let wasIdle = state.isIdle

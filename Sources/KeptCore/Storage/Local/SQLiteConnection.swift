@@ -133,7 +133,6 @@ final class SQLiteConnection {
   /// A statement that is prepared once and kept.
   ///
   /// Use it up, or reset it, before the next use; the time for which it may wait begins now.
-  @_optimize(speed)
   func statement(_ sql: StaticString) throws(StoreError) -> SQLiteStatement {
     SQLitePatience.begin(milliseconds: patience)
     // A literal is known by its address: finding its prepared statement makes no String.
@@ -190,26 +189,22 @@ final class SQLiteConnection {
   }
 
   /// Begins a write transaction; it holds the write lock from now on.
-  @_optimize(speed)
   func begin() throws(StoreError) {
     endUnended()
     try statement("BEGIN IMMEDIATE").finish()
   }
 
   /// Begins a transaction that only reads.
-  @_optimize(speed)
   func beginReading() throws(StoreError) {
     endUnended()
     try statement("BEGIN").finish()
   }
 
   /// Ends a transaction for whose end there was no memory: a new one could not begin.
-  @_optimize(speed)
   private func endUnended() {
     if sqlite3_get_autocommit(handle) == 0 { rollBack() }
   }
 
-  @_optimize(speed)
   func commit() throws(StoreError) { try statement("COMMIT").finish() }
 
   /// Undoes the transaction, if there is one: after some failures SQLite has done so by itself.

@@ -85,7 +85,6 @@ enum SQLitePatience {
   }()
 
   /// From now on this thread's calls of SQLite sleep so long altogether.
-  @_optimize(speed)
   static func begin(milliseconds: Int) {
     guard let left else { return }
     pthread_setspecific(left, UnsafeRawPointer(bitPattern: max(milliseconds, leastMilliseconds)))

@@ -9,57 +9,47 @@ struct SQLiteStatement {
   private let statement: OpaquePointer
   private let connection: OpaquePointer
 
-  @_optimize(speed)
   init(_ statement: OpaquePointer, of connection: OpaquePointer) {
     self.statement = statement
     self.connection = connection
   }
 
-  @_optimize(speed)
   func bind(_ index: Int32, _ value: Int64) throws(StoreError) {
     try check(sqlite3_bind_int64(statement, index, value))
   }
 
-  @_optimize(speed)
   func bind(_ index: Int32, _ value: Double) throws(StoreError) {
     try check(sqlite3_bind_double(statement, index, value))
   }
 
-  @_optimize(speed)
   func bindNull(_ index: Int32) throws(StoreError) {
     try check(sqlite3_bind_null(statement, index))
   }
 
-  @_optimize(speed)
   func bind(_ index: Int32, text: ExactString) throws(StoreError) {
     try check(text.withBytes { kept_sqlite_bind_text(statement, index, $0.baseAddress, UInt64($0.count)) })
   }
 
-  @_optimize(speed)
   func bind(_ index: Int32, text: UnsafeBufferPointer<UInt8>) throws(StoreError) {
     try check(kept_sqlite_bind_text(statement, index, text.baseAddress, UInt64(text.count)))
   }
 
   /// Binds text that is there for ever, and need not be copied.
-  @_optimize(speed)
   func bind(_ index: Int32, constant text: StaticString) throws(StoreError) {
     try check(kept_sqlite_bind_lent_text(statement, index, text.utf8Start, UInt64(text.utf8CodeUnitCount)))
   }
 
   /// Binds text that stays where it is until the statement has finished, and need not be copied.
-  @_optimize(speed)
   func bind(_ index: Int32, lentText text: UnsafeBufferPointer<UInt8>) throws(StoreError) {
     try check(kept_sqlite_bind_lent_text(statement, index, text.baseAddress, UInt64(text.count)))
   }
 
   /// The same for bytes.
-  @_optimize(speed)
   func bind(_ index: Int32, lentBytes bytes: UnsafeBufferPointer<UInt8>) throws(StoreError) {
     try check(kept_sqlite_bind_lent_bytes(statement, index, bytes.baseAddress, UInt64(bytes.count)))
   }
 
   /// Binds text that need not be UTF-8: it serves only as a bound for comparisons.
-  @_optimize(speed)
   func bind(_ index: Int32, textBytes: [UInt8]) throws(StoreError) {
     try check(
       textBytes.withUnsafeBufferPointer {
@@ -67,7 +57,6 @@ struct SQLiteStatement {
       })
   }
 
-  @_optimize(speed)
   func bind(_ index: Int32, bytes: [UInt8]) throws(StoreError) {
     try check(
       bytes.withUnsafeBufferPointer {
@@ -79,7 +68,6 @@ struct SQLiteStatement {
   func forgetWork() { sqlite3_stmt_status(statement, SQLITE_STMTSTATUS_VM_STEP, 1) }
 
   /// Moves to the next row; false, and ready for the next use, when there is none.
-  @_optimize(speed)
   func step() throws(StoreError) -> Bool {
     let status = sqlite3_step(statement)
     switch status {
@@ -96,13 +84,11 @@ struct SQLiteStatement {
   }
 
   /// Runs a statement to its end.
-  @_optimize(speed)
   func finish() throws(StoreError) {
     while try step() {}
   }
 
   /// Binds the last parameter without a copy, and runs the statement to its end.
-  @_optimize(speed)
   func finish(_ index: Int32, lent text: ExactString) throws(StoreError) {
     try text.withBytes { text throws(StoreError) in
       try bind(index, lentText: text)
@@ -111,7 +97,6 @@ struct SQLiteStatement {
   }
 
   /// The same with bytes.
-  @_optimize(speed)
   func finish(_ index: Int32, lent bytes: [UInt8]) throws(StoreError) {
     try bytes.withUnsafeBufferPointer { bytes throws(StoreError) in
       try bind(index, lentBytes: bytes)
@@ -120,7 +105,6 @@ struct SQLiteStatement {
   }
 
   /// Reads the first row, if there is one.
-  @_optimize(speed)
   func first<Row>(_ read: () throws(StoreError) -> Row) throws(StoreError) -> Row? {
     guard try step() else { return nil }
     defer { reset() }
@@ -128,7 +112,6 @@ struct SQLiteStatement {
   }
 
   /// Reads all rows.
-  @_optimize(speed)
   func all<Row>(_ read: () throws(StoreError) -> Row) throws(StoreError) -> [Row] {
     defer { reset() }
     var rows: [Row] = []
@@ -140,31 +123,23 @@ struct SQLiteStatement {
   }
 
   /// Lets go of rows and locks; what was bound is forgotten.
-  @_optimize(speed)
   func reset() {
     sqlite3_reset(statement)
     sqlite3_clear_bindings(statement)
   }
 
-  @_optimize(speed)
   func finalize() { sqlite3_finalize(statement) }
 
   /// What a column holds: one of SQLITE_INTEGER, SQLITE_FLOAT, SQLITE_TEXT, SQLITE_BLOB and SQLITE_NULL.
-  @_optimize(speed)
   func type(_ column: Int32) -> Int32 { sqlite3_column_type(statement, column) }
-  @_optimize(speed)
   func isNull(_ column: Int32) -> Bool { type(column) == SQLITE_NULL }
-  @_optimize(speed)
   func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(statement, column) }
-  @_optimize(speed)
   func double(_ column: Int32) -> Double { sqlite3_column_double(statement, column) }
 
   /// How many bytes the text or the bytes of a column have.
-  @_optimize(speed)
   func count(_ column: Int32) -> Int { Int(sqlite3_column_bytes(statement, column)) }
 
   /// Text or bytes, valid until the next step: as SQLite has them, so that this needs no memory.
-  @_optimize(speed)
   func withBytes<T, Failure: Error>(
     _ column: Int32, _ body: (UnsafeBufferPointer<UInt8>) throws(Failure) -> T
   ) throws(Failure) -> T {
@@ -174,16 +149,13 @@ struct SQLiteStatement {
       UnsafeBufferPointer(start: start?.assumingMemoryBound(to: UInt8.self), count: start == nil ? 0 : count))
   }
 
-  @_optimize(speed)
   func bytes(_ column: Int32) -> [UInt8] { withBytes(column) { Array($0) } }
 
   /// Text; nil where the bytes are not UTF-8.
-  @_optimize(speed)
   func string(_ column: Int32) -> String? { withBytes(column) { String(exactly: $0) } }
 
   private var text: String { String(cString: sqlite3_sql(statement)) }
 
-  @_optimize(speed)
   private func check(_ status: Int32) throws(StoreError) {
     guard status == SQLITE_OK else { throw StoreError.sqlite(status, connection, doing: "fill in \"\(text)\"") }
   }

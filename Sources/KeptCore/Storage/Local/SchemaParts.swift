@@ -224,7 +224,6 @@ struct SchemaParts: Equatable {
 
 extension SchemaPart {
   /// The part that has exactly this text.
-  @_optimize(speed)
   fileprivate init?(sql: UnsafeBufferPointer<UInt8>) {
     guard let start = sql.baseAddress else { return nil }
     // No list of all cases: it would be made anew for each text.

@@ -21,7 +21,6 @@ extension SQLiteStatement {
   }
 
   /// The same, and runs the statement to its end: what the value holds is not copied.
-  @_optimize(speed)
   func finish(_ index: Int32, lentKindAnd value: Value) throws(StoreError) {
     try bind(index, constant: value.kind.name)
     switch value {
@@ -38,7 +37,6 @@ extension SQLiteStatement {
     }
   }
 
-  @_optimize(speed)
   private func bind(_ index: Int32, _ value: Value) throws(StoreError) {
     switch value {
     case .null: try bindNull(index)

@@ -20,7 +20,6 @@ final class GroupCommit: Sendable {
   /// - Parameters:
   ///   - timeoutMilliseconds: how long a writer that does not say waits for those of other processes.
   ///   - run: commits a group; throws `busy` if the store is not free within so many milliseconds.
-  @_optimize(speed)
   init(
     timeoutMilliseconds: Int,
     _ run: @escaping @Sendable (_ group: [Batch], _ milliseconds: Int) -> [Result<Commit, StoreError>]
@@ -33,7 +32,6 @@ final class GroupCommit: Sendable {
     }
   }
 
-  @_optimize(speed)
   func commit(_ batch: Batch) throws(StoreError) -> Commit {
     let patience = batch.patience ?? timeoutMilliseconds
     let request = Request(batch: batch, deadline: MonotonicTime.milliseconds + Int64(patience))

@@ -16,7 +16,6 @@ final class LocalWriter: ConnectionOwner {
   // What the database was after the last commit here: as long as the version is the same, nobody else has written.
   private var last: (version: UInt32, revision: Revision)?
 
-  @_optimize(speed)
   init(
     _ connection: SQLiteConnection, _ pulse: Pulse, _ loader: IndexLoader, limit: LogLimit,
     eraser: SecretEraser, commitObserver: (any CommitObserver)?
@@ -43,7 +42,6 @@ final class LocalWriter: ConnectionOwner {
   /// Commits a group.
   ///
   /// A batch whose conditions do not hold fails alone. All fail with `busy` if others keep the write lock so long.
-  @_optimize(speed)
   func commit(_ group: [Batch], waiting milliseconds: Int) -> Outcome {
     connection.setPatience(milliseconds: milliseconds)
     do throws(StoreError) {
@@ -56,7 +54,6 @@ final class LocalWriter: ConnectionOwner {
     }
   }
 
-  @_optimize(speed)
   private func commitTogether(_ group: [Batch], until deadline: Int64) throws(StoreError) -> Outcome {
     try connection.begin()
     do throws(StoreError) {
@@ -90,7 +87,6 @@ final class LocalWriter: ConnectionOwner {
   /// Moves a pulse that a killed writer has left odd to an even number; under the write lock no commit is on its way.
   ///
   /// It does not wait: while somebody has the write lock there is nothing to settle.
-  @_optimize(speed)
   func settlePulse() throws(StoreError) {
     connection.setPatience(milliseconds: 0)
     try connection.begin()
@@ -115,14 +111,12 @@ final class LocalWriter: ConnectionOwner {
     var hasNewVersion = false
   }
 
-  @_optimize(speed)
   private func startingRevision() throws(StoreError) -> Revision {
     if let last, last.version != 0, last.version == connection.dataVersion { return last.revision }
     return try reader.revision()
   }
 
   /// Makes the transaction visible, and lets the commitObserver know of what it holds and of what others did before.
-  @_optimize(speed)
   private func publish(
     _ group: [Batch], _ results: [Result<Commit, StoreError>], after start: Revision
   ) throws(StoreError) -> UInt64? {
@@ -144,7 +138,6 @@ final class LocalWriter: ConnectionOwner {
   }
 
   /// What others have committed, as it was before the commits of this transaction.
-  @_optimize(speed)
   private func others(
     after delivered: Revision, upTo start: Revision, before commits: [Commit]
   ) throws(StoreError) -> ChangesAfter {
@@ -159,7 +152,6 @@ final class LocalWriter: ConnectionOwner {
   /// Makes the transaction visible.
   ///
   /// The pulse is odd from before until after, also if the commit fails.
-  @_optimize(speed)
   private func makeVisible() throws(StoreError) -> UInt64? {
     let own = pulse.beginCommit()
     do throws(StoreError) {
@@ -172,7 +164,6 @@ final class LocalWriter: ConnectionOwner {
   }
 
   /// Applies one batch; that it is refused is its result, anything else fails the group.
-  @_optimize(speed)
   private func apply(
     _ batch: Batch, of group: Int, _ progress: inout Progress
   ) throws(StoreError) -> Result<Commit, StoreError> {
@@ -203,7 +194,6 @@ final class LocalWriter: ConnectionOwner {
     return .success(Commit(revision: progress.revision, changes: changes))
   }
 
-  @_optimize(speed)
   private func check(_ condition: Condition, _ progress: inout Progress) throws(StoreError) {
     switch condition {
     case .revision(let key, let expected):
@@ -220,7 +210,6 @@ final class LocalWriter: ConnectionOwner {
   }
 
   /// What the log says up to the present revision; nil: nothing has happened after `base`.
-  @_optimize(speed)
   private func log(after base: Revision, _ progress: inout Progress) throws(StoreError) -> ConditionLog? {
     guard progress.revision > base else { return nil }
     // The batches before this one are in the log, too.
@@ -229,7 +218,6 @@ final class LocalWriter: ConnectionOwner {
   }
 
   /// What the batch changes; edits that leave a key as it is are left out.
-  @_optimize(speed)
   private func changes(by batch: Batch, _ progress: Progress) throws(StoreError) -> [StoredChange] {
     let keys = batch.keys
     let known = loader.known(keys, at: progress.start)
@@ -252,7 +240,6 @@ final class LocalWriter: ConnectionOwner {
   }
 
   /// What there is before the batch: from the group itself, from the index, or from the database.
-  @_optimize(speed)
   private func old(
     _ key: KeyName, _ known: IndexedEntry?, _ progress: Progress
   ) throws(StoreError) -> (entry: Entry?, damage: StoreError?) {
@@ -266,7 +253,6 @@ final class LocalWriter: ConnectionOwner {
     }
   }
 
-  @_optimize(speed)
   private func store(_ change: StoredChange) throws(StoreError) {
     do throws(StoreError) {
       if change.new.declaration != change.old?.declaration { try declare(change.key, change.new.declaration) }
@@ -281,7 +267,6 @@ final class LocalWriter: ConnectionOwner {
     }
   }
 
-  @_optimize(speed)
   private func declare(_ key: KeyName, _ declaration: Declaration?) throws(StoreError) {
     guard let declaration else {
       let row = try connection.statement("DELETE FROM declaration WHERE key = ?1")
@@ -295,7 +280,6 @@ final class LocalWriter: ConnectionOwner {
   }
 
   /// An update looks for the row once; the upsert looks twice, and a REPLACE writes a tenth more pages.
-  @_optimize(speed)
   private func put(_ value: Value, _ key: KeyName, _ revision: Revision, isThere: Bool) throws(StoreError) {
     if isThere {
       try put(value, key, revision, "UPDATE entry SET kind = ?2, value = ?3, revision = ?4 WHERE key = ?1")
@@ -309,7 +293,6 @@ final class LocalWriter: ConnectionOwner {
       """)
   }
 
-  @_optimize(speed)
   private func put(
     _ value: Value, _ key: KeyName, _ revision: Revision, _ sql: StaticString
   ) throws(StoreError) {
@@ -321,7 +304,6 @@ final class LocalWriter: ConnectionOwner {
     }
   }
 
-  @_optimize(speed)
   private func delete(_ key: KeyName) throws(StoreError) {
     let row = try connection.statement("DELETE FROM entry WHERE key = ?1")
     try row.bind(1, text: key.exact)

@@ -52,7 +52,6 @@ struct EntryTable: @unchecked Sendable {
 
     /// The entry of a key, without a reference of its own: use it before the table changes.
     @inline(__always)
-    @_optimize(speed)
     func find(_ key: UnsafeBufferPointer<UInt8>, hash: UInt64) -> Unmanaged<IndexedEntry>? {
       slot(of: key, hash)?.pointee.indexed
     }
@@ -66,7 +65,6 @@ struct EntryTable: @unchecked Sendable {
   }
 
   /// Puts an entry in, or in place of the one that its key has; one of an earlier revision is left out.
-  @_optimize(speed)
   mutating func put(_ entry: IndexedEntry, hash: UInt64) {
     let slot: UnsafeMutablePointer<kept_slot>
     if let known = entry.key.exact.withBytes({ search.slot(of: $0, hash) }) {

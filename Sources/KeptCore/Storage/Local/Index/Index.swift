@@ -35,12 +35,10 @@ final class Index: @unchecked Sendable {
   var generation: UInt64 { gate.generation }
 
   @inline(__always)
-  @_optimize(speed)
   static func hash(_ key: UnsafeBufferPointer<UInt8>) -> UInt64 { kept_hash(key.baseAddress, key.count, seed) }
 
   /// Gives `body` the entry of a key; nil if the index is not current at this generation or does not know the key.
   @inline(__always)
-  @_optimize(speed)
   func read<Result>(
     _ key: PreparedBytes, at generation: UInt64, _ body: (IndexedEntry) -> Result
   ) -> Result? {
@@ -64,7 +62,6 @@ final class Index: @unchecked Sendable {
   /// What it knows of a key, as of `applied`.
   ///
   /// For the one changer, too.
-  @_optimize(speed)
   func entry(for key: KeyName) -> IndexedEntry? {
     key.exact.withBytes { table.search.find($0, hash: key.hash)?.takeUnretainedValue() }
   }
@@ -76,7 +73,6 @@ final class Index: @unchecked Sendable {
   }
 
   /// Brings the table to another revision; afterwards it is current at `current`, or at no generation for nil.
-  @_optimize(speed)
   func change(current: UInt64?, applied: Revision, _ body: (inout Changes) -> Void) {
     gate.close {
       var changes = Changes(table: table)
@@ -111,7 +107,6 @@ final class Index: @unchecked Sendable {
     var count: Int { table.count }
 
     /// Puts in what a key has at a revision, and what it reads as.
-    @_optimize(speed)
     mutating func put(_ key: KeyName, _ entry: Entry?, asOf revision: Revision, _ reading: any EntryReading) {
       let known = entry?.isThere == true ? entry : nil
       let indexed = IndexedEntry(key, known, asOf: revision, showing: reading.value(of: key, known))

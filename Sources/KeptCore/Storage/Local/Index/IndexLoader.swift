@@ -79,7 +79,6 @@ final class IndexLoader: Sendable {
   /// - Parameters:
   ///   - start: the revision from which the commits went on.
   ///   - own: the number that the pulse had meanwhile.
-  @_optimize(speed)
   func apply(_ results: [Result<Commit, StoreError>], from start: Revision, pulse own: UInt64) {
     state.updateQuietly { state in
       var last: Revision?
@@ -102,7 +101,6 @@ final class IndexLoader: Sendable {
   /// What the index knows of keys at a revision.
   ///
   /// - Returns: one for each key, or nothing if the index is at another revision.
-  @_optimize(speed)
   func known(_ keys: [KeyName], at revision: Revision) -> [IndexedEntry?] {
     state.updateQuietly { _ in
       index.applied == revision && !index.isEmpty ? keys.map { index.entry(for: $0) } : []
@@ -190,7 +188,6 @@ final class IndexLoader: Sendable {
 
 extension IndexLoader.State {
   /// Changes the storage's own index and those of all views, so that they stay at one revision.
-  @_optimize(speed)
   fileprivate func changeAll(
     _ own: Index, current: UInt64?, applied: Revision,
     _ body: (Index, inout Index.Changes, any EntryReading) -> Void
@@ -222,7 +219,6 @@ extension IndexLoader.State {
 
 extension Index.Changes {
   /// nil: too much has changed to be told one by one.
-  @_optimize(speed)
   fileprivate mutating func apply(
     _ delta: [(KeyName, LocalReader.Row)]?, asOf revision: Revision, knownTo index: Index,
     _ reading: any EntryReading

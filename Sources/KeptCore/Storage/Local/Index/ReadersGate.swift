@@ -35,7 +35,6 @@ struct ReadersGate: @unchecked Sendable {
 
   /// Runs `body` inside if the gate is open for this generation; nil otherwise.
   @inline(__always)
-  @_optimize(speed)
   func pass<Result>(at generation: UInt64, _ body: () -> Result?) -> Result? {
     let stripe = stripes + Int(kept_stripe(UInt32(Self.stripeCount))) * Self.wordsApart
     // Entering comes before looking, closing before counting: one of the two sees the other.
@@ -53,7 +52,6 @@ struct ReadersGate: @unchecked Sendable {
   /// Closes the gate, waits until nobody is inside, runs `body`, and opens it for the generation that it returns.
   ///
   /// One thread at a time, and never from inside.
-  @_optimize(speed)
   func close(_ body: () -> UInt64?) {
     kept_store64(open, Self.closed)
     for stripe in 0..<Self.stripeCount {
