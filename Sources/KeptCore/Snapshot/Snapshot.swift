@@ -56,6 +56,7 @@ public final class Snapshot: SettingsReading {
   }
 
   public func listedKeys(prefix: ExactString) throws(StoreError) -> [KeyName] {
+    let prefix = try covered(prefix)
     let stored = try keys(under: prefix) { _ in true }
     if layers.isEmpty, entries.allSatisfy({ $0.entry.declaration == nil }) { return stored }
     var listed: [KeyName] = []
