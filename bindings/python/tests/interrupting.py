@@ -16,9 +16,9 @@ import kept
 _PACKAGE = os.path.dirname(kept.__file__)
 _TESTS = os.path.dirname(__file__)
 
-# Python looks for signals as a function begins, after calls and in loops, and not at each bytecode. These two rely on
-# that at their end, where they put things back; so they are interrupted as they begin, and by real signals.
-_SAFE = {"calling_back", "during"}
+# Python looks for signals as a function begins, after calls and in loops, and not at each bytecode. These rely on
+# that where they put things back; so they are interrupted as they begin, and by real signals.
+_SAFE = {"calling_back", "during", "report"}
 
 
 class Interrupt(KeyboardInterrupt):

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import logging
+import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -12,7 +15,7 @@ import pytest
 from interrupting import Interrupt, alarms, interrupted
 
 import kept
-from kept import _exit, _observation
+from kept import _exit, _observation, _reports
 
 KEYS = ["a", "b", "c"]
 
@@ -127,6 +130,20 @@ class Opening(Attempt):
         return True
 
 
+class Reporting(Attempt):
+    """A set of a deprecated key, which is reported."""
+
+    def __init__(self, store: kept.Store, folder: Path) -> None:
+        super().__init__(store, folder)
+        store.declare(kept.Key("old", int, deprecated=True))
+
+    def call(self) -> Any:
+        self.store["old"] = 1
+
+    def is_done(self, result: Any) -> bool:
+        return "old" in self.store
+
+
 class Taking(Attempt):
     """A task's next change. It may be taken when the interrupt comes, as an item of a queue; it is never lost before
     `__anext__` has it."""
@@ -171,7 +188,7 @@ def _at_once(coroutine: Any) -> Any:
 # A coroutine may be interrupted before it begins.
 pytestmark = pytest.mark.filterwarnings("ignore:coroutine .* was never awaited")
 
-KINDS = [Listing, MigratingOnce, Exporting, Importing, Observing, Opening, Taking]
+KINDS = [Listing, MigratingOnce, Exporting, Importing, Observing, Opening, Reporting, Taking]
 
 
 @pytest.fixture(autouse=True)
@@ -199,7 +216,7 @@ def test_an_interrupt_at_any_bytecode_reaches_the_caller(kind: type[Attempt], tm
 
 
 # Not while a report is logged: Python's own logging would be left with its lock taken.
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind is not Opening])
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in (Opening, Reporting)])
 def test_real_signals_reach_the_caller(kind: type[Attempt], tmp_path: Path) -> None:
     with kept.open("memory:") as store:
         # Once without: what is imported at its first use could be interrupted, too.
@@ -257,3 +274,57 @@ def test_what_an_initial_callback_raises_as_an_interrupt_reaches_the_caller(sett
         settings.observe("a", hear, initial=True)
     assert not _observation._deliveries
     settings["a"] = 2
+
+
+def test_a_signal_that_waits_for_a_call_that_reports_reaches_the_caller(
+    location: Path, settings: kept.Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its handler is run as the report begins, since no bytecode is run before."""
+    shown: list[Any] = []
+    monkeypatch.setattr(sys, "unraisablehook", shown.append)
+    hook = sys.unraisablehook
+    settings.declare(kept.Key("old", int, deprecated=True))
+    program = """
+import sqlite3, sys
+connection = sqlite3.connect(sys.argv[1], isolation_level=None)
+connection.execute("begin immediate")
+print(flush=True)
+sys.stdin.read()
+connection.execute("rollback")
+"""
+    command = [sys.executable, "-c", program, str(location / "values.sqlite")]
+    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen(command, **pipes) as other, alarms() as interrupted_after:
+        assert other.stdin and other.stdout and other.stdout.readline()
+        timer = threading.Timer(0.5, other.stdin.close)
+        timer.start()
+        was_raised, result = interrupted_after(lambda: settings.__setitem__("old", 1), 0.1)
+        timer.join()
+    assert was_raised and isinstance(result, Interrupt)
+    assert settings["old"] == 1 and not shown and sys.unraisablehook is hook
+
+
+def test_what_a_handler_of_the_log_raises_is_shown_once_and_the_call_returns(
+    settings: kept.Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where it sets a deprecated key, too, so that a report comes inside a report."""
+    shown: list[Any] = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda unraisable: shown.append(unraisable.exc_value))
+    hook = sys.unraisablehook
+    settings.declare(kept.Key("old", int, deprecated=True), kept.Key("older", int, deprecated=True))
+
+    class Handler(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            assert sys.unraisablehook is hook
+            settings["older"] = 2
+            raise ValueError(record.getMessage())
+
+    handler = Handler()
+    log = logging.getLogger("kept")
+    log.addHandler(handler)
+    try:
+        settings["old"] = 1
+    finally:
+        log.removeHandler(handler)
+    assert [type(each) for each in shown] == [ValueError, ValueError]
+    assert settings["old"] == 1 and settings["older"] == 2 and sys.unraisablehook is hook and not _reports._hooks

@@ -57,6 +57,11 @@ class Heard:
     def _is_of_callback(self, unraisable: UnraisableHookArgs) -> bool:
         if threading.get_ident() != self._thread:
             return False
-        # From Python 3.13 on only the sentence names the function.
-        there, sentence = unraisable.object, unraisable.err_msg or ""
-        return any(each is there or (there is None and repr(each) in sentence) for each in self._callbacks)
+        return any(has_left(each, unraisable) for each in self._callbacks)
+
+
+def has_left(callback: Callable[..., Any], unraisable: UnraisableHookArgs) -> bool:
+    """Whether an exception is one that ctypes shows because it left this callback."""
+    # From Python 3.13 on only the sentence names the function.
+    there, sentence = unraisable.object, unraisable.err_msg or ""
+    return callback is there or (there is None and repr(callback) in sentence)

@@ -1,17 +1,27 @@
-"""What no call can return: a layer's file that is broken, a value in a layer that does not fit. It goes to the log."""
+"""What no call can return: a layer's file that is broken, a value in a layer that does not fit. It goes to the log.
+
+Any call of C may report, and few do, so no call prepares for the Ctrl-C that comes as a report begins, before its
+`try`. The callback prepares itself: as ctypes makes its two arguments, it calls built-in functions that exchange
+`sys.unraisablehook`. Python runs no handler of a signal meanwhile, since none of its bytecode is run.
+"""
 
 from __future__ import annotations
 
 import itertools
 import sys
+from collections.abc import Callable
+from ctypes import CFUNCTYPE, POINTER, c_void_p, cast
+from functools import partial
 from threading import get_ident
 from typing import TYPE_CHECKING, Any
 
 from ._c import store
-from ._c.status import error_of, interrupts
+from ._c.status import error_of, interrupts, kept_error
+from ._interrupts import has_left
 
 if TYPE_CHECKING:
     from logging import Logger
+    from sys import UnraisableHookArgs
 
 # The context that C passes back is a number here; what it stands for is the location of a store.
 _locations: dict[int, str] = {}
@@ -40,13 +50,25 @@ def forget(number: int) -> None:
     _locations.pop(number, None)
 
 
-def report(number: int, pointer: Any) -> None:
+def _warn(number: int, pointer: Any) -> None:
+    error = error_of(pointer[0], None)
+    location = _locations.get(number, "a store")
+    # For handlers that want more than the sentence.
+    log().warning("%s: %s", location, error, extra={"kept_error": error, "kept_report": number})
+
+
+# What sys.unraisablehook was: an element for each report that has begun and has not put it back.
+_hooks: list[Callable[[UnraisableHookArgs], Any]] = []
+
+
+def report(context: c_void_p, pointer: Any) -> None:
     """What C calls."""
     try:
-        error = error_of(pointer[0], None)
-        location = _locations.get(number, "a store")
-        # For handlers that want more than the sentence.
-        log().warning("%s: %s", location, error, extra={"kept_error": error, "kept_report": number})
+        # As in `_hear`; no call is among these, so that no signal is.
+        if sys.unraisablehook is _hear:
+            sys.unraisablehook = _hooks[-1]
+        del _hooks[-1]
+        _warn(context.value or 0, pointer)
     except Exception:
         # Here ctypes hands it to sys.unraisablehook.
         raise
@@ -58,5 +80,36 @@ def report(number: int, pointer: Any) -> None:
         interrupts[get_ident()] = interrupt
 
 
+def _hear(unraisable: UnraisableHookArgs) -> None:
+    """The hook from the making of a report's arguments to its `try`: what leaves the report there, the call of C that
+    it came in raises."""
+    if not has_left(report, unraisable) or _is_past_its_beginning(unraisable):
+        (_hooks[0] if _hooks else sys.__unraisablehook__)(unraisable)
+        return
+    if sys.unraisablehook is _hear:
+        sys.unraisablehook = _hooks[-1]
+    del _hooks[-1]
+    if sys._getframe().f_back is None or unraisable.exc_value is None:
+        sys.unraisablehook(unraisable)
+    else:
+        interrupts[get_ident()] = unraisable.exc_value
+
+
+def _is_past_its_beginning(unraisable: UnraisableHookArgs) -> bool:
+    """Whether a report has raised this after it has put the hook back: it is another thread's, in another report."""
+    trace = unraisable.exc_traceback
+    if trace is None or trace.tb_frame.f_code is not report.__code__:
+        return False
+    return trace.tb_lineno != report.__code__.co_firstlineno
+
+
+# Two built-in functions without arguments that return None, as an `__init__` does.
+_save_hook = partial(next, map(_hooks.append, iter(partial(getattr, sys, "unraisablehook"), object())))
+_put_hook = partial(setattr, sys, "unraisablehook", _hear)
+
+# ctypes makes an argument of such a class by calling it.
+_Context = type("_Context", (c_void_p,), {"__init__": staticmethod(_save_hook)})
+_Error = type("_Error", (POINTER(kept_error),), {"_type_": kept_error, "__init__": staticmethod(_put_hook)})
+
 # Made once, and alive for as long as the module: C never holds a callback that could be collected.
-c_report = store.kept_report_callback(report)
+c_report = cast(CFUNCTYPE(None, _Context, _Error)(report), store.kept_report_callback)

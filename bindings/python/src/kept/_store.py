@@ -17,13 +17,12 @@ from ._c.store import kept_store, kept_store_generation, kept_store_layers
 from ._backup import BackingUp
 from ._errors import AbsentError, ConflictError, InvalidError, SalvagedWarning, warn
 from ._exit import calling_back, close, expect_callbacks, later, opened
-from ._interrupts import Heard
 from ._json import JSON, Storable
 from ._key import A_PREFIX, ABSENCE, Key, encoded_key, encoded_text, encoded_value
 from ._memory import NOTHING, UNKNOWN, Moment, Word, remembering, word_at
 from ._migrating import Migrating
 from ._refusal import AnyOf
-from ._reports import c_report, forget, report, reporting
+from ._reports import c_report, forget, reporting
 from ._settings import Settings
 from ._transaction import Transaction, set_if
 from ._transferring import Transferring
@@ -61,7 +60,7 @@ class Store(Settings, Transferring, BackingUp, Migrating):
             expect_callbacks()
             drop = _drop
         try:
-            status = calling_back(self._open, location_text, options, error, heard=Heard(report))
+            status = calling_back(self._open, location_text, options, error)
             self._close = weakref.finalize(self, drop, id(self._handle), self._reports)
         except BaseException:
             # An interrupt may have come after it was opened.
