@@ -144,6 +144,23 @@ class Reporting(Attempt):
         return "old" in self.store
 
 
+class Closing(Attempt):
+    """Of a store that is dropped then."""
+
+    def __init__(self, store: kept.Store, folder: Path) -> None:
+        super().__init__(store, folder)
+        self.other: kept.Store | None = kept.open("memory:")
+
+    def call(self) -> Any:
+        assert self.other is not None
+        self.other.close()
+
+    def is_done(self, result: Any) -> bool:
+        self.other = None
+        assert list(_exit._gate.handles.values()) == [self.store._handle]
+        return result is None
+
+
 class Taking(Attempt):
     """A task's next change. It may be taken when the interrupt comes, as an item of a queue; it is never lost before
     `__anext__` has it."""
@@ -188,7 +205,7 @@ def _at_once(coroutine: Any) -> Any:
 # A coroutine may be interrupted before it begins.
 pytestmark = pytest.mark.filterwarnings("ignore:coroutine .* was never awaited")
 
-KINDS = [Listing, MigratingOnce, Exporting, Importing, Observing, Opening, Reporting, Taking]
+KINDS = [Listing, MigratingOnce, Exporting, Importing, Observing, Opening, Reporting, Closing, Taking]
 
 
 @pytest.fixture(autouse=True)

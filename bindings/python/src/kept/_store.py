@@ -83,8 +83,10 @@ class Store(Settings, Transferring, BackingUp, Migrating):
         """Closes the store and syncs what was written to the disk. Its subscriptions end: no further callback begins,
         and one that runs on another thread is waited for; an interrupt is raised only then. Any thread; the second time
         does nothing. Later calls raise `ClosedError`. In C: `kept_close`."""
-        if self._close.detach():
+        if self._close.alive:
             _close(id(self._handle), self._reports)
+            # Not before: where an interrupt comes in between, dropping the store still closes it.
+            self._close.detach()
         self._generation, self._memory = UNKNOWN, NOTHING
 
     def flush(self) -> None:
