@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -145,6 +146,41 @@ if child:
     assert ended.returncode == 0
     with kept.open(location) as settings:
         assert set(settings) == {"child", "parent"}
+
+
+def test_a_child_does_not_wait_for_what_a_thread_of_its_parent_was_importing() -> None:
+    program = """
+import kept, os, sys, threading, time
+from importlib.machinery import PathFinder
+settings = kept.open("memory:")
+class Slow:
+    def find_spec(self, name, path, target=None):
+        if name != "kept._snapshot":
+            return None
+        spec = PathFinder.find_spec(name, path, target)
+        run = spec.loader.exec_module
+        def run_slowly(module):
+            reached.set()
+            time.sleep(0.2)
+            run(module)
+        spec.loader.exec_module = run_slowly
+        return spec
+reached = threading.Event()
+sys.meta_path.insert(0, Slow())
+thread = threading.Thread(target=lambda: settings.snapshot().close())
+thread.start()
+assert reached.wait(60)
+child = os.fork()
+settings.snapshot().close()
+if child:
+    assert os.waitpid(child, 0)[1] == 0
+"""
+    ended = subprocess.Popen([sys.executable, "-W", "ignore", "-c", program], process_group=0, stderr=subprocess.PIPE)
+    try:
+        assert ended.communicate(timeout=SECONDS)[1] == b"" and ended.returncode == 0
+    except subprocess.TimeoutExpired:
+        os.killpg(ended.pid, signal.SIGKILL)
+        raise
 
 
 def test_programs_are_started_while_threads_write(location: Path, settings: kept.Store) -> None:

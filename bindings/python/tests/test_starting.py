@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+import ast
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 import kept
+from kept._forking import LATER, LATER_OF_PYTHON
 
 HEAVY = ("asyncio", "base64", "copy", "dataclasses", "inspect", "ipaddress", "logging", "pathlib", "random")
-LATER = (
-    *("_changes", "_explanation", "_migrations", "_notices", "_observation", "_schemas", "_setting", "_snapshot"),
-    *("_transfer", "_c.backup", "_c.declarations", "_c.export_and_import", "_c.migrations", "_c.notices"),
-    *("_c.observation", "_c.prepared_keys", "_c.snapshots"),
-)
-UNWANTED = {*HEAVY, *(f"kept.{module}" for module in LATER)}
+PACKAGE = Path(kept.__file__).parent
+FUNCTIONS = ast.FunctionDef, ast.AsyncFunctionDef
+UNWANTED = {*HEAVY, *(f"kept.{module}" for module in (*LATER, "_c.prepared_keys"))}
 
 
 def loaded_by(program: str, *arguments: str) -> set[str]:
@@ -37,6 +37,25 @@ def test_importing_loads_nothing_that_a_get_does_not_need() -> None:
 def test_a_get_and_a_set_load_nothing_more(location: Path) -> None:
     program = "import kept; s = kept.open(sys.argv[1]); s['a'] = 1; k = kept.Key('a', int, default=2); assert s[k] == 1"
     assert not loaded_by(program, f"{location}/") & UNWANTED
+
+
+def imported_in_functions() -> Iterator[str]:
+    """The modules of Python that functions of the package import."""
+    for file in PACKAGE.rglob("*.py"):
+        functions = (node for node in ast.walk(ast.parse(file.read_text())) if isinstance(node, FUNCTIONS))
+        for node in (each for function in functions for each in ast.walk(function)):
+            if isinstance(node, ast.Import):
+                yield from (name.name for name in node.names)
+            elif isinstance(node, ast.ImportFrom) and node.level == 0:
+                yield str(node.module)
+
+
+def test_a_fork_loads_all_that_is_loaded_later() -> None:
+    files = (file.relative_to(PACKAGE).with_suffix("") for file in PACKAGE.rglob("*.py") if file.stem != "__init__")
+    later = {f"kept.{'.'.join(file.parts)}" for file in files} - loaded_by("import kept")
+    # Nothing imports it.
+    assert {f"kept.{module}" for module in LATER} == later - {"kept._c.prepared_keys"}
+    assert {*LATER_OF_PYTHON} == {*imported_in_functions()} - {"asyncio", "logging"}
 
 
 def test_what_is_loaded_later_is_the_same_each_time() -> None:

@@ -15,6 +15,7 @@ Start with `kept.open`, `kept.Key` and `kept.Store`. What goes wrong is a `kept.
 
 import typing as _typing
 
+from . import _forking
 from ._c.status import kept_version as _kept_version
 from ._dates import datetime_ns
 from ._errors import (

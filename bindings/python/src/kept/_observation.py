@@ -121,7 +121,8 @@ def _pass_on(callback: Callable[[Any], Any], told: Sequence[Any], beginning: Beg
             beginning.shown = error
             beginning.is_done = True
         # Without a handler of the program's own the log is silent, and the error is shown once.
-        log().exception("a callback failed: %s", error)
+        if logger := log():
+            logger.exception("a callback failed: %s", error)
         raise
     if beginning is not None:
         beginning.is_done = True

@@ -28,8 +28,11 @@ _locations: dict[int, str] = {}
 _numbers = itertools.count(1)
 
 
-def log() -> Logger:
-    """The package's, which is silent unless the program says where its log goes. Most programs never need it."""
+def log() -> Logger | None:
+    """The package's, which is silent unless the program says where its log goes. None where the program has not
+    imported `logging`, and so has not said it."""
+    if "logging" not in sys.modules:
+        return None
     import logging
 
     found = logging.getLogger("kept")
@@ -51,10 +54,12 @@ def forget(number: int) -> None:
 
 
 def _warn(number: int, pointer: Any) -> None:
+    if (logger := log()) is None:
+        return
     error = error_of(pointer[0], None)
     location = _locations.get(number, "a store")
     # For handlers that want more than the sentence.
-    log().warning("%s: %s", location, error, extra={"kept_error": error, "kept_report": number})
+    logger.warning("%s: %s", location, error, extra={"kept_error": error, "kept_report": number})
 
 
 # What sys.unraisablehook was: an element for each report that has begun and has not put it back.
