@@ -95,11 +95,12 @@ def test_a_step_cannot_end_its_transaction_nor_migrate(played: kept.Store) -> No
             played.migrate([kept.Migration(1, "nested", begun)])
 
     def rolled_back(transaction: kept.Transaction) -> None:
-        transaction["a"] = 1
+        transaction["half done"] = True
         transaction.rollback()
 
-    played.migrate([kept.Migration(1, "roll back", rolled_back)])
-    assert played["a"] == 1
+    with pytest.raises(kept.UnsupportedError, match="ends with the step; raise an exception to roll it back"):
+        played.migrate([kept.Migration(1, "roll back", rolled_back)])
+    assert played.schema_version == 0 and dict(played) == {"volume": 70}
 
 
 def test_a_step_that_ends_has_no_transaction_any_more(played: kept.Store) -> None:
@@ -107,6 +108,7 @@ def test_a_step_that_ends_has_no_transaction_any_more(played: kept.Store) -> Non
     played.migrate([kept.Migration(1, "keep", kept_for_later.append)])
     with pytest.raises(kept.ClosedError):
         kept_for_later[0]["a"] = 1
+    kept_for_later[0].rollback()
 
 
 def test_a_step_is_called_again_when_somebody_was_faster(played: kept.Store) -> None:

@@ -106,7 +106,11 @@ class _Run:
             # C takes what stands in `error` for the answer, and there it stands that this has failed.
             try:
                 self.failure = None
-                step.run(LentTransaction(transaction))
+                lent = LentTransaction(transaction)
+                try:
+                    step.run(lent)
+                finally:
+                    lent.has_ended = True
                 error[0].status = KEPT_OK
             except Exception as failure:
                 self.failure = failure

@@ -12,7 +12,7 @@ from ._c.json import kept_set_json_if
 from ._c.status import kept_error
 from ._c.store import KEPT_DURABLE, StorePointer, kept_store
 from ._c.transactions import KEPT_TRANSACTION_OPTIONS_INIT, kept_begin, kept_commit, kept_rollback
-from ._errors import ConflictError, InvalidError, OutOfRangeError, WrongTypeError
+from ._errors import ConflictError, InvalidError, OutOfRangeError, UnsupportedError, WrongTypeError
 from ._json import Storable
 from ._key import Key, encoded_key, encoded_text, name_of
 from ._settings import Settings, json_for, stored_for, unquoted
@@ -92,13 +92,22 @@ class Transaction(Settings):
 
 
 class LentTransaction(Transaction):
-    """The transaction of a migration's step, which is committed when all steps are done, and not by the step."""
+    """The transaction of a migration's step, which is committed when all steps are done, and not by the step: `commit`
+    and `rollback` are an `UnsupportedError`, and a step that raises rolls back."""
 
     def __init__(self, handle: StorePointer) -> None:
         self._handle = handle
         self._rollback = weakref.finalize(self, kept_rollback, handle)
         self._rollback.detach()
         self._refused = None
+        self.has_ended = False
+
+    def rollback(self) -> None:
+        if self.has_ended:
+            return
+        raise UnsupportedError(
+            "the transaction of a migration's step ends with the step; raise an exception to roll it back"
+        )
 
 
 def encoded_tag(tag: str | None) -> bytes | None:
