@@ -131,6 +131,43 @@ static void other_programs_texts_are_imported(void) {
   }
 }
 
+/* Secrets */
+
+/* What an import says of a text, with these declarations of "token" in the store and in the text. */
+static void check_nothing_shown(const char *store_declares, const char *text_declares) {
+  char text[512];
+  snprintf(text, sizeof text, "{\"declarations\":{\"token\":%s},\"kept\":1,\"values\":{\"token\":\"hunter2\"}}",
+           text_declares);
+  for (uint32_t flags = 0; flags < 8; flags++) {
+    kept_store *store = fresh_store();
+    kept_transfer_options options = with(flags);
+    char *report = NULL;
+    if (store_declares != NULL) EXPECT(KEPT_OK, kept_declare_json(store, "token", store_declares, &why));
+    why.message[0] = 0;
+    take(store, text, flags == 0 ? NULL : &options, &report);
+    CHECK(strstr(why.message, "hunter2") == NULL);
+    CHECK(report == NULL || strstr(report, "hunter2") == NULL);
+    kept_free(report);
+  }
+}
+
+static void a_secret_is_never_shown(void) {
+  static const char *const secret = "{\"secret\":true,\"type\":\"string\"}";
+  static const char *const unfit[] = {
+    "{\"type\":\"integer\"}", "{\"type\":\"string\",\"maxLength\":3}", "{\"type\":\"string\",\"enum\":[\"a\"]}",
+  };
+  static const char *const refused[] = {
+    "{\"secret\":true,\"type\":\"string\",\"newWord\":1}", "{\"secret\":true}",
+    "{\"secret\":true,\"type\":\"integer\",\"default\":\"x\"}",
+    "{\"secret\":true,\"type\":\"string\",\"pattern\":\"(\"}",
+  };
+  for (size_t i = 0; i < COUNT(unfit); i++) {
+    check_nothing_shown(unfit[i], secret);
+    check_nothing_shown(secret, unfit[i]);
+  }
+  for (size_t i = 0; i < COUNT(refused); i++) check_nothing_shown(NULL, refused[i]);
+}
+
 /* Progress */
 
 struct heard {
@@ -223,6 +260,7 @@ int main(int argc, char **argv) {
     TEST(a_dry_run_changes_nothing_and_reports_every_refusal),
     TEST(a_file_is_imported_and_what_is_none_is_refused),
     TEST(other_programs_texts_are_imported),
+    TEST(a_secret_is_never_shown),
     TEST(progress_is_told_and_can_stop_it),
     TEST(bad_arguments_are_refused),
     TEST(options_that_mean_nothing_are_refused),

@@ -123,27 +123,32 @@ extension Admission {
   @inline(__always)
   private func checkBounds(_ value: Value, _ schema: Schema) throws(StoreError) {
     if let minimum = schema.minimum, value.isLess(than: minimum) || value.isNaN {
-      throw refused(value, "is below the minimum \(minimum); write \(minimum) or more")
+      throw refused(value, "is below the \(named("minimum", minimum)); write \(shown(minimum)) or more")
     }
     if let maximum = schema.maximum, maximum.isLess(than: value) || value.isNaN {
-      throw refused(value, "is above the maximum \(maximum); write \(maximum) or less")
+      throw refused(value, "is above the \(named("maximum", maximum)); write \(shown(maximum)) or less")
     }
     if let rules = schema.numbers { try checkNumber(value, rules) }
   }
 
   private func checkNumber(_ value: Value, _ rules: NumberRules) throws(StoreError) {
     if let bound = rules.exclusiveMinimum, !bound.isLess(than: value) {
-      throw refused(value, "is not above the exclusiveMinimum \(bound); write more than \(bound)")
+      throw refused(value, "is not above the \(named("exclusiveMinimum", bound)); write more than \(shown(bound))")
     }
     if let bound = rules.exclusiveMaximum, !value.isLess(than: bound) {
-      throw refused(value, "is not below the exclusiveMaximum \(bound); write less than \(bound)")
+      throw refused(value, "is not below the \(named("exclusiveMaximum", bound)); write less than \(shown(bound))")
     }
     guard let divisor = rules.multipleOf else { return }
     // A declared divisor is a finite number; of others there is no multiple.
     guard let number = DecimalNumber(value), let unit = DecimalNumber(divisor), number.isMultiple(of: unit) else {
-      throw refused(value, "is not a multiple of \(divisor); write one")
+      throw refused(value, "is not a multiple of \(isSecret ? "the declared number" : "\(divisor)"); write one")
     }
   }
+
+  // Of a secret no bound is told: two of them may leave a single value.
+  private func named(_ word: String, _ bound: Value) -> String { isSecret ? word : "\(word) \(bound)" }
+
+  private func shown(_ bound: Value) -> String { isSecret ? "that" : "\(bound)" }
 
   private mutating func checkText(_ text: String, _ schema: Schema) throws(StoreError) {
     // A scalar has 1 to 4 bytes: most texts need not be counted.

@@ -20,15 +20,18 @@ extension SchemaReader {
       for (high, most) in upper {
         guard let least, let most else { continue }
         if most.isLess(than: least) {
-          throw wrong(.invalid, "the \(low) \(least) is above the \(high) \(most); exchange them")
+          throw wrong(.invalid, "the \(named(low, least)) is above the \(named(high, most)); exchange them")
         }
         if low != "minimum" || high != "maximum", !least.isLess(than: most) {
-          throw wrong(.invalid, "no number is between the \(low) \(least) and the \(high) \(most); move one")
+          throw wrong(
+            .invalid, "no number is between the \(named(low, least)) and the \(named(high, most)); move one")
         }
       }
     }
     try checkIntegers(schema)
   }
+
+  private func named(_ word: String, _ bound: Value) -> String { isSecret ? word : "\(word) \(bound)" }
 
   /// Between 0.2 and 0.8 there is no integer.
   private func checkIntegers(_ schema: Schema) throws(StoreError) {

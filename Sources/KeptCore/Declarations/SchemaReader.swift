@@ -96,7 +96,7 @@ struct SchemaReader {
     case "exclusiveMaximum": rules.exclusiveMaximum = number
     default:
       guard Value.int(0).isLess(than: number) else {
-        throw wrong(.invalid, "multiples are of a number above 0, not of \(Excerpt.of(value))")
+        throw wrong(.invalid, "multiples are of a number above 0, not of \(shown(value))")
       }
       rules.multipleOf = number
     }
@@ -136,7 +136,7 @@ struct SchemaReader {
 
   private mutating func prefixItems(_ value: Value, into rules: inout ElementRules) throws(StoreError) -> [Value] {
     guard let schemas = value.asArray, !schemas.isEmpty else {
-      throw wrong(.invalid, "the word takes an array of one or more schemas, not \(Excerpt.of(value))")
+      throw wrong(.invalid, "the word takes an array of one or more schemas, not \(shown(value))")
     }
     var canonical: [Value] = []
     for (index, schema) in schemas.enumerated() {
@@ -214,6 +214,9 @@ struct SchemaReader {
     }
     return .dictionary(ValueDictionary(canonical))
   }
+
+  /// What a word has and does not take; of a secret only what kind of value that is.
+  func shown(_ value: Value) -> String { isSecret ? "this \(value.kind)" : Excerpt.of(value) }
 
   /// A failure at the place that has been come to.
   func wrong(_ code: StoreError.Code, _ reason: String) -> StoreError {

@@ -68,7 +68,7 @@ extension SchemaReader {
     switch value {
     case .int, .uint: break
     case .double(let number) where number.isFinite: break
-    default: throw wrong(.invalid, "a bound is a finite number, not \(Excerpt.of(value))")
+    default: throw wrong(.invalid, "a bound is a finite number, not \(shown(value))")
     }
     let type = types.intersection([.integer, .number])
     return type == [.integer, .number] ? value : type.form(of: value) ?? value
@@ -77,7 +77,7 @@ extension SchemaReader {
   /// How many, or how long.
   func count(_ value: Value) throws(StoreError) -> Int {
     guard let count = value.asInt64, count >= 0 else {
-      throw wrong(.invalid, "the word takes an integer from 0 to \(Int64.max), not \(Excerpt.of(value))")
+      throw wrong(.invalid, "the word takes an integer from 0 to \(Int64.max), not \(shown(value))")
     }
     return Int(count)
   }

@@ -11,14 +11,21 @@ extension Batch {
     try change(of: key, by: edits[key], from: old, at: revision)
   }
 
+  /// The same; where it is hidden no error quotes the value, as if the key were declared secret.
+  func change(
+    of key: KeyName, from old: Entry?, at revision: Revision, hidden: Bool
+  ) throws(StoreError) -> StoredChange? {
+    try change(of: key, by: edits[key], from: old, at: revision, hidden: hidden)
+  }
+
   /// The same for who has the key's edit at hand.
   func change(
-    of key: KeyName, by edit: Edit?, from old: Entry?, at revision: Revision
+    of key: KeyName, by edit: Edit?, from old: Entry?, at revision: Revision, hidden: Bool = false
   ) throws(StoreError) -> StoredChange? {
     do throws(StoreError) {
       var new = old ?? Entry(value: nil, revision: 0)
       if !declarations.isEmpty { new.declaration = try declaration(of: key, after: old?.declaration) }
-      if let edit { new.value = try admitted(edit, new.declaration) }
+      if let edit { new.value = try admitted(edit, new.declaration, after: old?.declaration, hidden: hidden) }
       let isNewValue = new.value != old?.value
       guard isNewValue || new.declaration != old?.declaration else { return nil }
       if isNewValue { new.revision = revision }
@@ -28,9 +35,13 @@ extension Batch {
     }
   }
 
-  private func admitted(_ edit: Edit, _ declaration: Declaration?) throws(StoreError) -> Value? {
+  private func admitted(
+    _ edit: Edit, _ declaration: Declaration?, after old: Declaration?, hidden: Bool
+  ) throws(StoreError) -> Value? {
     guard !isAdmittedAsItIs, let declaration, let value = edit.value else { return edit.value }
-    return try declaration.admitted(value, from: patterns)
+    // What was a secret is not shown because the new declaration calls it none.
+    let hidden = hidden || !declarations.isEmpty && old?.isSecret == true
+    return try declaration.admitted(value, from: patterns, hidden: hidden)
   }
 
   private func declaration(of key: KeyName, after old: Declaration?) throws(StoreError) -> Declaration? {

@@ -48,25 +48,21 @@ extension SettingsAccess {
   /// Declares many keys at once, all or none, and gives what is stored and does not fit.
   package func declare(_ list: [(key: KeyName, declaration: Declaration)]) throws(StoreError) -> [StoreError] {
     // Who declares the same at every start needs no permission to write.
-    var (news, secrets, misfits) = try compare(list)
+    var (news, misfits) = try compare(list)
     if !news.isEmpty {
-      for (key, entry) in try declare(news.map(\.key), news.map(\.declaration)) {
-        if let misfit = entry.misfit(hidden: secrets.contains(key)) { misfits.append(misfit.about(key.text)) }
+      for (key, entry, wasSecret) in try declare(news.map(\.key), news.map(\.declaration)) {
+        // What was stored as a secret is not shown because the new declaration calls it none.
+        if let misfit = entry.misfit(hidden: wasSecret) { misfits.append(misfit.about(key.text)) }
       }
     }
     return misfits.inOrder { ExactString($0.key ?? "") }
   }
 
-  /// Those that are not declared like this already, and which of them are secrets until now; and what is stored under
-  /// the others and does not fit.
+  /// Those that are not declared like this already, and what is stored under the others and does not fit.
   private func compare(
     _ list: [(key: KeyName, declaration: Declaration)]
-  ) throws(StoreError) -> (
-    news: [(key: KeyName, declaration: Declaration)], secrets: Set<KeyName>, misfits: [StoreError]
-  ) {
+  ) throws(StoreError) -> (news: [(key: KeyName, declaration: Declaration)], misfits: [StoreError]) {
     var news: [(key: KeyName, declaration: Declaration)] = []
-    // What was stored as a secret is not shown because the new declaration calls it none.
-    var secrets: Set<KeyName> = []
     var misfits: [StoreError] = []
     if list.count >= 64, self is Store {
       // All that are stored are read at once, and compared as texts.
@@ -76,23 +72,22 @@ extension SettingsAccess {
       for (key, declaration) in list {
         if known[key] != declaration {
           news.append((key, declaration))
-          if known[key]?.isSecret == true { secrets.insert(key) }
         } else if keys.contains(key), let misfit = try misfit(of: key, by: declaration) {
           misfits.append(misfit)
         }
       }
-      return (news, secrets, misfits)
+      return (news, misfits)
     }
     for (key, declaration) in list {
       let entry = try entry(for: key)
-      if entry?.declaration != declaration {
+      guard entry?.declaration == declaration else {
         news.append((key, declaration))
-        if entry?.declaration?.isSecret == true { secrets.insert(key) }
-      } else if let misfit = entry?.misfit(by: declaration) {
-        misfits.append(misfit.about(key.text))
+        continue
       }
+      let hidden = self is Transaction && store.hasStoredAsSecret(key)
+      if let misfit = entry?.misfit(by: declaration, hidden: hidden) { misfits.append(misfit.about(key.text)) }
     }
-    return (news, secrets, misfits)
+    return (news, misfits)
   }
 
   private func misfit(of key: KeyName, by declaration: Declaration) throws(StoreError) -> StoreError? {
@@ -115,6 +110,12 @@ extension Store {
     return try entry(for: key)?.declaration
   }
 
+  /// Whether the key is declared secret outside of transactions that are not committed.
+  func hasStoredAsSecret(_ key: KeyName) -> Bool {
+    // What cannot be read may be a secret.
+    do throws(StoreError) { return try declaration(of: key)?.isSecret == true } catch { return true }
+  }
+
   /// The declarations of the keys that begin with a prefix, in the order of their bytes; `""` for all.
   ///
   /// The C twin is `kept_declarations_json`. In Python: `settings.declarations(prefix)`.
@@ -124,13 +125,13 @@ extension Store {
 
   public func declare(
     _ keys: [KeyName], _ declarations: [Declaration?]
-  ) throws(StoreError) -> [(key: KeyName, entry: Entry)] {
+  ) throws(StoreError) -> [(key: KeyName, entry: Entry, wasSecret: Bool)] {
     guard try storage().abilities.contains(.declarations) else {
       throw StoreError(.unsupported, "this storage keeps no declarations; check values in the program")
     }
     var batch = newBatch()
     for (key, declaration) in zip(keys, declarations) { batch.declare(key, declaration) }
-    return try commit(batch).changes.map { ($0.key, $0.new) }
+    return try commit(batch).changes.map { ($0.key, $0.new, $0.old?.declaration?.isSecret == true) }
   }
 }
 

@@ -18,10 +18,10 @@ public protocol SettingsAccess: SettingsReading {
 
   /// Declares keys, or takes declarations away where there is nil; as many of the one as of the other.
   ///
-  /// - Returns: those that are declared otherwise now, with what is stored.
+  /// - Returns: those that are declared otherwise now, with what is stored and whether it was stored as a secret.
   func declare(
     _ keys: [KeyName], _ declarations: [Declaration?]
-  ) throws(StoreError) -> [(key: KeyName, entry: Entry)]
+  ) throws(StoreError) -> [(key: KeyName, entry: Entry, wasSecret: Bool)]
 }
 
 extension SettingsAccess {

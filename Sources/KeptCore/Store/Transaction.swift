@@ -74,17 +74,18 @@ public final class Transaction: SettingsAccess {
 
   public func declare(
     _ keys: [KeyName], _ declarations: [Declaration?]
-  ) throws(StoreError) -> [(key: KeyName, entry: Entry)] {
+  ) throws(StoreError) -> [(key: KeyName, entry: Entry, wasSecret: Bool)] {
     try allOrNone(of: keys) { () throws(StoreError) in
       try open { state throws(StoreError) in
-        var declared: [(key: KeyName, entry: Entry)] = []
+        var declared: [(key: KeyName, entry: Entry, wasSecret: Bool)] = []
         for (key, declaration) in zip(keys, declarations) {
           let old = try state.entry(key, in: store)
           if let declaration, let old = old?.declaration {
             do throws(StoreError) { try declaration.follows(old) } catch { throw error.about(key.text) }
           }
           state.batch.declare(key, declaration)
-          declared.append((key, Entry(value: old?.value, revision: old?.revision ?? 0, declaration: declaration)))
+          let entry = Entry(value: old?.value, revision: old?.revision ?? 0, declaration: declaration)
+          declared.append((key, entry, old?.declaration?.isSecret == true || store.hasStoredAsSecret(key)))
         }
         return declared
       }
@@ -204,7 +205,9 @@ extension Transaction.State {
   /// The value as the declaration admits it now; the commit looks again.
   fileprivate func admitted(_ value: Value, for key: KeyName, in store: Store) throws(StoreError) -> Value {
     guard let declaration = try declaration(of: key, in: store) else { return value }
-    do { return try declaration.admitted(value) } catch { throw error.about(key.text) }
+    // What is stored as a secret is one until the commit, whatever the transaction declares.
+    let hidden = !batch.declarations.isEmpty && store.hasStoredAsSecret(key)
+    do { return try declaration.admitted(value, hidden: hidden) } catch { throw error.about(key.text) }
   }
 
   /// What a key is declared as; that is nothing the transaction relies upon.

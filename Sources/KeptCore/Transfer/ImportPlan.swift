@@ -12,7 +12,7 @@ final class ImportPlan {
   private let incoming: Incoming
   private var present: [KeyName: Entry] = [:]
   private let unreadable: [UnreadableEntry]
-  private let secretHere: Set<KeyName>
+  private var split = SplitSecrets()
   private var refused: Set<ExactString> = []
 
   /// - Parameters:
@@ -30,13 +30,12 @@ final class ImportPlan {
     for known in stored.unreadable where known.declaration != nil {
       present[known.key] = Entry(value: nil, revision: 0, declaration: known.declaration)
     }
-    // Also where the declarations are not wanted: what is a secret elsewhere is none to be shown here.
-    var secrets: Set<KeyName> = []
-    for (key, declaration) in incoming.declarations ?? [] where declaration.isSecret { secrets.insert(key) }
-    secretHere = secrets
     wish.patterns = Pattern.Pool()
     report.notCarried = incoming.notCarried
     report.revision = stored.revision
+    if let separator = incoming.separator {
+      for (key, entry) in present where entry.declaration?.isSecret == true { split.insert(key, separator: separator) }
+    }
     for error in incoming.refusals { refuse(error) }
     if options.includesDeclarations { wishForDeclarations(replacing: options.replaces) }
     wishForValues(replacing: options.replaces)
@@ -71,6 +70,12 @@ final class ImportPlan {
   private func wishForValues(replacing: Bool) {
     wish.reserve(incoming.settings.count)
     for setting in incoming.settings {
+      // A key that is declared is what its own declaration says.
+      if let secret = split.secret(above: setting.key), present[setting.key]?.declaration == nil {
+        if !refused.contains(secret.exact) { refuse(SplitSecrets.refusal(of: secret)) }
+        refused.insert(setting.key.exact)
+        continue
+      }
       do throws(StoreError) {
         wish.edit(setting.key, .set(try value(of: setting.content, for: setting.key)))
       } catch {
@@ -119,7 +124,9 @@ final class ImportPlan {
     report.changed.reserveCapacity(wish.edits.count)
     for key in wish.keys {
       do throws(StoreError) {
-        var change = try wish.change(of: key, from: present[key], at: revision)
+        // Also where the declarations are not wanted: what is a secret elsewhere is none to be shown here.
+        let hidden = incoming.secrets.contains(key)
+        var change = try wish.change(of: key, from: present[key], at: revision, hidden: hidden)
         if isUnreadable.contains(key), wish.edits[key] == .remove {
           // The rules cannot know that there is something to remove.
           let new = Entry(value: nil, revision: revision, declaration: (change?.new ?? present[key])?.declaration)
@@ -157,7 +164,8 @@ final class ImportPlan {
     }
     batch.edit(key, .set(value))
     let isSecret =
-      secretHere.contains(key) || change.new.declaration?.isSecret == true || change.old?.declaration?.isSecret == true
+      incoming.secrets.contains(key) || change.new.declaration?.isSecret == true
+      || change.old?.declaration?.isSecret == true
     report.changed.append(
       ImportReport.Change(
         key: key.text, old: isSecret ? nil : change.old?.value, new: isSecret ? nil : value, isSecret: isSecret))

@@ -120,7 +120,9 @@ extension Store {
     try teller.tell(0)
     let naming = KeyNaming(
       prefix: options.prefix, separator: options.separator, environmentPrefix: options.environmentPrefix)
-    return Incoming(try ForeignText(bytes, as: options.format, naming), scope: ExactString(options.prefix))
+    let incoming = Incoming(try ForeignText(bytes, as: options.format, naming), scope: ExactString(options.prefix))
+    if options.format == .nestedJSON { incoming.separator = options.separator }
+    return incoming
   }
 
   /// Without a separator, `{"a":{"bc":1}}` and `{"ab":{"c":1}}` would be one key.

@@ -9,6 +9,10 @@ final class Incoming {
   var settings: [ForeignText.Entry] = []
   /// nil: the text says nothing of declarations.
   var declarations: [(key: KeyName, declaration: Declaration)]?
+  /// The keys that the text calls secret, and those whose declarations cannot be read: they may say so.
+  var secrets: Set<KeyName> = []
+  /// Stands in the text's keys where an object was split into its members; nil: none was.
+  var separator: String?
   /// Keys that stood where the text comes from, without their values: they are left as they are.
   var withheld: Set<KeyName> = []
   /// Whether it was written without the values of secrets.
@@ -144,8 +148,11 @@ final class KeptDocument {
       let part = try members.part()
       guard let key = key(name) else { continue }
       do throws(StoreError) {
-        declarations.append((key, try Declaration(part.value(isSchema: true))))
+        let declaration = try Declaration(part.value(isSchema: true))
+        declarations.append((key, declaration))
+        if declaration.isSecret { found.secrets.insert(key) }
       } catch {
+        found.secrets.insert(key)
         guard error.code != .failed else { throw error.about(name) }
         found.refusals.append(error.about(name))
       }

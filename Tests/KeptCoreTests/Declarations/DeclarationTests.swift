@@ -208,6 +208,27 @@ import Testing
     for word in Self.words { #expect(!unreadable.contains(word), "\(unreadable)") }
   }
 
+  @Test(
+    arguments: [
+      #"{"type":"integer","secret":true,"minimum":4711,"maximum":4710}"#,
+      #"{"type":"number","secret":true,"exclusiveMinimum":4711,"maximum":4711}"#,
+      #"{"type":"integer","secret":true,"minimum":"hunter2"}"#, #"{"type":"string","secret":true,"maxLength":-4711}"#,
+      #"{"type":"number","secret":true,"multipleOf":-4711}"#,
+      #"{"type":"array","secret":true,"prefixItems":"hunter2"}"#,
+    ])
+  func `never tells a bound that is wrong`(text: String) throws {
+    let message = try #require(Declaration.refusal(text)).description
+    for word in Self.words { #expect(!message.contains(word), "\(message)") }
+  }
+
+  @Test(arguments: ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"])
+  func `never tells a bound to who breaks it`(word: String) throws {
+    let declaration = try Declaration(json: #"{"type":"integer","secret":true,"\#(word)":4711}"#)
+    let wrong: Value = word.hasSuffix("aximum") ? 4712 : 4710
+    let message = try #require(declaration.refusal(of: wrong)).description
+    #expect(!message.contains("471"), "\(message)")
+  }
+
   @Test func `still names a member that it declares itself`() throws {
     let declaration = try Declaration(
       json: #"{"type":"object","secret":true,"properties":{"pin":{"type":"integer"}}}"#)

@@ -204,6 +204,26 @@ import Testing
     #expect(try store.explain("token0").isSecret == false)
   }
 
+  @Test(arguments: StoreUnderTest.allCases)
+  func `that was secret is not shown by a transaction that declares it as none`(_ kind: StoreUnderTest) throws {
+    let store = try open(kind)
+    try store.declare(Declaration(json: #"{"type":"string","secret":true}"#), forKey: "token")
+    try store.set("hush", forKey: "token")
+    let short = try Declaration(json: #"{"type":"string","maxLength":3}"#)
+    try store.transaction { transaction in
+      try transaction.declare(Declaration(json: #"{"type":"string"}"#), forKey: "token")
+      // At first it is declared anew, then it is declared like that already.
+      for _ in 1...2 {
+        let misfit = try transaction.declare(short, forKey: "token")
+        #expect(misfit?.description.contains("hush") == false)
+      }
+      let error = #expect(throws: StoreError.self) { try transaction.set("hush-hush", forKey: "token") }
+      #expect(error?.code == .invalid && error?.description.contains("hush") == false)
+    }
+    let open = #expect(throws: StoreError.self) { try store.set("long", forKey: "token") }
+    #expect(open?.description.contains("\"long\"") == true, "now it is no secret")
+  }
+
   @Test func `that is secret is told to code, and shown to nobody`() throws {
     let store = try open(.folder)
     try store.declare(Declaration(json: #"{"type":"string","secret":true,"maxLength":9}"#), forKey: "token")
