@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * kept_keys.h — typed keys for C: the name, the type and the default of a setting are said once, and a wrong type does
+ * kept_keys.h — typed keys for C. Declare the name, the type and the default of a setting once; using a wrong type does
  * not compile. Only this header is needed.
  *
  *   KEPT_KEY_INT64(volume, "audio.volume", 50)     declares, at file scope and without a semicolon:
@@ -11,16 +11,16 @@
  *   const char *volume_key(void);
  *
  * KEPT_KEY_BOOL and KEPT_KEY_DOUBLE do the same for bool and double. KEPT_KEY_STRING(theme, "theme", "system") reads
- * into the caller's buffer:
+ * into a buffer of the caller:
  *
  *   const char *theme_get(kept_store *store, char *buffer, size_t capacity, kept_error *error);
  *   kept_status theme_set(kept_store *store, const char *text, kept_error *error);
  *
- * - `_get` always answers: with the value, or with the default where the key is absent or could not be read. `error`
- *   may be NULL; otherwise its status is always set: KEPT_OK when the key was read or is absent, else why it was not
- *   read. The text that theme_get() returns is `buffer`, or the default, which is static; a NUL inside a text ends it.
- * - `_set` and `_reset` answer as the functions of kept.h do. Resetting what is not there is KEPT_OK.
- * - A store may be a transaction, as everywhere.
+ * - `_get` returns the value, or the default if the key is absent or could not be read. `error` may be NULL. Otherwise
+ *   its status is always set: KEPT_OK if the key was read or is absent, else the reason why it was not read. The text
+ *   that theme_get() returns is `buffer` or the default, which is static. A NUL inside a text ends it.
+ * - `_set` and `_reset` return the same statuses as the functions of kept.h. Resetting an absent key is KEPT_OK.
+ * - `store` may also be a transaction.
  */
 #ifndef KEPT_KEYS_H
 #define KEPT_KEYS_H
@@ -43,9 +43,9 @@
     return kept_set_string(store, key, text, text != NULL ? strlen(text) : 0, error);                                  \
   }
 
-/* The rest is how it is done. */
+/* Implementation. */
 
-/* A program need not use every function of a key. */
+/* A program may leave functions of a key unused. */
 #define KEPT_KEYS_FUNCTION static inline __attribute__((unused))
 
 #define KEPT_KEYS_ANY(name, key)                                                                                       \
@@ -66,7 +66,7 @@
     return kept_set_##kind(store, key, value, error);                                                                  \
   }
 
-/** To a typed key, absence is no failure. */
+/** Turns an absent key into KEPT_OK: a typed key then has its default. */
 KEPT_KEYS_FUNCTION kept_status kept_keys_settle(kept_status status, kept_error *error) {
   if (status < 0 && status != KEPT_ABSENT) return status;
   if (error != NULL) {
