@@ -215,7 +215,7 @@ KEPT_API kept_status kept_flush(kept_store *store, kept_error *error);
 /** Tells whether the store was salvaged and the loss has not been acknowledged yet. Values may then be missing.
  *  @param[out] quarantine  receives the path of the folder with the damaged files; free it with kept_free()
  *  @return KEPT_OK, or KEPT_ABSENT if nothing was salvaged or the salvage was acknowledged.
- *  In Swift: `Store.salvage()`; in Python: `settings.salvaged`. */
+ *  In Swift: `Store.salvaged()`; in Python: `settings.salvaged`. */
 KEPT_API kept_status kept_salvaged(kept_store *store, char **quarantine, kept_error *error);
 
 /** Acknowledges a salvage: opening the store no longer reports it. The damaged files stay in place.
