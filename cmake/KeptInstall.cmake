@@ -1,9 +1,9 @@
-# What is installed, and where: three components.
+# Installs three components:
 #
-#   runtime      libkept.so.0 and the licence: what a program needs to run
-#   development  the headers, libkept.so, kept.pc, find_package(kept) and suppressions for valgrind: what a program
-#                needs to be built and tested
-#   python       libkept.so.0 alone, as one regular file: what a Python package carries. Only on request:
+#   runtime      to run programs: libkept.so.0 and the licence
+#   development  to build and test programs: the headers, libkept.so, kept.pc, find_package(kept) and suppressions for
+#                valgrind
+#   python       for a Python package: libkept.so.0 alone, as one regular file. Only on request:
 #                cmake --install build --component python
 
 include(CMakePackageConfigHelpers)
@@ -11,7 +11,7 @@ include(CMakePackageConfigHelpers)
 set(kept_cmake_folder ${CMAKE_INSTALL_LIBDIR}/cmake/kept)
 set(kept_pc_folder ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
-# Writes a pkg-config file that finds its prefix from its own place, so that an installed tree may be moved.
+# Writes a pkg-config file that derives its prefix from its own location, so that an installed tree may be moved.
 function(kept_install_pc source)
   cmake_path(GET source STEM LAST_ONLY name)
   file(RELATIVE_PATH up ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})

@@ -1,26 +1,28 @@
-# How libkept.so is made: `swift build` links it, ShipLibrary.cmake names, strips and weighs it.
+# Builds libkept.so: `swift build` links it; ShipLibrary.cmake names it, strips it and checks its size.
 #
-# Defines the target kept::kept for the tests and for bindings/c. It is an imported target with the installed one's
-# name, because CMake did not compile it.
+# Defines the target kept::kept for the tests and for bindings/c. It is an imported target, with the name of the
+# installed one, because CMake does not compile it.
 
 find_program(KEPT_SWIFT swift REQUIRED DOC "The Swift 6.3 driver")
 file(REAL_PATH ${KEPT_SWIFT} swift_driver)
 cmake_path(GET swift_driver PARENT_PATH swift_tools)
-find_program(KEPT_OBJCOPY llvm-objcopy HINTS ${swift_tools} DOC "The one of the Swift toolchain: Debian's is too old")
+find_program(KEPT_OBJCOPY llvm-objcopy HINTS ${swift_tools} DOC "the Swift toolchain's; Debian's is too old")
 
 set(kept_soname libkept.so.${PROJECT_VERSION_MAJOR})
 set(kept_file libkept.so.${PROJECT_VERSION})
 set(kept_library ${PROJECT_BINARY_DIR}/lib/${kept_file})
 
-# A scratch path of its own: SwiftPM locks it, and a `swift build` beside this one must not have to wait.
+# A separate scratch path: SwiftPM locks it, and a concurrent `swift build` must not have to wait.
 set(scratch ${PROJECT_BINARY_DIR}/swiftpm)
 
-# -static-stdlib  nobody who uses libkept.so needs a Swift toolchain or its runtime
-# -z nodelete     a Swift runtime cannot be unloaded: dlclose() leaves it where it is
-# -function-sections  the linker drops what nothing calls
-# lld             packs relocations, which gold cannot
-# --icf=all       identical functions are folded: nothing here compares the addresses of functions
-# -z pack-relative-relocs  0.4 MB less; the loader must be that of glibc 2.36 or later
+# -static-stdlib  programs that use libkept.so need neither a Swift toolchain nor its runtime
+# -z nodelete     a Swift runtime cannot be unloaded: dlclose() leaves the library mapped
+# unchecked       Swift's checks of exclusive access abort: they run in the tests, but not in the host's process
+# -Osize          small code; the functions of a get and a set are marked @_optimize(speed): docs/decisions/0019-size.md
+# -function-sections  lets the linker drop unused functions
+# --icf=all       folds identical code: nothing here compares the addresses of functions
+# --wrap          leaves out unused Unicode tables: Sources/KeptC/UnicodeTables.swift
+#                 and makes the runtime's lazy initialisation survive a fork: Sources/KeptC/RuntimeOnce.swift
 set(swift_build
   ${KEPT_SWIFT} build --package-path ${PROJECT_SOURCE_DIR} --scratch-path ${scratch}
   --configuration release --product KeptC
@@ -35,8 +37,7 @@ set(swift_build
   -Xlinker -zpack-relative-relocs
   ${KEPT_SWIFT_FLAGS})
 
-# First uses survive a fork: Sources/KeptC/RuntimeOnce.swift. The Thread Sanitizer hears of them from the runtime's own
-# lock only.
+# Thread Sanitizer recognises lazy initialisation only through the runtime's own lock.
 if(NOT "--sanitize=thread" IN_LIST KEPT_SWIFT_FLAGS)
   list(APPEND swift_build -Xlinker --wrap=_ZN5swift14threading_impl9once_slowERNS0_6once_tEPFvPvES3_)
 endif()

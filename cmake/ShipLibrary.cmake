@@ -1,33 +1,33 @@
-# Turns what SwiftPM linked into what is shipped: the versioned name, its two links, no symbols but the exported ones,
-# and a size below the limit. Run by every build: cmake -D built=… -D library=… -D soname=… -P ShipLibrary.cmake
+# Turns the library that SwiftPM linked into the shipped one: the versioned name, its two links, only exported symbols,
+# and a size below the limit. Every build runs it: cmake -D built=… -D library=… -D soname=… -P ShipLibrary.cmake
 
 cmake_path(GET library PARENT_PATH folder)
 cmake_path(GET library FILENAME name)
 file(MAKE_DIRECTORY ${folder})
 
-# SwiftPM writes the search path $ORIGIN; a system library looks where the system says.
+# SwiftPM writes the search path $ORIGIN; a system library uses the system's search path.
 set(whole ${library}.whole)
 set(stripped ${library}.stripped)
 file(COPY_FILE ${built} ${whole})
 file(RPATH_REMOVE FILE ${whole})
-# 64 KB of zeros for a backtrace that Swift's runtime may print: memory needs them, the file does not. 8 is NOBITS.
+# 64 KB of zeros for a backtrace that Swift's runtime may print: needed in memory, not in the file. 8 is NOBITS.
 execute_process(COMMAND ${objcopy} --set-section-type=swift5_backtrace=8 ${whole} RESULT_VARIABLE failure)
 if(failure)
-  message("${name}: without the llvm-objcopy of a Swift toolchain it is 64 KB larger")
+  message("${name}: 64 KB larger, because the llvm-objcopy of a Swift toolchain was not found")
 endif()
 execute_process(COMMAND ${strip_program} --strip-unneeded -o ${stripped} ${whole} COMMAND_ERROR_IS_FATAL ANY)
 file(SIZE ${stripped} size)
 
-# Megabytes as drives are sold: 1 MB is 1,000,000 bytes.
+# Decimal megabytes: 1 MB is 1,000,000 bytes.
 math(EXPR hundredths "${size} / 10000")
 string(REGEX REPLACE "(..)$" ".\\1" megabytes ${hundredths})
 message("${name}: ${megabytes} MB stripped (${size} bytes; the limit is ${limit})")
 if(limit GREATER 0 AND size GREATER limit)
-  message(FATAL_ERROR "${name} is too large: ${size} bytes stripped, ${limit} are allowed. Look for a new dependency, "
-    "or for generic code that is specialised too often; raise KEPT_SIZE_LIMIT only on purpose.")
+  message(FATAL_ERROR "${name} is too large: ${size} bytes stripped, ${limit} are allowed. Check for a new dependency, "
+    "or for generic code that is specialised too often; raise KEPT_SIZE_LIMIT only deliberately.")
 endif()
 
-# The library is replaced only when it differs, so that nothing is linked again without need.
+# The library is replaced only if it differs, so that nothing is linked again needlessly.
 if(strip)
   file(COPY_FILE ${stripped} ${library} ONLY_IF_DIFFERENT)
 else()
