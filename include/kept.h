@@ -190,12 +190,12 @@ typedef struct kept_options {
  *  layer. A path to a store, a layer, a backup or an export may contain only UTF-8 names: a link whose target is not
  *  UTF-8, or a relative path in a working directory whose name is not UTF-8, is KEPT_UNAVAILABLE.
  *
- *  A damaged database is moved to the folder `quarantine`. The next process that opens the store exclusively recovers
- *  what it can; while other processes have the store open, opening returns KEPT_CORRUPT. Only what SQLite reports as
- *  corrupt counts as damage: if the disk, memory, file descriptors or another program prevent opening, opening fails
- *  and nothing is replaced. A database with tables, views or triggers that are not Kept's is KEPT_UNSUPPORTED. After a
- *  salvage every open returns KEPT_SALVAGED, with the store open and a message in `error`, until a program calls
- *  kept_acknowledge_salvage(). Test for `< 0` unless you need to handle this.
+ *  The next process that opens a damaged store exclusively moves the damaged files to the folder `quarantine` and
+ *  recovers what it can. While other processes have the store open, opening returns KEPT_CORRUPT. Only what SQLite
+ *  reports as corrupt counts as damage: if the disk, memory, file descriptors or another program prevent opening,
+ *  opening fails and nothing is replaced. A database with tables, views or triggers that are not Kept's is
+ *  KEPT_UNSUPPORTED. After a salvage every open returns KEPT_SALVAGED, with the store open and a message in `error`,
+ *  until a program calls kept_acknowledge_salvage(). Test for `< 0` unless you need to handle this.
  *
  *  In Swift: `Store.open(_:)`; in Python: `kept.open(location)`. */
 KEPT_API kept_status kept_open(const char *location, const kept_options *options, kept_store **store,
@@ -219,7 +219,7 @@ KEPT_API kept_status kept_flush(kept_store *store, kept_error *error);
 KEPT_API kept_status kept_salvaged(kept_store *store, char **quarantine, kept_error *error);
 
 /** Acknowledges a salvage: opening the store no longer reports it. The damaged files stay in place.
- *  @return KEPT_OK, also if there was nothing to acknowledge.
+ *  @return KEPT_OK, even if there was nothing to acknowledge.
  *  In Swift: `Store.acknowledgeSalvage()`; in Python: `settings.acknowledge_salvage()`. */
 KEPT_API kept_status kept_acknowledge_salvage(kept_store *store, kept_error *error);
 
@@ -266,7 +266,7 @@ KEPT_API const uint64_t *kept_store_layers(kept_store *store);
  *  In Swift: `Store.json(forKey:)`; in Python: `settings[key]`. */
 KEPT_API kept_status kept_get_json(kept_store *store, const char *key, char **json, kept_error *error);
 
-/** Writes any value, given as JSON. The text `null` removes the key, and is KEPT_OK also if the key was absent.
+/** Writes any value, given as JSON. The text `null` removes the key, and is KEPT_OK even if the key was absent.
  *  @return as for the other values; KEPT_INVALID with `error->offset` if the text is wrong; KEPT_TOO_LARGE for a value
  *          of more than 16 MiB or one that nests more than 64 arrays and objects.
  *  In Swift: `Store.setJSON(_:forKey:)`; in Python: `settings[key] = value`. */
@@ -275,7 +275,7 @@ KEPT_API kept_status kept_set_json(kept_store *store, const char *key, const cha
 /** Writes a value, given as JSON, if the key still has the revision that you read: compare-and-set.
  *  @param expected  the revision from kept_revision_of(); 0 expects that the key is absent
  *  @param[out] revision  receives the key's revision after the call; may be NULL
- *  @return KEPT_OK; KEPT_CONFLICT with nothing written; KEPT_INVALID, also for the text `null`; KEPT_TOO_LARGE; or
+ *  @return KEPT_OK; KEPT_CONFLICT with nothing written; KEPT_INVALID, including for the text `null`; KEPT_TOO_LARGE; or
  *          KEPT_UNSUPPORTED.
  *  In a transaction KEPT_CONFLICT may come only from kept_commit(), and `revision` receives 0.
  *  In Swift: `Store.set(_:forKey:ifRevision:)`; in Python: `settings.set(key, value, if_revision=...)`. */
@@ -361,7 +361,7 @@ KEPT_API kept_status kept_set_bytes(kept_store *store, const char *key, const vo
  *   enum                   the allowed values
  *   const                  the only allowed value
  *   minimum, maximum, exclusiveMinimum, exclusiveMaximum
- *                          of integers and numbers; compared exactly, also an integer with a double
+ *                          of integers and numbers; compared exactly, even an integer with a double
  *   multipleOf             of integers and numbers; above 0. Evaluated exactly, in decimal: a double counts as the
  *                          shortest decimal number that reads as it, so 19.99 is a multiple of 0.01
  *   minLength, maxLength   of strings, in Unicode scalars, and of bytes
@@ -372,7 +372,7 @@ KEPT_API kept_status kept_set_bytes(kept_store *store, const char *key, const vo
  *                          of arrays; the number of elements; whether all must differ
  *   properties, required, additionalProperties
  *                          of objects; schemas by name; names that must be present; a schema or a bool for the members
- *   that neither `properties` nor `patternProperties` names
+ *                          that neither `properties` nor `patternProperties` names
  *   patternProperties      of objects; schemas by pattern, as above; every pattern that matches a name applies
  *   propertyNames          of objects; the schema of every name
  *   minProperties, maxProperties
@@ -384,7 +384,7 @@ KEPT_API kept_status kept_set_bytes(kept_store *store, const char *key, const vo
  *   title, description, $comment, format
  *                          annotations, which are not checked
  * `enum`, `const` and `uniqueItems` compare as JSON Schema does: numbers by numeric value, so that 0, 0.0 and -0.0 are
- * equal, also inside arrays and objects. A value that equals a choice is stored as given, in the form of its type. Any
+ * equal, even inside arrays and objects. A value that equals a choice is stored as given, in the form of its type. Any
  * other word is refused with KEPT_UNSUPPORTED. A declaration has at most 64 KiB of text. Matching patterns against one
  * value may take a few seconds in total; a value that takes longer is KEPT_INVALID.
  *
@@ -468,13 +468,13 @@ KEPT_API kept_status kept_declarations_json(kept_store *store, const char *prefi
  *                    "source" (a file, an argument or a variable), "value", "outcome" ("wins", "hidden", "skipped",
  *                    "ignored", "locks" or "silent") and "problem". Members without a value are left out; for a secret,
  *                    all values are
- *  @return KEPT_OK, also for a key that no layer has.
+ *  @return KEPT_OK, even for a key that no layer has.
  *  In Swift: `Store.explain(_:)`; in Python: `settings.explain(key)`. */
 KEPT_API kept_status kept_explain_json(kept_store *store, const char *key, char **json, kept_error *error);
 
 /** Returns the layer that decides what a key reads as.
  *  @param[out] layer  receives one of KEPT_LAYER_…
- *  @return KEPT_OK, also for a key that no layer has: that is KEPT_LAYER_NONE.
+ *  @return KEPT_OK, even for a key that no layer has: that is KEPT_LAYER_NONE.
  *  In Swift: `Explanation.layer`. */
 KEPT_API kept_status kept_layer_of(kept_store *store, const char *key, uint32_t *layer, kept_error *error);
 
@@ -540,7 +540,7 @@ typedef int (*kept_list_callback)(void *context, const char *key);
 /** Lists the keys that begin with `prefix` and that kept_contains() finds, as of one revision, sorted by their bytes.
  *  @param prefix    "" for every key
  *  @param callback  called on this thread, before the function returns
- *  @return KEPT_OK, also if the callback stopped the listing.
+ *  @return KEPT_OK, even if the callback stopped the listing.
  *  In Swift: `Store.keys(prefix:)`; in Python: `settings.keys(prefix)`. */
 KEPT_API kept_status kept_list(kept_store *store, const char *prefix, kept_list_callback callback, void *context,
                                kept_error *error);
@@ -589,7 +589,7 @@ KEPT_API void kept_rollback(kept_store *transaction);
 
 /** Takes a snapshot: an immutable view of what keys read as at one revision, layers and defaults included, while others
  *  continue to write. A snapshot is a copy in this process's memory. After this call it holds no lock, no file and no
- *  part of the log, for any length of time and also after its store is closed. A snapshot of 100,000 small values took
+ *  part of the log, for any length of time and even after its store is closed. A snapshot of 100,000 small values took
  *  70 to 110 ms, on two processors shared with other programs, and 13 MB. During the call others continue to write, and
  *  the log is not truncated.
  *  Read it through the functions that read a store: values, kept_contains(), kept_list(), kept_revision_of(),
@@ -606,7 +606,7 @@ KEPT_API void kept_snapshot_end(kept_store *snapshot);
 
 /** Reads the store's revision, the count of its commits: for a snapshot, when it was taken; for a store, now.
  *  @return KEPT_OK, or KEPT_UNSUPPORTED for a transaction.
- *  In Swift: `Snapshot.revision`, `Store.currentRevision()`; in Python: `settings.revision()`, also of a snapshot. */
+ *  In Swift: `Snapshot.revision`, `Store.currentRevision()`; in Python: `settings.revision()`, including on a snapshot. */
 KEPT_API kept_status kept_store_revision(kept_store *store, uint64_t *revision, kept_error *error);
 
 /* ------------------------------------------------------------------------------------------------------------------
@@ -620,14 +620,14 @@ KEPT_API kept_status kept_store_revision(kept_store *store, uint64_t *revision, 
  * --------------------------------------------------------------------------------------------------------------- */
 
 /** Resets a key to its default: removes the stored value, if any.
- *  @return KEPT_OK, also if nothing was stored; KEPT_SHADOWED; or KEPT_LOCKED.
+ *  @return KEPT_OK, even if nothing was stored; KEPT_SHADOWED; or KEPT_LOCKED.
  *  In Swift: `Store.reset(_:)`; in Python: `settings.reset(key)`. */
 KEPT_API kept_status kept_reset(kept_store *store, const char *key, kept_error *error);
 
 /** Removes the values stored under every key that begins with `prefix`, in one commit. Declarations stay.
  *  @param prefix   "" for every key
  *  @param[out] removed  receives the number of keys; may be NULL
- *  @return KEPT_OK, also if nothing was stored; KEPT_LOCKED, with nothing removed, if one of the keys is locked;
+ *  @return KEPT_OK, even if nothing was stored; KEPT_LOCKED, with nothing removed, if one of the keys is locked;
  *          KEPT_UNSUPPORTED, with nothing removed, for several keys in a `dir:` store, which changes one key at a time.
  *  In Swift: `Store.removeAll(prefix:)`; in Python: `settings.remove_all(prefix)`. */
 KEPT_API kept_status kept_remove_all(kept_store *store, const char *prefix, size_t *removed, kept_error *error);

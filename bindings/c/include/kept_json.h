@@ -35,7 +35,7 @@ extern "C" {
  *  As text: kept_get_json(). */
 KEPT_API kept_status kept_json_get(kept_store *store, const char *key, json_object **value, kept_error *error);
 
-/** Writes a tree. NULL removes the key, and is KEPT_OK also if the key was absent.
+/** Writes a tree. NULL removes the key, and is KEPT_OK even if the key was absent.
  *
  *  Integers from json_object_new_uint64() and doubles that are not numbers need no `$` form: they are converted.
  *  @return KEPT_OK; KEPT_INVALID for text that is not UTF-8 or a malformed `$` form; or KEPT_TOO_LARGE. `error->offset`
@@ -75,7 +75,7 @@ KEPT_API kept_status kept_json_declarations(kept_store *store, const char *prefi
 
 /** Explains what each layer has for a key, which layer wins, and why.
  *  @param[out] explanation  receives a tree that you own, as described at kept_explain_json()
- *  @return KEPT_OK, also for a key that no layer has.
+ *  @return KEPT_OK, even for a key that no layer has.
  *  As text: kept_explain_json(). */
 KEPT_API kept_status kept_json_explain(kept_store *store, const char *key, json_object **explanation,
                                        kept_error *error);
