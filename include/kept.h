@@ -224,7 +224,7 @@ KEPT_API kept_status kept_salvaged(kept_store *store, char **quarantine, kept_er
 KEPT_API kept_status kept_acknowledge_salvage(kept_store *store, kept_error *error);
 
 /** Returns a word that tells whether anything in the store has changed, for caches above this interface.
- *  @return a word to load anew at each check, as a whole (8 bytes, aligned; `__atomic_load_n(word, __ATOMIC_ACQUIRE)`).
+ *  @return a word to load at each check, as a whole (8 bytes, aligned; `__atomic_load_n(word, __ATOMIC_ACQUIRE)`).
  *          If it is even and equal to what it was before a value was read, no process has committed since, and the
  *          value is current. If it is odd, read from the store. The word is always odd for a closed store and for a
  *          storage that cannot detect changes (a memory store). NULL for a transaction and for NULL.
@@ -606,7 +606,8 @@ KEPT_API void kept_snapshot_end(kept_store *snapshot);
 
 /** Reads the store's revision, the count of its commits: for a snapshot, when it was taken; for a store, now.
  *  @return KEPT_OK, or KEPT_UNSUPPORTED for a transaction.
- *  In Swift: `Snapshot.revision`, `Store.currentRevision()`; in Python: `settings.revision()`, including on a snapshot. */
+ *  In Swift: `Snapshot.revision`, `Store.currentRevision()`; in Python: `settings.revision()`,
+ *  `snapshot.revision()`. */
 KEPT_API kept_status kept_store_revision(kept_store *store, uint64_t *revision, kept_error *error);
 
 /* ------------------------------------------------------------------------------------------------------------------
