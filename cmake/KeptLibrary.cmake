@@ -15,14 +15,12 @@ set(kept_library ${PROJECT_BINARY_DIR}/lib/${kept_file})
 # A separate scratch path: SwiftPM locks it, and a concurrent `swift build` must not have to wait.
 set(scratch ${PROJECT_BINARY_DIR}/swiftpm)
 
-# -static-stdlib  programs that use libkept.so need neither a Swift toolchain nor its runtime
-# -z nodelete     a Swift runtime cannot be unloaded: dlclose() leaves the library mapped
-# unchecked       Swift's checks of exclusive access abort: they run in the tests, but not in the host's process
-# -Osize          small code; the functions of a get and a set are marked @_optimize(speed): docs/decisions/0019-size.md
-# -function-sections  lets the linker drop unused functions
-# --icf=all       folds identical code: nothing here compares the addresses of functions
-# --wrap          leaves out unused Unicode tables: Sources/KeptC/UnicodeTables.swift
-#                 and makes the runtime's lazy initialisation survive a fork: Sources/KeptC/RuntimeOnce.swift
+# -static-stdlib  users of libkept.so need neither a Swift toolchain nor its runtime
+# -z nodelete     a Swift runtime cannot be unloaded: dlclose() leaves it where it is
+# -function-sections  the linker drops unused functions
+# lld             packs relocations, which gold cannot: docs/decisions/0019-size.md
+# --icf=all       identical functions are folded: nothing here compares the addresses of functions
+# -z pack-relative-relocs  0.4 MB less; needs the loader of glibc 2.36
 set(swift_build
   ${KEPT_SWIFT} build --package-path ${PROJECT_SOURCE_DIR} --scratch-path ${scratch}
   --configuration release --product KeptC

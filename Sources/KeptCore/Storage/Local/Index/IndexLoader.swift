@@ -1,5 +1,5 @@
 // Bringing the index up to date from the database: after the pulse has moved, and for keys that were never read.
-// Page docs/life-of-a-read.md tells the whole story.
+// Page docs/life-of-a-read-and-a-write.md tells the whole story.
 
 /// The slow way of reading, one thread at a time: it asks SQLite and leaves the answer in the index.
 final class IndexLoader: Sendable {
