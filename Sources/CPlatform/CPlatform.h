@@ -159,13 +159,15 @@ static inline int kept_thread_start(void *(*run)(void *context), void *context) 
   int status = pthread_attr_init(&attributes);
   if (status != 0) return status;
   pthread_attr_getstacksize(&attributes, &stack);
-  if (stack < LEAST_STACK) pthread_attr_setstacksize(&attributes, LEAST_STACK);
+  if (stack < LEAST_STACK) pthread_attr_setstacksize(&attributes, stack = LEAST_STACK);
   pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
   sigset_t everything, hosts;
   sigfillset(&everything);
   pthread_sigmask(SIG_BLOCK, &everything, &hosts);
   pthread_t thread;
-  status = pthread_create(&thread, &attributes, run, context);
+  status = EAGAIN;
+  // Where there is room for little more than its stack, what it needs would end the process: a connection, for one.
+  if (kept_has_memory(stack + (4 << 20))) status = pthread_create(&thread, &attributes, run, context);
   pthread_sigmask(SIG_SETMASK, &hosts, NULL);
   pthread_attr_destroy(&attributes);
   return status;

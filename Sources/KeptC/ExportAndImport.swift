@@ -57,7 +57,7 @@ public func kept_import_file(
 ///
 /// NULL where there is no memory for it: what it tells of is done, and cannot fail any more.
 private func tell(_ told: ImportReport, _ report: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?) {
-  report?.pointee = try? told.asValue.newCText()
+  report?.pointee = try? told.newCText()
 }
 
 extension Optional where Wrapped == UnsafePointer<kept_transfer_options> {

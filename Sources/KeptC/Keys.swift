@@ -70,6 +70,6 @@ public func kept_list_json(
     let settings = try store.reading()
     let out = try json.required("json")
     let keys = try settings.listedKeys(prefix: ExactString(prefix.text("prefix")))
-    out.pointee = try copied(Value.array(keys.map { .string($0.text) }).json)
+    out.pointee = try Value.array(keys.map { .string($0.text) }).newCText()
   }
 }

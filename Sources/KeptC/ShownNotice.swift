@@ -20,9 +20,11 @@ final class ShownNotice {
 
   let notice: Notice
   private lazy var tagText = notice.tag.map { ShownText(short: $0) }
-  private lazy var texts = Array(repeating: Texts(), count: notice.changes.count)
+  // One for each change, from the first use on. What is lazy would be copied by each write.
+  private var texts: [Texts] = []
+  private let memory = ShownMemory()
   private lazy var values = notice.changes.map {
-    Values(old: $0.old.map { ShownValue($0) }, new: $0.new.map { ShownValue($0) })
+    Values(old: $0.old.map { ShownValue($0, memory) }, new: $0.new.map { ShownValue($0, memory) })
   }
 
   init(_ notice: Notice) { self.notice = notice }
@@ -42,8 +44,8 @@ final class ShownNotice {
     let change = notice.changes[index]
     switch side {
     case .key: return made(\.key, index) { ShownText(short: change.key.text) }
-    case .old: return made(\.old, index) { change.old.flatMap(ShownText.init) }
-    case .new: return made(\.new, index) { change.new.flatMap(ShownText.init) }
+    case .old: return made(\.old, index) { change.old.flatMap { ShownText($0, memory) } }
+    case .new: return made(\.new, index) { change.new.flatMap { ShownText($0, memory) } }
     }
   }
 
@@ -51,6 +53,7 @@ final class ShownNotice {
   private func made(
     _ text: WritableKeyPath<Texts, ShownText?>, _ index: Int, _ make: () -> ShownText?
   ) -> UnsafePointer<CChar>? {
+    if texts.isEmpty { texts = Array(repeating: Texts(), count: notice.changes.count) }
     if texts[index][keyPath: text] == nil { texts[index][keyPath: text] = make() }
     return texts[index][keyPath: text]?.start
   }
@@ -59,6 +62,15 @@ final class ShownNotice {
     guard values.indices.contains(index) else { return nil }
     return values[index][keyPath: side].map { OpaquePointer(Unmanaged.passUnretained($0).toOpaque()) }
   }
+}
+
+/// What the texts and values of a notice take together.
+///
+/// They are C's, but C may take all that there is.
+final class ShownMemory {
+  private var allowance = Allowance(each: 128)
+
+  func take(_ count: Int) throws(StoreError) { try allowance.take(count, to: "show a value") }
 }
 
 /// Text with a NUL behind it.
@@ -73,8 +85,8 @@ final class ShownText {
   }
 
   /// The JSON of a value; nil where there is no memory for it.
-  init?(_ value: Value) {
-    guard let text = try? value.newCText() else { return nil }
+  init?(_ value: Value, _ memory: ShownMemory) {
+    guard (try? memory.take(value.bytes)) != nil, let text = try? value.newCText() else { return nil }
     start = UnsafePointer(text)
     isOfC = true
   }
@@ -96,10 +108,11 @@ final class ShownText {
 /// A value of a notice.
 final class ShownValue {
   private let value: Value
+  private let memory: ShownMemory
   private var copy: UnsafeMutableRawPointer?
   private(set) var length = 0
 
-  init(_ value: Value) { self.value = value }
+  init(_ value: Value, _ memory: ShownMemory) { (self.value, self.memory) = (value, memory) }
 
   deinit { free(copy) }
 
@@ -116,6 +129,7 @@ final class ShownValue {
   /// Throws `failed` where there is no memory for it.
   func content(_ bytes: UnsafeRawBufferPointer) throws(StoreError) -> UnsafeRawPointer {
     if let copy { return UnsafeRawPointer(copy) }
+    try memory.take(bytes.count)
     guard let made = kept_resized_memory(nil, bytes.count + 1) else {
       throw StoreError(.failed, "there is no memory for the \(bytes.count) bytes of the value; free some")
     }

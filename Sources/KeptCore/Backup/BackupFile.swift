@@ -101,7 +101,8 @@ struct BackupFile {
 
   private static func entries(_ reader: LocalReader) throws(StoreError) -> [KeyName: Entry] {
     var entries: [KeyName: Entry] = [:]
-    for key in try reader.keys(prefix: "") { entries[key] = try reader.entry(for: key) }
+    var allowance: Allowance? = Allowance()
+    for key in try reader.keys(prefix: "") { entries[key] = try reader.row(for: key, &allowance)?.entry() }
     for (key, declaration) in try reader.declarations(prefix: "") {
       entries[key, default: Entry(value: nil, revision: 0)].declaration = declaration
     }

@@ -102,6 +102,9 @@ struct JSONPart {
   fileprivate let bytes: UnsafeBufferPointer<UInt8>
   fileprivate let findings: JSONFindings
 
+  /// How many bytes of memory the value takes, at most.
+  var memory: Int { findings.memory }
+
   /// Reads the value.
   ///
   /// Throws `invalid` or `tooLarge` for one that is JSON, but cannot be stored.

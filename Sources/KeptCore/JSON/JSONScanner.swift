@@ -21,7 +21,7 @@ struct JSONScanner {
   var text: [UInt8] = []
   private var depth = 0
   // What long keys take, while they are compared.
-  private var allowance = Allowance()
+  private var allowance = Allowance(each: 0)
   // How long the canonical text will be at least: its commas, its brackets of arrays and of empty objects.
   private var leastLength = 0
 
@@ -138,7 +138,7 @@ extension JSONScanner {
     // A set grows by twice as many places, of which a quarter stays empty.
     if keys.count == keys.capacity { try Memory.ask(for: 48 * keys.count, to: Self.purpose) }
     // What is too long to stand in its place.
-    if text.count > 15 { try allowance.take(64 + text.count, to: Self.purpose) }
+    if text.count > 15 { try allowance.take(text.count, to: Self.purpose) }
     guard keys.insert(ExactString(String(decoding: text, as: UTF8.self))).inserted else {
       throw invalid(at: start, "an object has this key twice; keep one of the two")
     }

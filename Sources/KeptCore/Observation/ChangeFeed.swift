@@ -25,6 +25,8 @@ final class ChangeFeed: CommitObserver {
     var hasMail: [Observer] = []
     var isFetched: [Observer] = []
   }
+  fileprivate static let purpose = "tell observers of what has changed"
+
   private let state = Monitor(State())
   // Whether there are groups: without them there is no mail.
   private let hasObservers = Atomic<Bool>(false)
@@ -46,6 +48,7 @@ final class ChangeFeed: CommitObserver {
   ) throws(StoreError) -> (present: [Change], revision: Revision) {
     let present = try state.update { state throws(StoreError) in
       let stored = try storage.entries(in: [observer.scope])
+      try Allowance.ask(forEntries: 2 * (stored.entries.count + state.known.count), to: Self.purpose)
       // While somebody listens, what is known is of the revision that was delivered: only what nobody listened to is
       // new.
       for entry in stored.entries where !state.observed.covers(entry.key) { state.known[entry.key] = entry.entry }
@@ -145,7 +148,9 @@ extension ChangeFeed.State {
   /// Brings `delivered` up to what the storage has now.
   fileprivate mutating func advance(_ storage: any Storage) throws(StoreError) {
     switch try storage.changes(after: delivered) {
-    case .changed(let delta): post(delta)
+    case .changed(let delta):
+      try Allowance.ask(forEntries: delta.entries.count, to: ChangeFeed.purpose)
+      post(delta)
     case .tooOld: try resync(storage)
     }
   }
@@ -248,6 +253,7 @@ extension ChangeFeed.State {
   /// Reads everything that somebody listens to again: what happened in between is no longer known.
   fileprivate mutating func resync(_ storage: any Storage) throws(StoreError) {
     let present = try storage.entries(in: observed.scopes)
+    try Allowance.ask(forEntries: 2 * (present.entries.count + known.count), to: ChangeFeed.purpose)
     // What cannot be read was not removed.
     let there = Set(present.entries.map(\.key) + present.unreadable.map(\.key))
     let removed = known.keys.filter { !there.contains($0) }

@@ -121,16 +121,3 @@ extension Notice {
     changes.reduce(0) { $0 + MemoryLayout<Change>.stride + $1.key.text.utf8.count + ($1.new?.bytes ?? 0) }
   }
 }
-
-extension Value {
-  fileprivate var bytes: Int {
-    switch self {
-    case .null, .bool, .int, .uint, .double, .date: 0
-    case .string(let text): text.utf8.count
-    case .bytes(let bytes): bytes.count
-    case .array(let items): items.reduce(0) { $0 + $1.bytes + MemoryLayout<Value>.stride }
-    case .dictionary(let members):
-      members.reduce(0) { $0 + $1.key.text.utf8.count + $1.value.bytes + 2 * MemoryLayout<Value>.stride }
-    }
-  }
-}

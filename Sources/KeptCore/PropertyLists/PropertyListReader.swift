@@ -14,7 +14,7 @@ struct PropertyListReader: TextCursor {
   /// Why nothing more is read, although the text may be sound.
   private(set) var shortage: StoreError?
   // What texts take.
-  private var allowance = Allowance()
+  private var allowance = Allowance(each: 64)
 
   init(_ bytes: UnsafeBufferPointer<UInt8>, from start: Int = 0, nesting: Int = Limits.nesting) {
     self.bytes = bytes
@@ -34,7 +34,7 @@ struct PropertyListReader: TextCursor {
   mutating func hasRoom<Element>(in elements: inout [Element]) -> Bool {
     do throws(StoreError) {
       // What an array or a text has beside its place.
-      try allowance.take(64, to: "read a property list")
+      try allowance.take(0, to: "read a property list")
       try Memory.makeRoom(in: &elements, to: "read a property list")
       return true
     } catch {

@@ -57,6 +57,7 @@ public final class Snapshot: SettingsReading {
 
   public func listedKeys(prefix: ExactString) throws(StoreError) -> [KeyName] {
     let prefix = try covered(prefix)
+    try Allowance.ask(forEntries: entries.count + unreadable.count, to: "list the keys")
     let stored = try keys(under: prefix) { _ in true }
     if layers.isEmpty, entries.allSatisfy({ $0.entry.declaration == nil }) { return stored }
     var listed: [KeyName] = []
@@ -114,7 +115,9 @@ extension Store {
     let prefix = ExactString(prefix)
     layerStack.watchAgain()
     let moment = layerStack.moment
-    return Snapshot(try storage().entries(in: [.prefix(prefix)]), prefix: prefix, of: identity, moment)
+    let stored = try storage().entries(in: [.prefix(prefix)])
+    try Allowance.ask(forEntries: stored.entries.count + stored.unreadable.count, to: "take a snapshot")
+    return Snapshot(stored, prefix: prefix, of: identity, moment)
   }
 }
 

@@ -62,6 +62,7 @@ extension SettingsAccess {
   private func compare(
     _ list: [(key: KeyName, declaration: Declaration)]
   ) throws(StoreError) -> (news: [(key: KeyName, declaration: Declaration)], misfits: [StoreError]) {
+    try Allowance.ask(forEntries: 2 * list.count, to: "declare the keys")
     var news: [(key: KeyName, declaration: Declaration)] = []
     var misfits: [StoreError] = []
     if list.count >= 64, self is Store {

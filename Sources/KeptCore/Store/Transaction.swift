@@ -9,7 +9,11 @@
 /// anything read or listed has changed. After its end everything throws `closed`.
 public final class Transaction: SettingsAccess {
   fileprivate struct State {
+    static let purpose = "keep the transaction"
+
     var batch: Batch
+    // What is edited and relied upon.
+    var allowance = Allowance()
     // The revision that all reads must agree with; nil: nothing was read.
     var base: Revision?
     // What has changed since, as far as it was looked at.
@@ -57,6 +61,7 @@ public final class Transaction: SettingsAccess {
       try store.layerStack.checkUnlocked(key)
       // What is expected is the stored revision, also of a key that this transaction has written.
       if let expected { try state.expect(expected, of: key, in: store) }
+      try state.allowance.take(key.text.utf8.count + value.bytes, to: State.purpose)
       state.batch.edit(key, .set(try state.admitted(value, for: key, in: store)))
       return 0
     }
@@ -67,6 +72,7 @@ public final class Transaction: SettingsAccess {
     try open { _ throws(StoreError) in try store.layerStack.checkUnlocked(key) }
     guard try entry(for: key)?.value != nil else { return false }
     return try open { state throws(StoreError) in
+      try state.allowance.take(key.text.utf8.count, to: State.purpose)
       state.batch.edit(key, .remove)
       return true
     }
@@ -83,6 +89,7 @@ public final class Transaction: SettingsAccess {
           if let declaration, let old = old?.declaration {
             do throws(StoreError) { try declaration.follows(old) } catch { throw error.about(key.text) }
           }
+          try state.allowance.take(key.text.utf8.count + (declaration?.json.utf8.count ?? 0), to: State.purpose)
           state.batch.declare(key, declaration)
           let entry = Entry(value: old?.value, revision: old?.revision ?? 0, declaration: declaration)
           declared.append((key, entry, old?.declaration?.isSecret == true || store.hasStoredAsSecret(key)))
@@ -224,6 +231,7 @@ extension Transaction.State {
   fileprivate mutating func stored(_ key: KeyName, in store: Store) throws(StoreError) -> Entry? {
     let base = try readingBase(of: store)
     // Before it is known to hold: what was refused here lets the commit fail, too.
+    try allowance.take(key.text.utf8.count, to: Self.purpose)
     relied.insert(.unchanged(key, after: base))
     let entry = try store.entry(for: key)
     if let entry {
@@ -248,6 +256,7 @@ extension Transaction.State {
     let base = try readingBase(of: store)
     relied.insert(.unchangedPrefix(prefix, after: base))
     let keys = try store.storedKeys(prefix: prefix)
+    try Allowance.ask(forEntries: keys.count + batch.edits.count, to: Self.purpose)
     try lookAtChanges(of: store, since: base)
     if let first = changed.first(where: { $0.key.exact.hasPrefix(prefix) }) {
       try Condition.check(first.key, unchangedAfter: base, found: first.value)
@@ -262,6 +271,7 @@ extension Transaction.State {
     guard case .changed(let delta) = try store.changes(after: last) else {
       throw StoreError(.conflict, "too much has changed since it was begun, at revision \(base); begin again")
     }
+    try Allowance.ask(forEntries: changed.count + delta.entries.count, to: Self.purpose)
     for entry in delta.entries { changed[entry.key] = entry.entry.revision }
     lookedUpTo = delta.upTo
   }

@@ -80,6 +80,7 @@ private final class Export {
 
   init(of store: Store, _ options: ExportOptions) throws(StoreError) {
     let (stored, version) = try store.entriesAndVersion(prefix: ExactString(options.prefix))
+    try Allowance.ask(forEntries: stored.entries.count + stored.unreadable.count, to: "export")
     self.options = options
     revision = stored.revision
     schemaVersion = version

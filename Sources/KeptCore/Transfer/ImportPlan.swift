@@ -21,7 +21,11 @@ final class ImportPlan {
   init(
     _ incoming: Incoming, over stored: StoredEntries, _ options: ImportOptions, into batch: Batch,
     under layerStack: LayerStack
-  ) {
+  ) throws(StoreError) {
+    // What is stored, wished for, edited and reported are lists and tables of their own.
+    let count = incoming.settings.count + (incoming.declarations?.count ?? 0)
+    try Allowance.ask(
+      forEntries: 2 * count + stored.entries.count + stored.unreadable.count, to: "import the settings")
     self.incoming = incoming
     self.batch = batch
     unreadable = stored.unreadable

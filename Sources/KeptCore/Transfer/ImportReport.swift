@@ -41,7 +41,16 @@ extension ImportReport {
   /// What is nil is left out, and so is `secret` where it is false.
   public var json: String { asValue.json }
 
-  package var asValue: Value {
+  /// The same as text that C frees with free().
+  ///
+  /// Throws `failed` where there is no memory for it.
+  package func newCText() throws(StoreError) -> UnsafeMutablePointer<CChar> {
+    let count = changed.count + removed.count + declared.count + refused.count + notCarried.count
+    try Allowance.ask(forEntries: 2 * count, to: "report what was imported")
+    return try asValue.newCText()
+  }
+
+  private var asValue: Value {
     .dictionary([
       "revision": .int(Int64(clamping: revision)),
       "changed": .array(changed.map(\.asValue)),

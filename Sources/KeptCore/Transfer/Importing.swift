@@ -144,7 +144,7 @@ extension Store {
     var batch = newBatch()
     batch.conditions = [.unchangedPrefix(incoming.scope, after: stored.revision)]
     try carry(incoming.schemaVersion, into: &batch, at: stored.revision)
-    let plan = ImportPlan(incoming, over: stored, options, into: batch, under: layerStack)
+    let plan = try ImportPlan(incoming, over: stored, options, into: batch, under: layerStack)
     if plan.declares, try !storage().abilities.contains(.declarations) {
       throw StoreError(.unsupported, "this storage keeps no declarations; import without them")
     }

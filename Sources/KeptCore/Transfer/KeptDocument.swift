@@ -37,6 +37,7 @@ final class Incoming {
 final class KeptDocument {
   /// The version of the format.
   static let version: Int64 = 1
+  private static let purpose = "import the settings"
 
   private var members: JSONMembers
   private var teller: ProgressTeller
@@ -44,7 +45,7 @@ final class KeptDocument {
   private let found: Incoming
   private var prefix: ExactString = ""
   private var hasValues = false
-  // What the settings take, beside their values.
+  // What the settings and declarations take.
   private var allowance = Allowance()
 
   /// Reads an export.
@@ -127,11 +128,11 @@ final class KeptDocument {
     while let name = try members.nextKey() {
       try teller.tell(members.position)
       let part = try members.part()
-      try allowance.take(ForeignText.entryBytes + name.utf8.count, to: "import the settings")
+      try allowance.take(part.memory + 2 * name.utf8.count, to: Self.purpose)
       guard let key = key(name) else { continue }
       do throws(StoreError) {
         let value = try part.value()
-        try Memory.makeRoom(in: &found.settings, to: "import the settings")
+        try Memory.makeRoom(in: &found.settings, to: Self.purpose)
         found.settings.append(ForeignText.Entry(key: key, content: .value(try value.checkedForStore()), place: name))
       } catch {
         guard error.code != .failed else { throw error.about(name) }
@@ -146,6 +147,8 @@ final class KeptDocument {
     while let name = try members.nextKey() {
       try teller.tell(members.position)
       let part = try members.part()
+      // A declaration keeps its text, too.
+      try allowance.take(2 * part.memory + name.utf8.count, to: Self.purpose)
       guard let key = key(name) else { continue }
       do throws(StoreError) {
         let declaration = try Declaration(part.value(isSchema: true))
@@ -183,6 +186,7 @@ final class KeptDocument {
       throw StoreError(.invalid, offset: offset, "\"\(name)\" takes an array of keys")
     }
     var keys: [KeyName] = []
+    try Allowance.ask(forEntries: elements.count, to: Self.purpose)
     for element in elements {
       guard let text = element.asString, let key = try? KeyName(text) else {
         throw StoreError(.invalid, offset: offset, "\"\(name)\" takes an array of keys, each of them text")

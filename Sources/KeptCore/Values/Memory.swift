@@ -33,19 +33,54 @@ package enum Memory {
   }
 }
 
-/// Memory that is used up bit by bit, and asked for before.
-struct Allowance {
-  private var spent = 0
-  private var granted = Memory.small
+/// Memory that is used up bit by bit, by many values or entries, none of which is large.
+///
+/// Each time 128 KiB have been taken, it asks for what comes next, and for the lists and tables of all that was taken:
+/// they double as they grow, and are made anew when all has been gathered.
+package struct Allowance: Sendable {
+  /// What is taken between two questions.
+  static let step = 128 << 10
+  /// What an entry takes in lists and tables while an operation on many of them lasts, beside its texts and its value.
+  package static let entryBytes = 512
 
-  /// Takes so many bytes.
+  private let each: Int
+  private var untold = 0
+  private var count = 0
+
+  /// - Parameter each: what one of them takes in the lists and tables.
+  package init(each: Int = entryBytes) { self.each = each }
+
+  /// Takes so many bytes for one value or entry, which is not there yet.
   ///
   /// Throws `failed` where they cannot be had.
-  mutating func take(_ count: Int, to purpose: @autoclosure () -> String) throws(StoreError) {
-    spent += count
-    guard spent > granted else { return }
-    let more = max(spent / 2, 4 * Memory.small)
-    try Memory.ask(for: more, to: purpose())
-    granted = spent + more
+  package mutating func take(_ bytes: Int, to purpose: @autoclosure () -> String) throws(StoreError) {
+    // What an allocation has beside its bytes.
+    untold += bytes + 64
+    count += 1
+    guard untold >= Self.step else { return }
+    try Memory.ask(for: Memory.small + bytes + each * count, to: purpose())
+    // After a refusal each one asks again.
+    untold = 0
+  }
+
+  /// Asks once for what so many entries take in lists and tables.
+  ///
+  /// Throws `failed` where they cannot be had.
+  package static func ask(forEntries count: Int, to purpose: @autoclosure () -> String) throws(StoreError) {
+    try Memory.ask(for: entryBytes * count, to: purpose())
+  }
+}
+
+extension Value {
+  /// About so much memory it takes, beside its place.
+  package var bytes: Int {
+    switch self {
+    case .null, .bool, .int, .uint, .double, .date: 0
+    case .string(let text): text.utf8.count
+    case .bytes(let bytes): bytes.count
+    case .array(let items): items.reduce(0) { $0 + $1.bytes + MemoryLayout<Value>.stride }
+    case .dictionary(let members):
+      members.reduce(0) { $0 + $1.key.text.utf8.count + $1.value.bytes + 2 * MemoryLayout<Value>.stride }
+    }
   }
 }

@@ -64,10 +64,16 @@ struct ChangeLog {
     try rows.bind(2, Int64(clamping: last))
     defer { rows.reset() }
     var changed = Keys()
+    var allowance = Allowance()
     while try rows.step() {
+      // A short name takes more than its bytes.
+      try Memory.ask(for: 32 * rows.count(1), to: "read what has changed")
       let at = Revision(clamping: rows.integer(0))
       let names = rows.withBytes(1, Self.names)
-      for key in names { changed.revisions[key] = at }
+      for key in names {
+        try allowance.take(key.text.utf8.count, to: "read what has changed")
+        changed.revisions[key] = at
+      }
       if changed.revisions.count > limit { return nil }
       let tag = rows.isNull(2) ? nil : rows.string(2)
       changed.tag = changed.first == 0 || changed.tag == tag ? tag : nil

@@ -27,6 +27,8 @@ final class LocalReader: ConnectionOwner {
     }
   }
 
+  private static let listing = "list what is stored"
+
   // One statement for both tables: what it tells of a key is of one moment. The row that has no kind is a declaration.
   private static let selectRow: StaticString = """
     SELECT kind, value, revision FROM entry WHERE key = ?1
@@ -34,12 +36,19 @@ final class LocalReader: ConnectionOwner {
     """
 
   func row(for key: KeyName) throws(StoreError) -> Row? {
+    var none: Allowance?
+    return try row(for: key, &none)
+  }
+
+  /// The same for who reads many keys.
+  func row(for key: KeyName, _ allowance: inout Allowance?) throws(StoreError) -> Row? {
     let rows = try connection.statement(Self.selectRow)
     try rows.bind(1, text: key.exact)
     var value: Result<Value?, StoreError> = .success(nil)
     var revision: Revision = 0
     var declaration: Declaration?
     let found: [Void] = try rows.all { () throws(StoreError) in
+      try allowance?.take(rows.count(1), to: Self.listing)
       if rows.isNull(0) { return declaration = .stored(rows.string(1) ?? "") }
       (value, revision) = try rows.result(0, of: key, at: rows.integer(2))
     }
@@ -98,8 +107,12 @@ final class LocalReader: ConnectionOwner {
     let rows = try connection.statement("SELECT key FROM entry WHERE key >= ?1 AND key < ?2 ORDER BY key")
     try rows.bind(1, text: prefix)
     try rows.bind(2, textBytes: Self.end(of: prefix))
+    var allowance = Allowance()
     // What others stored under a name that is no key of Kept is theirs: nobody could ask for it.
-    return try rows.all { rows.string(0).flatMap { try? KeyName($0) } }.compactMap(\.self)
+    return try rows.all { () throws(StoreError) in
+      try allowance.take(rows.count(0), to: Self.listing)
+      return rows.string(0).flatMap { try? KeyName($0) }
+    }.compactMap(\.self)
   }
 
   func changes(after revision: Revision) throws(StoreError) -> ChangesAfter {
@@ -120,6 +133,8 @@ final class LocalReader: ConnectionOwner {
   func delta(
     _ keys: ChangeLog.Keys, upTo: Revision, instead: (KeyName) -> Entry? = { _ in nil }
   ) throws(StoreError) -> Delta {
+    try Allowance.ask(forEntries: keys.revisions.count, to: "read what has changed")
+    var allowance: Allowance? = Allowance()
     var entries: [KeyedEntry] = []
     for (key, logged) in keys.revisions {
       if var entry = instead(key) {
@@ -127,7 +142,7 @@ final class LocalReader: ConnectionOwner {
         entries.append(KeyedEntry(key: key, entry: entry))
         continue
       }
-      let row = try row(for: key)
+      let row = try row(for: key, &allowance)
       // A value that cannot be read was not removed: it is left out, and reading the key says what is wrong.
       if case .failure = row?.value { continue }
       let entry = Entry(value: try row?.value.get(), revision: logged, declaration: row?.declaration)
@@ -142,9 +157,10 @@ final class LocalReader: ConnectionOwner {
   func entries(in scopes: [Scope]) throws(StoreError) -> StoredEntries {
     try atOneMoment { () throws(StoreError) in
       var found = StoredEntries(entries: [], revision: try revision())
+      var allowance: Allowance? = Allowance()
       for scope in scopes {
         switch scope {
-        case .key(let key): if let row = try row(for: key) { found.add(key, row) }
+        case .key(let key): if let row = try row(for: key, &allowance) { found.add(key, row) }
         case .prefix(let prefix):
           for (key, row) in try rows(prefix: prefix) { found.add(key, row) }
         }
@@ -159,8 +175,10 @@ final class LocalReader: ConnectionOwner {
       "SELECT key, schema FROM declaration WHERE key >= ?1 AND key < ?2 ORDER BY key")
     try rows.bind(1, text: prefix)
     try rows.bind(2, textBytes: Self.end(of: prefix))
-    return try rows.all {
-      rows.string(0).flatMap { try? KeyName($0) }.map { (key: $0, declaration: .stored(rows.string(1) ?? "")) }
+    var allowance = Allowance()
+    return try rows.all { () throws(StoreError) -> (key: KeyName, declaration: Declaration)? in
+      try allowance.take(rows.count(0) + rows.count(1), to: Self.listing)
+      return rows.string(0).flatMap { try? KeyName($0) }.map { (key: $0, declaration: .stored(rows.string(1) ?? "")) }
     }.compactMap(\.self)
   }
 
@@ -205,12 +223,12 @@ final class LocalReader: ConnectionOwner {
     let found = try rows.all { () throws(StoreError) -> (KeyName, Row)? in
       guard let key = rows.string(3).flatMap({ try? KeyName($0) }) else { return nil }
       // Of a structure only its text is counted here: the rest is when it is built.
-      try allowance.take(rows.count(1) + 64, to: "list what is stored")
+      try allowance.take(rows.count(1) + rows.count(3), to: Self.listing)
       let (value, revision) = try rows.result(0, of: key, at: rows.integer(2))
       return (key, Row(value: value, revision: revision, declaration: nil))
     }
     // They go through some hands, in the form that each needs.
-    try Memory.ask(for: 512 * found.count, to: "list what is stored")
+    try Allowance.ask(forEntries: found.count, to: Self.listing)
     return found.compactMap(\.self)
   }
 
@@ -219,9 +237,10 @@ final class LocalReader: ConnectionOwner {
     after revision: Revision, limit: Int, where isWanted: (KeyName) -> Bool
   ) throws(StoreError) -> [(KeyName, Row)]? {
     guard let keys = try log.keys(after: revision, limit: limit) else { return nil }
+    var allowance: Allowance? = Allowance()
     var changed: [(KeyName, Row)] = []
     for (key, logged) in keys.revisions where isWanted(key) {
-      let row = try row(for: key)
+      let row = try row(for: key, &allowance)
       changed.append((key, row ?? Row(value: .success(nil), revision: logged, declaration: nil)))
     }
     return changed

@@ -72,7 +72,8 @@ public final class MemoryStorage: Storage {
   }
 
   public func entries(in scopes: [Scope]) throws(StoreError) -> StoredEntries {
-    try look { contents in
+    try Allowance.ask(forEntries: contents.read { $0.entries.count }, to: "list what is stored")
+    return try look { contents in
       let found = contents.entries.filter { key, entry in
         entry.isThere && scopes.contains { $0.contains(key) }
       }
@@ -149,6 +150,8 @@ extension MemoryStorage.Contents {
 
   /// What the batch changes; edits that leave a key as it is are left out.
   fileprivate func changes(by batch: Batch) throws(StoreError) -> [StoredChange] {
+    if entries.count == entries.capacity { try Allowance.ask(forEntries: entries.count, to: "commit the changes") }
+    try Allowance.ask(forEntries: 2 * (batch.edits.count + batch.declarations.count), to: "commit the changes")
     var changes: [StoredChange] = []
     for key in batch.keys {
       if let change = try batch.change(of: key, from: entries[key], at: revision + 1) { changes.append(change) }

@@ -77,6 +77,7 @@ public final class SimpleStorageAdapter: Storage {
         }
       }
       var found = StoredEntries(entries: [], revision: 0)
+      var allowance = Allowance()
       for key in keys {
         do throws(StoreError) {
           let entry = try look(at: key, &tracker)
@@ -88,6 +89,7 @@ public final class SimpleStorageAdapter: Storage {
           tracker.forget(key)
           found.unreadable.append(UnreadableEntry(key: key, reason: error))
         }
+        try allowance.take(found.entries.last?.entry.value?.bytes ?? 0, to: "list what is stored")
       }
       found.revision = tracker.revision
       return found

@@ -13,6 +13,8 @@ extension ForeignText {
       case "[": folder = Folder(name: try folderName(line, in: lines))
       default:
         guard let folder else { throw lines.invalid(line, "stands above the first group; write [/] for the top") }
+        // An array of numbers takes more than its text: it asks for itself.
+        try ask(forReading: 2 * line.content.count)
         try readSetting(line, in: lines, of: folder)
       }
     }

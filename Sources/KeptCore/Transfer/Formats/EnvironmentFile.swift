@@ -44,6 +44,8 @@ struct EnvironmentFile: TextCursor {
   let bytes: UnsafeBufferPointer<UInt8>
   var position: Int
   private var line = 1
+  // What texts take: each is copied when it has been read.
+  private var allowance = Allowance(each: 0)
 
   init(_ bytes: UnsafeBufferPointer<UInt8>, from start: Int) {
     self.bytes = bytes
@@ -69,7 +71,7 @@ struct EnvironmentFile: TextCursor {
       let text: String
       switch next {
       case "'", "\"": text = try quoted(&variable)
-      default: text = bare(&variable)
+      default: text = try bare(&variable)
       }
       variable.text = text
     }
@@ -96,7 +98,7 @@ struct EnvironmentFile: TextCursor {
   }
 
   /// Up to the end of the line, or to a comment.
-  private mutating func bare(_ variable: inout Variable) -> String {
+  private mutating func bare(_ variable: inout Variable) throws(StoreError) -> String {
     let start = position
     var end = start
     while let next, next != "\n" {
@@ -105,6 +107,7 @@ struct EnvironmentFile: TextCursor {
       position += 1
       if !isSpace(next) { end = position }
     }
+    try allowance.take(2 * (end - start), to: "import the settings")
     return String(decoding: UnsafeBufferPointer(rebasing: bytes[start..<end]), as: UTF8.self)
   }
 
@@ -115,6 +118,7 @@ struct EnvironmentFile: TextCursor {
     position += 1
     while let byte = next, byte != quote {
       if byte == "\n" { line += 1 }
+      if result.count == result.capacity { try allowance.take(6 * result.count, to: "import the settings") }
       if isDouble && (byte == "$" || byte == "`") { variable.hasReference = true }
       position += 1
       if isDouble && byte == "\\" { appendEscape(to: &result) } else { result.append(bytes[position - 1]) }

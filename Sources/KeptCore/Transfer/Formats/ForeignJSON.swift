@@ -31,6 +31,7 @@ extension ForeignText {
     // What begins with a dollar sign beside other members of a nested object is part of no form that Kept knows.
     if isForm { return leaveOut(name, "a name that begins with $ stands for a form that Kept does not know") }
     do throws(StoreError) {
+      try ask(forReading: part.memory / 4)
       carry(name, try part.value())
     } catch {
       // Without memory nothing is known of the value.

@@ -14,13 +14,13 @@ package struct ForeignText: Sendable {
   private let size: Int
   /// The bytes of all keys so far, those that are there twice, too.
   private var keyBytes = 0
-  // What the entries and the notes take, beside values that have asked for theirs.
+  // What the entries and the notes take.
   private var allowance = Allowance()
+  // What texts take while they are read.
+  private var reading = Allowance(each: 0)
   // Why the text is not imported; what is read after it is of no use.
   private var refusal: StoreError?
 
-  /// What a setting takes in an import at most, with all that is compared and reported, beside its texts and its value.
-  static let entryBytes = 512
   /// How many bytes the keys of a text may have together: the name of a section or of an object stands there once, and
   /// in front of each of its keys.
   static func mostKeyBytes(ofTextWith size: Int) -> Int { 8 * size + 1 << 20 }
@@ -81,11 +81,16 @@ package struct ForeignText: Sendable {
     return false
   }
 
+  /// Asks for what the reading of so many bytes takes: a text grows while it is read.
+  mutating func ask(forReading bytes: Int) throws(StoreError) {
+    try reading.take(4 * bytes, to: "import the settings")
+  }
+
   /// Whether there is memory for one more; without it the text cannot be read to its end.
   private mutating func hasMemory(for texts: Int) -> Bool {
     guard refusal == nil else { return false }
     do throws(StoreError) {
-      try allowance.take(Self.entryBytes + texts, to: "import the settings")
+      try allowance.take(texts, to: "import the settings")
       try Memory.makeRoom(in: &entries, to: "import the settings")
       try Memory.makeRoom(in: &notCarried, to: "import the settings")
     } catch {
@@ -121,7 +126,7 @@ extension ForeignText {
   }
 
   private mutating func take(_ name: String, _ value: Value, isText: Bool, at place: String) {
-    guard hasRoom(forKey: name), hasMemory(for: name.utf8.count + (isText ? value.asString?.utf8.count ?? 0 : 0)) else {
+    guard hasRoom(forKey: name), hasMemory(for: 2 * name.utf8.count + value.bytes) else {
       return
     }
     do throws(StoreError) {
@@ -159,6 +164,9 @@ extension ForeignText {
 
   /// Of a key that is there twice the later one stays.
   private mutating func settleRepeats() {
+    do throws(StoreError) { try Allowance.ask(forEntries: entries.count, to: "import the settings") } catch {
+      return refusal = error
+    }
     // The sorting leaves those with the same key in the order of the text.
     entries = entries.inOrder(of: \.key.exact)
     var count = 0

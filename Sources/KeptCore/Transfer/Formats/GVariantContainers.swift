@@ -10,6 +10,7 @@ extension GVariantReader {
       repeat {
         let next = try value(as: element)
         if element.isOpen { element = next.type }
+        try Memory.makeRoom(in: &values, to: Self.purpose)
         values.append(next.value)
       } while skipMark(",")
       try expect("]", behind: "an element of an array")
@@ -21,7 +22,9 @@ extension GVariantReader {
     switch element.first {
     case "y": return .bytes(try bytes(values))
     // Integers before the first double.
-    case "d": return .array(values.map { value in value.asDouble.map { .double($0) } ?? value })
+    case "d":
+      try Memory.ask(for: values.count * MemoryLayout<Value>.stride, to: Self.purpose)
+      return .array(values.map { value in value.asDouble.map { .double($0) } ?? value })
     case "{": return try dictionary(ofEntries: values)
     default: return .array(values)
     }
@@ -57,6 +60,7 @@ extension GVariantReader {
       try expect(":", behind: "a key of a dictionary")
       let value = try value(as: valueType)
       if valueType.isOpen { valueType = value.type }
+      try Memory.makeRoom(in: &pairs, to: Self.purpose)
       pairs.append((name(key.value), value.value))
     }
     return Typed(value: dictionary(pairs), type: .array(of: .entry(keyType, valueType)))
@@ -72,6 +76,8 @@ extension GVariantReader {
   /// `[{'a', 1}, {'b', 2}]` is a dictionary too.
   private mutating func dictionary(ofEntries entries: [Value]) throws(StoreError) -> Value {
     looseEntries -= entries.count
+    // The pairs, and what their sorting takes.
+    try Memory.ask(for: 256 * entries.count, to: Self.purpose)
     var pairs: [(ExactString, Value)] = []
     for entry in entries {
       guard let entry = entry.asArray, entry.count == 2 else {
@@ -115,6 +121,8 @@ extension GVariantReader {
         if needsComma, skipMark(")") { break }
       }
       let place = values.count
+      try Memory.makeRoom(in: &values, to: Self.purpose)
+      try Memory.makeRoom(in: &types, to: Self.purpose)
       let member = try value(as: expected.map { place < $0.count ? $0[place] : .unknown } ?? .unknown)
       values.append(member.value)
       types.append(member.type)

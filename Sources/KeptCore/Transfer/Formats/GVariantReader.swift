@@ -6,6 +6,9 @@
 
 /// A place in the text of a GVariant.
 struct GVariantReader: TextCursor {
+  /// What memory is for.
+  static let purpose = "read a GVariant"
+
   let bytes: UnsafeBufferPointer<UInt8>
   var position: Int
   var found = ForeignValue(value: .null)

@@ -29,6 +29,8 @@ struct INIFile {
   private var section: String?
   /// The line behind the last setting, which was read to see whether it belongs to it.
   private var pending: TextLines.Line?
+  // What texts take: each is copied more than once.
+  private var allowance = Allowance(each: 0)
 
   init(_ bytes: UnsafeBufferPointer<UInt8>, from start: Int) { lines = TextLines(bytes, from: start) }
 
@@ -45,7 +47,9 @@ struct INIFile {
       switch lines.first(of: line) {
       case nil, "#", ";": continue
       case "[": section = try sectionName(line)
-      default: return try setting(line)
+      default:
+        try allowance.take(8 * line.content.count, to: "import the settings")
+        return try setting(line)
       }
     }
     return nil
@@ -83,12 +87,12 @@ struct INIFile {
     }
     let name = lines.trimmed(line.content.lowerBound..<end)
     guard !name.isEmpty else { throw lines.invalid(line, "has no name in front of its value") }
-    let text = lines.text(lines.trimmed(end + 1..<line.content.upperBound)) + continuation(of: line)
+    let text = lines.text(lines.trimmed(end + 1..<line.content.upperBound)) + (try continuation(of: line))
     return Setting(section: section, name: lines.text(name), text: text, place: line.place)
   }
 
   /// The lines below that are indented deeper; an empty one ends them, and comments among them do not count.
-  private mutating func continuation(of line: TextLines.Line) -> String {
+  private mutating func continuation(of line: TextLines.Line) throws(StoreError) -> String {
     var text = ""
     while let below = lines.next() {
       let first = lines.first(of: below)
@@ -96,6 +100,7 @@ struct INIFile {
         pending = below
         break
       }
+      try allowance.take(8 * (text.utf8.count + below.content.count), to: "import the settings")
       if first != "#" && first != ";" { text += "\n" + lines.text(below.content) }
     }
     return text

@@ -94,6 +94,8 @@ final class LocalWriter: ConnectionOwner {
     if pulse.generation % 2 == 1 { pulse.endCommit(pulse.beginCommit()) }
   }
 
+  private static let purpose = "commit the changes"
+
   /// So much of the log is read under the write lock.
   private static let fewRevisions: Revision = 64
   /// Where others write faster than the log can be read, the rest is read under the lock.
@@ -182,7 +184,7 @@ final class LocalWriter: ConnectionOwner {
         try connection.run("PRAGMA secure_delete = ON")
         eraser.note()
       }
-      for change in changes { try store(change) }
+      try store(changes)
       // A batch has one edit for a key: only another batch of the group could ask.
       if group > 1 { for change in changes { progress.written[change.key] = change.new } }
       try reader.log.append(changes, at: progress.revision, tag: batch.author.tag)
@@ -219,12 +221,14 @@ final class LocalWriter: ConnectionOwner {
 
   /// What the batch changes; edits that leave a key as it is are left out.
   private func changes(by batch: Batch, _ progress: Progress) throws(StoreError) -> [StoredChange] {
+    try Allowance.ask(forEntries: batch.edits.count + batch.declarations.count, to: Self.purpose)
     let keys = batch.keys
+    var allowance: Allowance? = keys.count > 1 ? Allowance() : nil
     let known = loader.known(keys, at: progress.start)
     var changes: [StoredChange] = []
     changes.reserveCapacity(keys.count)
     for (index, key) in keys.enumerated() {
-      let (old, damage) = try old(key, known.isEmpty ? nil : known[index], progress)
+      let (old, damage) = try old(key, known.isEmpty ? nil : known[index], progress, &allowance)
       let edit = batch.edits[key]
       // To declare what cannot be read would make it look absent.
       if let damage, edit == nil { throw damage }
@@ -241,16 +245,28 @@ final class LocalWriter: ConnectionOwner {
 
   /// What there is before the batch: from the group itself, from the index, or from the database.
   private func old(
-    _ key: KeyName, _ known: IndexedEntry?, _ progress: Progress
+    _ key: KeyName, _ known: IndexedEntry?, _ progress: Progress, _ allowance: inout Allowance?
   ) throws(StoreError) -> (entry: Entry?, damage: StoreError?) {
     if let written = progress.written[key] { return (written, nil) }
     if let known { return (known.entry, nil) }
-    guard let row = try reader.row(for: key) else { return (nil, nil) }
+    guard let row = try reader.row(for: key, &allowance) else { return (nil, nil) }
     switch row.value {
     case .success: return (try row.entry(), nil)
     case .failure(let damage):
       return (Entry(value: nil, revision: row.revision, declaration: row.declaration), damage)
     }
+  }
+
+  private func store(_ changes: [StoredChange]) throws(StoreError) {
+    guard changes.count > 1 else { return try store(changes[0]) }
+    // SQLite takes all the memory that there is, and does without where there is none.
+    var allowance = Allowance()
+    for change in changes {
+      try store(change)
+      try allowance.take(change.new.value?.bytes ?? 0, to: Self.purpose)
+    }
+    // Once it is visible, what follows cannot be refused.
+    try Allowance.ask(forEntries: changes.count, to: Self.purpose)
   }
 
   private func store(_ change: StoredChange) throws(StoreError) {

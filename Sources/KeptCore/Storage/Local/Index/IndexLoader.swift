@@ -114,7 +114,11 @@ final class IndexLoader: Sendable {
 
   /// Runs `body`, which reads for long, with a connection that nothing else waits for.
   func scan<Result>(_ body: (LocalReader) throws(StoreError) -> Result) throws(StoreError) -> Result {
-    try scans.update { reader throws(StoreError) in try body(reader.get()) }
+    try scans.update { reader throws(StoreError) in
+      // The connection alone takes some.
+      try Memory.ask(for: Memory.small, to: "list what is stored")
+      return try body(reader.get())
+    }
   }
 
   /// Closes the connections, and forgets what was read.

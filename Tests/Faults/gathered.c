@@ -1,0 +1,247 @@
+/* A process with little address space, and operations on many values none of which is large (address_space.c has the
+ * large ones): each is done, or refused as KEPT_FAILED with nothing changed, and the process does not end. Each scene
+ * is played with less room and more, in even steps. */
+#include "check.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { MIB = 1 << 20, STEPS = 14 };
+
+static struct shared {
+  int64_t refusals, successes;
+} *shared;
+
+static const struct scene {
+  const char *name;
+  /* What is there before, and what is written: so many values of so many bytes. */
+  int stored, stored_bytes, count, bytes;
+  kept_status (*play)(kept_store *store, kept_error *error);
+  const char *(*text)(void);
+  /* In MiB. A thread takes 8 of them for its stack, and some for itself. */
+  double least_room, most_room;
+} *scene;
+
+static const char *folder;
+static char what[200], backup[4400];
+static char *value, *text;
+static double room;
+
+/* Texts */
+
+static const char *written(const char *begin, const char *format, const char *end) {
+  size_t each = (size_t)scene->bytes + 40, length = strlen(begin) + strlen(end) + each * (size_t)scene->count + 1;
+  /* What is freed here would be room there. */
+  char *place = text = share(length);
+  place = stpcpy(place, begin);
+  for (int i = 0; i < scene->count; i++) place += sprintf(place, format, i, scene->bytes, value);
+  strcpy(*end ? place - 1 : place, end);
+  return text;
+}
+
+static const char *as_json(void) { return written("{", "\"new%06d\":\"%.*s\",", "}"); }
+static const char *as_export(void) { return written("{\"kept\":1,\"values\":{", "\"new%06d\":\"%.*s\",", "}}"); }
+static const char *as_dconf(void) { return written("[/]\n", "new%06d='%.*s'\n", ""); }
+static const char *as_ini(void) { return written("", "new%06d=%.*s\n", ""); }
+static const char *as_env(void) { return written("", "new%06d=\"%.*s\"\n", ""); }
+static const char *as_xml(void) {
+  return written("<plist><dict>", "<key>new%06d</key><string>%.*s</string>\n", "</dict></plist>");
+}
+static const char *as_arrays(void) { return written("{", "\"new%06d\":[1,\"%.*s\",{\"a\":1.5}],", "}"); }
+
+/* Scenes */
+
+static kept_status import(kept_store *store, kept_error *error) {
+  kept_transfer_options options = KEPT_TRANSFER_OPTIONS_INIT;
+  static const struct { const char *(*text)(void); uint32_t format; } formats[] = {
+    { as_json, KEPT_FORMAT_JSON }, { as_arrays, KEPT_FORMAT_JSON }, { as_export, KEPT_FORMAT_KEPT },
+    { as_dconf, KEPT_FORMAT_DCONF }, { as_ini, KEPT_FORMAT_INI }, { as_env, KEPT_FORMAT_ENV },
+    { as_xml, KEPT_FORMAT_PROPERTY_LIST },
+  };
+  for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+    if (formats[i].text == scene->text) options.format = formats[i].format;
+  }
+  char *report = NULL;
+  kept_status status = kept_import(store, text, strlen(text), &options, &report, error);
+  kept_free(report);
+  return status;
+}
+
+static kept_status edit(kept_store *store, kept_error *error) {
+  kept_store *transaction = NULL;
+  char key[32];
+  kept_status status = kept_begin(store, NULL, &transaction, error);
+  for (int i = 0; status == KEPT_OK && i < scene->count; i++) {
+    snprintf(key, sizeof key, "new%06d", i);
+    status = kept_set_string(transaction, key, value, (size_t)scene->bytes, error);
+  }
+  if (status == KEPT_OK) return kept_commit(transaction, NULL, error);
+  if (transaction) kept_rollback(transaction);
+  return status;
+}
+
+static kept_status restore(kept_store *store, kept_error *error) { return kept_restore(store, backup, NULL, error); }
+
+static kept_status snapshot(kept_store *store, kept_error *error) {
+  kept_store *taken = NULL;
+  kept_status status = kept_snapshot(store, "", &taken, error);
+  if (status == KEPT_OK) kept_close(taken);
+  return status;
+}
+
+static kept_status export_text(kept_store *store, kept_error *error) {
+  char *json = NULL;
+  kept_status status = kept_export_json(store, NULL, &json, error);
+  kept_free(json);
+  return status;
+}
+
+static void show(void *context, const kept_notice *notice) {
+  (void)context;
+  for (size_t i = 0; i < kept_notice_count(notice); i++) kept_notice_new_json(notice, i);
+}
+
+static kept_status observe(kept_store *store, kept_error *error) {
+  kept_subscription *subscription = NULL;
+  kept_status status = kept_observe(store, "", KEPT_OBSERVE_PREFIX | KEPT_OBSERVE_INITIAL, show, NULL, NULL,
+                                    &subscription, error);
+  kept_unobserve(subscription);
+  return status;
+}
+
+static const struct scene scenes[] = {
+  { "import JSON", 0, 0, 150, 200000, import, as_json, 2, 100 },
+  { "import short JSON", 0, 0, 8000, 2000, import, as_json, 2, 60 },
+  { "import an export", 0, 0, 150, 200000, import, as_export, 2, 100 },
+  { "import dconf", 0, 0, 150, 200000, import, as_dconf, 2, 100 },
+  { "import INI", 0, 0, 150, 200000, import, as_ini, 2, 100 },
+  { "import .env", 0, 0, 150, 200000, import, as_env, 2, 100 },
+  { "import XML", 0, 0, 150, 200000, import, as_xml, 2, 240 },
+  { "import into many", 10000, 20, 20000, 1, import, as_arrays, 2, 80 },
+  { "transaction", 0, 0, 150, 200000, edit, NULL, 2, 60 },
+  { "transaction of short values", 0, 0, 10000, 40, edit, NULL, 2, 30 },
+  { "restore", 20000, 200, 0, 0, restore, NULL, 2, 80 },
+  { "snapshot", 20000, 200, 0, 0, snapshot, NULL, 2, 60 },
+  { "export", 20000, 200, 0, 0, export_text, NULL, 2, 60 },
+  { "observe", 150, 200000, 0, 0, observe, NULL, 8, 100 },
+  { "observe short values", 8000, 2000, 0, 0, observe, NULL, 8, 100 },
+};
+
+/* Values */
+
+static void prepare(void *unused) {
+  kept_error error;
+  kept_store *transaction, *store = open_store(folder, KEPT_SHARED, 5000);
+  char key[32];
+  (void)unused;
+  expect_ok(kept_set_int64(store, "other", 1, &error), "write", &error);
+  expect_ok(kept_begin(store, NULL, &transaction, &error), "begin", &error);
+  for (int i = 0; i < scene->stored; i++) {
+    snprintf(key, sizeof key, "stored%06d", i);
+    expect_ok(kept_set_string(transaction, key, value, (size_t)scene->stored_bytes, &error), "write", &error);
+  }
+  expect_ok(kept_commit(transaction, NULL, &error), "commit", &error);
+  if (scene->play == restore) expect_ok(kept_backup(store, backup, 0, NULL, &error), "back up", &error);
+  kept_close(store);
+}
+
+static int count_one(void *context, const char *key) {
+  (void)key;
+  ++*(int *)context;
+  return 0;
+}
+
+static void expect_values(kept_store *store, kept_status status, int64_t number) {
+  kept_error error;
+  int64_t other = 0;
+  int stored = 0, written = 0, wanted = status == KEPT_OK ? scene->count : 0;
+  expect_ok(kept_list(store, "stored", count_one, &stored, &error), what, &error);
+  expect_ok(kept_list(store, "new", count_one, &written, &error), what, &error);
+  expect_ok(kept_get_int64(store, "other", &other, &error), what, &error);
+  if (stored != scene->stored || written != wanted) fail("%s: %d and %d values are there", what, stored, written);
+  if (status == KEPT_OK && scene->play == restore) number = 1;
+  if (other != number) fail("%s: \"other\" is %" PRId64 ", not %" PRId64, what, other, number);
+}
+
+/* Room */
+
+static void limit_room(void) {
+  long pages = 0;
+  FILE *file = fopen("/proc/self/statm", "r");
+  if (file == NULL || fscanf(file, "%ld", &pages) != 1) fail("the size of the process is not known");
+  fclose(file);
+  struct rlimit limit;
+  getrlimit(RLIMIT_AS, &limit);
+  limit.rlim_cur = (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE) + (rlim_t)(room * MIB);
+  if (setrlimit(RLIMIT_AS, &limit) != 0) fail("the address space could not be limited");
+}
+
+static void give_room(void) {
+  struct rlimit limit;
+  getrlimit(RLIMIT_AS, &limit);
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_AS, &limit);
+}
+
+static void play(void *unused) {
+  kept_error error;
+  (void)unused;
+  kept_store *store = open_store(folder, KEPT_SHARED, 5000);
+  expect_ok(kept_set_int64(store, "other", 2, &error), what, &error);
+  limit_room();
+  kept_status status = scene->play(store, &error);
+  give_room();
+  if (status != KEPT_OK) expect_status(KEPT_FAILED, status, &error, what);
+  expect_values(store, status, 2);
+  expect_ok(kept_remove_all(store, "new", NULL, &error), what, &error);
+  add(status == KEPT_OK ? &shared->successes : &shared->refusals, 1);
+  kept_close(store);
+}
+
+/* How many processes have ended otherwise. */
+static int play_scene(void) {
+  int deaths = 0;
+  for (int step = 0; step <= STEPS; step++) {
+    int end = 0;
+    room = scene->least_room + (scene->most_room - scene->least_room) * step / STEPS;
+    snprintf(what, sizeof what, "%s, with %.2f MiB of room", scene->name, room);
+    pid_t player = start(play, NULL);
+    if (waitpid(player, &end, 0) != player) fail("%s: the process is lost", what);
+    if (WIFSIGNALED(end)) printf("%s: the process died of signal %d\n", what, WTERMSIG(end)), deaths++;
+    else if (WEXITSTATUS(end) != 0) exit(1);
+  }
+  return deaths;
+}
+
+int main(int argc, char **argv) {
+  int deaths = 0;
+  begin_torture(argc, argv, 1);
+  shared = share(sizeof *shared);
+  value = malloc(200001);
+  memset(value, 'x', 200000), value[200000] = 0;
+  const char *only = getenv("KEPT_SCENE");
+  for (size_t s = 0; s < sizeof scenes / sizeof *scenes; s++) {
+    scene = &scenes[s];
+    if (only && strcmp(only, scene->name) != 0) continue;
+    int64_t refusals = load(&shared->refusals), successes = load(&shared->successes);
+    folder = fresh_folder();
+    snprintf(backup, sizeof backup, "%s-backup", folder);
+    unlink(backup);
+    finish(start(prepare, NULL));
+    if (scene->text) scene->text();
+    int died = play_scene();
+    unlink(backup);
+    refusals = load(&shared->refusals) - refusals, successes = load(&shared->successes) - successes;
+    printf("%s: %" PRId64 " times done, %" PRId64 " refused, %d died\n", scene->name, successes, refusals, died);
+    fflush(stdout);
+    deaths += died;
+    if (died == 0 && (successes == 0 || refusals == 0)) fail("%s: the limits made no difference", scene->name);
+  }
+  if (deaths) fail("%d processes died", deaths);
+  return end_torture("%" PRId64 " refusals", load(&shared->refusals));
+}
