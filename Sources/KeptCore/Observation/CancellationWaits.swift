@@ -1,16 +1,16 @@
-// Who waits for whose callback to return, so that callbacks that cancel each other do not wait for ever.
+// Tracks which thread waits for which callback to return, so that callbacks that cancel each other do not deadlock.
 
-/// Somebody who is called by one thread at a time.
+/// A callback owner that is called by one thread at a time.
 protocol WaitTarget: AnyObject, Sendable {
-  /// The thread that is in a call of it now.
+  /// The thread that is currently calling it.
   var caller: UInt? { get }
 }
 
-/// The threads of this process that wait for a callback to return, so that they can end what it belongs to.
+/// The threads of this process that wait for a callback to return before they end its subscription or watch.
 ///
-/// Callbacks run on several threads: observers when one of them is slow, or when the host dispatches on several, and
-/// those of layers on the one that watches files. Two that end each other, or more of them around a ring, would each
-/// wait for the next to return. A ring is always closed by somebody who begins to wait: that one does not.
+/// Callbacks run on several threads: observers when one of them is slow or when the host dispatches on several threads,
+/// and layer callbacks on the thread that watches files. Two callbacks that end each other, or several in a cycle,
+/// would each wait for the next to return. The thread whose wait would close the cycle does not wait.
 final class CancellationWaits: Sendable {
   private let callees = Monitor<[UInt: any WaitTarget]>([:])
 
@@ -20,13 +20,13 @@ final class CancellationWaits: Sendable {
     return waits
   }()
 
-  /// Notes that a thread is about to wait for a callback.
+  /// Records that a thread is about to wait for a callback.
   ///
-  /// - Returns: false, and nothing is noted, if that callback is this thread's own, or waits for it.
+  /// - Returns: false, with nothing recorded, if that callback is this thread's own or waits for this thread.
   func begin(_ thread: UInt, waitingFor callee: any WaitTarget) -> Bool {
     callees.updateQuietly { callees in
       var next: (any WaitTarget)? = callee
-      // This ends: a ring that this thread is no part of was not let come about.
+      // This loop ends: no cycle that excludes this thread can exist, because `begin` refuses to close one.
       while let caller = next?.caller {
         if caller == thread { return false }
         next = callees[caller]
@@ -42,6 +42,6 @@ final class CancellationWaits: Sendable {
 extension CancellationWaits: ForkAware {
   func beforeFork() {}
 
-  /// Whoever waited was a thread of the parent.
+  /// The waiting threads belonged to the parent.
   func afterForkInChild() { callees.update { $0 = [:] } }
 }

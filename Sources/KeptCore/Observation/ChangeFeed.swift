@@ -1,34 +1,33 @@
-// The change feed: every commit passes through it once, in order, on its way to the observers.
+// The change feed: every commit passes through it once, in order, before it reaches the observers.
 
 import Synchronization
 
-/// The one path of changes, this process's own and those of others, for all handles on one open location.
+/// The single path of changes, from this process and from others, for all handles on one open location.
 ///
 /// Invariants:
-/// - Observers have in their mailboxes, or have taken from there, everything up to revision `delivered`, and nothing
-///   later. `known` holds what the storage had at that revision for the observed keys, and each group holds the layers
-///   under which its observers were notified.
-/// - `delivered` moves by one of two steps, each under the monitor: a commit of this process becomes visible, together
-///   with what other processes committed before it; or the storage is asked for what they have committed meanwhile.
-///   So no commit is delivered twice, or in parts, or after a later one, and a commit of this process is never mistaken
-///   for another's.
-/// - Without observers nothing is kept: the first subscription reads where it begins.
+/// - The mailboxes of observers have received everything up to revision `delivered`, and nothing later. `known` holds
+///   the storage's entries at that revision for the observed keys, and each group holds the layers under which its
+///   observers were last notified.
+/// - `delivered` moves in one of two steps, each under the monitor: a commit of this process becomes visible, together
+///   with the commits of other processes before it; or the storage is read for commits of other processes. So no commit
+///   is delivered twice, in parts, or after a later one, and a commit of this process is never attributed to another.
+/// - Without observers no state is kept: the first subscription reads the starting revision.
 final class ChangeFeed: CommitObserver {
   fileprivate struct State {
     var delivered: Revision = 0
     var known: [KeyName: Entry] = [:]
-    // What `known` is kept for: the scopes of all observers.
+    // The scopes of all observers; `known` holds entries only for these.
     var observed = ObservedKeys()
-    // Known by their layers.
+    // Identified by their layers.
     var groups = IdentityList<ObserverGroup>()
-    // Those whose delivery has yet to be delivered, when no lock is held; and those whose delivery comes by itself.
+    // Observers whose delivery must be notified when no lock is held, and observers whose delivery fetches its mail.
     var hasMail: [Observer] = []
     var isFetched: [Observer] = []
   }
   fileprivate static let purpose = "tell observers of what has changed"
 
   private let state = Monitor(State())
-  // Whether there are groups: without them there is no mail.
+  // Whether there are groups. Without groups there is no mail.
   private let hasObservers = Atomic<Bool>(false)
   private let storage: any Storage
 
@@ -39,18 +38,18 @@ final class ChangeFeed: CommitObserver {
 
   deinit { Fork.leave(self) }
 
-  /// Lets an observer hear of every commit after the present one.
+  /// Adds an observer that receives every commit after the current one.
   ///
-  /// - Parameter layerStack: how its handle reads.
-  /// - Returns: the present values in its scope, all of one revision.
+  /// - Parameter layerStack: the layer stack of its handle.
+  /// - Returns: the present values in its scope, all at one revision.
   func add(
     _ observer: Observer, reading layerStack: LayerStack
   ) throws(StoreError) -> (present: [Change], revision: Revision) {
     let present = try state.update { state throws(StoreError) in
       let stored = try storage.entries(in: [observer.scope])
       try Allowance.ask(forEntries: 2 * (stored.entries.count + state.known.count), to: Self.purpose)
-      // While somebody listens, what is known is of the revision that was delivered: only what nobody listened to is
-      // new.
+      // While there are observers, `known` is at the delivered revision, so only keys that are not yet observed are
+      // taken.
       for entry in stored.entries where !state.observed.covers(entry.key) { state.known[entry.key] = entry.entry }
       if state.groups.isEmpty { state.delivered = stored.revision }
       state.observed.add(
@@ -70,9 +69,9 @@ final class ChangeFeed: CommitObserver {
     return present
   }
 
-  /// Ends what an observer hears.
+  /// Removes an observer.
   func remove(_ observer: Observer, reading layerStack: LayerStack) {
-    // Of those that have ended, what is left of them goes when no lock is held.
+    // Observers that remain in the mail lists are released when no lock is held.
     let left = state.update { state -> [Observer] in
       state.leave(observer, reading: layerStack)
       state.observed.remove(observer.scope, from: &state.known)
@@ -84,7 +83,7 @@ final class ChangeFeed: CommitObserver {
     withExtendedLifetime(left) {}
   }
 
-  /// Asks the storage what others have committed.
+  /// Reads the commits of other processes from the storage.
   func advance() throws(StoreError) {
     try state.update { state throws(StoreError) in
       if !state.groups.isEmpty { try state.advance(storage) }
@@ -92,7 +91,7 @@ final class ChangeFeed: CommitObserver {
     notifyDeliveries()
   }
 
-  /// Tells that a handle's layers have changed.
+  /// Delivers a change of a handle's layers.
   func layersChanged(_ layerStack: LayerStack) {
     state.update { state in state.layersChanged(layerStack) }
     notifyDeliveries()
@@ -106,8 +105,8 @@ final class ChangeFeed: CommitObserver {
       guard !state.groups.isEmpty else { return }
       switch publication.preceding {
       case .changed(let delta): state.post(delta)
-      // What was there before the commits is no longer known. If it cannot be read either, `delivered` stays behind,
-      // and the next advance delivers everything.
+      // The entries before these commits are no longer known. If they cannot be read either, `delivered` stays
+      // unchanged, and the next advance delivers everything.
       case .tooOld: return (try? state.resync(storage)) ?? ()
       case nil: break
       }
@@ -117,7 +116,7 @@ final class ChangeFeed: CommitObserver {
     }
   }
 
-  /// Observers with mail whose delivery fetches it, and the revision up to which that is everything.
+  /// The observers whose delivery fetches their mail, and the revision up to which the mail is complete.
   func mail() -> (delivered: Revision, observers: [Observer]) {
     state.updateQuietly { state in
       defer { state.isFetched = [] }
@@ -125,15 +124,15 @@ final class ChangeFeed: CommitObserver {
     }
   }
 
-  /// Whether nobody listens, and nothing is kept.
+  /// Whether there are no observers, so that no state is kept.
   var isSilent: Bool {
     state.read { $0.groups.isEmpty && $0.known.isEmpty && $0.observed.scopes.isEmpty && $0.hasMail.isEmpty }
   }
 
-  /// Whether there is mail to be fetched.
+  /// Whether there is mail to fetch.
   var hasMail: Bool { state.read { !$0.isFetched.isEmpty } }
 
-  /// Tells the other deliveries of new mail; call it after a commit, with no lock held.
+  /// Notifies the other deliveries of new mail. Call it after a commit, with no lock held.
   func notifyDeliveries() {
     guard hasObservers.load(ordering: .acquiring) else { return }
     let observers = state.updateQuietly { state in
@@ -145,7 +144,7 @@ final class ChangeFeed: CommitObserver {
 }
 
 extension ChangeFeed.State {
-  /// Brings `delivered` up to what the storage has now.
+  /// Brings `delivered` up to the current revision of the storage.
   fileprivate mutating func advance(_ storage: any Storage) throws(StoreError) {
     switch try storage.changes(after: delivered) {
     case .changed(let delta):
@@ -155,7 +154,7 @@ extension ChangeFeed.State {
     }
   }
 
-  /// How the keys in a scope that somebody listens to read now, in the order of their bytes.
+  /// The current values of the observed keys in a scope, in the byte order of the keys.
   fileprivate func present(in scope: Scope, _ layers: Layers) -> [Change] {
     let keys: [KeyName] =
       switch scope {
@@ -170,7 +169,7 @@ extension ChangeFeed.State {
     }
   }
 
-  /// Tells what a handle's layers have changed.
+  /// Posts what a change of a handle's layers has changed.
   fileprivate mutating func layersChanged(_ layerStack: LayerStack) {
     guard let group = groups[ObjectIdentifier(layerStack)] else { return }
     let (old, new) = (group.layers, layerStack.layers)
@@ -187,7 +186,7 @@ extension ChangeFeed.State {
     }
   }
 
-  /// Tells a commit of this process.
+  /// Posts a commit of this process.
   fileprivate mutating func post(_ commit: Commit, by author: Author) {
     let revisions = delivered &+ 1...max(commit.revision, delivered &+ 1)
     delivered = commit.revision
@@ -199,7 +198,7 @@ extension ChangeFeed.State {
     }
   }
 
-  /// Tells what others have committed.
+  /// Posts commits of other processes.
   fileprivate mutating func post(_ delta: Delta, mayHaveMissed: Bool = false) {
     guard delta.upTo > delivered || mayHaveMissed else { return }
     let revisions = min(delivered &+ 1, delta.upTo)...delta.upTo
@@ -212,23 +211,23 @@ extension ChangeFeed.State {
     }
   }
 
-  /// Takes over what the storage has now of the keys that somebody listens to.
+  /// Stores the current entries of the observed keys in `known`.
   ///
-  /// - Returns: what it had before, and what it has now.
+  /// - Returns: the entries before and now.
   private mutating func take(_ entries: some Sequence<(KeyName, Entry)>) -> [(key: KeyName, old: Entry?, new: Entry)] {
     var changes: [(key: KeyName, old: Entry?, new: Entry)] = []
     for (key, entry) in entries where observed.covers(key) {
       let isPresent = entry.value != nil || entry.declaration != nil
       let old = known[key]
       known[key] = isPresent ? entry : nil
-      // Also where it was there before: a prefix that is just being subscribed to may have found it removed meanwhile.
+      // Also when the entry existed before: a prefix that is being subscribed to may have found it removed meanwhile.
       if isPresent || old != nil { observed.note(key, isPresent: isPresent) }
       changes.append((key, old, entry))
     }
     return changes
   }
 
-  /// Lets each group hear how that reads there.
+  /// Posts the changes to each group, as read under its layers.
   private mutating func distribute(
     _ changes: [(key: KeyName, old: Entry?, new: Entry)], _ notice: (Observer, [Change]) -> Notice
   ) {
@@ -250,11 +249,11 @@ extension ChangeFeed.State {
     }
   }
 
-  /// Reads everything that somebody listens to again: what happened in between is no longer known.
+  /// Reads all observed keys again, because the changes in between are no longer known.
   fileprivate mutating func resync(_ storage: any Storage) throws(StoreError) {
     let present = try storage.entries(in: observed.scopes)
     try Allowance.ask(forEntries: 2 * (present.entries.count + known.count), to: ChangeFeed.purpose)
-    // What cannot be read was not removed.
+    // An entry that cannot be read was not removed.
     let there = Set(present.entries.map(\.key) + present.unreadable.map(\.key))
     let removed = known.keys.filter { !there.contains($0) }
       .map { KeyedEntry(key: $0, entry: Entry(value: nil, revision: present.revision)) }
@@ -282,7 +281,7 @@ extension ChangeFeed.State {
 extension ChangeFeed: ForkAware {
   func beforeFork() {}
 
-  /// Whoever listened was the parent's.
+  /// The observers belonged to the parent.
   func afterForkInChild() {
     state.update { state in
       state = State()

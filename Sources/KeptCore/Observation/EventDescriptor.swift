@@ -1,10 +1,10 @@
-// A file descriptor that is readable while it rings.
+// An event descriptor: a file descriptor that is readable while it is signalled.
 
 import CPlatform
 
 /// Wakes event loops.
 final class EventDescriptor: Sendable {
-  /// Readable while the bell rings.
+  /// Readable while the event is signalled.
   let descriptor: Int32
   private let writing: Int32
 
@@ -19,11 +19,11 @@ final class EventDescriptor: Sendable {
 
   deinit { kept_event_close(descriptor, writing) }
 
-  /// Makes it readable; ringing twice is ringing once.
+  /// Makes the descriptor readable. Signalling it twice has the same effect as once.
   func signal() { kept_event_signal(writing) }
 
   func clear() { kept_event_clear(descriptor) }
 
-  /// In the child of a fork: another bell under the same number.
+  /// Replaces the event with a new one under the same descriptor number, in the child of a fork.
   func renew() { kept_event_renew(descriptor, writing) }
 }

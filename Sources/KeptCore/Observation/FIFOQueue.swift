@@ -1,6 +1,6 @@
-// Who waits for a turn: first come, first served.
+// A first-in, first-out queue.
 
-/// A queue whose first one leaves without moving the others.
+/// A queue that removes its first element without moving the others.
 struct FIFOQueue<Waiting> {
   private var waiting: [Waiting?] = []
   private var first = 0
@@ -12,13 +12,13 @@ struct FIFOQueue<Waiting> {
 
   mutating func append(contentsOf others: [Waiting]) { waiting.append(contentsOf: others) }
 
-  /// Takes out the first one; nil: there is none.
+  /// Removes and returns the first element; nil if the queue is empty.
   mutating func next() -> Waiting? {
     guard first < waiting.count else { return nil }
     let next = waiting[first]
     waiting[first] = nil
     first += 1
-    // The places of those who have left are given back, before they are more than those who wait.
+    // The slots of removed elements are released before they outnumber the waiting elements.
     if first * 2 >= waiting.count {
       waiting.removeFirst(first)
       first = 0

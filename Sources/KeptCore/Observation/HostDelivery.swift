@@ -1,8 +1,8 @@
-// Delivery by the host: its event loop watches a file descriptor, and calls back when it is readable.
+// Delivery by the host: its event loop watches a file descriptor and calls back when it is readable.
 
-/// Observers that wait for their host to dispatch.
+/// Delivers to observers when the host dispatches.
 ///
-/// Level-triggered: the descriptor is readable for as long as an observer has mail.
+/// It is level-triggered: the descriptor is readable while an observer has mail.
 package final class HostDelivery: Delivery {
   private struct State {
     var queue = FIFOQueue<Observer>()
@@ -18,7 +18,7 @@ package final class HostDelivery: Delivery {
 
   deinit { Fork.leave(self) }
 
-  /// For poll, epoll and their like; to be watched for reading, and never read.
+  /// For poll, epoll and similar calls. Watch it for reading and never read from it.
   package var descriptor: Int32 { event.descriptor }
 
   package var fetchesMail: Bool { false }
@@ -31,10 +31,11 @@ package final class HostDelivery: Delivery {
     }
   }
 
-  /// Makes the calls that are due now on this thread, at most so many.
+  /// Makes the calls that are due now on this thread, up to a limit.
   ///
-  /// What comes meanwhile is due the next time: callbacks that write must not keep the host here for ever.
-  /// - Returns: how many there were.
+  /// Notices that arrive meanwhile are due the next time, so callbacks that write cannot keep the host here
+  /// indefinitely.
+  /// - Returns: the number of calls.
   package func dispatch(atMost limit: Int) -> Int {
     let due = callsDue(atMost: limit)
     var count = 0
@@ -42,7 +43,7 @@ package final class HostDelivery: Delivery {
     return count
   }
 
-  /// Takes the notice that is due next, for a host that is not called; nil: none is.
+  /// Takes the next due notice, for a host that is not called; nil if none is due.
   package func take() -> Notice? {
     while let observer = next() { if let notice = observer.takeNext() { return notice } }
     return nil
@@ -57,11 +58,11 @@ package final class HostDelivery: Delivery {
     return due
   }
 
-  /// Wakes who waits for something that will not come any more; mail that was not fetched is dropped.
+  /// Wakes threads that wait for notices that will not arrive. Mail that was not fetched is dropped.
   package func end() {
     let dismissed = state.updateQuietly { state in
       state.isEnded = true
-      // They hold this object, as it holds them.
+      // The observers hold this object, and it holds them.
       defer { state.queue = FIFOQueue() }
       return state.queue
     }
@@ -81,7 +82,7 @@ package final class HostDelivery: Delivery {
 extension HostDelivery: ForkAware {
   func beforeFork() {}
 
-  /// The descriptor of the child has the same number, and is none of the parent's business.
+  /// The descriptor of the child has the same number and is independent of the parent's.
   func afterForkInChild() {
     state.update { $0.queue = FIFOQueue() }
     event.renew()

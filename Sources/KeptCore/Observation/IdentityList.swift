@@ -1,9 +1,9 @@
-// Members in the order in which they came, any of which leaves without a search.
+// Members in insertion order, each of which can be removed without a search.
 
-/// A list whose members are known by their identity.
+/// A list whose members are identified by their object identity.
 ///
-/// Invariants: `slots` has the members in their order, with a gap where one has left; gaps are never more than members
-/// by more than a few. `places` says which slot is whose; a short list has none, and is searched.
+/// Invariants: `slots` has the members in order, with a gap where one was removed; the gaps never outnumber the members
+/// by more than a few. `places` maps each member to its slot; a short list has no `places` and is searched.
 struct IdentityList<Member> {
   private var slots: [(id: ObjectIdentifier, member: Member)?] = []
   private var places: [ObjectIdentifier: Int] = [:]
@@ -15,7 +15,7 @@ struct IdentityList<Member> {
 
   subscript(id: ObjectIdentifier) -> Member? { place(of: id).flatMap { slots[$0]?.member } }
 
-  /// Adds a member at the end, which is not there yet.
+  /// Appends a member that is not in the list yet.
   mutating func append(_ member: Member, id: ObjectIdentifier) {
     if slots.count - count > count + Self.short { closeGaps() }
     slots.append((id, member))
@@ -23,7 +23,7 @@ struct IdentityList<Member> {
     if slots.count > Self.short { note(from: places.isEmpty ? 0 : slots.count - 1) }
   }
 
-  /// Takes a member out; false: it is not there.
+  /// Removes a member; returns false if it is not in the list.
   @discardableResult
   mutating func remove(id: ObjectIdentifier) -> Bool {
     guard let place = place(of: id) else { return false }
@@ -54,10 +54,10 @@ extension IdentityList: Sequence {
 }
 
 extension IdentityList where Member: AnyObject {
-  /// Adds an object at the end.
+  /// Appends an object.
   mutating func append(_ object: Member) { append(object, id: ObjectIdentifier(object)) }
 
-  /// Takes an object out; false: it is not there.
+  /// Removes an object; returns false if it is not in the list.
   @discardableResult
   mutating func remove(_ object: Member) -> Bool { remove(id: ObjectIdentifier(object)) }
 }

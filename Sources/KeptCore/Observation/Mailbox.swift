@@ -1,28 +1,29 @@
-// The notices that wait for one observer: a slow one finds them merged, and they take little more memory than the
+// The notices that wait for one observer. For a slow observer they are merged, so they take little more memory than the
 // values of its keys.
 
 struct Mailbox {
-  // Each will be one notice. Those of other processes that come one after the other lie on one next.
+  // Each element becomes one notice. Consecutive notices of other processes are coalesced.
   private var waiting: [CoalescedNotice] = []
 
-  /// So many notices wait one by one; then they become one.
+  /// The number of notices that wait separately; above it they become one.
   static let limit = 4096
-  /// And so many bytes of values, or twice of what they came to when they last became one.
+  /// The number of bytes of values that wait separately; also allowed is twice the size after the last merge.
   static let mostBytes = 1 << 20
 
-  // Of the waiting together. What comes into an empty mailbox is not weighed: it is taken at once most of the time.
+  // Bytes of all waiting notices. A notice in an otherwise empty mailbox is not counted, because it is usually taken at
+  // once.
   private(set) var bytes = 0
   private var bytesLimit = Self.mostBytes
 
   var isEmpty: Bool { waiting.isEmpty }
 
-  /// How many notices wait, at most: waiting may come to nothing.
+  /// The largest number of notices that wait; a coalesced notice may turn out to have no changes.
   var count: Int { waiting.count }
 
-  /// Adds what happened next.
+  /// Adds the next notice.
   ///
-  /// A notice without changes tells of commits that came to nothing here. They are among those that a merged notice
-  /// leads over, so their tag counts.
+  /// A notice without changes stands for commits that changed nothing in this scope. They are in the revision range of
+  /// a merged notice, so their tag counts.
   mutating func add(_ notice: Notice) {
     let size = waiting.isEmpty ? 0 : notice.bytes
     if let last = waiting.indices.last, waiting[last].origin == .otherProcess, notice.origin == .otherProcess {
@@ -37,10 +38,10 @@ struct Mailbox {
     }
   }
 
-  /// Puts what was there at first before everything else.
+  /// Puts the initial notice before everything else.
   mutating func begin(with notice: Notice) { waiting.insert(CoalescedNotice(notice, 0), at: 0) }
 
-  /// The notice that comes next, if there is one.
+  /// Removes and returns the next notice, if there is one.
   mutating func take() -> Notice? {
     while !waiting.isEmpty {
       let next = waiting.removeFirst()
@@ -53,7 +54,7 @@ struct Mailbox {
 
   private var isBeginning: Bool { waiting.first?.origin == .initial }
 
-  /// Lays everything on one next; the initial notice stays what it is.
+  /// Coalesces all waiting notices into one. The initial notice stays separate.
   private mutating func coalesceAll() {
     let initial = isBeginning ? waiting.removeFirst() : nil
     guard !waiting.isEmpty else { return waiting = initial.map { [$0] } ?? [] }
@@ -66,10 +67,10 @@ struct Mailbox {
   }
 }
 
-/// Notices that will be one when they are taken.
+/// Notices that become one when they are taken.
 ///
-/// They are merged then, or when they have grown to twice of what they came to the last time: for each change that is
-/// added there is little to do, however many keys there are.
+/// They are merged then, or when they have grown to twice their size after the last merge. So each added change costs
+/// little, however many keys there are.
 private struct CoalescedNotice {
   private var notices: [Notice]
   private var isMerged = false
@@ -93,14 +94,14 @@ private struct CoalescedNotice {
   }
 
   mutating func add(_ other: CoalescedNotice) {
-    // Its notices were weighed together.
+    // The sizes of its notices were counted together.
     for (place, notice) in other.notices.enumerated() { add(notice, place == 0 ? other.bytes : 0) }
   }
 
-  /// nil: it came to nothing.
+  /// The merged notice; nil if nothing changed.
   func merged() -> Notice? {
     let merged = notices.count > 1 ? Notice(merging: notices) : notices[0]
-    // An initial notice may have no changes, too.
+    // An initial notice may have no changes.
     return merged.changes.isEmpty && (isMerged || notices.count > 1) ? nil : merged
   }
 
@@ -116,7 +117,7 @@ private struct CoalescedNotice {
 }
 
 extension Notice {
-  /// About so much memory it takes; its old values are mostly the new ones of the notice before.
+  /// The approximate memory use. The old values are mostly the new values of the notice before.
   fileprivate var bytes: Int {
     changes.reduce(0) { $0 + MemoryLayout<Change>.stride + $1.key.text.utf8.count + ($1.new?.bytes ?? 0) }
   }

@@ -1,24 +1,24 @@
-// What an observer is told, and how two notices become one.
+// What an observer receives, and how two notices become one.
 
-/// One or more whole transactions as an observer sees them: the changes in its scope, all of them at once.
+/// One or more whole transactions as an observer sees them: all changes in its scope together.
 ///
-/// A transaction of this process is a notice of its own, unless the observer is far behind; those of other processes
-/// may come merged. The C twin is `kept_notice`.
+/// Each transaction of this process has its own notice, unless the observer is far behind. Transactions of other
+/// processes may be merged. In C: `kept_notice`.
 public struct Notice: Sendable, Hashable {
-  /// The transactions that it tells of; they lead up to the upper bound.
+  /// The revisions of the transactions in this notice, up to and including the upper bound.
   public var revisions: ClosedRange<Revision>
   /// Who made the changes.
   public var origin: Origin
-  /// What the writers of all these transactions call themselves; nil where they do not agree.
+  /// The tag that the writers of all these transactions set; nil if they differ.
   public var tag: String?
-  /// Whether changes in between may have been missed: the store no longer knows what happened, and was read again.
+  /// Whether intermediate changes may be missing because the store no longer has them and was read again.
   ///
-  /// The values are those of the last revision all the same.
+  /// The values are still those of the last revision.
   public var mayHaveMissed: Bool
-  /// In the order of the keys' bytes.
+  /// The changes in the byte order of their keys.
   ///
-  /// `old` is what this subscription last reported for the key, or what it read when it was made. An initial notice
-  /// has the present values, with no old ones.
+  /// `old` is the value that this subscription last reported for the key, or the value it read when it was created. An
+  /// initial notice has the present values, with no old ones.
   public var changes: [Change]
 
   public init(
@@ -32,7 +32,7 @@ public struct Notice: Sendable, Hashable {
     self.changes = changes
   }
 
-  /// The revision that the changes lead up to.
+  /// The revision after these changes.
   public var revision: Revision { revisions.upperBound }
 
   public enum Origin: Sendable, Hashable {
@@ -42,17 +42,17 @@ public struct Notice: Sendable, Hashable {
     case process
     /// Another process.
     case otherProcess
-    /// Nobody now: these are the values at the time of subscribing.
+    /// No writer: these are the values at the time of subscribing.
     case initial
-    /// Several of the others: the observer was too slow to hear of each.
+    /// More than one of the others: the observer was too slow to receive each separately.
     case several
-    /// A layer beside the store: a file of the administrator's, or defaults that this program has registered.
+    /// A layer beside the store: a file of the administrator, or defaults registered by this program.
     case layer
   }
 
-  /// Makes one of several that follow each other; a key that is again as it was before them has not changed.
+  /// Merges consecutive notices. A key that has its first value again counts as unchanged.
   ///
-  /// - Parameter notices: at least one.
+  /// - Parameter notices: at least one notice.
   init(merging notices: [Notice]) {
     self = notices[0]
     var merged: [KeyName: Change] = [:]
@@ -61,7 +61,7 @@ public struct Notice: Sendable, Hashable {
         var change = change
         if let first = merged[change.key] {
           (change.old, change.oldLayer) = (first.old, first.oldLayer)
-          // The one value or the other was written as a secret.
+          // One of the two values was written as a secret.
           change.isSecret = change.isSecret || first.isSecret
         }
         merged[change.key] = change.isNone ? nil : change
@@ -75,18 +75,18 @@ public struct Notice: Sendable, Hashable {
   }
 }
 
-/// One key's old and new value, as an observer reads them.
+/// The old and new value of one key, as an observer reads them.
 public struct Change: Sendable, Hashable {
   public var key: KeyName
   /// nil: the key was absent.
   public var old: Value?
   /// nil: the key is absent.
   public var new: Value?
-  /// Which layer the old value came from; nil for none.
+  /// The layer that the old value came from; nil for none.
   public var oldLayer: Layer?
-  /// Which layer the new value comes from; nil for none.
+  /// The layer that the new value comes from; nil for none.
   ///
-  /// It may be another one while the value stays the same.
+  /// The layer may change while the value stays the same.
   public var newLayer: Layer?
   /// Whether the values must not be written to a log or a screen: the key is declared secret.
   public var isSecret = false
@@ -101,12 +101,12 @@ public struct Change: Sendable, Hashable {
 }
 
 extension Change {
-  /// Whether nothing has changed.
+  /// Whether nothing changed.
   var isNone: Bool { old == new && oldLayer == newLayer }
 }
 
 extension Change: CustomStringConvertible {
-  /// The key and both values; of a secret only which of them there are.
+  /// The key and both values; for a secret, only whether each value exists.
   public var description: String {
     func shown(_ value: Value?) -> String { value.map { isSecret ? "(secret)" : $0.json } ?? "absent" }
     return "\"\(key.text)\": \(shown(old)) → \(shown(new))"

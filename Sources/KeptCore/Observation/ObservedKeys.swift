@@ -1,11 +1,11 @@
-// Which keys any observer listens to, through whatever handle, and which known values go with the last of them.
+// The keys that any observer observes, through any handle, and the known values to drop with the last observer.
 
-/// Counts the observers of keys and prefixes, and knows which keys have a value under each prefix.
+/// Counts the observers of keys and prefixes, and tracks which keys have a value under each prefix.
 struct ObservedKeys {
   /// A prefix with observers.
   private final class Cover {
     var observers = 0
-    // Those with a value that is known; not for the prefix of all keys, which are known anyway.
+    // Keys with a known value. Not maintained for the prefix of all keys, because all of them are in `known`.
     var keys: Set<KeyName> = []
   }
   private var keys: [KeyName: Int] = [:]
@@ -13,12 +13,12 @@ struct ObservedKeys {
   // Observers of everything.
   private var ofAll = 0
 
-  /// What observers listen to.
+  /// The observed scopes.
   var scopes: [Scope] {
     prefixes.prefixes.map { .prefix($0) } + keys.keys.map { .key($0) } + (ofAll > 0 ? [.prefix("")] : [])
   }
 
-  /// Whether an observer listens to a key.
+  /// Whether an observer observes a key.
   func covers(_ key: KeyName) -> Bool {
     if ofAll > 0 || keys[key] != nil { return true }
     var isCovered = false
@@ -44,7 +44,7 @@ struct ObservedKeys {
     }
   }
 
-  /// Counts one observer less, and forgets the values of keys that none listens to any more.
+  /// Counts one observer less, and drops the values of keys that are no longer observed.
   mutating func remove(_ scope: Scope, from known: inout [KeyName: Entry]) {
     switch scope {
     case .key(let key):
@@ -63,7 +63,7 @@ struct ObservedKeys {
     }
   }
 
-  /// Notes that a key has a value now, or none any more.
+  /// Records whether a key has a value now.
   func note(_ key: KeyName, isPresent: Bool) {
     prefixes.each(of: key) { cover in
       if isPresent { cover.keys.insert(key) } else { cover.keys.remove(key) }
@@ -71,7 +71,7 @@ struct ObservedKeys {
     }
   }
 
-  /// The keys that begin with a prefix which has observers, of those that are known.
+  /// The known keys that begin with an observed prefix.
   func keys(in prefix: ExactString, of known: [KeyName: Entry]) -> [KeyName] {
     prefix == "" ? Array(known.keys) : Array(prefixes[prefix]?.keys ?? [])
   }

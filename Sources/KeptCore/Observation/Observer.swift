@@ -1,47 +1,49 @@
-// One subscription: its scope, its mailbox, and whether its code may still be called.
+// One subscription: its scope, its mailbox, and whether its callback may still be called.
 
 import Synchronization
 
-/// What becomes of an observer with mail: a thread of the library calls it, or the host does, or a queue.
-///
+/// How an observer with mail is called: by a thread of the library, by the host, or on a queue.
 package protocol Delivery: AnyObject, Sendable {
-  /// Whether it asks the feed for mail by itself, and is told only of what could not be delivered before.
+  /// Whether the delivery fetches mail from the change feed itself, and is notified only of mail left undelivered
+  /// before.
   var fetchesMail: Bool { get }
 
-  /// The observer has a notice that nobody has been told of yet; see ``Observer/deliverNext()``.
+  /// Notifies the delivery that the observer has a notice; see ``Observer/deliverNext()``.
   ///
   /// Called with no lock held.
   func mailArrived(for observer: Observer)
 }
 
-/// Its place in the line of what is told, until it ends; what a program has given it, and the store, go with its end.
+/// A subscription. When it ends, it releases the closures that the program passed and its reference to the store.
 package final class Observer: Sendable {
   let scope: Scope
-  /// The handle that the subscription was made on; that of a subscription that has ended may be another's by now.
+  /// The handle on which the subscription was made. After the subscription has ended, another handle may have this
+  /// identity.
   let handle: ObjectIdentifier
-  /// Whether its delivery fetches the mail.
+  /// Whether the delivery fetches the mail.
   let isFetched: Bool
 
-  // How many quick calls it owes until it is called with the others again; 0: it is.
+  // The number of quick calls until the observer is called with the others again; 0 if it already is.
   private let owed = Atomic<Int>(0)
 
-  /// So many calls in a row make a slow observer a quick one.
+  /// The number of consecutive quick calls after which a slow observer counts as quick.
   static let quickCallsInARow = 16
 
-  /// What an observer holds until it ends, and lets go with no lock held: the last reference to something of a
-  /// program's may be among them, or to the store.
+  /// What an observer holds until it ends, and releases with no lock held, because these may be the last references to
+  /// the store or to objects of the program.
   private struct Resources {
     let call: @Sendable (Notice) -> Void
     let afterLastCall: @Sendable () -> Void
     let delivery: any Delivery
-    // Open until then: the compiler lets go of a program's own reference after its last use.
+    // Open until then: the compiler releases a program's own reference after its last use.
     let store: Store
   }
 
   // `caller` is the thread that runs a call now, is about to run the initial one, or runs `afterLastCall`. A call
-  // begins only while it is nil and the observer is not cancelled. `afterLastCall` runs once, by whoever sets
-  // `hasEnded`, and whoever cancels waits for it, as for a call. While `isNotified`, the delivery has been told of the
-  // mail, and will come for it; it is told when there is mail, nobody is calling, and it does not know yet.
+  // begins only while `caller` is nil and the observer is not cancelled. The thread that sets `hasEnded` runs
+  // `afterLastCall` once, and a cancelling thread waits for it as for a call. While `isNotified`, the delivery has been
+  // notified of the mail and will fetch it. It is notified when there is mail, no call runs, and it was not notified
+  // before.
   private struct State {
     var resources: Resources?
     var mailbox = Mailbox()
@@ -50,7 +52,7 @@ package final class Observer: Sendable {
     var isCancelled = false
     var hasEnded = false
 
-    /// Whether the last call has to be followed by `afterLastCall` now, on this thread.
+    /// Whether `afterLastCall` must run now, on this thread.
     mutating func end() -> Bool {
       guard isCancelled, !hasEnded else { return false }
       hasEnded = true
@@ -59,20 +61,20 @@ package final class Observer: Sendable {
       return true
     }
 
-    /// What is let go after the last call.
+    /// The resources to release after the last call.
     mutating func takeResources() -> Resources? {
       defer { resources = nil }
       return resources
     }
 
-    /// What whoever cancels still has to do.
+    /// The steps that remain for the cancelling thread.
     mutating func cancel() -> Cancelling {
       isCancelled = true
       if let caller { return caller == LibraryThread.current ? .isOver : .isRunning }
       return end() ? .isLast : .isOver
     }
 
-    /// Whether the delivery has to be told of mail.
+    /// Whether the delivery must be notified of mail.
     mutating func mustNotifyDelivery() -> Bool {
       guard !isNotified, caller == nil, !isCancelled, !mailbox.isEmpty else { return false }
       isNotified = true
@@ -82,7 +84,7 @@ package final class Observer: Sendable {
   private enum Cancelling { case isOver, isLast, isRunning }
   private let state: Monitor<State>
 
-  /// - Parameter isStarting: the thread that makes it is about to deliver the initial notice; see ``start(with:)``.
+  /// - Parameter isStarting: the creating thread is about to deliver the initial notice; see ``start(with:)``.
   init(
     _ scope: Scope, of store: Store, by delivery: any Delivery, isStarting: Bool,
     _ call: @escaping @Sendable (Notice) -> Void, afterLastCall: @escaping @Sendable () -> Void
@@ -99,22 +101,22 @@ package final class Observer: Sendable {
 
   deinit { Fork.leave(self) }
 
-  /// How many notices wait in its mailbox.
+  /// The number of notices in the mailbox.
   var waitingCount: Int { state.read { $0.mailbox.count } }
 
-  /// Whether it has taken long, and has not been quick since often enough.
+  /// Whether a call has taken long, and too few quick calls have followed.
   var isSlow: Bool { owed.load(ordering: .relaxed) > 0 }
 
-  /// Notes how its last call was.
+  /// Records whether the last call was slow.
   func note(isSlow: Bool) {
-    // Its calls come one at a time: nobody else counts down.
+    // Calls come one at a time, so no other thread counts down.
     let left = owed.load(ordering: .relaxed)
     if isSlow || left > 0 { owed.store(isSlow ? Self.quickCallsInARow : left - 1, ordering: .relaxed) }
   }
 
   /// Puts a notice into the mailbox.
   ///
-  /// - Returns: whether ``notifyDelivery()`` must be called, when no lock is held any more.
+  /// - Returns: whether the caller must call ``notifyDelivery()`` after it has released its locks.
   func post(_ notice: Notice) -> Bool {
     state.updateQuietly { state in
       guard !state.isCancelled else { return false }
@@ -123,19 +125,19 @@ package final class Observer: Sendable {
     }
   }
 
-  /// Lets the delivery know that there is mail.
+  /// Notifies the delivery of mail.
   func notifyDelivery() { state.read { $0.resources?.delivery }?.mailArrived(for: self) }
 
-  /// Delivers the initial notice on the thread that made the observer, and lets others be delivered.
+  /// Delivers the initial notice on the thread that created the observer, and then allows other deliveries.
   func start(with notice: Notice) {
     if !state.read({ $0.isCancelled }) { call(with: notice) }
     finishCall()
   }
 
-  /// Holds nothing of the program's any more when it returns.
+  /// Calls the callback. It holds no reference to the program's objects when it returns.
   private func call(with notice: Notice) { state.read { $0.resources?.call }?(notice) }
 
-  /// Puts the initial notice before everything else that waits to be taken.
+  /// Puts the initial notice before everything else that waits.
   func start(waitingFor notice: Notice?) {
     let mustNotify = state.update { state in
       if let notice { state.mailbox.begin(with: notice) }
@@ -145,7 +147,7 @@ package final class Observer: Sendable {
     if mustNotify { notifyDelivery() }
   }
 
-  /// Makes one call with the notice that comes next; if there are more, the delivery is told again.
+  /// Makes one call with the next notice, and notifies the delivery again if there are more.
   ///
   /// - Returns: whether there was a call.
   @discardableResult
@@ -162,7 +164,7 @@ package final class Observer: Sendable {
     return true
   }
 
-  /// The same without a call: gives the notice that comes next; nil: none now.
+  /// Returns the next notice without a call; nil if there is none now.
   package func takeNext() -> Notice? {
     let (notice, mustNotify) = state.updateQuietly { state -> (Notice?, Bool) in
       state.isNotified = false
@@ -173,7 +175,8 @@ package final class Observer: Sendable {
     return notice
   }
 
-  /// Takes the notice that comes next, for those who are not called; nil: none now, and the delivery will be told.
+  /// Takes the next notice for an observer that is not called; nil if there is none now, and the delivery is notified
+  /// later.
   package func take() -> Notice? {
     state.updateQuietly { state in
       guard !state.isCancelled else { return nil }
@@ -183,15 +186,16 @@ package final class Observer: Sendable {
     }
   }
 
-  /// Ends the subscription: no further call begins, and one that runs is waited for.
+  /// Ends the subscription: no further call begins, and a running call is waited for.
   ///
-  /// Not so from inside that call, nor from inside another that it waits for: then it ends the observer as it returns.
+  /// It does not wait inside that call, or inside another call that it waits for. That call then ends the observer as
+  /// it returns.
   func cancelSubscription() {
     state.read { $0.resources?.store }?.observation.remove(self)
     cancel()
   }
 
-  /// The same for an observer that no commit is told any more.
+  /// Does the same for an observer that no longer receives commits.
   func cancel() {
     while true {
       switch state.update({ $0.cancel() }) {
@@ -202,7 +206,7 @@ package final class Observer: Sendable {
     }
   }
 
-  /// Returns false at once if the call that runs waits for this thread.
+  /// Waits for the running call; returns false at once if that call waits for this thread.
   private func waitForCall() -> Bool {
     let thread = LibraryThread.current
     guard CancellationWaits.ofThisProcess.begin(thread, waitingFor: self) else { return false }
@@ -235,7 +239,7 @@ extension Observer: WaitTarget {}
 extension Observer: ForkAware {
   func beforeFork() {}
 
-  /// It hears nothing in the child, and whoever cancels it waits for no thread of the parent.
+  /// Ends delivery in the child; a cancelling thread does not wait for a thread of the parent.
   func afterForkInChild() {
     state.update { state in
       state.mailbox = Mailbox()

@@ -1,6 +1,6 @@
-// Those who listen through one handle: they all read under the same layers.
+// The observers that subscribed through one handle. All of them read under the same layers.
 
-/// The observers of one handle, and the layers under which they were told what they know.
+/// The observers of one handle, and the layers under which they were last notified.
 final class ObserverGroup {
   let layerStack: LayerStack
   var layers: Layers
@@ -11,7 +11,7 @@ final class ObserverGroup {
     layers = layerStack.layers
   }
 
-  /// How it reads here that a key has changed in the storage; that may be no change.
+  /// Returns a change in the storage as read under the group's layers; it may be no change.
   func read(_ key: KeyName, from old: Entry?, to new: Entry) -> Change {
     var change = Change(key: key, from: layers.resolve(key, old), to: layers.resolve(key, new))
     change.isSecret = new.declaration?.isSecret == true || old?.declaration?.isSecret == true

@@ -1,4 +1,4 @@
-// Who listens, found by the key that changed.
+// The observer index: finds observers by the changed key.
 
 /// The observers of one handle.
 struct ObserverIndex {
@@ -32,7 +32,7 @@ struct ObserverIndex {
     }
   }
 
-  /// Whether an observer of this handle listens to a key.
+  /// Whether an observer of this handle observes a key.
   func covers(_ key: KeyName) -> Bool {
     if byKey[key] != nil { return true }
     var isCovered = false
@@ -43,11 +43,11 @@ struct ObserverIndex {
     return isCovered
   }
 
-  /// Puts what each observer is to hear of into its mailbox.
+  /// Posts to each observer's mailbox the changes in its scope.
   ///
-  /// - Parameter changes: what the commits have written. Where that changes nothing it is not told, and an observer of
-  ///   nothing else finds no change in its notice, which says that there were such commits.
-  /// - Returns: those whose delivery has to be told.
+  /// - Parameter changes: what the commits have written. Values that did not change are not delivered, and an observer
+  ///   of only such keys receives a notice without changes, which covers these commits.
+  /// - Returns: the observers whose delivery must be notified.
   func post(_ changes: [Change], _ notice: (Observer, [Change]) -> Notice) -> [Observer] {
     var told: [Observer] = []
     func post(_ observers: IdentityList<Observer>, _ changes: [Change]) {
@@ -61,7 +61,7 @@ struct ObserverIndex {
     return told
   }
 
-  /// The audiences of prefixes, in the order in which they came, each with the changes in its scope.
+  /// The observers of each prefix, in subscription order, each with the changes in its scope.
   private func inScope(_ changes: [Change]) -> [(PrefixObservers, [Change])] {
     guard !byPrefix.isEmpty else { return [] }
     var found: [Int: (PrefixObservers, [Change])] = [:]
@@ -77,7 +77,7 @@ struct ObserverIndex {
 
 /// The observers of one prefix.
 final class PrefixObservers {
-  // Later ones have greater numbers.
+  // Later observers have larger numbers.
   let number: Int
   var observers = IdentityList<Observer>()
 

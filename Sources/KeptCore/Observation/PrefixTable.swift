@@ -1,12 +1,12 @@
-// What belongs to prefixes, found by the keys that begin with them.
+// A table of objects for prefixes, looked up by the keys that begin with them.
 
-/// An object for each of some prefixes.
+/// A table with one object for each prefix.
 ///
-/// A key is looked up once for each length that a prefix has, however many prefixes there are.
+/// A lookup takes one step for each distinct prefix length, however many prefixes there are.
 struct PrefixTable<Object: AnyObject> {
-  // By the hash of the prefix; those that agree in it are compared.
+  // Keyed by the hash of the prefix; prefixes with the same hash are compared.
   private var slots: [UInt64: [(prefix: ExactString, object: Object)]] = [:]
-  // How many prefixes have so many bytes, in the order of the lengths.
+  // The number of prefixes of each byte length, ordered by length.
   private var lengths: [(bytes: Int, count: Int)] = []
 
   var isEmpty: Bool { slots.isEmpty }
@@ -14,7 +14,7 @@ struct PrefixTable<Object: AnyObject> {
 
   subscript(prefix: ExactString) -> Object? { slots[Self.hash(prefix)]?.first { $0.prefix == prefix }?.object }
 
-  /// Adds what belongs to a prefix that has nothing yet.
+  /// Adds the object of a prefix that has none yet.
   mutating func insert(_ object: Object, for prefix: ExactString) {
     slots[Self.hash(prefix), default: []].append((prefix, object))
     let bytes = prefix.text.utf8.count
@@ -23,7 +23,7 @@ struct PrefixTable<Object: AnyObject> {
     lengths[place].count += 1
   }
 
-  /// Takes out what belongs to a prefix that has something.
+  /// Removes the object of a prefix.
   mutating func remove(_ prefix: ExactString) {
     let hash = Self.hash(prefix)
     slots[hash]?.removeAll { $0.prefix == prefix }
@@ -33,14 +33,14 @@ struct PrefixTable<Object: AnyObject> {
     if lengths[place].count == 0 { lengths.remove(at: place) }
   }
 
-  /// Calls `body` with what belongs to each prefix of a key, the shortest first, until it returns false.
+  /// Calls `body` with the object of each prefix of a key, the shortest first, until it returns false.
   func each(of key: KeyName, _ body: (Object) -> Bool) {
     guard !slots.isEmpty else { return }
     key.exact.withBytes { bytes in
       for length in lengths where length.bytes <= bytes.count {
         let start = UnsafeBufferPointer(rebasing: bytes.prefix(length.bytes))
         for slot in slots[Index.hash(start)] ?? [] where key.exact.hasPrefix(slot.prefix) {
-          // Of another length is what only shares the hash.
+          // A prefix of another length only shares the hash.
           if slot.prefix.text.utf8.count == length.bytes, !body(slot.object) { return }
         }
       }

@@ -1,10 +1,10 @@
-// What a subscription is about.
+// The scope of a subscription.
 
-/// Which keys an observer hears of.
+/// The keys that an observer observes.
 public enum Scope: Sendable, Hashable {
   /// Exactly one key.
   case key(KeyName)
-  /// Every key that begins with a text; `""` is everything.
+  /// Every key that begins with a text; `""` for every key.
   case prefix(ExactString)
 
   func contains(_ key: KeyName) -> Bool {

@@ -1,10 +1,10 @@
-// The subscriptions of one handle, and who calls them.
+// The subscriptions of one handle, and their delivery.
 
-/// What a ``Store`` keeps for its observers.
+/// The observation state of a ``Store``.
 package final class StoreObservation: Sendable {
   private struct State {
     var observers = IdentityList<Observer>()
-    // Those that somebody is ending together with the store: whoever else ends it waits for them, too.
+    // Observers that are being ended together with the store. Other threads that end them wait for them, too.
     var ending = IdentityList<Observer>()
     var host: HostDelivery?
     var ordinary: (any Delivery)?
@@ -16,7 +16,7 @@ package final class StoreObservation: Sendable {
   }
   private let state = Monitor(State())
   private let shared: SharedStore
-  /// How the handle reads.
+  /// The layer stack of the handle.
   let layerStack: LayerStack
   private let report: @Sendable (StoreError) -> Void
 
@@ -29,10 +29,10 @@ package final class StoreObservation: Sendable {
 
   deinit { Fork.leave(self) }
 
-  /// What tells this handle from others in the origin of a change.
+  /// Distinguishes this handle from others in the origin of a change.
   var handle: ObjectIdentifier { ObjectIdentifier(self) }
 
-  /// The delivery by the host; made when it is first asked for.
+  /// The delivery by the host, created on first use.
   func host() throws(StoreError) -> HostDelivery {
     try state.update { state throws(StoreError) in
       try state.checkOpen()
@@ -42,16 +42,16 @@ package final class StoreObservation: Sendable {
     }
   }
 
-  /// Who calls an observer that nobody else calls.
+  /// The library's own delivery, used when no other is chosen.
   var library: any Delivery { shared.watcher }
 
-  /// Who is chosen to do that in its place.
+  /// The delivery that was chosen in place of the library's.
   var ordinary: (any Delivery)? {
     get { state.read(\.ordinary) }
     set { state.update { $0.ordinary = newValue } }
   }
 
-  /// Lets an observer hear of every commit after the present one; gives the present values in its scope.
+  /// Adds an observer that receives every commit after the current one; returns the present values in its scope.
   func add(_ observer: Observer) throws(StoreError) -> (present: [Change], revision: Revision) {
     try state.read { state throws(StoreError) in try state.checkOpen() }
     layerStack.watchAgain()
@@ -66,7 +66,8 @@ package final class StoreObservation: Sendable {
     }
   }
 
-  /// Whoever is registered is removed by ``remove(_:)`` or ``end()``: only now, when there is something to remove.
+  /// Registers an observer that the change feed already has, so that ``remove(_:)`` or ``end()`` can remove it from now
+  /// on.
   private func register(_ observer: Observer) throws(StoreError) {
     do throws(StoreError) {
       try state.update { state throws(StoreError) in
@@ -79,7 +80,7 @@ package final class StoreObservation: Sendable {
     }
   }
 
-  /// Ends what an observer hears; the second time does nothing.
+  /// Ends an observer. A second call does nothing.
   func remove(_ observer: Observer) {
     if state.update({ $0.observers.remove(observer) }) { forget(observer) }
   }
@@ -107,6 +108,6 @@ package final class StoreObservation: Sendable {
 extension StoreObservation: ForkAware {
   package func beforeFork() {}
 
-  /// The subscriptions are the parent's: they hear nothing here, and are not counted.
+  /// The subscriptions belong to the parent: they receive nothing in the child and are not counted.
   package func afterForkInChild() { state.update { ($0.observers, $0.ending) = (IdentityList(), IdentityList()) } }
 }

@@ -1,26 +1,27 @@
 // Subscribing to a store.
 
-/// Who calls an observer, or takes what it is to be told.
+/// Which delivery calls an observer or takes its notices.
 package enum DeliveryChoice: Sendable {
-  /// As the store was opened: a thread of the library, or the host's loop; or as was chosen since.
+  /// The delivery chosen since the store was opened, or else the one it was opened with: a library thread or the host's
+  /// loop.
   case asOpened
-  /// Somebody else, who is told when there is mail.
+  /// Another delivery, which is notified when there is mail.
   case by(any Delivery)
 }
 
 extension Store {
   /// Calls `body` after each commit that changes something in the scope, in the order of the commits.
   ///
-  /// Commits of this process come one by one, those of others as they are found, perhaps merged. It is called on the
-  /// store's own thread, one call at a time and with no lock held, so it may read, write, subscribe, cancel and close.
-  /// While a call takes longer than 100 ms other subscriptions are called on another thread. A subscription whose call
-  /// has taken so long is called beside the others until it has returned sooner 16 times in a row; up to four threads
-  /// call such slow ones.
+  /// Commits of this process are delivered one by one. Commits of other processes are delivered as they are found, and
+  /// may be merged. `body` is called on the store's own thread, one call at a time and with no lock held, so it may
+  /// read, write, subscribe, cancel and close. While a call takes longer than 100 ms, other subscriptions are called on
+  /// another thread. A subscription whose call took that long is called beside the others until 16 calls in a row have
+  /// returned sooner. Up to four threads call such slow subscriptions.
   /// - Parameters:
   ///   - initial: first deliver the present values, on this thread, before `observe` returns.
-  /// - Returns: the token; dropping it ends the subscription.
+  /// - Returns: the token. Dropping it ends the subscription.
   ///
-  /// The C twin is `kept_observe`.
+  /// In C: `kept_observe`.
   public func observe(
     _ scope: Scope, initial: Bool = false, _ body: @escaping @Sendable (Notice) -> Void
   ) throws(StoreError) -> Subscription {
@@ -29,9 +30,9 @@ extension Store {
     return subscription
   }
 
-  /// Subscribes, and leaves the initial call to the caller, who must make it, on this thread.
+  /// Subscribes, and leaves the initial call to the caller, who must make it on this thread.
   /// - Parameters:
-  ///   - isTaken: there are no calls: an initial notice, too, waits to be taken.
+  ///   - isTaken: there are no calls; the caller takes the notices, including the initial one.
   ///   - afterLastCall: runs once, when `body` will not be called any more.
   package func prepareToObserve(
     _ scope: Scope, initial: Bool, isTaken: Bool = false, by delivery: DeliveryChoice = .asOpened,
@@ -47,7 +48,7 @@ extension Store {
     )
   }
 
-  /// Subscribes for somebody who takes notices when there are any; an initial one is the first.
+  /// Subscribes for a caller that takes notices when there are any. An initial notice comes first.
   package func subscribeToTake(
     _ scope: Scope, initial: Bool, toldBy delivery: any Delivery, afterEnd: @escaping @Sendable () -> Void
   ) throws(StoreError) -> Subscription {
@@ -58,7 +59,8 @@ extension Store {
     return Subscription(observer)
   }
 
-  /// Who calls observers that do not say by whom, from now on; nil: as the store was opened.
+  /// The delivery of observers that do not choose one, from now on; nil for the delivery that the store was opened
+  /// with.
   package var ordinaryDelivery: (any Delivery)? {
     get { observation.ordinary }
     set { observation.ordinary = newValue }
@@ -74,7 +76,7 @@ extension Store {
     return try observation.host()
   }
 
-  /// Who it is.
+  /// Returns the delivery that a choice stands for.
   package func chosen(_ delivery: DeliveryChoice) throws(StoreError) -> any Delivery {
     switch delivery {
     case .by(let delivery): delivery
@@ -84,9 +86,9 @@ extension Store {
 }
 
 extension Notice {
-  /// The values in a scope now.
+  /// The current values in a scope.
   ///
-  /// A key that is absent is told as absent; a prefix tells of what is there.
+  /// For a key, an absent value is reported as absent. For a prefix, only existing values are reported.
   fileprivate init(present: [Change], in scope: Scope, at revision: Revision) {
     var changes = present
     if case .key(let key) = scope, changes.isEmpty { changes = [Change(key: key, old: nil, new: nil)] }

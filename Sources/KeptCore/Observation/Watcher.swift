@@ -1,29 +1,28 @@
 // The library's own threads for one open location: one waits for commits and calls observers, one at a time. When a
-// call takes long, another thread takes over, and who was slow once is called by threads of its own from then on: so a
-// slow observer delays only those that are slow, too.
+// call takes long, the standby thread takes over. An observer that was slow once is called by separate threads from
+// then on, so a slow observer delays only other slow ones.
 
 import Synchronization
 
-/// Waits on the storage, and calls the observers that no host and no queue calls.
+/// Waits on the storage, and calls the observers that are not called by a host or a queue.
 ///
-/// There is no thread while nobody is subscribed: each goes home when it finds that out, and says so as it goes, so
-/// that whoever subscribes meanwhile has the same threads. The thread in charge is known by the number of its `epoch`.
-/// Its standby sleeps until a call begins, then looks every 100 ms whether that call is still the same one: then it
-/// begins a epoch of its own, and the other steps aside: it is not in charge any more, and neither waits on the storage
-/// nor fetches mail.
+/// There is no thread without subscriptions: each thread exits when it finds none. It records its exit in the same
+/// step, so a concurrent subscription starts new threads. The leading thread is identified by its `epoch`. The standby
+/// thread sleeps until a call begins and then checks every 100 ms whether the same call still runs. If it does, the
+/// standby begins an epoch of its own, and the former leader neither waits on the storage nor fetches mail any more.
 ///
-/// An observer that was slow waits in a queue of its own, which the threads aside call; the one in charge starts more
-/// of them, up to ``mostForSlow``. It is in the common queue again when it was quick so often in a row as
-/// ``Observer/quickCallsInARow`` says. So observers of one location are called one at a time, but for those that are
-/// slow. There are never more threads than ``mostAside`` and two; with so many in calls that take long, others wait.
+/// An observer that was slow waits in a separate queue, which the non-leading threads serve. The leader starts more of
+/// them, up to ``mostForSlow``. The observer returns to the common queue after ``Observer/quickCallsInARow`` quick
+/// calls in a row. So observers of one location are called one at a time, except slow ones. There are never more than
+/// ``mostAside`` threads plus two; when that many run long calls, other observers wait.
 ///
-/// Invariant: while an observer waits in the queue of the slow ones, a thread aside will look there after its call, or
-/// the one in charge before it sleeps.
+/// Invariant: while an observer waits in the slow queue, a non-leading thread will look there after its call, or the
+/// leader will before it sleeps.
 final class Watcher: Delivery {
   fileprivate struct State {
     var queue = FIFOQueue<Observer>()
     var slowQueue = FIFOQueue<Observer>()
-    // How many threads make a call and are not in charge.
+    // The number of non-leading threads that make calls.
     var aside = 0
     var subscribers: [ObjectIdentifier: Subscriber] = [:]
     var epoch = 0
@@ -32,25 +31,26 @@ final class Watcher: Delivery {
     var isStandbyAsleep = false
     // Whether the leader may be asleep in the storage.
     var isWatching = false
-    // Counts calls; odd while one runs that the leader has begun.
+    // Counts calls; odd while a call that the leader began runs.
     var call = 0
-    // Whom the leader calls.
+    // The observer that the leader calls.
     var called: Observer?
 
     var isCalling: Bool { call % 2 == 1 }
-    /// How many more threads the slow ones need, and may have.
+    /// The number of threads that the slow queue still needs and may have.
     var missing: Int { max(0, min(slowQueue.count, Watcher.mostForSlow - aside)) }
-    /// Whether the leader has something to do.
+    /// Whether the leader has work to do.
     var isNeeded: Bool { subscribers.isEmpty || !queue.isEmpty || missing > 0 }
     var count: Int { subscribers.values.reduce(0) { $0 + $1.count } }
   }
-  /// A handle with so many subscriptions.
+  /// A handle and the number of its subscriptions.
   fileprivate struct Subscriber {
     var count = 0
     let report: @Sendable (StoreError) -> Void
   }
   fileprivate enum Step {
-    // The last references to observers go when no lock is held: theirs may be the last to what a user's code holds.
+    // The last references to observers are released when no lock is held: they may hold the last reference to a user's
+    // objects.
     case exit(leaving: [Observer])
     case call(Observer, wakingStandby: Bool)
     case startForSlow(Int)
@@ -60,11 +60,11 @@ final class Watcher: Delivery {
   private let feed: ChangeFeed
   private let storage: any Storage
 
-  /// How many milliseconds a call may take before others are called meanwhile; tests have more patience, or less.
+  /// The milliseconds that a call may take before another thread takes over; tests use other limits.
   let patience = Atomic<Int64>(100)
-  /// How many threads are started for observers that are known to be slow.
+  /// The number of threads that are started for slow observers.
   static let mostForSlow = 4
-  /// How many threads may be in a call that takes long.
+  /// The number of threads that may be in a long call.
   static let mostAside = 8
 
   init(_ feed: ChangeFeed, _ storage: any Storage) {
@@ -75,9 +75,9 @@ final class Watcher: Delivery {
 
   deinit { Fork.leave(self) }
 
-  /// Lets a handle have one more subscription; a thread is started with the first, and its standby with the second.
+  /// Counts one more subscription of a handle. The first starts a thread, and the second starts the standby thread.
   ///
-  /// - Parameter report: hears what goes wrong while changes are waited for.
+  /// - Parameter report: receives errors that occur while changes are waited for.
   func enter(_ handle: ObjectIdentifier, report: @escaping @Sendable (StoreError) -> Void) throws(StoreError) {
     try state.update { state throws(StoreError) in
       if !state.hasLeader {
@@ -85,7 +85,7 @@ final class Watcher: Delivery {
         try startLeader(state.epoch)
         state.hasLeader = true
       } else if !state.hasStandby {
-        // The leader may be busy with another subscription, if only with one that has just ended.
+        // The leader may be busy with another subscription, even one that has just ended.
         try LibraryThread.start { [self] in standBy() }
         state.hasStandby = true
       }
@@ -93,7 +93,7 @@ final class Watcher: Delivery {
     }
   }
 
-  /// Ends one subscription of a handle; the threads go home with the last.
+  /// Ends one subscription of a handle. The threads exit after the last.
   func leave(_ handle: ObjectIdentifier) {
     let isLast = state.update { state in
       state.subscribers[handle]?.count -= 1
@@ -103,12 +103,12 @@ final class Watcher: Delivery {
     if isLast { wake() }
   }
 
-  /// It looks for mail by itself; others tell it of what an observer could not be given before.
+  /// The watcher fetches mail itself. It is notified of mail that an observer could not receive before.
   var fetchesMail: Bool { true }
 
   func mailArrived(for observer: Observer) {
     let mustWake = state.updateQuietly { state in
-      // Of the last ones to end there may be mail that nobody will fetch.
+      // The last subscriptions to end may leave mail that is never fetched.
       guard !state.subscribers.isEmpty else { return false }
       let wasNeeded = state.isNeeded
       state.append(observer)
@@ -117,12 +117,12 @@ final class Watcher: Delivery {
     if mustWake { wake() }
   }
 
-  /// After a commit, where the storage itself wakes nobody.
+  /// Wakes the leader after a commit, for storages that do not wake it themselves.
   func nudge() {
     if !storage.abilities.contains(.pushesChanges) { state.update { _ in } }
   }
 
-  /// There is mail that no commit has brought.
+  /// Wakes the leader for mail that no commit has brought.
   func fetchMail() {
     if state.read(\.isWatching) { wake() }
   }
@@ -136,10 +136,10 @@ final class Watcher: Delivery {
     try LibraryThread.start { [self] in lead(epoch, since: forks) }
   }
 
-  /// - Parameter forks: in which process it is.
+  /// - Parameter forks: the fork count of the process in which the thread was started.
   private func lead(_ epoch: Int, since forks: UInt64) {
     while true {
-      // First what was told, then the mail: whatever comes later is newer than `told`, and ends the waiting.
+      // Read the delivered revision before the mail: anything later is newer than `told` and ends the waiting.
       let (told, observers) = feed.mail()
       let step = state.updateQuietly { $0.next(observers) }
       switch step {
@@ -147,7 +147,7 @@ final class Watcher: Delivery {
       case .call(let observer, let wakingStandby):
         if wakingStandby { state.update { _ in } }
         call(observer)
-        // Whoever was replaced must not fetch mail any more: the other may be asleep by then.
+        // A replaced leader must not fetch mail any more: the new leader may already be asleep.
         if !state.updateQuietly({ $0.endCall(epoch) }) { return callSlow(since: forks) }
       case .startForSlow(let count): startForSlow(count, since: forks)
       case .watch: watch(after: told)
@@ -155,19 +155,19 @@ final class Watcher: Delivery {
     }
   }
 
-  /// Makes one call, and notes how long it took.
+  /// Makes one call and records how long it took.
   private func call(_ observer: Observer) {
     let began = MonotonicTime.milliseconds
     guard observer.deliverNext() else { return }
     observer.note(isSlow: MonotonicTime.milliseconds - began >= patience.load(ordering: .relaxed))
   }
 
-  /// What a thread aside does: it calls those who are slow, until none is left for it.
+  /// The loop of a non-leading thread: it calls slow observers until none remains.
   private func callSlow(since forks: UInt64) {
     while let observer = state.updateQuietly({ $0.nextSlow(since: forks) }) { call(observer) }
   }
 
-  /// Starts threads that were counted already.
+  /// Starts threads that are already counted.
   private func startForSlow(_ count: Int, since forks: UInt64) {
     for started in 0..<count {
       if (try? LibraryThread.start { [self] in callSlow(since: forks) }) != nil { continue }
@@ -175,18 +175,18 @@ final class Watcher: Delivery {
     }
   }
 
-  /// Sleeps until somebody commits, and fetches what it was.
+  /// Sleeps until another process commits, and fetches the changes.
   private func watch(after told: Revision) {
     do throws(StoreError) {
       if storage.abilities.contains(.pushesChanges) {
-        // Mail that no commit has brought may have come before it was to be seen that this thread is watching.
+        // Mail that no commit has brought may have arrived before `isWatching` became visible.
         if feed.hasMail { return state.updateQuietly { _ = $0.stopWatching() } }
         let isNews = try wait(after: told)
         let wasMeant = state.updateQuietly { $0.stopWatching() }
         if isNews {
           try feed.advance()
         } else if !wasMeant {
-          // Not every storage says that it was closed: it would be waited for without a pause.
+          // Not every storage reports that it was closed. Without this check the loop would wait on it without pause.
           _ = try storage.revision()
         }
       } else {
@@ -196,12 +196,12 @@ final class Watcher: Delivery {
       }
     } catch {
       report(error)
-      // What could not be read now is read later: nothing is forgotten.
+      // A failed read is repeated later. No change is lost.
       let _: Bool? = state.wait(milliseconds: 1000) { $0.subscribers.isEmpty ? true : nil }
     }
   }
 
-  /// Waits on the storage; what is wrong with one key is told, and keeps nobody from hearing of the others.
+  /// Waits on the storage. An error for one key is reported and does not stop the delivery of the others.
   private func wait(after told: Revision) throws(StoreError) -> Bool {
     var last: StoreError?
     while true {
@@ -217,7 +217,7 @@ final class Watcher: Delivery {
     for subscriber in state.read(\.subscribers).values { subscriber.report(error) }
   }
 
-  /// What the standby does.
+  /// The loop of the standby thread.
   private func standBy() {
     while let call = awaitCall() {
       var seen = call
@@ -226,18 +226,18 @@ final class Watcher: Delivery {
         let _: Bool? = state.wait(milliseconds: limit) { $0.subscribers.isEmpty ? true : nil }
         let now = state.updateQuietly { $0.takesOver(seen) }
         if let epoch = now.epoch {
-          // Without another standby the next slow call delays the others; nothing is lost.
+          // Without another standby thread, the next slow call delays the others; no notice is lost.
           if (try? LibraryThread.start { [self] in standBy() }) == nil { state.updateQuietly { $0.hasStandby = false } }
           return lead(epoch, since: Fork.count)
         }
-        // Nobody was called meanwhile.
+        // No call was made meanwhile.
         if now.call == seen { break }
         seen = now.call
       }
     }
   }
 
-  /// Sleeps until a call runs; nil when there is no more need for a standby.
+  /// Sleeps until a call runs; nil when no standby thread is needed any more.
   private func awaitCall() -> Int? {
     state.wait { state -> Int?? in
       if state.subscribers.isEmpty {
@@ -251,11 +251,11 @@ final class Watcher: Delivery {
 }
 
 extension Watcher.State {
-  /// What the thread in charge does next, with new observers in the queue.
+  /// The next step of the leader, after adding new observers to the queue.
   fileprivate mutating func next(_ observers: [Observer]) -> Watcher.Step {
     for observer in observers { append(observer) }
     if subscribers.isEmpty {
-      // Whatever was in the lines has ended.
+      // All observers in the queues have ended.
       defer { (hasLeader, isWatching, queue, slowQueue) = (false, false, FIFOQueue(), FIFOQueue()) }
       return .exit(leaving: Array(queue) + Array(slowQueue))
     }
@@ -280,23 +280,24 @@ extension Watcher.State {
     if observer.isSlow { slowQueue.append(observer) } else { queue.append(observer) }
   }
 
-  /// Whom a thread aside calls next; nil: it goes home, and is counted no more.
+  /// The next observer for a non-leading thread; nil if the thread must exit, in which case it is no longer counted.
   fileprivate mutating func nextSlow(since forks: UInt64) -> Observer? {
-    // One that has forked in its call is none of the child's.
+    // A thread that has forked in its call does not count in the child.
     guard forks == Fork.count else { return nil }
     if aside <= Watcher.mostForSlow, let observer = slowQueue.next() { return observer }
     aside -= 1
     return nil
   }
 
-  /// So many threads for slow ones could not be started: where there is none at all the leader calls them.
+  /// Records that threads for slow observers could not be started. If there are none at all, the leader calls these
+  /// observers.
   fileprivate mutating func goWithout(_ count: Int) {
     aside -= count
     guard aside == 0 else { return }
     while let observer = slowQueue.next() { queue.append(observer) }
   }
 
-  /// Whether the thread with this epoch is still the one in charge.
+  /// Whether the thread with this epoch is still the leader.
   fileprivate mutating func endCall(_ own: Int) -> Bool {
     guard own == epoch else { return false }
     call += 1
@@ -304,13 +305,13 @@ extension Watcher.State {
     return true
   }
 
-  /// Whether somebody had a reason to end the waiting.
+  /// Whether there was a reason to end the waiting.
   fileprivate mutating func stopWatching() -> Bool {
     isWatching = false
     return isNeeded
   }
 
-  /// Begins a epoch of the standby's if the call that it has seen still runs, which is a slow one.
+  /// Begins an epoch of the standby thread if the call that it has seen still runs and so is slow.
   fileprivate mutating func takesOver(_ seen: Int) -> (call: Int, epoch: Int?) {
     guard !subscribers.isEmpty, isCalling, call == seen, aside < Watcher.mostAside else { return (call, nil) }
     called?.note(isSlow: true)
@@ -325,8 +326,8 @@ extension Watcher.State {
 extension Watcher: ForkAware {
   func beforeFork() {}
 
-  /// The threads are the parent's, and so are the subscriptions.
+  /// The threads and the subscriptions belong to the parent.
   ///
-  /// Whoever forks inside a callback must not find its own epoch when that returns.
+  /// A thread that forks inside a callback must not find its own epoch when that returns.
   func afterForkInChild() { state.update { $0 = State(epoch: $0.epoch + 1) } }
 }

@@ -1,9 +1,8 @@
-// A snapshot for those who ask for one again and again, and the reading of one key together with whether it may be
-// shown.
+// A cached snapshot for repeated reads, and the reading of one key together with whether it may be shown.
 
 import CPlatform
 
-/// What a key reads as, and whether that may be shown to people.
+/// The value of a key, and whether it may be shown to people.
 package struct Reading: Sendable {
   package let resolved: Resolved
   /// Whether the value must not be written to a log or a screen.
@@ -16,7 +15,7 @@ package struct Reading: Sendable {
 }
 
 extension Store {
-  /// What a key reads as now.
+  /// The value of a key now.
   package func reading(_ key: KeyName) throws(StoreError) -> Reading {
     let entry = try entry(for: key)
     return Reading(layerStack.resolve(key, entry), entry)
@@ -24,19 +23,19 @@ extension Store {
 }
 
 extension Snapshot {
-  /// What a key read as then.
+  /// The value of a key at the time of the snapshot.
   package func reading(_ key: KeyName) throws(StoreError) -> Reading { Reading(try resolved(key), try entry(for: key)) }
 }
 
-/// The last snapshot of a store: it stands until something changes.
+/// The last snapshot of a store, valid until something changes.
 package final class LastSnapshot: Sendable {
   private let store: Store
-  // The generation is even, and was the same before and after the reading: nothing that it does not show is older.
+  // The generation is even, and was the same before and after the reading, so the snapshot includes everything older.
   private let last = Monitor<(snapshot: Snapshot, generation: UInt64)?>(nil)
 
   package init(of store: Store) { self.store = store }
 
-  /// What all keys read as now; needs a storage that lists its keys.
+  /// Returns a snapshot of all keys now. The storage must be able to list its keys.
   package func current() throws(StoreError) -> Snapshot {
     let generation = store.generationAddress
     let before = kept_load64(generation)

@@ -1,28 +1,28 @@
-// One moment of a store: a copy of what it held under a prefix, read under the layers that its handle had then.
+// A snapshot of a store: a copy of its entries under a prefix, read under the layers of its handle at that time.
 
-/// What keys read as at one moment, for as long as you keep it: others go on writing, and nothing in here changes.
+/// The values of keys at one point in time. Later writes do not change it.
 ///
 /// ```swift
 /// let before = try settings.snapshot(prefix: "audio.")
 /// for key in try before.keys() { print(key, try before.json(forKey: key) ?? "") }
 /// ```
 ///
-/// It is a copy in this process's memory. Once it is taken it holds no lock and no file, nothing of the log waits for
-/// it, and it can be read when its store is closed. One of 100,000 small values takes 70 to 110 ms and 13 MB; writers
-/// go on meanwhile.
+/// It is a copy in this process's memory. Once taken, it holds no lock and no file, does not keep the log from being
+/// checkpointed, and can be read after its store is closed. A snapshot of 100,000 small values takes 70 to 110 ms and
+/// 13 MB; writers continue meanwhile.
 ///
-/// Layers, registered and declared defaults count as they were then. Keys outside the prefix are `invalid`; a value
-/// that could not be read is `corrupt` when its key is asked, and is never absent. What a layer holds in vain is not
-/// told to the error handler, but `explain(_:)` says it. The C twin is `kept_snapshot`. In Python:
-/// `settings.snapshot(prefix)`.
+/// Layers, registered and declared defaults apply as they were at that time. Reading a key outside the prefix throws
+/// `invalid`. A value that could not be read throws `corrupt` when its key is read, and is never absent. Layer values
+/// that do not fit are not reported to the error handler, but `explain(_:)` lists them. In C: `kept_snapshot`. In
+/// Python: `settings.snapshot(prefix)`.
 public final class Snapshot: SettingsReading {
-  /// The revision of the store at that moment.
+  /// The revision of the store at the time of the snapshot.
   public let revision: Revision
-  /// What all its keys begin with.
+  /// The prefix of all its keys.
   public let prefix: ExactString
   public let identity: StoreIdentity
   private let moment: LayerState
-  // Both in the order of their keys.
+  // Both are ordered by their keys.
   private let entries: [KeyedEntry]
   private let unreadable: [UnreadableEntry]
 
@@ -35,7 +35,7 @@ public final class Snapshot: SettingsReading {
     unreadable = stored.unreadable.inOrder(of: \.key.exact)
   }
 
-  /// The layers as they were then.
+  /// The layers at the time of the snapshot.
   var layers: Layers { moment.layers }
 
   public func entry(for key: KeyName) throws(StoreError) -> Entry? {
@@ -74,7 +74,7 @@ public final class Snapshot: SettingsReading {
     return moment.explain(key, entry)
   }
 
-  /// The declarations of the keys that begin with a prefix, in the order of their bytes.
+  /// The declarations of the keys that begin with a prefix, in byte order.
   public func declarations(prefix: String = "") throws(StoreError) -> DeclarationList {
     let prefix = try covered(ExactString(prefix))
     var declared = entries.compactMap { entry in entry.entry.declaration.map { (key: entry.key, declaration: $0) } }
@@ -94,7 +94,7 @@ public final class Snapshot: SettingsReading {
 
   private func isUnreadable(_ key: KeyName) -> Bool { unreadable.found(key, \.key) != nil }
 
-  /// What keys of the snapshot begin with, if they begin with this.
+  /// The prefix as a checked text, if the snapshot covers it.
   private func covered(_ prefix: ExactString) throws(StoreError) -> ExactString {
     if prefix.hasPrefix(self.prefix) { return prefix }
     if prefix.text.isEmpty { return self.prefix }
@@ -106,9 +106,9 @@ public final class Snapshot: SettingsReading {
 }
 
 extension Store {
-  /// Takes a snapshot: what keys read as now, to be looked at for as long as you like.
+  /// Takes a snapshot of the current values.
   ///
-  /// Throws `unsupported` for a storage that cannot list its keys. The C twin is `kept_snapshot`. In Python:
+  /// Throws `unsupported` if the storage cannot list its keys. In C: `kept_snapshot`. In Python:
   /// `settings.snapshot(prefix)`.
   /// - Parameter prefix: only keys that begin with it; `""` for all.
   public func snapshot(prefix: String = "") throws(StoreError) -> Snapshot {
@@ -122,7 +122,7 @@ extension Store {
 }
 
 extension Array {
-  /// The element with a key, in an array that is in the order of its keys.
+  /// The element with a key, in an array that is ordered by keys.
   fileprivate func found(_ key: KeyName, _ keyOf: (Element) -> KeyName) -> Element? {
     var (low, high) = (startIndex, endIndex)
     while low < high {

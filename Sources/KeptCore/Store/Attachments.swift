@@ -1,12 +1,13 @@
-// What a language's face keeps beside a store: for one handle on it, or for all handles on a location of this process.
+// Attachments: objects that a language's API keeps beside a store, for one handle or for all handles on a location in
+// this process.
 
-/// Objects of a face's own, one of each type; they go with what they accompany.
+/// Objects of a language's API, one of each type. They are released with the store or handle they are attached to.
 final class Attachments: Sendable {
   private let objects = Monitor<[ObjectIdentifier: any AnyObject & Sendable]>([:])
 
-  /// The object of a type, made when it is first asked for.
+  /// The object of a type, created on first use.
   ///
-  /// `make` calls no code of a user.
+  /// `make` calls no user code.
   func object<Object: AnyObject & Sendable>(_ make: () -> Object) -> Object {
     objects.update { objects in
       if let object = objects[ObjectIdentifier(Object.self)] as? Object { return object }
@@ -18,10 +19,10 @@ final class Attachments: Sendable {
 }
 
 extension Store {
-  /// The object that this handle on the store alone has.
+  /// The object that belongs to this handle alone.
   package func attachment<Object: AnyObject & Sendable>(_ make: () -> Object) -> Object { attachments.object(make) }
 
-  /// The object that all handles on the location share in this process, for as long as one of them is open.
+  /// The object that all handles on the location share in this process, while one of them is open.
   package func sharedAttachment<Object: AnyObject & Sendable>(_ make: () -> Object) -> Object {
     shared.attachments.object(make)
   }

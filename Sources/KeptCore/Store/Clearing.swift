@@ -1,10 +1,10 @@
-// Back to the defaults: one key, or all under a prefix.
+// Resetting keys to their defaults: one key, or all under a prefix.
 
 extension SettingsAccess {
-  /// Lets a key read as its default again: removes what is stored, if anything is.
+  /// Resets a key to its default by removing the stored value, if there is one.
   ///
-  /// The C twin is `kept_reset`. In Python: `settings.reset(key)`. Throws `locked`.
-  /// - Returns: the layer that decides in its place, the command line or the environment; nil: none does.
+  /// In C: `kept_reset`. In Python: `settings.reset(key)`. Throws `locked`.
+  /// - Returns: the layer that decides in its place, the command line or the environment; nil if neither has a value.
   @discardableResult
   public func reset(_ key: String) throws(StoreError) -> Layer? { try reset(KeyName(key)) }
 
@@ -13,7 +13,7 @@ extension SettingsAccess {
     return layerHiding(key)
   }
 
-  /// Removes what is stored, if anything is; a transaction does not rely on what that was.
+  /// Removes the stored value, if there is one. A transaction does not depend on what that value was.
   package func clear(_ key: KeyName) throws(StoreError) {
     if let transaction = self as? Transaction {
       try transaction.removeUnseen([key])
@@ -22,14 +22,14 @@ extension SettingsAccess {
     }
   }
 
-  /// Removes what is stored under every key that begins with a prefix, in one commit; declarations stay.
+  /// Removes the stored values of all keys that begin with a prefix, in one commit. Declarations stay.
   ///
-  /// What cannot be read is removed too. The C twin is `kept_remove_all`. In Python: `settings.remove_all(prefix)`.
+  /// Values that cannot be read are removed too. In C: `kept_remove_all`. In Python: `settings.remove_all(prefix)`.
   ///
-  /// Throws `locked`, with nothing removed, if one of the keys is locked, `busy` if others write under the prefix all
-  /// the time, and `unsupported` for several keys in a storage that changes one at a time.
-  /// - Parameter prefix: `""` for every key; it is spelled out, for there is no way back.
-  /// - Returns: how many keys there were.
+  /// Throws `locked`, with nothing removed, if one of the keys is locked; `busy` if others keep writing under the
+  /// prefix; and `unsupported` for several keys in a storage that changes one at a time.
+  /// - Parameter prefix: `""` for every key. It has no default value because the removal cannot be undone.
+  /// - Returns: how many keys were removed.
   @discardableResult
   public func removeAll(prefix: String) throws(StoreError) -> Int {
     var count: Int?
@@ -55,7 +55,7 @@ extension SettingsAccess {
 }
 
 extension Transaction {
-  /// Removes keys whatever is stored under them, also what cannot be read; none of them if one is locked.
+  /// Removes keys without reading them, including values that cannot be read. Removes none if one is locked.
   fileprivate func removeUnseen(_ keys: [KeyName]) throws(StoreError) {
     try checkOpen()
     store.layerStack.watchAgain()

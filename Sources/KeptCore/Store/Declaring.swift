@@ -1,43 +1,45 @@
-// Declaring keys: in a store as in a transaction.
+// Declaring keys, in a store or in a transaction.
 
 extension SettingsAccess {
-  /// Declares what a key holds: from now on every process and language is refused another type, and what breaks the
-  /// constraints.
+  /// Declares what a key holds. From then on, every process and language is refused values of another type or outside
+  /// the constraints.
   ///
-  /// Declaring the same again changes nothing, and gives again what does not fit. Another default, summary or
-  /// constraint takes the place of the old one, wider or narrower: the last declaration counts. The C twin is
+  /// Declaring the same again changes nothing, and returns again what does not fit. Another default, summary or
+  /// constraint replaces the old one, whether wider or narrower: the last declaration applies. In C:
   /// `kept_declare_json`. In Python: `settings.declare(key)`.
   ///
   /// Throws `typeConflict` if the key is declared with another type, and `unsupported` if a later version has declared
-  /// it, or the storage keeps no declarations.
-  /// - Returns: what is stored and does not fit, with the reason. It stays stored, and the key reads as if it were not.
+  /// it or if the storage keeps no declarations.
+  /// - Returns: the stored value that does not fit, with the reason. It stays stored, and the key reads as if it were
+  ///   absent.
   @discardableResult
   public func declare(_ declaration: Declaration, forKey key: String) throws(StoreError) -> StoreError? {
     try declare([(try KeyName(key), declaration)]).first
   }
 
-  /// Declares many keys at once, all or none.
+  /// Declares several keys at once, all or none.
   ///
-  /// Throws as ``declare(_:forKey:)`` does, with the key. The C twin is `kept_declare_list`.
-  /// - Returns: what is stored and does not fit.
+  /// Throws as ``declare(_:forKey:)`` does, with the key. In C: `kept_declare_list`.
+  /// - Returns: the stored values that do not fit.
   @discardableResult
   public func declare(_ list: DeclarationList) throws(StoreError) -> [StoreError] { try declare(list.declarations) }
 
-  /// Declares the keys that a file names, all or none: one JSON Schema object with `properties`, which a program ships
-  /// for all its languages.
+  /// Declares the keys that a file lists, all or none.
   ///
-  /// Throws `invalid`, `tooLarge` or `unsupported` with what is wrong in the file, `unavailable` or `denied` where it
-  /// cannot be read, and what ``declare(_:forKey:)`` throws. The C twin is `kept_declare_file`. In Python:
+  /// The file is one JSON Schema object with `properties`, which a program ships for all its languages.
+  ///
+  /// Throws `invalid`, `tooLarge` or `unsupported` with what is wrong in the file, `unavailable` or `denied` if it
+  /// cannot be read, and what ``declare(_:forKey:)`` throws. In C: `kept_declare_file`. In Python:
   /// `settings.declare_file(path)`.
-  /// - Returns: what is stored and does not fit.
+  /// - Returns: the stored values that do not fit.
   @discardableResult
   public func declare(contentsOf path: String) throws(StoreError) -> [StoreError] {
     try declare(DeclarationList(contentsOf: path))
   }
 
-  /// Takes a declaration away; false if there was none.
+  /// Removes a declaration; returns false if there was none.
   ///
-  /// The value stays. The C twin is `kept_undeclare`.
+  /// The value stays. In C: `kept_undeclare`.
   @discardableResult
   public func undeclare(_ key: String) throws(StoreError) -> Bool {
     let key = try KeyName(key)
@@ -45,20 +47,20 @@ extension SettingsAccess {
     return try !declare([key], [nil]).isEmpty
   }
 
-  /// Declares many keys at once, all or none, and gives what is stored and does not fit.
+  /// Declares several keys at once, all or none, and returns the stored values that do not fit.
   package func declare(_ list: [(key: KeyName, declaration: Declaration)]) throws(StoreError) -> [StoreError] {
-    // Who declares the same at every start needs no permission to write.
+    // A program that declares the same at every start needs no permission to write.
     var (news, misfits) = try compare(list)
     if !news.isEmpty {
       for (key, entry, wasSecret) in try declare(news.map(\.key), news.map(\.declaration)) {
-        // What was stored as a secret is not shown because the new declaration calls it none.
+        // A value that was stored as a secret is not shown, even if the new declaration is not secret.
         if let misfit = entry.misfit(hidden: wasSecret) { misfits.append(misfit.about(key.text)) }
       }
     }
     return misfits.inOrder { ExactString($0.key ?? "") }
   }
 
-  /// Those that are not declared like this already, and what is stored under the others and does not fit.
+  /// The declarations that differ from the stored ones, and the stored values that do not fit the others.
   private func compare(
     _ list: [(key: KeyName, declaration: Declaration)]
   ) throws(StoreError) -> (news: [(key: KeyName, declaration: Declaration)], misfits: [StoreError]) {
@@ -66,7 +68,7 @@ extension SettingsAccess {
     var news: [(key: KeyName, declaration: Declaration)] = []
     var misfits: [StoreError] = []
     if list.count >= 64, self is Store {
-      // All that are stored are read at once, and compared as texts.
+      // All stored declarations are read at once and compared as texts.
       let stored = try store.declarations().declarations
       let known = Dictionary(stored.map { ($0.key, $0.declaration) }) { first, _ in first }
       let keys = Set(try storedKeys(prefix: ""))
@@ -93,7 +95,7 @@ extension SettingsAccess {
 
   private func misfit(of key: KeyName, by declaration: Declaration) throws(StoreError) -> StoreError? {
     do throws(StoreError) { return try entry(for: key)?.misfit(by: declaration)?.about(key.text) } catch {
-      // What cannot be read is told to its readers.
+      // A value that cannot be read is reported when it is read.
       guard error.code == .corrupt else { throw error }
       return nil
     }
@@ -101,7 +103,7 @@ extension SettingsAccess {
 }
 
 extension Store {
-  /// What a key is declared as; mostly the index knows.
+  /// The declaration of a key, usually from the index.
   func declaration(of key: KeyName) throws(StoreError) -> Declaration? {
     try checkOpen()
     let known: Declaration?? = shared.local?._withUnsafeGuaranteedRef { local in
@@ -111,15 +113,15 @@ extension Store {
     return try entry(for: key)?.declaration
   }
 
-  /// Whether the key is declared secret outside of transactions that are not committed.
+  /// Whether the key is declared secret, disregarding transactions that are not committed.
   func hasStoredAsSecret(_ key: KeyName) -> Bool {
-    // What cannot be read may be a secret.
+    // A declaration that cannot be read may be secret.
     do throws(StoreError) { return try declaration(of: key)?.isSecret == true } catch { return true }
   }
 
-  /// The declarations of the keys that begin with a prefix, in the order of their bytes; `""` for all.
+  /// The declarations of the keys that begin with a prefix, in byte order; `""` for all.
   ///
-  /// The C twin is `kept_declarations_json`. In Python: `settings.declarations(prefix)`.
+  /// In C: `kept_declarations_json`. In Python: `settings.declarations(prefix)`.
   public func declarations(prefix: String = "") throws(StoreError) -> DeclarationList {
     DeclarationList(try storage().declarations(prefix: ExactString(prefix)))
   }
@@ -137,10 +139,10 @@ extension Store {
 }
 
 extension Entry {
-  /// Why what is stored does not fit what is declared; nil: it does.
+  /// Why the stored value does not fit the declaration; nil if it fits.
   fileprivate func misfit(hidden: Bool) -> StoreError? { declaration.flatMap { misfit(by: $0, hidden: hidden) } }
 
-  /// - Parameter hidden: whether the sentence quotes nothing, also if the declaration is no secret's.
+  /// - Parameter hidden: whether the message omits the value even if the declaration is not secret.
   fileprivate func misfit(by declaration: Declaration, hidden: Bool = false) -> StoreError? {
     guard let value, declaration.unreadable == nil else { return nil }
     do throws(StoreError) {

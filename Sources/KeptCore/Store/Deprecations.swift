@@ -1,11 +1,11 @@
-// Telling a program that it sets what is deprecated: through the error handler, once for each key and handle.
+// Reports that a program sets deprecated keys: through the error handler, once for each key and handle.
 
-/// What a handle has told of deprecated keys.
+/// The deprecated keys that a handle has reported.
 final class Deprecations: Sendable {
-  // Of each key the declaration by which it was told; another one is told anew.
+  // For each key, the declaration with which it was reported; another declaration is reported again.
   private let told = Monitor([KeyName: Declaration]())
 
-  /// Whether it is the first time that a key with this declaration is told of.
+  /// Whether the key has not been reported with this declaration yet.
   fileprivate func isNew(_ key: KeyName, _ declaration: Declaration) -> Bool {
     told.updateQuietly { told in
       guard told[key] != declaration else { return false }
@@ -16,7 +16,7 @@ final class Deprecations: Sendable {
 }
 
 extension Store {
-  /// Reports what a commit has changed and is deprecated; what was stored already is not asked for again.
+  /// Reports deprecated keys and members that a commit has changed, disregarding what was stored already.
   func reportDeprecated(in commit: Commit) {
     for change in commit.changes where change.isOfValue {
       guard let value = change.new.value, let declaration = change.new.declaration else { continue }

@@ -1,17 +1,17 @@
-// Where a store is, read from the text that a program gives.
+// The location of a store, parsed from the text that a program passes.
 
 import CPlatform
 
 /// A parsed location.
 enum Location: Equatable {
-  /// `memory:`, always new, or `memory:name`, shared by name in this process.
+  /// `memory:`, always a new store, or `memory:name`, shared by name in this process.
   case memory(name: String?)
   /// The path of a store's folder.
   case folder(String)
-  /// `dir:/path`, the folder with a file for each key.
+  /// `dir:/path`, a folder with one file for each key.
   case directory(String)
 
-  /// Text with a scheme is that scheme's, text with a slash is a path, anything else is an identifier.
+  /// Text with a known scheme has that scheme, text with a slash is a path, and other text is an identifier.
   init(_ text: String) throws(StoreError) {
     guard !text.utf8.isEmpty, !text.utf8.contains(0) else {
       throw StoreError(.invalid, "a location is empty or holds a NUL; give an identifier, a path or \"memory:\"")
@@ -33,7 +33,7 @@ enum Location: Equatable {
     }
   }
 
-  /// The identifier that a location is, if it is one.
+  /// The identifier in a location, if the location is one.
   static func identifier(in text: String) -> String? {
     if text.utf8.contains(UInt8(ascii: "/")) || text.utf8.contains(UInt8(ascii: ":")) { return nil }
     return text
@@ -59,7 +59,7 @@ enum Location: Equatable {
     return try configurationFolder() + "/kept/\(identifier).kept"
   }
 
-  /// The XDG specification: a relative path in the variable is to be ignored.
+  /// According to the XDG specification, a relative path in the variable is ignored.
   private static func configurationFolder() throws(StoreError) -> String {
     if let path = try environment("XDG_CONFIG_HOME"), path.hasPrefix("/") { return path }
     if let home = try environment("HOME"), home.hasPrefix("/") { return home + "/.config" }
@@ -76,7 +76,7 @@ enum Location: Equatable {
 }
 
 extension String {
-  /// What follows a prefix; nil without it.
+  /// The text after a prefix; nil if the text does not begin with it.
   fileprivate func split(after prefix: String) -> String? {
     utf8.starts(with: prefix.utf8) ? String(self.dropFirst(prefix.count)) : nil
   }

@@ -1,16 +1,16 @@
-// Reading at the speed of memory: what the index knows is copied out at once, and the answer is true. Whatever is not
-// as plain as that, an absent key, another kind, a closed store, is false: the ordinary way knows how to say it.
+// Fast reads from memory: if the index has the value, it is copied out and the call returns true. In every other case,
+// such as an absent key, another kind or a closed store, it returns false, and the ordinary path handles it.
 
 import CPlatform
 
-/// Reads through the words of a handle, whether its store is still open or not.
-// @unchecked: the words are only touched atomically.
+/// Reads through the words of a handle, whether or not its store is still open.
+// @unchecked: the words are only accessed atomically.
 package struct MemoryReads: @unchecked Sendable {
   private let words: UnsafePointer<kept_read_context>
 
   init(_ handle: ReadContext) { words = UnsafePointer(handle.words) }
 
-  /// - Parameter address: what a ``ReadContext`` has lent.
+  /// - Parameter address: an address lent by a ``ReadContext``.
   @inline(__always)
   package init(_ address: OpaquePointer) { words = UnsafePointer(address) }
 
@@ -53,7 +53,7 @@ package struct MemoryReads: @unchecked Sendable {
     return fromMemory(key) { value in value.asDouble.map { out.pointee = $0 } }
   }
 
-  /// Copies text and a NUL, if they fit.
+  /// Copies text and a terminating NUL, if they fit.
   @inline(__always)
   package func readString(
     _ key: PreparedBytes, _ buffer: UnsafeMutableRawPointer, _ capacity: Int, _ length: inout Int
@@ -64,7 +64,7 @@ package struct MemoryReads: @unchecked Sendable {
     return fromMemory(key) { value in
       guard case .string(let text) = value else { return nil }
       let copied: Bool? = text.utf8.withContiguousStorageIfAvailable { bytes in
-        // C counts without a sign.
+        // C counts are unsigned.
         guard UInt(bitPattern: capacity) > UInt(bytes.count), let start = bytes.baseAddress else { return false }
         buffer.copyMemory(from: start, byteCount: bytes.count)
         buffer.storeBytes(of: 0, toByteOffset: bytes.count, as: UInt8.self)
@@ -75,7 +75,7 @@ package struct MemoryReads: @unchecked Sendable {
     }
   }
 
-  /// What the index knows of a key: a value, or that it is absent; nil leaves the key to the ordinary way.
+  /// The index entry of a key: a value, or that the key is absent; nil if the ordinary path must read it.
   @inline(__always)
   func known(_ key: PreparedBytes) -> Value?? {
     var word: UInt64 = 0
@@ -88,34 +88,34 @@ package struct MemoryReads: @unchecked Sendable {
     }
   }
 
-  /// What kind of thing a key has, and a bool, an integer or the bits of a double.
+  /// The kind of a key's value, and a bool, an integer or the bits of a double.
   @inline(__always)
   private func readWord(_ key: PreparedBytes, _ word: inout UInt64) -> Int {
     kept_seqlock_read_word(words, key.bytes.baseAddress, key.bytes.count, key.hash, &word)
   }
 
-  /// Gives `copy` the value of a key if the index knows one; nil from it leaves the key to the ordinary way.
+  /// Passes the value of a key to `copy` if the index has it; nil from `copy` leaves the key to the ordinary path.
   @inline(__always)
   private func fromMemory(_ key: PreparedBytes, _ copy: (Value) -> Void?) -> Bool {
     indexed(key) { entry in entry.value.flatMap(copy) != nil } == true
   }
 
-  /// Gives `body` what the index knows of a key; nil if it knows nothing, or the store is closed.
+  /// Passes the index entry of a key to `body`; nil if there is none or if the store is closed.
   @inline(__always)
   private func indexed<Result>(_ key: PreparedBytes, _ body: (IndexedEntry) -> Result) -> Result? {
     let place = kept_read_context_generation(words)
     let generation = place.map(kept_load64) ?? 1
     guard generation % 2 == 0, let header = kept_read_context_header(words) else { return nil }
     let found: Result?? = Unmanaged<Index>.fromOpaque(header.pointee.index)._withUnsafeGuaranteedRef { index in
-      // Inside, what is found stays, and while the handle is open it is this store's.
+      // Inside, the entry that was found stays allocated, and while the handle is open it belongs to this store.
       index.read(key, at: generation) { kept_read_context_generation(words) == place ? body($0) : nil }
     }
     return found ?? nil
   }
 }
 
-// releasenone: what a caller holds is still there afterwards, so a reader need not hold key and store once more. Four
-// changes of a count were 27 of the 38 ns that a property took.
+// releasenone: what a caller holds still exists afterwards, so a reader need not retain key and store again. Four
+// reference count changes took 27 of the 38 ns of a property read.
 extension Store {
   @_effects(releasenone)
   @usableFromInline package func readBool(_ key: PreparedBytes, _ out: UnsafeMutablePointer<Bool>) -> Bool {
@@ -132,6 +132,6 @@ extension Store {
     reads.readDouble(key, out)
   }
 
-  /// What the index knows of a key: a value, or that it is absent; nil leaves the key to the ordinary way.
+  /// The index entry of a key: a value, or that the key is absent; nil if the ordinary path must read it.
   package func known(_ key: PreparedBytes) -> Value?? { reads.known(key) }
 }

@@ -1,8 +1,8 @@
-// Which locations this process has open: opening one again gives a second handle on the same shared store.
+// The locations that this process has open. Opening one again returns a second handle on the same shared store.
 
 /// The process's table of open locations.
 enum OpenLocations {
-  /// What makes two locations the same.
+  /// The identity of a location.
   enum Identity: Hashable, Sendable {
     case memory(name: String)
     // By device and inode: a symbolic link leads to the same store.
@@ -12,14 +12,14 @@ enum OpenLocations {
 
   private struct Place: Sendable {
     let identity: Identity
-    // nil: a thread is opening it. It waits for other processes and for the disk, and holds no lock meanwhile.
+    // nil: a thread is opening it. That thread waits for other processes and for the disk, and holds no lock meanwhile.
     var shared: SharedStore?
     var handles = 1
-    // After how many forks that thread began: in a child it has vanished.
+    // The fork count when that thread began: in a child it no longer exists.
     let forks: UInt64
   }
 
-  // Few, so they are looked through: the first use of a dictionary would be a tenth of what opening costs a program.
+  // There are few, so they are searched linearly: the first use of a dictionary would cost a tenth of opening a store.
   private static let places = Monitor<[Place]>([])
 
   /// The shared store of a location, opened by `open` if this is its first handle.
@@ -40,8 +40,8 @@ enum OpenLocations {
     }
   }
 
-  /// The shared store of a location, with one more handle; nil within: it is the caller's to open; nil: another thread
-  /// is opening it.
+  /// The shared store of a location, with one more handle; the inner value is nil if the caller must open it, the outer
+  /// value is nil if another thread is opening it.
   private static func take(_ identity: Identity, _ places: inout [Place]) -> SharedStore?? {
     let forks = Fork.gate.forks
     places.removeAll { $0.shared == nil && $0.forks != forks }
@@ -54,7 +54,7 @@ enum OpenLocations {
     return shared
   }
 
-  /// Gives a handle back; true if it was the last one, and the storage is now the caller's to close.
+  /// Releases a handle; returns true if it was the last one, and the caller must close the storage.
   static func leave(_ identity: Identity) -> Bool {
     places.update { places in
       guard let place = places.firstIndex(where: { $0.identity == identity }) else { return false }

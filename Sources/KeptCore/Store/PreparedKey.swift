@@ -1,13 +1,13 @@
-// Keys for the hottest reads: checked and hashed once, compared by their bytes.
+// Prepared keys for frequent reads: checked and hashed once, compared by their bytes.
 
 import CPlatform
 
-/// The bytes of a key with their hash, valid as long as whoever owns the bytes says.
+/// The bytes of a key with their hash, valid while the owner keeps the bytes.
 @usableFromInline package struct PreparedBytes {
   package let bytes: UnsafeBufferPointer<UInt8>
   package let hash: UInt64
 
-  /// No key has them.
+  /// Bytes that are not a valid key.
   package static var none: PreparedBytes { PreparedBytes(UnsafeBufferPointer(start: nil, count: 0)) }
 
   @inline(__always)
@@ -16,14 +16,14 @@ import CPlatform
     hash = Index.hash(bytes)
   }
 
-  /// Bytes that were hashed before.
+  /// Bytes that are already hashed.
   @inline(__always)
   init(_ bytes: UnsafeBufferPointer<UInt8>, hash: UInt64) {
     self.bytes = bytes
     self.hash = hash
   }
 
-  /// The bytes of text that ends with a NUL; they need not be a valid key: then no index knows them.
+  /// The bytes of NUL-terminated text. They need not be a valid key; no index contains an invalid one.
   @inline(__always)
   package init(_ text: UnsafePointer<CChar>) {
     let length = strlen(text)
@@ -34,7 +34,7 @@ import CPlatform
 /// A key that was checked and hashed once.
 package final class PreparedKey: @unchecked Sendable {
   package let name: KeyName
-  /// They point to a copy that lives as long as this object.
+  /// The bytes are a copy that lives as long as this object.
   package let prepared: PreparedBytes
 
   package init(_ name: KeyName) {

@@ -1,73 +1,73 @@
-// What a store, a transaction and a snapshot have in common: the same calls read them all.
+// The reading calls that a store, a transaction and a snapshot share.
 
-/// Something with keys and values to be read: a ``Store``, a ``Transaction`` or a ``Snapshot``.
+/// A readable set of keys and values: a ``Store``, a ``Transaction`` or a ``Snapshot``.
 ///
-/// Kept's own types alone conform; it is public so that you can write functions that take any of them.
+/// Only Kept's own types conform. The protocol is public so that you can write functions that take any of them.
 public protocol SettingsReading: AnyObject, Sendable {
-  /// Whose defaults count, and who hears of failures: those of the store that is read, or was.
+  /// The identity of the store that is or was read; it determines the defaults and the receiver of failures.
   var identity: StoreIdentity { get }
 
-  /// What is stored under a key, and what it is declared as; nil or an entry without a value: nothing is stored.
+  /// The stored entry of a key and its declaration; nil or an entry without a value if nothing is stored.
   func entry(for key: KeyName) throws(StoreError) -> Entry?
 
-  /// What a key reads as, and the layer that this comes from.
+  /// The value of a key under all layers, and the layer that it comes from.
   func resolved(_ key: KeyName) throws(StoreError) -> Resolved
 
-  /// The keys that begin with a text and are stored, in the order of their bytes.
+  /// The stored keys that begin with a text, in byte order.
   func storedKeys(prefix: ExactString) throws(StoreError) -> [KeyName]
 
-  /// The keys that begin with a text and for which ``contains(_:)-(String)`` is true, in the order of their bytes.
+  /// The keys that begin with a text and for which ``contains(_:)-(String)`` is true, in byte order.
   func listedKeys(prefix: ExactString) throws(StoreError) -> [KeyName]
 
-  /// What each layer has for a key, which one wins, and why.
+  /// The value that each layer has for a key, the layer that wins, and why.
   func explanation(of key: KeyName) throws(StoreError) -> Explanation
 }
 
 extension SettingsReading {
   /// Reads a value of any kind; nil if the key is absent.
   ///
-  /// The C twin is `kept_get_json`. Throws `invalid` for a key that is none.
+  /// In C: `kept_get_json`. Throws `invalid` for an invalid key.
   public func value(forKey key: String) throws(StoreError) -> Value? {
     try resolved(KeyName(key)).value
   }
 
   /// Reads a value as canonical JSON; nil if the key is absent.
   ///
-  /// The C twin is `kept_get_json`.
+  /// In C: `kept_get_json`.
   public func json(forKey key: String) throws(StoreError) -> String? {
     try value(forKey: key)?.json
   }
 
-  /// Whether a layer has a value for the key that counts; defaults, and what does not fit, do not.
+  /// Whether a layer has a value for the key. Defaults, and values that do not fit, are disregarded.
   ///
-  /// The C twin is `kept_contains`.
+  /// In C: `kept_contains`.
   public func contains(_ key: String) throws(StoreError) -> Bool { try contains(KeyName(key)) }
 
-  /// The revision that last changed what is stored; nil if nothing is, 0 if this transaction wrote it.
+  /// The revision that last changed the stored value; nil if nothing is stored, 0 if this transaction wrote it.
   ///
-  /// The C twin is `kept_revision_of`.
+  /// In C: `kept_revision_of`.
   public func revision(of key: String) throws(StoreError) -> Revision? {
     let entry = try entry(for: KeyName(key))
     return entry?.value == nil ? nil : entry?.revision
   }
 
-  /// The keys that begin with a prefix, in the order of their bytes; `""` for all.
+  /// The keys that begin with a prefix, in byte order; `""` for all.
   ///
-  /// The C twin is `kept_list`. Those count that ``contains(_:)-(String)`` finds.
+  /// In C: `kept_list`. The list has the keys for which ``contains(_:)-(String)`` is true.
   public func keys(prefix: String = "") throws(StoreError) -> [String] {
     try listedKeys(prefix: ExactString(prefix)).map(\.text)
   }
 
-  /// What a key is declared as; nil: it may hold anything.
+  /// The declaration of a key; nil if it may hold any value.
   ///
-  /// The C twin is `kept_declaration_json`.
+  /// In C: `kept_declaration_json`.
   public func declaration(forKey key: String) throws(StoreError) -> Declaration? {
     try entry(for: KeyName(key))?.declaration
   }
 
-  /// Says what each layer has for a key, which one wins, and why.
+  /// Returns the value that each layer has for a key, the layer that wins, and why.
   ///
-  /// The C twin is `kept_explain_json`. In Python: `settings.explain(key)`.
+  /// In C: `kept_explain_json`. In Python: `settings.explain(key)`.
   public func explain(_ key: String) throws(StoreError) -> Explanation { try explanation(of: KeyName(key)) }
 
   package func contains(_ key: KeyName) throws(StoreError) -> Bool {

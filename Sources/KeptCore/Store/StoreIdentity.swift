@@ -1,16 +1,16 @@
-// What tells one store object from every other one of this process, also from one that is gone.
+// Distinguishes a store object from every other one of this process, including those that no longer exist.
 
 import Synchronization
 
-/// Which store of this process it is: held by the store, and by whoever may still ask for it after its end.
+/// The identity of a store in this process, held by the store and by objects that may use it after its end.
 public final class StoreIdentity: Sendable {
-  /// What caches may keep for longer than the store.
+  /// An object that caches may keep for longer than the store.
   ///
-  /// As long as somebody keeps it, its address is no other store's.
+  /// While it is kept, no other store has its address.
   package final class Mark: Sendable {
     private let isOver = Atomic<Bool>(false)
 
-    /// Whether nobody can ask for this store any more.
+    /// Whether the store can no longer be used.
     package var isGone: Bool { isOver.load(ordering: .acquiring) }
 
     fileprivate func end() { isOver.store(true, ordering: .releasing) }
@@ -22,7 +22,7 @@ public final class StoreIdentity: Sendable {
 
   init(report: @escaping @Sendable (StoreError) -> Void) { hearer = report }
 
-  /// Tells the store's error handler of a failure that nobody is there to catch.
+  /// Reports to the store's error handler a failure that no caller can catch.
   package func report(_ error: StoreError) { hearer(error) }
 
   deinit { mark.end() }

@@ -1,12 +1,12 @@
-// Layers of a store: registering defaults, and what caches above it look at.
+// Layers of a store: registering defaults, and the state that caches above it check.
 
 extension Store {
-  /// Registers defaults for this handle, above those that keys are declared with: they are not stored.
+  /// Registers defaults for this handle, above the declared defaults. They are not stored.
   ///
-  /// `null` takes one back. Observers of a key that reads otherwise now hear of it. The C twin is
-  /// `kept_register_json`. In Python: `settings.register(defaults)`.
+  /// `null` removes one. Observers of a key whose value changes are notified. In C: `kept_register_json`. In Python:
+  /// `settings.register(defaults)`.
   ///
-  /// Throws `invalid` for a key that is none, and what ``SettingsAccess/set(_:forKey:)-(Value,_)`` throws for a value.
+  /// Throws `invalid` for an invalid key, and what ``SettingsAccess/set(_:forKey:)-(Value,_)`` throws for a value.
   public func register(defaults: ValueDictionary) throws(StoreError) {
     var checked: [KeyName: Value?] = [:]
     for (key, value) in defaults.map({ ($0.key, $0.value) }) {
@@ -17,10 +17,10 @@ extension Store {
     layerStack.register(checked)
   }
 
-  /// Where to see whether a layer has changed; nil: none can.
+  /// The word that changes when a layer changes; nil if no layer can change.
   package var layersAddress: UnsafePointer<UInt64>? { layerStack.countAddress }
 
-  /// The text that a layer of text has for a key; it stays the same for as long as the store is open.
+  /// The text that a text layer has for a key. It stays the same while the store is open.
   package func text(of key: KeyName, in layer: Layer?) -> TextValue? {
     switch layer {
     case .arguments: layerStack.layers.arguments[key]

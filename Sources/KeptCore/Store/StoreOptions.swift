@@ -1,34 +1,33 @@
 /// How to open a store.
 ///
-/// Its C twin is `kept_options`.
+/// In C: `kept_options`.
 public struct StoreOptions: Sendable {
-  /// For writes that do not say.
+  /// The durability of writes that do not specify one.
   public var durability: Durability
   /// How long a write waits for other writers before it throws `busy`, in milliseconds.
   ///
-  /// A negative number counts as 0, and one above 4,294,967,295 (49 days) as that.
+  /// A negative number counts as 0, and a number above 4,294,967,295 (49 days) as that.
   public var busyTimeoutMilliseconds: Int
-  /// Observers are called by this program's own event loop, and not by a thread of the library.
+  /// Whether observers are called by this program's own event loop instead of a thread of the library.
   ///
   /// For C; Swift programs choose a queue or a sequence for each subscription.
   package var isHostDriven = false
-  /// What this program calls itself: observers in every process find it in the notices of its commits.
+  /// The tag of this program: observers in every process find it in the notices of its commits.
   public var tag: String?
-  /// Where the administrator prescribes values and locks keys; nil: nowhere.
+  /// Where the administrator prescribes values and locks keys; nil for nowhere.
   public var managed: LayerPlace?
-  /// The program's arguments: `-audio.volume 30` counts before what is stored; nil: none is read.
+  /// The program's arguments: `-audio.volume 30` takes precedence over the stored value; nil if none are read.
   public var arguments: [String]?
-  /// What begins the names of the environment's variables that count: with `PLAYER_`, `PLAYER_AUDIO_VOLUME` is
-  /// `audio.volume`; nil: none does.
+  /// The prefix of environment variables that are read as settings; nil if none are read.
   ///
-  /// ``EnvironmentName`` says which name stands for which key.
+  /// With `PLAYER_`, `PLAYER_AUDIO_VOLUME` is `audio.volume`. ``EnvironmentName`` maps names to keys.
   public var environmentPrefix: String?
-  /// Where the administrator's defaults are; nil: nowhere.
+  /// Where the administrator's defaults are; nil for nowhere.
   public var system: LayerPlace?
-  /// Hears of failures where there is nobody to throw to: subscripts, wrappers, observers.
+  /// Receives failures that cannot be thrown to a caller: in subscripts, wrappers and observers.
   ///
-  /// Where none is given, a debug build prints the first error of each kind to standard error, and a release build is
-  /// silent. `{ _ in }` is always silent.
+  /// Without one, a debug build prints the first error of each kind to standard error, and a release build prints
+  /// nothing. `{ _ in }` never prints.
   ///
   /// Called on the thread where the failure happened, with no lock held.
   public var errorHandler: @Sendable (StoreError) -> Void {
@@ -37,20 +36,21 @@ public struct StoreOptions: Sendable {
   }
   private var givenHandler: (@Sendable (StoreError) -> Void)?
 
-  /// Hears of the same, until the store is closed: then calls of it are waited for.
+  /// Receives the same failures until the store is closed; closing waits for its running calls.
   ///
-  /// For C, where what it uses is freed afterwards.
+  /// For C, where the context of the calls is freed afterwards.
   package var reporter: Reporter? {
     didSet { if let reporter { givenHandler = { reporter.report($0) } } }
   }
 
-  /// The busy time-out that counts.
+  /// The effective busy time-out.
   var patience: Int { Self.patience(milliseconds: busyTimeoutMilliseconds) }
 
-  /// The time-out that a number of a caller's stands for: one that can be added to a clock, and that C can say, too.
+  /// The time-out for a number that a caller passed: within the range that can be added to a clock and that C can
+  /// express.
   static func patience(milliseconds: Int) -> Int { min(max(0, milliseconds), Int(UInt32.max)) }
 
-  /// Whether the program has named an error handler.
+  /// Whether the program has set an error handler.
   package var hasErrorHandler: Bool { givenHandler != nil }
 
   public init(

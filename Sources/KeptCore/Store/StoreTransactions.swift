@@ -1,14 +1,14 @@
-// Transactions and atomic updates of a store: run, commit, and begin again when somebody else was faster.
+// Transactions and atomic updates of a store: run, commit, and retry after a conflict.
 
 extension Store {
-  /// Runs `body` as one commit: everything in it is seen together, or not at all.
+  /// Runs `body` as one commit: other readers see all of its changes or none.
   ///
-  /// It reads its own writes. When somebody else changes what it read before it commits, it is run again from the
-  /// start, so the closure must have no effect outside it. It is rolled back when the closure throws.
+  /// A transaction reads its own writes. When another writer changes what it read before it commits, it is run again
+  /// from the start, so the closure must have no effect outside it. It is rolled back when the closure throws.
   ///
-  /// Throws what the closure throws, and `conflict` if it was overtaken for as long as the busy time-out. The C twins
-  /// are `kept_begin`, `kept_commit` and `kept_rollback`.
-  /// - Parameter tag: what the writer calls itself, in place of the store's own ``StoreOptions/tag``.
+  /// Throws what the closure throws, and `conflict` if every attempt within the busy time-out conflicts. In C:
+  /// `kept_begin`, `kept_commit` and `kept_rollback`.
+  /// - Parameter tag: the tag of this commit, in place of the store's own ``StoreOptions/tag``.
   @discardableResult
   public func transaction<Result>(
     durability: Durability? = nil, tag: String? = nil, _ body: (Transaction) throws -> Result
@@ -32,10 +32,10 @@ extension Store {
     }
   }
 
-  /// Changes a value as one step: nobody else writes it between the reading and the writing.
+  /// Changes a value atomically: no other write happens between the read and the write.
   ///
   /// `body` receives the value, nil if the key is absent, and may be run several times; setting it to nil removes the
-  /// key. The layers above the store are not asked: what they say is not what is to be stored.
+  /// key. The layers above the store are disregarded, because their values are not to be stored.
   /// - Returns: the value afterwards.
   @discardableResult
   public func updateValue(_ key: String, _ body: (inout Value?) throws -> Void) throws -> Value? {
@@ -54,7 +54,7 @@ extension Store {
 
   /// Begins a transaction that the caller ends.
   ///
-  /// The C twin is `kept_begin`.
+  /// In C: `kept_begin`.
   package func begin(durability: Durability? = nil, tag: String? = nil) throws(StoreError) -> Transaction {
     _ = try currentRevision()
     return Transaction(of: self, durability: durability, tag: tag)
@@ -62,7 +62,7 @@ extension Store {
 }
 
 extension Transaction {
-  /// What a key reads as for who wants to change it: the layers above the store are not asked.
+  /// The value of a key for a caller that changes it, disregarding the layers above the store.
   package func resolvedToChange(_ key: KeyName) throws(StoreError) -> Resolved {
     layerStack.resolve(key, try entry(for: key), from: .user)
   }

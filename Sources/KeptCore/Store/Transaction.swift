@@ -1,38 +1,37 @@
-// Edits that wait for their commit, and what they were decided upon. It holds no lock: when it commits, the storage
-// checks that nothing it read has changed since the revision at which it began to read.
+// Edits that wait for their commit, and the reads they are based on. A transaction holds no lock: at its commit, the
+// storage checks that nothing it read has changed since the revision at which it began to read.
 
-/// Reads and writes that are seen together or not at all.
+/// Reads and writes that other readers see together or not at all.
 ///
-/// It reads its own writes.
+/// A transaction reads its own writes.
 ///
-/// A read throws `conflict` as soon as the key is known to have changed after the first read; the commit throws it if
-/// anything read or listed has changed. After its end everything throws `closed`.
+/// A read throws `conflict` as soon as the key is known to have changed after the first read. The commit throws it if
+/// anything that was read or listed has changed. After its end, every call throws `closed`.
 public final class Transaction: SettingsAccess {
   fileprivate struct State {
     static let purpose = "keep the transaction"
 
     var batch: Batch
-    // What is edited and relied upon.
     var allowance = Allowance()
-    // The revision that all reads must agree with; nil: nothing was read.
+    // The revision that all reads must agree with; nil if nothing was read.
     var base: Revision?
-    // What has changed since, as far as it was looked at.
+    // Changes since then, as far as they were looked up.
     var changed: [KeyName: Revision] = [:]
     var lookedUpTo: Revision = 0
-    // What was read and listed, so that each is expected once.
+    // The keys read and prefixes listed, so that each condition is added once.
     var relied: Set<Condition> = []
     var hasEnded = false
-    // A revision that the caller expected was not there: beginning again would not help.
+    // A revision that the caller expected did not match: a retry would not help.
     var wasRefused = false
-    // Whoever has it now is not to end it.
+    // Whether the current user of the transaction must not end it.
     var isLent = false
-    // A failure of a call that could not throw it.
+    // The failure of a call that could not throw it.
     var failure: StoreError?
   }
 
   public let store: Store
   private let state: Monitor<State>
-  // After how many forks it was begun.
+  // The fork count when the transaction was begun.
   private let forks = Fork.gate.forks
 
   init(of store: Store, durability: Durability?, tag: String?) {
@@ -59,7 +58,7 @@ public final class Transaction: SettingsAccess {
     store.layerStack.watchAgain()
     return try open { state throws(StoreError) in
       try store.layerStack.checkUnlocked(key)
-      // What is expected is the stored revision, also of a key that this transaction has written.
+      // The expected revision is the stored one, also for a key that this transaction has written.
       if let expected { try state.expect(expected, of: key, in: store) }
       try state.allowance.take(key.text.utf8.count + value.bytes, to: State.purpose)
       state.batch.edit(key, .set(try state.admitted(value, for: key, in: store)))
@@ -99,7 +98,7 @@ public final class Transaction: SettingsAccess {
     }
   }
 
-  /// Makes several edits of these keys; where one of them is refused, none is made.
+  /// Makes several edits of these keys; if one is refused, none is made.
   package func allOrNone<Result, Failure: Error>(
     of keys: [KeyName], _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
@@ -111,19 +110,19 @@ public final class Transaction: SettingsAccess {
     }
   }
 
-  /// Throws `closed` after its end.
+  /// Throws `closed` after the end of the transaction.
   func checkOpen() throws(StoreError) { try open { _ in } }
 
-  /// Adds edits that rely on nothing that was read.
+  /// Adds edits that do not depend on anything that was read.
   func edit(_ body: (inout Batch) -> Void) throws(StoreError) { try open { body(&$0.batch) } }
 
-  /// Whether it was begun for whoever has it now, and is ended by who began it.
+  /// Whether the transaction was begun for its current user, and is ended by the code that began it.
   package var isLent: Bool {
     get { state.read(\.isLent) }
     set { state.updateQuietly { $0.isLent = newValue } }
   }
 
-  /// Moves the schema version with its commit, if the store still has the one that was found.
+  /// Changes the schema version with the commit, if the store still has the version that was found.
   func lead(from found: UInt32, to version: UInt32) {
     state.updateQuietly { state in
       state.relied.insert(.schemaVersion(found))
@@ -131,30 +130,30 @@ public final class Transaction: SettingsAccess {
     }
   }
 
-  /// What it has declared, or taken the declaration from.
+  /// The keys that it has declared, or whose declaration it has removed.
   var newlyDeclared: Set<KeyName> { state.read { Set($0.batch.declarations.keys) } }
 
-  /// Commits and ends the transaction, whatever comes of it.
+  /// Commits and ends the transaction, whether or not the commit succeeds.
   ///
-  /// The C twin is `kept_commit`.
+  /// In C: `kept_commit`.
   /// - Returns: the store's new revision, or its current one when nothing changed.
   package func commit() throws(StoreError) -> Revision {
     let ended = try end()
     if let failure = ended.failure { throw failure }
-    // What was read at one unmoved revision is consistent: that needs no write lock to be known.
+    // Reads at one unchanged revision are consistent. Checking this needs no write lock.
     if ended.isReadingOnly, let base = ended.base, try store.currentRevision() == base { return base }
     var batch = ended.batch
     batch.conditions = Array(ended.relied)
     return try store.commit(batch).revision
   }
 
-  /// Whether it failed because a revision that the caller expected was not there.
+  /// Whether it failed because a revision that the caller expected did not match.
   var wasRefused: Bool { state.update { $0.wasRefused } }
 
-  /// Lets the commit throw a failure that the failing call, a subscript, could not: else half of it would be committed,
-  /// or what was decided upon a default that nobody stored.
+  /// Makes the commit throw a failure that the failing call, such as a subscript, could not throw.
   ///
-  /// Of several failures the first counts.
+  /// Otherwise half of the transaction would be committed, or a decision based on a default that was never stored. The
+  /// first of several failures is kept.
   package func fail(_ error: StoreError) {
     let isHeard = state.update { state in
       if !state.hasEnded { state.failure = state.failure ?? error }
@@ -163,12 +162,12 @@ public final class Transaction: SettingsAccess {
     if !isHeard { store.report(error) }
   }
 
-  /// Throws the failure that a subscript could not throw, before the commit does.
+  /// Throws the failure of a subscript before the commit does.
   func checkSubscripts() throws(StoreError) { if let failure = state.read(\.failure) { throw failure } }
 
-  /// Ends the transaction and forgets its edits.
+  /// Ends the transaction and discards its edits.
   ///
-  /// Ending twice is fine. The C twin is `kept_rollback`.
+  /// Ending twice has no further effect. In C: `kept_rollback`.
   package func rollBack() { state.update { $0.hasEnded = true } }
 
   private func end() throws(StoreError) -> State {
@@ -181,7 +180,7 @@ public final class Transaction: SettingsAccess {
   private func open<Result: Sendable>(
     _ body: (inout State) throws(StoreError) -> Result
   ) throws(StoreError) -> Result {
-    // Nobody waits for a transaction.
+    // No thread waits for a transaction.
     try state.updateQuietly { state throws(StoreError) in
       guard !state.hasEnded else { throw StoreError(.closed, "the transaction has ended; begin another") }
       guard forks == Fork.gate.forks else {
@@ -195,7 +194,7 @@ public final class Transaction: SettingsAccess {
 extension Transaction.State {
   fileprivate var isReadingOnly: Bool { batch.isEmpty && batch.durability == .shared }
 
-  /// What a key holds with the edits.
+  /// The entry of a key, including the edits.
   fileprivate mutating func entry(_ key: KeyName, in store: Store) throws(StoreError) -> Entry? {
     // Its own writes have no revision yet.
     if let edit = batch.edits[key] {
@@ -209,29 +208,29 @@ extension Transaction.State {
     return entry
   }
 
-  /// The value as the declaration admits it now; the commit looks again.
+  /// The value as the current declaration admits it; the commit checks again.
   fileprivate func admitted(_ value: Value, for key: KeyName, in store: Store) throws(StoreError) -> Value {
     guard let declaration = try declaration(of: key, in: store) else { return value }
-    // What is stored as a secret is one until the commit, whatever the transaction declares.
+    // A value stored as a secret stays secret until the commit, whatever the transaction declares.
     let hidden = !batch.declarations.isEmpty && store.hasStoredAsSecret(key)
     do { return try declaration.admitted(value, hidden: hidden) } catch { throw error.about(key.text) }
   }
 
-  /// What a key is declared as; that is nothing the transaction relies upon.
+  /// The declaration of a key. The transaction does not depend on it.
   private func declaration(of key: KeyName, in store: Store) throws(StoreError) -> Declaration? {
     if let declared = batch.declarations[key] { return declared }
     do throws(StoreError) { return try store.declaration(of: key) } catch {
-      // Whatever is written takes the place of a value that cannot be read; the commit knows the declaration.
+      // A write replaces a value that cannot be read; the commit has the declaration.
       guard error.code == .corrupt else { throw error }
       return nil
     }
   }
 
-  /// Reads a key below the edits, and relies on it.
+  /// Reads a key below the edits, and records that the transaction depends on it.
   fileprivate mutating func stored(_ key: KeyName, in store: Store) throws(StoreError) -> Entry? {
     let base = try readingBase(of: store)
-    // Before it is known to hold: what was refused here lets the commit fail, too.
     try allowance.take(key.text.utf8.count, to: Self.purpose)
+    // The condition is added before it is checked: a read that is refused here makes the commit fail, too.
     relied.insert(.unchanged(key, after: base))
     let entry = try store.entry(for: key)
     if let entry {
@@ -251,7 +250,7 @@ extension Transaction.State {
     try Condition.check(key, expected: expected, found: found)
   }
 
-  /// Lists a prefix below the edits, and relies on it.
+  /// Lists a prefix below the edits, and records that the transaction depends on it.
   fileprivate mutating func stored(_ prefix: ExactString, in store: Store) throws(StoreError) -> [KeyName] {
     let base = try readingBase(of: store)
     relied.insert(.unchangedPrefix(prefix, after: base))
@@ -264,7 +263,7 @@ extension Transaction.State {
     return keys
   }
 
-  /// What is absent has no revision of its own: whether it was removed after `base` stands in the changes since.
+  /// An absent key has no revision of its own: whether it was removed after `base` is found in the changes since.
   private mutating func lookAtChanges(of store: Store, since base: Revision) throws(StoreError) {
     let last = max(base, lookedUpTo)
     guard try store.currentRevision() > last else { return }
@@ -276,7 +275,7 @@ extension Transaction.State {
     lookedUpTo = delta.upTo
   }
 
-  /// The listing as it will be after the edits.
+  /// The listing after the edits.
   fileprivate func withEdits(_ stored: [KeyName], prefix: ExactString) -> [KeyName] {
     var keys = Set(stored)
     for (key, edit) in batch.edits where key.exact.hasPrefix(prefix) {

@@ -1,17 +1,18 @@
-// Threads that want the same kind of work done at once: whoever comes while a round is at work is served by the next,
-// and the first of those runs it for all.
+// A combining queue: concurrent requests for the same kind of work are done in one round. Requests that arrive during a
+// round are served by the next, and the first thread of that round runs it for all.
 
 import CPlatform
 
-/// Work that is cheaper done for many than for each: one round at a time, each for everyone who has come by then.
+/// Work that is cheaper for many requests together than for each: one combining round at a time, each for all requests
+/// that have arrived by then.
 ///
-/// Nobody wakes for the end of another round than its own, and who wakes finds its outcome without a lock.
+/// A thread is woken only by the end of its own round, and then finds its outcome without a lock.
 final class CombiningQueue<Request: Sendable, Outcome: Sendable>: @unchecked Sendable {
-  // The compiler cannot see it: the words that `ended` points to are only touched atomically.
+  // The compiler cannot check it: the words that `ended` points to are only accessed atomically.
 
-  /// Those who are served together.
+  /// The requests that are served together.
   ///
-  /// Invariant: `requests` is touched with the monitor locked until the round is closed, and only by its leader
+  /// Invariant: `requests` is accessed with the monitor locked until the round is closed, and only by its leader
   /// afterwards; `outcomes` is written by the leader before the round ends, and only read afterwards.
   private final class Round: @unchecked Sendable {
     let number: UInt32
@@ -24,12 +25,13 @@ final class CombiningQueue<Request: Sendable, Outcome: Sendable>: @unchecked Sen
     }
   }
 
-  // Invariant: `open` takes whoever comes; its first one leads it. While `isAtWork` the leader of the round before is.
+  // Invariant: `open` accepts new requests, and its first thread leads it. While `isAtWork`, the leader of the previous
+  // round runs.
   private struct State {
     var open: Round?
     var begun: UInt32 = 0
     var isAtWork = false
-    /// How many there seem to be: those of the last round, and those who came meanwhile.
+    /// The expected number of requests: those of the last round, and those that arrived meanwhile.
     var expected = 1
 
     mutating func join(_ request: Request) -> (Round, place: Int) {
@@ -55,12 +57,12 @@ final class CombiningQueue<Request: Sendable, Outcome: Sendable>: @unchecked Sen
     }
   }
   private let state = Monitor(State())
-  // The numbers of the last odd and the last even round that have ended: futex words. At most two rounds have anybody
-  // who waits, the one at work and the open one.
+  // Futex words: the numbers of the last odd and the last even round that have ended. At most two rounds have waiting
+  // threads, the one at work and the open one.
   private let ended: UnsafeMutablePointer<UInt32>
   private let run: @Sendable (_ requests: [Request]) -> [Outcome]
 
-  /// - Parameter run: does the work of a round; one outcome for each request, in their order.
+  /// - Parameter run: does the work of a round; returns one outcome for each request, in order.
   init(_ run: @escaping @Sendable (_ requests: [Request]) -> [Outcome]) {
     self.run = run
     ended = .allocate(capacity: 2)
@@ -69,17 +71,17 @@ final class CombiningQueue<Request: Sendable, Outcome: Sendable>: @unchecked Sen
 
   deinit { ended.deallocate() }
 
-  /// Returns when a round that began after the call has done it.
+  /// Returns when a round that began after the call has served the request.
   func serve(_ request: Request) -> Outcome {
     let (round, place) = state.updateQuietly { $0.join(request) }
     if place == 0 { lead(round) } else { awaitEnd(of: round) }
     return round.outcomes[place]
   }
 
-  /// How many have come for a round that has not begun.
+  /// The number of requests for a round that has not begun.
   var waiting: Int { state.read { $0.open?.requests.count ?? 0 } }
 
-  /// In the child of a fork: the leader and those who waited have vanished; what they wanted is the parent's.
+  /// In the child of a fork, the leader and the waiting threads no longer exist; their requests belong to the parent.
   func afterForkInChild() {
     state.update {
       let begun = $0.begun
@@ -93,7 +95,7 @@ final class CombiningQueue<Request: Sendable, Outcome: Sendable>: @unchecked Sen
     if expected > 1 { letOthersCome(expected) }
     state.updateQuietly { $0.open = nil }
     round.outcomes = run(round.requests)
-    // Nobody else can be among one.
+    // A round with one outcome has no waiting threads.
     if round.outcomes.count > 1 { end(round) }
     state.update { $0.end(round) }
   }
@@ -113,10 +115,10 @@ final class CombiningQueue<Request: Sendable, Outcome: Sendable>: @unchecked Sen
 
   private func word(of round: Round) -> UnsafeMutablePointer<UInt32> { ended + Int(round.number % 2) }
 
-  /// Gives way to those of the last round, who are awake and about to come again: with fewer processors than threads
-  /// each round would else serve one.
+  /// Yields to the threads of the last round, which are awake and about to submit again. With fewer processors than
+  /// threads, each round would otherwise serve one request.
   ///
-  /// It costs a few switches, and ends as soon as nobody comes any more.
+  /// It costs a few context switches, and ends as soon as no more requests arrive.
   private func letOthersCome(_ expected: Int) {
     var seen = 0
     for _ in 0..<expected {

@@ -1,25 +1,27 @@
-// What Swift makes when it is first needed, made early: by the thread that opens a store, before others use it.
+// Initializes lazy Swift globals early: on the thread that opens a store, before other threads use them.
 //
-// Swift guards a first use by a lock that knows its owner by a thread id, and the main thread of a forked child still
-// has its parent's. Two threads of such a child that met at the same first use would wait for ever (decision 10).
-// libkept.so has another lock (KeptC/RuntimeOnce.swift); this is for Swift programs, which have the runtime's.
+// Swift guards a lazy initialization with a lock that identifies its owner by a thread id, and the main thread of a
+// forked child still has its parent's id. Two threads of such a child that start the same initialization would deadlock
+// (decision 10). libkept.so has another lock (KeptC/RuntimeOnce.swift); this is for Swift programs, which have the
+// runtime's.
 
 enum EagerInitialization {
-  /// Done once for the process.
+  /// Runs once per process.
   static let isOver: Bool = {
     _ = Index.hash(UnsafeBufferPointer(start: nil, count: 0))
     _ = SQLitePatience.vfs
     FilesInUse.prepare()
     _ = FileWatch.ofThisProcess
     _ = Indexes.ofThisProcess
-    // JSON of every kind and back: the tables of Base64, and whatever the standard library keeps for text and numbers.
+    // JSON of every kind, encoded and decoded: the Base64 tables, and the standard library's state for text and
+    // numbers.
     let texts = [
       #"{"$binary":{"base64":"AA==","subType":"00"}}"#, #"{"$date":"2026-01-01T00:00:00Z"}"#, #"[1,2.5,"a",null]"#,
     ]
     return texts.allSatisfy { (try? Value(json: $0))?.json == $0 }
   }()
 
-  /// What an opening need not wait for: done once for the process, before its first fork.
+  /// The part that opening a store does not need: runs once per process, before its first fork.
   static let isOverBeforeFork: Bool = {
     _ = KeyFileName.key(at: "%2e.json")
     let schema =

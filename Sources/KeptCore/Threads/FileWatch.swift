@@ -1,37 +1,38 @@
-// Tells of changes to files: who is told, when, and by which thread. It hears of them through inotify, and in any case
-// looks every two seconds: where inotify fails, a change is only heard of later.
+// Reports changes to files: to which owners, when, and on which thread. Changes arrive through inotify. In addition,
+// every file is checked every two seconds, so where inotify fails, changes are only found later.
 
 import CPlatform
 import Synchronization
 
-/// The watched paths of the process, and the one thread that watches them; there is none while nothing is watched.
+/// The watched paths of the process, and the one thread that watches them. Without watched paths there is no thread.
 ///
-/// A change is told once it is over, or after 200 ms of it: who replaces a file by renaming another over it is heard of
-/// 20 ms later. It may be told once too often, where the clock of the file system cannot tell two changes apart.
+/// A change is reported when it is over, or after 200 ms while it goes on. A file that is replaced by renaming another
+/// file over it is reported 20 ms later. A change may be reported twice where the clock of the file system cannot tell
+/// two changes apart.
 package final class FileWatch: Sendable {
   fileprivate struct Watch {
     let path: String
     var isFolder = false
     let changed: @Sendable () -> Void
-    // What its owner has been told of.
+    // The state that was last reported to the owner.
     var told: FileStamp
   }
   fileprivate struct State {
     var watches: [Int: Watch] = [:]
     var lastNumber = 0
-    // The thread in charge is the one with this number. It alone begins calls, and after each it looks whether it is
+    // The number of the thread in charge. Only this thread begins calls, and after each call it checks whether it is
     // still in charge: in the child of a fork it is not.
     var shift = 0
-    // Set: that thread runs, or is about to.
+    // Whether that thread runs, or is about to.
     var hasThread = false
-    // When to try again to start it, where that failed.
+    // When to retry starting the thread after a failure.
     var retry: Int64 = 0
-    // Its descriptors, made and closed inside the monitor, so that a fork knows them. A thread that got none, as too
-    // many are open, tries again with each look.
+    // The thread's descriptors, created and closed inside the monitor so that a fork knows them. A thread that got
+    // none, because too many files are open, retries with each check.
     var event: EventDescriptor?
     var events: Int32 = -1
-    // The watch whose owner is being called, and by which thread. Nobody ends it but that thread, before the call is
-    // over.
+    // The watch whose owner is being called, and the calling thread. Only that thread may end the watch before the call
+    // returns.
     var called: (number: Int, by: UInt)?
   }
   fileprivate struct Look {
@@ -40,7 +41,7 @@ package final class FileWatch: Sendable {
     let isFolder: Bool
     let told: FileStamp
 
-    // Where a change of it is heard: in the folder that it is in, or that it is.
+    // The folder whose events show a change: the file's own folder, or the watched folder itself.
     var place: String { isFolder ? path + "/." : path }
     var stamp: FileStamp { isFolder ? FileStamp(ofFolder: path) : FileStamp(of: path) }
   }
@@ -49,7 +50,7 @@ package final class FileWatch: Sendable {
     let stamp: FileStamp
   }
   private let state = Monitor(State())
-  // Whether something is watched and no thread runs, as in the child of a fork; changed inside the monitor.
+  // Whether paths are watched but no thread runs, as in the child of a fork; changed inside the monitor.
   private let isBereft = Atomic<Bool>(false)
 
   static let ofThisProcess = {
@@ -59,18 +60,19 @@ package final class FileWatch: Sendable {
   }()
 
   private static let lookMilliseconds: Int32 = 2000
-  // How many times a change is waited for that is still going on.
+  // How many times to wait for a change that is still going on.
   private static let patience = 10
 
-  /// A path that is watched, until it is ended.
+  /// A watched path, until the watch is ended.
   package final class Token: Sendable {
     private let watch: FileWatch
     private let number: Int
 
     fileprivate init(_ watch: FileWatch, _ number: Int) { (self.watch, self.number) = (watch, number) }
 
-    /// Ends the watch: no further call begins, and one that runs is waited for, unless this is called inside it, or
-    /// inside another callback that it waits for.
+    /// Ends the watch: no further call begins.
+    ///
+    /// A running call is waited for, unless this is called inside it, or inside another callback that it waits for.
     package func end() {
       watch.forget(number)
       let thread = LibraryThread.current
@@ -80,11 +82,11 @@ package final class FileWatch: Sendable {
     }
   }
 
-  /// Watches a file, which need not exist, nor its folder.
+  /// Watches a file; neither the file nor its folder need exist.
   ///
-  /// Every change is told that happens from now on: begin first, and then read.
+  /// Every change from now on is reported. Begin the watch before reading the file.
   ///
-  /// - Parameter changed: is called on the thread of the library, with no lock held, one call at a time.
+  /// - Parameter changed: called on the library's thread, with no lock held, one call at a time.
   package static func begin(_ path: String, _ changed: @escaping @Sendable () -> Void) -> Token {
     ofThisProcess.begin(path, changed)
   }
@@ -95,14 +97,14 @@ package final class FileWatch: Sendable {
     return Token(ofThisProcess, ofThisProcess.add(Watch(path: path, isFolder: true, changed: changed, told: told)))
   }
 
-  /// For tests, apart from what else the process watches.
+  /// Watches a file in an instance of its own, for tests.
   func begin(_ path: String, _ changed: @escaping @Sendable () -> Void) -> Token {
     Token(self, add(Watch(path: path, changed: changed, told: FileStamp(of: path))))
   }
 
   var hasThread: Bool { state.read(\.hasThread) }
 
-  /// Starts the thread again in the child of a fork, for whoever reads what is watched; quick where it runs.
+  /// Starts the thread again in the child of a fork. Readers of watched files call it; it is quick if the thread runs.
   package static func revive() {
     let watch = ofThisProcess
     if watch.isBereft.load(ordering: .relaxed) { watch.state.update { watch.startThread(&$0) } }
@@ -127,7 +129,7 @@ package final class FileWatch: Sendable {
       }
       return ended
     }
-    // What its owner had captured goes with no lock held.
+    // The objects that the owner's closure captured are released with no lock held.
     withExtendedLifetime(ended) {}
   }
 
@@ -150,13 +152,13 @@ extension FileWatch.Token: WaitTarget {
 }
 
 extension FileWatch {
-  /// What the thread does.
+  /// The loop of the watching thread.
   private func keepWatch(_ shift: Int) {
     var folders = WatchedFolders()
     var patience = Self.patience
     while let looks = nextLooks(shift) {
       let (event, events) = state.read { ($0.event?.descriptor ?? -1, $0.events) }
-      // First the folders, then what was heard of them, then the files: whatever happens later is heard of.
+      // First the folders, then their events, then the files: later changes raise new events.
       folders.follow(looks.map(\.place), events: events)
       if events >= 0 { kept_inotify_drain(events) }
       let changes = Self.changes(looks)
@@ -171,13 +173,13 @@ extension FileWatch {
       }
       patience = Self.patience
       if pause(Self.lookMilliseconds, event: event, events: events) {
-        // A change often comes with others, and a busy folder must not keep us busy.
+        // A change is often followed by others, and a busy folder must not keep this thread busy.
         pause(FileStamp.settlingMilliseconds, event: event, events: -1)
       }
     }
   }
 
-  /// What there is to look at; nil when the thread goes home.
+  /// The files to check; nil when the thread must exit.
   private func nextLooks(_ shift: Int) -> [Look]? {
     state.updateQuietly { state -> [Look]? in
       guard shift == state.shift else { return nil }
@@ -203,7 +205,7 @@ extension FileWatch {
     return changes
   }
 
-  /// Calls the owner of a watch, unless that has ended; false when the thread goes home.
+  /// Calls the owner of a watch that has not ended; returns false when the thread must exit.
   private func tell(_ change: Change, _ shift: Int) -> Bool {
     call(change, shift)
     return state.update { state in
@@ -223,7 +225,7 @@ extension FileWatch {
     changed?()
   }
 
-  /// Sleeps until the event rings or there are events; whether there are.
+  /// Sleeps until the event is signalled or inotify has events; returns whether there are inotify events.
   @discardableResult
   private func pause(_ milliseconds: Int32, event: Int32, events: Int32) -> Bool {
     let areEvents = kept_sleep_until_events(event, events, milliseconds)
@@ -247,7 +249,7 @@ extension FileWatch.State {
 extension FileWatch: ForkAware {
   func beforeFork() {}
 
-  /// The thread is the parent's, and so are its descriptors: reading the events here would take them from it.
+  /// The thread and its descriptors belong to the parent: reading the events here would take them from it.
   func afterForkInChild() {
     state.update { state in
       state.closeDescriptors()

@@ -1,42 +1,43 @@
-// What happens around a fork, so that parent and child both go on with the same handles.
+// Fork handling: parent and child both continue with the same handles.
 //
-// prepare  0. What two threads of the child must not meet at is used for the first time (EagerInitialization).
-//          1. The gate closes: nobody holds a monitor, and nobody enters one. Monitors need no order among themselves,
+// prepare  0. State whose lazy initialization could deadlock in the child is initialized (EagerInitialization).
+//          1. The gate closes: no thread holds a monitor or enters one. Monitors need no order among themselves,
 //             since a thread that holds one may take more, and the fork waits for it; a fork takes the gate only.
-//          2. Each participant lets go of what must not exist twice: SQLite's connections, without a checkpoint.
-// parent   3. The gate opens. What was let go is made again when it is needed.
-// child    3. The threads are gone: the gate and all monitors (lazily) get new locks.
-//          4. Each participant forgets the threads that it counted on, and what was theirs.
+//          2. Each participant releases what must not exist twice: SQLite's connections, without a checkpoint.
+// parent   3. The gate opens. What was released is created again when it is needed.
+// child    3. The other threads no longer exist: the gate and all monitors (lazily) get new locks.
+//          4. Each participant discards its record of the parent's threads and their work.
 //          5. The gate opens.
 //
-// Whoever forks must not hold a monitor: no code of a user is ever called inside one.
+// A thread that forks must not hold a monitor: user code is never called inside one.
 
 import CPlatform
 
-/// Somebody who must be quiet during a fork, or has something to forget in the child.
+/// A participant in fork handling: it is quiet during a fork, or discards state in the child.
 ///
-/// Both are called while no thread holds a ``Monitor``, and may use their own.
+/// Both functions are called while no thread holds a ``Monitor``, and may use their own monitors.
 protocol ForkAware: AnyObject, Sendable {
-  /// Lets go of what must not exist twice.
+  /// Releases what must not exist twice.
   func beforeFork()
 
-  /// Forgets the threads of the parent.
+  /// Discards its record of the parent's threads.
   ///
-  /// The calling thread is the only one, and was in no call of the library but perhaps in a callback.
+  /// The calling thread is the only one in the child. At the fork it was in no library call, except perhaps in a
+  /// callback.
   func afterForkInChild()
 }
 
 package enum Fork {
-  /// How many forks lie between this process and the one in which the library was first used.
+  /// The number of forks between this process and the one in which the library was first used.
   package static var count: UInt64 { gate.forks }
 
-  /// The gate of this process; the handlers are installed with it.
+  /// The gate of this process; the fork handlers are installed with it.
   static let gate: ForkGate = {
     pthread_atfork({ Fork.prepare() }, { Fork.finishInParent() }, { Fork.finishInChild() })
     return ForkGate()
   }()
 
-  /// Lets an object take part in forks until it ``leave(_:)``s, or is gone.
+  /// Registers an object for fork handling until ``leave(_:)`` or its deallocation.
   static func join(_ participant: any ForkAware) {
     crew.update { $0.participants[ObjectIdentifier(participant)] = Participant(object: participant) }
   }
@@ -50,7 +51,7 @@ package enum Fork {
   }
   private struct Crew {
     var participants: [ObjectIdentifier: Participant] = [:]
-    // Those who are told of the fork that is under way: none of them may end in the middle of it.
+    // The participants that were notified of the current fork: none of them may be released in the middle of it.
     var told: [any ForkAware] = []
 
     mutating func dismiss() -> [any ForkAware] {
@@ -73,7 +74,7 @@ package enum Fork {
   private static func finishInParent() {
     let told = crew.update { $0.dismiss() }
     gate.open()
-    // Only now may the last reference to one of them go.
+    // The last reference to a participant may be released only now.
     withExtendedLifetime(told) {}
   }
 

@@ -1,30 +1,31 @@
-// The gate that a fork closes: then no thread is in the middle of anything that the child would inherit half done.
+// The gate that a fork closes, so that no thread is in the middle of an operation that the child would inherit
+// incomplete.
 
 import CPlatform
 
 /// Counts the threads that hold a ``Monitor``, and keeps others out while the process forks.
 ///
-/// Invariant: while ``closed`` is 1 no thread is inside, except those that entered before it became 1; the fork waits
-/// for these. Somebody inside may wait for another process, seconds long: the gate opens in between, so that only the
-/// fork waits with them. A thread that is inside may enter again, so that a fork never waits for one that waits for the
-/// fork: that is why locks need no order among themselves here. Whoever sleeps on a condition is outside meanwhile.
+/// Invariant: while ``closed`` is 1, no thread is inside, except those that entered before it became 1; the fork waits
+/// for these. A thread inside may wait for another process for seconds. The gate opens in between, so that only the
+/// fork waits with it. A thread that is inside may enter again, so a fork never waits for a thread that waits for the
+/// fork. Therefore locks need no order among themselves here. A thread that sleeps on a condition is outside meanwhile.
 final class ForkGate: @unchecked Sendable {
   // The words are atomic. Threads count in stripes, so that they seldom write to the same cache line.
   private let stripes: UnsafeMutablePointer<UInt64>
   private let closed = UnsafeMutablePointer<UInt32>.allocate(capacity: 1)
   private let forked = UnsafeMutablePointer<UInt64>.allocate(capacity: 1)
-  // Held by whoever forks; other forks queue for it.
+  // Held by the forking thread; other forks queue for it.
   private let passage = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
-  /// For whoever makes locks anew in a child; held only inside the gate, so it is free when a fork happens.
+  /// Guards the renewal of locks in a child. It is held only inside the gate, so it is free when a fork happens.
   let renewal = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
-  // How often the thread has entered. nil: the program has used up all keys; then nobody is counted, and a fork is as
-  // dangerous as without the gate.
+  // How often the thread has entered. nil: the program has used up all keys; then no thread is counted, and a fork is
+  // as dangerous as without the gate.
   private let depth: pthread_key_t?
 
   private static let stripeCount = 64
   private static let wordsApart = 16
-  // How long the gate stays closed for those inside, most of whom are gone in microseconds; and for how long a fork
-  // lets others enter when they are not.
+  // How long the gate stays closed while threads are inside, most of which leave within microseconds; and how long a
+  // fork then lets other threads enter.
   private static let briefMilliseconds: Int64 = 2
   private static let patienceMilliseconds: Int64 = 10_000
 
@@ -39,10 +40,10 @@ final class ForkGate: @unchecked Sendable {
     depth = pthread_key_create(&key, nil) == 0 ? key : nil
   }
 
-  /// How many forks lie between this process and the one in which the library was first used.
+  /// The number of forks between this process and the one in which the library was first used.
   var forks: UInt64 { kept_load64(forked) }
 
-  /// Enters, after the fork that is under way.
+  /// Enters, after the current fork if there is one.
   func enter() {
     guard let depth else { return }
     let times = Self.times(depth)
@@ -57,13 +58,13 @@ final class ForkGate: @unchecked Sendable {
     if times == 0 { kept_subtract64(ownStripe, 1) }
   }
 
-  /// Closes the gate and waits until nobody is inside; from then on the caller alone counts as inside.
+  /// Closes the gate and waits until no thread is inside. From then on only the caller counts as inside.
   func close() {
     pthread_mutex_lock(passage)
     let end = MonotonicTime.milliseconds + Self.patienceMilliseconds
     kept_store32(closed, 1)
     while !isEmpty(until: MonotonicTime.milliseconds + Self.briefMilliseconds) {
-      // With writers that wait one after the other there is no moment without one, unless none is let in any more.
+      // When writers wait in turn, some thread is always inside unless new ones are kept out.
       guard MonotonicTime.milliseconds < end else { continue }
       admit()
       MonotonicTime.letPass(microseconds: 1000)
@@ -87,24 +88,24 @@ final class ForkGate: @unchecked Sendable {
     kept_wake_all_here(closed)
   }
 
-  /// Opens it again.
+  /// Opens the gate again.
   func open() {
     if let depth { Self.set(depth, 0) }
     admit()
     pthread_mutex_unlock(passage)
   }
 
-  /// In the child: whoever was about to enter has vanished.
+  /// In the child, the threads that were about to enter no longer exist.
   func forgetThreads() {
     for stripe in 0..<Self.stripeCount { kept_store64(stripes + stripe * Self.wordsApart, 0) }
     kept_add64(forked, 1)
-    // Threads that queued for it have vanished too.
+    // Nor do the threads that queued for it.
     pthread_mutex_init(passage, nil)
     pthread_mutex_lock(passage)
   }
 
   private func tryEnter() -> Bool {
-    // Entering comes before looking, closing before counting: one of the two sees the other.
+    // Entering precedes reading `closed`, and closing precedes counting, so one of the two sees the other.
     kept_add64(ownStripe, 1)
     if kept_load32(closed) == 0 { return true }
     kept_subtract64(ownStripe, 1)

@@ -1,4 +1,4 @@
-// The library's own threads: plain pthreads, which a fork leaves behind cleanly, with the host's signals kept away.
+// The library's own threads: plain pthreads, which do not survive into a forked child, with the host's signals blocked.
 
 import CPlatform
 
@@ -20,7 +20,7 @@ package enum LibraryThread {
     }
   }
 
-  /// Tells one thread from another, for as long as both live.
+  /// Identifies the calling thread while it runs.
   package static var current: UInt { kept_thread_current() }
 
   private final class Body: Sendable {

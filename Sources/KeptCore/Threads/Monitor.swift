@@ -1,18 +1,18 @@
-// A lock with a place to wait, that a fork leaves usable: `Synchronization.Mutex` has no condition and knows its holder
-// by a thread id that is another one in the child, and Dispatch does not survive a fork at all.
+// A lock with a condition that stays usable across a fork. `Synchronization.Mutex` has no condition and identifies its
+// holder by a thread id that differs in the child, and Dispatch does not survive a fork.
 
 import CPlatform
 import Synchronization
 
-/// State that one thread at a time may touch, and whose changes others can wait for.
+/// State that one thread at a time may access, and whose changes others can wait for.
 ///
-/// Never call a user's code inside ``read(_:)`` or ``update(_:)``: they hold the lock, and a fork waits for it.
+/// Never call user code inside ``read(_:)`` or ``update(_:)``: they hold the lock, and a fork waits for it.
 package final class Monitor<State>: @unchecked Sendable {
-  // The compiler cannot see it: `state` is touched only between lock and unlock of `mutex`.
+  // The compiler cannot check it: `state` is accessed only while `mutex` is locked.
   private var state: State
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
   private let changed = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
-  // After how many forks the two were made: in a child vanished threads may still seem to wait for them.
+  // The fork count at which both were created: in a child, vanished threads may still appear to wait for them.
   private let made: Atomic<UInt64>
   private let gate = Fork.gate
 
@@ -24,7 +24,7 @@ package final class Monitor<State>: @unchecked Sendable {
   }
 
   deinit {
-    // Destroying a condition waits for those who wait for it, vanished or not.
+    // Destroying a condition waits for its waiting threads, even if they have vanished.
     if made.load(ordering: .acquiring) == gate.forks {
       pthread_cond_destroy(changed)
       pthread_mutex_destroy(mutex)
@@ -33,14 +33,14 @@ package final class Monitor<State>: @unchecked Sendable {
     mutex.deallocate()
   }
 
-  /// Looks at the state.
+  /// Reads the state.
   package func read<Result, Failure: Error>(_ body: (State) throws(Failure) -> Result) throws(Failure) -> Result {
     lock()
     defer { unlock() }
     return try body(state)
   }
 
-  /// Changes the state and wakes everyone who waits for it.
+  /// Changes the state and wakes all waiting threads.
   package func update<Result, Failure: Error>(
     _ body: (inout State) throws(Failure) -> Result
   ) throws(Failure) -> Result {
@@ -52,7 +52,7 @@ package final class Monitor<State>: @unchecked Sendable {
     return try body(&state)
   }
 
-  /// Changes the state where nobody who waits can be concerned, and wakes nobody.
+  /// Changes the state without waking any thread, for changes that no waiting thread depends on.
   func updateQuietly<Result, Failure: Error>(
     _ body: (inout State) throws(Failure) -> Result
   ) throws(Failure) -> Result {
@@ -61,7 +61,7 @@ package final class Monitor<State>: @unchecked Sendable {
     return try body(&state)
   }
 
-  /// Waits until `body` gives a result, at most so long; nil when the time is up.
+  /// Waits until `body` returns a result or the time is up; then returns nil.
   package func wait<Result>(milliseconds: Int64, until body: (inout State) -> Result?) -> Result? {
     let deadline = kept_deadline(milliseconds)
     lock()
@@ -72,7 +72,7 @@ package final class Monitor<State>: @unchecked Sendable {
     }
   }
 
-  /// Waits until `body` gives a result; it is asked now, and again after each change.
+  /// Waits until `body` returns a result. It is called now, and again after each change.
   package func wait<Result>(until body: (inout State) -> Result?) -> Result {
     lock()
     defer { unlock() }
@@ -93,20 +93,20 @@ package final class Monitor<State>: @unchecked Sendable {
     gate.leave()
   }
 
-  /// Sleeps outside the gate: a fork does not wait for sleepers.
+  /// Sleeps outside the gate, so that a fork does not wait for sleeping threads.
   @discardableResult
   private func sleep<Result>(_ wait: () -> Result) -> Result {
     gate.leave()
     let result = wait()
-    // It must not wait at the gate with the mutex that somebody inside may want.
+    // It must not wait at the gate with the mutex locked: a thread inside may need the mutex.
     pthread_mutex_unlock(mutex)
     lock()
     return result
   }
 
-  /// Makes the mutex and the condition anew, in the child of the process that used them.
+  /// Creates a new mutex and condition in the child of the process that used them.
   ///
-  /// The state is whole: nobody was inside during the fork.
+  /// The state is consistent: no thread was inside during the fork.
   private func renew() {
     pthread_mutex_lock(gate.renewal)
     defer { pthread_mutex_unlock(gate.renewal) }

@@ -1,9 +1,9 @@
-// Time that only moves forward, for time-outs. No test depends on how much of it passes.
+// Monotonic time, for time-outs. No test depends on how much of it passes.
 
 import CPlatform
 
 enum MonotonicTime {
-  /// Milliseconds since some fixed moment.
+  /// Milliseconds since a fixed point in time.
   static var milliseconds: Int64 { nanoseconds(CLOCK_MONOTONIC) / 1_000_000 }
 
   /// Seconds since 1970, by the clock of the machine.
@@ -15,7 +15,7 @@ enum MonotonicTime {
     return kept_nanoseconds(Int64(time.tv_sec), Int64(time.tv_nsec))
   }
 
-  /// Steps back for a short random time, longer with each attempt, so that those who were overtaken do not meet again.
+  /// Sleeps for a short random time, longer with each attempt, so that conflicting writers do not collide again.
   static func backOff(attempt: Int) {
     let ceiling: Int = 20_000 << min(attempt, 8)
     letPass(microseconds: .random(in: 0...ceiling) / 1000)

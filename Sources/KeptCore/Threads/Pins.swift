@@ -1,10 +1,10 @@
-// Looking at something for an instant while nobody frees it, without a lock that all would meet at.
+// Pins objects for short reads, so that they are not freed meanwhile, without a lock that all readers share.
 
 import CPlatform
 
-/// Counts the threads that look, in stripes, so that they seldom write to the same cache line.
+/// Counts the reading threads in stripes, so that they seldom write to the same cache line.
 package final class Pins: @unchecked Sendable {
-  // The compiler cannot see it: the words are only touched atomically.
+  // The compiler cannot check it: the words are only accessed atomically.
   private let stripes: UnsafeMutablePointer<UInt64>
 
   private static let stripeCount = 64
@@ -19,7 +19,7 @@ package final class Pins: @unchecked Sendable {
 
   deinit { stripes.deallocate() }
 
-  /// Runs `body`, which is short, calls nobody and waits for nothing.
+  /// Runs `body`, which must be short, call no user code and not wait.
   @inline(__always)
   package func hold<Result>(_ body: () -> Result) -> Result {
     let stripe = stripes + Int(kept_stripe(UInt32(Self.stripeCount))) * Self.wordsApart
@@ -28,7 +28,7 @@ package final class Pins: @unchecked Sendable {
     return body()
   }
 
-  /// Waits for those who look now, but for nobody who begins later.
+  /// Waits for the current readers, but not for later ones.
   package func awaitAll() {
     for stripe in 0..<Self.stripeCount {
       while kept_load64(stripes + stripe * Self.wordsApart) != 0 { sched_yield() }
@@ -39,7 +39,7 @@ package final class Pins: @unchecked Sendable {
 extension Pins: ForkAware {
   package func beforeFork() {}
 
-  /// Whoever looked was a thread of the parent.
+  /// The readers were threads of the parent.
   package func afterForkInChild() {
     for stripe in 0..<Self.stripeCount { kept_store64(stripes + stripe * Self.wordsApart, 0) }
   }

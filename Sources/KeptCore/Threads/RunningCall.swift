@@ -1,6 +1,6 @@
-// Calls of a program's code, or by it, for whose end others wait before they free what it uses.
+// Calls that other threads wait for before they free what the calls use.
 
-/// A call that runs on this thread, until it is said to have ended.
+/// A call that runs on this thread until its end is recorded.
 final class RunningCall: WaitTarget {
   private let thread = LibraryThread.current
   private let forks = Fork.count
@@ -10,9 +10,9 @@ final class RunningCall: WaitTarget {
 
   func end() { hasEnded.update { $0 = true } }
 
-  /// Waits for its end; returns at once if it is this thread's own, or waits for this thread.
+  /// Waits for its end; returns at once if the call runs on this thread or waits for this thread.
   func wait() {
-    // In the child of a fork nobody ends the parent's.
+    // In the child of a fork, the parent's calls never end.
     guard forks == Fork.count else { return }
     let thread = LibraryThread.current
     guard CancellationWaits.ofThisProcess.begin(thread, waitingFor: self) else { return }
@@ -21,7 +21,8 @@ final class RunningCall: WaitTarget {
   }
 }
 
-/// Tells a program of failures until its end: afterwards it is not told any more, and may free what it is told with.
+/// Reports failures to a program until it is ended. Afterwards it makes no more calls, and the program may free what
+/// they use.
 package final class Reporter: Sendable {
   private struct State {
     var calls: [RunningCall] = []
@@ -44,7 +45,7 @@ package final class Reporter: Sendable {
     call.end()
   }
 
-  /// Waits for the calls that run, but not for those that wait for this thread.
+  /// Waits for the running calls, but not for those that wait for this thread.
   func end() {
     let calls = state.updateQuietly { state in
       state.hasEnded = true

@@ -1,15 +1,15 @@
-// In which folders a change to some files would show: that of each file, or the nearest one above it that exists.
+// The folders in which a change to the watched files shows: the folder of each file, or its nearest existing ancestor.
 
 import CPlatform
 
-/// The folders that one inotify descriptor hears of; used by one thread.
+/// The folders that one inotify descriptor watches; used by one thread.
 struct WatchedFolders {
-  // The numbers of the watches that the descriptor has.
+  // The watch numbers of the descriptor.
   private var watches: [Int32] = []
 
-  /// Lets the descriptor hear of these files and of no others.
+  /// Watches the folders of these files and no others.
   ///
-  /// Where that fails, for want of watches or of a right to read the folder, changes are found by looking.
+  /// If that fails, for lack of watches or of permission to read the folder, changes are found by checking the files.
   mutating func follow(_ paths: [String], events: Int32) {
     guard events >= 0 else { return }
     var wanted: [Int32] = []
@@ -21,10 +21,10 @@ struct WatchedFolders {
     watches = wanted
   }
 
-  /// The number of the watch on the nearest folder; -1 where nothing can be watched.
+  /// The number of the watch on the nearest folder; -1 if no folder can be watched.
   private static func watch(_ path: String, _ events: Int32) -> Int32 {
     var found = climb(path, events)
-    // A folder may have come between looking for it and watching the one above it: then there is a nearer one.
+    // A folder may have been created between looking for it and watching its parent; then a nearer one exists.
     while !found.isNearest {
       let again = climb(path, events)
       if again.watch == found.watch { break }
