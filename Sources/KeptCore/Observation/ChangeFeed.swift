@@ -132,7 +132,9 @@ final class ChangeFeed: CommitObserver {
   /// Whether there is mail to fetch.
   var hasMail: Bool { state.read { !$0.isFetched.isEmpty } }
 
-  /// Notifies the other deliveries of new mail. Call it after a commit, with no lock held.
+  /// Notifies the other deliveries of new mail.
+  ///
+  /// Call it after a commit, with no lock held.
   func notifyDeliveries() {
     guard hasObservers.load(ordering: .acquiring) else { return }
     let observers = state.updateQuietly { state in

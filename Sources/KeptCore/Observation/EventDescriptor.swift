@@ -19,7 +19,9 @@ final class EventDescriptor: Sendable {
 
   deinit { kept_event_close(descriptor, writing) }
 
-  /// Makes the descriptor readable. Signalling it twice has the same effect as once.
+  /// Makes the descriptor readable.
+  ///
+  /// Signalling it twice has the same effect as once.
   func signal() { kept_event_signal(writing) }
 
   func clear() { kept_event_clear(descriptor) }

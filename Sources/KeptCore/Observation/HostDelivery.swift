@@ -18,7 +18,9 @@ package final class HostDelivery: Delivery {
 
   deinit { Fork.leave(self) }
 
-  /// For poll, epoll and similar calls. Watch it for reading and never read from it.
+  /// For poll, epoll and similar calls.
+  ///
+  /// Watch it for reading and never read from it.
   package var descriptor: Int32 { event.descriptor }
 
   package var fetchesMail: Bool { false }
@@ -58,7 +60,9 @@ package final class HostDelivery: Delivery {
     return due
   }
 
-  /// Wakes threads that wait for notices that will not arrive. Mail that was not fetched is dropped.
+  /// Wakes threads that wait for notices that will not arrive.
+  ///
+  /// Mail that was not fetched is dropped.
   package func end() {
     let dismissed = state.updateQuietly { state in
       state.isEnded = true

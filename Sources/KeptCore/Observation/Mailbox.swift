@@ -54,7 +54,9 @@ struct Mailbox {
 
   private var isBeginning: Bool { waiting.first?.origin == .initial }
 
-  /// Coalesces all waiting notices into one. The initial notice stays separate.
+  /// Coalesces all waiting notices into one.
+  ///
+  /// The initial notice stays separate.
   private mutating func coalesceAll() {
     let initial = isBeginning ? waiting.removeFirst() : nil
     guard !waiting.isEmpty else { return waiting = initial.map { [$0] } ?? [] }
@@ -117,7 +119,9 @@ private struct CoalescedNotice {
 }
 
 extension Notice {
-  /// The approximate memory use. The old values are mostly the new values of the notice before.
+  /// The approximate memory use.
+  ///
+  /// The old values are mostly the new values of the notice before.
   fileprivate var bytes: Int {
     changes.reduce(0) { $0 + MemoryLayout<Change>.stride + $1.key.text.utf8.count + ($1.new?.bytes ?? 0) }
   }

@@ -50,7 +50,9 @@ public struct Notice: Sendable, Hashable {
     case layer
   }
 
-  /// Merges consecutive notices. A key that has its first value again counts as unchanged.
+  /// Merges consecutive notices.
+  ///
+  /// A key that has its first value again counts as unchanged.
   ///
   /// - Parameter notices: at least one notice.
   init(merging notices: [Notice]) {

@@ -14,11 +14,14 @@ package protocol Delivery: AnyObject, Sendable {
   func mailArrived(for observer: Observer)
 }
 
-/// A subscription. When it ends, it releases the closures that the program passed and its reference to the store.
+/// A subscription.
+///
+/// When it ends, it releases the closures that the program passed and its reference to the store.
 package final class Observer: Sendable {
   let scope: Scope
-  /// The handle on which the subscription was made. After the subscription has ended, another handle may have this
-  /// identity.
+  /// The handle on which the subscription was made.
+  ///
+  /// After the subscription has ended, another handle may have this identity.
   let handle: ObjectIdentifier
   /// Whether the delivery fetches the mail.
   let isFetched: Bool
@@ -134,7 +137,9 @@ package final class Observer: Sendable {
     finishCall()
   }
 
-  /// Calls the callback. It holds no reference to the program's objects when it returns.
+  /// Calls the callback.
+  ///
+  /// It holds no reference to the program's objects when it returns.
   private func call(with notice: Notice) { state.read { $0.resources?.call }?(notice) }
 
   /// Puts the initial notice before everything else that waits.

@@ -80,7 +80,9 @@ package final class StoreObservation: Sendable {
     }
   }
 
-  /// Ends an observer. A second call does nothing.
+  /// Ends an observer.
+  ///
+  /// A second call does nothing.
   func remove(_ observer: Observer) {
     if state.update({ $0.observers.remove(observer) }) { forget(observer) }
   }

@@ -48,7 +48,9 @@ extension Store {
     )
   }
 
-  /// Subscribes for a caller that takes notices when there are any. An initial notice comes first.
+  /// Subscribes for a caller that takes notices when there are any.
+  ///
+  /// An initial notice comes first.
   package func subscribeToTake(
     _ scope: Scope, initial: Bool, toldBy delivery: any Delivery, afterEnd: @escaping @Sendable () -> Void
   ) throws(StoreError) -> Subscription {

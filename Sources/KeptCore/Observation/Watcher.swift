@@ -75,7 +75,9 @@ final class Watcher: Delivery {
 
   deinit { Fork.leave(self) }
 
-  /// Counts one more subscription of a handle. The first starts a thread, and the second starts the standby thread.
+  /// Counts one more subscription of a handle.
+  ///
+  /// The first starts a thread, and the second starts the standby thread.
   ///
   /// - Parameter report: receives errors that occur while changes are waited for.
   func enter(_ handle: ObjectIdentifier, report: @escaping @Sendable (StoreError) -> Void) throws(StoreError) {
@@ -93,7 +95,9 @@ final class Watcher: Delivery {
     }
   }
 
-  /// Ends one subscription of a handle. The threads exit after the last.
+  /// Ends one subscription of a handle.
+  ///
+  /// The threads exit after the last.
   func leave(_ handle: ObjectIdentifier) {
     let isLast = state.update { state in
       state.subscribers[handle]?.count -= 1
@@ -103,7 +107,9 @@ final class Watcher: Delivery {
     if isLast { wake() }
   }
 
-  /// The watcher fetches mail itself. It is notified of mail that an observer could not receive before.
+  /// The watcher fetches mail itself.
+  ///
+  /// It is notified of mail that an observer could not receive before.
   var fetchesMail: Bool { true }
 
   func mailArrived(for observer: Observer) {
@@ -201,7 +207,9 @@ final class Watcher: Delivery {
     }
   }
 
-  /// Waits on the storage. An error for one key is reported and does not stop the delivery of the others.
+  /// Waits on the storage.
+  ///
+  /// An error for one key is reported and does not stop the delivery of the others.
   private func wait(after told: Revision) throws(StoreError) -> Bool {
     var last: StoreError?
     while true {
@@ -289,8 +297,9 @@ extension Watcher.State {
     return nil
   }
 
-  /// Records that threads for slow observers could not be started. If there are none at all, the leader calls these
-  /// observers.
+  /// Records that threads for slow observers could not be started.
+  ///
+  /// If there are none at all, the leader calls these observers.
   fileprivate mutating func goWithout(_ count: Int) {
     aside -= count
     guard aside == 0 else { return }

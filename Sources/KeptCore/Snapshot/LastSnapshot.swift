@@ -35,7 +35,9 @@ package final class LastSnapshot: Sendable {
 
   package init(of store: Store) { self.store = store }
 
-  /// Returns a snapshot of all keys now. The storage must be able to list its keys.
+  /// Returns a snapshot of all keys now.
+  ///
+  /// The storage must be able to list its keys.
   package func current() throws(StoreError) -> Snapshot {
     let generation = store.generationAddress
     let before = kept_load64(generation)

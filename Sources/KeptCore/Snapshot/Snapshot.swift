@@ -1,6 +1,8 @@
 // A snapshot of a store: a copy of its entries under a prefix, read under the layers of its handle at that time.
 
-/// The values of keys at one point in time. Later writes do not change it.
+/// The values of keys at one point in time.
+///
+/// Later writes do not change it.
 ///
 /// ```swift
 /// let before = try settings.snapshot(prefix: "audio.")

@@ -1,7 +1,9 @@
 // Attachments: objects that a language's API keeps beside a store, for one handle or for all handles on a location in
 // this process.
 
-/// Objects of a language's API, one of each type. They are released with the store or handle they are attached to.
+/// Objects of a language's API, one of each type.
+///
+/// They are released with the store or handle they are attached to.
 final class Attachments: Sendable {
   private let objects = Monitor<[ObjectIdentifier: any AnyObject & Sendable]>([:])
 

@@ -13,7 +13,9 @@ extension SettingsAccess {
     return layerHiding(key)
   }
 
-  /// Removes the stored value, if there is one. A transaction does not depend on what that value was.
+  /// Removes the stored value, if there is one.
+  ///
+  /// A transaction does not depend on what that value was.
   package func clear(_ key: KeyName) throws(StoreError) {
     if let transaction = self as? Transaction {
       try transaction.removeUnseen([key])
@@ -22,7 +24,9 @@ extension SettingsAccess {
     }
   }
 
-  /// Removes the stored values of all keys that begin with a prefix, in one commit. Declarations stay.
+  /// Removes the stored values of all keys that begin with a prefix, in one commit.
+  ///
+  /// Declarations stay.
   ///
   /// Values that cannot be read are removed too. In C: `kept_remove_all`. In Python: `settings.remove_all(prefix)`.
   ///
@@ -55,7 +59,9 @@ extension SettingsAccess {
 }
 
 extension Transaction {
-  /// Removes keys without reading them, including values that cannot be read. Removes none if one is locked.
+  /// Removes keys without reading them, including values that cannot be read.
+  ///
+  /// Removes none if one is locked.
   fileprivate func removeUnseen(_ keys: [KeyName]) throws(StoreError) {
     try checkOpen()
     store.layerStack.watchAgain()

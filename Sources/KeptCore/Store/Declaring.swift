@@ -1,8 +1,9 @@
 // Declaring keys, in a store or in a transaction.
 
 extension SettingsAccess {
-  /// Declares what a key holds. From then on, every process and language is refused values of another type or outside
-  /// the constraints.
+  /// Declares what a key holds.
+  ///
+  /// From then on, every process and language is refused values of another type or outside the constraints.
   ///
   /// Declaring the same again changes nothing, and returns again what does not fit. Another default, summary or
   /// constraint replaces the old one, whether wider or narrower: the last declaration applies. In C:

@@ -23,7 +23,9 @@ import CPlatform
     self.hash = hash
   }
 
-  /// The bytes of NUL-terminated text. They need not be a valid key; no index contains an invalid one.
+  /// The bytes of NUL-terminated text.
+  ///
+  /// They need not be a valid key; no index contains an invalid one.
   @inline(__always)
   package init(_ text: UnsafePointer<CChar>) {
     let length = strlen(text)

@@ -32,7 +32,9 @@ package final class ReadContext: @unchecked Sendable {
   // Every context that was ever lent to C, so that leak checkers find a reference to it.
   private static let lent = Monitor<[UnsafeMutablePointer<kept_read_context>]>([])
 
-  /// Returns the address of the words for C. From then on they are kept until the process exits.
+  /// Returns the address of the words for C.
+  ///
+  /// From then on they are kept until the process exits.
   ///
   /// - Parameter owner: can be looked up by the address until ``disown(_:)``.
   package func lend(owner: UnsafeMutableRawPointer) -> OpaquePointer {

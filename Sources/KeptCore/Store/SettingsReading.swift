@@ -38,7 +38,9 @@ extension SettingsReading {
     try value(forKey: key)?.json
   }
 
-  /// Whether a layer has a value for the key. Defaults, and values that do not fit, are disregarded.
+  /// Whether a layer has a value for the key.
+  ///
+  /// Defaults, and values that do not fit, are disregarded.
   ///
   /// In C: `kept_contains`.
   public func contains(_ key: String) throws(StoreError) -> Bool { try contains(KeyName(key)) }

@@ -1,7 +1,9 @@
 // Layers of a store: registering defaults, and the state that caches above it check.
 
 extension Store {
-  /// Registers defaults for this handle, above the declared defaults. They are not stored.
+  /// Registers defaults for this handle, above the declared defaults.
+  ///
+  /// They are not stored.
   ///
   /// `null` removes one. Observers of a key whose value changes are notified. In C: `kept_register_json`. In Python:
   /// `settings.register(defaults)`.
@@ -20,7 +22,9 @@ extension Store {
   /// The word that changes when a layer changes; nil if no layer can change.
   package var layersAddress: UnsafePointer<UInt64>? { layerStack.countAddress }
 
-  /// The text that a text layer has for a key. It stays the same while the store is open.
+  /// The text that a text layer has for a key.
+  ///
+  /// It stays the same while the store is open.
   package func text(of key: KeyName, in layer: Layer?) -> TextValue? {
     switch layer {
     case .arguments: layerStack.layers.arguments[key]

@@ -216,7 +216,9 @@ extension Transaction.State {
     do { return try declaration.admitted(value, hidden: hidden) } catch { throw error.about(key.text) }
   }
 
-  /// The declaration of a key. The transaction does not depend on it.
+  /// The declaration of a key.
+  ///
+  /// The transaction does not depend on it.
   private func declaration(of key: KeyName, in store: Store) throws(StoreError) -> Declaration? {
     if let declared = batch.declarations[key] { return declared }
     do throws(StoreError) { return try store.declaration(of: key) } catch {

@@ -115,8 +115,9 @@ final class CombiningQueue<Request: Sendable, Outcome: Sendable>: @unchecked Sen
 
   private func word(of round: Round) -> UnsafeMutablePointer<UInt32> { ended + Int(round.number % 2) }
 
-  /// Yields to the threads of the last round, which are awake and about to submit again. With fewer processors than
-  /// threads, each round would otherwise serve one request.
+  /// Yields to the threads of the last round, which are awake and about to submit again.
+  ///
+  /// With fewer processors than threads, each round would otherwise serve one request.
   ///
   /// It costs a few context switches, and ends as soon as no more requests arrive.
   private func letOthersCome(_ expected: Int) {

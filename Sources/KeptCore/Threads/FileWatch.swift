@@ -4,7 +4,9 @@
 import CPlatform
 import Synchronization
 
-/// The watched paths of the process, and the one thread that watches them. Without watched paths there is no thread.
+/// The watched paths of the process, and the one thread that watches them.
+///
+/// Without watched paths there is no thread.
 ///
 /// A change is reported when it is over, or after 200 ms while it goes on. A file that is replaced by renaming another
 /// file over it is reported 20 ms later. A change may be reported twice where the clock of the file system cannot tell
@@ -104,7 +106,9 @@ package final class FileWatch: Sendable {
 
   var hasThread: Bool { state.read(\.hasThread) }
 
-  /// Starts the thread again in the child of a fork. Readers of watched files call it; it is quick if the thread runs.
+  /// Starts the thread again in the child of a fork.
+  ///
+  /// Readers of watched files call it; it is quick if the thread runs.
   package static func revive() {
     let watch = ofThisProcess
     if watch.isBereft.load(ordering: .relaxed) { watch.state.update { watch.startThread(&$0) } }

@@ -16,7 +16,9 @@ final class ForkGate: @unchecked Sendable {
   private let forked = UnsafeMutablePointer<UInt64>.allocate(capacity: 1)
   // Held by the forking thread; other forks queue for it.
   private let passage = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
-  /// Guards the renewal of locks in a child. It is held only inside the gate, so it is free when a fork happens.
+  /// Guards the renewal of locks in a child.
+  ///
+  /// It is held only inside the gate, so it is free when a fork happens.
   let renewal = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
   // How often the thread has entered. nil: the program has used up all keys; then no thread is counted, and a fork is
   // as dangerous as without the gate.
@@ -58,7 +60,9 @@ final class ForkGate: @unchecked Sendable {
     if times == 0 { kept_subtract64(ownStripe, 1) }
   }
 
-  /// Closes the gate and waits until no thread is inside. From then on only the caller counts as inside.
+  /// Closes the gate and waits until no thread is inside.
+  ///
+  /// From then on only the caller counts as inside.
   func close() {
     pthread_mutex_lock(passage)
     let end = MonotonicTime.milliseconds + Self.patienceMilliseconds

@@ -21,8 +21,9 @@ final class RunningCall: WaitTarget {
   }
 }
 
-/// Reports failures to a program until it is ended. Afterwards it makes no more calls, and the program may free what
-/// they use.
+/// Reports failures to a program until it is ended.
+///
+/// Afterwards it makes no more calls, and the program may free what they use.
 package final class Reporter: Sendable {
   private struct State {
     var calls: [RunningCall] = []
