@@ -1,9 +1,9 @@
-// Whether a value fits a schema, and the form in which it does.
+// Checks a value against a schema, and gives it the form that the schema prescribes.
 
-/// One value on its way through a schema.
+/// The check of one value against a schema.
 struct Admission {
   let isSecret: Bool
-  // What the value is, for the message.
+  // What the value is called in messages.
   private var subject: String
   private var place = JSONPointer()
   private(set) var effort: Pattern.Effort
@@ -14,9 +14,9 @@ struct Admission {
     self.effort = effort
   }
 
-  /// The value in the form that the schema gives it.
+  /// The value in the form that the schema prescribes.
   ///
-  /// Throws `wrongType` where the value itself has another type, and `invalid` for all else.
+  /// Throws `wrongType` if the value itself has another type, and `invalid` for every other violation.
   mutating func admit(_ given: Value, to schema: Schema) throws(StoreError) -> Value {
     guard var value = schema.types.form(of: given) else { throw otherType(given, schema.types) }
     switch value {
@@ -32,7 +32,7 @@ struct Admission {
     return value
   }
 
-  /// A value of an array or a dictionary; the place has been entered.
+  /// Admits a value in an array or a dictionary; its place has been entered.
   private mutating func admit(_ value: Value, to schema: Subschema) throws(StoreError) -> Value {
     switch schema {
     case .anything: return value
@@ -76,11 +76,11 @@ struct Admission {
     admitted.reserveCapacity(members.count)
     var next = 0
     for member in members {
-      // Both are in the order of the names.
+      // Both are ordered by name.
       while next < rules.properties.count, rules.properties[next].name < member.key { next += 1 }
       let isDeclared = next < rules.properties.count && rules.properties[next].name == member.key
       try checkName(member.key, rules)
-      // What a secret's author has made up belongs to the secret.
+      // An undeclared member name of a secret value is part of the secret.
       place.enter(isDeclared || !isSecret ? member.key : "…")
       let property = isDeclared ? rules.properties[next].schema : nil
       admitted.append((member.key, try admit(member, to: rules, property)))
@@ -89,8 +89,8 @@ struct Admission {
     return ValueDictionary(admitted)
   }
 
-  /// A member; the place has been entered.
-  /// - Parameter property: what `properties` says of it.
+  /// Admits a member; its place has been entered.
+  /// - Parameter property: the entry of `properties` for it.
   private mutating func admit(
     _ member: ValueDictionary.Member, to rules: MemberRules, _ property: Subschema?
   ) throws(StoreError) -> Value {
@@ -99,7 +99,7 @@ struct Admission {
     var isOther = property == nil
     if let property { value = try admit(value, to: property) }
     for (pattern, schema) in rules.patterns.lazy.map({ ($0.pattern, $0.schema) }) {
-      // Each pattern looks at the name.
+      // Each pattern reads the name.
       effort.earn(member.key.text.utf8.count)
       guard try isFound(pattern, in: member.key.text, called: "the member's name") else { continue }
       isOther = false
@@ -139,19 +139,19 @@ extension Admission {
       throw refused(value, "is not below the \(named("exclusiveMaximum", bound)); write less than \(shown(bound))")
     }
     guard let divisor = rules.multipleOf else { return }
-    // A declared divisor is a finite number; of others there is no multiple.
+    // A declared divisor is a finite number; other numbers have no multiples.
     guard let number = DecimalNumber(value), let unit = DecimalNumber(divisor), number.isMultiple(of: unit) else {
       throw refused(value, "is not a multiple of \(isSecret ? "the declared number" : "\(divisor)"); write one")
     }
   }
 
-  // Of a secret no bound is told: two of them may leave a single value.
+  // Bounds are not shown for a secret: two of them may leave a single value.
   private func named(_ word: String, _ bound: Value) -> String { isSecret ? word : "\(word) \(bound)" }
 
   private func shown(_ bound: Value) -> String { isSecret ? "that" : "\(bound)" }
 
   private mutating func checkText(_ text: String, _ schema: Schema) throws(StoreError) {
-    // A scalar has 1 to 4 bytes: most texts need not be counted.
+    // A scalar has 1 to 4 bytes, so most texts need not be counted.
     let bytes = text.utf8.count
     if schema.lengths.least > bytes / 4 || schema.lengths.most < bytes {
       try checkLength(text.unicodeScalars.count, of: .string(text), schema, unit: "characters")
@@ -163,7 +163,7 @@ extension Admission {
     }
   }
 
-  /// Throws `invalid` where finding out takes too long, and `failed` without memory.
+  /// Throws `invalid` if the search takes too long, and `failed` without memory.
   private mutating func isFound(
     _ pattern: Pattern, in text: String, called subject: String
   ) throws(StoreError) -> Bool {
@@ -178,7 +178,7 @@ extension Admission {
   }
 
   private func checkLength(_ count: Int, of value: Value, _ schema: Schema, unit: String) throws(StoreError) {
-    // How long a secret is says something about it.
+    // The length of a secret reveals something about it.
     let found = isSecret ? "is" : "has \(count) \(unit), which is"
     if count < schema.lengths.least {
       throw refused(value, "\(found) too short; write at least \(schema.lengths.least) \(unit)")
@@ -214,12 +214,12 @@ extension Admission {
     return StoreError(.invalid, "\(subject)\(shown)\(inside) \(reason)")
   }
 
-  /// The place, if it is not the value itself.
+  /// The place, unless it is the value itself.
   private var inside: String { place.isRoot ? "" : " at \(place)" }
 
   private func otherType(_ value: Value, _ types: TypeSet) -> StoreError {
     let isNumber = !types.isDisjoint(with: [.integer, .number])
-    // A wrong kind of number is one that would be altered.
+    // A number has the wrong kind if the conversion would alter it.
     let number = if case .int = value { true } else if case .uint = value { true } else { value.kind == .double }
     let kind = isNumber && number ? "\(value.described) that \(types) cannot hold unaltered" : value.described
     let error = refused(value, "is \(kind); the declared type is \(types)")

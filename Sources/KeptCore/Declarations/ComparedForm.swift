@@ -1,9 +1,9 @@
-// When two values are equal to JSON Schema: numbers by what they are worth, all else byte by byte.
+// Equality of values in JSON Schema: numbers by their numeric value, everything else byte by byte.
 
 extension Value {
-  /// The value in the form that all values share that JSON Schema calls equal: 1 for 1.0, and 0 for -0.0, also inside.
+  /// The form shared by all values that JSON Schema considers equal: 1 for 1.0, and 0 for -0.0, also inside containers.
   ///
-  /// Values with equal forms have equal hashes, so that many are compared in linear time.
+  /// Values with equal forms have equal hashes, so many values are compared in linear time.
   var comparedForm: Value {
     switch self {
     case .uint(let number): Int64(exactly: number).map { .int($0) } ?? self
@@ -13,7 +13,7 @@ extension Value {
       } else if let integer = UInt64(exactly: number) {
         .uint(integer)
       } else {
-        // NaN is no number of JSON; all of its bit patterns are one.
+        // NaN is not a JSON number; all of its bit patterns count as one.
         number.isNaN ? .double(.nan) : self
       }
     case .array(let elements): .array(elements.map(\.comparedForm))

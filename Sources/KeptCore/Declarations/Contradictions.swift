@@ -1,7 +1,7 @@
-// What no value could ever fit: a declaration that says it is refused, for it is a mistake.
+// Detects declarations that no value could fit. They are refused, because they are mistakes.
 
 extension SchemaReader {
-  /// Throws `invalid` where two words contradict each other.
+  /// Throws `invalid` if two keywords contradict each other.
   mutating func checkContradictions(_ schema: Schema) throws(StoreError) {
     try checkBounds(schema)
     try checkRange(schema.lengths, "minLength", "maxLength")
@@ -33,7 +33,7 @@ extension SchemaReader {
 
   private func named(_ word: String, _ bound: Value) -> String { isSecret ? word : "\(word) \(bound)" }
 
-  /// Between 0.2 and 0.8 there is no integer.
+  /// Throws if there is no integer between the bounds, as between 0.2 and 0.8.
   private func checkIntegers(_ schema: Schema) throws(StoreError) {
     guard schema.types.contains(.integer), schema.types.isSubset(of: [.integer, .null]) else { return }
     let lower = [
@@ -45,7 +45,7 @@ extension SchemaReader {
       schema.numbers?.exclusiveMaximum.map { $0.greatestInteger(isExclusive: true) },
     ]
     for case let low? in lower {
-      // The inner nil: no integer of 64 bits is beyond it.
+      // The inner nil means that no 64-bit integer is beyond the bound.
       guard let low else { throw noInteger() }
       for case let high? in upper {
         guard let high, !high.isLess(than: low) else { throw noInteger() }
@@ -91,7 +91,7 @@ extension SchemaReader {
       .invalid, "the minProperties \(rules.counts.least) is above the \(possible) members that are allowed; lower it")
   }
 
-  /// Whether no object may have a member of the name, as far as that can be told.
+  /// Whether no object may have a member with the name, as far as that can be determined.
   private mutating func isForbidden(_ name: ExactString, by rules: MemberRules) throws(StoreError) -> Bool {
     let property = rules[name]
     if let property, property.isNothing { return true }
@@ -99,7 +99,7 @@ extension SchemaReader {
       var admission = Admission(isSecret: isSecret, effort: effort)
       defer { effort = admission.effort }
       do throws(StoreError) { _ = try admission.admit(.string(name.text), to: schema) } catch {
-        // Without memory for a pattern nothing is known of the name.
+        // Without memory for a pattern, the name cannot be checked.
         guard error.code != .failed else { throw error }
         return true
       }
@@ -117,7 +117,7 @@ extension SchemaReader {
 
   /// The choices in the form of their type, as written.
   ///
-  /// Throws `invalid` where there is none, one is there twice, or one breaks another word.
+  /// Throws `invalid` if there is none, if one is repeated, or if one violates another keyword.
   mutating func read(choices value: Value, into schema: inout Schema) throws(StoreError) {
     place.enter("enum")
     defer { place.leave() }
@@ -138,7 +138,7 @@ extension SchemaReader {
     throw wrong(.invalid, "\(shown) is there twice; leave one out")
   }
 
-  /// A default or a choice in the form that the schema gives it.
+  /// A default or a choice in the form that the schema prescribes.
   func fitting(_ value: Value, _ schema: Schema, called subject: String) throws(StoreError) -> Value {
     var admission = Admission(isSecret: isSecret, subject: subject)
     return try fitting(value, schema, &admission)
@@ -150,7 +150,7 @@ extension SchemaReader {
     do {
       return try admission.admit(value, to: schema)
     } catch {
-      // Without memory for a pattern nothing is known of the value.
+      // Without memory for a pattern, the value cannot be checked.
       throw wrong(error.code == .failed ? .failed : .invalid, error.message)
     }
   }
@@ -163,7 +163,7 @@ extension Subschema {
 // MARK: - Integers
 
 extension Value {
-  /// The least integer from a bound on, or above it; nil: none of 64 bits.
+  /// The smallest integer at or above a bound; nil if there is no such 64-bit integer.
   fileprivate func leastInteger(isExclusive: Bool) -> Value? {
     switch self {
     case .int(.max): return .uint(isExclusive ? 1 << 63 : UInt64(Int64.max))
@@ -180,7 +180,7 @@ extension Value {
     }
   }
 
-  /// The greatest integer up to a bound, or below it; nil: none of 64 bits.
+  /// The largest integer at or below a bound; nil if there is no such 64-bit integer.
   fileprivate func greatestInteger(isExclusive: Bool) -> Value? {
     switch self {
     case .int(.min): return isExclusive ? nil : self

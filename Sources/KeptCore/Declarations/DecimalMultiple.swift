@@ -1,15 +1,15 @@
-// What `multipleOf` asks: whether one number is a multiple of another, as both are written in decimal.
+// Implements `multipleOf`: whether one number is a multiple of another, with both in decimal notation.
 //
-// 19.99 is a multiple of 0.01, though no double is 19.99 exactly: a double counts as the shortest decimal number that
-// reads as it, which is what a person has written. The division is exact, and cannot overflow.
+// 19.99 is a multiple of 0.01, though no double is 19.99 exactly: a double stands for the shortest decimal number that
+// reads as it, which is what a person has written. The division is exact and cannot overflow.
 
-/// A decimal number without its sign: some digits, and how many zeros to put behind them.
+/// A decimal number without its sign: some digits, and the number of zeros to append.
 struct DecimalNumber {
-  // Without zeros at the end, unless it is 0.
+  // Without trailing zeros, unless it is 0.
   private var digits: UInt64 = 0
   private var exponent = 0
 
-  /// nil for what is no finite number.
+  /// Returns nil if the value is not a finite number.
   init?(_ value: Value) {
     switch value {
     case .int(let number): digits = number.magnitude
@@ -23,7 +23,7 @@ struct DecimalNumber {
     }
   }
 
-  /// Takes over the shortest text of a double, such as `0.25`, `1000.0` or `5e-324`: at most 17 digits count.
+  /// Reads the shortest text of a double, such as `0.25`, `1000.0` or `5e-324`; it has at most 17 significant digits.
   private mutating func read(_ text: String) {
     let parts = text.utf8.split(separator: UInt8(ascii: "e"), maxSplits: 1)
     var isFraction = false
@@ -38,7 +38,7 @@ struct DecimalNumber {
     if parts.count > 1 { exponent += Int(String(Substring(parts[1]))) ?? 0 }
   }
 
-  /// Whether there is an integer by which the other number, which is not 0, is this one.
+  /// Whether this number is an integer multiple of the other, which is not 0.
   func isMultiple(of other: DecimalNumber) -> Bool {
     guard digits > 0 else { return true }
     guard other.digits > 0 else { return false }
@@ -66,7 +66,7 @@ struct DecimalNumber {
     return result
   }
 
-  /// Both factors are below the divisor, so that the quotient has 64 bits.
+  /// Both factors are below the divisor, so the quotient fits in 64 bits.
   private static func product(_ a: UInt64, _ b: UInt64, modulo divisor: UInt64) -> UInt64 {
     divisor.dividingFullWidth(a.multipliedFullWidth(by: b)).remainder
   }

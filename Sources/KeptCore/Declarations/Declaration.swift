@@ -1,41 +1,43 @@
-// What a key may hold: one JSON Schema object, read once and asked at every write.
+// The declaration of a key: one JSON Schema object, parsed once and checked at every write.
 
 import Synchronization
 
-/// The declaration of a key: its type, and what else its values must be.
+/// The declaration of a key: its type, and the constraints on its values.
 ///
 /// Two declarations are equal when their canonical texts are, byte by byte.
-// @unchecked for `known`, a word that is only touched atomically.
+// @unchecked for `known`, a word that is only accessed atomically.
 public final class Declaration: @unchecked Sendable {
   /// The canonical text: numbers in the form of their type, and without `$comment`.
   public let json: String
-  // Of a stored declaration it is read when somebody asks: many are only compared, or written on.
-  // An AtomicLazyReference would do, and looks up its own type at each use.
+  // A stored declaration is parsed on first use: many are only compared or copied. An AtomicLazyReference would do, but
+  // looks up its own type at each use.
   private let known = Atomic<UnsafeRawPointer?>(nil)
 
-  /// The declared type; of one that a later version has written it says nothing.
+  /// The declared type.
+  ///
+  /// It is meaningless if a later version has written the declaration.
   public var type: DeclaredType { contents.type }
-  /// What a key without a value reads as, in the form that a store keeps.
+  /// The default value of the key, in stored form.
   public var defaultValue: Value? { contents.defaultValue }
-  /// What the key is for, in a line.
+  /// The purpose of the key, in one line.
   public var summary: String? { contents.summary }
-  /// Whether values must stay out of messages and logs.
+  /// Whether values must be kept out of messages and logs.
   public var isSecret: Bool { contents.isSecret }
-  /// Why this version cannot judge values by what is stored; a later one has written it.
+  /// Why this version cannot check values against the stored declaration; a later version has written it.
   package var unreadable: StoreError? { contents.unreadable }
 
   /// The largest canonical text, in bytes.
   public static let largestText = 64 << 10
 
-  /// Reads a declaration from JSON.
+  /// Parses a declaration from JSON.
   ///
-  /// Throws `invalid` for a text or a word that is wrong, `unsupported` for a word that Kept does not know, and
-  /// `tooLarge` beyond ``largestText``. A key such as `$id` needs no `$literal` around its object here.
+  /// Throws `invalid` for an invalid text or keyword, `unsupported` for a keyword that Kept does not support, and
+  /// `tooLarge` beyond ``largestText``. An object with a key such as `$id` needs no `$literal` around it here.
   public convenience init(json: String) throws(StoreError) {
     try self.init(Value(schemaJSON: json))
   }
 
-  /// Reads a declaration from a value.
+  /// Parses a declaration from a value.
   public convenience init(_ schema: Value) throws(StoreError) {
     self.init(try RootSchema(schema))
   }
@@ -63,11 +65,11 @@ public final class Declaration: @unchecked Sendable {
   @inline(never)
   private func readContents() -> Contents {
     let contents = Contents(stored: json)
-    // Another time there may be memory for it.
+    // A later attempt may have enough memory.
     return contents.unreadable?.code == .failed ? contents : keep(contents)
   }
 
-  /// Keeps what the text says, unless another thread was faster.
+  /// Stores the parsed contents, unless another thread was faster.
   @discardableResult
   private func keep(_ contents: Contents) -> Contents {
     let own = Unmanaged.passRetained(contents)
@@ -82,24 +84,26 @@ public final class Declaration: @unchecked Sendable {
     Unmanaged<Contents>.fromOpaque(known).takeUnretainedValue()
   }
 
-  /// Reads a stored declaration now, for those that would take a value for a secret because nothing is known of it.
+  /// Parses a stored declaration now, for callers that would otherwise treat a value as secret because its declaration
+  /// is unknown.
   ///
-  /// Throws `failed` where there is no memory for that.
+  /// Throws `failed` if there is not enough memory.
   package func makeKnown() throws(StoreError) {
     if let unreadable = contents.unreadable, unreadable.code == .failed { throw unreadable }
   }
 
-  /// The value as it is stored under the declared key: 1.0 as 1 for an integer, 1 as 1.0 for a number, also inside.
+  /// The value as it is stored under the declared key: 1.0 as 1 for an integer, 1 as 1.0 for a number, also inside
+  /// containers.
   ///
-  /// Throws `wrongType` for a value of another type, and `invalid` for one that breaks a rule.
+  /// Throws `wrongType` for a value of another type, and `invalid` for one that violates a constraint.
   public func admitted(_ value: Value) throws(StoreError) -> Value { try admitted(value, from: nil) }
 
-  /// The same; where it is hidden no error quotes the value, as if this declared a secret.
+  /// Admits a value; if `hidden`, no error quotes it, as if this declaration were secret.
   func admitted(_ value: Value, hidden: Bool) throws(StoreError) -> Value {
     try admitted(value, from: nil, hidden: hidden)
   }
 
-  /// The same as one of many values, which may not take longer together than a few that take too long.
+  /// Admits one of many values, which together may not take longer than a few searches that are stopped.
   func admitted(_ value: Value, from pool: Pattern.Pool?, hidden: Bool = false) throws(StoreError) -> Value {
     let contents = contents
     if let unreadable = contents.unreadable { throw unreadable }
@@ -108,9 +112,9 @@ public final class Declaration: @unchecked Sendable {
     return try admission.admit(value, to: contents.schema)
   }
 
-  /// Why a value that was set should not have been: the key, or what stands in the value, is declared as deprecated.
+  /// The warning for a value that was set although the key, or a part of the value, is declared as deprecated.
   ///
-  /// nil: it may be set. The sentence quotes nothing of a secret.
+  /// Returns nil if nothing is deprecated. The message quotes nothing of a secret.
   package func deprecation(of value: Value) -> StoreError? {
     let contents = contents
     guard contents.schema.mentionsDeprecated, let place = contents.schema.deprecation(in: value) else { return nil }
@@ -123,7 +127,7 @@ public final class Declaration: @unchecked Sendable {
       .deprecated, "was set with \(shown), which is declared as deprecated; leave it out\(summary)")
   }
 
-  /// Throws `typeConflict` if the key was declared with another type, and `unsupported` if that cannot be known.
+  /// Throws `typeConflict` if the key was declared with another type, and `unsupported` if that cannot be determined.
   package func follows(_ old: Declaration) throws(StoreError) {
     if let unreadable = unreadable ?? old.unreadable { throw unreadable }
     guard type == old.type else {
@@ -142,7 +146,7 @@ extension Declaration: Hashable {
   public func hash(into hasher: inout Hasher) { hasher.combine(ExactString(json)) }
 }
 
-/// What the text of a declaration says.
+/// The parsed text of a declaration.
 private final class Contents: Sendable {
   let type: DeclaredType
   let defaultValue: Value?
@@ -172,7 +176,7 @@ private final class Contents: Sendable {
     type = .object
     defaultValue = nil
     summary = nil
-    // Whoever cannot read it cannot know.
+    // If it cannot be parsed, it may be secret.
     isSecret = true
     schema = Schema()
     unreadable =

@@ -1,22 +1,22 @@
-// Many declarations in one file, which a program ships for all of its languages.
+// Several declarations in one file, which a program ships for all of its languages.
 
 /// The declarations of one JSON Schema object: each member of its `properties` declares a key.
 public struct DeclarationList: Sendable {
-  /// In the order of the keys' bytes.
+  /// In the byte order of the keys.
   public let declarations: [(key: KeyName, declaration: Declaration)]
 
-  /// The canonical text: type and properties, without what only tells about the file.
+  /// The canonical text: type and properties, without annotations that describe the file.
   public var json: String {
     let members = declarations.map { "\(Value.string($0.key.text).json):\($0.declaration.json)" }
     return "{\"properties\":{" + members.joined(separator: ",") + "},\"type\":\"object\"}"
   }
 
-  /// A list of what a store holds.
+  /// A list of stored declarations.
   init(_ declarations: [(key: KeyName, declaration: Declaration)]) { self.declarations = declarations }
 
-  /// Reads the declarations of a text.
+  /// Parses the declarations in a text.
   ///
-  /// Throws what ``Declaration`` throws, about the key.
+  /// Throws what ``Declaration`` throws, with the key.
   public init(json text: String) throws(StoreError) {
     guard let root = try Value(schemaJSON: text).asDictionary else {
       throw StoreError(.invalid, "a list of declarations is a JSON object with \"properties\"")
@@ -33,7 +33,9 @@ public struct DeclarationList: Sendable {
     self.init(declarations)
   }
 
-  /// Reads the declarations of a file, whose path stands before the reason when that fails.
+  /// Parses the declarations in a file.
+  ///
+  /// Errors begin with its path.
   public init(contentsOf path: String) throws(StoreError) {
     let text = try Self.text(of: path)
     do {
@@ -43,7 +45,7 @@ public struct DeclarationList: Sendable {
     }
   }
 
-  /// The member `properties`, once all others are known to be fine.
+  /// The member `properties`, after all other members have been checked.
   private static func properties(_ root: ValueDictionary) throws(StoreError) -> ValueDictionary {
     for member in root {
       switch member.key {

@@ -1,6 +1,6 @@
-// The types that a key can be declared with, and what a value of each is.
+// The types that a key can be declared with, and their values.
 
-/// The type of a declared key: the words of JSON Schema, and two for what JSON lacks.
+/// The type of a declared key: the types of JSON Schema, and two that JSON lacks.
 public enum DeclaredType: Sendable, Hashable, CaseIterable, CustomStringConvertible {
   case boolean
   /// Also takes a number without a fraction, and stores it as an integer: 3.0 as 3.
@@ -9,7 +9,7 @@ public enum DeclaredType: Sendable, Hashable, CaseIterable, CustomStringConverti
   case number
   case string, bytes, date, array, object
 
-  /// The word of the schema.
+  /// The name of the type in a schema.
   public var description: String {
     switch self {
     case .boolean: "boolean"
@@ -23,7 +23,7 @@ public enum DeclaredType: Sendable, Hashable, CaseIterable, CustomStringConverti
     }
   }
 
-  /// The type that a word of the schema names; nil for any other word.
+  /// The type with a name in a schema; nil for any other name.
   package init?(word: String) {
     let type = Self.allCases.first { ExactString($0.description) == ExactString(word) }
     guard let type else { return nil }

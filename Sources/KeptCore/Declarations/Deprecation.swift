@@ -1,7 +1,7 @@
-// What `deprecated` comes to: setting a value that uses what is deprecated is reported, and works.
+// Implements `deprecated`: setting a value that uses something deprecated works, and is reported.
 
 extension Schema {
-  /// Where a value first uses what is deprecated; nil: nowhere.
+  /// The first deprecated place in a value; nil if there is none.
   func deprecation(in value: Value, at place: JSONPointer = JSONPointer()) -> JSONPointer? {
     if isDeprecated { return place }
     var inside = place
@@ -35,7 +35,7 @@ extension Subschema {
 }
 
 extension MemberRules {
-  /// All that is said of the members of a name.
+  /// All schemas for members with a name.
   fileprivate func schemas(of name: ExactString) -> [Subschema] {
     var schemas = self[name].map { [$0] } ?? []
     // Without memory for the search nothing is reported; the value is set either way.

@@ -1,6 +1,6 @@
-// How much of a text or a value a message shows: it has to fit into the caller's `kept_error`.
+// Truncates a text or a value in a message, because the message must fit into the caller's `kept_error`.
 
-/// A text, cut where it is long.
+/// A text, truncated if it is long.
 enum Excerpt {
   static let length = 60
 
@@ -8,7 +8,7 @@ enum Excerpt {
     text.utf8.count <= length ? text : String(text.unicodeScalars.prefix(length)) + "…"
   }
 
-  /// The canonical JSON of a value, cut.
+  /// The canonical JSON of a value, truncated.
   static func of(_ value: Value) -> String {
     switch value {
     case .string(let text): of(Value.string(String(text.unicodeScalars.prefix(length + 1))).json)

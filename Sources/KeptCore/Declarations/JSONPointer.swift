@@ -1,6 +1,6 @@
-// How a message names a place inside a value or a schema: /frame/width, as RFC 6901 writes it.
+// The notation for a place inside a value or a schema in messages: /frame/width, as in RFC 6901.
 
-/// The way from a root to a place inside.
+/// The path from a root to a place inside it.
 struct JSONPointer: CustomStringConvertible {
   private var steps: [String] = []
 
@@ -10,7 +10,7 @@ struct JSONPointer: CustomStringConvertible {
   mutating func enter(_ index: Int) { steps.append(index.description) }
   mutating func leave() { steps.removeLast() }
 
-  /// The pointer; of a long one the end, which says most.
+  /// The pointer; of a long one only the end, which is the most specific part.
   var description: String {
     var text = ""
     for step in steps {

@@ -1,8 +1,8 @@
-// How numbers of different kinds compare: exactly. Through a double, 9007199254740993 would be no more than
+// Compares numbers of different kinds exactly. Compared as doubles, 9007199254740993 would not exceed
 // 9007199254740992.0.
 
 extension Value {
-  /// Whether a number is less than another; false beside NaN, and for what is no number.
+  /// Whether a number is less than another; false for NaN and for values that are not numbers.
   func isLess(than other: Value) -> Bool {
     switch (self, other) {
     case (.int(let a), .int(let b)): a < b

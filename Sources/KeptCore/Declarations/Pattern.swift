@@ -1,11 +1,13 @@
-// Patterns: PCRE2 searches a text, for so long and no longer.
+// Patterns: a PCRE2 search in a text, with a limit on its work.
 
 import CPCRE2
 
-/// A compiled pattern; it is found anywhere in a text unless it says `^` or `$`.
+/// A compiled pattern.
+///
+/// It matches anywhere in a text unless it contains `^` or `$`.
 final class Pattern: @unchecked Sendable {
   let text: String
-  // Never changed once it is compiled; each search has data of its own.
+  // Immutable once compiled; each search has its own match data.
   private let code: OpaquePointer
 
   /// The longest pattern, in bytes.
@@ -31,24 +33,24 @@ final class Pattern: @unchecked Sendable {
 
   deinit { pcre2_code_free_8(code) }
 
-  /// How many groups may stand inside each other.
+  /// How many groups may be nested.
   private static let groupNesting: UInt32 = 24
 
-  /// PCRE2_ERROR_HEAP_FAILED, which Swift does not see as a number.
+  /// PCRE2_ERROR_HEAP_FAILED, which Swift does not import as a number.
   private static let noMemory: Int32 = 121
 
   private static func compile(_ text: String, _ error: inout Int32, _ offset: inout Int) -> OpaquePointer? {
     guard let context = pcre2_compile_context_create_8(nil) else { return nil }
     defer { pcre2_compile_context_free_8(context) }
-    // What else would depend on how the library was built.
+    // These settings would otherwise depend on how the library was built.
     pcre2_set_newline_8(context, UInt32(PCRE2_NEWLINE_LF))
     pcre2_set_bsr_8(context, UInt32(PCRE2_BSR_UNICODE))
-    // The compiler takes stack for each group inside another.
+    // The compiler uses stack for each nested group.
     pcre2_set_parens_nest_limit_8(context, groupNesting)
-    // `$` is the end, also before a last line feed, as in JSON Schema. The callouts count the work.
+    // `$` is the end, not a position before a final line feed, as in JSON Schema. The callouts count the work.
     let options = PCRE2_UTF | PCRE2_DOLLAR_ENDONLY | PCRE2_NEVER_BACKSLASH_C | PCRE2_AUTO_CALLOUT
     return ExactString(text).withBytes { bytes in
-      // No bytes may have no address, which PCRE2 does not take.
+      // An empty buffer may have a null address, which PCRE2 does not accept.
       withUnsafePointer(to: 0) { nothing in
         pcre2_compile_8(bytes.baseAddress ?? nothing, bytes.count, UInt32(options), &error, &offset, context)
       }
@@ -67,34 +69,34 @@ final class Pattern: @unchecked Sendable {
 extension Pattern {
   enum Outcome {
     case found, notFound
-    /// A limit was reached; nothing is known.
+    /// A limit was reached; the result is unknown.
     case tooLong
   }
 
-  /// What the searches of one value have cost together: there may be a million texts, or names and patterns for them.
+  /// The total cost of the searches for one value, which may contain a million texts, or names and patterns for them.
   ///
-  /// Each text, and each name for each pattern, brings what a pattern needs that does not explode. Beyond that there is
-  /// little: as much as two searches that are stopped, for a value of any size.
+  /// Each text, and each name for each pattern, adds what a pattern without exponential behaviour needs. Beyond that, a
+  /// value of any size has the cost of two searches that are stopped.
   struct Effort {
     private var left: Int
     private var earnings: Int
     private var spent = 0
 
-    /// The most steps of one value beyond what its texts bring.
+    /// The most steps of one value beyond those added by its texts.
     static let ofValue = 1 << 21
-    /// The most that its texts bring, as many steps as take a few seconds.
+    /// The most steps that its texts add, which take a few seconds.
     static let mostEarnings = 1 << 28
 
-    /// - Parameter most: how many steps; a search counts as 32 beside its own.
+    /// - Parameter most: the number of steps; a search counts as 32 in addition to its own.
     init(most: Int = Effort.ofValue, earning earnings: Int = 0) {
       left = most
       self.earnings = earnings
     }
 
-    /// That of a value that is one of many.
+    /// The effort of a value that is one of many.
     init(of pool: Pool?) { self.init(most: min(Effort.ofValue, pool?.left ?? .max), earning: Effort.mostEarnings) }
 
-    /// Adds what a text brings.
+    /// Adds the steps for a text.
     mutating func earn(_ bytes: Int) {
       let more = min(256 + 32 * bytes, earnings)
       earnings -= more
@@ -102,13 +104,13 @@ extension Pattern {
       spent -= more
     }
 
-    /// What was needed beyond what the texts have brought.
+    /// The steps used beyond those that the texts have added.
     var excess: Int { max(0, spent) }
 
-    /// Whether nothing is left.
+    /// Whether no steps are left.
     fileprivate var isSpent: Bool { left <= 0 }
 
-    /// Whether there was that much left.
+    /// Subtracts steps; returns whether there were enough.
     fileprivate mutating func spend(_ steps: Int) -> Bool {
       spent += min(steps + 32, left)
       left -= steps + 32
@@ -116,7 +118,8 @@ extension Pattern {
     }
   }
 
-  /// What all values of an import or a declaration may need together beyond what their texts bring; used by one thread.
+  /// The steps that all values of an import or a declaration may use together beyond those added by their texts; used
+  /// by one thread.
   final class Pool: @unchecked Sendable {
     private(set) var left: Int
 
@@ -125,13 +128,13 @@ extension Pattern {
     func spend(_ effort: Effort) { left = max(0, left - effort.excess) }
   }
 
-  /// Searches as a part of a larger task, which may be too long by itself.
+  /// Searches as part of a larger task, which may itself take too long.
   ///
-  /// Throws `failed` without memory: nothing is known then either, and another time it may be.
+  /// Throws `failed` without memory; the result is then unknown, and a later attempt may succeed.
   func search(_ subject: String, spending effort: inout Effort) throws(StoreError) -> Outcome {
     guard !effort.isSpent else { return .tooLong }
     let (outcome, steps) = try searchCounting(subject)
-    // A search that is stopped is known to be too long, and has cost what it has.
+    // A stopped search is known to be too long, and its cost counts.
     return effort.spend(steps) ? outcome : .tooLong
   }
 
@@ -160,29 +163,29 @@ extension Pattern {
     pcre2_set_depth_limit_8(context, Work.most)
     pcre2_set_heap_limit_8(context, Work.kibibytes)
     pcre2_set_callout_8(context, { block, work in Work.count(block, work) }, work)
-    // A string of Swift is UTF-8 always.
+    // A Swift string is always valid UTF-8.
     return pcre2_match_8(code, start, count, 0, UInt32(PCRE2_NO_UTF_CHECK), data, context)
   }
 }
 
-/// What a search has cost.
+/// The cost of a search.
 ///
-/// PCRE2's own limits begin anew at each place where a match may start, and do not count how far one step of a pattern
+/// PCRE2's own limits start over at each place where a match may start, and do not count how far one step of a pattern
 /// reads: `a+b` would read a text of 16 MiB of `a` 16 million times. The count is the same on every machine, so that
-/// what one process may write does not depend on how busy it is.
+/// whether a process may write a value does not depend on its load.
 private struct Work {
   private var steps: UInt32 = 0
   private var bytes = 0
   private var position = 0
 
-  /// In steps: passing over so many bytes takes as long as one.
+  /// In steps: reading 64 bytes takes as long as one step.
   var cost: Int { Int(steps) + bytes / 64 }
 
-  /// The most steps of a search, and the most places to come back to.
+  /// The most steps of a search, and the most backtracking points.
   static let most: UInt32 = 1_000_000
-  /// The most bytes that the steps may pass over.
+  /// The most bytes that the steps may read.
   static let mostBytes = 64 << 20
-  /// The most memory for places to come back to.
+  /// The most memory for backtracking points.
   static let kibibytes: UInt32 = 64 << 10
 
   /// Called by PCRE2 before each step.

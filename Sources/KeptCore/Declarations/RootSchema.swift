@@ -1,6 +1,6 @@
-// The words that only a whole declaration has: default, summary, secret.
+// The keywords that only a complete declaration has: default, summary, secret.
 
-/// A declaration while it is read.
+/// A declaration that is being parsed.
 struct RootSchema {
   let schema: Schema
   let canonical: Value
@@ -23,7 +23,7 @@ struct RootSchema {
       throw StoreError(
         .invalid, "a declaration is a JSON object such as {\"type\":\"integer\"}, not \(value.described)")
     }
-    // Before patterns are compiled, and everything else that takes time.
+    // Before patterns are compiled and other expensive work is done.
     try Self.checkSize(value.jsonByteCount)
     var reader = SchemaReader(isSecret: Self.mayBeSecret(words))
     var (schema, canonical) = try reader.read(words, isRoot: true)
@@ -39,11 +39,11 @@ struct RootSchema {
     self.schema = schema
     self.canonical = .dictionary(canonical)
     json = self.canonical.json
-    // A normalised number can be longer.
+    // A normalized number can be longer.
     try Self.checkSize(json.utf8.count)
   }
 
-  /// Whether messages must hold back values, also when `secret` itself is wrong.
+  /// Whether messages must hide values, also when `secret` itself is invalid.
   static func mayBeSecret(_ words: ValueDictionary) -> Bool {
     words["secret"].map { $0 != false } ?? false
   }
@@ -52,7 +52,7 @@ struct RootSchema {
     try reader.text(value)
   }
 
-  /// Throws `tooLarge` for a text that no declaration may have.
+  /// Throws `tooLarge` if the text of a declaration is too long.
   private static func checkSize(_ count: Int) throws(StoreError) {
     guard count <= Declaration.largestText else {
       throw StoreError(
@@ -63,7 +63,7 @@ struct RootSchema {
 }
 
 extension SchemaReader {
-  /// Reads a word of the root; nil where it is not there.
+  /// Parses a keyword of the root; nil if it is absent.
   fileprivate mutating func word<Result>(
     _ name: ExactString, of words: ValueDictionary,
     _ read: (SchemaReader, Value) throws(StoreError) -> Result
@@ -74,7 +74,7 @@ extension SchemaReader {
     return try read(self, value)
   }
 
-  /// The one type of a key, which has been found to be known.
+  /// The single type of a key, already known to be valid.
   fileprivate func declaredType(_ words: ValueDictionary) throws(StoreError) -> DeclaredType {
     guard let type = words["type"]?.asString.flatMap({ DeclaredType(word: $0) }) else {
       throw wrong(.invalid, "it has no type")

@@ -1,27 +1,29 @@
-// What a schema says once it is read: the tree that values are checked against.
+// A parsed schema: the tree that values are checked against.
 
-/// The words of one schema; without any it takes every value.
+/// The keywords of one schema.
+///
+/// Without any it admits every value.
 struct Schema: Sendable {
   var types = TypeSet.all
-  /// What `enum` and `const` say.
+  /// The values of `enum` and `const`.
   var choices = Choices()
   var minimum: Value?
   var maximum: Value?
-  /// What is rarely said of numbers; nil: nothing is.
+  /// The rare keywords for numbers; nil if there are none.
   var numbers: NumberRules?
-  /// Unicode scalars of a string, bytes of bytes.
+  /// Counts Unicode scalars of a string, and bytes of a byte value.
   var lengths = CountRange()
   var pattern: Pattern?
-  /// What `items` says, of the elements behind `prefixItems` if that is there.
+  /// The schema of `items`, for the elements after those of `prefixItems`.
   var items = Subschema.anything
-  /// What else is said of arrays; nil: nothing is.
+  /// The other keywords for arrays; nil if there are none.
   var elements: ElementRules?
   var members: MemberRules?
   var isDeprecated = false
-  /// Whether it, or a schema in it, says `deprecated`.
+  /// Whether this schema, or a nested one, contains `deprecated`.
   var mentionsDeprecated = false
 
-  /// What is said of the element at an index.
+  /// The schema for the element at an index.
   func element(at index: Int) -> Subschema {
     guard let elements, index < elements.first.count else { return items }
     return elements.first[index]
@@ -37,36 +39,36 @@ indirect enum Subschema: Sendable {
   case words(Schema)
 }
 
-/// How many there may be of something.
+/// The allowed range of a count.
 struct CountRange: Sendable {
   var least = 0
   var most = Int.max
 }
 
-/// What is said of numbers beside `minimum` and `maximum`.
+/// The keywords for numbers other than `minimum` and `maximum`.
 struct NumberRules: Sendable {
   var exclusiveMinimum: Value?
   var exclusiveMaximum: Value?
   var multipleOf: Value?
 }
 
-/// What is said of arrays beside `items`.
+/// The keywords for arrays other than `items`.
 struct ElementRules: Sendable {
   var counts = CountRange()
   var isUnique = false
-  /// What `prefixItems` says of the first elements.
+  /// The schemas of `prefixItems` for the first elements.
   var first: [Subschema] = []
 }
 
-/// What an object says about the members of its values.
+/// The keywords for the members of an object.
 struct MemberRules: Sendable {
-  /// In the order of the names' bytes.
+  /// In the byte order of the names.
   var properties: [Property] = []
   var required: [ExactString] = []
   var patterns: [PatternProperty] = []
-  /// What `additionalProperties` says of members that neither a name nor a pattern speaks of.
+  /// The schema of `additionalProperties`, for members that no name and no pattern covers.
   var others = Subschema.anything
-  /// What `propertyNames` says.
+  /// The schema of `propertyNames`.
   var names = Subschema.anything
   var counts = CountRange()
 
@@ -80,7 +82,7 @@ struct MemberRules: Sendable {
     let schema: Subschema
   }
 
-  /// What `properties` says of the members of a name; nil: nothing.
+  /// The schema of `properties` for members with a name; nil if there is none.
   subscript(name: ExactString) -> Subschema? {
     var low = 0
     var high = properties.count
@@ -92,15 +94,15 @@ struct MemberRules: Sendable {
   }
 }
 
-/// What `enum` and `const` say: one of these values, as JSON Schema compares them.
+/// The values of `enum` and `const`: a value must equal one of them, as JSON Schema compares values.
 struct Choices: Sendable {
-  /// The values of `enum`, as written; empty: any.
+  /// The values of `enum`, as written; empty for any value.
   private(set) var listed: [Value] = []
   /// The value of `const`, as written.
   var constant: Value?
   private var forms: Set<Value> = []
 
-  /// Takes over the values of `enum`; of two that are equal the later one is given back.
+  /// Stores the values of `enum`; returns the later of two that are equal.
   mutating func list(_ values: [Value]) -> Value? {
     listed = values
     return values.first { !forms.insert($0.comparedForm).inserted }

@@ -1,27 +1,27 @@
-// How a schema is read, word by word: what Kept knows of JSON Schema, draft 2020-12, and nothing else.
+// The schema parser: it accepts the supported part of JSON Schema, draft 2020-12, and nothing else.
 
-/// Reads schemas, and gives back their canonical form: numbers in the form of their type, and without `$comment`.
+/// Parses schemas, and returns their canonical form: numbers in the form of their type, and without `$comment`.
 struct SchemaReader {
   var place = JSONPointer()
   let isSecret: Bool
   private var hasFoundDeprecated = false
   private var depth = 0
-  /// What looking for patterns in names and choices may still cost.
+  /// The remaining steps for searching patterns in names and choices.
   var effort = Pattern.Effort()
 
   init(isSecret: Bool) { self.isSecret = isSecret }
 
-  /// Reads the words of a schema; at the root, those of ``RootSchema`` are passed over.
+  /// Parses the keywords of a schema; at the root, those of ``RootSchema`` are skipped.
   mutating func read(
     _ words: ValueDictionary, isRoot: Bool = false
   ) throws(StoreError) -> (schema: Schema, canonical: ValueDictionary) {
     var schema = Schema()
     var canonical = words
-    // Of this schema and those in it.
+    // For this schema and those nested in it.
     let hasFoundDeprecatedBefore = hasFoundDeprecated
     hasFoundDeprecated = false
     defer { hasFoundDeprecated = hasFoundDeprecated || hasFoundDeprecatedBefore }
-    // The other words may only say what applies to the type.
+    // The other keywords are restricted to those that apply to the type.
     schema.types = try types(words, isRoot: isRoot)
     for word in words where !(isRoot && RootSchema.has(word.key)) {
       place.enter(word.key)
@@ -30,7 +30,7 @@ struct SchemaReader {
     }
     schema.mentionsDeprecated = hasFoundDeprecated
     try checkContradictions(schema)
-    // Choices are checked by all other words.
+    // Choices are checked against all other keywords.
     if let choices = words["enum"] {
       try read(choices: choices, into: &schema)
       canonical["enum"] = .array(schema.choices.listed)
@@ -44,7 +44,7 @@ struct SchemaReader {
     return (schema, canonical)
   }
 
-  /// Reads a word, and gives its value in canonical form; nil leaves it out.
+  /// Parses a keyword, and returns its value in canonical form; nil omits it.
   private mutating func read(
     _ word: ExactString, _ value: Value, into schema: inout Schema
   ) throws(StoreError) -> Value? {
@@ -104,7 +104,7 @@ struct SchemaReader {
     return number
   }
 
-  /// Reads a word such as `minLength` or `maxItems`.
+  /// Parses a keyword such as `minLength` or `maxItems`.
   private func readCount(
     _ word: ExactString, _ value: Value, of sensible: TypeSet, _ types: TypeSet, into range: inout CountRange
   ) throws(StoreError) -> Value {
@@ -114,7 +114,7 @@ struct SchemaReader {
     return .int(Int64(count))
   }
 
-  /// Reads a word about arrays.
+  /// Parses a keyword for arrays.
   private mutating func readElements(
     _ word: ExactString, _ value: Value, into schema: inout Schema
   ) throws(StoreError) -> Value? {
@@ -149,7 +149,7 @@ struct SchemaReader {
     return canonical
   }
 
-  /// Reads a word about objects.
+  /// Parses a keyword for objects.
   private mutating func readMembers(
     _ word: ExactString, _ value: Value, into rules: inout MemberRules
   ) throws(StoreError) -> Value {
@@ -181,7 +181,7 @@ struct SchemaReader {
     }
   }
 
-  /// Reads a schema that stands inside another.
+  /// Parses a nested schema.
   mutating func subschema(_ value: Value) throws(StoreError) -> (schema: Subschema, canonical: Value) {
     switch value {
     case .bool(let isAnything): return (isAnything ? .anything : .nothing, value)
@@ -197,7 +197,7 @@ struct SchemaReader {
     }
   }
 
-  /// Reads an object of schemas, and hands over each with its name.
+  /// Parses an object of schemas, and passes on each with its name.
   private mutating func schemas(
     _ value: Value, _ take: (SchemaReader, ExactString, Subschema) throws(StoreError) -> Void
   ) throws(StoreError) -> Value {
@@ -215,10 +215,10 @@ struct SchemaReader {
     return .dictionary(ValueDictionary(canonical))
   }
 
-  /// What a word has and does not take; of a secret only what kind of value that is.
+  /// The invalid value of a keyword for a message; of a secret only its kind.
   func shown(_ value: Value) -> String { isSecret ? "this \(value.kind)" : Excerpt.of(value) }
 
-  /// A failure at the place that has been come to.
+  /// An error at the current place.
   func wrong(_ code: StoreError.Code, _ reason: String) -> StoreError {
     StoreError(code, "the declaration is wrong\(place.isRoot ? "" : " at \(place)"): \(reason)")
   }

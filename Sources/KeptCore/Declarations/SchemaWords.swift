@@ -1,4 +1,4 @@
-// What the words of a schema take, and which types they apply to.
+// The values that schema keywords accept, and the types that they apply to.
 
 extension SchemaReader {
   /// The types that a schema allows.
@@ -38,7 +38,7 @@ extension SchemaReader {
 
   private static var knownTypes: String { TypeSet.all.subtracting(.null).description }
 
-  /// The type of the choices, where a schema does not say it: then all must have one, or be null.
+  /// The type of the choices, if the schema does not specify it: all must have one type, or be null.
   private mutating func types(ofChoices value: Value) throws(StoreError) -> TypeSet {
     var types: TypeSet = []
     for choice in value.asArray ?? [] { types.formUnion(Self.types(of: choice)) }
@@ -50,19 +50,19 @@ extension SchemaReader {
     return types
   }
 
-  /// The types of what is equal to a value: a number may be of either, for 1 and 1.0 are one to JSON Schema.
+  /// The types of values equal to a value: a number may have either type, because 1 and 1.0 are equal in JSON Schema.
   private static func types(of value: Value) -> TypeSet {
     let type = TypeSet(value.kind)
     return type.isDisjoint(with: [.integer, .number]) ? type : [.integer, .number]
   }
 
-  /// Throws `invalid` for a word that could judge no value of the types.
+  /// Throws `invalid` for a keyword that applies to none of the types.
   func checkApplies(to sensible: TypeSet, of types: TypeSet) throws(StoreError) {
     guard types.isDisjoint(with: sensible) else { return }
     throw wrong(.invalid, "the word applies to \(sensible), and the type is \(types); leave it out")
   }
 
-  /// A bound, in the form of the type where it has one.
+  /// A bound, in the form of the type if there is one.
   func bound(_ value: Value, of types: TypeSet) throws(StoreError) -> Value {
     try checkApplies(to: [.integer, .number], of: types)
     switch value {
@@ -74,7 +74,7 @@ extension SchemaReader {
     return type == [.integer, .number] ? value : type.form(of: value) ?? value
   }
 
-  /// How many, or how long.
+  /// A count or a length.
   func count(_ value: Value) throws(StoreError) -> Int {
     guard let count = value.asInt64, count >= 0 else {
       throw wrong(.invalid, "the word takes an integer from 0 to \(Int64.max), not \(shown(value))")
@@ -103,7 +103,7 @@ extension SchemaReader {
     return text
   }
 
-  /// Names of members, each once.
+  /// Names of members, without repetition.
   func names(_ value: Value) throws(StoreError) -> [ExactString] {
     guard let elements = value.asArray else {
       throw wrong(.invalid, "the word takes an array of names, not \(value.described)")

@@ -1,6 +1,6 @@
-// Which types a value may have, and the form that it takes as one of them.
+// The types that a value may have, and its form as one of them.
 
-/// Some of the declared types, and null.
+/// A set of declared types, and null.
 struct TypeSet: OptionSet, Sendable {
   let rawValue: UInt16
 
@@ -33,7 +33,7 @@ struct TypeSet: OptionSet, Sendable {
   /// The type of the values of a kind.
   init(_ kind: Value.Kind) { self = DeclaredType(kind).map { TypeSet($0) } ?? .null }
 
-  /// A value in the form of one of the types; nil if none can hold it unaltered.
+  /// A value in the form of one of the types; nil if none can represent it exactly.
   @inline(__always)
   func form(of value: Value) -> Value? {
     if case .uint = value { return integer(value) ?? double(value) }
@@ -55,7 +55,7 @@ struct TypeSet: OptionSet, Sendable {
 }
 
 extension TypeSet: CustomStringConvertible {
-  /// The words of the schema, for a sentence: "integer or null".
+  /// The type names for a message: "integer or null".
   var description: String {
     var words: [String] = []
     for type in DeclaredType.allCases where contains(TypeSet(type)) { words.append(type.description) }

@@ -1,20 +1,20 @@
-// What can go wrong, as a code that programs test and a sentence that people read.
+// Errors: a code that programs test, and a message that people read.
 
 /// Why a call failed.
 ///
-/// Its C twin is `kept_error`; in Python each code is an exception class.
+/// In C: `kept_error`. In Python each code is an exception class.
 public struct StoreError: Error, Sendable, CustomStringConvertible {
-  /// What kind of failure it is.
+  /// The kind of failure.
   public let code: Code
-  /// The key it is about, where there is one.
+  /// The key that the error is about, if there is one.
   public let key: String?
-  /// The byte at which a JSON text is wrong, counted from 0.
+  /// The byte offset at which a JSON text is invalid, counted from 0.
   public let offset: Int?
-  /// What was asked, what was found, and what can be done, without the key.
+  /// What was requested, what was found, and what can be done, without the key.
   public let message: String
-  /// What a conversion of the program's own threw, unchanged.
+  /// The error that a conversion of the program threw, unchanged.
   ///
-  /// It may say what Kept never does: a value.
+  /// Unlike Kept's own messages, it may contain a value.
   public let underlying: (any Error)?
 
   public init(
@@ -27,24 +27,24 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
     self.underlying = underlying
   }
 
-  /// The whole sentence: the key, the message, and the byte offset where there is one.
+  /// The complete message: the key, the message, and the byte offset if there is one.
   public var description: String {
     let subject = key.map { "\"\(Self.shortened($0))\": " } ?? ""
     let place = offset.map { " (at byte \($0))" } ?? ""
     return subject + message + place
   }
 
-  /// The same failure, said of a key.
+  /// The same failure, for a key.
   package func about(_ key: String) -> StoreError {
     StoreError(code, key: self.key ?? key, offset: offset, message, underlying: underlying)
   }
 
-  /// The same failure in other words.
+  /// The same failure with another message.
   package func said(_ words: (String) -> String) -> StoreError {
     StoreError(code, key: key, offset: offset, words(message), underlying: underlying)
   }
 
-  /// A long key is cut: a message has to fit into the caller's `kept_error`.
+  /// Truncates a long key, because a message must fit into the caller's `kept_error`.
   private static func shortened(_ key: String) -> String {
     key.utf8.count <= 80 ? key : String(key.prefix(60)) + "…"
   }
@@ -62,11 +62,11 @@ extension StoreError {
 
     /// The value is stored, but a higher layer hides it: a warning.
     public static let shadowed = Code(rawValue: 1)
-    /// The key is declared, but what is stored does not fit, and reads as absent: a warning.
+    /// The key is declared, but the stored value does not fit, and reads as absent: a warning.
     public static let misfit = Code(rawValue: 3)
-    /// What was set is declared as deprecated: a warning, which the error handler hears.
+    /// The value that was set is declared as deprecated: a warning, which the error handler receives.
     public static let deprecated = Code(rawValue: 4)
-    /// The store is open, but it was damaged, and values may be missing: a warning, to be acknowledged.
+    /// The store is open, but it was damaged, and values may be missing: a warning that must be acknowledged.
     public static let salvaged = Code(rawValue: 2)
     /// No layer has a value for the key.
     public static let absent = Code(rawValue: -1)
@@ -74,7 +74,7 @@ extension StoreError {
     public static let wrongType = Code(rawValue: -2)
     /// The key is declared with another type.
     public static let typeConflict = Code(rawValue: -3)
-    /// An argument, a JSON text or a constraint is not as it must be.
+    /// An argument, a JSON text or a constraint is invalid.
     public static let invalid = Code(rawValue: -4)
     /// An administrator has locked the key.
     public static let locked = Code(rawValue: -5)
@@ -86,7 +86,7 @@ extension StoreError {
     public static let noSpace = Code(rawValue: -8)
     /// The file system does not permit it.
     public static let denied = Code(rawValue: -9)
-    /// What is stored cannot be what was written.
+    /// The stored data is not what was written.
     public static let corrupt = Code(rawValue: -10)
     /// The store cannot be reached now; this does not mean that it is empty.
     public static let unavailable = Code(rawValue: -11)
@@ -96,13 +96,13 @@ extension StoreError {
     public static let forked = Code(rawValue: -13)
     /// The value or the text is over a limit.
     public static let tooLarge = Code(rawValue: -14)
-    /// This storage, or this version, cannot do it.
+    /// This storage, or this version, does not support the operation.
     public static let unsupported = Code(rawValue: -15)
-    /// Anything else; the message says what.
+    /// Any other failure; the message describes it.
     public static let failed = Code(rawValue: -16)
 
     /// The name of the code, such as `wrong type`.
-    // No table: it would be made at its first use (EagerInitialization).
+    // Not a table: it would be created at its first use (EagerInitialization).
     public var description: String {
       switch rawValue {
       case 0: "ok"

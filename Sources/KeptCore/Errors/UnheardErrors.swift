@@ -1,9 +1,9 @@
-// What becomes of errors that no error handler hears: in a debug build the first of each kind is printed.
+// Errors without an error handler: a debug build prints the first error of each kind.
 
 import CPlatform
 import Synchronization
 
-/// Which kinds this process has printed: a bit for each code.
+/// The kinds that this process has printed: a bit for each code.
 private let printedKinds = Atomic<UInt64>(0)
 
 extension StoreError {
@@ -22,7 +22,7 @@ extension StoreError {
       kept:   StoreOptions(errorHandler: { _ in })
 
       """
-    // In one piece, so that lines of other threads do not come in between.
+    // In one write, so that lines of other threads do not come in between.
     text.withUTF8 { kept_print_error(UnsafeRawPointer($0.baseAddress), $0.count) }
     #endif
   }

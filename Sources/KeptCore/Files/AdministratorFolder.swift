@@ -1,14 +1,14 @@
-// The way to a file that prescribes something: every folder and link on it belongs to root or to the user, and no other
-// user can exchange what is in it.
+// Checks the path to a file that prescribes settings: every folder and link on it belongs to root or to the user, and
+// no other user can replace what it contains.
 
 import CPlatform
 
 enum AdministratorFolder {
   private static let mostLinks = 40
 
-  /// Holds the folder that a file is in; nil where there is no such folder.
+  /// Opens the folder that a file is in; nil if the folder does not exist.
   ///
-  /// Throws `denied` where another user could put a file there, or take one away.
+  /// Throws `denied` if another user could create a file there or remove one.
   static func hold(of path: String) throws(StoreError) -> OpenFolder? {
     var pieces = pieces(of: try StoreFolder(path: path).absolute().path)
     // The file itself.
@@ -39,10 +39,11 @@ enum AdministratorFolder {
   /// The name of a file in its folder.
   static func name(of path: String) -> String { pieces(of: path).first ?? "." }
 
-  /// Throws where another user than root and the own one has, or may write, a file.
+  /// Throws if a file belongs to, or may be written by, a user other than root and the user of this process.
   static func check(_ file: FileStatus, _ path: String) throws(StoreError) {
     try check(owner: file, path)
-    // In a sticky folder of root's, such as /tmp, others can make files, and not take away those of their betters.
+    // In a sticky folder owned by root, such as /tmp, other users can create files, but not remove those of root or of
+    // this user.
     if file.othersMayWrite && !(file.isFolder && file.isSticky && file.owner == 0) {
       throw StoreError(
         .denied,
@@ -79,14 +80,14 @@ enum AdministratorFolder {
     let count = kept_link_target(place.descriptor, link, &bytes, bytes.count)
     guard count >= 0 else { throw .system("follow", join(place, link)) }
     guard count < bytes.count else { throw .system("follow", join(place, link), errno: ENAMETOOLONG) }
-    // Repaired, it would lead nowhere, and a layer that is there would count as absent.
+    // If it were repaired, it would lead nowhere, and an existing layer would count as absent.
     guard let target = bytes[..<count].withUnsafeBufferPointer({ String(exactly: $0) }) else {
       throw .notUTF8("what the link \(join(place, link)) leads to")
     }
     return target
   }
 
-  /// The last one first.
+  /// In reverse order.
   private static func pieces(of path: String) -> [String] {
     path.utf8.split(separator: UInt8(ascii: "/")).reversed().map { String(Substring($0)) }.filter { $0 != "." }
   }

@@ -1,13 +1,13 @@
-// A database of which this process is not the owner, or that it may not write: copied into memory through descriptors
-// that were opened and looked at as Kept does it. SQLite opens by path, waits for FIFOs, and maps what the owner may
-// cut off; of such a file it only ever sees the copy.
+// Copies a database that this process does not own, or may not write, into memory. The descriptors are opened and
+// checked by Kept. SQLite would open by path, wait for FIFOs, and map memory that the owner may truncate; it only ever
+// sees the copy of such a file.
 
 import CPlatform
 import CSQLite
 
-/// A database with the commits in its log, as it was at one moment.
+/// A consistent copy of a database with the commits in its log.
 struct DatabaseCopy {
-  /// What tells whether a copy is still the same.
+  /// Detects whether a copy is still current.
   struct Stamp {
     let database: FileStamp
     let log: FileStamp
@@ -17,23 +17,25 @@ struct DatabaseCopy {
       log = FileStamp(of: name + "-wal", in: folder)
     }
 
-    /// Whether a later look has found the same files with the same contents, for sure.
+    /// Whether a later stamp certainly belongs to the same files with the same contents.
     func vouches(for now: Stamp) -> Bool { database.vouches(for: now.database) && log.vouches(for: now.log) }
   }
 
-  /// From before it was made.
+  /// Taken before the copy was made.
   let stamp: Stamp
-  /// Of SQLite's allocator, and freed by the connection that is made to it.
+  /// Allocated with SQLite's allocator, and freed by the connection that opens it.
   let memory: UnsafeMutableRawBufferPointer
 
-  /// No store that is for settings comes near it.
+  /// Far above the size of any store for settings.
   private static let mostBytes = 1 << 30
 
-  /// Copies a database; waits, until it is over, for a moment at which nobody changes it.
+  /// Copies a database.
+  ///
+  /// It retries until the files do not change during the copy, or `isOver` ends it.
   ///
   /// - Parameters:
   ///   - path: what errors call the database.
-  ///   - check: throws for what is not to be opened, the database or its log.
+  ///   - check: throws if the database or its log must not be opened.
   ///   - isOver: called between two attempts.
   init(
     _ name: String, in folder: borrowing OpenFolder, calling path: String,
@@ -58,11 +60,11 @@ struct DatabaseCopy {
 
   private struct Reading {
     let memory: UnsafeMutableRawBufferPointer
-    /// Whether it is of one moment also where the files have changed meanwhile.
+    /// Whether the copy is consistent even if the files have changed meanwhile.
     let isOneMoment: Bool
   }
 
-  /// nil: a file was exchanged or cut off meanwhile.
+  /// Reads the files; nil if a file was replaced or truncated meanwhile.
   private static func read(
     _ name: String, in folder: borrowing OpenFolder, calling path: String,
     _ check: (FileStatus, String) throws(StoreError) -> Void
@@ -82,13 +84,15 @@ struct DatabaseCopy {
     case .refused(let error) where error != ENOENT: throw .system("read", path + "-wal", errno: error)
     case .read(nil), .refused: break
     }
-    // An empty log says nothing, and so does one that was cut off meanwhile: the stamps tell.
+    // An empty log contains nothing, nor does one that was truncated meanwhile; the stamps tell the two apart.
     guard let database = try bytes(of: name, in: folder, calling: path, check) else { return nil }
     return Reading(memory: try image(database, nil, path), isOneMoment: false)
   }
 
-  /// The database first and then its log: what is brought from the log into the database meanwhile is in the log, as
-  /// long as that is not begun anew, with other numbers in its header.
+  /// Reads the database first and then its log.
+  ///
+  /// Pages that are copied from the log into the database meanwhile are still in the log, unless it is restarted, which
+  /// changes the numbers in its header.
   private static func read(
     _ name: String, in folder: borrowing OpenFolder, calling path: String,
     _ check: (FileStatus, String) throws(StoreError) -> Void, log: Int32
@@ -122,7 +126,7 @@ struct DatabaseCopy {
     }
   }
 
-  /// nil: there are not so many.
+  /// The bytes of a file; nil if there are fewer.
   private static func bytes(
     of file: Int32, from offset: Int, count size: Int, _ path: String
   ) throws(StoreError) -> [UInt8]? {
@@ -144,7 +148,7 @@ struct DatabaseCopy {
     return bytes.count == size ? bytes : nil
   }
 
-  /// What SQLite would see of both, in memory of SQLite's.
+  /// The database image that SQLite would see from both files, in memory of SQLite's allocator.
   private static func image(
     _ database: [UInt8], _ log: DatabaseLog?, _ path: String
   ) throws(StoreError) -> UnsafeMutableRawBufferPointer {
@@ -156,7 +160,7 @@ struct DatabaseCopy {
     let memory = UnsafeMutableRawBufferPointer(start: start, count: size)
     memory.copyBytes(from: database.prefix(size))
     log?.apply(to: memory)
-    // "File format version numbers": 2 stands for a log, and a database in memory has none.
+    // "File format version numbers": 2 stands for a write-ahead log, which a database in memory does not have.
     if size > 19 {
       for byte in 18...19 where memory[byte] == 2 { memory[byte] = 1 }
     }

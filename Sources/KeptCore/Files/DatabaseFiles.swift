@@ -1,14 +1,14 @@
-// The files that SQLite opens by itself for a database: looked at before it does, since it waits for FIFOs.
+// The files that SQLite opens by itself for a database. They are checked first, because SQLite waits for FIFOs.
 
 import CPlatform
 
 enum DatabaseFiles {
-  /// The database, its log, the shared memory of the log, and what an interrupted transaction would leave.
+  /// The database, its log, the shared memory of the log, and the rollback journal of an interrupted transaction.
   static let suffixes = ["", "-wal", "-shm", "-journal"]
 
-  /// Throws for what must not be opened; gives the files that are there.
+  /// Throws for files that must not be opened; returns those that exist.
   ///
-  /// - Parameter isWritten: they must be the user's own, too.
+  /// - Parameter isWritten: whether the files must also belong to the user.
   static func check(_ database: String, isWritten: Bool) throws(StoreError) -> [FileIdentity] {
     var identities: [FileIdentity] = []
     for suffix in suffixes {

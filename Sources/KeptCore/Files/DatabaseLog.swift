@@ -1,5 +1,5 @@
-// A write-ahead log, as "WAL File Format" in SQLite's documentation has it: the pages of all transactions in it that
-// were committed. It may be damaged or hostile.
+// Reads a write-ahead log as described in "WAL File Format" in SQLite's documentation: the pages of all committed
+// transactions in it. The log may be damaged or hostile.
 
 /// The log of a database, up to its last commit.
 struct DatabaseLog {
@@ -8,12 +8,12 @@ struct DatabaseLog {
 
   private let bytes: [UInt8]
   private let pageSize: Int
-  /// How many pages the database has after the last commit.
+  /// The number of pages of the database after the last commit.
   private let pages: Int
-  /// Where in the log the newest content of each page is, from 1.
+  /// The offset in the log of the newest content of each page; pages are numbered from 1.
   private let places: [Int: Int]
 
-  /// nil: there is no commit in it.
+  /// Returns nil if the log has no commit.
   init?(_ bytes: [UInt8], _ path: String) throws(StoreError) {
     guard bytes.count >= Self.headerBytes, Self.number(bytes, 0) | 1 == 0x377F_0683 else { return nil }
     let isBigEndian = bytes[3] & 1 == 1
@@ -48,10 +48,10 @@ struct DatabaseLog {
     (self.bytes, pageSize, self.pages, self.places) = (bytes, size, pages, places)
   }
 
-  /// The size of the database after the last commit; throws `corrupt` where some of it is nowhere.
+  /// The size of the database after the last commit; throws `corrupt` if some of its pages are missing.
   func size(over database: [UInt8], _ path: String) throws(StoreError) -> Int {
     let (whole, locked) = (database.count / pageSize, 0x4000_0000 / pageSize + 1)
-    // Bounded by what was read: each missing page has to be in the log, but for the one that SQLite locks.
+    // Bounded by what was read: each missing page must be in the log, except the one that SQLite locks.
     let missing = max(0, pages - whole)
     let isWhole =
       missing <= places.count + 1
@@ -74,7 +74,7 @@ struct DatabaseLog {
     bytes[index..<index + 4].reduce(0) { $0 << 8 | UInt32($1) }
   }
 
-  /// "Checksum Algorithm": over words of four bytes, two at a time.
+  /// "Checksum Algorithm": over 4-byte words, two at a time.
   private struct Checksum {
     let isBigEndian: Bool
     var first: UInt32 = 0

@@ -1,32 +1,32 @@
-// What the system says of a file: which one it is, what it is, whose it is, and who may write it.
+// The system's status of a file: its identity, kind, owner and permissions.
 
 import CPlatform
 
-/// What tells a file from every other one that exists at the same time.
+/// Distinguishes a file from every other one that exists at the same time.
 struct FileIdentity: Hashable, Sendable {
   let device: UInt64
   let inode: UInt64
 }
 
-/// What the system says of a file that is not opened for it.
+/// The status of a file, read without opening it.
 struct FileStatus {
   let system: stat
 
   init(_ system: stat) { self.system = system }
 
-  /// Looks at a name in a folder; nil, with errno, where that fails.
+  /// Reads the status of a name in a folder; nil, with errno, if that fails.
   init?(of path: String, in folder: Int32 = AT_FDCWD, followingLinks: Bool = false) {
     var system = stat()
     guard fstatat(folder, path, &system, followingLinks ? 0 : AT_SYMLINK_NOFOLLOW) == 0 else { return nil }
     self.system = system
   }
 
-  /// Whether something is at a path, or where the links lead that are there; false, with errno, where that fails.
+  /// Whether a path, after following links, leads to something; false, with errno, if the check fails.
   ///
-  /// It asks for the effective user: access(2) asks for the caller of a set-user-ID program.
+  /// It checks for the effective user: access(2) would check for the real user of a set-user-ID program.
   static func isThere(_ path: String) -> Bool { FileStatus(of: path, followingLinks: true) != nil }
 
-  /// Looks at what a descriptor stands for.
+  /// Reads the status of an open descriptor.
   init?(of descriptor: Int32) {
     var system = stat()
     guard fstat(descriptor, &system) == 0 else { return nil }
@@ -41,14 +41,14 @@ struct FileStatus {
   var isLink: Bool { system.st_mode & mode_t(S_IFMT) == mode_t(S_IFLNK) }
   /// Whether users other than the owner may write it.
   var othersMayWrite: Bool { system.st_mode & 0o022 != 0 }
-  /// Whether only the owner of a name may take it away.
+  /// Whether only the owner of a name may remove it.
   var isSticky: Bool { system.st_mode & mode_t(S_ISVTX) != 0 }
 
-  /// What it is, in words, where it is no regular file.
+  /// A description of the file kind, if it is not a regular file.
   var otherKind: String? {
     withUnsafePointer(to: system) { kept_no_file($0) }.flatMap { String(validatingCString: $0) }
   }
 
-  /// The mode as `chmod` takes it.
+  /// The mode as `chmod` accepts it.
   var octalMode: String { "0" + String(system.st_mode & 0o7777, radix: 8) }
 }

@@ -1,12 +1,12 @@
-// A path that Kept writes a file to: an export, a backup. Nothing but a regular file is ever replaced there, and no
+// A path that Kept writes a file to: an export or a backup. Only a regular file is ever replaced there, and never a
 // file of a store.
 
 import CPlatform
 
-/// A name in a folder that is held.
+/// A name in an open folder.
 struct FileTarget: ~Copyable {
   let path: String
-  /// The folder, with the path that has no symbolic links in it.
+  /// The folder, with a path without symbolic links.
   let folder: OpenFolder
   private let name: String
 
@@ -24,14 +24,14 @@ struct FileTarget: ~Copyable {
     self.init(path, in: folder)
   }
 
-  /// A file of a folder that is held, which may be that of a store.
+  /// A file in an open folder, which may be the folder of a store.
   init(_ path: String, in folder: consuming OpenFolder) {
     self.path = path
     self.folder = folder
     name = String(path.utf8.split(separator: UInt8(ascii: "/")).last.map { Substring($0) } ?? "")
   }
 
-  /// Throws `invalid` where something is that must not be replaced.
+  /// Throws `invalid` if the path has something that must not be replaced.
   func check(replacing: Bool) throws(StoreError) {
     let held = kept_hold_at(folder.descriptor, name, O_NOFOLLOW)
     guard held >= 0 else {
@@ -49,7 +49,7 @@ struct FileTarget: ~Copyable {
     try FilesInUse.checkForeign(status.identity, path)
   }
 
-  /// Gives a draft in the folder, or in another one of the same file system, its name.
+  /// Renames a draft in this folder, or in another folder of the same file system, to the target name.
   func place(_ draft: String, of source: Int32? = nil, replacing: Bool) throws(StoreError) {
     try check(replacing: replacing)
     if replacing {

@@ -1,6 +1,6 @@
-// Which files this process has open through SQLite, and which it reads beside it: never the same one. POSIX gives up
-// all locks that a process has on a file when it closes any descriptor of it, so another process could then write into
-// what this one reads.
+// The files that this process has open through SQLite, and those that it reads outside SQLite: the two sets never
+// overlap. POSIX releases all locks that a process has on a file when it closes any descriptor of it, so another
+// process could then write while this one reads.
 
 import CPlatform
 
@@ -8,12 +8,12 @@ enum FilesInUse {
   /// A database that is open.
   private struct Database {
     let path: String
-    // It and the files beside it, as they were when it was opened.
+    // The database and the files beside it, as they were when it was opened.
     let identities: [FileIdentity]
   }
   private struct Reading {
     var count: Int
-    // After how many forks it began: in a child its thread has vanished, and its descriptor is never closed.
+    // The fork count when the read began: in a child its thread no longer exists, and its descriptor is never closed.
     let forks: UInt64
   }
   private struct State {
@@ -29,14 +29,14 @@ enum FilesInUse {
   }
   private static let state = Monitor(State())
 
-  /// Made early (EagerInitialization).
+  /// Initializes the state early (EagerInitialization).
   static func prepare() { state.read { _ in } }
 
   // MARK: - Databases
 
-  /// Says that SQLite is about to open a database; waits for what reads one of its files.
+  /// Registers a database that SQLite is about to open; waits for readers of its files.
   ///
-  /// - Parameter path: the database's, without symbolic links.
+  /// - Parameter path: the database's path, without symbolic links.
   /// - Returns: a number for ``leave(_:)``.
   static func enter(
     _ path: String, _ identities: [FileIdentity], waiting milliseconds: Int
@@ -51,16 +51,16 @@ enum FilesInUse {
     throw StoreError(.busy, "\(path) is being read as an ordinary file by this program; try again")
   }
 
-  /// SQLite has closed the database.
+  /// Removes a database that SQLite has closed.
   static func leave(_ number: Int) { state.update { $0.databases[number] = nil } }
 
   // MARK: - Other files
 
-  /// Says that a file is about to be opened beside SQLite; throws `invalid` if it belongs to an open store.
+  /// Registers a file that is about to be opened outside SQLite; throws `invalid` if it belongs to an open store.
   ///
-  /// Each call that returns needs an ``endReading(_:)``, after the file was closed.
+  /// Each call that returns needs an ``endReading(_:)`` after the file was closed.
   static func beginReading(_ file: FileIdentity, _ path: String) throws(StoreError) {
-    // Noted first: whoever opens a store of it now waits, and whoever has done so is found.
+    // Registered first: a thread that opens its store from now on waits, and a store that is already open is found.
     state.updateQuietly { state in
       let count = state.isRead(file) ? state.readings[file]?.count ?? 0 : 0
       state.readings[file] = Reading(count: count + 1, forks: Fork.gate.forks)

@@ -1,31 +1,30 @@
-// A folder by a path that leads to it whatever other users do to the names above it: SQLite, and all that works in a
-// store's folder, open files by path.
+// Provides a path that keeps leading to the same folder even if other users rename folders above it. SQLite and the
+// code that works in a store's folder open files by path.
 
 import CPlatform
 import Synchronization
 
-/// A folder that is held by its descriptor, and reached through it.
+/// A folder that is held open by a descriptor, and reached through it.
 ///
-/// Only for folders to which a path leads that another user could exchange. Paths of it are for system calls; what
-/// users are told names the folder as it was found: ``shown(in:)``.
+/// It is only used for folders whose path another user could redirect. Its paths are for system calls; messages name
+/// the folder by its original path, see ``shown(in:)``.
 final class FolderAnchor: Sendable {
-  /// Of the thread, since the table of descriptors of a process is empty when its first thread has ended.
+  /// The thread's own directory, because the process's descriptor table is empty after its first thread has ended.
   static let prefix = "/proc/thread-self/fd/"
 
-  /// The path that led to it.
+  /// The path that led to the folder.
   let shown: String
   private let folder: OpenFolder
   private let identity: FileIdentity
 
   var path: String { Self.prefix + String(folder.descriptor) }
 
-  /// Whether its own path still leads to it.
+  /// Whether the folder's own path still leads to it.
   var isInPlace: Bool { FileStatus(of: shown, followingLinks: true)?.identity == identity }
 
-  /// Holds on to a folder; nil where its path will do: no other user can exchange what leads to it, or there is no
-  /// `/proc`.
+  /// Holds a folder; nil if its path is safe to use because no other user can redirect it, or if there is no `/proc`.
   ///
-  /// - Parameter folder: with a path that has no symbolic links.
+  /// - Parameter folder: with a path without symbolic links.
   static func hold(_ folder: consuming OpenFolder) throws(StoreError) -> FolderAnchor? {
     let identity = try folder.status().identity
     if isPathSafe(folder.path, to: identity) { return nil }
@@ -34,7 +33,7 @@ final class FolderAnchor: Sendable {
   }
 
   private static func isPathSafe(_ path: String, to identity: FileIdentity) -> Bool {
-    // Of a file in it: the folder itself counts too.
+    // Checks a file in the folder, because the folder itself must be checked too.
     guard let walked = try? AdministratorFolder.hold(of: path + "/x") else { return false }
     return (try? walked.status())?.identity == identity
   }
@@ -59,7 +58,7 @@ final class FolderAnchor: Sendable {
   private static let held = Monitor<[Int32: String]>([:])
   private static let count = Atomic<Int>(0)
 
-  /// A text with each path of a held folder as the one that led to it.
+  /// A text with each path through a held folder replaced by the original path.
   static func shown(in text: String) -> String {
     guard count.load(ordering: .acquiring) > 0 else { return text }
     let (bytes, prefix) = (Array(text.utf8), Array(Self.prefix.utf8))

@@ -1,13 +1,13 @@
-// How a file is opened that a caller names: an import, a list of declarations, a layer, the file of a key.
+// Opens a file that a caller names: an import, a list of declarations, a layer, or the file of a key.
 
 import CPlatform
 
 enum ForeignFile {
   enum Outcome<Result> {
     case read(Result)
-    /// It could not be opened, for this reason.
+    /// It could not be opened, with the errno.
     case refused(Int32)
-    /// Another file has taken its place meanwhile.
+    /// Another file has replaced it meanwhile.
     case exchanged
   }
 
@@ -15,10 +15,10 @@ enum ForeignFile {
   ///
   /// Throws `invalid` for a file of a store that this process has open.
   /// - Parameters:
-  ///   - folder: holds the folder that the path begins at.
-  ///   - name: what an error calls the file; nil: the path.
-  ///   - followingLinks: whether the path may be that of a symbolic link.
-  ///   - check: throws for what is not to be opened; it is asked before, so that no device is opened.
+  ///   - folder: the open folder that the path is relative to.
+  ///   - name: what an error calls the file; nil for the path.
+  ///   - followingLinks: whether the path may be a symbolic link.
+  ///   - check: throws for a file that must not be opened; called before opening, so that no device is opened.
   static func open<Result>(
     _ path: String, in folder: Int32 = AT_FDCWD, calling name: String? = nil, followingLinks: Bool = false,
     _ check: (FileStatus) throws(StoreError) -> Void,
@@ -38,7 +38,7 @@ enum ForeignFile {
       return .refused(error)
     }
     guard status.identity == before.identity else {
-      // One of an open store's stays open for ever: closing it would give up SQLite's locks.
+      // A descriptor of an open store's file is never closed: closing it would release SQLite's locks.
       if FilesInUse.database(with: status.identity) == nil { close(file) }
       return .exchanged
     }

@@ -1,15 +1,15 @@
-// How files of a store are opened and made: in a folder that is held by a descriptor, and only such as Kept trusts.
+// Opens and creates the files of a store, in a folder held by a descriptor, and only files that Kept trusts.
 
 import CPlatform
 
-/// A folder that is held: whatever happens to its path, names are looked up in this one.
+/// An open folder: whatever happens to its path, names are looked up in this folder.
 struct OpenFolder: ~Copyable {
   let path: String
   let descriptor: Int32
 
-  /// Holds a folder; nil, with errno, where that fails.
+  /// Opens a folder; nil, with errno, if that fails.
   ///
-  /// Links that lead to it are followed.
+  /// Symbolic links in the path are followed.
   init?(holding path: String) {
     let descriptor = kept_hold_at(AT_FDCWD, path, O_DIRECTORY)
     guard descriptor >= 0 else { return nil }
@@ -17,27 +17,27 @@ struct OpenFolder: ~Copyable {
     self.descriptor = descriptor
   }
 
-  /// Holds a folder of the user's own, to which no other user may write.
+  /// Opens a folder that belongs to the user and that no other user may write.
   static func own(_ path: String) throws(StoreError) -> OpenFolder {
     guard let folder = OpenFolder(holding: path) else { throw .system("open the folder", path) }
     try Trust.check(ownFolder: try folder.status(), path)
     return folder
   }
 
-  /// Holds it a second time.
+  /// Duplicates the descriptor.
   func again() throws(StoreError) -> OpenFolder {
     let copy = kept_hold_at(descriptor, ".", O_DIRECTORY)
     guard copy >= 0 else { throw .system("open the folder", path) }
     return OpenFolder(path, taking: copy)
   }
 
-  /// Holds a folder in it, through no link; nil, with errno, where that fails.
+  /// Opens a folder inside it, without following links; nil, with errno, if that fails.
   func enter(_ name: String) -> OpenFolder? {
     let entered = kept_hold_at(descriptor, name, O_DIRECTORY | O_NOFOLLOW)
     return entered >= 0 ? OpenFolder(path + "/" + name, taking: entered) : nil
   }
 
-  /// Takes over a descriptor.
+  /// Takes ownership of a descriptor.
   init(_ path: String, taking descriptor: Int32) {
     self.path = path
     self.descriptor = descriptor
@@ -50,16 +50,16 @@ struct OpenFolder: ~Copyable {
     return status
   }
 
-  /// What has a name in it; nil, with errno, where nothing has.
+  /// The status of a name in it; nil, with errno, if there is none.
   func status(of name: String) -> FileStatus? { FileStatus(of: name, in: descriptor) }
 
-  /// Opens a file of the store; nil where there is none.
+  /// Opens a file of the store; nil if it does not exist.
   ///
-  /// Throws `unavailable` for what is no regular file, and `denied` for one that is not the user's own, that others may
-  /// write, or that has another name.
+  /// Throws `unavailable` if it is not a regular file, and `denied` if it does not belong to the user, others may write
+  /// it, or it has another name.
   func open(_ name: String, _ access: Int32) throws(StoreError) -> Int32? {
     let place = path + "/" + name
-    // Looked at first: a descriptor of a file that is in use elsewhere must not be closed.
+    // Checked before opening: a descriptor of a file that is in use elsewhere must not be closed.
     guard let before = status(of: name) else {
       guard kept_errno() == ENOENT else { throw .system("look at", place) }
       return nil
@@ -80,7 +80,7 @@ struct OpenFolder: ~Copyable {
     }
   }
 
-  /// The same, and the file is made, empty, where there is none.
+  /// Opens a file of the store, and creates it empty if it does not exist.
   func openOrMake(_ name: String, _ access: Int32) throws(StoreError) -> Int32 {
     for _ in 1...100 {
       if let file = try open(name, access) { return file }
@@ -91,7 +91,7 @@ struct OpenFolder: ~Copyable {
     throw StoreError(.busy, "\(path)/\(name) comes and goes all the time; try again")
   }
 
-  /// Makes a file of mode 0600 that is not there yet.
+  /// Creates a file of mode 0600 that does not exist yet.
   func make(_ name: String) throws(StoreError) -> Int32 {
     let file = kept_make_at(descriptor, name)
     guard file >= 0 else { throw .system("make a file in", path) }
@@ -100,29 +100,30 @@ struct OpenFolder: ~Copyable {
 
   func remove(_ name: String) { unlinkat(descriptor, name, 0) }
 
-  /// Makes a folder of mode 0700 that is not there yet, and holds it.
+  /// Creates a folder of mode 0700 that does not exist yet, and opens it.
   func makeFolder(_ name: String) throws(StoreError) -> OpenFolder {
     let place = path + "/" + name
     guard kept_make_folder_at(descriptor, name) == 0 else { throw .system("make a folder in", path) }
     let made = kept_hold_at(descriptor, name, O_DIRECTORY | O_NOFOLLOW)
     guard made >= 0 else { throw .system("open the folder", place) }
     let folder = OpenFolder(place, taking: made)
-    // Where others may write, they could have put another one there.
+    // If others may write the parent, they could have replaced the new folder.
     try Trust.check(ownFolder: try folder.status(), place)
     return folder
   }
 
   func removeFolder(_ name: String) { unlinkat(descriptor, name, AT_REMOVEDIR) }
 
-  /// Gives a draft in this folder, or in another one of the same file system, its name; false, with the draft still
-  /// there, if something has that name already.
+  /// Renames a draft in this folder, or in another folder of the same file system.
+  ///
+  /// Returns false, with the draft still there, if the name exists already.
   func putInPlace(_ draft: String, of source: Int32? = nil, as name: String) throws(StoreError) -> Bool {
     if kept_rename_new_at(source ?? descriptor, draft, descriptor, name) == 0 { return true }
     guard kept_errno() == EEXIST else { throw .system("put \(name) into", path) }
     return false
   }
 
-  /// Brings the names in it to the disk.
+  /// Syncs the names in the folder to the disk.
   func sync() throws(StoreError) {
     let folder = kept_open_at(descriptor, ".", O_RDONLY, 0)
     guard folder >= 0 else { throw .system("open", path) }

@@ -1,5 +1,5 @@
-// Whom Kept trusts with files. Decision 30 states the rules; every refusal names the file, what was found and what to
-// do.
+// The users that Kept trusts with files. Decision 30 states the rules; every refusal names the file, what was found and
+// what to do.
 
 import CPlatform
 
@@ -7,7 +7,7 @@ enum Trust {
   /// The user that this process acts as.
   static var user: uid_t { geteuid() }
 
-  /// Throws unless a folder is the user's own and nobody else's to write.
+  /// Throws unless a folder belongs to the user and no one else may write it.
   static func check(ownFolder folder: FileStatus, _ path: String) throws(StoreError) {
     guard folder.owner == user else {
       throw StoreError(
@@ -18,7 +18,7 @@ enum Trust {
     try check(sharedFolder: folder, path)
   }
 
-  /// Throws where users other than a folder's owner may write to it.
+  /// Throws if users other than a folder's owner may write to it.
   static func check(sharedFolder folder: FileStatus, _ path: String) throws(StoreError) {
     guard !folder.othersMayWrite else {
       throw StoreError(
@@ -28,13 +28,13 @@ enum Trust {
     }
   }
 
-  /// Throws unless a file is a regular one.
+  /// Throws unless a file is a regular file.
   static func check(regular file: FileStatus, _ path: String) throws(StoreError) {
     guard let other = file.otherKind else { return }
     throw StoreError(.unavailable, "\(path) is \(other), not a regular file; move it away")
   }
 
-  /// Throws unless a file is a regular one of the user's own, and nobody else's to write.
+  /// Throws unless a file is a regular file that belongs to the user and no one else may write it.
   static func check(ownFile file: FileStatus, _ path: String) throws(StoreError) {
     try check(regular: file, path)
     guard file.owner == user else {
@@ -46,21 +46,22 @@ enum Trust {
     try check(sharedFile: file, path)
   }
 
-  /// Throws where users other than a file's owner may write it.
+  /// Throws if users other than a file's owner may write it.
   static func check(sharedFile file: FileStatus, _ path: String) throws(StoreError) {
     guard !file.othersMayWrite else {
       throw StoreError(.denied, "other users may write \(path) (mode \(file.octalMode)); chmod go-w it")
     }
   }
 
-  /// Throws unless a file in a folder of another user's is a regular one, of that user, of root or the own one, and
-  /// nobody else's to write.
+  /// Throws unless a file in another user's folder is regular and trusted.
+  ///
+  /// It must belong to that user, to root or to the user of this process, and no one else may write it.
   static func check(sharedFile file: FileStatus, _ path: String, ofFolder folder: FileStatus) throws(StoreError) {
     try check(regular: file, path)
     try check(shared: file, path, ofFolder: folder)
   }
 
-  /// The same of a folder, too.
+  /// Does the same check for a file or a folder.
   static func check(shared file: FileStatus, _ path: String, ofFolder folder: FileStatus) throws(StoreError) {
     try check(sharedFile: file, path)
     guard file.owner == folder.owner || file.owner == 0 || file.owner == user else {
@@ -71,7 +72,7 @@ enum Trust {
     }
   }
 
-  /// Throws where a file has a second name, under which other programs may open it without the files beside it.
+  /// Throws if a file has a second name, under which other programs may open it without the files beside it.
   static func check(oneName file: FileStatus, _ path: String) throws(StoreError) {
     guard !file.hasOtherNames else {
       throw StoreError(

@@ -1,61 +1,61 @@
-// Why is it this value? What each layer says of a key, which one wins, and the reason.
+// Explains a value: the value that each layer has for a key, the layer that wins, and the reason.
 
-/// What a key reads as, and why.
+/// The value of a key, and why it has that value.
 ///
-/// The C twin is `kept_explain_json`, whose text is ``json``. In Python: `settings.explain(key)`.
+/// In C: `kept_explain_json`, whose text is ``json``. In Python: `settings.explain(key)`.
 public struct Explanation: Sendable, Hashable {
   public var key: KeyName
-  /// What it reads as; nil: it is absent.
+  /// The value; nil if the key is absent.
   public var value: Value?
-  /// Where that comes from.
+  /// The layer that the value comes from.
   public var layer: Layer?
   /// Whether the administrator has locked the key.
   public var isLocked: Bool
-  /// Whether values must not be written to a log or a screen; then ``json`` leaves them out.
+  /// Whether values must not be written to a log or a screen; then ``json`` omits them.
   public var isSecret: Bool
-  /// The revision that last changed what is stored; nil: nothing is.
+  /// The revision that last changed the stored value; nil if nothing is stored.
   public var revision: Revision?
-  /// What each layer that was given has to say, the highest first.
+  /// A finding for each layer of the handle, the highest first.
   public var layers: [LayerFinding]
-  /// The whole of it in one sentence.
+  /// The explanation in one sentence.
   public var reason: String
 
-  /// What one layer has to say.
+  /// The value that one layer has for a key, and its outcome.
   public struct LayerFinding: Sendable, Hashable {
     public var layer: Layer
-    /// The file, the argument or the variable that it stands in; nil where that has no name.
+    /// The file, argument or variable that holds the value; nil if it has no name.
     public var source: String?
-    /// The value that it has, as far as it can be read.
+    /// The layer's value, as far as it can be read.
     public var value: Value?
     public var outcome: Outcome
-    /// Why its value does not count, or its file cannot be read.
+    /// Why the layer's value does not apply, or why its file cannot be read.
     public var problem: String?
     /// Whether the value must not be written to a log or a screen.
     public var isSecret: Bool
   }
 
-  /// What becomes of what a layer says.
+  /// The outcome of a layer's value.
   public enum Outcome: String, Sendable, Hashable {
-    /// It decides.
+    /// The layer's value is the value of the key.
     case wins
-    /// It would do, but a higher layer decides.
+    /// The value would apply, but a higher layer decides.
     case hidden
-    /// It does not fit the declaration.
+    /// The value does not fit the declaration.
     case skipped
-    /// The key is locked, and this layer is not asked.
+    /// The key is locked, so this layer is disregarded.
     case ignored
-    /// It has no value for the key, and locks it.
+    /// The layer has no value for the key, and locks it.
     case locks
-    /// It has nothing for the key.
+    /// The layer has no value for the key.
     case silent
   }
 }
 
 extension Explanation {
-  /// The same as an object: `key`, `value`, `layer`, `locked`, `secret`, `revision`, `reason`, and `layers` with
-  /// `layer`, `source`, `value`, `outcome` and `problem` each.
+  /// The explanation as an object.
   ///
-  /// What is nil is left out, and so are values of a secret.
+  /// Its members are `key`, `value`, `layer`, `locked`, `secret`, `revision`, `reason`, and `layers` with `layer`,
+  /// `source`, `value`, `outcome` and `problem` each. Members that are nil, and the values of a secret, are omitted.
   public var json: String { asValue.json }
 
   package var asValue: Value {
@@ -82,10 +82,10 @@ extension Explanation.LayerFinding {
   }
 }
 
-/// The layers of a handle at one moment, with all that there is to say of them.
+/// The layers of a handle at one point in time, with the details that explanations need.
 struct LayerState: Sendable {
   let layers: Layers
-  /// Those that the handle was opened with.
+  /// The layers that the handle was opened with.
   let sources: Set<Layer>
   let environmentPrefix: String?
   let files: LayerFiles
@@ -127,7 +127,7 @@ struct LayerState: Sendable {
       + (skipped.isEmpty ? "" : "; what does not fit is skipped in: \(skipped)") + lock
   }
 
-  /// Where what a layer has for a key stands.
+  /// The place in which a layer has its value for a key.
   private func source(of layer: Layer, _ key: KeyName) -> String? {
     switch layer {
     case .arguments: "-" + key.text
@@ -138,6 +138,6 @@ struct LayerState: Sendable {
 }
 
 extension Layer {
-  /// Whether every handle has it.
+  /// Whether every handle has this layer.
   fileprivate var isAlwaysThere: Bool { self == .user || self == .registered || self == .declared }
 }

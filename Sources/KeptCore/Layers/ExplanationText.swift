@@ -1,9 +1,9 @@
-// How an explanation is shown: the reason, then a line for each layer. A secret is not shown.
+// The text of an explanation: the reason, then a line for each layer. The value of a secret is not shown.
 
 extension Explanation: CustomStringConvertible {
-  /// A small table to be read by people: the value with the reason, then what each layer says.
+  /// A small table for people: the value with the reason, then a line for each layer.
   ///
-  /// Values are JSON; of a secret there are none. In Python: `str(explanation)`.
+  /// Values are shown as JSON; those of a secret are omitted. In Python: `str(explanation)`.
   public var description: String {
     let shown = layer == nil ? "absent" : isSecret ? "secret" : value?.json ?? "unreadable"
     return (["\(key.text) = \(shown): \(reason)"] + layers.map { "  \($0)" }).joined(separator: "\n")

@@ -1,10 +1,12 @@
-// The sources that a value can come from, and in which order they are asked.
+// The layers that a value can come from, in order of precedence.
 
-/// A source of values; the highest one that has a fitting value decides.
+/// A source of values.
 ///
-/// Only the user's layer, the store itself, can be written.
+/// The highest layer that has a fitting value decides.
+///
+/// Only the user layer, the store itself, can be written.
 public enum Layer: Sendable, Hashable, CaseIterable, Comparable, CustomStringConvertible {
-  /// Defaults that keys are declared with.
+  /// Declared defaults.
   case declared
   /// Defaults that this program has registered.
   case registered
@@ -12,11 +14,11 @@ public enum Layer: Sendable, Hashable, CaseIterable, Comparable, CustomStringCon
   case system
   /// The store.
   case user
-  /// Variables of the program's environment.
+  /// Environment variables of the program.
   case environment
   /// The program's command line.
   case arguments
-  /// What the administrator prescribes; it locks keys.
+  /// Values that the administrator prescribes; this layer can lock keys.
   case managed
 
   public var description: String {

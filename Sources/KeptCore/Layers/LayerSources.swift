@@ -1,43 +1,45 @@
-// Where the layers of a handle come from, as its options say.
+// The sources of a handle's layers, according to its options.
 
 import CPlatform
 
-/// Where a layer that is a file is read from.
+/// The place of a layer that is read from a file.
 public enum LayerPlace: Sendable, Hashable {
-  /// `/etc/kept/<identifier>/managed.json` and `/etc/kept/<identifier>/system.json`; for a store that is opened by its
+  /// `/etc/kept/<identifier>/managed.json` and `/etc/kept/<identifier>/system.json`, for a store that is opened by its
   /// identifier.
   case standard
   /// A file of any name.
   case path(String)
 }
 
-/// What a handle's layers are made of.
+/// The sources of a handle's layers.
 struct LayerSources {
   var files: [LayerFile] = []
-  /// The files as they were when the sources were made, with what stands in them.
+  /// The files as they were when the sources were created, with their contents.
   private(set) var followed = LayerFiles([])
   private(set) var contents: [(Layer, LayerContents)] = []
   var arguments: [KeyName: TextValue] = [:]
   var environment: [KeyName: TextValue] = [:]
   var problems: [StoreError] = []
   var environmentPrefix: String?
-  /// Which layers were asked for, be there anything in them or not.
+  /// The layers that the options name, whether or not they have values.
   var layers: Set<Layer> = []
   private var isWrong = false
 
   init() {}
 
-  /// For options that are wrong, in place of what they should have given.
+  /// Creates the sources for invalid options.
   init(insteadOf options: StoreOptions) {
     guard options.managed != nil else { return }
     layers = [.managed]
     isWrong = true
   }
 
-  /// Whether there should be a managed layer, and none is known: no key may be set then.
+  /// Whether a managed layer was requested but cannot be read.
+  ///
+  /// Then no key may be set.
   var lacksManaged: Bool { isWrong || followed.problem(of: .managed) != nil }
 
-  /// - Parameter identifier: that of the store, if it was opened by one.
+  /// - Parameter identifier: the identifier that the store was opened by, if any.
   init(_ options: StoreOptions, identifier: String?) throws(StoreError) {
     for (place, layer) in [(options.managed, Layer.managed), (options.system, .system)] {
       guard let place else { continue }
@@ -61,7 +63,7 @@ struct LayerSources {
     }
   }
 
-  /// Throws `unavailable` where there is a managed layer that cannot be read: without it nothing would be locked.
+  /// Throws `unavailable` if the managed layer cannot be read, because without it no key would be locked.
   func checkManaged() throws(StoreError) {
     guard let problem = followed.problem(of: .managed) else { return }
     throw StoreError(
@@ -69,7 +71,9 @@ struct LayerSources {
       "the store is not opened without its managed layer: \(problem.message)")
   }
 
-  /// Those that are UTF-8: no others could be a key or its value.
+  /// The variables that are valid UTF-8.
+  ///
+  /// Others cannot contain a key or its value.
   private static var variables: [String] {
     var variables: [String] = []
     var next = kept_environment()
@@ -86,7 +90,7 @@ extension LayerPlace {
     switch self {
     case .path(let path) where path.isEmpty || path.utf8.contains(0):
       throw StoreError(.invalid, "the path of the \(layer) layer is empty or holds a NUL; give the path of a file")
-    // Also after the program has changed its working directory.
+    // Made absolute, so that it stays valid after the program changes its working directory.
     case .path(let path):
       do throws(StoreError) { return try StoreFolder(path: path).absolute().path } catch {
         throw error.said { "\(path), the file of the \(layer) layer: \($0)" }

@@ -1,21 +1,21 @@
-// The layers of one handle over time: read when it is opened, read again when a file changes, and always told.
+// The layer stack of one handle: read when the handle is opened, read again when a file changes, with each change
+// reported.
 
 import CPlatform
 import Synchronization
 
-/// What a ``Store`` keeps of its layers.
+/// The layers of a ``Store``.
 ///
-/// Invariants: what `view` shows is what `State.layers` say, and both change together, so no reader sees a newer state
-/// and then an older one. The handle's word moves after them: a value that is kept while it has not moved is no older
-/// one.
-// @unchecked for `view`, a word that is only touched atomically.
+/// Invariants: `view` always matches `State.layers`, and both change together, so no reader sees a newer state and then
+/// an older one. The handle's word changes after them: a value that is cached while the word is unchanged is current.
+// @unchecked for `view`, a word that is only accessed atomically.
 package final class LayerStack: @unchecked Sendable {
   private struct State {
     var layers = Layers()
     var watches: [FileWatch.Token] = []
-    // Of what does not fit each is told once.
+    // Values that do not fit and were reported; each is reported once.
     var told: Set<Misfit> = []
-    // Defaults were registered at some time: there may be caches that know of no count.
+    // Whether defaults were ever registered. If so, caches may exist that do not check the word.
     var hasRegistered = false
     var isEnded = false
   }
@@ -24,23 +24,23 @@ package final class LayerStack: @unchecked Sendable {
     let layer: Layer
   }
   private let state = Monitor(State())
-  // Held while files are read, which readers of the store need not wait for; `state` comes after it.
+  // Held while files are read, so that readers of the store need not wait for that; `state` is locked after it.
   private let files: Monitor<LayerFiles>
   private let storage: any Storage
   private let hasFiles: Bool
-  // Whether a managed layer was asked for, be it readable or not.
+  // Whether a managed layer was requested, readable or not.
   private let mayLock: Bool
-  /// The layers that the handle was opened with, beside those that are always there.
+  /// The layers that the handle was opened with, beside those that every handle has.
   let sources: Set<Layer>
   let environmentPrefix: String?
   private let report: @Sendable (StoreError) -> Void
   /// Called after each change, with no lock held.
   private let tell: @Sendable (LayerStack) -> Void
-  // Its word is moved by each change.
+  // Its word changes with each change of the layers.
   private let handle: ReadContext
-  // The index of values as this handle reads them; null while it has no layers. It is never exchanged.
+  // The index of values as this handle reads them; null while it has no layers. Once set, it is never replaced.
   private let view = Atomic<UnsafeRawPointer?>(nil)
-  // After how many forks this process has read the files.
+  // The fork count at which this process read the files.
   private let watchedSince = Atomic<UInt64>(Fork.count)
 
   init(
@@ -60,7 +60,8 @@ package final class LayerStack: @unchecked Sendable {
     state.update { state in
       let text = Layers(arguments: sources.arguments, environment: sources.environment)
       state.layers = sources.contents.reduce(text) { $0.replacing($1.0, by: $1.1) }
-      // Opened all the same, as by those who bring a storage of their own: until it can be read, nothing may be set.
+      // The handle was opened without a readable managed layer, as handles on a custom storage are. Until it can be
+      // read, no key may be set.
       if sources.lacksManaged {
         state.layers = state.layers.replacing(.managed, by: .everythingLocked)
       }
@@ -74,35 +75,36 @@ package final class LayerStack: @unchecked Sendable {
     if let view = view.load(ordering: .acquiring) { Unmanaged<IndexView>.fromOpaque(view).release() }
   }
 
-  /// The layers now.
+  /// The current layers.
   var layers: Layers { state.read(\.layers) }
 
-  /// The index to read from in place of the storage's own; nil: there are no layers.
+  /// The index to read from in place of the storage's own; nil if there are no layers.
   @inline(__always)
   var index: Unmanaged<IndexView>? { view.load(ordering: .acquiring).map(Unmanaged.fromOpaque) }
 
-  /// A word that moves when a layer changes; nil: none can.
+  /// A word that changes when a layer changes; nil if no layer can change.
   package var countAddress: UnsafePointer<UInt64>? {
     hasFiles || state.read(\.hasRegistered) ? UnsafePointer(handle.layers) : nil
   }
 
-  /// Whether there is a layer that hides what is written.
+  /// Whether there is a layer that hides written values.
   var hasText: Bool { sources.contains(.arguments) || sources.contains(.environment) }
 
   /// The file of a layer.
   func path(of layer: Layer) -> String? { files.read { $0.path(of: layer) } }
 
-  /// The layers now, with all that there is to say of them.
+  /// The current layers, with the details that explanations need.
   var moment: LayerState {
     LayerState(
       layers: layers, sources: sources, environmentPrefix: environmentPrefix, files: files.read(\.self))
   }
 
-  /// In the child of a fork, where nobody has watched the files, reads them once more and lets them be watched again.
+  /// Reads the files again in the child of a fork, where no thread watches them, and starts watching them again.
   ///
-  /// What stands in memory leads here, too: a child trusts none of it (`IndexLoader.afterForkInChild`).
+  /// Reads from memory also lead here, because a child does not trust its inherited memory
+  /// (`IndexLoader.afterForkInChild`).
   ///
-  /// Called with no lock held, before anything that the layers decide is read, observed or written.
+  /// Called with no lock held, before anything that depends on the layers is read, observed or written.
   func watchAgain() {
     guard hasFiles else { return }
     FileWatch.revive()
@@ -111,7 +113,7 @@ package final class LayerStack: @unchecked Sendable {
     watchedSince.store(Fork.count, ordering: .releasing)
   }
 
-  /// What a key reads as; what a layer holds in vain is reported.
+  /// Resolves the value of a key; reports layer values that do not fit.
   func resolve(_ key: KeyName, _ entry: Entry?, from highest: Layer = .managed) -> Resolved {
     watchAgain()
     var misfits: [(Layer, StoreError)] = []
@@ -131,7 +133,7 @@ package final class LayerStack: @unchecked Sendable {
     throw StoreError(.locked, key: key.text, "is locked by the managed layer, \(path); nothing was stored")
   }
 
-  /// Registers defaults beside those that are registered; nil takes one back.
+  /// Adds registered defaults; nil removes one.
   func register(_ defaults: [KeyName: Value?]) {
     state.update { state in
       state.hasRegistered = true
@@ -142,7 +144,7 @@ package final class LayerStack: @unchecked Sendable {
     tellOfChange()
   }
 
-  /// Ends it with its handle.
+  /// Ends the layer stack together with its handle.
   func end() {
     let watches = state.update { state in
       state.isEnded = true
@@ -153,7 +155,7 @@ package final class LayerStack: @unchecked Sendable {
     if let index, let local = storage as? LocalStorage { local.loader.remove(index.takeUnretainedValue()) }
   }
 
-  /// Watches first and reads then: nothing that happens in between is missed.
+  /// Starts watching before reading, so that no change in between is missed.
   private func watch(_ files: [LayerFile]) {
     // Held until end(), which the handle always calls.
     let watches = files.map { file in FileWatch.begin(file.path) { self.reread() } }
@@ -175,13 +177,13 @@ package final class LayerStack: @unchecked Sendable {
     if isNew { tellOfChange() }
   }
 
-  /// - Returns: whether there is any difference.
+  /// - Returns: whether anything changed.
   @discardableResult
   private func take(_ layers: Layers, _ state: inout State) -> Bool {
     let different = layers.differences(from: state.layers)
     guard !state.isEnded, !different.isEmpty else { return false }
     state.layers = layers
-    // What stands in these now is told anew; a file that was only touched is not.
+    // Misfits in the layers that changed are reported again; a file whose contents are unchanged is not reported.
     state.told = state.told.filter { !different.contains($0.layer) }
     show(layers)
     return true
@@ -220,7 +222,7 @@ private struct LayeredReading: EntryReading {
 }
 
 extension Layers {
-  /// Those of the layers that can change and have.
+  /// The changeable layers that differ.
   fileprivate func differences(from other: Layers) -> [Layer] {
     let differences: [(Layer, Bool)] = [
       (.managed, managed != other.managed), (.system, system != other.system),

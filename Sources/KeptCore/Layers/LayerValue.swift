@@ -1,16 +1,16 @@
-// What one layer has for a key, seen through the key's declaration.
+// The value of one layer for a key, checked against the key's declaration.
 
-/// What one layer has for a key.
+/// The value of one layer for a key.
 struct LayerValue {
-  /// nil: nothing that fits.
+  /// The fitting value; nil if there is none.
   var value: Value?
-  /// What it has and does not fit.
+  /// The value that does not fit.
   var unfit: Value?
-  /// The text that it was read from, where it could be read otherwise.
+  /// The text that the value was read from, if it could be read as another type.
   var text: TextValue?
-  /// Why what it has does not fit.
+  /// Why the value does not fit.
   var problem: StoreError?
-  /// Whether it has anything at all.
+  /// Whether the layer has any value.
   var isThere: Bool { value != nil || problem != nil }
 
   init() {}
@@ -21,7 +21,7 @@ struct LayerValue {
       return
     }
     do throws(StoreError) { self.value = try declaration.admitted(value) } catch {
-      // Without memory for a pattern nothing is known of the value; a lock must not fall for that.
+      // Without memory for a pattern, the value cannot be checked; a lock must not be lost for that.
       if error.code == .failed { self.value = value } else { (unfit, problem) = (value, error) }
     }
   }

@@ -1,13 +1,13 @@
-// What the layers beside the store hold, and which of all layers decides what a key reads as.
+// The contents of the layers beside the store, and the resolution of a key's value over all layers.
 
-/// The layers of one handle at one moment; the store itself is the layer that is not in here.
+/// The layers of one handle at one point in time, except the store itself.
 final class Layers: Sendable {
   let managed: LayerContents
   let arguments: [KeyName: TextValue]
   let environment: [KeyName: TextValue]
   let system: LayerContents
   let registered: [KeyName: Value]
-  /// Whether nothing is in them.
+  /// Whether the layers have no contents.
   let isEmpty: Bool
 
   init(
@@ -24,20 +24,20 @@ final class Layers: Sendable {
       managed.isEmpty && arguments.isEmpty && environment.isEmpty && system.isEmpty && registered.isEmpty
   }
 
-  /// The same with another state of a file.
+  /// A copy with another state of a file.
   func replacing(_ layer: Layer, by contents: LayerContents) -> Layers {
     Layers(
       managed: layer == .managed ? contents : managed, arguments: arguments, environment: environment,
       system: layer == .system ? contents : system, registered: registered)
   }
 
-  /// The same with other registered defaults.
+  /// A copy with other registered defaults.
   func replacing(registered: [KeyName: Value]) -> Layers {
     Layers(
       managed: managed, arguments: arguments, environment: environment, system: system, registered: registered)
   }
 
-  /// The keys under a prefix that a layer other than the store and the defaults has something for, in no order.
+  /// The keys under a prefix for which a layer other than the store and the defaults has something, in no order.
   func keys(prefix: ExactString) -> [KeyName] {
     var keys = Array(managed.values.keys) + system.values.keys
     keys += arguments.keys
@@ -45,7 +45,7 @@ final class Layers: Sendable {
     return keys.filter { $0.exact.hasPrefix(prefix) }
   }
 
-  /// The same, with the keys of registered defaults.
+  /// The same keys and those of registered defaults.
   func allKeys(prefix: ExactString) -> [KeyName] {
     keys(prefix: prefix) + registered.keys.filter { $0.exact.hasPrefix(prefix) }
   }
@@ -55,7 +55,7 @@ final class Layers: Sendable {
     arguments[key] != nil || environment[key] != nil || managed.values[key] != nil
   }
 
-  /// What a layer has for a key that the storage holds like this.
+  /// The value of a layer for a key with this stored entry.
   func finding(_ layer: Layer, _ key: KeyName, _ entry: Entry?) -> LayerValue {
     let declaration = entry?.declaration
     switch layer {
@@ -69,9 +69,9 @@ final class Layers: Sendable {
     }
   }
 
-  /// What a key reads as, if the layers above one are not asked.
+  /// Resolves a key, disregarding the layers above `highest`.
   ///
-  /// - Parameter problem: receives what those hold that were asked in vain.
+  /// - Parameter problem: receives the layer values that do not fit.
   func resolve(
     _ key: KeyName, _ entry: Entry?, from highest: Layer = .managed, problem: (Layer, StoreError) -> Void = { _, _ in }
   ) -> Resolved {
@@ -93,6 +93,6 @@ extension Layer {
     [.managed, .arguments, .environment, .user, .system, .registered, .declared]
   }
 
-  /// A locked key is the administrator's alone, and what the program says for want of anything else.
+  /// For a locked key, only the administrator's layers and the program's defaults apply.
   var isIgnoredWhereLocked: Bool { self == .arguments || self == .environment || self == .user }
 }

@@ -1,21 +1,21 @@
-// What a key reads as under all layers.
+// The value of a key, resolved over all layers.
 
-/// What a key reads as.
+/// A resolved value.
 public struct Resolved: Sendable, Hashable {
-  /// The value; nil: the key is absent.
+  /// The value; nil if the key is absent.
   public var value: Value?
-  /// The layer that it comes from.
+  /// The layer that the value comes from.
   public var layer: Layer?
-  /// The text that it was read from, in a layer that knows nothing but text; nil where it has its type for sure.
+  /// The text that the value was read from, if the layer holds only text; nil if the type is certain.
   package var text: TextValue?
 
   init(value: Value? = nil, layer: Layer? = nil, text: TextValue? = nil) {
     (self.value, self.layer, self.text) = (value, layer, text)
   }
 
-  /// The value in a type that is asked for; nil where it cannot be that.
+  /// The value as the requested type; nil if it cannot be converted.
   ///
-  /// Text is read as what is asked for; nothing else is.
+  /// Only text is read as the requested type.
   package func converted<Asked>(_ convert: (Value) -> Asked?) -> Asked? {
     if let converted = value.flatMap(convert) { return converted }
     return text?.candidates.lazy.compactMap(convert).first

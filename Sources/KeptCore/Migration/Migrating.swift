@@ -1,21 +1,21 @@
-// How a store is migrated: all steps that it lacks in one transaction, which also moves its schema version, so that a
-// kill at any point leaves the old state or the new one.
+// Migrates a store: all missing steps run in one transaction, which also changes the schema version, so a kill at any
+// point leaves the old state or the new one.
 
 import CPlatform
 
 extension Store {
-  /// The number that programs have given to the shape of what is stored; 0: none has.
+  /// The schema version, which programs assign to the shape of the stored data; 0 if none was assigned.
   ///
-  /// Throws `unsupported` for a storage that keeps none. The C twin is `kept_schema_version`.
+  /// Throws `unsupported` for a storage that keeps none. In C: `kept_schema_version`.
   public func schemaVersion() throws(StoreError) -> UInt32 { try storage().schemaVersion() }
 
   /// Brings the store to the schema version of the last step.
   ///
-  /// The steps that lead to versions above the store's own are run in their order, by one process, in one transaction,
-  /// after a backup to the folder `backups` of the store. A store in which nothing was ever stored gets the version,
-  /// and no step is run. The C twin is `kept_migrate`. In Python: `settings.migrate(...)`.
+  /// The steps that lead to versions above the store's own run in order, in one process and one transaction, after a
+  /// backup to the folder `backups` of the store. A store in which nothing was ever stored gets the version without
+  /// running a step. In C: `kept_migrate`. In Python: `settings.migrate(...)`.
   ///
-  /// Throws ``MigrationFailure`` with what a step threw, and nothing is changed; `unsupported` for a store of a later
+  /// Throws ``MigrationFailure`` with what a step threw, with nothing changed; `unsupported` for a store of a later
   /// version, for a storage that keeps no version, and inside a step; `busy` if others migrate or write for longer than
   /// the busy time-out; `invalid` for steps that are not in the order of their versions.
   @discardableResult
@@ -55,7 +55,7 @@ extension Store {
     return last
   }
 
-  /// What there is to say where nothing is to be done; nil: there is.
+  /// The result if there is nothing to do; nil if there is.
   private func settled(at target: UInt32, _ ofLaterVersion: LaterVersion) throws(StoreError) -> Migrated? {
     let found = try schemaVersion()
     guard found >= target else { return nil }
@@ -73,7 +73,7 @@ extension Store {
     return .readOnly(version: found)
   }
 
-  /// The same once more, since it may have waited for another, and then the steps.
+  /// Checks the version again, because it may have waited for another migration, and then runs the steps.
   private func migrate(
     _ steps: [Migration], to target: UInt32, _ ofLaterVersion: LaterVersion, backup: Bool
   ) throws -> Migrated {
@@ -86,8 +86,8 @@ extension Store {
         .setCopyAside(in: "backups", "-before-version-\(target)") : nil
     let forks = Fork.count
     do { try run(steps, from: found, to: target) } catch {
-      // A program that fails at every start is not to fill the disk with copies. But the commit may have been done, and
-      // not have reached the disk; and a child that was forked in a step has none of its own.
+      // A program that fails at every start must not fill the disk with copies. But the commit may have been made
+      // without reaching the disk, and a child that was forked in a step has no copy of its own.
       if let copy, Fork.count == forks, (try? schemaVersion()) == found { copy.remove() }
       throw error
     }
@@ -102,7 +102,7 @@ extension Store {
           try step.run(transaction)
           try transaction.checkSubscripts()
         } catch StoreError.Code.conflict where !transaction.wasRefused {
-          // Somebody else was faster: all steps are run again.
+          // Another writer was faster: all steps run again.
           throw StoreError(.conflict, "the migration was overtaken; begin again")
         } catch {
           throw MigrationFailure(version: step.version, name: step.name, reason: error)
@@ -112,9 +112,9 @@ extension Store {
     }
   }
 
-  /// Gives its first version to a store with nothing in it; false: there is something.
+  /// Sets the first version of an empty store; returns false if it is not empty.
   private func begin(at version: UInt32) throws -> Bool {
-    // A transaction that has listed everything is overtaken by whoever writes anything: it is for empty stores alone.
+    // A transaction that has listed everything conflicts with every write, so it is only used for empty stores.
     guard try shared.storage.keys(prefix: "").isEmpty else { return false }
     return try transaction(durability: .durable) { transaction in
       guard try transaction.storedKeys(prefix: "").isEmpty else { return false }

@@ -1,4 +1,4 @@
-// What a migration is: one step from a shape of a program's settings to the next, and what came of running them.
+// Migrations: a step from one shape of a program's settings to the next, and the result of running the steps.
 
 /// A step that leads to a schema version.
 ///
@@ -6,12 +6,12 @@
 /// Migration(to: 1, "volume becomes audio.volume") { try $0.rename("volume", to: "audio.volume") }
 /// ```
 ///
-/// The step reads and writes through the transaction it is given, and must have no effect elsewhere: it is run again
-/// when another process writes meanwhile. The C twin is `kept_migration`. In Python: `kept.Migration`.
+/// The step reads and writes through the transaction that it receives, and must have no effect outside it: it is run
+/// again when another process writes meanwhile. In C: `kept_migration`. In Python: `kept.Migration`.
 public struct Migration: Sendable {
   /// The schema version that the step leads to, 1 or above.
   public let version: UInt32
-  /// What it does, for errors.
+  /// A description for errors.
   public let name: String
   let run: @Sendable (Transaction) throws -> Void
 
@@ -22,54 +22,56 @@ public struct Migration: Sendable {
   }
 }
 
-/// A step that failed: nothing was changed.
+/// A step that failed.
+///
+/// Nothing was changed.
 public struct MigrationFailure: Error, CustomStringConvertible {
   /// The schema version to which the step leads.
   public let version: UInt32
-  /// What the step is called.
+  /// The description of the step.
   public let name: String
-  /// What it threw, unchanged.
+  /// The error that the step threw, unchanged.
   public let reason: any Error
 
   public var description: String {
     "the migration to version \(version), \"\(name)\", failed, and nothing was changed: \(reason)"
   }
 
-  /// The failure for those who cannot catch any other.
+  /// The failure for callers that can only catch a store error.
   package var asStoreError: StoreError {
     let reason = reason as? StoreError
     return StoreError(reason?.code ?? .failed, offset: reason?.offset, description)
   }
 }
 
-/// What ``Store/migrate(_:whileOthersDo:ofLaterVersion:backup:)`` came to.
+/// The result of ``Store/migrate(_:whileOthersDo:ofLaterVersion:backup:)``.
 public enum Migrated: Sendable, Hashable {
   /// The store had the version of the last step already.
   case nothing
-  /// The steps were run, and the store has the version of the last one.
+  /// The steps ran, and the store has the version of the last one.
   ///
-  /// - Parameter backup: the path of the copy that was made before; nil: there is none.
+  /// - Parameter backup: the path of the copy that was made before; nil if there is none.
   case from(version: UInt32, backup: String?)
-  /// Nothing was stored: the store has the version of the last step now, and none was run.
+  /// Nothing was stored: the store has the version of the last step now, and no step ran.
   case fresh
-  /// Another process is at it: read on, and migrate again before you write.
+  /// Another process is migrating: continue to read, and migrate again before you write.
   case elsewhere
-  /// The store is of a later version, and this handle only reads it.
+  /// The store has a later version, and this handle only reads it.
   case readOnly(version: UInt32)
 }
 
 /// What to do while another process migrates.
 public enum MigrationPatience: Sendable, Hashable {
-  /// Waits for it, as long as the busy time-out; then `busy`.
+  /// Waits for it, up to the busy time-out; then throws `busy`.
   case wait
-  /// Does not wait: ``Migrated/elsewhere``.
+  /// Does not wait: returns ``Migrated/elsewhere``.
   case carryOn
 }
 
 /// What to do with a store of a later version than the last step's.
 public enum LaterVersion: Sendable, Hashable {
-  /// `unsupported`: the program is not to touch what it does not know.
+  /// Throws `unsupported`: the program must not change data of an unknown shape.
   case refuse
-  /// The handle goes on reading; all its writes are `denied`.
+  /// The handle continues to read; all its writes throw `denied`.
   case readOnly
 }

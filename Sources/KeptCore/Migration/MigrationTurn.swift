@@ -1,28 +1,27 @@
-// Whose turn it is to change everything, by migrating or restoring: one of all threads and processes that have the
-// store open. A process that is killed gives its turn back, since the kernel drops the lock of the file `migration` in
-// the store's folder.
+// Mutual exclusion for migrating and restoring: one thread among all threads and processes that have the store open. A
+// killed process releases its turn, because the kernel drops the lock of the file `migration` in the store's folder.
 
 import CPlatform
 
-/// A turn that was taken, until it ``end()``s.
+/// The exclusive turn, held until ``end()``.
 final class MigrationTurn: ForkAware {
   private struct Holder {
     let turn: MigrationTurn
     let thread: pthread_t
-    // After how many forks it took the turn: the parent's is nobody's in the child.
+    // The fork count when the turn was taken: the parent's turn is not valid in the child.
     let forks: UInt64
   }
   private static let holders = Monitor<[ObjectIdentifier: Holder]>([:])
 
   private let store: ObjectIdentifier
-  // nil: there is no folder, or this is the child of a fork, and the turn is its parent's.
+  // nil if there is no folder, or in the child of a fork, where the turn belongs to the parent.
   private let file = Monitor<PulseFile?>(nil)
 
   private init(of store: ObjectIdentifier) { self.store = store }
 
   /// Takes the turn when it is free; nil when the time is up.
   ///
-  /// Throws `unsupported` where this thread has it already, for that would wait for ever.
+  /// Throws `unsupported` if this thread already has it, because waiting would deadlock.
   static func take(
     of store: SharedStore, in folder: StoreFolder?, waiting milliseconds: Int
   ) throws(StoreError) -> MigrationTurn? {
@@ -39,16 +38,17 @@ final class MigrationTurn: ForkAware {
     return nil
   }
 
-  /// Ends the turn on a store that is closed: its step may have been left, by longjmp() or a C++ exception, and will
-  /// not do it.
+  /// Ends the turn on a store that is closed.
+  ///
+  /// Its step may have been left by longjmp() or a C++ exception, and then would not end it.
   static func end(of store: SharedStore) {
     let store = ObjectIdentifier(store)
     holders.read { $0[store]?.turn }?.end()
   }
 
   func end() {
-    // A child that was forked meanwhile has the file open too, should it be one of vfork's: closing alone would leave
-    // the lock with it.
+    // A child that was created meanwhile, by vfork for example, also has the file open: closing alone would leave the
+    // lock with it.
     file.update { file in
       _ = file?.lock(Int16(F_UNLCK), waiting: 0)
       file?.close()
@@ -60,7 +60,7 @@ final class MigrationTurn: ForkAware {
 
   func beforeFork() {}
 
-  /// The lock stays with the parent, and does not outlive it here.
+  /// The lock stays with the parent, and must not outlive it here.
   func afterForkInChild() {
     file.update { file in
       file?.close()

@@ -1,12 +1,12 @@
-// What migrations do with keys, in a transaction or by itself.
+// Key operations of migrations, in a transaction or on their own.
 
 extension SettingsAccess {
-  /// Moves what is stored under a key, and what it is declared as, to another key; in one commit.
+  /// Moves the stored value and the declaration of a key to another key, in one commit.
   ///
-  /// The C twin is `kept_rename`. In Python: `settings.rename(key, to)`.
+  /// In C: `kept_rename`. In Python: `settings.rename(key, to)`.
   ///
-  /// Throws `invalid` where the other one is there already, and `locked`.
-  /// - Returns: false where the key is neither stored nor declared.
+  /// Throws `invalid` if the other key exists already, and `locked`.
+  /// - Returns: false if the key is neither stored nor declared.
   @discardableResult
   public func rename(_ key: String, to other: String) throws(StoreError) -> Bool {
     let (key, other) = (try KeyName(key), try KeyName(other))
@@ -15,7 +15,7 @@ extension SettingsAccess {
     return isMoved
   }
 
-  /// Removes what is stored under a key, and what it is declared as; false: there was neither.
+  /// Removes the stored value and the declaration of a key; returns false if there was neither.
   @discardableResult
   public func drop(_ key: String) throws(StoreError) -> Bool {
     var isDropped = false
@@ -34,7 +34,7 @@ extension SettingsAccess {
       throw StoreError(
         .invalid, key: key.text, "cannot be renamed to \"\(other.text)\", which is there already; remove that first")
     }
-    // A declaration alone is nothing that a lock is about, but its default would be read under the other name.
+    // Locks do not cover a declaration alone, but its default would be read under the other name.
     store.layerStack.watchAgain()
     for name in [key, other] { try store.layerStack.checkUnlocked(name) }
     if let declaration = entry.declaration { _ = try declare([key, other], [nil, declaration]) }
@@ -44,8 +44,8 @@ extension SettingsAccess {
     return true
   }
 
-  /// Does several things as one commit: in this transaction, or in one of its own.
-  /// - Parameter keys: of which none is edited in this transaction if something is refused.
+  /// Makes several changes as one commit: in this transaction, or in one of its own.
+  /// - Parameter keys: the keys whose edits in this transaction are all undone if one is refused.
   func together(
     _ keys: [KeyName] = [], _ body: (Transaction) throws(StoreError) -> Void
   ) throws(StoreError) {

@@ -72,7 +72,9 @@ package final class Monitor<State>: @unchecked Sendable {
     }
   }
 
-  /// Waits until `body` returns a result. It is called now, and again after each change.
+  /// Waits until `body` returns a result.
+  ///
+  /// `body` is called now, and again after each change.
   package func wait<Result>(until body: (inout State) -> Result?) -> Result {
     lock()
     defer { unlock() }

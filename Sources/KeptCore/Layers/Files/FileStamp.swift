@@ -1,28 +1,28 @@
-// By what a file is known to be the one that was looked at before, with the same contents.
+// A file stamp: identifies a file and its contents, to detect whether it has changed.
 
 import CPlatform
 
-/// What the system says of a file at a path, or why it says nothing.
+/// The system's status of the file at a path, or the error from reading the status.
 ///
-/// A symbolic link in the place of the file has a stamp of its own.
+/// A symbolic link in place of the file has a stamp of its own.
 package struct FileStamp: Sendable {
-  /// 0, or the errno of the look: ENOENT for a file that is not there.
+  /// 0, or the errno of the status call: ENOENT if the file does not exist.
   let error: Int32
   private let device: UInt64
   private var inode: UInt64
   private let size: Int64
-  // Both in nanoseconds since 1970. The second one moves with every change, also of the rights, and nobody can set it.
+  // Both in nanoseconds since 1970. The second one changes with every change, including permissions, and cannot be set.
   private let modified: Int64
   private let changed: Int64
-  /// Whether every later change will show in the stamp.
+  /// Whether every later change will change the stamp.
   ///
-  /// The clock of a file system stands still for up to 10 ms: two changes within may leave the same stamp.
+  /// The clock of a file system advances in steps of up to 10 ms: two changes within a step may leave the same stamp.
   private(set) var isSettled: Bool
 
-  /// How long a file has to be left alone until its stamp is settled.
+  /// How long a file must be unchanged before its stamp is settled.
   static let settlingMilliseconds: Int32 = 20
 
-  /// Looks at the file, in a folder that the path begins at.
+  /// Reads the stamp of a file; the path is relative to the folder.
   init(of path: String, in folder: Int32 = AT_FDCWD) {
     var status = stat()
     guard fstatat(folder, path, &status, AT_SYMLINK_NOFOLLOW) == 0 else {
@@ -48,7 +48,7 @@ package struct FileStamp: Sendable {
     isSettled = true
   }
 
-  /// Takes in the stamp of a file in the folder that this is the stamp of; the order makes no difference.
+  /// Combines this folder's stamp with that of a file in it; the order of files makes no difference.
   mutating func add(_ file: FileStamp, named name: String) {
     var hasher = Hasher()
     hasher.combine(ExactString(name))
@@ -59,22 +59,22 @@ package struct FileStamp: Sendable {
     isSettled = isSettled && file.isSettled
   }
 
-  /// Whether a later look has found the same file with the same contents, for sure.
+  /// Whether a later stamp certainly belongs to the same file with the same contents.
   func vouches(for now: FileStamp) -> Bool { isSettled && isSame(as: now) }
 
-  /// Whether nothing that the system says is different.
+  /// Whether both stamps have the same status.
   func isSame(as other: FileStamp) -> Bool {
     error == other.error && device == other.device && inode == other.inode && size == other.size
       && modified == other.modified && changed == other.changed
   }
 
-  /// A moment far in the future is of a clock that was set back, or of another machine: no use waiting for it.
+  /// A time far in the future comes from a clock that was set back, or from another machine; waiting for it is useless.
   private static func isOver(_ changed: Int64) -> Bool {
     var now = timespec()
     clock_gettime(CLOCK_REALTIME, &now)
     let (age, isFarAway) = kept_nanoseconds(Int64(now.tv_sec), Int64(now.tv_nsec)).subtractingReportingOverflow(changed)
     if isFarAway { return true }
-    // A file system that counts whole seconds, or two of them as FAT does.
+    // A file system with a resolution of one second, or of two seconds as in FAT.
     let settling = changed % 1_000_000_000 == 0 ? 2_000_000_000 : Int64(settlingMilliseconds) * 1_000_000
     return age > settling || age < -2_000_000_000
   }

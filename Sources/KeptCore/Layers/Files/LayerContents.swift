@@ -1,16 +1,16 @@
-// What a layer file says: the values of the layer, and which keys an administrator locks.
+// The contents of a layer file: the values of the layer, and the keys that an administrator locks.
 //
 //   {"values": {"audio.volume": 30}, "locked": ["audio.theme"], "lockedPrefixes": ["network."]}
 //
-// Every member may be left out; the two that lock are for the managed layer alone. A value in the managed layer locks
-// its key. An empty prefix locks every key.
+// Every member may be omitted. The two that lock are allowed in the managed layer only. A value in the managed layer
+// locks its key. An empty prefix locks every key.
 
 /// The state of a layer that comes from a file.
 package struct LayerContents: Sendable, Equatable {
   package let values: [KeyName: Value]
-  /// The keys that are locked one by one, with those that the managed layer has a value for.
+  /// The individually locked keys, including those for which the managed layer has a value.
   package let locked: Set<KeyName>
-  // Sorted, and none of them begins with another: of those that are not after a key only the last can begin it.
+  // Sorted, and no prefix begins with another. So only the last prefix that is not after a key can be a prefix of it.
   package let lockedPrefixes: [ExactString]
 
   /// An absent file.
@@ -26,10 +26,10 @@ package struct LayerContents: Sendable, Equatable {
     self.lockedPrefixes = prefixes
   }
 
-  /// What stands in for a managed layer that cannot be read.
+  /// The contents used when a managed layer cannot be read.
   static var everythingLocked: LayerContents { LayerContents(values: [:], lockedPrefixes: [""]) }
 
-  /// Whether it says nothing.
+  /// Whether there is neither a value nor a lock.
   var isEmpty: Bool { values.isEmpty && locked.isEmpty && lockedPrefixes.isEmpty }
 
   /// Whether the layers of arguments, environment and user are ignored for a key.
@@ -47,9 +47,9 @@ package struct LayerContents: Sendable, Equatable {
 }
 
 extension LayerContents {
-  /// Reads what a file holds.
+  /// Parses the contents of a file.
   ///
-  /// Throws `invalid` or `tooLarge`, with a sentence that names the member, or the key, and what is right.
+  /// Throws `invalid` or `tooLarge`, with a message that names the member or the key and states what is allowed.
   init(_ value: Value, layer: Layer) throws(StoreError) {
     guard case .dictionary(let members) = value else {
       throw StoreError(.invalid, "it holds \(value.kind.inWords); write one object, such as {\"values\":{}}")
@@ -125,7 +125,7 @@ extension LayerContents {
 }
 
 extension Value.Kind {
-  /// The kind as part of a sentence about a JSON text.
+  /// The kind as a phrase in a sentence about JSON text.
   fileprivate var inWords: String {
     switch self {
     case .null: "null"

@@ -1,4 +1,4 @@
-// The file of a layer: which files are read at all, and that one is read whole or not.
+// The file of a layer: which files are accepted, and reading one of them completely.
 
 import CPlatform
 
@@ -6,7 +6,7 @@ import CPlatform
 package struct LayerFile: Sendable {
   let path: String
   let layer: Layer
-  /// For tests: happens after the file was opened, before it is read.
+  /// For tests: called after the file was opened and before it is read.
   var beforeReading: @Sendable () -> Void = {}
 
   package init(path: String, layer: Layer) {
@@ -14,23 +14,23 @@ package struct LayerFile: Sendable {
     self.layer = layer
   }
 
-  /// Where the file is of a program that names no other: `/etc/kept/<identifier>/managed.json` or `…/system.json`.
+  /// The default path: `/etc/kept/<identifier>/managed.json` or `…/system.json`.
   static func standardPath(identifier: String, layer: Layer) -> String { "/etc/kept/\(identifier)/\(layer).json" }
 
   package enum Reading: Sendable {
-    /// The file is the same as before.
+    /// The file is unchanged.
     case unchanged
     case read(LayerContents, FileStamp)
-    /// There is no file, or no folder for it: an empty layer.
+    /// The file or its folder does not exist: an empty layer.
     case absent
-    /// To be reported; the layer stays as it was.
+    /// An error to report; the layer stays as it was.
     case failed(StoreError)
   }
 
-  /// How often a file is read again that was changed meanwhile.
+  /// How often a file is read again if it changes while it is read.
   private static let attempts = 5
 
-  /// Reads the file if it is another one than that with the stamp.
+  /// Reads the file unless it still has the given stamp.
   package func read(since stamp: FileStamp?) -> Reading {
     guard !path.utf8.isEmpty, !path.utf8.contains(0) else {
       return .failed(StoreError(.invalid, "the path of the \(layer) layer is empty or holds a NUL; give another one"))
@@ -45,7 +45,7 @@ package struct LayerFile: Sendable {
     }
   }
 
-  /// nil: the file was changed while it was read.
+  /// Reads the file once; nil if it changed while it was read.
   private func attempt(since stamp: FileStamp?) throws(StoreError) -> Reading? {
     let folder: OpenFolder
     do throws(StoreError) {
@@ -55,7 +55,7 @@ package struct LayerFile: Sendable {
       throw error.said { "\(subject): \($0)" }
     }
     let name = AdministratorFolder.name(of: path)
-    // Looked at before it is opened: opening a device can do something.
+    // Checked before it is opened: opening a device can have side effects.
     guard let status = folder.status(of: name) else { return try noFile(kept_errno()) }
     try check(status)
     if stamp?.vouches(for: FileStamp(status.system)) == true { return .unchanged }
@@ -75,7 +75,7 @@ package struct LayerFile: Sendable {
       let before = FileStamp(status.system)
       beforeReading()
       let bytes = try bytes(of: file, expecting: status.size)
-      // Looked at by its path: it is still the one in place.
+      // Checked by its path, to confirm that it is still in place.
       guard before.isSame(as: FileStamp(of: path)), bytes.count == status.size else { return nil }
       return .read(try contents(bytes), before)
     }
@@ -88,13 +88,13 @@ package struct LayerFile: Sendable {
 
   private func notOpened(_ error: Int32) throws(StoreError) -> Reading? {
     switch error {
-    // Gone, or exchanged for a link or a socket, since it was looked at.
+    // Removed, or replaced by a link or a socket, since it was checked.
     case ENOENT, ENOTDIR, ELOOP, ENXIO: return nil
     default: throw cannotRead(error)
     }
   }
 
-  /// Throws for what is no plain file, is another user's to write, or is too large.
+  /// Throws if it is not a regular file, another user may write it, or it is too large.
   private func check(_ status: FileStatus) throws(StoreError) {
     if let other = status.otherKind {
       throw problem(.unavailable, "is \(other), not a regular file; put the file itself there")
@@ -107,7 +107,7 @@ package struct LayerFile: Sendable {
     }
   }
 
-  /// All bytes, or more than expected by one if there are more.
+  /// All bytes; one more than expected if there are more.
   private func bytes(of file: Int32, expecting size: Int) throws(StoreError) -> [UInt8] {
     try Memory.ask(for: size, to: "read \(subject)")
     var error: Int32 = 0

@@ -1,10 +1,10 @@
-// The files of one handle's layers over time: what each was when it was last read, and why it cannot be read now.
+// The files of one handle's layers: the stamp of each when it was last read, and why it cannot be read now.
 
 /// The files that a handle was opened with.
 struct LayerFiles: Sendable {
   private struct Followed: Sendable {
     let file: LayerFile
-    // What it was when it was read; nil: it was not there, or never read.
+    // The stamp when it was read; nil if it did not exist or was never read.
     var stamp: FileStamp?
     var problem: StoreError?
   }
@@ -12,16 +12,16 @@ struct LayerFiles: Sendable {
 
   init(_ files: [LayerFile]) { followed = files.map { Followed(file: $0) } }
 
-  /// Where a layer is read from.
+  /// The path that a layer is read from.
   func path(of layer: Layer) -> String? { followed.first { $0.file.layer == layer }?.file.path }
 
-  /// Why a layer's file cannot be read now; nil: it can.
+  /// Why a layer's file cannot be read now; nil if it can.
   func problem(of layer: Layer) -> StoreError? { followed.first { $0.file.layer == layer }?.problem }
 
-  /// Reads those that have changed.
+  /// Reads the files that have changed.
   ///
-  /// - Returns: what stands in them now, and what went wrong that had not gone wrong before: a broken file keeps its
-  ///   last good state.
+  /// - Returns: their new contents, and errors that did not occur in the previous read. A file with an error keeps its
+  ///   last valid contents.
   mutating func read() -> (news: [(Layer, LayerContents)], problems: [StoreError]) {
     var news: [(Layer, LayerContents)] = []
     var problems: [StoreError] = []

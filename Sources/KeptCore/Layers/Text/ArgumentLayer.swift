@@ -1,19 +1,19 @@
-// Which arguments of a command line are settings: pairs of `-key` and a value, read as Foundation's argument domain
-// reads them, and negative numbers and JSON besides.
+// The settings in command-line arguments: pairs of `-key` and a value, as in Foundation's argument domain, with
+// negative numbers and JSON in addition.
 
 /// The settings of a command line.
 ///
-/// - The key is what follows one dash: `--volume 3` sets `-volume`, `--volume=3` and `--` are keys like others.
+/// - The key is the text after one dash: `--volume 3` sets `-volume`. `--volume=3` and `--` are ordinary keys.
 /// - A value does not begin with a dash, unless it is a decimal number. Such a number is never a key.
-/// - What has no partner is ignored: a bare word, the last `-key`, a `-key` before another. So is a dash by itself,
-///   with the value behind it.
-/// - White space around a value does not count. Of two values for a key the later one does.
+/// - Arguments without a partner are ignored: a bare word, the last `-key`, a `-key` before another. A lone dash and
+///   its value are ignored too.
+/// - White space around a value is ignored. Of two values for a key the later one applies.
 package struct ArgumentLayer: Sendable {
   package let values: [KeyName: TextValue]
-  /// A sentence for each key that cannot be one.
+  /// An error for each invalid key.
   package let problems: [StoreError]
 
-  /// Reads a whole command line; the program's name in front is a bare word.
+  /// Parses a complete command line; the program's name at the front is a bare word.
   package init(_ argv: [String]) {
     var values: [KeyName: TextValue] = [:]
     var problems: [StoreError] = []

@@ -1,17 +1,17 @@
-// Which variables of an environment are settings: those with the prefix, whose names EnvironmentName would write.
+// The settings in environment variables: those with the prefix whose names EnvironmentName would write.
 //
-// No sentence quotes a variable's text: it may be a secret.
+// No message quotes a variable's text, because it may be a secret.
 
 /// The settings of an environment.
 package struct EnvironmentLayer: Sendable {
   package let values: [KeyName: TextValue]
-  /// A sentence for each variable with the prefix that is not read.
+  /// An error for each variable with the prefix that is not read.
   package let problems: [StoreError]
 
-  /// Reads variables written as `NAME=text`.
+  /// Parses variables written as `NAME=text`.
   ///
-  /// The text is taken as it is, white space too. Of variables with the same name the first one counts, as for
-  /// `getenv`. Throws `invalid` for a prefix that cannot be one.
+  /// The text is used as it is, including white space. Of variables with the same name the first one applies, as for
+  /// `getenv`. Throws `invalid` for an invalid prefix.
   package init(prefix: String, _ variables: [String]) throws(StoreError) {
     try Self.check(prefix)
     var values: [KeyName: TextValue] = [:]
@@ -33,7 +33,7 @@ package struct EnvironmentLayer: Sendable {
     self.problems = problems
   }
 
-  /// Throws `invalid` for a prefix that is empty or that no name can have.
+  /// Throws `invalid` for a prefix that is empty or cannot occur in a name.
   static func check(_ prefix: String) throws(StoreError) {
     guard !prefix.isEmpty else {
       throw StoreError(
@@ -58,7 +58,7 @@ package struct EnvironmentLayer: Sendable {
       .invalid, key: key.text, "the environment variable \(shortened(name)) is there twice; the first one counts")
   }
 
-  /// A long name is cut: a message has to fit into the caller's `kept_error`.
+  /// Truncates a long name, because a message must fit into the caller's `kept_error`.
   private static func shortened(_ name: String) -> String {
     name.utf8.count <= 160 ? name : String(name.unicodeScalars.prefix(150)) + "…"
   }

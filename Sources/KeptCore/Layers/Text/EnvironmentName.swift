@@ -1,16 +1,18 @@
-// Which variable of the environment stands for which key: one name for each key, one key for each name.
+// Maps keys to environment variables: one name for each key, and one key for each name.
 
-/// The names of environment variables for keys, behind a prefix that is taken as it is: with `PLAYER_`, the key
-/// `audio.volume` is `PLAYER_AUDIO_VOLUME`.
+/// The names of environment variables for keys, after a prefix that is used as it is.
 ///
-/// - Lower-case letters become capitals; digits stay; a dot is `_`; an underscore is `__`.
+/// With `PLAYER_`, the key `audio.volume` is `PLAYER_AUDIO_VOLUME`.
+///
+/// - Lower-case letters become upper case; digits stay; a dot is `_`; an underscore is `__`.
 /// - Every other byte of the UTF-8 is `_x` and two lower-case hexadecimal digits: `maxVolume` is `MAX_x56OLUME`.
-/// - So is a dot beside another dot, beside an underscore, or in front of a byte that is written so: two underscores
-///   are always one of the key.
+/// - So is a dot that is next to another dot or an underscore, or before a byte written in this form: two underscores
+///   always stand for one underscore of the key.
 public enum EnvironmentName: Sendable {
   public static func name(of key: KeyName, prefix: String) -> String { prefix + encoded(Array(key.text.utf8)) }
 
-  /// The key that a variable stands for; nil unless the name is exactly what ``name(of:prefix:)`` gives that key.
+  /// The key that a variable stands for; nil unless the name is exactly the result of ``name(of:prefix:)`` for that
+  /// key.
   public static func key(of name: String, prefix: String) -> KeyName? {
     guard let key = intendedKey(of: name, prefix: prefix),
       ExactString(Self.name(of: key, prefix: prefix)) == ExactString(name)
@@ -18,8 +20,8 @@ public enum EnvironmentName: Sendable {
     return key
   }
 
-  /// The key that whoever wrote a name may have meant: here letters count in either case, and other characters stand
-  /// for themselves.
+  /// The key that an invalid name was probably meant for: letters match in either case, and other characters stand for
+  /// themselves.
   static func intendedKey(of name: String, prefix: String) -> KeyName? {
     guard ExactString(name).hasPrefix(ExactString(prefix)) else { return nil }
     let bytes = decoded(Array(name.utf8.dropFirst(prefix.utf8.count)))
@@ -47,7 +49,7 @@ public enum EnvironmentName: Sendable {
     return String(decoding: name, as: UTF8.self)
   }
 
-  /// Whether a dot can be one underscore: nothing before or behind it may be taken for a second one.
+  /// Whether a dot can be written as one underscore: its neighbours must not make it ambiguous.
   private static func isPlainDot(at place: Int, in key: [UInt8]) -> Bool {
     if place > 0, key[place - 1] == dot || key[place - 1] == underscore { return false }
     return place + 1 == key.count || letters ~= key[place + 1] || digits ~= key[place + 1]

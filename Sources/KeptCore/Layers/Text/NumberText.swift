@@ -1,9 +1,9 @@
-// Which plain texts are numbers. More than JSON allows: people type them.
+// Plain text as numbers. More forms are accepted than in JSON, because people type them.
 
 enum NumberText {
   /// The integer that a text stands for: decimal digits with an optional sign, in the range of Int64 or UInt64.
   ///
-  /// A fraction of zeros is no fraction: 3.0 is 3.
+  /// A fraction of zeros is ignored: 3.0 is 3.
   static func integer(_ text: String) -> Value? {
     var digits = text
     if let point = text.utf8.firstIndex(of: UInt8(ascii: ".")) {
@@ -13,14 +13,14 @@ enum NumberText {
     return Int64(digits).map { .int($0) } ?? UInt64(digits).map { .uint($0) }
   }
 
-  /// The double nearest to a decimal number, or the one that a word names: `nan`, `inf` and `infinity`, in any case.
+  /// The double nearest to a decimal number, or one of `nan`, `inf` and `infinity` in any case.
   ///
-  /// nil for a number that only infinity or zero would be near to.
+  /// Returns nil for a number that would round to infinity or zero.
   static func double(_ text: String) -> Double? {
     guard isDecimal(text) else { return special(text) }
     let significant = text.utf8.prefix { $0 | 0x20 != UInt8(ascii: "e") }
     let isZero = !significant.contains { UInt8(ascii: "1")...UInt8(ascii: "9") ~= $0 }
-    // Swift's conversion rounds correctly and takes a point in every locale.
+    // Swift's conversion rounds correctly and uses a decimal point in every locale.
     guard let value = Double(text), value.isFinite, value != 0 || isZero else { return nil }
     return value
   }

@@ -1,10 +1,10 @@
-// Which texts are property lists: old-style ones, such as {a=1;b=(1,2);}, and elements of XML ones, such as
+// Texts that are property lists: old-style ones, such as {a=1;b=(1,2);}, and elements of XML ones, such as
 // <integer>5</integer>.
 
 enum PropertyListText {
-  /// The value that a text as a whole stands for; nil if it is no property list, or one over the limits of a store.
+  /// The value of a complete text; nil if it is not a property list, or over the limits of a store.
   ///
-  /// Throws `failed` without memory.
+  /// Throws `failed` if there is not enough memory.
   static func value(_ text: String) throws(StoreError) -> Value? {
     try Memory.ask(for: 4 * text.utf8.count, to: "read a property list")
     var text = text

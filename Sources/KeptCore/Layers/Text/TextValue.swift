@@ -1,9 +1,9 @@
-// What a text from the command line or the environment says: by itself, and as the type that is asked for.
+// The meaning of a text from the command line or the environment, by itself and as a requested type.
 
-/// The text that a layer of text holds for a key.
+/// The text that a text layer holds for a key.
 ///
-/// A text in the form of a list, a dictionary, a quotation or a property-list element has the type of that form. Any
-/// other text has the type that is asked for, if it can be read so.
+/// A text in the form of a list, a dictionary, a quoted string or a property-list element has the type of that form.
+/// Any other text has the requested type, if it can be read as that.
 public struct TextValue: Sendable, Hashable {
   private let exact: ExactString
 
@@ -11,23 +11,23 @@ public struct TextValue: Sendable, Hashable {
 
   package init(_ text: String) { exact = ExactString(text) }
 
-  /// The value of a type; nil if the text is none.
+  /// The value as a type; nil if the text cannot be read as it.
   package func value(as type: DeclaredType) -> Value? { TextReading(text).value(as: type) }
 
-  /// The value of a type in a text that may be long; nil if the text is none.
+  /// The value as a type, for a text that may be long; nil if the text cannot be read as it.
   ///
-  /// Throws `failed` where there is no memory to find out.
+  /// Throws `failed` if there is not enough memory.
   package func importedValue(as type: DeclaredType) throws(StoreError) -> Value? {
     let reading = TextReading(text)
     if let shortage = reading.shortage { throw shortage }
     return reading.value(as: type)
   }
 
-  /// The value where no type is asked for: what the form of the text says, a JSON number, `true` or `false`, else the
-  /// text.
+  /// The value without a requested type: from the form of the text, a JSON number, `true` or `false`, else the text
+  /// itself.
   package var natural: Value { TextReading(text).natural }
 
-  /// All that the text can be: the natural value, then the other types, each value once.
+  /// All values that the text can stand for: the natural value, then the other types, each value once.
   package var candidates: [Value] {
     let reading = TextReading(text)
     var values = [reading.natural]
@@ -38,14 +38,14 @@ public struct TextValue: Sendable, Hashable {
   }
 }
 
-/// A text, with what its form says.
+/// A text, and the value that its form gives.
 private struct TextReading {
   let text: String
-  /// White space around it counts for a string alone.
+  /// White space around the text is kept only for a string.
   let trimmed: String
-  /// The value that the form of the text gives it; nil for plain text.
+  /// The value that the form of the text gives; nil for plain text.
   let formed: Value?
-  /// Why nothing is known of the form.
+  /// The error, if there was not enough memory to read the form.
   private(set) var shortage: StoreError?
 
   init(_ text: String) {
@@ -70,7 +70,7 @@ private struct TextReading {
     if let formed { return formed }
     switch trimmed.utf8.first {
     case UInt8(ascii: "-")?, (UInt8(ascii: "0")...UInt8(ascii: "9"))?, UInt8(ascii: "t")?, UInt8(ascii: "f")?:
-      // JSON has no bare integers above Int64.max.
+      // JSON without `$numberULong` has no integers above Int64.max.
       return (try? Value(json: trimmed)) ?? largeInteger ?? .string(text)
     default: return .string(text)
     }
@@ -109,7 +109,7 @@ private struct TextReading {
     }
   }
 
-  /// In any case of the letters.
+  /// Case-insensitive.
   private var boolean: Bool? {
     switch ExactString(trimmed.lowerCasedWord) {
     case "true", "yes", "on", "1": true

@@ -1,4 +1,4 @@
-// Text without what does not count in a word: white space around it, and the case of its letters.
+// Normalization of words: surrounding white space and letter case are ignored.
 
 extension String {
   /// The text without the white space at its ends.
@@ -10,7 +10,7 @@ extension String {
     return String(scalars[first...last])
   }
 
-  /// The text without any white space of ASCII.
+  /// The text without any ASCII white space.
   var withoutSpace: String {
     String(decoding: utf8.filter { $0 != 0x20 && !(0x09...0x0D ~= $0) }, as: UTF8.self)
   }
@@ -23,7 +23,7 @@ extension String {
 }
 
 extension UInt8 {
-  /// What a hexadecimal digit stands for, in either case.
+  /// The value of a hexadecimal digit, in either case.
   var hexadecimalDigit: UInt8? {
     switch self {
     case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")
