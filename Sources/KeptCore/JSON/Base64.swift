@@ -1,8 +1,8 @@
-// Bytes as text, by RFC 4648 §4: the standard alphabet, padded, one text for each sequence of bytes.
+// Base64 as in RFC 4648 §4: the standard alphabet, padded, exactly one text for each sequence of bytes.
 
 enum Base64 {
   private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
-  /// The place of each byte in the alphabet; 255 for those that have none.
+  /// The index of each byte in the alphabet; 255 for bytes outside of it.
   private static let digits: [UInt8] = {
     var digits = [UInt8](repeating: 255, count: 256)
     for (place, character) in alphabet.enumerated() { digits[Int(character)] = UInt8(place) }
@@ -24,7 +24,7 @@ enum Base64 {
     }
   }
 
-  /// The bytes of a text; nil if it is not exactly what ``encode(_:to:)`` would write.
+  /// The bytes of a text; nil unless it is exactly what ``encode(_:to:)`` would write.
   static func decode(_ text: String) -> [UInt8]? {
     let (characters, digits) = (Array(text.utf8), digits)
     guard characters.count % 4 == 0 else { return nil }
@@ -36,11 +36,11 @@ enum Base64 {
       let digit = digits[Int(characters[index])]
       guard digit < 64 else { return nil }
       bits = bits << 6 | UInt32(digit)
-      // The first character of four gives no whole byte; each of the others completes one.
+      // The first of four characters completes no byte; each of the others completes one.
       let place = index % 4
       if place > 0 { bytes.append(UInt8(truncatingIfNeeded: bits >> (6 - 2 * place))) }
     }
-    // The bits behind the last byte must be zero, else two texts would stand for the same bytes.
+    // The bits after the last byte must be zero, else two texts would stand for the same bytes.
     let unused: UInt32 = padded == 0 ? 0 : padded == 1 ? 0b11 : 0b1111
     return bits & unused == 0 ? bytes : nil
   }

@@ -1,19 +1,20 @@
-// A text that grows in C's memory, so that a lack of it is an error: Swift's own arrays would end the process.
+// A growing text in memory from C's allocator, so that an allocation failure is an error: Swift's own arrays would end
+// the process.
 
 import CPlatform
 
-/// UTF-8 that is written bit by bit.
+/// UTF-8 text that is written in parts.
 ///
-/// Made by ``made(_:)`` alone, which gives it to C or frees it.
+/// Only ``made(_:)`` and ``lent(_:)`` create it; they pass it to C or free it.
 package struct CText: JSONSink {
   private var start: UnsafeMutablePointer<UInt8>?
   package private(set) var count = 0
   private var capacity = 0
   private var isOut = false
 
-  /// Text with a NUL behind it, which C frees with free().
+  /// Text with a terminating NUL, which C frees with free().
   ///
-  /// Throws what `write` throws, and `failed` where there is no memory for it.
+  /// Throws what `write` throws, and `failed` if there is not enough memory.
   package static func made(
     _ write: (inout CText) throws(StoreError) -> Void
   ) throws(StoreError) -> UnsafeMutablePointer<CChar> {
@@ -27,9 +28,9 @@ package struct CText: JSONSink {
     }
   }
 
-  /// Text that is there during the call of `body` alone.
+  /// Text that exists only during the call of `body`.
   ///
-  /// Throws what `write` and `body` throw, and `failed` where there is no memory for it.
+  /// Throws what `write` and `body` throw, and `failed` if there is not enough memory.
   static func lent<T>(
     _ write: (inout CText) throws(StoreError) -> Void,
     to body: (UnsafeBufferPointer<UInt8>) throws(StoreError) -> T
@@ -48,7 +49,7 @@ package struct CText: JSONSink {
     try body(UnsafeBufferPointer(start: start, count: count))
   }
 
-  /// Throws `failed` if something could not be written: what follows is not written either.
+  /// Throws `failed` if something could not be written; later text is not written either.
   func check() throws(StoreError) {
     guard !isOut else {
       throw StoreError(
@@ -71,16 +72,16 @@ package struct CText: JSONSink {
   /// Appends text as it is.
   package mutating func write(_ text: String) { append(text) }
 
-  /// Makes room for so many bytes, so that writing them cannot fail.
+  /// Reserves room for a number of bytes, so that writing them cannot fail.
   package mutating func reserve(_ count: Int) throws(StoreError) {
     _ = hasRoom(for: count)
     try check()
   }
 
-  /// Forgets what was written; the memory is kept for what comes.
+  /// Discards the text and keeps the memory for later text.
   mutating func removeAll() { count = 0 }
 
-  /// Makes room for so many more bytes, and a NUL.
+  /// Makes room for a number of additional bytes, and a NUL.
   private mutating func hasRoom(for more: Int) -> Bool {
     if !isOut, capacity - count > more { return true }
     return !isOut && grow(to: count + more + 1)
@@ -88,7 +89,8 @@ package struct CText: JSONSink {
 
   @inline(never)
   private mutating func grow(to needed: Int) -> Bool {
-    // Twice as much, so that a long text is not copied again and again; or just what is needed, where no more is left.
+    // Doubles the capacity, so that a long text is not copied repeatedly; or takes only what is needed, if no more is
+    // available.
     let generous = max(needed, 2 * capacity, 128)
     if let grown = kept_resized_memory(start, generous) {
       (start, capacity) = (grown.assumingMemoryBound(to: UInt8.self), generous)
@@ -103,7 +105,7 @@ package struct CText: JSONSink {
   private mutating func ended() throws(StoreError) -> UnsafeMutablePointer<CChar> {
     append(0)
     try check()
-    // What a long text does not need is given back.
+    // The unused memory of a long text is released.
     if capacity - count > 4096, let shrunk = kept_resized_memory(start, count) {
       start = shrunk.assumingMemoryBound(to: UInt8.self)
     }
@@ -115,7 +117,7 @@ package struct CText: JSONSink {
 extension Value {
   /// The canonical JSON of the value, which C frees with free().
   ///
-  /// Throws `failed` where there is no memory for it.
+  /// Throws `failed` if there is not enough memory.
   package func newCText() throws(StoreError) -> UnsafeMutablePointer<CChar> {
     try CText.made { text throws(StoreError) in write(to: &text) }
   }

@@ -1,22 +1,21 @@
-// The objects that stand for what JSON has no kind for: a closed profile of MongoDB's Extended JSON, version 2,
-// relaxed.
+// The objects for kinds that JSON lacks: a closed profile of MongoDB's Extended JSON, version 2, relaxed.
 //
 //   {"$numberULong":"18446744073709551615"}            an integer above Int64.max
 //   {"$numberLong":"42"}                               read only: an integer
-//   {"$numberDouble":"NaN"}, "Infinity", "-Infinity"   a double that is no number
+//   {"$numberDouble":"NaN"}, "Infinity", "-Infinity"   a double that is not a finite number
 //   {"$binary":{"base64":"AAEC","subType":"00"}}       bytes
 //   {"$date":"2026-11-20T23:44:01.25Z"}                a date
-//   {"$literal":{"$a":1}}                              the dictionary inside, whose own keys mean nothing special
+//   {"$literal":{"$a":1}}                              the dictionary inside, whose own keys have no special meaning
 
 extension ExactString {
-  /// Whether a key is one that only the forms above may have.
+  /// Whether a key is reserved for the forms above.
   var isReserved: Bool { text.utf8.first == UInt8(ascii: "$") }
 }
 
 extension JSONBuilder {
-  /// The value that an object stands for whose only key has a dollar sign in front, up to its closing brace.
+  /// Parses an object whose only key begins with a dollar sign, up to its closing brace.
   ///
-  /// nil: it is a word of a JSON Schema.
+  /// Returns nil for a keyword of a JSON Schema.
   mutating func extended(_ key: ExactString, at offset: Int) throws(StoreError) -> Value? {
     switch key {
     case "$numberULong": return try unsignedInteger(at: offset)
@@ -102,6 +101,6 @@ extension JSONBuilder {
     return try dictionary(of: count, from: try key(), takesDollars: true, at: inside)
   }
 
-  /// The text that comes next if it is a string.
+  /// The next text, if it is a string.
   private mutating func string() throws(StoreError) -> String? { next == "\"" ? try scanner.string() : nil }
 }

@@ -1,19 +1,19 @@
-// Builds the value of a text that the scan has accepted: a second reading, which checks nothing and measures nothing.
+// Builds the value of a text that the scan has accepted: a second pass, which checks and measures nothing.
 //
-// Of the errors of a text only two kinds are left here: what is nested too deeply, and forms that are none
-// (ExtendedJSON.swift). Arrays are made as long as they will be, and nothing stands beside the value but the scan's
-// findings: what a text costs in memory is bounded by its length.
+// Only two kinds of errors remain: nesting that is too deep, and invalid forms (ExtendedJSON.swift). Arrays are
+// allocated with their final size, and only the scan's findings exist beside the value, so the memory for a text is
+// bounded by its length.
 
-/// A place in a text that the scan has accepted, and what it found there.
+/// A position in a text that the scan has accepted, with the scan's findings.
 ///
-/// The text may be memory that another thread changes meanwhile: whatever it says by now, no byte outside of it is
-/// read, and the reading ends.
+/// The text may be in memory that another thread changes meanwhile: whatever it contains by now, no byte outside of it
+/// is read, and the parse terminates.
 struct JSONBuilder {
   var scanner: JSONScanner
   private var counts: IndexingIterator<[UInt32]>
   private var doubles: IndexingIterator<[Double]>
   private var depth = 0
-  /// Whether the text is a JSON Schema, whose words may begin with a dollar sign.
+  /// Whether the text is a JSON Schema, whose keywords may begin with a dollar sign.
   let isSchema: Bool
 
   /// The value of a text.
@@ -44,7 +44,7 @@ struct JSONBuilder {
     }
   }
 
-  /// What comes next behind white space.
+  /// The next character after white space.
   var next: Unicode.Scalar? {
     mutating get {
       scanner.skipSpace()
@@ -85,7 +85,7 @@ extension JSONBuilder {
     return try dictionary(of: count, from: first, takesDollars: isSchema, at: offset)
   }
 
-  /// The dictionary of an object whose first key is read.
+  /// The dictionary of an object whose first key has been read.
   ///
   /// - Parameter takesDollars: whether its keys may begin with a dollar sign.
   mutating func dictionary(
@@ -104,14 +104,14 @@ extension JSONBuilder {
     return .dictionary(ValueDictionary(members))
   }
 
-  /// Passes over the bracket that a container begins with; how many elements or members it has.
+  /// Skips the opening bracket of a container; returns the number of its elements or members.
   mutating func begin() throws(StoreError) -> Int {
     guard let count = counts.next() else { throw StoreError.changedText(at: scanner.position) }
     scanner.position += 1
     return Int(count)
   }
 
-  /// The next key of an object; nil, and behind the object, where there is none.
+  /// The next key of an object; nil, after its closing brace, at its end.
   mutating func key() throws(StoreError) -> ExactString? {
     if next == "," { scanner.position += 1 }
     guard next != "}" else {
@@ -123,9 +123,9 @@ extension JSONBuilder {
     return key
   }
 
-  /// Counts the containers of the value.
+  /// Counts the nesting of the value.
   ///
-  /// Those that only spell a kind (`$binary`, `$literal` and so on) are not entered.
+  /// Objects that only denote a kind (`$binary`, `$literal` and so on) are not counted.
   private mutating func enter(at offset: Int) throws(StoreError) {
     guard depth < Limits.nesting else { throw StoreError.nestedTooDeeply(at: offset) }
     depth += 1
@@ -145,7 +145,7 @@ extension JSONBuilder {
     }
     guard scanner.position > start else { throw StoreError.changedText(at: start) }
     if scanner.next == "." || scanner.next == "e" || scanner.next == "E" { return .double(try double()) }
-    // The scan takes this one only where it stands for the double.
+    // The scan accepts this number only if it stands for the double.
     if isNegative && magnitude == 0 { return .double(-0.0) }
     return .int(Int64(truncatingIfNeeded: isNegative ? 0 &- magnitude : magnitude))
   }
@@ -160,7 +160,7 @@ extension JSONBuilder {
 }
 
 extension StoreError {
-  /// A text that is not any more what the scan has accepted.
+  /// The error for a text that has changed since the scan accepted it.
   static func changedText(at offset: Int) -> StoreError {
     StoreError(.invalid, offset: offset, "the JSON text was changed while it was read; leave it alone during the call")
   }

@@ -1,15 +1,16 @@
-// A JSON object read member by member: the text may be larger than a value can be, and each member is judged alone.
+// Reads a JSON object member by member: the text may be larger than the limit of a value, and each member is checked
+// separately.
 
-/// A place among the members of a JSON object, and of the objects in it that are opened.
+/// A position among the members of a JSON object and its opened nested objects.
 struct JSONMembers {
   private var scanner: JSONScanner
-  /// The keys so far of each object that is open.
+  /// The keys so far of each open object.
   private var keys: [Set<ExactString>] = []
   private var isBehindMember = false
 
-  /// Opens the object that the whole text is.
+  /// Opens the object that is the complete text.
   ///
-  /// Throws `invalid` if it is none.
+  /// Throws `invalid` if it is not an object.
   /// - Parameter isForeign: whether another program has written it.
   @inline(never)
   init(_ bytes: UnsafeBufferPointer<UInt8>, from start: Int = 0, isForeign: Bool = false) throws(StoreError) {
@@ -18,12 +19,15 @@ struct JSONMembers {
     guard try open() else { throw scanner.invalid("the JSON text must be an object, whose members are keys") }
   }
 
-  /// How many bytes are read.
+  /// The number of bytes read.
   var position: Int { scanner.position }
 
-  /// Passes over the next key of the object that was opened last; its value must be passed over next, or opened.
+  /// Reads the next key of the innermost open object.
   ///
-  /// nil closes the object: the next key is one of the object around it. Behind the outermost nothing may stand.
+  /// Its value must be skipped or opened next.
+  ///
+  /// Returns nil and closes the object at its end: the next key belongs to the enclosing object. Nothing may follow the
+  /// outermost object.
   @inline(never)
   mutating func nextKey() throws(StoreError) -> String? {
     guard !keys.isEmpty else { return nil }
@@ -50,14 +54,14 @@ struct JSONMembers {
   /// Reads the value of a key.
   mutating func value() throws(StoreError) -> Value { try part().value() }
 
-  /// Passes over the value of a key, which is checked as JSON then, but not yet as a value.
+  /// Skips the value of a key, checking its JSON syntax but not that it can be stored.
   @inline(never)
   mutating func part() throws(StoreError) -> JSONPart {
     let place = try scanner.scanPart()
     return JSONPart(bytes: UnsafeBufferPointer(rebasing: scanner.bytes[place]), findings: scanner.findings)
   }
 
-  /// Passes over the value of a key; an object may be of any size.
+  /// Skips the value of a key; an object may be of any size.
   mutating func pass() throws(StoreError) {
     guard try open() else {
       _ = try part()
@@ -78,10 +82,10 @@ struct JSONMembers {
     return true
   }
 
-  /// What the value of a key begins as.
+  /// The kind of the next value.
   enum Ahead {
     case noObject, emptyObject, object
-    /// An object whose first key has a dollar sign in front, as the forms of Extended JSON.
+    /// An object whose first key begins with a dollar sign, as in the forms of Extended JSON.
     case form
   }
 
@@ -102,13 +106,11 @@ struct JSONPart {
   fileprivate let bytes: UnsafeBufferPointer<UInt8>
   fileprivate let findings: JSONFindings
 
-  /// How many bytes of memory the value takes, at most.
   var memory: Int { findings.memory }
-
-  /// Reads the value.
+  /// Parses the value.
   ///
-  /// Throws `invalid` or `tooLarge` for one that is JSON, but cannot be stored.
-  /// - Parameter isSchema: whether it is a JSON Schema, whose words may begin with a dollar sign.
+  /// Throws `invalid` or `tooLarge` for valid JSON that cannot be stored.
+  /// - Parameter isSchema: whether it is a JSON Schema, whose keywords may begin with a dollar sign.
   @inline(never)
   func value(isSchema: Bool = false) throws(StoreError) -> Value {
     let value = try JSONBuilder.value(of: bytes, findings, isSchema: isSchema)

@@ -1,10 +1,9 @@
-// Which numbers a JSON text may hold: integers of 64 bits, and doubles that are neither rounded to zero nor to
-// infinity.
+// The numbers that a JSON text may contain: 64-bit integers, and doubles that do not round to zero or infinity.
 
 extension JSONScanner {
-  /// Passes over a number.
+  /// Skips a number.
   ///
-  /// A point or an exponent makes it a double, else it is an integer.
+  /// With a point or an exponent it is a double, otherwise an integer.
   mutating func scanNumber() throws(StoreError) {
     let start = position
     let isNegative = skip("-")
@@ -46,7 +45,7 @@ extension JSONScanner {
       throw invalid(at: start, "an integer has more than 64 bits; write a double such as 1e20, or text")
     }
     if isNegative && magnitude == 0 {
-      // To RFC 8259 it is a number; to most programs, -0.0.
+      // In RFC 8259 it is a number; most programs read it as -0.0.
       if isForeign { return }
       throw invalid(at: start, "an integer has no negative zero; write 0, or the double -0.0")
     }
@@ -73,7 +72,7 @@ extension JSONScanner {
 
   /// The double that a text stands for; `significant` is its part before the exponent.
   private func double(_ text: Range<Int>, significant: Range<Int>) throws(StoreError) -> Double {
-    // Swift's conversion rounds correctly and takes a point in every locale.
+    // Swift's conversion rounds correctly and uses a decimal point in every locale.
     let value = Double(String(decoding: UnsafeBufferPointer(rebasing: bytes[text]), as: UTF8.self))
     let isZero = significant.allSatisfy { !(UInt8(ascii: "1")...UInt8(ascii: "9") ~= bytes[$0]) }
     guard let value, value.isFinite, value != 0 || isZero else {

@@ -1,11 +1,11 @@
-// How a JSON text becomes a value: the scan judges the bytes, and a second reading builds the value of them. The
-// profile of Extended JSON is in ExtendedJSON.swift.
+// Parses JSON text in two passes: the scan validates the bytes, and the builder creates the value. The profile of
+// Extended JSON is in ExtendedJSON.swift.
 
 extension Value {
-  /// Reads a value from JSON.
+  /// Parses a value from JSON.
   ///
-  /// Throws `invalid` or `tooLarge`, with the offset of the byte that is wrong. The text `null` is ``null``, which
-  /// cannot be stored by itself.
+  /// Throws `invalid` or `tooLarge`, with the offset of the invalid byte. The text `null` is ``null``, which cannot be
+  /// stored by itself.
   public init(json text: String) throws(StoreError) {
     var text = text
     let result = text.withUTF8 { bytes in
@@ -14,7 +14,7 @@ extension Value {
     self = try result.get()
   }
 
-  /// Reads a JSON Schema: an object with keys such as `$id`, which are no known form, is taken as it is.
+  /// Parses a JSON Schema: an object with keys such as `$id`, which are not a known form, is accepted as it is.
   package init(schemaJSON text: String) throws(StoreError) {
     var text = text
     let result = text.withUTF8 { bytes in
@@ -23,7 +23,7 @@ extension Value {
     self = try result.get()
   }
 
-  /// Reads a value from the bytes of a JSON text; no terminator is needed.
+  /// Parses a value from the bytes of a JSON text; no terminator is needed.
   package init(jsonBytes bytes: UnsafeBufferPointer<UInt8>, isSchema: Bool = false) throws(StoreError) {
     let value = try JSONBuilder.value(of: bytes, JSONScanner.scan(bytes), isSchema: isSchema)
     try value.checkSize(offset: 0)

@@ -1,10 +1,10 @@
-// Which strings a JSON text may hold: valid UTF-8, control characters only as escapes, surrogates only in pairs, and no
-// NUL in a key, where C would end it.
+// The strings that a JSON text may contain: valid UTF-8, control characters only as escapes, surrogates only in pairs,
+// and no NUL in a key, where C would end it.
 
 extension JSONScanner {
-  /// Passes over a string from quote to quote.
+  /// Skips a string from quote to quote.
   ///
-  /// What it says is left in `text` for a key, or if `isKept`.
+  /// Its contents are left in `text` for a key, or if `isKept`.
   mutating func scanString(isKey: Bool, isKept: Bool = false) throws(StoreError) {
     let isKept = isKey || isKept
     position += 1
@@ -29,19 +29,19 @@ extension JSONScanner {
     }
   }
 
-  /// What a string says.
+  /// The contents of a string.
   mutating func string() throws(StoreError) -> String {
     let start = position
     guard skip("\"") else { throw StoreError.changedText(at: start) }
     let plain = try scanPlainBytes()
-    // Nearly all of them have no escapes.
+    // Nearly all strings have no escapes.
     if skip("\"") { return String(decoding: UnsafeBufferPointer(rebasing: bytes[plain]), as: UTF8.self) }
     position = start
     try scanString(isKey: false, isKept: true)
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// Passes over characters that stand for themselves, up to a quote, an escape, a control character or the end.
+  /// Skips literal characters, up to a quote, an escape, a control character or the end.
   private mutating func scanPlainBytes() throws(StoreError) -> Range<Int> {
     let (quote, backslash) = (UInt8(ascii: "\""), UInt8(ascii: "\\"))
     let start = position
@@ -61,16 +61,16 @@ extension JSONScanner {
 // MARK: - UTF-8
 
 extension JSONScanner {
-  /// Passes over everything up to the end, whatever it is, as long as it is UTF-8.
+  /// Skips everything up to the end, checking only that it is UTF-8.
   mutating func scanText() throws(StoreError) {
     while position < bytes.count {
       if bytes[position] < 0x80 { position += 1 } else { try scanMultibyteCharacter() }
     }
   }
 
-  /// Passes over one character of two to four bytes, as RFC 3629 allows them.
+  /// Skips one character of two to four bytes, as allowed by RFC 3629.
   private mutating func scanMultibyteCharacter() throws(StoreError) {
-    // The second byte is what tells overlong forms, surrogates and numbers above U+10FFFF.
+    // The second byte distinguishes overlong forms, surrogates and numbers above U+10FFFF.
     let (count, second): (Int, ClosedRange<UInt8>) =
       switch bytes[position] {
       case 0xC2...0xDF: (2, 0x80...0xBF)
@@ -93,7 +93,7 @@ extension JSONScanner {
 // MARK: - Escapes
 
 extension JSONScanner {
-  /// Passes over an escape, or over the two that a surrogate pair takes, and returns the character.
+  /// Skips an escape, or the two escapes of a surrogate pair, and returns the character.
   private mutating func scanEscape() throws(StoreError) -> Unicode.Scalar {
     let start = position
     position += 1
@@ -112,7 +112,7 @@ extension JSONScanner {
     }
   }
 
-  /// Passes over the digits of `\uXXXX`, and over the second half of a surrogate pair.
+  /// Skips the digits of `\uXXXX`, and the second half of a surrogate pair.
   private mutating func scanCodePoint(start: Int) throws(StoreError) -> Unicode.Scalar {
     let unit = try scanHexadecimals(start: start)
     if let scalar = Unicode.Scalar(unit) { return scalar }

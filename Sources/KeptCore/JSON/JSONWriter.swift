@@ -1,7 +1,7 @@
 // The canonical JSON text of a value: keys sorted by their bytes, no spaces, only the escapes that JSON requires. Equal
 // values have equal text.
 
-/// What takes a text byte by byte: an array, a count, or C's memory.
+/// A destination for text, byte by byte: an array, a count, or C's memory.
 protocol JSONSink {
   mutating func append(_ byte: UInt8)
   mutating func append(contentsOf bytes: UnsafeBufferPointer<UInt8>)
@@ -26,7 +26,7 @@ extension Value {
 
   /// The canonical JSON of the value during the call of `body`.
   ///
-  /// Throws `failed` where there is no memory for it.
+  /// Throws `failed` if there is not enough memory.
   func withJSON<T>(
     _ body: (UnsafeBufferPointer<UInt8>) throws(StoreError) -> T
   ) throws(StoreError) -> T {

@@ -1,32 +1,32 @@
-// Property lists in binary (bplist00): objects side by side, a table of their offsets, and a trailer with the sizes.
+// Binary property lists (bplist00): a sequence of objects, a table of their offsets, and a trailer with the sizes.
 //
-// Nothing in the file is trusted. Each object is read once, and all together may not have more bytes than the file;
-// what is there once and referred to often counts often, up to a limit. So reading takes time in proportion to the
-// file, however its objects overlap or contain each other.
+// Nothing in the file is trusted. Each object is read once, and together the objects may not have more bytes than the
+// file. An object that is referred to several times counts several times, up to a limit. So reading takes time in
+// proportion to the file, however its objects overlap or contain each other.
 
 /// The objects of a binary property list.
 struct BinaryPropertyList {
   let bytes: UnsafeBufferPointer<UInt8>
-  /// The bytes of an entry of the table, and of a reference to an object.
+  /// The size in bytes of a table entry, and of a reference to an object.
   private let offsetSize: Int
   private let referenceSize: Int
   private let root: Int
   private let table: Int
   var objects: [Object?]
   var depth = 0
-  /// How many bytes objects may still take up.
+  /// How many bytes the remaining objects may have.
   private var budget: Int
-  /// How many bytes values may have that are there once and stand for many.
+  /// How many bytes may still be added by values that are stored once and referred to several times.
   private var expansion: Int
-  /// Stands where an object is being read: whoever comes back to it has found a cycle.
+  /// Marks an object that is being read: a reference to it is a cycle.
   static var pending: Object { Object(.null, weight: -1) }
 
   /// An object with everything that it contains.
   struct Object {
     var found: ForeignValue
-    /// How many values and bytes it stands for, when what is there once and referred to often is counted often.
+    /// The number of values and bytes in it, counting an object once for each reference.
     var weight: Int
-    /// How many containers stand inside each other.
+    /// The depth of nested containers.
     var height = 0
 
     init(_ value: Value, weight: Int = 1, obstacle: String? = nil) {
@@ -60,12 +60,12 @@ struct BinaryPropertyList {
         "the number of objects, the root or the table of offsets does not fit into the file")
     }
     (self.root, self.table) = (root, table)
-    // Each object, and what texts and bytes are on their way from the file.
+    // The objects, and the texts and bytes that are being read from the file.
     try Memory.ask(for: count * MemoryLayout<Object?>.stride + 4 * bytes.count, to: "read a property list")
     objects = Array(repeating: nil, count: count)
   }
 
-  /// The references to the keys and the values of the root; nil if it is no dictionary.
+  /// The references to the keys and the values of the root; nil if it is not a dictionary.
   mutating func rootMembers() throws(StoreError) -> [(key: Int, value: Int)]? {
     let (kind, count, start) = try head(root)
     guard kind == 0xD else { return nil }
@@ -89,12 +89,12 @@ struct BinaryPropertyList {
 // MARK: - Bytes
 
 extension BinaryPropertyList {
-  /// What an object begins with: its kind, its count, and where its content begins.
+  /// The head of an object: its kind, its count, and the offset of its content.
   mutating func head(_ number: Int) throws(StoreError) -> (kind: UInt8, count: Int, start: Int) {
     let place = try offset(of: number)
     let marker = try take(1, at: place)[place]
     let (kind, count) = (marker >> 4, Int(marker & 0xF))
-    // Only these have as many as follow; with 15 the count is an integer of its own.
+    // These kinds have a count; if it is 15, a separate integer with the count follows.
     guard count == 0xF, 0x4...0x6 ~= kind || kind >= 0xA else { return (kind, count, place + 1) }
     let size = try take(1, at: place + 1)[place + 1]
     guard size >> 4 == 1, size & 0xF <= 3 else { throw outside(place) }
@@ -115,13 +115,13 @@ extension BinaryPropertyList {
     return offset
   }
 
-  /// The references that a container has: they are read one by one, as each may be of a single byte.
+  /// The references in a container, which are read one by one because each may have a single byte.
   struct References {
     fileprivate let bytes: UnsafeBufferPointer<UInt8>
-    /// Where the first one stands, and how many bytes each has.
+    /// The offset of the first reference, and the size of each in bytes.
     fileprivate let start: Int
     fileprivate let size: Int
-    /// How many objects there are.
+    /// The number of objects.
     fileprivate let end: Int
 
     subscript(index: Int) -> Int {
@@ -165,7 +165,7 @@ extension BinaryPropertyList {
     StoreError(.invalid, offset: offset, "an object of the property list goes on behind the end of the objects")
   }
 
-  /// A number in big-endian order; nil if it is above Int.max.
+  /// A big-endian number; nil if it is above Int.max.
   fileprivate static func number(_ bytes: UnsafeBufferPointer<UInt8>, at place: Int, size: Int) -> Int? {
     Int(exactly: bytes[place..<place + size].reduce(0 as UInt64) { $0 << 8 | UInt64($1) })
   }

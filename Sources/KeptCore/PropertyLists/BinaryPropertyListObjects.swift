@@ -1,4 +1,4 @@
-// The objects of a binary property list that hold others, and how an object is read once.
+// The container objects of a binary property list, and the reading of each object exactly once.
 
 extension BinaryPropertyList {
   mutating func read(_ number: Int) throws(StoreError) -> Object {
@@ -65,7 +65,7 @@ extension BinaryPropertyList {
     try enter(start)
     let references = try references(2 * count, at: start)
     try object.makeRoom(for: count, in: &members)
-    // Where the member of each key object is: one that comes again takes its place, and not another.
+    // The index of the member for each key object: a repeated key replaces its earlier member, and no other.
     var places: [Int: Int] = [:]
     for index in 0..<count {
       let reference = try references[index]
@@ -88,7 +88,7 @@ extension BinaryPropertyList {
       object.close(.null)
       return object
     }
-    // The sorting has a copy of all, and of their keys' bytes, of which the weight is the sum.
+    // The sort copies all members and the bytes of their keys; the weight is the sum of the sizes.
     try Memory.ask(for: 128 * members.count + 3 * object.weight, to: "read a property list")
     let dictionary = ValueDictionary(members)
     if dictionary.count < count { object.found.losses.repeatedKey = true }
@@ -103,9 +103,9 @@ extension BinaryPropertyList {
 }
 
 extension BinaryPropertyList.Object {
-  /// Adds what it has to the container that it stands in.
+  /// Adds the weight and height of this object to the enclosing container.
   fileprivate func join(_ container: inout Self) -> Value {
-    // Each is at most a little over the limit: see close.
+    // Each weight exceeds the limit by little at most: see close.
     container.weight += weight
     container.height = max(container.height, height)
     container.found.losses.add(found.losses)
@@ -113,21 +113,24 @@ extension BinaryPropertyList.Object {
     return found.value
   }
 
-  /// Whether it can still be a value that a store holds.
+  /// Whether it can still be a storable value.
   fileprivate var isCarried: Bool { found.obstacle == nil && weight <= Limits.valueBytes }
 
-  /// Makes room for so many elements or members.
+  /// Reserves room for a number of elements or members.
   ///
-  /// Throws `failed` where there is no memory for them. Those of which the text alone would be too long get none.
+  /// Throws `failed` if there is not enough memory for them. If their text alone would be too long, nothing is
+  /// reserved.
   fileprivate mutating func makeRoom<Element>(for count: Int, in elements: inout [Element]) throws(StoreError) {
-    // Two bytes of JSON for each.
+    // Each needs at least two bytes of JSON.
     if count > Limits.valueBytes / 2 { weight = Limits.valueBytes + 1 }
     guard isCarried else { return }
     try Memory.ask(for: count * MemoryLayout<Element>.stride, to: "read a property list")
     elements.reserveCapacity(count)
   }
 
-  /// Ends a container; one that nobody could store is not kept, since its text may be as long as you like.
+  /// Ends a container.
+  ///
+  /// One that cannot be stored is not kept, because its text may be arbitrarily long.
   fileprivate mutating func close(_ value: Value) {
     height += 1
     if weight > Limits.valueBytes {
@@ -139,6 +142,6 @@ extension BinaryPropertyList.Object {
 }
 
 extension ForeignValue {
-  /// The text that a key can be.
+  /// The text, if it can be a key.
   var asKey: String? { obstacle == nil ? value.asString : nil }
 }

@@ -10,7 +10,7 @@ extension BinaryPropertyList {
     }
   }
 
-  /// Up to 4 bytes are unsigned, 8 are signed; 16 are written for what is above Int64.max.
+  /// Up to 4 bytes are unsigned, and 8 are signed; 16 are written for integers above Int64.max.
   mutating func integer(size: Int, at start: Int) throws(StoreError) -> Object {
     guard size <= 16 else { throw StoreError(.invalid, offset: start - 1, "an integer has more than 16 bytes") }
     let content = try take(size, at: start)
@@ -36,7 +36,7 @@ extension BinaryPropertyList {
   /// Seconds since 2001-01-01T00:00:00Z.
   static func date(_ seconds: Double) -> Object {
     let whole = seconds.rounded(.down)
-    // False for what is no number, too; the years themselves are the timestamp's affair.
+    // False for NaN, too; the range of years is checked by the timestamp.
     if abs(whole) < 1e12 {
       let nanoseconds = Int32(min(((seconds - whole) * 1e9).rounded(), 999_999_999))
       if let date = try? Timestamp(seconds: Int64(whole) + 978_307_200, nanoseconds: nanoseconds) {

@@ -1,8 +1,8 @@
-// Property lists as OpenStep wrote them: {key = value;}, (element, element), <68656c6c 6f> for bytes, and strings,
-// which are all that a number can be.
+// OpenStep property lists: {key = value;}, (element, element), <68656c6c 6f> for bytes, and strings, which also
+// represent numbers.
 
 extension PropertyListReader {
-  /// The value that the whole text is.
+  /// The value of the complete text.
   mutating func oldStyleText() -> Value? {
     guard let value = oldStyleValue() else { return nil }
     skipSpaceAndComments()
@@ -32,7 +32,7 @@ extension PropertyListReader {
     }
   }
 
-  /// A comma may stand behind the last element.
+  /// An array; a comma may follow the last element.
   private mutating func oldStyleArray() -> Value? {
     position += 1
     var elements: [Value] = []
@@ -45,7 +45,7 @@ extension PropertyListReader {
     return skipMark(")") ? .array(elements) : nil
   }
 
-  /// White space may stand between the bytes, but not in one.
+  /// Bytes; white space may occur between them, but not inside one.
   private mutating func hexadecimalBytes() -> Value? {
     position += 1
     var result: [UInt8] = []
@@ -111,7 +111,7 @@ extension PropertyListReader {
     return nil
   }
 
-  /// Appends what stands behind a backslash.
+  /// Appends the character of an escape, after its backslash.
   private mutating func appendEscape(to result: inout [UInt8]) -> Bool {
     guard let character = next else { return false }
     if "0"..."7" ~= character { return appendOctal(to: &result) }
@@ -126,7 +126,7 @@ extension PropertyListReader {
     case "f": result.append(0x0C)
     case "r": result.append(0x0D)
     case "U": return appendCodePoint(to: &result)
-    // Anything else stands for itself; of a longer character this is the first byte, and the others follow.
+    // Any other character stands for itself; of a longer character this is the first byte, and the others follow.
     default: result.append(byte)
     }
     return true
@@ -134,7 +134,7 @@ extension PropertyListReader {
 
   /// One to three octal digits.
   ///
-  /// Beyond ASCII they would be NeXTSTEP's own character set, which is not read.
+  /// Values beyond ASCII would be in NeXTSTEP's own character set, which is not supported.
   private mutating func appendOctal(to result: inout [UInt8]) -> Bool {
     var code: UInt16 = 0
     for _ in 0..<3 {

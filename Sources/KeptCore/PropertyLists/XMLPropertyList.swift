@@ -1,8 +1,8 @@
-// Property lists in XML: one element, such as <integer>5</integer>, alone or in a whole document. Nothing of the
-// document's type is read, so no entity can be declared.
+// XML property lists: one element, such as <integer>5</integer>, alone or in a complete document. The document type is
+// not read, so no entity can be declared.
 
 extension PropertyListReader {
-  /// The value that the whole text is: one element, or a document with one.
+  /// The value of the complete text: one element, or a document with one.
   mutating func xmlText() -> Value? {
     guard skipUnread() else { return nil }
     let isDocument = skip(text: "<plist")
@@ -15,7 +15,7 @@ extension PropertyListReader {
 
   private struct Tag {
     let name: ExactString
-    /// Whether it is its own end, as in `<true/>`.
+    /// Whether it is self-closing, as in `<true/>`.
     let isWhole: Bool
   }
 
@@ -97,7 +97,7 @@ extension PropertyListReader {
     return skip(">")
   }
 
-  /// Passes over white space, comments, and the declarations in front of a document; false if one does not end.
+  /// Skips white space, comments, and the declarations before a document; returns false if one does not end.
   private mutating func skipUnread() -> Bool {
     while true {
       skipSpace()
@@ -115,7 +115,7 @@ extension PropertyListReader {
 // MARK: - Characters
 
 extension PropertyListReader {
-  /// The text up to the next tag; nil for an entity that XML does not have by itself.
+  /// The text up to the next tag; nil for an entity that is not predefined in XML.
   private mutating func characters() -> String? {
     var result: [UInt8] = []
     while let byte = next {
@@ -137,7 +137,7 @@ extension PropertyListReader {
     return String(decoding: result, as: UTF8.self)
   }
 
-  /// The character whose entity stands behind an ampersand.
+  /// The character of an entity, after its ampersand.
   private mutating func entity() -> Unicode.Scalar? {
     if skip("#") { return characterReference() }
     if skip(text: "amp;") { return "&" }
@@ -147,7 +147,7 @@ extension PropertyListReader {
     return skip(text: "apos;") ? "'" : nil
   }
 
-  /// The number of a character: decimal digits, or x and hexadecimal ones.
+  /// A numeric character reference: decimal digits, or x and hexadecimal digits.
   private mutating func characterReference() -> Unicode.Scalar? {
     let base: UInt32 = skip("x") ? 16 : 10
     var code: UInt32 = 0
@@ -155,10 +155,10 @@ extension PropertyListReader {
     while let digit = hexadecimalDigit() {
       guard digit < base else { return nil }
       code = code * base + UInt32(digit)
-      // XML allows no character above, and the next digit must not overflow.
+      // XML allows no higher character, and the next digit must not overflow.
       guard code <= 0x10FFFF else { return nil }
     }
-    // Nor is NUL a character of XML.
+    // NUL is not an XML character either.
     return position > start && code > 0 && skip(";") ? Unicode.Scalar(code) : nil
   }
 }

@@ -1,6 +1,6 @@
-// The small steps that readers of plain text are made of.
+// Primitive operations for readers of plain text.
 
-/// A place in a text that moves on.
+/// A reading position in a text.
 protocol TextCursor {
   var bytes: UnsafeBufferPointer<UInt8> { get }
   var position: Int { get set }
@@ -12,19 +12,19 @@ extension TextCursor {
   /// The byte at the position, as a scalar so that it compares with a literal; nil at the end.
   var next: Unicode.Scalar? { position < bytes.count ? Unicode.Scalar(bytes[position]) : nil }
 
-  /// The text from a place up to the position; both must lie between characters.
+  /// The text from an offset up to the position; both must be between characters.
   func text(from start: Int) -> String {
     String(decoding: UnsafeBufferPointer(rebasing: bytes[start..<position]), as: UTF8.self)
   }
 
-  /// Passes over a byte if it is the one that comes next.
+  /// Skips a byte if it is the next one.
   mutating func skip(_ expected: Unicode.Scalar) -> Bool {
     guard next == expected else { return false }
     position += 1
     return true
   }
 
-  /// Passes over some ASCII text if it is what comes next.
+  /// Skips some ASCII text if it comes next.
   mutating func skip(text: StaticString) -> Bool {
     guard isAt(text) else { return false }
     position += text.utf8CodeUnitCount
@@ -39,7 +39,7 @@ extension TextCursor {
     return true
   }
 
-  /// Passes over everything up to and with some ASCII text; false if it does not come.
+  /// Skips everything up to and including some ASCII text; returns false if the text does not occur.
   mutating func skip(past end: StaticString) -> Bool {
     while position < bytes.count {
       if skip(text: end) { return true }

@@ -1,10 +1,10 @@
-// What a line of a text is: what stands up to a line feed, without the carriage return that Windows writes before it.
+// Splits a text into lines: each ends at a line feed, without the carriage return that Windows writes before it.
 
-/// The lines of a text, one after another.
+/// Iterates over the lines of a text.
 struct TextLines: TextCursor {
   let bytes: UnsafeBufferPointer<UInt8>
   var position: Int
-  /// The number of the line that was read last, from 1.
+  /// The number of the last line that was read, from 1.
   private(set) var number = 0
 
   init(_ bytes: UnsafeBufferPointer<UInt8>, from start: Int) {
@@ -13,13 +13,13 @@ struct TextLines: TextCursor {
   }
 
   struct Line {
-    /// Where it begins and ends in the text, without white space at either end.
+    /// The range of the line in the text, without white space at either end.
     let content: Range<Int>
-    /// How many characters of white space stand in front.
+    /// The number of white-space characters before the content.
     let indent: Int
     let number: Int
 
-    /// The line in a report.
+    /// The name of the line in a report.
     var place: String { "line \(number)" }
   }
 
@@ -39,7 +39,7 @@ struct TextLines: TextCursor {
     }
   }
 
-  /// A part of the text without white space at its ends.
+  /// A range of the text without white space at its ends.
   func trimmed(_ part: Range<Int>) -> Range<Int> {
     var (start, end) = (part.lowerBound, part.upperBound)
     while start < end, Self.isSpace(bytes[start]) { start += 1 }
@@ -53,12 +53,12 @@ struct TextLines: TextCursor {
     String(decoding: UnsafeBufferPointer(rebasing: bytes[part]), as: UTF8.self)
   }
 
-  /// The first byte of a line, as a scalar so that it compares with a literal; nil for an empty one.
+  /// The first byte of a line, as a scalar so that it compares with a literal; nil for an empty line.
   func first(of line: Line) -> Unicode.Scalar? {
     line.content.isEmpty ? nil : Unicode.Scalar(bytes[line.content.lowerBound])
   }
 
-  /// The first place in a part of the text at which one of two bytes stands.
+  /// The first index of one of two bytes in a range of the text.
   func place(of one: UInt8, or other: UInt8, in part: Range<Int>) -> Int? {
     part.first { bytes[$0] == one || bytes[$0] == other }
   }

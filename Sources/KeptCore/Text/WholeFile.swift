@@ -1,11 +1,11 @@
-// A file that is read whole, up to a limit.
+// Reads a complete file, up to a size limit.
 
 import CPlatform
 
 enum WholeFile {
   /// The bytes of a file.
   ///
-  /// Throws `unavailable`, `denied`, `invalid` for what is no file, and `tooLarge` beyond the limit.
+  /// Throws `unavailable`, `denied`, `invalid` if it is not a file, and `tooLarge` beyond the limit.
   /// - Parameter what: what the file should be, for the error.
   static func bytes(of path: String, atMost limit: Int, _ what: StaticString) throws(StoreError) -> [UInt8] {
     guard !path.isEmpty, !path.utf8.contains(0) else {
@@ -28,7 +28,9 @@ enum WholeFile {
     }
   }
 
-  /// nil: there are more than the limit; it may grow while it is read.
+  /// The bytes; nil if there are more than the limit.
+  ///
+  /// The file may grow while it is read.
   private static func bytes(
     of file: Int32, _ path: String, atMost limit: Int, expecting size: Int
   ) throws(StoreError) -> [UInt8]? {
@@ -39,7 +41,7 @@ enum WholeFile {
       let count = read(file, &part, part.count)
       if count == 0 { return bytes }
       if count > 0 {
-        // Files of the system's say that they are empty, and others grow.
+        // System files report that they are empty, and others grow.
         try makeRoom(for: count, in: &bytes, path)
         bytes.append(contentsOf: part[..<count])
       } else if kept_errno() != EINTR {
@@ -49,7 +51,7 @@ enum WholeFile {
     return nil
   }
 
-  /// Asks for what is needed, and for twice as much as there was.
+  /// Checks for the memory that is needed, and for twice the previous size.
   private static func makeRoom(for count: Int, in bytes: inout [UInt8], _ path: String) throws(StoreError) {
     guard count > bytes.capacity - bytes.count else { return }
     let capacity = max(bytes.count + count, 2 * bytes.count)

@@ -1,20 +1,20 @@
-// What an export says, as one canonical JSON object:
+// The format of an export, one canonical JSON object:
 //
 //   {"declarations":{…},"kept":1,"omitted":["token"],"prefix":"","revision":17,"schemaVersion":2,"unreadable":[…],
 //    "values":{…}}
 //
-// "declarations" and "unreadable" are there if asked for, "omitted" unless secrets are, and "schemaVersion" where a
-// program has given one. Equal stores have equal exports, but for the revision.
+// "declarations" and "unreadable" are present if requested, "omitted" unless secrets are included, and "schemaVersion"
+// if a program has assigned one. Equal stores have equal exports, except for the revision.
 
 /// What to export.
 public struct ExportOptions: Sendable {
   /// Only keys that begin with it.
   public var prefix: String
-  /// What keys are declared as, too.
+  /// Whether declarations are included.
   public var includesDeclarations: Bool
-  /// The values of secret keys too; otherwise the keys alone are named.
+  /// Whether the values of secret keys are included; otherwise only their keys are listed.
   public var includesSecrets: Bool
-  /// What cannot be read is named in place of failing.
+  /// Whether keys that cannot be read are listed, instead of making the export fail.
   public var leavesOutUnreadable: Bool
   public var progress: TransferProgress?
 
@@ -31,9 +31,9 @@ public struct ExportOptions: Sendable {
 }
 
 extension Store {
-  /// Exports what is stored, as it is at one moment, to canonical JSON.
+  /// Exports the stored values at one revision as canonical JSON.
   ///
-  /// Defaults and other layers are not in it. The C twin is `kept_export_json`. In Python: `settings.export()`.
+  /// Defaults and other layers are not included. In C: `kept_export_json`. In Python: `settings.export()`.
   ///
   /// Throws `corrupt`, with the key, for a value that cannot be read, and `unsupported` for a storage that cannot list
   /// its keys.
@@ -46,18 +46,18 @@ extension Store {
     }
   }
 
-  /// The same as text that C frees with free().
+  /// Exports to text that C frees with free().
   package func exportedText(_ options: ExportOptions) throws(StoreError) -> UnsafeMutablePointer<CChar> {
     let export = try Export(of: self, options)
     return try CText.made { text throws(StoreError) in try export.write(to: &text, nil) }
   }
 
-  /// Exports to a file of mode 0600, which is there whole and synced when the call returns, or not at all.
+  /// Exports to a file of mode 0600, which is written and synced atomically.
   ///
-  /// A file that is there is replaced. The C twin is `kept_export_file`. In Python: `settings.export_file(path)`.
+  /// An existing file is replaced. In C: `kept_export_file`. In Python: `settings.export_file(path)`.
   ///
-  /// Throws what ``export(_:)`` throws, `noSpace`, `denied`, `unavailable`, and `invalid` where anything but a
-  /// regular file is there, and in the folder of a store.
+  /// Throws what ``export(_:)`` throws, `noSpace`, `denied`, `unavailable`, and `invalid` if the path is not a regular
+  /// file or is in the folder of a store.
   public func export(to path: String, _ options: ExportOptions = ExportOptions()) throws(StoreError) {
     let export = try Export(of: self, options)
     try FileDraft.place(at: path) { draft throws(StoreError) in
@@ -68,7 +68,7 @@ extension Store {
   }
 }
 
-/// What a store holds at one moment, sorted out.
+/// The entries of a store at one revision, grouped for the export.
 private final class Export {
   private let options: ExportOptions
   private let revision: Revision
@@ -109,7 +109,7 @@ private final class Export {
     }
   }
 
-  /// Writes the text; what is long goes to the draft already, if there is one.
+  /// Writes the text; a long text is written to the draft in parts, if there is one.
   func write(to text: inout CText, _ draft: FileDraft?) throws(StoreError) {
     text.append("{")
     if options.includesDeclarations { try writeDeclarations(to: &text, draft) }
@@ -150,7 +150,7 @@ private final class Export {
     try teller.finish()
   }
 
-  /// Gives the draft what has become long enough.
+  /// Writes the text to the draft once it is long enough.
   private func pass(_ text: inout CText, _ draft: FileDraft?) throws(StoreError) {
     try text.check()
     guard let draft, text.count >= 64 << 10 else { return }
@@ -174,7 +174,7 @@ extension CText {
 }
 
 extension Store {
-  /// What is stored, with the schema version of the same moment.
+  /// The stored entries, with the schema version at the same revision.
   fileprivate func entriesAndVersion(
     prefix: ExactString
   ) throws(StoreError) -> (StoredEntries, schemaVersion: UInt32) {
@@ -185,7 +185,7 @@ extension Store {
     }
   }
 
-  /// The schema version; 0 also where the storage keeps none.
+  /// The schema version; 0 also if the storage keeps none.
   func knownSchemaVersion() throws(StoreError) -> UInt32 {
     let storage = try storage()
     return storage.abilities.contains(.schemaVersion) ? try storage.schemaVersion() : 0

@@ -1,15 +1,15 @@
-// A file that is written whole and synced, or not at all.
+// Writes and syncs a file atomically.
 
 import CPlatform
 
-/// A file that is written under a name of its own, and gets its own when it is on the disk.
+/// A file that is written under a temporary name and renamed once it is on the disk.
 struct FileDraft {
   private let file: Int32
   private let path: String
 
-  /// Puts a file of mode 0600 at a path, filled by `fill`, over one that is there.
+  /// Writes a file of mode 0600 at a path, with contents from `fill`, replacing an existing one.
   ///
-  /// Whatever fails leaves nothing behind.
+  /// A failure leaves nothing behind.
   static func place(at path: String, _ fill: (FileDraft) throws(StoreError) -> Void) throws(StoreError) {
     let target = try FileTarget(path)
     try target.check(replacing: true)
@@ -23,7 +23,7 @@ struct FileDraft {
       close(file)
       throw error
     }
-    // Some file systems say only now that they are full.
+    // Some file systems report only here that they are full.
     guard close(file) == 0 else { throw .system("write", path) }
     try target.place(draft, replacing: true)
     try target.folder.sync()

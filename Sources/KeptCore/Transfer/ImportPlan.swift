@@ -1,12 +1,12 @@
-// What an import makes of what is stored: the batch that leads there, the report of it, and all that stands against it.
+// Compares an import with the stored data: the batch to commit, the report, and the refusals.
 
-/// The difference between what a text asks for and what is stored.
+/// The difference between a text's contents and the stored data.
 final class ImportPlan {
-  /// What is to be committed.
+  /// The changes to commit.
   private(set) var batch: Batch
   private(set) var report = ImportReport()
   private var refusals: [StoreError] = []
-  // All that is asked for, also what is so already.
+  // Everything that the text requests, including what is stored already.
   private var wish = Batch()
 
   private let incoming: Incoming
@@ -16,8 +16,8 @@ final class ImportPlan {
   private var refused: Set<ExactString> = []
 
   /// - Parameters:
-  ///   - batch: what is filled.
-  ///   - layerStack: knows which keys are locked.
+  ///   - batch: the batch to fill.
+  ///   - layerStack: determines which keys are locked.
   init(
     _ incoming: Incoming, over stored: StoredEntries, _ options: ImportOptions, into batch: Batch,
     under layerStack: LayerStack
@@ -46,7 +46,7 @@ final class ImportPlan {
     judge(at: stored.revision + 1, layerStack)
   }
 
-  /// Why nothing may be changed; nil: it may.
+  /// Why nothing may be changed; nil if there is no reason.
   var refusal: StoreError? {
     guard let first = refusals.first else { return nil }
     let count = refusals.count == 1 ? "1 key is" : "\(refusals.count) keys are"
@@ -65,7 +65,7 @@ final class ImportPlan {
   private func wishForDeclarations(replacing: Bool) {
     guard let declarations = incoming.declarations else { return }
     if replacing {
-      // Another type takes the place of the present one; and of those that are not named none stays.
+      // Declarations with another type replace the present ones, and those that the text does not name are removed.
       for (key, entry) in present where entry.declaration != nil && !isWithheld(key) { wish.declare(key, nil) }
     }
     for (key, declaration) in declarations { wish.declare(key, declaration) }
@@ -74,7 +74,7 @@ final class ImportPlan {
   private func wishForValues(replacing: Bool) {
     wish.reserve(incoming.settings.count)
     for setting in incoming.settings {
-      // A key that is declared is what its own declaration says.
+      // A declared key follows its own declaration.
       if let secret = split.secret(above: setting.key), present[setting.key]?.declaration == nil {
         if !refused.contains(secret.exact) { refuse(SplitSecrets.refusal(of: secret)) }
         refused.insert(setting.key.exact)
@@ -93,12 +93,12 @@ final class ImportPlan {
 
   @inline(never)
   private func wishAway(_ key: KeyName) {
-    // The text has something for a key that was refused.
+    // The text has a value for this key, which was refused.
     guard wish.edits[key] == nil, !isWithheld(key), !refused.contains(key.exact) else { return }
     wish.edit(key, .remove)
   }
 
-  /// A text says what it is once its key's type is known.
+  /// The type of a text is known once its key's type is known.
   @inline(never)
   private func value(of content: ForeignText.Content, for key: KeyName) throws(StoreError) -> Value {
     switch content {
@@ -112,7 +112,7 @@ final class ImportPlan {
     }
   }
 
-  /// Whether the text does not know what the key has.
+  /// Whether the text omits the value of the key.
   @inline(never)
   private func isWithheld(_ key: KeyName) -> Bool {
     if incoming.withheld.contains(key) { return true }
@@ -128,11 +128,11 @@ final class ImportPlan {
     report.changed.reserveCapacity(wish.edits.count)
     for key in wish.keys {
       do throws(StoreError) {
-        // Also where the declarations are not wanted: what is a secret elsewhere is none to be shown here.
+        // Also if declarations are not imported: a value that is secret in the text is not shown here.
         let hidden = incoming.secrets.contains(key)
         var change = try wish.change(of: key, from: present[key], at: revision, hidden: hidden)
         if isUnreadable.contains(key), wish.edits[key] == .remove {
-          // The rules cannot know that there is something to remove.
+          // The batch rules do not know that there is something to remove.
           let new = Entry(value: nil, revision: revision, declaration: (change?.new ?? present[key])?.declaration)
           change = StoredChange(key: key, old: present[key], new: new)
         }
@@ -175,9 +175,9 @@ final class ImportPlan {
         key: key.text, old: isSecret ? nil : change.old?.value, new: isSecret ? nil : value, isSecret: isSecret))
   }
 
-  /// Whether it declares anything.
+  /// Whether it changes declarations.
   var declares: Bool { !batch.declarations.isEmpty }
 
-  /// Tells the revision that the store has afterwards.
+  /// Sets the revision that the store has afterwards.
   func committed(_ revision: Revision) { report.revision = revision }
 }

@@ -1,28 +1,28 @@
 // What an import has changed, or would change.
 
-/// What an import has done; of a dry run, what it would do.
+/// What an import has done, or what a dry run would do.
 public struct ImportReport: Sendable {
-  /// The store's revision after it; of a dry run, the one that it was compared with.
+  /// The store's revision afterwards; for a dry run, the revision that the text was compared with.
   public internal(set) var revision: Revision = 0
-  /// The keys with another value than before, in the order of their bytes.
+  /// The keys whose value changed, in byte order.
   public internal(set) var changed: [Change] = []
-  /// The keys that were removed, in the order of their bytes.
+  /// The removed keys, in byte order.
   public internal(set) var removed: [String] = []
-  /// The keys that are declared otherwise than before, or not any more, in the order of their bytes.
+  /// The keys whose declaration changed or was removed, in byte order.
   public internal(set) var declared: [String] = []
-  /// How many keys had the value already.
+  /// The number of keys that had the value already.
   public internal(set) var unchanged = 0
-  /// The keys that cannot be stored; other than in a dry run there are none.
+  /// The keys that cannot be stored; empty except for a dry run.
   public internal(set) var refused: [Refusal] = []
-  /// What the text has and Kept has not.
+  /// The parts of the text that Kept cannot represent.
   public internal(set) var notCarried: [NotCarried] = []
 
-  /// A key with another value.
+  /// A key whose value changed.
   public struct Change: Sendable {
     public let key: String
-    /// nil: there was none that could be read, or it is a secret.
+    /// nil if there was no readable value, or if it is a secret.
     public let old: Value?
-    /// nil: it is a secret.
+    /// nil if it is a secret.
     public let new: Value?
     public let isSecret: Bool
   }
@@ -35,10 +35,11 @@ public struct ImportReport: Sendable {
 }
 
 extension ImportReport {
-  /// The same as an object: `revision`, `changed` with `key`, `old`, `new` and `secret` each, `removed`, `declared`,
-  /// `unchanged`, `refused` with `key` and `reason`, and `notCarried` with `place` and `reason`.
+  /// The report as an object.
   ///
-  /// What is nil is left out, and so is `secret` where it is false.
+  /// Its members are `revision`, `changed` with `key`, `old`, `new` and `secret` each, `removed`, `declared`,
+  /// `unchanged`, `refused` with `key` and `reason`, and `notCarried` with `place` and `reason`. Members that are nil
+  /// are omitted, and so is `secret` if it is false.
   public var json: String { asValue.json }
 
   /// The same as text that C frees with free().

@@ -1,24 +1,23 @@
-// How a text becomes part of a store: all of it in one commit, against the state that it was compared with, or nothing.
+// Imports a text into a store: all of it in one commit, against the state that it was compared with, or nothing.
 
 /// What to import, and how.
 public struct ImportOptions: Sendable {
   public var format: ImportFormat
-  /// Of Kept's own format only keys that begin with it; of others it is put in front of every key.
+  /// In Kept's own format, only keys that begin with it are imported; in other formats it is prepended to every key.
   public var prefix: String
-  /// Stands between the parts of nested keys, and behind sections.
+  /// The text between the components of nested keys, and after section names.
   public var separator: String
-  /// Of `.env` files: only names that begin with it, each of which is the key that ``EnvironmentName`` says; nil: names
-  /// are keys.
+  /// For `.env` files: only names with this prefix are read, mapped by ``EnvironmentName``; nil if every name is a key.
   public var environmentPrefix: String?
-  /// Keys with the prefix that the text does not have are removed.
+  /// Whether keys with the prefix that are not in the text are removed.
   public var replaces: Bool
-  /// Nothing is changed; the report says what would be.
+  /// Whether nothing is changed, and the report describes what would change.
   public var isDryRun: Bool
-  /// The declarations of the text, too.
+  /// Whether the declarations in the text are imported, too.
   public var includesDeclarations: Bool
   public var progress: TransferProgress?
 
-  /// A text for a computer's whole memory is no settings file: 1 GiB.
+  /// The size limit of a text, far above any settings file: 1 GiB.
   package static let mostBytes = 1 << 30
 
   public init(
@@ -40,12 +39,12 @@ public struct ImportOptions: Sendable {
 extension Store {
   /// Imports a text as one commit: all of it, or nothing.
   ///
-  /// The C twin is `kept_import`. In Python: `settings.import_text(text)`.
+  /// In C: `kept_import`. In Python: `settings.import_text(text)`.
   ///
-  /// Throws `invalid` or `tooLarge`, with an offset, for a text that is not of the format; `unsupported` for an export
-  /// of a later version, or of another schema version than the store's; for the first key that is refused `locked`,
-  /// `wrongType`, `invalid`, `typeConflict` or `tooLarge`; and `busy` if others write all the time. Nothing is changed
-  /// then. A dry run reports all that is refused.
+  /// Throws `invalid` or `tooLarge`, with an offset, for a text that is not in the format; `unsupported` for an export
+  /// of a later version, or of another schema version than the store's; for the first refused key `locked`,
+  /// `wrongType`, `invalid`, `typeConflict` or `tooLarge`; and `busy` if others keep writing. Nothing is changed then.
+  /// A dry run reports all refused keys.
   @discardableResult
   public func `import`(_ text: String, _ options: ImportOptions = ImportOptions()) throws(StoreError) -> ImportReport {
     try self.import(Array(text.utf8), options)
@@ -62,12 +61,14 @@ extension Store {
     return try result.get()
   }
 
-  /// Imports a file, whose path stands before the reason when that fails.
+  /// Imports a file.
   ///
-  /// The C twin is `kept_import_file`. In Python: `settings.import_file(path)`.
+  /// Errors begin with its path.
   ///
-  /// Throws what ``import(_:_:)-(String,_)`` throws, `unavailable` where there is no such file, `denied`, and
-  /// `invalid` for a file that belongs to a store which this process has open.
+  /// In C: `kept_import_file`. In Python: `settings.import_file(path)`.
+  ///
+  /// Throws what ``import(_:_:)-(String,_)`` throws, `unavailable` if the file does not exist, `denied`, and `invalid`
+  /// for a file of a store that this process has open.
   @discardableResult
   public func `import`(
     contentsOf path: String, _ options: ImportOptions = ImportOptions()
@@ -125,7 +126,7 @@ extension Store {
     return incoming
   }
 
-  /// Without a separator, `{"a":{"bc":1}}` and `{"ab":{"c":1}}` would be one key.
+  /// Throws for an empty separator, with which `{"a":{"bc":1}}` and `{"ab":{"c":1}}` would be one key.
   private static func checkSeparator(_ options: ImportOptions) throws(StoreError) {
     switch options.format {
     case .nestedJSON, .ini, .dconf: break
@@ -135,7 +136,7 @@ extension Store {
     throw StoreError(.invalid, "the separator between the parts of a key is empty; give one, such as a dot")
   }
 
-  /// What the text makes of what is stored now.
+  /// Compares the text with the stored data.
   private func plan(_ incoming: Incoming, _ options: ImportOptions) throws(StoreError) -> ImportPlan {
     layerStack.watchAgain()
     let stored = try storage().entries(in: [.prefix(incoming.scope)])
@@ -151,9 +152,9 @@ extension Store {
     return plan
   }
 
-  /// Settings of one shape are not put among those of another.
+  /// Refuses to mix settings of different schema versions.
   ///
-  /// An empty store takes over the version of the text.
+  /// An empty store takes the version of the text.
   private func carry(_ version: UInt32, into batch: inout Batch, at revision: Revision) throws(StoreError) {
     guard version > 0 else { return }
     let found = try knownSchemaVersion()

@@ -1,31 +1,32 @@
-// How an export is read back: member by member, so that only each value has a limit, and not the text.
+// Reads an export member by member, so that the limits apply to each value and not to the whole text.
 //
-// What is wrong with the text as such ends the reading; what is wrong with one key is a refusal, and all are found.
+// An error in the text itself ends the reading. An error about one key is recorded as a refusal, and all of them are
+// found.
 
-/// What a text asks to be stored.
+/// The contents of a text that is imported.
 final class Incoming {
-  /// Only keys that begin with it are meant.
+  /// Only keys that begin with it are affected.
   var scope: ExactString
   var settings: [ForeignText.Entry] = []
-  /// nil: the text says nothing of declarations.
+  /// nil if the text has no declarations.
   var declarations: [(key: KeyName, declaration: Declaration)]?
-  /// The keys that the text calls secret, and those whose declarations cannot be read: they may say so.
+  /// The keys that the text marks as secret, and those whose declarations cannot be read, because they may be secret.
   var secrets: Set<KeyName> = []
-  /// Stands in the text's keys where an object was split into its members; nil: none was.
+  /// The separator between an object's key and its members in the text's keys; nil if no object was split.
   var separator: String?
-  /// Keys that stood where the text comes from, without their values: they are left as they are.
+  /// Keys of the exporting store without their values: they are left unchanged.
   var withheld: Set<KeyName> = []
-  /// Whether it was written without the values of secrets.
+  /// Whether the text was written without the values of secrets.
   var isWithoutSecrets = false
-  /// 0: it has none.
+  /// 0 if the text has none.
   var schemaVersion: UInt32 = 0
-  /// What cannot be stored, each with its key.
+  /// The refusals, each with its key.
   var refusals: [StoreError] = []
   var notCarried: [NotCarried] = []
 
   init(scope: ExactString) { self.scope = scope }
 
-  /// What another program's text says.
+  /// The contents of another program's text.
   init(_ text: ForeignText, scope: ExactString) {
     self.scope = scope
     settings = text.entries
@@ -45,13 +46,14 @@ final class KeptDocument {
   private let found: Incoming
   private var prefix: ExactString = ""
   private var hasValues = false
-  // What the settings and declarations take.
+  // The memory for the settings, beside their values.
   private var allowance = Allowance()
 
   /// Reads an export.
   ///
-  /// Throws `invalid`, with an offset, for what is none, `unsupported` for one of a later version, and `tooLarge`.
-  /// - Parameter prefix: keys that do not begin with it are passed over.
+  /// Throws `invalid`, with an offset, if the text is not an export, `unsupported` for one of a later version, and
+  /// `tooLarge`.
+  /// - Parameter prefix: keys that do not begin with it are skipped.
   static func read(
     _ bytes: UnsafeBufferPointer<UInt8>, prefix: String, _ progress: TransferProgress?
   ) throws(StoreError) -> Incoming {
@@ -70,7 +72,7 @@ final class KeptDocument {
     found = Incoming(scope: prefix)
   }
 
-  /// First of all: what else stands in a text of a later version nobody can know.
+  /// Checks the version first, because the other members of a later version's text are unknown.
   private static func checkVersion(of bytes: UnsafeBufferPointer<UInt8>) throws(StoreError) {
     var members = try JSONMembers(bytes)
     while let name = try members.nextKey() {
@@ -170,7 +172,7 @@ final class KeptDocument {
     }
   }
 
-  /// A key that is wanted; nil for any other, and for one that is none, which is refused.
+  /// A key that is wanted; nil for any other key, and for an invalid key, which is refused.
   @inline(never)
   private func key(_ name: String) -> KeyName? {
     guard ExactString(name).hasPrefix(wanted) else { return nil }
@@ -196,14 +198,14 @@ final class KeptDocument {
     return keys
   }
 
-  /// What was found, once it is known to be whole.
+  /// The contents, after checking that the text is complete.
   private func settled() throws(StoreError) -> Incoming {
     guard hasValues else {
       throw StoreError(.invalid, offset: 0, "the export has no member \"values\"; take another copy")
     }
     for setting in found.settings { try checkPrefix(of: setting.key) }
     for declared in found.declarations ?? [] { try checkPrefix(of: declared.key) }
-    // What the export was not made of, it says nothing about.
+    // The text says nothing about keys that were not exported.
     if prefix.hasPrefix(wanted) {
       found.scope = prefix
     } else if !wanted.hasPrefix(prefix) {

@@ -1,6 +1,6 @@
-// Secrets for which nested JSON gives an object: its members would become keys of their own, which are no secrets.
+// Secrets for which nested JSON has an object: its members would become separate keys that are not secret.
 
-/// The keys above those that an import must not make.
+/// The prefixes of keys that an import must not create.
 struct SplitSecrets {
   private var secrets = PrefixTable<Secret>()
 
@@ -10,12 +10,12 @@ struct SplitSecrets {
     init(_ key: KeyName) { self.key = key }
   }
 
-  /// - Parameter separator: stands between a key and the members that it was split into.
+  /// - Parameter separator: the text between a key and the members that it was split into.
   mutating func insert(_ key: KeyName, separator: String) {
     secrets.insert(Secret(key), for: ExactString(key.text + separator))
   }
 
-  /// The secret whose member the key would be; nil: there is none.
+  /// The secret that the key would be a member of; nil if there is none.
   func secret(above key: KeyName) -> KeyName? {
     var secret: KeyName?
     secrets.each(of: key) { found in

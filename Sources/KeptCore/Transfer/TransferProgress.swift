@@ -1,12 +1,12 @@
-// How far a long export or import is, and whether it goes on.
+// Progress and cancellation of a long export or import.
 
-/// Hears how far an export or an import is, and gives true to go on; false stops it, and nothing is changed.
+/// Receives the progress of an export or an import; returns true to continue, or false to stop with nothing changed.
 ///
-/// An export counts keys, and an import the bytes of its text: it has read them all before it commits, which is one
+/// An export counts keys. An import counts the bytes of its text: it reads all of them before it commits, which is one
 /// step that cannot be stopped. Called on the thread of the call, with no lock held.
 public typealias TransferProgress = @Sendable (_ done: Int, _ total: Int) -> Bool
 
-/// Tells of progress about a hundred times, whatever there is to do.
+/// Reports progress about a hundred times, whatever the total.
 struct ProgressTeller {
   private let hears: TransferProgress?
   private let total: Int
@@ -26,7 +26,7 @@ struct ProgressTeller {
     }
   }
 
-  /// Tells that all is done.
+  /// Reports completion.
   mutating func finish() throws(StoreError) {
     next = total
     try tell(total)

@@ -1,15 +1,15 @@
-// Everything that Kept lists is in the order of its keys' bytes. There is one sorting for all of it: the standard
-// library's would be compiled anew, 5 KB each time, for every type that is sorted.
+// Sorts keys by their bytes, the order of everything that Kept lists. There is one sort function for all of it, because
+// the standard library's would be specialized, at 5 KB each, for every type that is sorted.
 
 import CPlatform
 
 extension Array {
-  /// The elements in the order of their keys' bytes.
+  /// The elements in the byte order of their keys.
   func inOrder(of key: (Element) -> ExactString) -> [Element] {
     count < 2 ? self : ByteOrder.places(of: map(key)).map { self[$0] }
   }
 
-  /// The elements in the order of a number, and within the same in that of their keys' bytes.
+  /// The elements ordered by a number, and elements with the same number by the bytes of their keys.
   func inOrder(of number: (Element) -> UInt64, then key: (Element) -> ExactString) -> [Element] {
     let sorted = inOrder(of: key)
     let numbers = sorted.map(number)
@@ -18,9 +18,9 @@ extension Array {
 }
 
 enum ByteOrder {
-  /// The places of some texts, in the order of their bytes.
+  /// The indices of some texts, in the byte order of the texts.
   static func places(of texts: [ExactString]) -> [Int] {
-    // All bytes side by side: comparing them there counts no reference, which would be most of the work.
+    // All bytes in one array: comparing them there needs no reference counting, which would be most of the work.
     var bytes: [UInt8] = []
     var starts = [0]
     starts.reserveCapacity(texts.count + 1)
@@ -30,7 +30,7 @@ enum ByteOrder {
     }
     return bytes.withUnsafeBytes { bytes in
       let shared = sharedCount(bytes, starts)
-      // After what all of them begin with, eight bytes tell most of them apart: as one number.
+      // After the common prefix, the first eight bytes, compared as one number, distinguish most texts.
       let words = texts.indices.map { word(bytes[starts[$0] + shared..<starts[$0 + 1]]) }
       return words.withUnsafeBufferPointer { words in
         sorted(texts.count) { a, b in
@@ -46,7 +46,7 @@ enum ByteOrder {
     return order != 0 ? order < 0 : countA < countB
   }
 
-  /// How many bytes all texts begin with alike.
+  /// The length in bytes of the common prefix of all texts.
   private static func sharedCount(_ bytes: UnsafeRawBufferPointer, _ starts: [Int]) -> Int {
     var shared = starts[1]
     for text in 1..<starts.count - 1 {
@@ -58,14 +58,14 @@ enum ByteOrder {
     return shared
   }
 
-  /// The first eight bytes as a number that is ordered like them; what is missing counts as 0.
+  /// The first eight bytes as a number with the same order; missing bytes count as 0.
   private static func word(_ bytes: Slice<UnsafeRawBufferPointer>) -> UInt64 {
     var word: UInt64 = 0
     withUnsafeMutableBytes(of: &word) { $0.copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes.prefix(8))) }
     return UInt64(bigEndian: word)
   }
 
-  /// The numbers from 0 in another order; those that are alike stay as they were.
+  /// A stable sort of the numbers from 0.
   @inline(never)
   fileprivate static func sorted(_ count: Int, _ isBefore: (Int, Int) -> Bool) -> [Int] {
     var places = Array(0..<count)

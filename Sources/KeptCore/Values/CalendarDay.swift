@@ -1,4 +1,4 @@
-// The Gregorian calendar, extended to the year 0, and its count of days.
+// The Gregorian calendar, extended to the year 0, and its day numbers.
 
 /// A day of the years 0 to 9999.
 struct CalendarDay: Hashable {
@@ -18,7 +18,7 @@ struct CalendarDay: Hashable {
 }
 
 extension CalendarDay {
-  /// 1970-01-01, counted from 0000-01-01.
+  /// The day number of 1970-01-01, counted from 0000-01-01.
   private static let epoch = 719_528
 
   var daysSince1970: Int {
@@ -28,7 +28,7 @@ extension CalendarDay {
 
   init(daysSince1970: Int) {
     let days = daysSince1970 + Self.epoch
-    // Years have 365.2425 days on average: the estimate is at most one off.
+    // Years have 365.2425 days on average, so the estimate is off by at most one.
     year = days * 400 / 146_097
     if Self.daysBefore(year) > days { year -= 1 }
     if Self.daysBefore(year + 1) <= days { year += 1 }
@@ -40,7 +40,7 @@ extension CalendarDay {
     }
   }
 
-  /// The days from 0000-01-01, in a leap year, to the first day of a year.
+  /// The days from 0000-01-01, which is in a leap year, to the first day of a year.
   private static func daysBefore(_ year: Int) -> Int {
     year * 365 + (year + 3) / 4 - (year + 99) / 100 + (year + 399) / 400
   }

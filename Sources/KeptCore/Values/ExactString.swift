@@ -16,11 +16,11 @@ public struct ExactString: Sendable {
   /// The bytes, valid during the call.
   @inline(__always)
   package func withBytes<T>(_ body: (UnsafeBufferPointer<UInt8>) -> T) -> T {
-    // A contiguous string always offers its bytes; the second way is for the type checker.
+    // A contiguous string always provides its bytes; the second expression satisfies the type checker.
     text.utf8.withContiguousStorageIfAvailable(body) ?? Array(text.utf8).withUnsafeBufferPointer(body)
   }
 
-  /// The same for what may fail.
+  /// The bytes, for a closure that may throw.
   @inline(__always)
   func withBytes<T>(
     _ body: (UnsafeBufferPointer<UInt8>) throws(StoreError) -> T
@@ -28,11 +28,11 @@ public struct ExactString: Sendable {
     try withBytes { bytes in Result { () throws(StoreError) in try body(bytes) } }.get()
   }
 
-  /// Below 0, 0 or above 0: whether the bytes come before, are the same as, or come after those of `other`.
+  /// Below 0, 0 or above 0: whether the bytes are ordered before, equal to, or ordered after those of `other`.
   private func order(_ other: ExactString) -> Int {
     withBytes { own in
       other.withBytes { others in
-        // Empty text may have no address at all.
+        // Empty text may have a null address.
         guard let a = own.baseAddress, let b = others.baseAddress else { return own.count - others.count }
         let common = Int(memcmp(a, b, min(own.count, others.count)))
         return common != 0 ? common : own.count - others.count
@@ -45,12 +45,12 @@ public struct ExactString: Sendable {
 }
 
 extension ExactString: Hashable, Comparable {
-  // A part of all that compares texts, it would be 12 KB.
+  // Not inlined: in all functions that compare texts, it would take 12 KB.
   @inline(never)
   public static func == (a: ExactString, b: ExactString) -> Bool {
     a.withBytes { a in
       b.withBytes { b in
-        // Empty text may have no address at all.
+        // Empty text may have a null address.
         guard a.count == b.count, let one = a.baseAddress, let other = b.baseAddress else { return a.count == b.count }
         return kept_same_bytes(one, other, a.count)
       }

@@ -1,4 +1,4 @@
-// The name under which a value is stored. Whoever holds one need not check it again, nor hash it.
+// The name under which a value is stored, checked and hashed once.
 
 import CPlatform
 
@@ -7,12 +7,12 @@ import CPlatform
 /// Dots have no special meaning.
 public struct KeyName: Hashable, Comparable, Sendable, CustomStringConvertible {
   public let exact: ExactString
-  /// The hash of its bytes: every table of this process finds the key by it.
+  /// The hash of its bytes, used by every table of this process.
   let hash: UInt64
 
   /// Checks a key.
   ///
-  /// Throws `invalid` for an empty or over-long one and for one with a NUL.
+  /// Throws `invalid` for a key that is empty, too long or contains a NUL.
   public init(_ text: String) throws(StoreError) {
     let length = text.utf8.count
     guard length > 0 else {
@@ -36,7 +36,7 @@ public struct KeyName: Hashable, Comparable, Sendable, CustomStringConvertible {
   public static func == (a: KeyName, b: KeyName) -> Bool { a.hash == b.hash && a.exact == b.exact }
   public func hash(into hasher: inout Hasher) { hasher.combine(hash) }
 
-  /// Gives `body` the bytes with their hash, valid during the call.
+  /// Passes the bytes with their hash to `body`; they are valid during the call.
   @inline(__always)
   func withPrepared<Result>(_ body: (PreparedBytes) -> Result) -> Result {
     exact.withBytes { body(PreparedBytes($0, hash: hash)) }

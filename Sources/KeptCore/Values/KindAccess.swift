@@ -1,4 +1,4 @@
-// A value's content where it has the kind that is asked for, and how a kind is named in a sentence.
+// Access to a value's content by kind, and the name of a kind in messages.
 
 extension Value {
   public var asBool: Bool? { if case .bool(let value) = self { value } else { nil } }
@@ -8,7 +8,7 @@ extension Value {
   public var asArray: [Value]? { if case .array(let value) = self { value } else { nil } }
   public var asDictionary: ValueDictionary? { if case .dictionary(let value) = self { value } else { nil } }
 
-  /// The kind with its article, for error sentences: "a string", "an array".
+  /// The kind with its article, for messages: "a string", "an array".
   package var described: String {
     switch kind {
     case .null: "null"

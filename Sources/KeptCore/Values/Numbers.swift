@@ -1,9 +1,9 @@
-// Which numbers convert: those that survive. A bool is never a number, and text is never parsed.
+// Conversions between numbers: only exact ones. A bool is never a number, and text is never parsed.
 
 extension Value {
   /// The value as a signed integer: an integer in range, or a double such as `3.0`.
   ///
-  /// `-0.0` is none: it would lose its sign.
+  /// `-0.0` has no integer value, because it would lose its sign.
   // Inlined into the reading path.
   @inline(__always)
   public var asInt64: Int64? {

@@ -1,7 +1,7 @@
 // The form in which a store keeps values: one form for each value, within the limits.
 
 extension Value {
-  /// The form that a store keeps: NaN is the one quiet NaN, and a `uint` that fits is an `int`, at every depth.
+  /// The stored form: NaN is the one quiet NaN, and a `uint` that fits is an `int`, at every depth.
   ///
   /// Throws `invalid` for a null by itself and for a NUL in a dictionary's key, `tooLarge` beyond ``Limits``.
   public func checkedForStore() throws(StoreError) -> Value {
@@ -37,7 +37,7 @@ extension Value {
     }
   }
 
-  /// Whether a scalar is in the form that a store keeps.
+  /// Whether a scalar is in stored form.
   fileprivate var isCanonicalScalar: Bool {
     switch self {
     case .uint(let value): value > Int64.max
@@ -57,7 +57,7 @@ extension Value {
   }
 }
 
-/// Looks through a container for what a store refuses, and for what it would keep in another form.
+/// Checks a container for contents that a store refuses, and for contents that are not in stored form.
 private struct ContainerCheck {
   private(set) var isCanonical = true
   private var depth = 0

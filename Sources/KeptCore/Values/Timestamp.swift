@@ -1,17 +1,17 @@
-// A moment to the nanosecond. It never passes through a Double since 1970, which would alter nearly half of today's
-// dates.
+// A point in time with nanosecond resolution. It is never converted to a Double since 1970, which would alter nearly
+// half of today's dates.
 
-/// A moment in UTC, of the years 0 to 9999.
+/// A point in time in UTC, in the years 0 to 9999.
 public struct Timestamp: Hashable, Comparable, Sendable {
   /// Seconds since 1970-01-01T00:00:00Z; negative before.
   public let seconds: Int64
-  /// 0 to 999,999,999, to be added to the seconds, also before 1970.
+  /// 0 to 999,999,999, added to the seconds, also before 1970.
   public let nanoseconds: Int32
 
-  /// 0000-01-01T00:00:00Z, the first of RFC 3339, to 9999-12-31T23:59:59Z, in seconds since 1970.
+  /// The range of RFC 3339, 0000-01-01T00:00:00Z to 9999-12-31T23:59:59Z, in seconds since 1970.
   public static let validSeconds: ClosedRange<Int64> = -62_167_219_200...253_402_300_799
 
-  /// Throws `invalid` outside the years 0 to 9999, and for nanoseconds that are not 0 to 999,999,999.
+  /// Throws `invalid` outside the years 0 to 9999, and for nanoseconds outside 0 to 999,999,999.
   public init(seconds: Int64, nanoseconds: Int32 = 0) throws(StoreError) {
     guard Self.validSeconds.contains(seconds) else {
       throw StoreError(.invalid, "a date of \(seconds) seconds since 1970 lies outside the years 0 to 9999")

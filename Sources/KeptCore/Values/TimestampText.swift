@@ -1,10 +1,11 @@
-// A moment as text, by RFC 3339 in UTC: `2026-11-20T23:44:01.25Z`, with as many digits of a second as it needs.
+// Timestamps as text, in the RFC 3339 format in UTC: `2026-11-20T23:44:01.25Z`, with as many fractional digits as
+// needed.
 
 extension Timestamp {
-  /// Reads RFC 3339 text in UTC.
+  /// Parses RFC 3339 text in UTC.
   ///
   /// Throws `invalid` for anything but `YYYY-MM-DDThh:mm:ss`, an optional point with one to nine digits, and `Z`; for
-  /// days that the calendar does not have, leap seconds, and signs in front of the year.
+  /// days that are not in the calendar, leap seconds, and signs before the year.
   public init(text: String) throws(StoreError) {
     var reader = DateReader(text)
     guard let fields = reader.readAll() else {
@@ -25,10 +26,10 @@ extension Timestamp {
 }
 
 extension Timestamp: CustomStringConvertible {
-  /// RFC 3339 text in UTC, with as many digits of a second as it needs: none to nine.
+  /// RFC 3339 text in UTC, with as many fractional digits as needed: none to nine.
   public var description: String {
     let (days, time) = Int(seconds).quotientAndRemainder(dividingBy: 86_400)
-    // Before 1970 the division rounds towards 1970, and the rest is negative.
+    // Before 1970 the division rounds towards 1970, and the remainder is negative.
     let day = CalendarDay(daysSince1970: time < 0 ? days - 1 : days)
     let second = time < 0 ? time + 86_400 : time
     var text = "\(padded(day.year, 4))-\(padded(day.month, 2))-\(padded(day.day, 2))T"
@@ -47,7 +48,7 @@ extension Timestamp: CustomStringConvertible {
   }
 }
 
-/// Takes a date apart into its numbers, whether they make sense or not.
+/// Splits a date into its numbers, without checking their ranges.
 private struct DateReader {
   struct Fields {
     let year, month, day, hour, minute, second, nanoseconds: Int

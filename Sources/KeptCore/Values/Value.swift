@@ -1,11 +1,11 @@
-// What a store holds: a value together with its kind. 1, 1.0 and true are three values.
+// A stored value together with its kind. 1, 1.0 and true are three values.
 
 /// A value and its kind, as stored and as every language sees it.
 ///
-/// Two values are equal when their bytes and bit patterns are: an NFC string differs from its NFD twin, NaN equals
+/// Two values are equal when their bytes and bit patterns are: an NFC string differs from its NFD form, NaN equals
 /// itself, and `0.0` differs from `-0.0`.
 public enum Value: Sendable {
-  /// Stands inside arrays and dictionaries only; setting a key to null removes it.
+  /// Occurs inside arrays and dictionaries only; setting a key to null removes it.
   case null
   case bool(Bool)
   case int(Int64)
@@ -23,8 +23,7 @@ public enum Value: Sendable {
     case null, bool, int, uint, double, string, bytes, date, array, dictionary
     public var description: String { rawValue }
 
-    /// Written out, because what the compiler would write keeps a table that it makes at the first use
-    /// (EagerInitialization).
+    /// Written out, because the compiler's version uses a table that it creates at the first use (EagerInitialization).
     public init?(rawValue: String) {
       switch rawValue {
       case "null": self = .null
@@ -92,7 +91,7 @@ extension Value: Hashable {
   }
 }
 
-// There is no nil literal, on purpose: in `found ? value : nil` it would make a `Value?` that holds null.
+// There is no nil literal, on purpose: in `found ? value : nil` it would make a `Value?` that contains null.
 extension Value: ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral,
   ExpressibleByStringLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
 {

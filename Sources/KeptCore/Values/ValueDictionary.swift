@@ -1,4 +1,4 @@
-// A dictionary whose keys are told apart by their bytes, kept in the order in which canonical JSON writes them.
+// A dictionary whose keys are compared by their bytes, kept in the order of canonical JSON.
 
 /// A value's members, sorted by the UTF-8 bytes of their keys.
 public struct ValueDictionary: Sendable, Hashable {
@@ -12,17 +12,17 @@ public struct ValueDictionary: Sendable, Hashable {
 
   public init() {}
 
-  /// Collects pairs; of two with the same key the later one stays.
+  /// Collects pairs; of two with the same key the later one is kept.
   public init(_ pairs: some Sequence<(ExactString, Value)>) {
     self.init(pairs.map { Member(key: $0, value: $1) })
   }
 
-  /// Takes members over; of two with the same key the later one stays.
+  /// Takes ownership of members; of two with the same key the later one is kept.
   init(_ given: consuming [Member]) {
     members = given
-    // Canonical JSON is in order already.
+    // Canonical JSON is already sorted.
     if zip(members, members.dropFirst()).allSatisfy({ $0.key < $1.key }) { return }
-    // The sorting leaves those with the same key in the order in which they came.
+    // The sort is stable, so members with the same key stay in order.
     members = members.inOrder(of: \.key)
     var count = 0
     for index in members.indices {
@@ -33,7 +33,7 @@ public struct ValueDictionary: Sendable, Hashable {
     members.removeLast(members.count - count)
   }
 
-  /// The same keys with other values.
+  /// Returns a dictionary with the same keys and transformed values.
   public func mapValues(_ transform: (Value) throws -> Value) rethrows -> ValueDictionary {
     var result = self
     for index in members.indices { result.members[index].value = try transform(members[index].value) }

@@ -1,5 +1,5 @@
-// What `dconf dump` writes: a group for each folder with settings, and a GVariant for each name. The parts of a
-// folder's path are parts of the keys.
+// Reads the output of `dconf dump`: a group for each folder with settings, and a GVariant for each name. The path
+// components of a folder are components of the keys.
 
 extension ForeignText {
   mutating func readDconf(_ bytes: UnsafeBufferPointer<UInt8>, from start: Int) throws(StoreError) {
@@ -21,7 +21,7 @@ extension ForeignText {
   }
 
   private struct Folder {
-    /// nil is the folder that was dumped.
+    /// nil for the folder that was dumped.
     let name: String?
   }
 

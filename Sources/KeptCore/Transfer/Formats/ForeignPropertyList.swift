@@ -1,12 +1,12 @@
-// Which kind of property list a text is. The members of its dictionary are the settings.
+// Detects the kind of a property list. The members of its dictionary are the settings.
 
 extension ForeignText {
   mutating func readPropertyList(_ bytes: UnsafeBufferPointer<UInt8>, from start: Int) throws(StoreError) {
     if start == 0, bytes.starts(with: "bplist".utf8) { return try readBinaryPropertyList(bytes) }
     try Self.checkUTF8(bytes, from: start)
-    // Texts grow while they are read, and stand beside their values for a moment.
+    // Texts grow while they are read, and briefly exist beside their values.
     try Memory.ask(for: 4 * bytes.count, to: "read a property list")
-    // The dictionary around the settings is none of their containers.
+    // The dictionary that contains the settings does not count towards their nesting.
     var reader = PropertyListReader(bytes, from: start, nesting: Limits.nesting + 1)
     reader.skipSpace()
     let isXML = reader.next == "<"

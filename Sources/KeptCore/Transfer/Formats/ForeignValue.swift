@@ -1,18 +1,18 @@
-// A value of a richer format, with what of it Kept has not.
+// A value of a richer format, and what Kept cannot represent of it.
 
 struct ForeignValue {
   var value: Value
-  /// Why Kept cannot hold the value; the first reason, if there are several.
+  /// Why Kept cannot represent the value; the first reason if there are several.
   var obstacle: String?
   var losses = Losses()
 
-  /// What a value of Kept does not tell any more.
+  /// The information that is lost in the converted value.
   struct Losses: Equatable {
     var tuple = false
     var set = false
     var repeatedKey = false
 
-    /// Adds those of another value.
+    /// Adds the losses of another value.
     mutating func add(_ other: Losses) {
       tuple = tuple || other.tuple
       set = set || other.set

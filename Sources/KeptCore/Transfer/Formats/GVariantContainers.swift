@@ -1,4 +1,5 @@
-// Arrays, dictionaries and tuples of a GVariant. The first element that tells its type tells that of all: [byte 1, 2].
+// Arrays, dictionaries and tuples of a GVariant. The first element with an explicit type determines the type of all:
+// [byte 1, 2].
 
 extension GVariantReader {
   mutating func array(_ type: GVariantType) throws(StoreError) -> Typed {
@@ -73,7 +74,7 @@ extension GVariantReader {
     return Typed(value: .array([key.value, value.value]), type: .entry(key.type, value.type))
   }
 
-  /// `[{'a', 1}, {'b', 2}]` is a dictionary too.
+  /// An array of entries, `[{'a', 1}, {'b', 2}]`, is a dictionary too.
   private mutating func dictionary(ofEntries entries: [Value]) throws(StoreError) -> Value {
     looseEntries -= entries.count
     // The pairs, and what their sorting takes.
@@ -106,7 +107,7 @@ extension GVariantReader {
 // MARK: - Tuples
 
 extension GVariantReader {
-  /// `(1, 'a')`; one of one member has a comma behind it, as in Python.
+  /// A tuple such as `(1, 'a')`; a single member is followed by a comma, as in Python.
   mutating func tuple(_ type: GVariantType) throws(StoreError) -> Typed {
     try expect(type, among: "(")
     let start = position

@@ -1,10 +1,10 @@
-// How the text form of a GVariant becomes a value: https://docs.gtk.org/glib/gvariant-text-format.html is the grammar.
+// Parses the text form of a GVariant. The grammar: https://docs.gtk.org/glib/gvariant-text-format.html.
 //
-// Integers of all widths are integers, strings, object paths and signatures are text, an array of bytes is bytes, a
-// variant is what is in it. A tuple and a dictionary entry are arrays, which is reported. `nothing` is null. What Kept
-// cannot hold is a handle, and a dictionary whose keys are no text.
+// Integers of all widths become integers; strings, object paths and signatures become text; an array of bytes becomes
+// bytes; a variant becomes its content. A tuple and a dictionary entry become arrays, which is reported. `nothing`
+// becomes null. Kept cannot represent a handle, or a dictionary whose keys are not text.
 
-/// A place in the text of a GVariant.
+/// A position in the text of a GVariant.
 struct GVariantReader: TextCursor {
   /// What memory is for.
   static let purpose = "read a GVariant"
@@ -12,7 +12,7 @@ struct GVariantReader: TextCursor {
   let bytes: UnsafeBufferPointer<UInt8>
   var position: Int
   var found = ForeignValue(value: .null)
-  /// How many dictionary entries stand in no dictionary.
+  /// The number of dictionary entries outside of a dictionary.
   var looseEntries = 0
   private var depth = 0
 
@@ -27,7 +27,7 @@ struct GVariantReader: TextCursor {
     var type: GVariantType
   }
 
-  /// Reads the value that everything up to the end is.
+  /// Parses the complete remaining text as one value.
   mutating func wholeValue() throws(StoreError) -> ForeignValue {
     found.value = try value(as: .unknown).value
     skipSpace()
@@ -36,15 +36,15 @@ struct GVariantReader: TextCursor {
     return found
   }
 
-  /// Reads a value of a type, as far as that is known.
+  /// Parses a value of a type, as far as the type is known.
   mutating func value(as type: GVariantType) throws(StoreError) -> Typed {
-    // As deep as GVariant itself goes; a store takes less.
+    // GVariant's own nesting limit; the limit of a store is lower.
     guard depth < 2 * Limits.nesting else { throw StoreError.nestedTooDeeply(at: position) }
     depth += 1
     defer { depth -= 1 }
     skipSpace()
     var type = type
-    // What may be missing and is not needs no `just` in front.
+    // A maybe with a value needs no `just` before it.
     while type.first == "m", !isAt("nothing"), !isAt("just") { type = type.content }
     switch next {
     case "@": return try annotated()
@@ -59,7 +59,7 @@ struct GVariantReader: TextCursor {
     }
   }
 
-  /// `@as []`: the type of what follows.
+  /// A value with a type annotation, such as `@as []`.
   private mutating func annotated() throws(StoreError) -> Typed {
     position += 1
     let start = position
@@ -85,7 +85,7 @@ extension GVariantReader {
     StoreError(.invalid, offset: offset ?? position, message)
   }
 
-  /// Throws unless the type that is wanted begins with one of some characters, or is not known.
+  /// Throws unless the expected type begins with one of some characters, or is unknown.
   func expect(_ type: GVariantType, among kinds: StaticString) throws(StoreError) {
     if type.first == "*" { return }
     for index in 0..<kinds.utf8CodeUnitCount where Unicode.Scalar(kinds.utf8Start[index]) == type.first { return }

@@ -1,4 +1,4 @@
-// Strings, bytes, numbers and words of a GVariant.
+// Strings, bytes, numbers and keywords of a GVariant.
 
 extension GVariantReader {
   mutating func string(_ type: GVariantType) throws(StoreError) -> Typed {
@@ -7,7 +7,7 @@ extension GVariantReader {
     return Typed(value: .string(text), type: .basic(type.first == "*" ? "s" : type.first))
   }
 
-  /// `b'…'`, whose last byte, a NUL, is not written.
+  /// A byte string, `b'…'`; its last byte, a NUL, is not written.
   mutating func byteString(_ type: GVariantType) throws(StoreError) -> Typed {
     try expect(type, among: "a")
     try expect(type.content, among: "y")
@@ -46,13 +46,13 @@ extension GVariantReader {
     case "v": result.append(0x0B)
     case "u" where isText: try appendCharacter(digits: 4, to: &result)
     case "U" where isText: try appendCharacter(digits: 8, to: &result)
-    // The line goes on.
+    // A line continuation.
     case "\n": break
     default: result.append(bytes[position - 1])
     }
   }
 
-  /// One to three octal digits; of a number above 255 the low bits count, as in C.
+  /// One to three octal digits; of a number above 255 only the low bits are used, as in C.
   private mutating func octal() -> UInt8 {
     var code: UInt8 = 0
     for _ in 0..<3 {
@@ -82,7 +82,7 @@ extension GVariantReader {
 // MARK: - Words
 
 extension GVariantReader {
-  /// A number, `true`, `nothing`, or a type by its name with a value behind it: `uint32 5`.
+  /// A number, `true`, `nothing`, or a type keyword followed by a value: `uint32 5`.
   mutating func word(_ type: GVariantType) throws(StoreError) -> Typed {
     let start = position
     let word = scanWord()
@@ -99,7 +99,7 @@ extension GVariantReader {
       return Typed(value: content.value, type: .maybe(content.type))
     default:
       guard let code = Self.code(ofTypeNamed: word) else { return try number(word, type, at: start) }
-      // What is a number so far may be one of this type.
+      // A number of unknown type may have this type.
       if type.first != code, type.first != "#" || !Self.isNumeric(code) { try expect(type, among: "") }
       return try value(as: .basic(code))
     }
@@ -168,7 +168,7 @@ extension GVariantReader {
       "a value of GVariant must stand here: a number of 64 bits, a word such as true, text in quotes, or a container")
   }
 
-  /// Of words these are inf, nan and infinity; others are no number anyway.
+  /// Of the words, inf, nan and infinity; others are not numbers anyway.
   private static func isDouble(_ word: [UInt8]) -> Bool {
     if isHexadecimal(word) { return false }
     for byte in word
@@ -187,7 +187,7 @@ extension GVariantReader {
     return word.count > start + 1 && word[start] == UInt8(ascii: "0") && word[start + 1] | 0x20 == UInt8(ascii: "x")
   }
 
-  /// Decimal, hexadecimal behind 0x, octal behind 0.
+  /// Decimal, hexadecimal after 0x, octal after 0.
   private static func integer(_ word: [UInt8]) -> Value? {
     let isNegative = word.first == UInt8(ascii: "-")
     var place = hasSign(word) ? 1 : 0

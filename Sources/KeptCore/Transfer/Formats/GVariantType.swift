@@ -1,15 +1,15 @@
-// The types of GVariant, as the characters that D-Bus writes them with, and what a reader knows of one so far.
+// GVariant types in D-Bus notation, and what a reader knows of a type so far.
 
-/// A type: `i`, `as`, `a{sv}`, `(ii)`; with two marks of our own for what is not known yet.
+/// A type such as `i`, `as`, `a{sv}` or `(ii)`, with two additional marks for what is not known yet.
 struct GVariantType {
-  /// As long as D-Bus allows.
+  /// The maximum length in D-Bus.
   static let longest = 255
 
-  // Complete, and balanced in its brackets.
+  // Complete, with balanced brackets.
   private let codes: [UInt8]
 
   fileprivate init(codes: [UInt8]) {
-    // A longer one is as good as none.
+    // A longer type is treated as unknown.
     self.codes = codes.count <= Self.longest ? codes : [UInt8(ascii: "*")]
   }
 
@@ -17,7 +17,7 @@ struct GVariantType {
 
   static func basic(_ code: Unicode.Scalar) -> GVariantType { GVariantType(code) }
   static var unknown: GVariantType { GVariantType("*") }
-  /// An integer that may be one of any width yet, or a double.
+  /// An integer of any width, or a double.
   static var number: GVariantType { GVariantType("#") }
   static var variant: GVariantType { GVariantType("v") }
   static func array(of element: GVariantType) -> GVariantType {
@@ -41,10 +41,10 @@ struct GVariantType {
 
   var first: Unicode.Scalar { codes.first.map { Unicode.Scalar($0) } ?? "*" }
 
-  /// Whether something of it is not known.
+  /// Whether a part of the type is not known.
   var isOpen: Bool { codes.contains { $0 == UInt8(ascii: "*") || $0 == UInt8(ascii: "#") } }
 
-  /// What an array or a maybe is of.
+  /// The element type of an array or a maybe.
   var content: GVariantType {
     first == "a" || first == "m" ? GVariantType(codes: Array(codes.dropFirst())) : .unknown
   }
@@ -68,7 +68,7 @@ struct GVariantType {
     return types.count == 2 ? (types[0], types[1]) : (.unknown, .unknown)
   }
 
-  /// Where the type ends that begins at a place.
+  /// The end of the type that begins at an index.
   private func end(from start: Int) -> Int {
     var place = start
     var open = 0
@@ -84,14 +84,14 @@ struct GVariantType {
 }
 
 extension GVariantReader {
-  /// Passes over a type; nil where none stands, or one that is too long.
+  /// Skips a type; nil if there is none, or if it is too long.
   mutating func scanType() -> GVariantType? {
     let start = position
     guard skipType(), position - start <= GVariantType.longest else { return nil }
     return GVariantType(codes: Array(bytes[start..<position]))
   }
 
-  // No recursion deeper than the longest type: each step takes a character of it.
+  // The recursion is bounded by the longest type: each step consumes a character.
   private mutating func skipType(_ taken: Int = 0) -> Bool {
     guard taken <= GVariantType.longest, let code = next else { return false }
     position += 1
@@ -104,7 +104,7 @@ extension GVariantReader {
       }
       return true
     case "{":
-      // A key is a basic type.
+      // A key has a basic type.
       guard let key = next, key != "(", key != "{", key != "a", key != "m", key != "v" else { return false }
       return skipType(taken + 1) && skipType(taken + 1) && skip("}")
     default: return false

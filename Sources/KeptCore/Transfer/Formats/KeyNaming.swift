@@ -1,13 +1,12 @@
-// Which key stands for a name in another program's text.
+// Maps names in another program's text to keys.
 
-/// How names become keys.
+/// The rules for turning names into keys.
 package struct KeyNaming: Sendable {
-  /// Stands in front of every key.
+  /// The text before every key.
   package var prefix: String
-  /// Stands between sections, the parts of a path and the names of nested objects.
+  /// The text between sections, path components and the names of nested objects.
   package var separator: String
-  /// Of `.env` files: only names that begin with it, each of which is the key that ``EnvironmentName`` says; nil where
-  /// every name is a key itself.
+  /// For `.env` files: only names with this prefix are read, mapped by ``EnvironmentName``; nil if every name is a key.
   package var environmentPrefix: String?
 
   package init(prefix: String = "", separator: String = ".", environmentPrefix: String? = nil) {
@@ -16,20 +15,20 @@ package struct KeyNaming: Sendable {
     self.environmentPrefix = environmentPrefix
   }
 
-  /// The name of something inside something else; nil around it is the top of the text.
+  /// The name of a nested element; the outer name is nil at the top level.
   func join(_ outer: String?, _ name: String) -> String {
     guard let outer else { return name }
-    // One that is too long already is not copied for each name in it.
+    // A name that is already too long is not copied for each name in it.
     return outer.utf8.count > Limits.keyBytes ? outer : Self.joined([outer, separator, name])
   }
 
-  /// The key of a name.
+  /// The key for a name.
   func key(of name: String) throws(StoreError) -> KeyName {
-    // One that is too long by itself is not copied first: there may be many.
+    // A name that is too long by itself is not copied first: there may be many.
     try KeyName(prefix.isEmpty || name.utf8.count > Limits.keyBytes ? name : Self.joined([prefix, name]))
   }
 
-  /// Texts behind each other, in as much memory as they need: a text that grows takes up to twice as much.
+  /// Concatenates texts in exactly the memory they need: a growing text takes up to twice as much.
   private static func joined(_ parts: [String]) -> String {
     let count = parts.reduce(0) { $0 + $1.utf8.count }
     return String(unsafeUninitializedCapacity: count) { bytes in
