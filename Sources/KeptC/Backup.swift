@@ -1,4 +1,4 @@
-// The section "Backup" of kept.h: a copy of everything, and the way back.
+// The section "Backup" of kept.h: copying a store, and restoring it.
 
 public import CKept
 import KeptCore

@@ -1,17 +1,17 @@
-// The conventions of the C boundary, stated once:
+// The conventions of the C boundary:
 // - every function that can fail returns a kept_status and fills a caller-owned kept_error unless it is KEPT_OK;
 // - a NULL argument is KEPT_INVALID, never a crash; text that is not UTF-8 as well;
-// - what Kept is given is copied before the call returns; text that it returns in a `char **` is freed with kept_free;
+// - arguments are copied before the call returns; text that Kept returns in a `char **` is freed with kept_free;
 // - an out argument is touched only on success, except where kept.h says otherwise;
-// - a call that can wait ends before its thread is cancelled (`uncancelled`), its callbacks too;
-// - a handle is never freed or reused, so a late one is KEPT_CLOSED (Handles.swift);
+// - a call that can wait, including its callbacks, ends before its thread is cancelled (`uncancelled`);
+// - a handle is never freed or reused, so a late one is KEPT_CLOSED (HandleTable.swift);
 // - the compiler checks every function here against kept.h (`@implementation`).
 
 import CKept
 import CPlatform
 import KeptCore
 
-/// Runs the body of an exported function: what it throws becomes a status and a filled-in `kept_error`.
+/// Runs the body of an exported function: a thrown error becomes a status and a filled-in `kept_error`.
 func boundary(_ error: UnsafeMutablePointer<kept_error>?, _ body: () throws(StoreError) -> Void) -> kept_status {
   uncancelled {
     do throws(StoreError) {
@@ -24,9 +24,11 @@ func boundary(_ error: UnsafeMutablePointer<kept_error>?, _ body: () throws(Stor
   }
 }
 
-/// Runs what may wait; a thread that is cancelled meanwhile ends later, and holds no lock then.
+/// Runs code that may wait.
 ///
-/// Every exported function does this, by ``boundary(_:_:)`` or by itself, but for those that only read memory.
+/// A thread that is cancelled meanwhile ends afterwards, when it holds no lock.
+///
+/// Every exported function uses it, through ``boundary(_:_:)`` or directly, except those that only read memory.
 @inline(__always)
 func uncancelled<Answer>(_ body: () -> Answer) -> Answer {
   let before = kept_hold_cancelling()
@@ -34,7 +36,7 @@ func uncancelled<Answer>(_ body: () -> Answer) -> Answer {
   return body()
 }
 
-/// The same for a function that can be done and still have something to say: what its body returns becomes a positive
+/// Runs the body of a function that can succeed with a warning: the error that the body returns becomes a positive
 /// status.
 func boundary(
   warning error: UnsafeMutablePointer<kept_error>?, _ body: () throws(StoreError) -> StoreError?
@@ -55,7 +57,7 @@ extension Optional {
 }
 
 extension Optional where Wrapped == UnsafePointer<CChar> {
-  /// A copy of NUL-terminated text; `invalid` for NULL and for what is not UTF-8.
+  /// A copy of NUL-terminated text; `invalid` for NULL and for text that is not UTF-8.
   func text(_ name: StaticString) throws(StoreError) -> String {
     guard let text = String(validatingCString: try required(name)) else {
       throw StoreError(.invalid, "the argument \"\(name)\" is not UTF-8; convert it first")
@@ -69,7 +71,7 @@ func copied(_ text: String) throws(StoreError) -> UnsafeMutablePointer<CChar> {
   try CText.made { copy throws(StoreError) in copy.write(text) }
 }
 
-/// Does what cannot be undone and hands out the path that it names; its memory is there before.
+/// Does something irreversible and returns the path that it names; the memory for the path is allocated first.
 func copied(
   to out: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?, _ act: () throws(StoreError) -> String?
 ) throws(StoreError) {
@@ -79,7 +81,7 @@ func copied(
   }
   var isNone = false
   let path = try CText.made { copy throws(StoreError) in
-    // A path is at most 4 KiB; a longer one would be a failure after the deed.
+    // A path is at most 4 KiB. A longer one would fail after the operation is done.
     try copy.reserve(16 << 10)
     let path = try act()
     isNone = path == nil
@@ -89,12 +91,12 @@ func copied(
   out.pointee = isNone ? nil : path
 }
 
-/// How C names a key: by its text, or by one that it has prepared.
+/// A key argument in C: its text, or a prepared key.
 protocol KeyArgument {
   /// A checked copy.
   func name() throws(StoreError) -> KeyName
 
-  /// What the index finds it by, valid during the call; it need not be a valid key.
+  /// The bytes that the index looks up, valid during the call; they need not be a valid key.
   var prepared: PreparedBytes { get }
 }
 
@@ -106,7 +108,7 @@ extension UnsafePointer<CChar>: KeyArgument {
 }
 
 extension Optional where Wrapped: KeyArgument {
-  /// A checked copy of the key; `invalid` for NULL and for what is none.
+  /// A checked copy of the key; `invalid` for NULL and for an invalid key.
   func key() throws(StoreError) -> KeyName { try required("key").name() }
 }
 
@@ -120,11 +122,11 @@ extension UnsafeMutablePointer where Pointee == kept_error {
 }
 
 extension UnsafeMutableRawBufferPointer {
-  /// Writes text and a NUL; what does not fit is cut off between two characters.
+  /// Writes text and a NUL; text that does not fit is truncated between two characters.
   fileprivate func fill(text: String) {
     var length = Swift.min(text.utf8.count, count - 1)
     let bytes = text.utf8
-    // A byte 10xxxxxx continues a character: that one would be torn.
+    // A byte 10xxxxxx continues a character, which must not be split.
     while length < bytes.count, length > 0, bytes[bytes.index(bytes.startIndex, offsetBy: length)] & 0xC0 == 0x80 {
       length -= 1
     }

@@ -1,4 +1,4 @@
-// The section "Buffers" of kept.h: text and bytes, which come with a length.
+// The section "Buffers" of kept.h: text and bytes with an explicit length.
 
 public import CKept
 import KeptCore
@@ -48,7 +48,7 @@ public func kept_set_bytes(
   }
 }
 
-/// The whole of reading text, by a key of either kind.
+/// Reads text, by a key of either kind.
 @inline(__always)
 func readString(
   _ store: OpaquePointer?, _ key: (some KeyArgument)?, _ buffer: UnsafeMutablePointer<CChar>?, _ capacity: Int,
@@ -63,7 +63,7 @@ func readString(
   return isDone ? KEPT_OK : askForString(store, key, buffer, capacity, length, error)
 }
 
-/// Reading text the ordinary way.
+/// Reads text through the ordinary path.
 @inline(never)
 private func askForString(
   _ store: OpaquePointer?, _ key: (some KeyArgument)?, _ buffer: UnsafeMutablePointer<CChar>?, _ capacity: Int,
@@ -76,9 +76,9 @@ private func askForString(
   }
 }
 
-/// What the caller gives; a length beyond every limit is refused before any of it is read.
+/// Copies the caller's bytes; a length beyond every limit is refused before any of them is read.
 private func given(_ start: UnsafeRawPointer, _ length: Int) throws(StoreError) -> UnsafeBufferPointer<UInt8> {
-  // C counts without a sign: a negative number here is a huge one there.
+  // C counts are unsigned: a negative number here is a huge one there.
   guard 0...Limits.valueBytes ~= length else {
     throw StoreError(
       .tooLarge, "the value has \(UInt(bitPattern: length)) bytes; at most \(Limits.valueBytes) are allowed")
@@ -87,14 +87,14 @@ private func given(_ start: UnsafeRawPointer, _ length: Int) throws(StoreError) 
   return UnsafeRawBufferPointer(start: start, count: length).assumingMemoryBound(to: UInt8.self)
 }
 
-/// A buffer may be missing only where it is said to have no room.
+/// A buffer may be NULL only if its capacity is 0.
 private func check(_ buffer: UnsafeMutableRawPointer?, _ capacity: Int) throws(StoreError) {
   guard buffer != nil || capacity == 0 else {
     throw StoreError(.invalid, "the argument \"buffer\" is NULL, but its capacity is \(UInt(bitPattern: capacity))")
   }
 }
 
-/// Copies into the caller's buffer, all of it or nothing; the length is told also when it does not fit.
+/// Copies into the caller's buffer, all of it or nothing; the length is reported even if it does not fit.
 private func copy(
   _ bytes: [UInt8], endingWithNUL: Bool, into buffer: UnsafeMutableRawPointer?, _ capacity: Int,
   _ length: UnsafeMutablePointer<Int>?

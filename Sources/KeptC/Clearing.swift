@@ -1,4 +1,4 @@
-// The section "Clearing" of kept.h: back to the defaults.
+// The section "Clearing" of kept.h: resetting keys to their defaults.
 
 public import CKept
 import KeptCore

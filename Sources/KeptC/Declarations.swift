@@ -87,7 +87,7 @@ private func undeclared(_ key: KeyName) -> StoreError {
 }
 
 extension Optional where Wrapped == UnsafePointer<CChar> {
-  /// A copy of JSON text; `invalid`, with the byte, for what is not UTF-8.
+  /// A copy of JSON text; `invalid`, with the byte offset, for text that is not UTF-8.
   fileprivate func schema() throws(StoreError) -> String {
     let start = try required("schema")
     if let text = String(validatingCString: start) { return text }
@@ -101,6 +101,6 @@ extension Optional where Wrapped == UnsafePointer<CChar> {
 }
 
 extension StoreError {
-  /// The declaration is made, and this is what does not fit.
+  /// The warning that the declaration was made, but the stored value does not fit.
   fileprivate var asMisfit: StoreError { StoreError(.misfit, key: key, message) }
 }

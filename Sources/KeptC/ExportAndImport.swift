@@ -32,7 +32,7 @@ public func kept_import(
 ) -> kept_status {
   boundary(error) { () throws(StoreError) in
     let store = try store.store()
-    // C counts without a sign: a negative number here is a huge one there. None of it is read.
+    // C counts are unsigned: a negative number here is a huge one there. None of it is read.
     guard 0...ImportOptions.mostBytes ~= length else {
       throw StoreError(
         .tooLarge, "the text has \(UInt(bitPattern: length)) bytes; at most \(ImportOptions.mostBytes) are imported")
@@ -53,9 +53,9 @@ public func kept_import_file(
   }
 }
 
-/// Hands a report out, if it is asked for.
+/// Returns a report to the caller, if requested.
 ///
-/// NULL where there is no memory for it: what it tells of is done, and cannot fail any more.
+/// NULL if there is not enough memory: the import is already done and can no longer fail.
 private func tell(_ told: ImportReport, _ report: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?) {
   report?.pointee = try? told.newCText()
 }
@@ -88,7 +88,7 @@ extension Optional where Wrapped == UnsafePointer<kept_transfer_options> {
       includesDeclarations: given.flags & KEPT_TRANSFER_DECLARATIONS != 0, progress: given.heard)
   }
 
-  /// What the caller gives; nil for NULL.
+  /// A copy of the caller's options; nil for NULL.
   private func known(allowing flags: UInt32) throws(StoreError) -> kept_transfer_options? {
     guard let self else { return nil }
     let known = try knownOptions(self, size: self.pointee.size, least: 56, name: "KEPT_TRANSFER_OPTIONS_INIT")
@@ -106,7 +106,9 @@ extension Optional where Wrapped == UnsafePointer<CChar> {
 }
 
 extension kept_transfer_options {
-  /// The callback of the program, which answers for what it does with its context, on the thread of the call.
+  /// The program's callback, called on the thread of the call.
+  ///
+  /// The program is responsible for the use of its context.
   fileprivate var heard: TransferProgress? {
     guard let progress else { return nil }
     nonisolated(unsafe) let context = progress_context

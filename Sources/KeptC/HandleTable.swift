@@ -1,21 +1,21 @@
-// How handles cross the boundary. A late handle must be KEPT_CLOSED, never a crash, so nothing that C can still name is
-// ever freed or given to somebody else:
-// - a store is the address of its handle's words (`ReadContext`), which are kept for ever. They own the Swift object
-//   until the store is closed, and are all that is left of it then;
-// - transactions, snapshots and subscriptions come in any number, so they are tickets: odd numbers (no object has an
-//   odd address), counted upwards, that are looked up in a table and are simply no longer found after their end.
+// The representation of handles in C. A late handle must be KEPT_CLOSED, never a crash, so nothing that C can still
+// refer to is ever freed or reused:
+// - a store is the address of its handle's words (`ReadContext`), which are never freed. They own the Swift object
+//   until the store is closed, and are all that remains of it then;
+// - transactions, snapshots and subscriptions are unlimited in number, so they are tickets: odd, increasing numbers (no
+//   object has an odd address) that are looked up in a table and are no longer found after their end.
 
 import KeptCore
 
-/// What kind of thing a ticket stands for, in its lowest two bits.
+/// The kind of object that a ticket stands for, in its lowest two bits.
 enum TicketMark: UInt {
   case transaction = 1
   case snapshot = 3
-  /// It is never where another could be: C has a type of its own for it.
+  /// The same mark as for transactions: C has a separate type for subscriptions, so the two are never confused.
   static let subscription = TicketMark.transaction
 }
 
-/// Things that C names by a number.
+/// Objects that C refers to by a number.
 final class Tickets<Thing: Sendable>: Sendable {
   private struct Table {
     var last: UInt = 0
@@ -26,14 +26,14 @@ final class Tickets<Thing: Sendable>: Sendable {
 
   init(_ mark: TicketMark) { self.mark = mark }
 
-  /// Hands out a new ticket.
+  /// Issues a new ticket.
   func issue(_ thing: Thing) -> UInt {
     let ticket = reserve()
     issue(ticket, thing)
     return ticket
   }
 
-  /// A new ticket that stands for nothing yet.
+  /// Issues a new ticket without an object.
   func reserve() -> UInt {
     table.update { table in
       table.last += 1
@@ -41,29 +41,29 @@ final class Tickets<Thing: Sendable>: Sendable {
     }
   }
 
-  /// Lets a reserved ticket stand for a thing.
+  /// Assigns an object to a reserved ticket.
   func issue(_ ticket: UInt, _ thing: Thing) { table.update { $0.things[ticket >> 2] = thing } }
 
-  /// What a ticket stands for; nil after it was withdrawn.
+  /// The object of a ticket; nil after it was withdrawn.
   func find(_ ticket: UInt) -> Thing? { table.read { $0.things[ticket >> 2] } }
 
   /// Ends a ticket; nil if it had ended already.
   @discardableResult
   func withdraw(_ ticket: UInt) -> Thing? { table.update { $0.things.removeValue(forKey: ticket >> 2) } }
 
-  /// Ends all tickets that stand for things like this.
+  /// Ends all tickets whose objects match.
   func withdraw(where isEnding: (Thing) -> Bool) {
     table.update { table in table.things = table.things.filter { !isEnding($0.value) } }
   }
 
-  /// Whether it is one of these tickets, of today or of before.
+  /// Whether a handle is a ticket of this kind, current or withdrawn.
   func issued(_ handle: OpaquePointer) -> Bool { UInt(bitPattern: handle) & 3 == mark.rawValue }
 }
 
 /// A subscription of a C program.
 struct Subscribed: Sendable {
   let subscription: Subscription
-  /// Who calls it, if the program polls it by itself.
+  /// The delivery that calls it, if the program polls it.
   let polled: HostDelivery?
   /// Whether it has no callback.
   let isTaken: Bool
@@ -76,9 +76,9 @@ enum Handles {
 
   private static let pins = Pins()
 
-  /// The handle of a store, which keeps it until ``end(_:)``.
+  /// The handle of a store; it retains the store until ``end(_:)``.
   static func handle(of store: Store) -> OpaquePointer {
-    // Made by the thread that opens, before others meet at their first use.
+    // Initialized by the opening thread, before several threads use them at the same time.
     _ = (transactions, snapshots, subscriptions, pins)
     return store.handle.lend(owner: Unmanaged.passRetained(store).toOpaque())
   }
@@ -89,36 +89,36 @@ enum Handles {
     pins.hold { ReadContext.owner(of: handle).map { Unmanaged<Store>.fromOpaque($0).retain() } }?.takeRetainedValue()
   }
 
-  /// Lets go of a store that was closed; the second time does nothing.
+  /// Releases a store that was closed; a second call has no effect.
   static func end(_ handle: OpaquePointer) {
     guard let owner = ReadContext.disown(handle) else { return }
-    // Whoever has seen the owner has taken a reference of its own by then.
+    // Any thread that has read the owner has taken its own reference by then.
     pins.awaitAll()
     Unmanaged<Store>.fromOpaque(owner).release()
   }
 
-  /// The handle of a transaction; nil never happens, since a ticket is odd.
+  /// The handle of a transaction; never nil, because a ticket is odd.
   static func handle(of transaction: Transaction) -> OpaquePointer? {
     OpaquePointer(bitPattern: transactions.issue(transaction))
   }
 
-  /// The same for a snapshot.
+  /// The handle of a snapshot; never nil.
   static func handle(of snapshot: Snapshot) -> OpaquePointer? {
     OpaquePointer(bitPattern: snapshots.issue(snapshot))
   }
 
-  /// Whether a handle is no address.
+  /// Whether a handle is a ticket and not an address.
   @inline(__always)
   static func isTicket(_ handle: OpaquePointer) -> Bool { UInt(bitPattern: handle) & 1 == 1 }
 }
 
 extension Optional where Wrapped == OpaquePointer {
-  /// What reads go to: a store, a transaction or a snapshot.
+  /// The target of reads: a store, a transaction or a snapshot.
   func reading() throws(StoreError) -> any SettingsReading {
     if let snapshot = try snapshotIfTicket() { snapshot } else { try settings() }
   }
 
-  /// What reads and writes go to: a store or a transaction; `unsupported` for a snapshot.
+  /// The target of reads and writes: a store or a transaction; `unsupported` for a snapshot.
   func settings() throws(StoreError) -> any SettingsAccess {
     if let transaction = try transactionIfTicket() { transaction } else { try store() }
   }

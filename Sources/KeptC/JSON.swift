@@ -46,9 +46,9 @@ public func kept_set_json_if(
 }
 
 extension Optional where Wrapped == UnsafePointer<CChar> {
-  /// Reads NUL-terminated JSON.
+  /// Parses NUL-terminated JSON.
   ///
-  /// It need not be UTF-8 yet: the reader finds the byte where it is not.
+  /// It need not be valid UTF-8: the parser reports the offset of an invalid byte.
   func value(for key: KeyName?) throws(StoreError) -> Value {
     let start = try required("json")
     do {
@@ -61,7 +61,7 @@ extension Optional where Wrapped == UnsafePointer<CChar> {
 }
 
 extension SettingsReading {
-  /// What a key reads as; throws `absent` where no layer has a value.
+  /// The value of a key; throws `absent` if no layer has one.
   func present(_ key: KeyName) throws(StoreError) -> Resolved {
     let resolved = try resolved(key)
     guard resolved.value != nil else {

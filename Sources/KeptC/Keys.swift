@@ -1,4 +1,4 @@
-// The section "Keys" of kept.h: what is there.
+// The section "Keys" of kept.h: listing keys.
 
 public import CKept
 import KeptCore

@@ -1,4 +1,4 @@
-// The section "Layers" of kept.h: where a value comes from.
+// The section "Layers" of kept.h: the origin of a value.
 
 public import CKept
 import CPlatform
@@ -57,26 +57,26 @@ extension Layer {
 }
 
 extension SettingsAccess {
-  /// What to say of a write that a higher layer hides; nil: none does.
+  /// The warning for a write that a higher layer hides; nil if none does.
   func shadow(over key: KeyName) -> StoreError? { layerHiding(key).map { .shadowed(key, by: $0) } }
 }
 
 extension kept_options {
-  /// Takes over what concerns layers, and who hears of failures.
+  /// Copies the options for layers and for the reporting of failures.
   func addLayers(to options: inout StoreOptions) throws(StoreError) {
     options.managed = try place(managed, "managed")
     options.system = try place(system, "system")
     options.environmentPrefix = try environment.map { prefix throws(StoreError) in
       try Optional(prefix).text("environment")
     }
-    // First who hears of it, then what may be wrong.
+    // The reporter comes first, so that errors in the other options can be reported.
     addReport(to: &options)
     options.arguments = try arguments(hearing: options.errorHandler)
   }
 
   private func addReport(to options: inout StoreOptions) {
     guard let report else {
-      // What a debug build prints otherwise is advice in Swift.
+      // The messages that a debug build would print are advice for Swift.
       options.errorHandler = { _ in }
       return
     }
@@ -108,7 +108,7 @@ extension kept_options {
         arguments.append(text)
       } else {
         report(StoreError(.invalid, "the argument \(place) is ignored: it is not UTF-8"))
-        // A dash by itself is no key, and no value of one.
+        // A lone dash is neither a key nor a value.
         arguments.append("-")
       }
     }
@@ -116,7 +116,7 @@ extension kept_options {
   }
 }
 
-/// The program says that it may be used on any thread.
+/// The program guarantees that it may be used on any thread.
 private struct ReportContext: @unchecked Sendable {
   let pointer: UnsafeMutableRawPointer?
 }

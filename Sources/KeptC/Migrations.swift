@@ -1,4 +1,4 @@
-// The section "Migrations" of kept.h: when the shape of settings changes.
+// The section "Migrations" of kept.h: changing the shape of settings.
 
 public import CKept
 import KeptCore
@@ -24,7 +24,7 @@ public func kept_migrate(
     guard flags < KEPT_MIGRATE_CONFIRMED << 1 else {
       throw StoreError(.invalid, "the flags \(flags) have a bit that is none of KEPT_MIGRATE_…; use those alone")
     }
-    // C counts without a sign: a negative number here is a huge one there.
+    // C counts are unsigned: a negative number here is a huge one there.
     guard 0...mostSteps ~= count else {
       throw StoreError(.invalid, "there are \(UInt(bitPattern: count)) steps; at most \(mostSteps) are allowed")
     }
@@ -41,7 +41,9 @@ public func kept_migrate(
   }
 }
 
-/// No program has had so many shapes; a larger number is a mistake, and what it counts is not there.
+/// The most steps of a migration.
+///
+/// A larger count is a mistake, and the array is not that long.
 private let mostSteps = 1 << 16
 
 @_cdecl("kept_rename") @implementation
@@ -60,7 +62,7 @@ public func kept_rename(
 }
 
 extension Store {
-  /// Migrates; what a step has failed with is said as C says it.
+  /// Migrates; the failure of a step is converted to a C error.
   fileprivate func migrating(_ steps: [Migration], _ flags: UInt32) throws(StoreError) -> Migrated {
     do {
       return try migrate(
@@ -78,12 +80,12 @@ extension Store {
 }
 
 extension Migration {
-  /// - Parameter isConfirmed: what the callback returns is not believed, only what it has written.
+  /// - Parameter isConfirmed: the callback's return value is ignored; its result is the status that it has written.
   fileprivate init(_ step: kept_migration, isConfirmed: Bool) throws(StoreError) {
     try checkReserved(step.reserved)
     let name = try step.name.text("name")
     let run = try step.run.required("run")
-    // C answers for what its callback does with it, on the thread that migrates.
+    // The C program is responsible for its callback's use of it, on the thread that migrates.
     nonisolated(unsafe) let context = step.context
     self.init(to: step.version, name) { transaction in
       transaction.isLent = true
@@ -99,12 +101,12 @@ extension Migration {
 }
 
 extension kept_error {
-  /// What stands in it until a callback that confirms has written something else.
+  /// Sets the failure that applies until a confirming callback has written another result.
   fileprivate mutating func expectFailure() {
     withUnsafeMutablePointer(to: &self) { $0.fill(StoreError(.failed, "it was left before it was done")) }
   }
 
-  /// What a callback has failed with; its sentence may be missing.
+  /// The failure of a callback; its message may be missing.
   fileprivate func asStoreError(_ status: kept_status) -> StoreError {
     let sentence = withUnsafeBytes(of: message) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
     let code = StoreError.Code(rawValue: status)

@@ -1,4 +1,5 @@
-// The section "Notices" of kept.h: what an observer is told. Everything is valid during the callback.
+// The section "Notices" of kept.h: reading the notice that an observer receives. All results are valid during the
+// callback.
 
 public import CKept
 import KeptCore
@@ -156,7 +157,7 @@ extension Optional where Wrapped == OpaquePointer {
   }
 }
 
-/// The whole of a typed read of a value in a notice.
+/// Performs a typed read of a value in a notice.
 private func read<Asked>(
   _ value: OpaquePointer?, _ out: UnsafeMutablePointer<Asked>?, _ error: UnsafeMutablePointer<kept_error>?,
   as asked: StaticString, _ convert: (Value) -> Asked?

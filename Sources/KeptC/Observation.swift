@@ -1,4 +1,4 @@
-// The section "Observation" of kept.h: hearing of changes.
+// The section "Observation" of kept.h: subscribing to changes.
 
 public import CKept
 import KeptCore
@@ -24,7 +24,7 @@ public func kept_observe(
       afterLastCall: {
         polled?.end()
         callee.end()
-        // Not before: whoever still finds the ticket waits for all this.
+        // Not earlier: a thread that still finds the ticket waits for all this.
         Handles.subscriptions.withdraw(ticket)
       }, callee.call)
     Handles.subscriptions.issue(ticket, Subscribed(subscription: started, polled: polled, isTaken: callback == nil))
@@ -35,7 +35,7 @@ public func kept_observe(
 
 @_cdecl("kept_unobserve") @implementation
 public func kept_unobserve(_ subscription: OpaquePointer?) {
-  // The ticket is withdrawn when the last callback has returned: another thread that ends it meanwhile waits too.
+  // The ticket is withdrawn when the last callback has returned, so another thread that ends it meanwhile waits too.
   uncancelled { Handles.subscriptions.find(UInt(bitPattern: subscription))?.subscription.cancel() }
 }
 
@@ -106,7 +106,7 @@ public func kept_notice_free(_ notice: OpaquePointer?) {
   uncancelled { Unmanaged<ShownNotice>.fromOpaque(UnsafeRawPointer(notice)).release() }
 }
 
-/// How many calls are asked for; 0 means all that are due.
+/// The maximum number of calls; 0 stands for all that are due.
 private func limit(_ max: Int) -> Int { max <= 0 ? .max : max }
 
 private func polled(_ subscription: OpaquePointer?) throws(StoreError) -> (delivery: HostDelivery, isTaken: Bool) {
@@ -127,9 +127,9 @@ private func scope(_ key: UnsafePointer<CChar>?, _ flags: UInt32) throws(StoreEr
   return flags & KEPT_OBSERVE_PREFIX == 0 ? .key(try key.key()) : .prefix(ExactString(try key.text("key")))
 }
 
-/// The C program's function with its context, which it has promised may be used on any thread.
+/// The C program's function with its context, which the program guarantees may be used on any thread.
 private final class WaitTarget: @unchecked Sendable {
-  /// nil: its notices are taken.
+  /// nil if its notices are taken.
   private let callback: kept_notice_callback?
   private let context: UnsafeMutableRawPointer?
   private let release: (@convention(c) (UnsafeMutableRawPointer?) -> Void)?
@@ -146,7 +146,7 @@ private final class WaitTarget: @unchecked Sendable {
   func call(_ notice: Notice) {
     let shown = ShownNotice(notice)
     callback?(context, OpaquePointer(Unmanaged.passUnretained(shown).toOpaque()))
-    // The callback has its pointer until here.
+    // The callback's pointer is valid until here.
     withExtendedLifetime(shown) {}
   }
 

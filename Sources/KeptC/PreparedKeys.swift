@@ -1,4 +1,4 @@
-// The section "Prepared keys" of kept.h: keys that were checked and hashed once.
+// The section "Prepared keys" of kept.h: keys that are checked and hashed once.
 
 public import CKept
 import KeptCore
@@ -50,7 +50,9 @@ public func kept_key_get_string(
   readString(store, key, buffer, capacity, length, error)
 }
 
-/// Every key that was ever prepared: it lives for ever, so its address needs no reference.
+/// Every key that was ever prepared.
+///
+/// None is freed, so its address needs no reference.
 private enum PreparedKeys {
   private static let keys = Monitor<[KeyName: PreparedKey]>([:])
 

@@ -1,4 +1,4 @@
-// The section "Snapshots" of kept.h: one moment, looked at for as long as one likes.
+// The section "Snapshots" of kept.h: reading a store as it was at one point in time.
 
 public import CKept
 import KeptCore

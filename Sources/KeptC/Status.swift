@@ -1,4 +1,4 @@
-// The section "Status" of kept.h: the version, the names of statuses, and giving memory back.
+// The section "Status" of kept.h: the version, the names of statuses, and freeing memory.
 
 public import CKept
 import CPlatform
@@ -15,7 +15,7 @@ public func kept_status_text(_ status: kept_status) -> UnsafePointer<CChar>? {
 @_cdecl("kept_free") @implementation
 public func kept_free(_ memory: UnsafeMutableRawPointer?) { free(memory) }
 
-/// Text that C may keep for as long as the process lives.
+/// Text that C may keep until the process exits.
 private enum StaticText {
   // Written once, never changed and never freed.
   nonisolated(unsafe) static let version = copy(

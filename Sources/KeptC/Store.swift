@@ -1,4 +1,4 @@
-// The section "Store" of kept.h: opening and closing, and the word that tells whether anything changed.
+// The section "Store" of kept.h: opening and closing, and the word for detecting changes.
 
 public import CKept
 import KeptCore
@@ -46,7 +46,7 @@ public func kept_close(_ store: OpaquePointer?) {
     guard let handle = store, let store = try? store.store() else { return }
     store.close()
     Handles.transactions.withdraw { $0.store === store }
-    // Last: another thread that closes it meanwhile waits for all this.
+    // Last: another thread that closes the store meanwhile waits for all this.
     Handles.end(handle)
   }
 }
@@ -70,8 +70,8 @@ public func kept_store_layers(_ store: OpaquePointer?) -> UnsafePointer<UInt64>?
 extension UnsafePointer where Pointee == kept_options {
   /// Copies the options.
   ///
-  /// A program built with a longer struct may use only what this version knows; one built with a shorter struct gets
-  /// what it knew nothing of as 0.
+  /// A program that was built with a longer struct may set only the members that this version knows. In the shorter
+  /// struct of an older program, the missing members are read as 0.
   fileprivate func storeOptions() throws(StoreError) -> StoreOptions {
     let known = try knownOptions(self, size: pointee.size, least: 16, name: "KEPT_OPTIONS_INIT")
     try checkReserved(known.reserved)
@@ -89,8 +89,9 @@ extension UnsafePointer where Pointee == kept_options {
   }
 }
 
-/// Copies an options struct of the size that it gives itself: at least that of its first version, and 0 behind what
-/// this version knows.
+/// Copies an options struct of the size that it contains.
+///
+/// The size must be at least that of its first version, and the bytes after the known members must be 0.
 func knownOptions<Options: BitwiseCopyable>(
   _ start: UnsafePointer<Options>, size: Int, least: Int, name: StaticString
 ) throws(StoreError) -> Options {
@@ -109,7 +110,7 @@ func knownOptions<Options: BitwiseCopyable>(
   return known.pointee
 }
 
-/// What may have a meaning one day must not be taken for the absence of it.
+/// Refuses reserved bits: they may have a meaning in a later version, which must not be ignored.
 func checkReserved(_ reserved: UInt32) throws(StoreError) {
   guard reserved == 0 else {
     throw StoreError(.unsupported, "the options have \(reserved) where this version has nothing; set reserved to 0")

@@ -1,4 +1,4 @@
-// The section "Transactions" of kept.h: many keys change together or not at all.
+// The section "Transactions" of kept.h: changing several keys atomically.
 
 public import CKept
 import KeptCore
@@ -36,14 +36,14 @@ public func kept_rollback(_ transaction: OpaquePointer?) {
   uncancelled { if let ending = try? transaction.transaction(), !ending.isLent { end(ending, transaction) } }
 }
 
-/// Rolls a transaction back and forgets its ticket.
+/// Rolls a transaction back and withdraws its ticket.
 func end(_ transaction: Transaction, _ handle: OpaquePointer?) {
   transaction.rollBack()
   Handles.transactions.withdraw(UInt(bitPattern: handle))
 }
 
 extension UnsafePointer where Pointee == kept_transaction_options {
-  /// What is not said is as the store was opened.
+  /// Unspecified options have the values that the store was opened with.
   fileprivate func choices() throws(StoreError) -> (durability: Durability?, tag: String?) {
     let known = try knownOptions(self, size: pointee.size, least: 16, name: "KEPT_TRANSACTION_OPTIONS_INIT")
     try checkReserved(known.reserved)

@@ -90,18 +90,18 @@ public func kept_set_date(
   }
 }
 
-/// Reads what the index knows; false leaves everything, also what is wrong with the arguments, to the ordinary way.
+/// Reads from the index; false leaves everything, including errors in the arguments, to the ordinary path.
 @inline(__always)
 func fromMemory<Asked>(
   _ store: OpaquePointer?, _ key: (some KeyArgument)?, _ out: UnsafeMutablePointer<Asked>?,
   _ read: (MemoryReads, PreparedBytes, UnsafeMutablePointer<Asked>) -> Bool
 ) -> Bool {
   guard let store, !Handles.isTicket(store), let key, let out else { return false }
-  // No reference is counted: the words are there for ever, and lead to nothing that is freed.
+  // No reference is counted: the words are never freed, and point to memory that is never freed.
   return read(MemoryReads(store), key.prepared, out)
 }
 
-/// The whole of a typed read into an out argument, the ordinary way.
+/// A typed read into an out argument through the ordinary path.
 @inline(never)
 func read<Asked>(
   _ store: OpaquePointer?, _ key: (some KeyArgument)?, _ out: UnsafeMutablePointer<Asked>?,
@@ -113,7 +113,7 @@ func read<Asked>(
   }
 }
 
-/// A value in the type that was asked for; `wrongType` where it would not survive.
+/// A value as the requested type; `wrongType` if the conversion would change it.
 func readValue<Asked>(
   _ store: OpaquePointer?, _ key: (some KeyArgument)?, as asked: StaticString, _ convert: (Value) -> Asked?
 ) throws(StoreError) -> Asked {
@@ -127,7 +127,7 @@ func readValue<Asked>(
   return converted
 }
 
-/// The whole of a typed write.
+/// A typed write.
 func write(
   _ store: OpaquePointer?, _ key: UnsafePointer<CChar>?, _ error: UnsafeMutablePointer<kept_error>?,
   _ value: () throws(StoreError) -> Value

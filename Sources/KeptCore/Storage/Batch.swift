@@ -1,38 +1,38 @@
-// What a commit is asked to do, and what it did.
+// The request for a commit, and its result.
 
-/// What a commit survives when it has returned.
+/// The failures that a commit survives after it has returned.
 public enum Durability: Sendable, Hashable {
-  /// Every process reads it, and it survives `kill -9` of every process.
+  /// Every process reads the commit, and it survives `kill -9` of every process.
   case shared
-  /// It survives power loss too: it is synced before the call returns, also when it changed nothing.
+  /// The commit also survives power loss: it is synced before the call returns, even if it changed nothing.
   case durable
 }
 
 /// Edits that are applied together or not at all.
 public struct Batch: Sendable {
-  /// What is to become of the values of keys.
+  /// The edits of keys' values.
   public private(set) var edits = Edits()
-  /// What keys are to be declared as; nil takes a declaration away.
+  /// The new declarations of keys; nil removes a declaration.
   public private(set) var declarations: [KeyName: Declaration?] = [:]
-  /// Whose declaration is taken away first: those may be declared with another type.
+  /// Keys whose declaration is removed first, so that they may be declared with another type.
   public private(set) var undeclared: Set<KeyName> = []
-  /// The schema version that the store is to have; nil: the one that it has.
+  /// The new schema version of the store; nil leaves it unchanged.
   ///
   /// Needs `schemaVersion`.
   public var schemaVersion: UInt32?
-  /// What must hold, or nothing is applied.
+  /// The conditions that must hold; otherwise nothing is applied.
   public var conditions: [Condition] = []
   public var durability: Durability
-  /// How long it waits for other writers before it throws `busy`, in milliseconds; nil: as long as the storage was
-  /// opened with.
+  /// How long the commit waits for other writers before it throws `busy`, in milliseconds; nil for the storage's own
+  /// time-out.
   public var busyTimeoutMilliseconds: Int?
-  /// That time-out as it counts.
+  /// The effective time-out.
   var patience: Int? { busyTimeoutMilliseconds.map { StoreOptions.patience(milliseconds: $0) } }
-  /// Its values are kept also where they do not fit what is declared: they were stored like that before.
+  /// Whether values are accepted even if they do not fit their declaration, because they were stored like that before.
   package var isAdmittedAsItIs = false
-  /// What the patterns of all values may take; nil: as much for each of them.
+  /// The steps that the patterns of all values may use together; nil if each value has its own limit.
   var patterns: Pattern.Pool?
-  /// Who commits it.
+  /// The author of the commit.
   public var author = Author()
 
   public enum Edit: Sendable, Hashable {
@@ -42,19 +42,19 @@ public struct Batch: Sendable {
 
   public init(durability: Durability = .shared) { self.durability = durability }
 
-  /// Adds an edit; the last one for a key counts.
+  /// Adds an edit; the last one for a key applies.
   public mutating func edit(_ key: KeyName, _ edit: Edit) { edits.put(key, edit) }
 
-  /// Makes room for so many edits.
+  /// Reserves room for a number of edits.
   mutating func reserve(_ count: Int) { edits.reserve(count) }
 
-  /// Declares a key, or takes its declaration away; the last one for a key counts.
+  /// Declares a key, or removes its declaration; the last call for a key applies.
   public mutating func declare(_ key: KeyName, _ declaration: Declaration?) {
     declarations.updateValue(declaration, forKey: key)
     if declaration == nil { undeclared.insert(key) }
   }
 
-  /// What it asks for about one key.
+  /// The batch's requests for one key.
   struct Part {
     fileprivate let edit: Edit?
     fileprivate let declaration: Declaration??
@@ -65,7 +65,7 @@ public struct Batch: Sendable {
     Part(edit: edits[key], declaration: declarations[key], isUndeclared: undeclared.contains(key))
   }
 
-  /// Asks for that again, and for nothing else about the key.
+  /// Restores the requests for a key, discarding later ones.
   mutating func putBack(_ part: Part, of key: KeyName) {
     if let edit = part.edit { edits.put(key, edit) } else { edits.remove(key) }
     if let declaration = part.declaration {
@@ -76,10 +76,10 @@ public struct Batch: Sendable {
     if !part.isUndeclared { undeclared.remove(key) }
   }
 
-  /// Whether it asks for nothing.
+  /// Whether the batch requests nothing.
   public var isEmpty: Bool { edits.isEmpty && declarations.isEmpty && schemaVersion == nil }
 
-  /// The keys that it concerns, in the order of their bytes.
+  /// The affected keys, in byte order.
   var keys: [KeyName] {
     var keys = edits.map(\.key)
     if !declarations.isEmpty { keys += declarations.keys.filter { edits[$0] == nil } }
@@ -87,9 +87,9 @@ public struct Batch: Sendable {
   }
 }
 
-/// Who commits: notices tell observers.
+/// The author of a commit, as notices report it to observers.
 public struct Author: Sendable, Hashable {
-  /// What the writer calls itself, for other processes too.
+  /// The tag of the writer, also for other processes.
   public var tag: String?
   /// The handle, within this process.
   package var handle: ObjectIdentifier?
@@ -97,23 +97,23 @@ public struct Author: Sendable, Hashable {
   public init(tag: String? = nil) { self.tag = tag }
 }
 
-/// What a commit relies on.
+/// A condition that a commit depends on.
 public enum Condition: Sendable, Hashable {
-  /// The key has a value with exactly this revision; 0: it has no value.
+  /// The key has a value with exactly this revision; 0 if it has no value.
   case revision(KeyName, Revision)
-  /// Nothing happened to the key after the revision.
+  /// The key has not changed after the revision.
   case unchanged(KeyName, after: Revision)
-  /// Nothing happened to any key with the prefix after the revision.
+  /// No key with the prefix has changed after the revision.
   case unchangedPrefix(ExactString, after: Revision)
-  /// The store has exactly this schema version; 0: none.
+  /// The store has exactly this schema version; 0 for none.
   case schemaVersion(UInt32)
 }
 
-/// What a commit did.
+/// The result of a commit.
 public struct Commit: Sendable, Hashable {
   /// The store's revision after it.
   public var revision: Revision
-  /// The keys it changed, in the order of their bytes; empty when everything was so already.
+  /// The changed keys, in byte order; empty when the commit changed nothing.
   public var changes: [StoredChange]
 
   public init(revision: Revision, changes: [StoredChange]) {
@@ -122,12 +122,12 @@ public struct Commit: Sendable, Hashable {
   }
 }
 
-/// What a commit did to one key.
+/// The change that a commit made to one key.
 public struct StoredChange: Sendable, Hashable {
   public var key: KeyName
-  /// What the storage held of it before; nil: nothing.
+  /// The storage's entry for the key before; nil if there was none.
   public var old: Entry?
-  /// What it holds of it now.
+  /// The storage's entry for the key now.
   public var new: Entry
 
   public init(key: KeyName, old: Entry?, new: Entry) {
@@ -136,7 +136,7 @@ public struct StoredChange: Sendable, Hashable {
     self.new = new
   }
 
-  /// Whether the value is another, and not only what the key is declared as.
+  /// Whether the value changed, and not only the declaration.
   var isOfValue: Bool { new.revision != old?.revision ?? 0 }
 }
 

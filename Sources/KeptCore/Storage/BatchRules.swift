@@ -1,24 +1,24 @@
-// What a batch makes of a key: the same rules for every storage, applied inside its commit, so that no writer of any
-// language or process gets past a declaration.
+// The effect of a batch on a key: the same rules for every storage, applied inside its commit, so that no writer in any
+// language or process bypasses a declaration.
 
 extension Batch {
-  /// What becomes of a key that the storage holds like this; nil: nothing.
+  /// The change to a key with this stored entry; nil if nothing changes.
   ///
   /// Throws what ``Declaration/admitted(_:)`` throws for a value that does not fit, `typeConflict` for a declaration
-  /// with another type, and `unsupported` where the key has a declaration of a later version.
-  /// - Parameter revision: that of the commit.
+  /// with another type, and `unsupported` if a later version has declared the key.
+  /// - Parameter revision: the revision of the commit.
   public func change(of key: KeyName, from old: Entry?, at revision: Revision) throws(StoreError) -> StoredChange? {
     try change(of: key, by: edits[key], from: old, at: revision)
   }
 
-  /// The same; where it is hidden no error quotes the value, as if the key were declared secret.
+  /// The change to a key; if `hidden`, no error quotes the value, as if the key were declared secret.
   func change(
     of key: KeyName, from old: Entry?, at revision: Revision, hidden: Bool
   ) throws(StoreError) -> StoredChange? {
     try change(of: key, by: edits[key], from: old, at: revision, hidden: hidden)
   }
 
-  /// The same for who has the key's edit at hand.
+  /// The change to a key, for a caller that has the key's edit.
   func change(
     of key: KeyName, by edit: Edit?, from old: Entry?, at revision: Revision, hidden: Bool = false
   ) throws(StoreError) -> StoredChange? {
@@ -39,13 +39,13 @@ extension Batch {
     _ edit: Edit, _ declaration: Declaration?, after old: Declaration?, hidden: Bool
   ) throws(StoreError) -> Value? {
     guard !isAdmittedAsItIs, let declaration, let value = edit.value else { return edit.value }
-    // What was a secret is not shown because the new declaration calls it none.
+    // A value that was secret is not shown, even if the new declaration is not secret.
     let hidden = hidden || !declarations.isEmpty && old?.isSecret == true
     return try declaration.admitted(value, from: patterns, hidden: hidden)
   }
 
   private func declaration(of key: KeyName, after old: Declaration?) throws(StoreError) -> Declaration? {
-    // The outer nil: it is left as it is.
+    // The outer nil means that the declaration stays unchanged.
     guard let declaration = declarations[key] else { return old }
     if let declaration, let old, !undeclared.contains(key) { try declaration.follows(old) }
     return declaration
@@ -53,12 +53,12 @@ extension Batch {
 }
 
 extension Entry {
-  /// Whether there is anything to know of the key.
+  /// Whether there is a value or a declaration.
   var isThere: Bool { value != nil || declaration != nil }
 
-  /// The value that the store by itself has for the key: a stored one that fits the declaration, else its default.
+  /// The value of the key in the store without its layers: a stored value that fits the declaration, else its default.
   ///
-  /// What does not fit stays stored, and is as good as absent.
+  /// A value that does not fit stays stored, and counts as absent.
   package var shown: Value? {
     guard let declaration else { return value }
     return fitting ?? declaration.defaultValue
@@ -69,14 +69,14 @@ extension Entry {
     guard let declaration, let value else { return value }
     if declaration.unreadable != nil { return value }
     do throws(StoreError) { return try declaration.admitted(value) } catch {
-      // Without memory for a pattern nothing is known of the value, which was compared when it was written.
+      // Without memory for a pattern, the value cannot be checked; it was checked when it was written.
       return error.code == .failed ? value : nil
     }
   }
 }
 
 extension StoreError {
-  /// Whether it says that a batch does not fit what is stored; anything else befell the storage.
+  /// Whether the batch does not fit the stored data; any other error is a failure of the storage.
   var isRefusal: Bool {
     switch code {
     case .conflict, .wrongType, .typeConflict, .invalid, .tooLarge, .unsupported: true

@@ -1,23 +1,22 @@
-// Who must know of each commit at the very moment it becomes visible, and of what others committed before it: only so
-// can commits of this process be delivered apart from those of others, and be delivered in order.
+// Commit observers: they learn of each commit while it becomes visible, and of the commits of other processes before
+// it. This makes it possible to deliver commits of this process separately from others, and in order.
 
-/// Hears of the commits of a storage.
+/// Observes the commits of a storage.
 package protocol CommitObserver: AnyObject, Sendable {
-  /// Makes commits visible, by calling `makeVisible` once, while no other thread publishes.
+  /// Makes commits visible by calling `makeVisible` once, while no other thread publishes.
   ///
-  /// - Parameter makeVisible: receives the revision up to which those who listen were delivered, nil if nobody
-  /// listens. It gives
-  ///   what others have committed after that, and what it has made visible itself.
+  /// - Parameter makeVisible: receives the revision up to which observers have been delivered changes; nil if there are
+  ///   no observers. It returns the later commits of other processes, and the commits that it has made visible.
   func publish<Failure: Error>(
     _ makeVisible: (_ delivered: Revision?) throws(Failure) -> Publication
   ) throws(Failure)
 }
 
-/// What a group of commits has made visible.
+/// The commits that a group commit has made visible.
 package struct Publication {
-  /// What others committed before; nil: nothing, or nobody listens.
+  /// The commits of other processes before; nil if there are none or no observers.
   package var preceding: ChangesAfter?
-  /// The commits, in the order of their revisions.
+  /// The commits, ordered by revision.
   package var commits: [(Commit, by: Author)]
 
   package init(preceding: ChangesAfter? = nil, commits: [(Commit, by: Author)]) {
@@ -26,7 +25,7 @@ package struct Publication {
   }
 }
 
-/// A storage that lets a commitObserver know of its commits while they become visible.
+/// A storage that reports its commits to a commit observer while they become visible.
 package protocol ObservableStorage: Storage {
   /// Called once, before the first commit.
   func report(to commitObserver: any CommitObserver)

@@ -1,4 +1,4 @@
-// What it takes for a condition to hold, and the sentence when it does not: the same for every storage.
+// Checks of conditions, with their error messages, shared by every storage.
 
 extension Condition {
   /// Checks `revision(key, expected)`; `found` is 0 for a key without a value.

@@ -1,21 +1,22 @@
-// The edits of a batch. Most have one, and some have thousands: a dictionary would be dearer for both.
+// The edits of a batch. Most batches have one edit, and some have thousands: a dictionary would cost more in both
+// cases.
 
 import CPlatform
 
 extension Batch {
-  /// What is to become of some keys: one edit for each, in the order in which they came.
+  /// The edits of some keys: one edit for each key, in insertion order.
   public struct Edits: RandomAccessCollection, Sendable {
     // Invariant: no two have the same key.
     private var edits: [(key: KeyName, edit: Edit)] = []
-    // Where the edit of a key is to be found, by the key's hash: its index and 1, or 0 for an empty place. At most half
-    // of the places are taken. There are none while the edits are so few that each is looked at.
+    // A hash table from a key to its edit: the edit's index plus 1, or 0 for an empty slot. At most half of the slots
+    // are used. The table is empty while there are so few edits that a linear search is used.
     private var places: [UInt32] = []
 
     private static let few = 8
 
     init() {}
 
-    /// Makes room for so many: growing would take up to three times as much for a moment.
+    /// Reserves room for a number of edits: growing would temporarily take up to three times as much.
     mutating func reserve(_ count: Int) { edits.reserveCapacity(count) }
 
     public var startIndex: Int { 0 }
@@ -25,7 +26,7 @@ extension Batch {
     /// The edit of a key.
     public subscript(key: KeyName) -> Edit? { index(of: key).map { edits[$0].edit } }
 
-    /// Adds an edit, or takes it in place of the one that the key has.
+    /// Adds an edit, or replaces the edit of the key.
     mutating func put(_ key: KeyName, _ edit: Edit) {
       if let index = index(of: key) { return edits[index].edit = edit }
       edits.append((key, edit))
@@ -36,7 +37,7 @@ extension Batch {
       }
     }
 
-    /// Takes an edit away; slow where there are many.
+    /// Removes an edit; slow if there are many.
     mutating func remove(_ key: KeyName) {
       guard let index = index(of: key) else { return }
       edits.remove(at: index)

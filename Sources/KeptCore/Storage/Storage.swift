@@ -1,101 +1,109 @@
-// One contract with many twins: what a backend must do so that a store can stand on it.
-// The conformance suite (Tests/KeptCoreTests/Storage/) runs for every storage; what it tests is the contract.
+// The contract of a storage backend. The conformance suite (Tests/KeptCoreTests/Storage/) runs for every storage; what
+// it tests is the contract.
 
 /// The store's count of commits: 1 for the first.
 ///
-/// Every key remembers the revision that last changed it. 0 is "never".
+/// Every key stores the revision that last changed it. 0 stands for "never".
 public typealias Revision = UInt64
 
-/// A backend: it keeps keys with their values and revisions, and commits many at once.
+/// A backend: it stores keys with their values and revisions, and commits several at once.
 ///
-/// A storage may be called from any thread at any time. What it cannot do (see ``abilities``) it answers with
-/// `unsupported`; after ``close()`` everything answers `closed`.
+/// A storage may be called from any thread at any time. A call that it does not support (see ``abilities``) throws
+/// `unsupported`; after ``close()`` every call throws `closed`.
 public protocol Storage: AnyObject, Sendable {
-  /// What this storage can do; it never changes.
+  /// The optional features of this storage; they never change.
   var abilities: StorageAbilities { get }
 
-  /// What is stored under a key now, and what it is declared as; nil if it is neither stored nor declared.
+  /// The stored value and the declaration of a key now; nil if it is neither stored nor declared.
   func entry(for key: KeyName) throws(StoreError) -> Entry?
 
-  /// The keys that begin with a text, as they are at one moment, in the order of their bytes. Needs `listsKeys`.
+  /// The keys that begin with a text, all at one revision, in byte order.
+  ///
+  /// Needs `listsKeys`.
   func keys(prefix: ExactString) throws(StoreError) -> [KeyName]
 
-  /// What is stored and declared in some scopes, and the store's revision at that moment; in no order, and without
-  /// removals.
+  /// The stored and declared entries in some scopes, and the store's revision at that time.
   ///
-  /// What cannot be read is named with the reason; of a scope of one key a storage may throw it.
+  /// The entries are in no order, and exclude removals. Entries that cannot be read are listed with the reason; for a
+  /// scope of one key a storage may throw it instead.
   func entries(in scopes: [Scope]) throws(StoreError) -> StoredEntries
 
-  /// The keys that begin with a text and are declared, in the order of their bytes. Needs `declarations`.
+  /// The declared keys that begin with a text, in byte order.
+  ///
+  /// Needs `declarations`.
   func declarations(prefix: ExactString) throws(StoreError) -> [(key: KeyName, declaration: Declaration)]
 
   /// The store's revision now.
   func revision() throws(StoreError) -> Revision
 
-  /// The number that programs have given to the shape of what is stored; 0: none. Needs `schemaVersion`.
+  /// The schema version, which programs assign to the shape of the stored data; 0 for none.
+  ///
+  /// Needs `schemaVersion`.
   func schemaVersion() throws(StoreError) -> UInt32
 
   /// Applies a batch, all of it or nothing, if its conditions hold; otherwise throws `conflict`.
   ///
-  /// What becomes of each key, and what is refused, says ``Batch/change(of:from:at:)``. Edits that leave a key as it
-  /// was are no change; a batch without a change makes no revision. A durable batch is synced also then.
+  /// ``Batch/change(of:from:at:)`` determines the effect on each key, and what is refused. Edits that leave a key as it
+  /// was are not changes. A batch without a change creates no revision; a durable batch is synced even then.
   func commit(_ batch: Batch) throws(StoreError) -> Commit
 
-  /// What changed since a revision, or "too old": read everything again.
+  /// The changes after a revision, or `tooOld` if everything must be read again.
   func changes(after revision: Revision) throws(StoreError) -> ChangesAfter
 
-  /// Even and unchanged: nothing was committed since it was last asked. Odd: ask the storage itself.
+  /// A number for detecting commits: while it is even and unchanged, nothing was committed; if it is odd, read the
+  /// storage.
   ///
-  /// It is cheap enough to ask on every read. A storage that cannot know answers 1 at all times.
+  /// It is cheap enough to check on every read. A storage that cannot determine it always returns 1.
   var generation: UInt64 { get }
 
-  /// Blocks until there is a commit newer than `revision`, and returns true; or until ``interruptWaiting()`` is called
-  /// or the storage is closed, and returns false. Needs `pushesChanges`. It may return true when the generation has
-  /// moved without a commit: ``changes(after:)`` says what there is.
+  /// Blocks until there is a commit newer than `revision`, and returns true.
+  ///
+  /// Returns false once ``interruptWaiting()`` is called or the storage is closed. Needs `pushesChanges`. It may return
+  /// true when the generation has changed without a commit: ``changes(after:)`` returns the actual changes.
   func wait(after revision: Revision) throws(StoreError) -> Bool
 
-  /// Makes one ``wait(after:)`` return false: one that runs now, or else the next.
+  /// Makes one ``wait(after:)`` return false: a running one, or else the next.
   func interruptWaiting()
 
-  /// Whether what is stored was found damaged, and nobody has acknowledged yet that values may be missing.
+  /// A note if the stored data was found damaged and this has not been acknowledged yet; values may be missing.
   func salvaged() throws(StoreError) -> SalvageNote?
 
-  /// Says that a person or a program has seen to what was lost.
+  /// Records that a person or a program has dealt with the loss.
   func acknowledgeSalvage() throws(StoreError)
 
   /// Syncs every commit that has returned to the disk.
   func flush() throws(StoreError)
 
-  /// Ends the use of this object; what was committed stays. Closing twice is fine.
+  /// Ends the use of this object; commits stay stored. Closing twice has no further effect.
   func close()
 }
 
 extension Storage {
-  /// For storages that keep no declarations: none.
+  /// The default implementation for storages without declarations: an empty list.
   public func declarations(prefix: ExactString) throws(StoreError) -> [(key: KeyName, declaration: Declaration)] { [] }
 
-  /// For storages that keep none.
+  /// The default implementation for storages without a schema version.
   public func schemaVersion() throws(StoreError) -> UInt32 {
     throw StoreError(.unsupported, "this storage keeps no schema version; use a store in a folder for migrations")
   }
 
-  /// For storages that salvage nothing: nil.
+  /// The default implementation for storages that recover nothing: nil.
   public func salvaged() throws(StoreError) -> SalvageNote? { nil }
 
-  /// For storages that salvage nothing: there is nothing to do.
+  /// The default implementation for storages that recover nothing: no effect.
   public func acknowledgeSalvage() throws(StoreError) {}
 }
 
-/// What a storage can do beyond keeping values.
+/// The optional features of a storage.
 public struct StorageAbilities: OptionSet, Sendable {
   public let rawValue: Int
   public init(rawValue: Int) { self.rawValue = rawValue }
 
   /// Other processes that open the same location see the same values.
   public static let sharedBetweenProcesses = StorageAbilities(rawValue: 1 << 0)
-  /// A batch of several keys is applied all or nothing.
+  /// A batch of several keys is applied atomically.
   public static let atomicBatch = StorageAbilities(rawValue: 1 << 1)
-  /// Keys have revisions, and a batch can expect them.
+  /// Keys have revisions, and a batch can have conditions on them.
   public static let revisions = StorageAbilities(rawValue: 1 << 2)
   /// A durable commit survives power loss.
   public static let durable = StorageAbilities(rawValue: 1 << 3)
@@ -103,19 +111,19 @@ public struct StorageAbilities: OptionSet, Sendable {
   public static let pushesChanges = StorageAbilities(rawValue: 1 << 4)
   /// Keys can be declared, and a commit is checked against the declarations.
   public static let declarations = StorageAbilities(rawValue: 1 << 5)
-  /// Keys can be listed, and be read by prefix.
+  /// Keys can be listed, and read by prefix.
   public static let listsKeys = StorageAbilities(rawValue: 1 << 6)
-  /// The store keeps a schema version, which a batch can expect and change.
+  /// The store keeps a schema version, which a batch can change and have conditions on.
   public static let schemaVersion = StorageAbilities(rawValue: 1 << 7)
 }
 
-/// What a storage holds of a key.
+/// A storage's entry for a key.
 public struct Entry: Sendable, Hashable {
-  /// The value; nil where the key was removed, or is only declared.
+  /// The value; nil if the key was removed, or is only declared.
   public var value: Value?
-  /// The revision that last changed the value; 0 where there never was one.
+  /// The revision that last changed the value; 0 if there never was one.
   public var revision: Revision
-  /// What the key is declared as; nil: it may hold anything.
+  /// The declaration of the key; nil if it may hold any value.
   public var declaration: Declaration?
 
   public init(value: Value?, revision: Revision, declaration: Declaration? = nil) {
@@ -125,11 +133,11 @@ public struct Entry: Sendable, Hashable {
   }
 }
 
-/// What a storage holds in some scopes at one moment.
+/// The entries of a storage in some scopes at one revision.
 public struct StoredEntries: Sendable {
-  /// What can be read.
+  /// The entries that can be read.
   public var entries: [KeyedEntry]
-  /// What is stored and cannot be read: none of these keys is among the entries, and none is absent.
+  /// The stored entries that cannot be read: none of these keys is in `entries`, and none is absent.
   public var unreadable: [UnreadableEntry]
   public var revision: Revision
 
@@ -143,11 +151,11 @@ public struct StoredEntries: Sendable {
 /// A key whose value cannot be read.
 public struct UnreadableEntry: Sendable {
   public var key: KeyName
-  /// Why; it names the key.
+  /// The reason; it names the key.
   public var reason: StoreError
-  /// The revision that last changed the value; 0 where that is not known.
+  /// The revision that last changed the value; 0 if it is unknown.
   public var revision: Revision
-  /// What the key is declared as; nil: it may hold anything.
+  /// The declaration of the key; nil if it may hold any value.
   public var declaration: Declaration?
 
   public init(key: KeyName, reason: StoreError, revision: Revision = 0, declaration: Declaration? = nil) {
@@ -158,20 +166,20 @@ public struct UnreadableEntry: Sendable {
   }
 }
 
-/// What came after a revision.
+/// The changes after a revision.
 public enum ChangesAfter: Sendable, Hashable {
   case changed(Delta)
-  /// Changes of that age are forgotten, or the revision is none of this store's: take everything as changed and read
-  /// again.
+  /// The changes are no longer available, or the revision is not from this store: treat everything as changed and read
+  /// it again.
   case tooOld
 }
 
 /// Changes that lead from one revision to another.
 public struct Delta: Sendable, Hashable {
-  /// The keys that changed, each as it is at revision `upTo`, ordered by revision and then by key.
+  /// The changed keys, each with its entry at revision `upTo`, ordered by revision and then by key.
   public var entries: [KeyedEntry]
   public var upTo: Revision
-  /// What the writers of all these commits call themselves; nil where they do not agree.
+  /// The tag that the writers of all these commits set; nil if they differ.
   public var tag: String?
 
   public init(_ entries: [KeyedEntry], upTo: Revision, tag: String? = nil) {
@@ -181,7 +189,7 @@ public struct Delta: Sendable, Hashable {
   }
 }
 
-/// A key and what is known of it.
+/// A key and its entry.
 public struct KeyedEntry: Sendable, Hashable {
   public var key: KeyName
   public var entry: Entry

@@ -1,32 +1,33 @@
-// One file for each key, for large values and for files that people edit. Which files there are, and who may write.
+// One file for each key, for large values and for files that people edit. This file decides which files are read, and
+// who may write.
 
 import CPlatform
 
 /// Keeps each key in a file of its own, as JSON that people can read and edit: `dir:/path`.
 ///
-/// It is a simple storage: `SimpleStorageAdapter(try DirectoryStorage(path: path))` is what ``Store/open(_:options:)``
-/// makes of such a location.
+/// It is a simple storage: ``Store/open(_:options:)`` uses `SimpleStorageAdapter(try DirectoryStorage(path: path))` for
+/// such a location.
 ///
-/// - A file is replaced whole, and synced first: after a kill or a power loss there is the old value or the new one. A
-///   durable write syncs the folder too.
-/// - A file that cannot be read, or holds no value, is an error and is not overwritten. Symbolic links, FIFOs and
-///   folders in the place of a file are refused. Files whose names are no key's are left alone.
-/// - Programs that use Kept write one at a time, under the lock on `.kept-lock`: a comparison by revision holds between
-///   them. An editor takes no lock: what it writes in the instant between looking and replacing is lost.
-/// - Who observes hears of an edit at once, and at the latest after two seconds.
+/// - A file is synced and then replaced atomically: after a kill or a power loss it has the old value or the new one. A
+///   durable write also syncs the folder.
+/// - A file that cannot be read, or that has no valid value, is an error and is not overwritten. Symbolic links, FIFOs
+///   and folders in place of a file are refused. Files whose names do not belong to a key are ignored.
+/// - Programs that use Kept write one at a time, under the lock on `.kept-lock`, so conditions on revisions hold
+///   between them. An editor takes no lock: a change that it writes between the check and the replacement is lost.
+/// - Observers are notified of an edit at once, and at the latest after two seconds.
 /// - Keys change one at a time: a transaction or ``SettingsAccess/removeAll(prefix:)`` that changes several is
 ///   `unsupported`, and nothing is changed.
-/// - Revisions count in one process: to another one they mean nothing.
+/// - Revisions are counted in each process separately: they have no meaning in another one.
 public final class DirectoryStorage: GuardedStorage {
   private struct State {
-    // What was last read: a file with the same stamp is not read again.
+    // The last values read: a file with the same stamp is not read again.
     var read: [KeyName: (value: Value, stamp: FileStamp)] = [:]
     var watch: FileWatch.Token?
     var lock: Int32 = -1
-    // What is written already, and only has to be renamed.
+    // A file that is written already and only has to be renamed.
     var draft: Draft?
     var hasSwept = false
-    // The folders whose names have changed since they were synced.
+    // The folders with changed names that were not synced yet.
     var unsynced: Set<String> = []
   }
   private struct Draft {
@@ -43,9 +44,9 @@ public final class DirectoryStorage: GuardedStorage {
 
   package let abilities: StorageAbilities = [.sharedBetweenProcesses, .durable]
 
-  /// Opens the folder, and makes it where there is none.
+  /// Opens the folder, and creates it if it does not exist.
   ///
-  /// One that other users may write to is `denied`; one of another user is only read.
+  /// A folder that other users may write is `denied`; a folder of another user is only read.
   /// - Parameter busyTimeoutMilliseconds: how long a write waits for those of other processes; it is bounded as
   ///   ``StoreOptions/busyTimeoutMilliseconds`` is.
   public init(path: String, busyTimeoutMilliseconds: Int = 5000) throws(StoreError) {
@@ -56,7 +57,7 @@ public final class DirectoryStorage: GuardedStorage {
       throw .system("open the folder", path)
     }
     self.folder = try held.status()
-    // One of another user is only read: writing asks for the lock.
+    // A folder of another user is only read: writing requires the lock.
     try Trust.check(sharedFolder: self.folder, path)
     place = try StoreFolder(held)
     self.busyTimeoutMilliseconds = StoreOptions.patience(milliseconds: busyTimeoutMilliseconds)
@@ -117,7 +118,7 @@ public final class DirectoryStorage: GuardedStorage {
   // MARK: - One writer at a time
 
   package func lock(waiting milliseconds: Int) throws(StoreError) {
-    // Inside the monitor, so that a fork knows the descriptor; the waiting is not.
+    // Inside the monitor, so that a fork knows the descriptor; the waiting is outside.
     try state.updateQuietly { state throws(StoreError) in
       state.lock = try OpenFolder.own(place.path).openOrMake(".kept-lock", O_RDWR)
     }
@@ -141,7 +142,7 @@ public final class DirectoryStorage: GuardedStorage {
   package func unlock() {
     discardDraft()
     state.updateQuietly { state in
-      // Said, not only closed: a child that was forked meanwhile has the descriptor too.
+      // Unlocked explicitly, not only by closing: a child that was forked meanwhile has the descriptor too.
       _ = kept_lock_file(state.lock, Int16(F_UNLCK))
       CPlatform.close(state.lock)
       state.lock = -1
@@ -156,7 +157,7 @@ public final class DirectoryStorage: GuardedStorage {
     state.updateQuietly { $0.draft = Draft(key: key, value: value, path: draft) }
   }
 
-  /// Takes away what was prepared in vain.
+  /// Removes a draft that is not used.
   private func discardDraft() {
     let draft = state.updateQuietly { state in
       defer { state.draft = nil }
@@ -175,7 +176,7 @@ public final class DirectoryStorage: GuardedStorage {
   }
 
   package func sync() throws(StoreError) {
-    // Also without a change: what another process has renamed may not be synced yet.
+    // Also without a change: a name that another process has changed may not be synced yet.
     for folder in state.read(\.unsynced).union([place.path]) where FileStatus(of: folder + "/.") != nil {
       try StoreFolder.sync(folder: folder)
     }
@@ -190,7 +191,7 @@ public final class DirectoryStorage: GuardedStorage {
     watch?.end()
   }
 
-  /// Drafts that somebody was killed over: whoever has the lock knows that nobody is still writing them.
+  /// Removes drafts that killed processes left behind: while this process has the lock, no other process writes one.
   private func sweep() {
     for name in (try? FolderListing.names(in: place.path)) ?? [] where name.hasPrefix(Self.draftPrefix) {
       unlink("\(place.path)/\(name)")
@@ -212,12 +213,12 @@ public final class DirectoryStorage: GuardedStorage {
     }
   }
 
-  /// Throws where the folder itself is gone: then nobody knows what was in it.
+  /// Throws if the folder itself no longer exists, because its contents are then unknown.
   private func checkFolder() throws(StoreError) {
     guard FileStatus(of: place.path + "/.") != nil else { throw .system("read", path) }
   }
 
-  /// Whether the folders that a long key needs are there; what stands in the place of one is refused.
+  /// Whether the folders that a long key needs exist; throws if something else is in place of one.
   private func hasFolders(of file: KeyFile, making: Bool) throws(StoreError) -> Bool {
     let pieces = file.path.utf8.dropFirst(place.path.utf8.count + 1).split(separator: UInt8(ascii: "/")).dropLast()
     try place.checkInPlace()
@@ -241,9 +242,9 @@ public final class DirectoryStorage: GuardedStorage {
     return true
   }
 
-  /// Those of a long key go with it, if nobody else needs them.
+  /// Removes a file, and the folders of a long key that no other key needs.
   ///
-  /// - Returns: the last folder, which stays.
+  /// - Returns: the innermost remaining folder.
   @discardableResult
   private func removeEmptyFolders(above file: KeyFile) -> String {
     var folder = Self.folder(of: file)

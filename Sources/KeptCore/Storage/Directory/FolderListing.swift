@@ -1,11 +1,11 @@
-// What is in the folder of a DirectoryStorage, and in the folders that its long keys need.
+// Lists the folder of a DirectoryStorage, and the folders that its long keys need.
 
 import CPlatform
 
 enum FolderListing {
-  /// Visits the paths, below the folder, of all files whose names may be those of keys; in no order.
+  /// Visits the paths, relative to the folder, of all files whose names may belong to keys; in no order.
   static func visit(_ folder: String, _ file: (String) -> Void) throws(StoreError) {
-    // Those that are still to be listed; others may have made folders as deep as they like.
+    // The folders that remain to be listed; others may have created folders of any depth.
     var due = [(below: "", depth: 0)]
     while let (below, depth) = due.popLast() {
       for name in try names(in: below.isEmpty ? folder : "\(folder)/\(below)") where !name.hasPrefix(".") {
@@ -23,7 +23,7 @@ enum FolderListing {
     defer { closedir(listing) }
     var names: [String] = []
     while let name = kept_next_name(listing) {
-      // A name that is not UTF-8 is none of a key's.
+      // A name that is not UTF-8 does not belong to a key.
       if let name = String(validatingCString: name) { names.append(name) }
     }
     guard kept_errno() == 0 else { throw .system("list", folder) }
@@ -37,7 +37,7 @@ enum FolderListing {
 }
 
 extension FileStamp {
-  /// What the system says of all files of keys in a folder, taken together.
+  /// The combined stamp of all key files in a folder.
   init(ofFolder path: String) {
     var all = FileStamp(of: path)
     do throws(StoreError) {

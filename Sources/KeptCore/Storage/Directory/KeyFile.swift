@@ -1,17 +1,17 @@
-// One value in one file: it is read whole or is an error, and replaced whole or not at all.
+// One value in one file: it is read completely or is an error, and it is replaced atomically.
 
 import CPlatform
 
 /// The file of a key.
 struct KeyFile {
   let path: String
-  /// The store's, which tells whose files are read.
+  /// The store's folder, whose owner determines which files are read.
   let folder: FileStatus
 
-  /// How often a file is read again that was changed meanwhile.
+  /// How often a file is read again if it changes while it is read.
   private static let attempts = 5
 
-  /// The value in the file; nil where there is none.
+  /// The value in the file; nil if the file does not exist.
   func value() throws(StoreError) -> (value: Value, stamp: FileStamp)? {
     for _ in 1...Self.attempts {
       let outcome = try ForeignFile.open(path, check, read)
@@ -25,17 +25,17 @@ struct KeyFile {
     throw StoreError(.busy, "\(path) was changed each time it was read; try again")
   }
 
-  /// nil: the file was changed while it was read.
+  /// Reads the file once; nil if it changed while it was read.
   private func read(_ file: Int32, _ status: FileStatus) throws(StoreError) -> (value: Value, stamp: FileStamp)? {
     try check(status)
     let stamp = FileStamp(status.system)
     let bytes = try bytes(of: file, expecting: status.size)
-    // Looked at by its path: it is still the one in place.
+    // Checked by its path, to confirm that it is still in place.
     guard bytes.count == status.size, stamp.isSame(as: FileStamp(of: path)) else { return nil }
     return (try value(bytes), stamp)
   }
 
-  /// Whether there is no file; throws where one cannot be opened.
+  /// Whether the file does not exist; throws if one cannot be opened.
   private func isAbsent(_ error: Int32) throws(StoreError) -> Bool {
     if error == ENOENT { return true }
     guard error == ELOOP || error == ENXIO || error == ENOTDIR else { throw .system("read", path, errno: error) }
@@ -54,7 +54,7 @@ struct KeyFile {
     }
   }
 
-  /// All bytes, or more than expected by one if there are more.
+  /// All bytes; one more than expected if there are more.
   private func bytes(of file: Int32, expecting size: Int) throws(StoreError) -> [UInt8] {
     try Memory.ask(for: size, to: "read \(path)")
     var error: Int32 = 0
@@ -77,14 +77,14 @@ struct KeyFile {
       guard value != .null else { throw StoreError(.invalid, "null stands for nothing; remove the file instead") }
       return try value.checkedForStore()
     } catch {
-      // A lack of memory says nothing about the file.
+      // A lack of memory is not an error of the file.
       guard error.code != .failed else { throw error }
       throw StoreError(.corrupt, offset: error.offset, "\(path) holds no value: \(error.message)")
     }
   }
 
-  /// Writes a value under a name of its own, and syncs it, so that nobody ever sees half of it, not after a power loss
-  /// either.
+  /// Writes a value under a temporary name and syncs it, so that no process reads a part of it, even after a power
+  /// loss.
   static func write(_ value: Value, draft: String) throws(StoreError) {
     try CText.lent({ text throws(StoreError) in
       value.write(to: &text)
@@ -104,7 +104,7 @@ struct KeyFile {
     }
   }
 
-  /// Puts a draft into the place of what is there.
+  /// Replaces the file by a draft.
   func replace(by draft: String) throws(StoreError) {
     guard rename(draft, path) == 0 else {
       let error = kept_errno()
@@ -124,7 +124,7 @@ struct KeyFile {
     return true
   }
 
-  /// Removes the file; false where there is none.
+  /// Removes the file; returns false if it does not exist.
   func remove() throws(StoreError) -> Bool {
     if unlink(path) == 0 { return true }
     guard kept_errno() == ENOENT else { throw .system("remove", path) }

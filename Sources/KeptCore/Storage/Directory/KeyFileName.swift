@@ -1,19 +1,19 @@
-// The name of a key's file: every key has exactly one, on file systems that fold case or forms of letters too.
+// The file name of a key: every key has exactly one, also on file systems that ignore case or Unicode normalization.
 
-/// Where in the folder of a `DirectoryStorage` the file of a key is.
+/// The path of a key's file in the folder of a `DirectoryStorage`.
 ///
-/// `audio.volume` is `audio.volume.json`. Small letters, digits, `-`, `_` and dots stand for themselves, dots not at
-/// the beginning; any other byte is `%` and two small hexadecimal digits. A name that is too long for one file is cut
-/// after each 200 bytes: all pieces but the last are folders, and end in `%`.
+/// `audio.volume` is `audio.volume.json`. Lower-case letters, digits, `-`, `_` and dots stand for themselves, except a
+/// dot at the beginning; any other byte is `%` and two lower-case hexadecimal digits. A name that is too long for one
+/// file is split after each 200 bytes: all pieces but the last are folders, and end in `%`.
 enum KeyFileName {
   static let ending = ".json"
   private static let pieceBytes = 200
-  /// The file of a key lies in no more folders: each byte of it takes three at most, and a piece is nearly full.
+  /// The most pieces of a path: each byte of a key takes three bytes at most, and a piece is nearly full.
   static let mostPieces = 3 * Limits.keyBytes / (pieceBytes - 2)
   private static let percent = UInt8(ascii: "%")
   private static let digits = Array("0123456789abcdef".utf8)
 
-  /// The path below the folder.
+  /// The path relative to the folder.
   static func path(of key: KeyName) -> String {
     var path: [UInt8] = []
     var room = pieceBytes
@@ -23,7 +23,7 @@ enum KeyFileName {
         path += [percent, UInt8(ascii: "/")]
         room = pieceBytes
       }
-      // A dot that begins a piece would hide it.
+      // A dot at the beginning of a piece would make it a hidden file.
       let written = room == pieceBytes && byte == UInt8(ascii: ".") ? [percent, digits[2], digits[14]] : escaped
       path += written
       room -= written.count
@@ -31,7 +31,7 @@ enum KeyFileName {
     return String(decoding: path, as: UTF8.self) + ending
   }
 
-  /// The key of a file with a path below the folder; nil if it is none of a key's.
+  /// The key of a file with a relative path; nil if it does not belong to a key.
   static func key(at path: String) -> KeyName? {
     guard path.hasSuffix(ending) else { return nil }
     var bytes: [UInt8] = []

@@ -1,19 +1,19 @@
-// A storage without a file: for tests, previews and programs that must not leave anything behind.
+// A storage without a file: for tests, previews and programs that must not leave files behind.
 
 import Synchronization
 
 /// Keeps everything in this process's memory.
 ///
-/// It is gone when the last store on it is closed.
+/// Its contents are discarded when the last store on it is closed.
 public final class MemoryStorage: Storage {
   public let abilities: StorageAbilities = [
     .atomicBatch, .revisions, .pushesChanges, .declarations, .listsKeys, .schemaVersion,
   ]
 
   fileprivate struct Contents {
-    // An entry without a value is a removal, or a declaration. They are few and small here: none is ever forgotten.
+    // An entry without a value is a removal, or a declaration. They are few and small here, so none is ever discarded.
     var entries: [KeyName: Entry] = [:]
-    // Which revision last changed the entry or its declaration.
+    // The revision that last changed the entry or its declaration.
     var touched: [KeyName: Revision] = [:]
     var revision: Revision = 0
     var schemaVersion: UInt32 = 0
@@ -22,7 +22,7 @@ public final class MemoryStorage: Storage {
   }
 
   private let contents = Monitor(Contents())
-  // Twice the revision: even, and moved by every commit before the commit returns.
+  // Twice the revision: even, and changed by every commit before the commit returns.
   private let published = Atomic<UInt64>(0)
 
   public init() {}
@@ -148,7 +148,7 @@ extension MemoryStorage.Contents {
     }
   }
 
-  /// What the batch changes; edits that leave a key as it is are left out.
+  /// The changes of a batch, without edits that leave a key as it was.
   fileprivate func changes(by batch: Batch) throws(StoreError) -> [StoredChange] {
     if entries.count == entries.capacity { try Allowance.ask(forEntries: entries.count, to: "commit the changes") }
     try Allowance.ask(forEntries: 2 * (batch.edits.count + batch.declarations.count), to: "commit the changes")

@@ -1,22 +1,22 @@
-// Which revision each key has, told from nothing but what was seen of it.
+// The revision tracker: assigns revisions to keys from the values that were read.
 
-/// What is known of the keys of a simple storage.
+/// The known state of the keys of a simple storage.
 ///
-/// Invariant: two different values of a key, seen one after the other, have different revisions.
+/// Invariant: two different values of a key, read one after the other, have different revisions.
 struct RevisionTracker {
   private struct Line {
     var entry: Entry
-    // Known by its name only: the next look says what its value is.
+    // Only the name is known; the next read determines the value.
     var isUnseen = false
   }
   private var lines: [KeyName: Line] = [:]
-  /// What is wrong with the keys that could not be read when they were last looked at.
+  /// The errors of the keys that could not be read the last time.
   private(set) var unreadable: [KeyName: StoreError] = [:]
   private(set) var revision: Revision = 0
-  /// Whether all keys that there are have been named.
+  /// Whether all existing keys have been listed.
   private(set) var isListed = false
 
-  /// Takes down what a key has now.
+  /// Records the current value of a key.
   @discardableResult
   mutating func learn(_ key: KeyName, _ value: Value?) -> Entry {
     if !unreadable.isEmpty { unreadable[key] = nil }
@@ -32,7 +32,7 @@ struct RevisionTracker {
     return lines[key]?.entry ?? Entry(value: value, revision: revision)
   }
 
-  /// Takes down which keys there are.
+  /// Records which keys exist.
   mutating func learn(all keys: Set<KeyName>) {
     for key in keys where lines[key]?.entry.value == nil && lines[key]?.isUnseen != true {
       let number = number(isFirst: lines[key] == nil, isThere: true)
@@ -45,18 +45,18 @@ struct RevisionTracker {
     isListed = true
   }
 
-  /// Takes down that a key cannot be read; false if that is known.
+  /// Records that a key cannot be read; returns false if this was known.
   mutating func learn(_ key: KeyName, unreadable error: StoreError) -> Bool {
     let known = unreadable.updateValue(error, forKey: key)
     return known?.code != error.code || known?.message != error.message
   }
 
-  /// What is known of a key; nil where its value was never seen.
+  /// The known entry of a key; nil if its value was never read.
   func entry(of key: KeyName) -> Entry? { lines[key].flatMap { $0.isUnseen ? nil : $0.entry } }
 
   mutating func forget(_ key: KeyName) { lines[key] = nil }
 
-  /// The keys that changed after a revision; nil: all that are known.
+  /// The keys that changed after a revision; nil for all known keys.
   func keys(after base: Revision?) -> [KeyName] {
     lines.filter { line in base.map { line.value.entry.revision > $0 } ?? true }.map(\.key)
   }
@@ -66,7 +66,7 @@ struct RevisionTracker {
     lines.lazy.filter { $0.key.exact.hasPrefix(prefix) }.map(\.value.entry.revision).max() ?? 0
   }
 
-  /// What is seen for the first time was there from the beginning, unless it would have been named before.
+  /// A key that is seen for the first time has existed from the beginning, unless it would have been listed before.
   private mutating func number(isFirst: Bool, isThere: Bool) -> Revision {
     if isFirst && !isThere { return 0 }
     if isFirst && !isListed { revision = max(revision, 1) } else { revision += 1 }

@@ -1,7 +1,7 @@
-// The contract for those who bring a dictionary, a file or a service of their own: four methods. The adapter beside
-// this file makes a whole storage of it.
+// The contract for a custom dictionary, file or service as a storage: four methods. SimpleStorageAdapter turns it into
+// a complete storage.
 
-/// The least that a store can stand on: get, set, remove, listen.
+/// The minimal interface of a storage: get, set, remove, listen.
 ///
 /// ```swift
 /// final class Drawer: SimpleStorage {
@@ -16,50 +16,50 @@
 /// let settings = Store(storage: SimpleStorageAdapter(Drawer()))
 /// ```
 ///
-/// One call is made at a time, from any thread, and while a lock is held: do not use the store inside. Throw where you
-/// cannot tell: an answer of nil says that the key has no value, and the program takes its default.
+/// Calls are made one at a time, from any thread, and while a lock is held: do not use the store inside. Throw if the
+/// read fails. Return nil only if the key has no value, because the program then uses its default.
 public protocol SimpleStorage: AnyObject, Sendable {
-  /// The value of a key, exactly as it was set; nil where there is none.
+  /// The value of a key, exactly as it was set; nil if there is none.
   func get(_ key: KeyName) throws(StoreError) -> Value?
 
-  /// Stores a value, in place of the one that is there.
+  /// Stores a value, replacing the existing one.
   ///
-  /// A kind of value that would come back as another is to be refused with `unsupported`.
+  /// Refuse with `unsupported` a kind of value that would be read back as another.
   func set(_ key: KeyName, to value: Value) throws(StoreError)
 
-  /// Removes a key's value; where there is none there is nothing to do.
+  /// Removes a key's value; has no effect if there is none.
   func remove(_ key: KeyName) throws(StoreError)
 
-  /// Asks to be told whenever a value is changed by others than this object, called once at most.
+  /// Registers a function to call whenever a value is changed by others than this object; called at most once.
   ///
-  /// Call `changed` with the key, or with nil where you do not know which, from any thread and at any time; once too
-  /// often does no harm. Where nobody else can change anything there is nothing to do.
+  /// Call `changed` with the key, or with nil if you do not know which, from any thread and at any time. Redundant
+  /// calls do no harm. If nothing else can change the values, do nothing.
   func listen(_ changed: @escaping @Sendable (KeyName?) -> Void) throws(StoreError)
 }
 
-/// A simple storage that knows which keys it holds: then a store can list and observe them by prefix.
+/// A simple storage that can list its keys, so that a store can list and observe them by prefix.
 public protocol ListingStorage: SimpleStorage {
   /// All keys that have a value, in any order.
   func keys() throws(StoreError) -> [KeyName]
 }
 
-/// A simple storage that others write too, and that knows how to keep them out.
+/// A simple storage that is also written by others, and that can exclude them.
 ///
-/// What may take long is called with no lock of the adapter held, by one thread at a time: nobody who reads, observes
-/// or forks waits for it.
+/// Slow methods are called with no lock of the adapter held, by one thread at a time, so no read, observation or fork
+/// waits for them.
 package protocol GuardedStorage: ListingStorage {
-  /// What the adapter may promise in its name, beside what it does itself.
+  /// The abilities that the adapter may report, in addition to its own.
   var abilities: StorageAbilities { get }
-  /// Keeps every other writer out until ``unlock()``; takes long, and throws `busy` if others write for so long.
+  /// Excludes every other writer until ``unlock()``; slow. Throws `busy` if others write for that long.
   func lock(waiting milliseconds: Int) throws(StoreError)
-  /// How long a write waits that does not say.
+  /// How long a write waits if it does not specify a time-out.
   var busyTimeoutMilliseconds: Int { get }
   func unlock()
-  /// Does what takes long of setting a key, so that the ``set(_:to:)`` that may follow before ``unlock()`` is quick.
+  /// Does the slow part of setting a key, so that a subsequent ``set(_:to:)`` before ``unlock()`` is quick.
   func prepare(_ key: KeyName, _ value: Value) throws(StoreError)
-  /// Syncs everything that was set and removed; takes long.
+  /// Syncs everything that was set and removed; slow.
   func sync() throws(StoreError)
   func close()
-  /// In the child of a fork: what was locked and prepared is the parent's.
+  /// Discards locks and preparations in the child of a fork, because they belong to the parent.
   func forgetWriter()
 }

@@ -1,27 +1,28 @@
-// Makes a whole storage of a simple one: what four methods cannot say, revisions above all, is kept here in memory.
+// Turns a simple storage into a complete one: what the four methods do not provide, mainly revisions, is kept in
+// memory.
 
 /// A storage on top of a ``SimpleStorage``.
 ///
-/// It changes one key at a time: a batch of several is `unsupported`, as are declarations; keys are listed only for a
-/// ``ListingStorage``. Revisions are counted in this process, from the opening on: what is found then has revision 1.
-/// A key whose value others have changed has a new one as soon as it is looked at, so a comparison by revision holds
-/// against them too, but for the instant between looking and writing.
+/// It changes one key at a time: a batch of several is `unsupported`, as are declarations. Keys are listed only for a
+/// ``ListingStorage``. Revisions are counted in this process, beginning when it is opened: values that exist then have
+/// revision 1. A key whose value others have changed gets a new revision when it is next read. So conditions on
+/// revisions also detect changes by others, except between reading and writing.
 ///
-/// A key that cannot be read is an error of its own: who asks for it is delivered, and so is, once, who observes it
-/// by its prefix. The other keys are read, and it is never delivered as absent.
+/// A key that cannot be read has an error of its own: reading it throws the error, and observing it by its prefix
+/// reports the error once. The other keys are read, and the key is never delivered as absent.
 public final class SimpleStorageAdapter: Storage {
   public let abilities: StorageAbilities
 
-  /// What the outside has delivered; the simple storage may call at any time, also while it is called.
+  /// Changes reported by the simple storage, which may call at any time, also while it is being called.
   private struct News {
-    // Those that others may have changed; `mayBeAny`: all of them.
+    // The keys that others may have changed; `mayBeAny` stands for all keys.
     var keys: Set<KeyName> = []
     var mayBeAny = false
     var revision: Revision = 0
     var isHeard = false
     var isClosed = false
     var interruptions = 0
-    // What is wrong with single keys, and was not delivered yet.
+    // Errors for single keys that were not reported yet.
     var failures: [KeyName: StoreError] = [:]
 
     var isSome: Bool { mayBeAny || !keys.isEmpty }
@@ -29,10 +30,10 @@ public final class SimpleStorageAdapter: Storage {
   private let simple: any SimpleStorage
   private let lister: (any ListingStorage)?
   private let guarded: (any GuardedStorage)?
-  // Held while the simple storage is called: so one call is made at a time, and a fork finds it whole.
+  // Held while the simple storage is called, so that calls are made one at a time and a fork finds it consistent.
   private let tracker = Monitor(RevisionTracker())
   private let news = Monitor(News())
-  // Whether somebody writes. It is no lock: who waits for the disk or for other processes meanwhile holds none.
+  // Whether a thread writes. It is not a lock: waiting for the disk or for other processes meanwhile holds no lock.
   private let isWriting = Monitor(false)
   private let commitObserver = Monitor<(any CommitObserver)?>(nil)
 
@@ -49,7 +50,7 @@ public final class SimpleStorageAdapter: Storage {
     close()
   }
 
-  /// Nobody can say without asking.
+  /// Commits can only be detected by reading.
   public var generation: UInt64 { 1 }
 
   // MARK: - Reading
@@ -85,7 +86,7 @@ public final class SimpleStorageAdapter: Storage {
         } catch {
           if scopes.contains(.key(key)) { throw error }
           note(error, of: key, &tracker)
-          // It is new once it can be read.
+          // It counts as new once it can be read.
           tracker.forget(key)
           found.unreadable.append(UnreadableEntry(key: key, reason: error))
         }
@@ -112,7 +113,8 @@ public final class SimpleStorageAdapter: Storage {
     return .changed(Delta(entries.inOrder(of: \.entry.revision, then: \.key.exact), upTo: tracker.revision))
   }
 
-  /// What to tell of a changed key; nil for one that has appeared and cannot be read: it is new again once it can.
+  /// The entry to deliver for a changed key; nil for a new key that cannot be read, which counts as new again once it
+  /// can.
   private func delivered(_ key: KeyName, _ tracker: inout RevisionTracker) -> Entry? {
     if let entry = tracker.entry(of: key) { return entry }
     if let entry = try? look(at: key, &tracker) { return entry }
@@ -140,7 +142,7 @@ public final class SimpleStorageAdapter: Storage {
     return commit
   }
 
-  /// Waits for the other writers of this process; nil: for as long as they take.
+  /// Waits for the other writers of this process; nil for no time limit.
   private func enter(waiting milliseconds: Int?) throws(StoreError) {
     let begin: (inout Bool) -> Void? = { isWriting in
       guard !isWriting else { return nil }
@@ -165,7 +167,7 @@ public final class SimpleStorageAdapter: Storage {
     do throws(StoreError) { try guarded.prepare(key, value) } catch { throw error.about(key.text) }
   }
 
-  /// Makes it visible, and lets the commit observer know of it and of what others did before.
+  /// Makes the commit visible, and reports it and the preceding changes of others to the commit observer.
   private func publish(_ batch: Batch) throws(StoreError) -> Commit {
     guard let commitObserver = commitObserver.read(\.self) else {
       return try use { tracker throws(StoreError) in try write(batch, &tracker) }
@@ -221,7 +223,7 @@ public final class SimpleStorageAdapter: Storage {
 
   // MARK: - Waiting
 
-  /// Throws once what is wrong with a key that could not be read.
+  /// Waits for a change; throws the error of a key that could not be read, once.
   public func wait(after revision: Revision) throws(StoreError) -> Bool {
     try listen()
     let outcome = news.wait { news -> Result<Bool, StoreError>? in
@@ -251,11 +253,11 @@ public final class SimpleStorageAdapter: Storage {
     guarded?.close()
   }
 
-  /// Who never waits need not be delivered.
+  /// Registers for changes on first use: without waiting there is no need for them.
   private func listen() throws(StoreError) {
     let isFirst = news.updateQuietly { news in
       guard !news.isHeard, !news.isClosed else { return false }
-      // What has happened until now nobody has delivered.
+      // Changes until now were not reported.
       (news.isHeard, news.mayBeAny) = (true, true)
       return true
     }
@@ -291,7 +293,7 @@ public final class SimpleStorageAdapter: Storage {
     do throws(StoreError) { return tracker.learn(key, try simple.get(key)) } catch { throw error.about(key.text) }
   }
 
-  /// Lets those who observe it know, once, that a key cannot be read.
+  /// Reports once to observers that a key cannot be read.
   private func note(_ error: StoreError, of key: KeyName, _ tracker: inout RevisionTracker) {
     if tracker.learn(key, unreadable: error) { news.update { $0.failures[key] = error } }
   }
@@ -303,7 +305,7 @@ public final class SimpleStorageAdapter: Storage {
     return keys
   }
 
-  /// Looks at what others may have changed; a key that cannot be read is looked at again with its next change.
+  /// Reads the keys that others may have changed; a key that cannot be read is read again after its next change.
   private func takeNews(_ tracker: inout RevisionTracker) throws(StoreError) {
     let (keys, mayBeAny) = news.updateQuietly { news in
       defer { (news.keys, news.mayBeAny) = ([], false) }
@@ -327,7 +329,7 @@ extension SimpleStorageAdapter: ObservableStorage {
 extension SimpleStorageAdapter: ForkAware {
   func beforeFork() {}
 
-  /// Whoever was writing is the parent's.
+  /// The writing thread belonged to the parent.
   func afterForkInChild() {
     isWriting.update { $0 = false }
     guarded?.forgetWriter()
