@@ -1,5 +1,5 @@
-// What Kept asks of the operating system, in one place: the headers, and the few calls that Swift cannot spell alike on
-// every system. Header-only: nothing here is linked.
+// All operating system interfaces that Kept uses: the headers, and the few calls that Swift cannot express identically
+// on every system. Header-only: nothing here is linked.
 #ifndef KEPT_CPLATFORM_H
 #define KEPT_CPLATFORM_H
 
@@ -32,12 +32,12 @@
 /// Why the last system call of this thread failed.
 static inline int kept_errno(void) { return errno; }
 
-/// Writes text to standard error, by one system call; a failure is nothing to report anywhere.
+/// Writes text to standard error with one system call. A failure is ignored, because there is no way to report it.
 static inline void kept_print_error(const void *text, size_t length) {
   if (write(STDERR_FILENO, text, length) < 0) errno = 0;
 }
 
-/// Gives a file its blocks on the disk. Returns 0 or an errno.
+/// Allocates disk blocks for a file. Returns 0 or an errno.
 static inline int kept_allocate(int file, off_t size) {
   kept_size_signal held = kept_hold_size_signal();
 #if defined(__linux__)
@@ -49,14 +49,14 @@ static inline int kept_allocate(int file, off_t size) {
   return status;
 }
 
-/// What mmap returns when it fails.
+/// The value that mmap returns when it fails.
 static inline void *kept_map_failed(void) { return MAP_FAILED; }
 
-/// Puts mapped memory in the place of other mapped memory; whoever reads there meanwhile sees the one or the other.
-/// Returns 0 or an errno.
+/// Atomically replaces mapped memory by other mapped memory. Concurrent readers see one or the other. Returns 0 or an
+/// errno.
 static inline int kept_replace_mapping(void *place, void *memory, size_t size) {
 #if defined(__linux__)
-  // MREMAP_MAYMOVE | MREMAP_FIXED, which glibc shows only with _GNU_SOURCE.
+  // MREMAP_MAYMOVE | MREMAP_FIXED, which glibc declares only with _GNU_SOURCE.
   return syscall(SYS_mremap, memory, size, size, 3, place) == (long)place ? 0 : errno;
 #else
   (void)place, (void)memory, (void)size;
@@ -64,27 +64,27 @@ static inline int kept_replace_mapping(void *place, void *memory, size_t size) {
 #endif
 }
 
-/// Memory of this process alone, as mapped pages of zeros; NULL where there is none.
+/// Allocates zeroed private memory as mapped pages; NULL on failure.
 static inline void *kept_map_own(size_t size) {
   void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   return memory == MAP_FAILED ? NULL : memory;
 }
 
-/// Gives the whole pages in memory that was allocated back to the system. It stays readable, whatever is in it then.
+/// Returns the whole pages inside allocated memory to the system. The memory stays readable, with undefined contents.
 static inline void kept_give_back(void *memory, size_t size) {
   uintptr_t page = 4096 > sysconf(_SC_PAGESIZE) ? 4096 : (uintptr_t)sysconf(_SC_PAGESIZE);
   uintptr_t start = ((uintptr_t)memory + page - 1) & ~(page - 1), end = ((uintptr_t)memory + size) & ~(page - 1);
-  // As advice it may be ignored, as for memory that the host has locked.
+  // The advice may be ignored, as for memory that the host has locked.
   if (start < end) (void)madvise((void *)start, end - start, MADV_DONTNEED);
 }
 
-/// Whether a path leads to a folder, through symbolic links too.
+/// Whether a path leads to a folder, also through symbolic links.
 static inline int kept_is_folder(const char *path) {
   struct stat status;
   return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
 }
 
-/// Tells one thread from another, for as long as both live. On the reading path, so a register and not a call.
+/// Identifies a thread while it runs. It is on the reading path, so it reads a register instead of making a call.
 static inline uintptr_t kept_thread_current(void) {
 #if defined(__linux__) && __has_builtin(__builtin_thread_pointer)
   return (uintptr_t)__builtin_thread_pointer();
@@ -93,7 +93,7 @@ static inline uintptr_t kept_thread_current(void) {
 #endif
 }
 
-/// Makes a condition for kept_wait_until. Its clock is one that nobody sets.
+/// Initializes a condition for kept_wait_until. It uses a clock that cannot be set.
 static inline int kept_condition_init(pthread_cond_t *condition) {
 #if defined(__APPLE__)
   return pthread_cond_init(condition, NULL);
@@ -108,7 +108,7 @@ static inline int kept_condition_init(pthread_cond_t *condition) {
 #endif
 }
 
-/// The moment in so many milliseconds, for kept_wait_until.
+/// The deadline after a number of milliseconds, for kept_wait_until.
 static inline struct timespec kept_deadline(int64_t milliseconds) {
   struct timespec moment;
   clock_gettime(CLOCK_MONOTONIC, &moment);
@@ -121,7 +121,7 @@ static inline struct timespec kept_deadline(int64_t milliseconds) {
   return moment;
 }
 
-/// Waits for a condition that kept_condition_init has made; false when the moment has come.
+/// Waits for a condition initialized by kept_condition_init; returns false once the deadline has passed.
 static inline bool kept_wait_until(pthread_cond_t *condition, pthread_mutex_t *mutex, struct timespec moment) {
 #if defined(__APPLE__)
   struct timespec now = kept_deadline(0), left = {moment.tv_sec - now.tv_sec, moment.tv_nsec - now.tv_nsec};
@@ -135,13 +135,13 @@ static inline bool kept_wait_until(pthread_cond_t *condition, pthread_mutex_t *m
 #endif
 }
 
-/// A number below `count` that spreads threads apart and stays the same for a thread.
+/// A number below `count` that distributes threads and stays the same for each thread.
 static inline uint32_t kept_stripe(uint32_t count) {
   return (uint32_t)(((uint64_t)(kept_thread_current() >> 12) * 0x9E3779B97F4A7C15u) >> 32) % count;
 }
 
-/// Lets pthread_cancel() wait until kept_admit_cancelling(): a thread that ended in the middle of a call would keep its
-/// locks for ever. Returns what it was before.
+/// Defers pthread_cancel() until kept_admit_cancelling(): a thread that ended in the middle of a call would never
+/// release its locks. Returns the previous state.
 static inline int kept_hold_cancelling(void) {
   int before = PTHREAD_CANCEL_ENABLE;
   pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
@@ -150,8 +150,9 @@ static inline int kept_hold_cancelling(void) {
 
 static inline void kept_admit_cancelling(int before) { pthread_setcancelstate(before, &before); }
 
-/// Starts a detached thread that receives no signals: those are the host's. Its stack is as large as those of other
-/// threads, and at least 1 MiB: their size is a limit (ulimit -s) that others may have set. Returns 0 or an errno.
+/// Starts a detached thread that receives no signals, because signals belong to the host. Its stack is as large as
+/// those of other threads, and at least 1 MiB: the default size is a limit (ulimit -s) that others may have set.
+/// Returns 0 or an errno.
 static inline int kept_thread_start(void *(*run)(void *context), void *context) {
   enum { LEAST_STACK = 1 << 20 };
   pthread_attr_t attributes;

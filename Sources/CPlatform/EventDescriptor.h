@@ -1,4 +1,4 @@
-// A file descriptor that an event loop can watch: an eventfd, and a pipe where there is none.
+// A file descriptor that an event loop can watch: an eventfd, or a pipe on systems without eventfd.
 #ifndef KEPT_EVENT_DESCRIPTOR_H
 #define KEPT_EVENT_DESCRIPTOR_H
 
@@ -11,7 +11,7 @@
 #if defined(__linux__)
 #include <sys/eventfd.h>
 
-/// Gives the end to watch and the end to ring; they may be the same. 0, or -1 with errno.
+/// Opens the descriptor to watch and the descriptor to signal, which may be the same. Returns 0, or -1 with errno set.
 static inline int kept_event_open(int *watched, int *rung) {
   *watched = *rung = kept_not_standard(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   return *watched < 0 ? -1 : 0;
@@ -32,10 +32,12 @@ static inline void kept_event_clear(int watched) {
   (void)!read(watched, &count, sizeof count);
 }
 
-/// Puts a bell of its own under the same number, in the child of a fork, where no other thread can take that number.
+/// Creates a separate event under the same descriptor number, in the child of a fork, where no other thread can take
+/// that number.
 static inline void kept_event_renew(int watched, int rung) {
   (void)rung;
-  // First, so that a number is free for the other; and the parent's is not silenced here, whatever comes.
+  // Closed first, so that a number is free for the other descriptor; and the parent's event is never cleared here, even
+  // on failure.
   close(watched);
   int other = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   if (other < 0 || other == watched) return;

@@ -1,4 +1,4 @@
-// Locks that belong to an open file and not to the process: closing another descriptor of the same file leaves them.
+// Locks that belong to an open file and not to the process: closing another descriptor of the same file keeps them.
 #ifndef KEPT_FILE_LOCKS_H
 #define KEPT_FILE_LOCKS_H
 
@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #if defined(__linux__)
-// F_OFD_SETLK, which glibc shows only with _GNU_SOURCE, and Swift does not set that. With F_SETLK in its place the
-// locks would be the process's: closing any descriptor of the file would drop them.
+// F_OFD_SETLK, which glibc declares only with _GNU_SOURCE, and Swift does not define that. With F_SETLK the locks would
+// belong to the process: closing any descriptor of the file would release them.
 #define KEPT_SET_LOCK 37
 #elif defined(F_OFD_SETLK)
 #define KEPT_SET_LOCK F_OFD_SETLK
@@ -16,7 +16,8 @@
 #define KEPT_SET_LOCK F_SETLK
 #endif
 
-/// Takes or changes the lock of an open file at once: F_RDLCK, F_WRLCK or F_UNLCK. False: somebody else is in the way.
+/// Takes or changes the lock of an open file without waiting: F_RDLCK, F_WRLCK or F_UNLCK. Returns false if another
+/// lock conflicts.
 static inline bool kept_lock_file(int file, short kind) {
   struct flock lock = {0};
   lock.l_type = kind;

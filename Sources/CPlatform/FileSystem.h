@@ -1,4 +1,5 @@
-// What kind of file system a path is on, which folder and what kind of file, and when that was changed.
+// Properties of file systems, folders and files: the kind of a file system, the identity of a folder, the kind of a
+// file, and times of change.
 #ifndef KEPT_FILE_SYSTEM_H
 #define KEPT_FILE_SYSTEM_H
 
@@ -19,8 +20,8 @@
 #include <sys/param.h>
 #endif
 
-/// Gives the number by which statfs names the file system; elsewhere 0 for a local one and NFS's for all others.
-/// Returns 0, or -1 with errno set.
+/// Returns in `kind` the number by which statfs identifies the file system; on other systems 0 for a local one and the
+/// number of NFS for all others. Returns 0, or -1 with errno set.
 static inline int kept_file_system(const char *path, uint32_t *kind) {
   struct statfs status;
   if (statfs(path, &status) != 0) return -1;
@@ -32,7 +33,7 @@ static inline int kept_file_system(const char *path, uint32_t *kind) {
   return 0;
 }
 
-/// A moment in nanoseconds since 1970; the nearest one that fits, as file systems store any number of seconds.
+/// A time in nanoseconds since 1970, clamped to the range, because file systems store any number of seconds.
 static inline int64_t kept_nanoseconds(int64_t seconds, int64_t nanoseconds) {
   int64_t result;
   if (!__builtin_mul_overflow(seconds, (int64_t)1000000000, &result)
@@ -40,14 +41,14 @@ static inline int64_t kept_nanoseconds(int64_t seconds, int64_t nanoseconds) {
   return seconds < 0 ? INT64_MIN : INT64_MAX;
 }
 
-/// What tells a folder from every other, also from one that was made after it was removed and has its inode number now.
+/// Identifies a folder, and distinguishes it from a later folder that reuses its inode number.
 typedef struct kept_folder_identity {
   uint64_t device, inode;
-  int64_t made;            // in nanoseconds since 1970; 0 where nobody knows
+  int64_t made;            // in nanoseconds since 1970; 0 if unknown
 } kept_folder_identity;
 
-/// Returns 0, or -1 with errno set, ENOTDIR for what is no folder. A folder has the same identity in every call: the
-/// second way is for systems on which the first never works, not for a folder that another process has just made.
+/// Returns 0, or -1 with errno set, ENOTDIR if it is not a folder. A folder has the same identity in every call: the
+/// fallback is for systems on which statx never works, not for a folder that another process has just created.
 static inline int kept_identify_folder(const char *path, kept_folder_identity *identity) {
   mode_t mode;
 #if defined(__linux__)
@@ -64,7 +65,7 @@ static inline int kept_identify_folder(const char *path, kept_folder_identity *i
   } else
 #endif
   {
-    // Some containers know no statx, or forbid it.
+    // Some containers do not support statx, or forbid it.
     struct stat status;
     if (stat(path, &status) != 0) return -1;
     mode = status.st_mode;
@@ -90,7 +91,7 @@ static inline int64_t kept_changed_nanoseconds(const struct stat *status) {
 #endif
 }
 
-/// When a file, its rights or its names were last changed, in nanoseconds since 1970: the time that nobody can set.
+/// When a file, its permissions or its names were last changed, in nanoseconds since 1970. This time cannot be set.
 static inline int64_t kept_altered_nanoseconds(const struct stat *status) {
 #if defined(__APPLE__)
   return kept_nanoseconds(status->st_ctimespec.tv_sec, status->st_ctimespec.tv_nsec);
@@ -99,7 +100,7 @@ static inline int64_t kept_altered_nanoseconds(const struct stat *status) {
 #endif
 }
 
-/// What stands in the place of a file, in words; NULL for a regular file.
+/// A description of the file kind; NULL for a regular file.
 static inline const char *kept_no_file(const struct stat *status) {
   switch (status->st_mode & S_IFMT) {
   case S_IFREG: return NULL;
@@ -111,7 +112,7 @@ static inline const char *kept_no_file(const struct stat *status) {
   }
 }
 
-/// The next name in an open folder; NULL at the end, and with errno set after a failure.
+/// The next name in an open folder; NULL at the end, or with errno set after a failure.
 static inline const char *kept_next_name(DIR *folder) {
   errno = 0;
   const struct dirent *entry = readdir(folder);

@@ -1,5 +1,4 @@
-// Sleeping on a word of shared memory until somebody changes it: the Linux futex, and a bounded nap where there is
-// none.
+// Sleeping on a word of shared memory until it changes: the Linux futex, or bounded sleeps on other systems.
 #ifndef KEPT_FUTEX_H
 #define KEPT_FUTEX_H
 
@@ -14,16 +13,16 @@
 #include <linux/futex.h>
 #include <sys/syscall.h>
 
-/// Sleeps while the word holds `seen`, at most so long. It may return early: look again.
+/// Sleeps while the word has the value `seen`, up to a time limit. It may return early: check again.
 static inline void kept_sleep_on(uint32_t *word, uint32_t seen, int milliseconds) {
   struct timespec limit = {milliseconds / 1000, (milliseconds % 1000) * 1000000L};
   syscall(SYS_futex, word, FUTEX_WAIT, seen, &limit, NULL, 0);
 }
 
-/// Wakes everyone, in every process, who sleeps on the word.
+/// Wakes all threads, in every process, that sleep on the word.
 static inline void kept_wake_all(uint32_t *word) { syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0); }
 
-/// The same for a word that only this process has: the kernel need not look up whose memory it is.
+/// Sleeps on a word that only this process has: the kernel need not look up the owner of the memory.
 static inline void kept_sleep_here(uint32_t *word, uint32_t seen, int milliseconds) {
   struct timespec limit = {milliseconds / 1000, (milliseconds % 1000) * 1000000L};
   syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, seen, &limit, NULL, 0);
@@ -35,7 +34,7 @@ static inline void kept_wake_all_here(uint32_t *word) {
 
 #else
 
-/// Without futexes: looks at the word every few milliseconds, at most so long.
+/// Without futexes: polls the word every few milliseconds, up to the time limit.
 static inline void kept_sleep_on(uint32_t *word, uint32_t seen, int milliseconds) {
   struct timespec nap = {0, 5 * 1000000L};
   for (int slept = 0; slept < milliseconds && kept_load32(word) == seen; slept += 5) nanosleep(&nap, NULL);

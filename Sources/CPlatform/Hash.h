@@ -1,5 +1,5 @@
-// Hashing and comparing the bytes of keys: fast for the short keys that settings have. The hash is seeded, so that
-// nobody can choose keys that meet in one place.
+// Hashing and comparing the bytes of keys, optimized for the short keys of settings. The hash is seeded, so that an
+// attacker cannot choose keys that collide.
 #ifndef KEPT_HASH_H
 #define KEPT_HASH_H
 
@@ -20,17 +20,17 @@ static inline uint64_t kept_hash_half(const unsigned char *bytes) {
   return half;
 }
 
-/// Multiplies to 128 bits and folds the halves together.
+/// Multiplies to 128 bits and combines the halves.
 static inline uint64_t kept_hash_fold(uint64_t a, uint64_t b) {
   __uint128_t product = (__uint128_t)a * b;
   return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
-/// The hash of some bytes; never 0, which marks an empty place.
+/// The hash of some bytes; never 0, which marks an empty slot.
 static inline uint64_t kept_hash(const void *start, size_t length, uint64_t seed) {
   const unsigned char *bytes = (const unsigned char *)start;
   const uint64_t factor = 0x9E3779B97F4A7C15u;
-  // Neither factor of a product is known to who chooses the keys: no word of a key makes it 0.
+  // No factor of a product is known to an author of keys, so no word of a key can make a product 0.
   uint64_t hash = seed ^ length * factor, other = seed ^ factor, first = 0, last = 0;
   // The last 1 to 16 bytes are read from both ends, and some of them twice.
   if (length > 16) {
@@ -38,7 +38,7 @@ static inline uint64_t kept_hash(const void *start, size_t length, uint64_t seed
     for (; left > 16; left -= 16, bytes += 16) {
       hash = kept_hash_fold(other ^ kept_hash_word(bytes), hash ^ kept_hash_word(bytes + 8));
     }
-    // These may begin among those before.
+    // These may overlap the bytes before.
     first = kept_hash_word(bytes + left - 16);
     last = kept_hash_word(bytes + left - 8);
   } else if (length >= 8) {
@@ -51,18 +51,18 @@ static inline uint64_t kept_hash(const void *start, size_t length, uint64_t seed
     first = (uint64_t)bytes[0] << 8 | bytes[length / 2];
     last = bytes[length - 1];
   }
-  // Once more: after one product, names that count upwards stand in heaps under one seed in fifty.
+  // A second product: after only one, names with increasing numbers cluster under one seed in fifty.
   return kept_hash_fold(kept_hash_fold(other ^ first, hash ^ last), factor) | 1;
 }
 
-/// Whether two texts of one length have the same bytes. Inline and by words, since a key is compared in less time than
-/// memcmp is called.
+/// Whether two texts of the same length have the same bytes. Inline and by words, because a key is compared in less
+/// time than a call of memcmp takes.
 static inline bool kept_same_bytes(const void *one, const void *other, size_t length) {
   const unsigned char *a = (const unsigned char *)one, *b = (const unsigned char *)other;
   if (length >= 8) {
-    // The last eight bytes may be compared in part once more: better twice than one by one.
+    // Some of the last eight bytes may be compared again: that is faster than comparing them one by one.
     uint64_t difference = kept_hash_word(a + length - 8) ^ kept_hash_word(b + length - 8);
-    // Made wider by the compiler, the loop takes longer for keys as they are.
+    // If the compiler vectorized the loop, it would be slower for keys of typical length.
 #if defined(__clang__)
 #pragma clang loop vectorize(disable) unroll(disable)
 #endif

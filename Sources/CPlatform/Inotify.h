@@ -1,4 +1,4 @@
-// Hearing of changes in folders: inotify, and nothing where there is none; whoever watches then looks now and then.
+// Notifications of changes in folders: inotify, or nothing on other systems, where the caller polls.
 #ifndef KEPT_INOTIFY_H
 #define KEPT_INOTIFY_H
 
@@ -13,11 +13,11 @@
 #if defined(__linux__)
 #include <sys/inotify.h>
 
-/// A descriptor that can be read without waiting; -1 with errno where there is none, or no more are allowed.
+/// Opens a non-blocking descriptor; -1 with errno set if inotify is not available or its limit is reached.
 static inline int kept_inotify_open(void) { return kept_not_standard(inotify_init1(IN_NONBLOCK | IN_CLOEXEC)); }
 
-/// Hears of what comes and goes in a folder, and of changes to its files only where `files` are asked for. Asked again
-/// for the same folder, it adds. Gives the number of the watch, or -1 with errno.
+/// Watches the names in a folder, and changes to its files only if `files` is set. A second call for the same folder
+/// adds to the watch. Returns the number of the watch, or -1 with errno set.
 static inline int kept_inotify_add(int events, const char *folder, bool files) {
   uint32_t names = IN_CREATE | IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF;
   uint32_t contents = IN_DELETE | IN_MOVED_FROM | IN_MODIFY | IN_CLOSE_WRITE | IN_ATTRIB;
@@ -26,7 +26,7 @@ static inline int kept_inotify_add(int events, const char *folder, bool files) {
 
 static inline void kept_inotify_remove(int events, int watch) { inotify_rm_watch(events, watch); }
 
-/// Forgets what has happened until now; what is left after many readings is read another time.
+/// Discards the pending events; after many reads the remaining ones are left for another time.
 static inline void kept_inotify_drain(int events) {
   char bytes[4096] __attribute__((aligned(__alignof__(struct inotify_event))));
   for (int readings = 0; readings < 64 && read(events, bytes, sizeof bytes) > 0; readings++) continue;
@@ -51,7 +51,8 @@ static inline void kept_inotify_drain(int events) { (void)events; }
 
 #endif
 
-/// Sleeps until the bell rings or there are events, at most so long; -1 is no descriptor. Whether there are events.
+/// Sleeps until the event is signalled or there are inotify events, up to a time limit; -1 stands for no descriptor.
+/// Returns whether there are inotify events.
 static inline bool kept_sleep_until_events(int bell, int events, int milliseconds) {
   struct pollfd watched[] = {{.fd = bell, .events = POLLIN}, {.fd = events, .events = POLLIN}};
   return poll(watched, 2, milliseconds) > 0 && watched[1].revents != 0;

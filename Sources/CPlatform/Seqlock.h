@@ -1,31 +1,31 @@
-// How a reader looks into the slots of the index without a lock and without writing a word: it looks at a sequence
-// number before and after, and what it has seen in between counts only if the number is the same and even.
+// The seqlock with which readers access the slots of the index without a lock and without writing: they read a sequence
+// number before and after, and the data in between is valid only if the number is unchanged and even.
 #ifndef KEPT_SEQLOCK_H
 #define KEPT_SEQLOCK_H
 
 #include "Atomics.h"
 #include "Slots.h"
 
-/// What a reader looks at first: one cache line, moved only by changes of the index.
+/// The index header, which readers access first: one cache line, written only by changes of the index.
 typedef struct kept_index_header {
   uint64_t open;           // the generation for which the index is current; odd: for none
-  uint64_t sequence;       // moved before and after each change, so it is odd during one; it never returns
-  kept_slots *table;       // the array of slots that is in use
-  void *index;             // the Swift object that it is the header of; it never changes
+  uint64_t sequence;       // incremented before and after each change, so it is odd during one; never reset
+  kept_slots *table;       // the array of slots in use
+  void *index;             // the Swift object that this header belongs to; constant
 } kept_index_header;
 
-/// What reads through one handle on a store begin with, and what a `kept_store *` of kept.h points to. Such a one is
-/// never freed: whoever reads through it after the store was closed finds a generation that is odd for ever. Neither
-/// is what `generation` and `header` lead to: it serves another store later. So what was seen counts only if the handle
-/// still leads to the same generation afterwards.
+/// The read context: the start of reads through one handle on a store, and the target of a `kept_store *` of kept.h.
+/// The latter is never freed: a reader that uses it after the store was closed finds a generation that is always odd.
+/// The memory that `generation` and `header` point to is never freed either, but serves another store later. So the
+/// data is valid only if the handle still points to the same generation afterwards.
 typedef struct kept_read_context {
   const uint64_t *generation;
   const kept_index_header *header;
-  void *owner;             // the Swift object of a `kept_store *` that is open
-  uint64_t layers;         // moved by each change of the handle's layers
+  void *owner;             // the Swift object of an open `kept_store *`
+  uint64_t layers;         // incremented by each change of the handle's layers
 } kept_read_context;
 
-/// Where the generation of an open store stands; from the end of the handle on, a word that is odd for ever.
+/// The address of an open store's generation; after the end of the handle, of a word that is always odd.
 static inline const uint64_t *kept_read_context_generation(const kept_read_context *handle) {
   return __atomic_load_n(&handle->generation, __ATOMIC_ACQUIRE);
 }
@@ -48,15 +48,15 @@ static inline void *kept_read_context_owner(const kept_read_context *handle) {
   return __atomic_load_n(&handle->owner, __ATOMIC_SEQ_CST);
 }
 
-/// Gives the handle another owner and returns the one before.
+/// Sets the owner of the handle and returns the previous one.
 static inline void *kept_read_context_set_owner(kept_read_context *handle, void *owner) {
   return __atomic_exchange_n(&handle->owner, owner, __ATOMIC_SEQ_CST);
 }
 
-// All of it is one function for whoever looks: passing on what was seen takes as long as seeing it.
+// Readers are inlined into one function: a call would take as long as the read itself.
 #define KEPT_SEQLOCK_READ KEPT_RACES static inline __attribute__((always_inline))
 
-/// What was looked through, to be looked at again afterwards.
+/// The state of a read, to be validated afterwards.
 typedef struct kept_seqlock_section {
   const kept_read_context *handle;
   const uint64_t *generation;
@@ -64,8 +64,8 @@ typedef struct kept_seqlock_section {
   uint64_t sequence;
 } kept_seqlock_section;
 
-/// The slot of a key while the index is current; NULL: nothing was seen. What it tells counts only if
-/// `kept_seqlock_is_valid` says so afterwards.
+/// The slot of a key while the index is current; NULL if it is not, or if there is no slot. Its contents are valid only
+/// if `kept_seqlock_is_valid` returns true afterwards.
 KEPT_SEQLOCK_READ const kept_slot *kept_seqlock_begin(
   const kept_read_context *handle, const void *key, size_t key_length, uint64_t hash, kept_seqlock_section *section) {
   section->handle = handle;
@@ -78,14 +78,14 @@ KEPT_SEQLOCK_READ const kept_slot *kept_seqlock_begin(
   return kept_find(__atomic_load_n(&header->table, __ATOMIC_ACQUIRE), key, key_length, hash);
 }
 
-/// Whether all that was read since `kept_seqlock_begin` stood there at one moment, and the handle was open.
+/// Whether everything that was read since `kept_seqlock_begin` is consistent, and the handle was open.
 KEPT_SEQLOCK_READ bool kept_seqlock_is_valid(const kept_seqlock_section *section) {
   __atomic_thread_fence(__ATOMIC_ACQUIRE);
   return KEPT_RELAXED(section->header->sequence) == section->sequence
     && KEPT_RELAXED(section->handle->generation) == section->generation;
 }
 
-/// Takes a glance at a key: what kind of thing it has, and a bool, an integer or the bits of a double.
+/// Reads the slot of a key: the kind of its value, and a bool, an integer or the bits of a double.
 KEPT_SEQLOCK_READ intptr_t kept_seqlock_read_word(
   const kept_read_context *handle, const void *key, size_t key_length, uint64_t hash, uint64_t *out) {
   kept_seqlock_section section;
@@ -96,7 +96,7 @@ KEPT_SEQLOCK_READ intptr_t kept_seqlock_read_word(
   return kept_seqlock_is_valid(&section) ? kind : KEPT_SLOT_NONE;
 }
 
-/// Copies text of one or two times `part` bytes, or of something in between, if it stood there at one moment.
+/// Copies text of between one and two times `part` bytes; returns whether it was consistent.
 KEPT_SEQLOCK_READ bool kept_seqlock_copy(
   const kept_seqlock_section *section, const void *text, size_t length, char *buffer, size_t part) {
   unsigned char head[16], tail[16];
@@ -109,7 +109,7 @@ KEPT_SEQLOCK_READ bool kept_seqlock_copy(
   return true;
 }
 
-/// Takes a glance at a key's text, and copies it with a NUL if there is room; nothing is written otherwise.
+/// Reads a key's text, and copies it with a NUL if there is room; nothing is written otherwise.
 KEPT_SEQLOCK_READ intptr_t kept_seqlock_read_text(
   const kept_read_context *handle, const void *key, size_t key_length, uint64_t hash, char *buffer, size_t capacity,
   size_t *length) {
@@ -135,7 +135,7 @@ static inline uint64_t *kept_index_header_open(kept_index_header *header) { retu
 
 static inline uint64_t *kept_index_header_sequence(kept_index_header *header) { return &header->sequence; }
 
-/// Lets the slots of another array be found.
+/// Publishes another array of slots.
 static inline void kept_publish_slots(kept_index_header *header, kept_slots *slots) {
   __atomic_store_n(&header->table, slots, __ATOMIC_RELEASE);
 }

@@ -1,6 +1,6 @@
-// A limit on the size of files (ulimit -f): the system ends a process that writes past it, unless SIGXFSZ is blocked or
-// ignored. A library must not end its host, and must not change what the host does about signals: so the signal is
-// blocked in the thread while it writes, taken away if it came, and the write fails with EFBIG.
+// The limit on the size of files (ulimit -f): the system ends a process that writes past it, unless SIGXFSZ is blocked
+// or ignored. A library must not end its host, and must not change the host's signal handling. So the signal is blocked
+// in the thread while it writes, consumed if it was raised, and the write fails with EFBIG.
 #ifndef KEPT_SIZE_SIGNAL_H
 #define KEPT_SIZE_SIGNAL_H
 
@@ -12,25 +12,25 @@
 #include <time.h>
 #include <unistd.h>
 
-/// What is to be put back.
+/// The state to restore.
 typedef struct kept_size_signal {
   sigset_t before;
   bool isHeld;
 } kept_size_signal;
 
-/// Whether the process may not write files of any size.
+/// Whether the process has a limit on the size of files.
 static inline bool kept_has_size_limit(void) {
   struct rlimit limit;
   return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
 }
 
-/// Holds the signal back in this thread; without a limit nothing is done.
+/// Blocks the signal in this thread; without a limit this has no effect.
 static inline kept_size_signal kept_hold_size_signal(void) {
   kept_size_signal held = { .isHeld = false };
 #if defined(__linux__)
   if (!kept_has_size_limit()) return held;
   sigset_t signals;
-  // One that waits already is the host's.
+  // A signal that is already pending belongs to the host.
   if (sigpending(&signals) != 0 || sigismember(&signals, SIGXFSZ)) return held;
   sigemptyset(&signals);
   sigaddset(&signals, SIGXFSZ);
@@ -39,7 +39,7 @@ static inline kept_size_signal kept_hold_size_signal(void) {
   return held;
 }
 
-/// Takes away what came, and lets the host have its signals again; errno stays.
+/// Consumes a raised signal, and restores the host's signal mask; errno is preserved.
 static inline void kept_release_size_signal(const kept_size_signal *held) {
   if (!held->isHeld) return;
 #if defined(__linux__)
@@ -54,7 +54,7 @@ static inline void kept_release_size_signal(const kept_size_signal *held) {
 #endif
 }
 
-/// Writes to a file, as write() does; over a limit it fails with EFBIG.
+/// Writes to a file like write(); beyond the limit it fails with EFBIG.
 static inline ssize_t kept_write(int file, const void *bytes, size_t count) {
   kept_size_signal held = kept_hold_size_signal();
   ssize_t written = write(file, bytes, count);

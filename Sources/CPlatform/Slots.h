@@ -1,7 +1,7 @@
-// The slots of the index, and how a key is found in them; how a reader looks into them without a lock is in Seqlock.h.
+// The slots of the index, and the lookup of keys in them. Lock-free reading is in Seqlock.h.
 //
-// Slots stand in groups of eight. The tags of a group, a byte for each slot, are one word: one look at it tells which
-// slots can be a key's, mostly just one, so that the processor guesses right where the search goes.
+// Slots are in groups of eight. The tags of a group, a byte for each slot, are one word. Comparing it once finds the
+// slots that may have the key, usually just one, so the branches of the search are predictable.
 #ifndef KEPT_SLOTS_H
 #define KEPT_SLOTS_H
 
@@ -11,12 +11,12 @@
 
 #include "Hash.h"
 
-/// What a slot tells at a glance. Anything else stands in its entry.
+/// The kinds of a slot. Any other value is stored in its entry.
 enum { KEPT_SLOT_NONE, KEPT_SLOT_ABSENT, KEPT_SLOT_BOOL, KEPT_SLOT_INT, KEPT_SLOT_DOUBLE, KEPT_SLOT_TEXT };
 
 enum { KEPT_SLOT_BYTES = 32 };
 
-/// One cache line: a glance at a key that is found takes this line and its bytes.
+/// One cache line: reading a key that is found takes this line and the bytes of the key.
 typedef struct kept_slot {
   uint64_t hash;           // 0: empty
   const uint8_t *bytes;    // the key
@@ -29,17 +29,17 @@ typedef struct kept_slot {
 
 enum { KEPT_GROUP = 8 };
 
-/// An array of slots. Where it is and its size never change.
+/// An array of slots. Its address and size are constant.
 typedef struct kept_slots {
   uint64_t mask;           // one less than the number of groups, which is a power of two
   kept_slot *slots;
-  uint64_t *tags;          // a word for each group; a byte of it is 0 where the slot is empty, else its key's tag
+  uint64_t *tags;          // a word for each group; a byte of it is 0 if the slot is empty, else the key's tag
 } kept_slots;
 
 #define KEPT_RELAXED(word) __atomic_load_n(&(word), __ATOMIC_RELAXED)
 
-// What is changed meanwhile is read too and thrown away: the sanitizer of threads need not see it. Slots and the bytes
-// of keys stay readable for as long as the index lives.
+// Readers also read data that is being changed, and discard it: the thread sanitizer need not report it. Slots and the
+// bytes of keys stay readable while the index exists.
 #if defined(__clang__)
 #define KEPT_RACES __attribute__((no_sanitize("thread")))
 #else
@@ -49,23 +49,23 @@ typedef struct kept_slots {
 #define KEPT_EACH_BYTE 0x0101010101010101u
 #define KEPT_HIGH_BITS 0x8080808080808080u
 
-/// The group where the search for a hash begins. Not at its lowest bits: the last one is always 1.
+/// The group in which the search for a hash begins. The lowest bit of a hash is not used, because it is always 1.
 static inline uint64_t kept_first_group(uint64_t hash, uint64_t mask) { return hash >> 16 & mask; }
 
-/// What the tags tell of a hash; never 0.
+/// The tag of a hash; never 0.
 static inline uint64_t kept_tag(uint64_t hash) { return hash >> 57 | 0x80; }
 
-/// The high bits of those bytes that are 0, and now and then of one above such a byte.
+/// The high bits of the bytes that are 0, and occasionally of a byte above such a byte.
 static inline uint64_t kept_zero_bytes(uint64_t word) { return (word - KEPT_EACH_BYTE) & ~word & KEPT_HIGH_BITS; }
 
-/// Which byte of a word has the lowest of these bits.
+/// The index of the lowest of these bytes in a word.
 static inline uint64_t kept_lowest(uint64_t high_bits) { return (uint64_t)__builtin_ctzll(high_bits) / 8; }
 
-/// The slot of a key; NULL: it has none.
+/// The slot of a key; NULL if it has none.
 KEPT_RACES static inline __attribute__((always_inline)) kept_slot *kept_find(
   const kept_slots *table, const void *key, size_t length, uint64_t hash) {
   uint64_t mask = table->mask, group = kept_first_group(hash, mask), tag = kept_tag(hash) * KEPT_EACH_BYTE;
-  // In a table that is being changed there may be no empty slot.
+  // A table that is being changed may have no empty slot.
   for (uint64_t looked = 0; looked <= mask; looked++, group = (group + 1) & mask) {
     uint64_t tags = KEPT_RELAXED(table->tags[group]);
     for (uint64_t alike = kept_zero_bytes(tags ^ tag); alike; alike &= alike - 1) {
@@ -79,7 +79,7 @@ KEPT_RACES static inline __attribute__((always_inline)) kept_slot *kept_find(
   return NULL;
 }
 
-/// Takes an empty slot for a key that has none. One must be there.
+/// Takes an empty slot for a key that has none. There must be one.
 static inline kept_slot *kept_take_slot(const kept_slots *table, uint64_t hash) {
   uint64_t group = kept_first_group(hash, table->mask), empty;
   while (!(empty = ~table->tags[group] & KEPT_HIGH_BITS)) group = (group + 1) & table->mask;

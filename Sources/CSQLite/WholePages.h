@@ -1,6 +1,6 @@
-// Pages that are not there, and pages that cannot be read now. SQLite reads a page beyond the end of a cut-off database
-// as zeros, and with a log beside it never compares the file's size with what it should be: that is refused here. And
-// it calls corrupt what a disk does not give: here that stays an error of the disk.
+// Detects missing pages, and distinguishes them from pages that cannot be read now. SQLite reads a page beyond the end
+// of a truncated database as zeros, and with a log it never compares the file's size with the expected size: that is
+// refused here. SQLite also reports some disk errors as corruption: here they stay disk errors.
 #ifndef KEPT_WHOLE_PAGES_H
 #define KEPT_WHOLE_PAGES_H
 
@@ -10,20 +10,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-/// What reading and writing a file has met since it was last asked.
+/// The results of reading and writing a file since they were last taken.
 struct kept_reading {
-  int failure;    // the errno of the last call that failed, which is no damage; 0: none
-  int found_cut;  // whether a page was not there whole
+  int failure;    // the errno of the last failed call, which is not damage; 0: none
+  int found_cut;  // whether a page was missing or incomplete
 };
 
-/// A file control of ours, that takes a kept_reading.
+/// A custom file control that takes a kept_reading.
 enum { KEPT_TAKE_READING = 0x4B657074 };
 
-/// A file's own methods with stricter ones in front; it goes when the file is closed.
+/// A file's own methods, wrapped by stricter ones; freed when the file is closed.
 struct kept_strict_methods {
   sqlite3_io_methods methods;
   const sqlite3_io_methods *plain;
-  int must_be_whole;            // a page that is not there whole is damage
+  int must_be_whole;            // a missing or incomplete page is damage
   struct kept_reading reading;
 };
 
@@ -39,8 +39,8 @@ static inline void kept_note_failure(sqlite3_file *file) {
   kept_strict(file)->reading.failure = error ? error : EIO;
 }
 
-/// A part of a page is damage. What is shorter than the smallest page is a look at the header, also of an empty file.
-/// A disk that gives an error has lost nothing yet: SQLite would call some of these errors corrupt.
+/// An incomplete page is damage. A read of less than the smallest page is a read of the header, possibly of an empty
+/// file. A disk error means that nothing is lost yet; SQLite would report some of these errors as corruption.
 static inline int kept_read_whole_page(sqlite3_file *file, void *page, int size, sqlite3_int64 offset) {
   struct kept_strict_methods *strict = kept_strict(file);
   int status = strict->plain->xRead(file, page, size, offset);
@@ -54,7 +54,7 @@ static inline int kept_read_whole_page(sqlite3_file *file, void *page, int size,
   return SQLITE_IOERR_READ;
 }
 
-/// A write that fails is undone by further calls, after which SQLite does not know the reason any more.
+/// SQLite makes further calls to undo a failed write, after which it no longer has the reason.
 static inline int kept_write_noting(sqlite3_file *file, const void *bytes, int size, sqlite3_int64 offset) {
   int status = kept_plain_methods(file)->xWrite(file, bytes, size, offset);
   if (status != SQLITE_OK && status != SQLITE_FULL) kept_note_failure(file);
@@ -78,7 +78,7 @@ static inline int kept_close_strict(sqlite3_file *file) {
   return status;
 }
 
-/// From now on this file reads as strictly as above.
+/// Installs the strict methods above in this file.
 static inline int kept_make_strict(sqlite3_file *file, int must_be_whole) {
   struct kept_strict_methods *strict = (struct kept_strict_methods *)malloc(sizeof *strict);
   if (!strict) return SQLITE_NOMEM;
@@ -94,7 +94,7 @@ static inline int kept_make_strict(sqlite3_file *file, int must_be_whole) {
   return SQLITE_OK;
 }
 
-/// SQLite's VFS with another sleep, that opens databases and logs strictly.
+/// SQLite's VFS with another sleep function, which opens databases and logs with the strict methods.
 struct kept_vfs {
   sqlite3_vfs vfs;
   sqlite3_vfs *usual;
@@ -103,7 +103,7 @@ struct kept_vfs {
 static inline int kept_open_strictly(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags, int *out) {
   int status = ((struct kept_vfs *)vfs)->usual->xOpen(vfs, name, file, flags, out);
   if (status != SQLITE_OK || !(flags & (SQLITE_OPEN_MAIN_DB | SQLITE_OPEN_WAL))) return status;
-  // A database that is being made has pages that were never written.
+  // A database that is being created has pages that were never written.
   int must_be_whole = (flags & SQLITE_OPEN_MAIN_DB) && !(flags & SQLITE_OPEN_CREATE);
   if (kept_make_strict(file, must_be_whole) == SQLITE_OK) return SQLITE_OK;
   file->pMethods->xClose(file);
@@ -121,7 +121,7 @@ static inline sqlite3_file *kept_sqlite_database_file(sqlite3 *connection) {
   return kept_sqlite_file(connection, SQLITE_FCNTL_FILE_POINTER);
 }
 
-/// Whether the database file begins as SQLite's do; one that is empty does not.
+/// Whether the database file begins with SQLite's header; an empty file does not.
 static inline int kept_sqlite_has_header(sqlite3 *connection) {
   sqlite3_file *file = kept_sqlite_database_file(connection);
   char header[16];
@@ -129,7 +129,7 @@ static inline int kept_sqlite_has_header(sqlite3 *connection) {
          && memcmp(header, "SQLite format 3", 16) == 0;
 }
 
-/// What reading and writing the database and its log has met since it was last asked.
+/// Takes the results of reading and writing the database and its log since they were last taken.
 static inline struct kept_reading kept_sqlite_take_reading(sqlite3 *connection) {
   struct kept_reading both = {0, 0}, one = {0, 0};
   int files[] = {SQLITE_FCNTL_FILE_POINTER, SQLITE_FCNTL_JOURNAL_POINTER};
@@ -142,23 +142,23 @@ static inline struct kept_reading kept_sqlite_take_reading(sqlite3 *connection) 
   return both;
 }
 
-/// From now on this connection finds a page corrupt of which the database file has only a part, or nothing: for one
-/// whose VFS is not ours.
+/// Makes this connection report a page as corrupt if it is missing or incomplete in the database file; for a connection
+/// with another VFS.
 static inline int kept_sqlite_read_whole_pages(sqlite3 *connection) {
   sqlite3_file *file = kept_sqlite_database_file(connection);
   return file ? kept_make_strict(file, 1) : SQLITE_CANTOPEN;
 }
 
 // "WAL-Index File Format" in SQLite's documentation: blocks of 32 KiB, each with the page numbers of 4096 frames; in
-// the first, the header stands in the place of 34 of them. Frames count from 1.
+// the first block, the header takes the place of 34 of them. Frames are numbered from 1.
 enum { KEPT_INDEX_BLOCK = 32768, KEPT_BLOCK_FRAMES = 4096, KEPT_INDEX_HEADER_WORDS = 34 };
 
-/// A block of the wal-index that this connection, inside a transaction, has mapped already; NULL: there is none.
+/// A block of the wal-index that this connection, inside a transaction, has already mapped; NULL if there is none.
 static inline int kept_index_block(sqlite3_file *database, uint32_t block, const volatile uint32_t **start) {
   void volatile *mapped = 0;
   int status = database->pMethods->xShmMap(database, (int)block, KEPT_INDEX_BLOCK, 0, &mapped);
   *start = (const volatile uint32_t *)mapped;
-  // In a read-only folder SQLite may keep the index of the log to itself.
+  // In a read-only folder SQLite may keep the wal-index in private memory.
   return (status & 0xFF) == SQLITE_READONLY ? SQLITE_OK : status;
 }
 
@@ -166,10 +166,10 @@ static inline int kept_sqlite_uses_log(sqlite3 *connection) {
   return kept_sqlite_file(connection, SQLITE_FCNTL_JOURNAL_POINTER) != 0;
 }
 
-/// Whether the log has all pages from `first` to `last`. No more is looked at than 4 bytes for each frame.
+/// Whether the log has all pages from `first` to `last`. It reads only 4 bytes for each frame.
 static inline int kept_log_has_pages(sqlite3_file *database, uint32_t frames, uint32_t page_size, uint32_t first,
                                      uint32_t last, int *has) {
-  // SQLite locks the byte at 1 GiB, and writes the page around it nowhere.
+  // SQLite locks the byte at 1 GiB, and never writes the page that contains it.
   uint32_t locked = 0x40000000 / page_size + 1, missing = last - first + 1 - (first <= locked && locked <= last);
   *has = 0;
   if (missing > frames) return SQLITE_OK;
@@ -195,7 +195,7 @@ static inline int kept_log_has_pages(sqlite3_file *database, uint32_t frames, ui
   return status;
 }
 
-/// The size of a page as two bytes hold it, 1 standing for 64 KiB; 0 where it is none.
+/// The page size from its two-byte form, in which 1 stands for 64 KiB; 0 if it is invalid.
 static inline uint32_t kept_page_size(uint32_t stored) {
   if (stored == 1) return 65536;
   return stored >= 512 && (stored & (stored - 1)) == 0 ? stored : 0;
@@ -207,7 +207,8 @@ static inline uint32_t kept_big_endian(const unsigned char *bytes) {
   return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
 }
 
-/// Without a log the file has as many pages as its header says. With more, the next new page would go over one in use.
+/// Without a log, the file must have the number of pages in its header. With more pages, the next new page would
+/// overwrite one in use.
 static inline int kept_file_has_pages(sqlite3_file *database, sqlite3_int64 size, enum kept_pages *answer) {
   // "The Database Header" in SQLite's documentation.
   unsigned char header[100];
@@ -215,16 +216,16 @@ static inline int kept_file_has_pages(sqlite3_file *database, sqlite3_int64 size
   if (status != SQLITE_OK) return status == SQLITE_IOERR_SHORT_READ ? SQLITE_OK : status;
   uint32_t page_size = kept_page_size((uint32_t)(header[16] << 8 | header[17])), pages = kept_big_endian(header + 28);
   if (page_size == 0) return SQLITE_OK;
-  // Some programs do not keep the number: then the length says it.
+  // Some programs do not maintain the number: then the file length determines it.
   int counts = pages > 0 && memcmp(header + 24, header + 92, 4) == 0;
   int is_whole = counts ? size == (sqlite3_int64)pages * page_size : size % page_size == 0;
   if (is_whole) *answer = KEPT_PAGES_WHOLE;
   return SQLITE_OK;
 }
 
-/// Whether the database file holds `pages` whole pages, or the log those that it lacks. Call it inside a transaction,
-/// with the number of pages that this one counts; with -1 first, since that number matters only where there is a log.
-/// Returns a result code of SQLite where it cannot be told.
+/// Whether the database file has `pages` complete pages, or the log has those that are missing. Call it inside a
+/// transaction, with the number of pages of that transaction; first with -1, because the number is needed only if there
+/// is a log. Returns an SQLite result code if this cannot be determined.
 static inline int kept_sqlite_has_pages(sqlite3 *connection, sqlite3_int64 pages, enum kept_pages *answer) {
   sqlite3_file *database = kept_sqlite_database_file(connection);
   sqlite3_int64 size = 0;

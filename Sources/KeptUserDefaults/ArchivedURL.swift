@@ -1,4 +1,4 @@
-// URLs as a suite holds them: UserDefaults reads text as the path of a file, and any URL from an archived NSURL.
+// URLs in a suite: UserDefaults reads text as a file path, and any URL from an archived NSURL.
 
 import Foundation
 import KeptCore
@@ -6,7 +6,7 @@ import KeptCore
 enum ArchivedURL {
   /// The text of an archived NSURL; nil for other bytes.
   static func text(in data: Data) -> String? {
-    // Foundation may abort on what is no archive: only what has its form is handed to it.
+    // Foundation may abort on data that is not an archive, so only data in that form is passed to it.
     guard data.starts(with: "bplist".utf8) || data.starts(with: "<?xml".utf8),
       let archive = try? PropertyListSerialization.propertyList(from: data, options: [], format: nil),
       let members = archive as? [String: Any], members["$archiver"] as? String == "NSKeyedArchiver",
@@ -17,7 +17,7 @@ enum ArchivedURL {
     return url.absoluteString
   }
 
-  /// The archive that gives a text back, for `UserDefaults.url(forKey:)`; nil where none does.
+  /// The archive that decodes to a text, for `UserDefaults.url(forKey:)`; nil if there is none.
   static func data(of text: String) -> Data? {
     guard let url = NSURL(string: text),
       let data = try? NSKeyedArchiver.archivedData(withRootObject: url, requiringSecureCoding: true),
@@ -26,6 +26,6 @@ enum ArchivedURL {
     return data
   }
 
-  /// Whether a text is the URL of a file, which UserDefaults would take for a path.
+  /// Whether a text is the URL of a file, which UserDefaults would treat as a path.
   static func isFile(_ text: String) -> Bool { text.utf8.starts(with: "file://".utf8) }
 }

@@ -1,5 +1,5 @@
-// What only Foundation has, as values of a store: CGFloat is Storable; numbers, dates and addresses of Foundation's own
-// classes go through a transformer; and any object that a property list can have is read and written by name.
+// Foundation types as values of a store: CGFloat is Storable; Foundation's classes for numbers, dates and URLs use a
+// transformer; and any property-list object can be read and written by name.
 
 public import Foundation
 public import Kept
@@ -11,12 +11,13 @@ extension CGFloat: Storable {
   public static var schema: Schema? { Double.schema }
 }
 
-// A class that others may inherit from cannot be Storable by an extension, and those that may change are not Sendable:
-// NSString and NSData are read by `object(forKey:)`.
+// A non-final class cannot be made Storable by an extension, and mutable classes are not Sendable: NSString and NSData
+// are read by `object(forKey:)`.
 
 extension Transformer where Input == NSNumber, Output == Value {
-  /// A bool, an integer or a double, as which of them the number was made:
-  /// `Key("n", default: NSNumber(value: 5), through: .foundation)`.
+  /// A bool, an integer or a double, matching the type that the number was created with.
+  ///
+  /// For example `Key("n", default: NSNumber(value: 5), through: .foundation)`.
   public static var foundation: Transformer {
     Transformer(
       transform: { PropertyListForm.value($0) },
@@ -32,7 +33,7 @@ extension Transformer where Input == NSNumber, Output == Value {
 }
 
 extension Transformer where Input == NSDate, Output == Date {
-  /// The same moment.
+  /// The date with the same value.
   public static var foundation: Transformer {
     Transformer(
       transform: { $0 as Date },
@@ -41,7 +42,7 @@ extension Transformer where Input == NSDate, Output == Date {
 }
 
 extension Transformer where Input == NSURL, Output == URL {
-  /// The same address.
+  /// The URL with the same value.
   public static var foundation: Transformer {
     Transformer(
       transform: { $0 as URL },
@@ -55,7 +56,7 @@ extension Transformer where Input == NSURL, Output == URL {
 }
 
 extension Transformer where Input == NSUUID, Output == UUID {
-  /// The same id.
+  /// The UUID with the same value.
   public static var foundation: Transformer {
     Transformer(
       transform: { $0 as UUID },
@@ -69,7 +70,7 @@ extension Transformer where Input == NSUUID, Output == UUID {
 }
 
 extension SettingsAccess {
-  /// Reads a value as an object: NSString, NSNumber, NSData, NSDate, NSArray or NSDictionary; nil: absent.
+  /// Reads a value as an NSString, NSNumber, NSData, NSDate, NSArray or NSDictionary; nil if the key is absent.
   ///
   /// Throws what ``SettingsAccess/value(forKey:)`` throws.
   public func object(forKey key: String) throws(StoreError) -> NSObject? {
@@ -78,7 +79,7 @@ extension SettingsAccess {
 
   /// Writes an object; nil removes the key.
   ///
-  /// Throws `invalid` for an object that a store cannot hold, wherever it is inside the others; what was stored stays.
+  /// Throws `invalid` for an object that a store cannot represent, at any depth; the stored value stays.
   public func setObject(_ object: Any?, forKey key: String) throws(StoreError) {
     guard let object else {
       try remove(key)
@@ -92,7 +93,7 @@ extension SettingsAccess {
   }
 }
 
-/// Values as objects of Foundation, and back.
+/// Converts values to Foundation objects, and back.
 private enum FoundationObject {
   static func of(_ value: Value) -> NSObject {
     switch value {

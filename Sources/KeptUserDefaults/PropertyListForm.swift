@@ -1,12 +1,12 @@
-// How values look as the objects of a property list, and which of them are the same when they were written and read.
+// Converts values to property-list objects, and determines which values survive being written and read.
 
 import Foundation
 import KeptCore
 
 enum PropertyListForm {
-  /// The object for a value under a key; throws `unsupported` where another key or value would come back.
+  /// The object for a value under a key; throws `unsupported` if another key or value would be read back.
   static func object(_ value: Value, under key: KeyName) throws(StoreError) -> Any {
-    // A name comes back in the form in which it was written only if there is one form.
+    // A name is read back in its original form only if it has just one form.
     guard self.value(reread: [key.text: true]) == .dictionary([key.exact: true]), key.isComposed,
       let object = object(value), self.value(reread: object) == value
     else {
@@ -25,7 +25,7 @@ enum PropertyListForm {
     return "a property list would give back another value"
   }
 
-  /// The object for a value; nil where there is none.
+  /// The object for a value; nil if there is none.
   private static func object(_ value: Value) -> Any? {
     switch value {
     case .null: nil
@@ -53,9 +53,9 @@ enum PropertyListForm {
     return objects.count == members.count ? objects : nil
   }
 
-  /// What an object is once it has been written into a file and read again; nil: it cannot be written.
+  /// The value of an object after it is written to a file and read again; nil if it cannot be written.
   ///
-  /// What is in the memory of a process looks different from what the next one reads.
+  /// Objects in the memory of one process differ from those that the next process reads.
   static func value(reread object: Any) -> Value? {
     guard PropertyListSerialization.propertyList(["v": object], isValidFor: .xml),
       let data = try? PropertyListSerialization.data(fromPropertyList: ["v": object], format: .xml, options: 0),
@@ -97,12 +97,12 @@ enum PropertyListForm {
 }
 
 extension KeyName {
-  /// Whether every character is in its shortest form: Foundation takes others for the same key.
+  /// Whether the text is in composed form: Foundation treats other forms as the same key.
   fileprivate var isComposed: Bool { text.precomposedStringWithCanonicalMapping.utf8.elementsEqual(text.utf8) }
 }
 
 extension Value {
-  /// Whether the value, or one inside it, is such a one.
+  /// Whether the value, or one inside it, satisfies the predicate.
   fileprivate func contains(_ isSuch: (Value) -> Bool) -> Bool {
     switch self {
     case .array(let elements): isSuch(self) || elements.contains { $0.contains(isSuch) }

@@ -1,32 +1,33 @@
-// A store on top of iCloud's key-value store. Only parsed and checked against a stand-in so far: no Mac has built it.
+// A store on top of iCloud's key-value store. So far it was only parsed and checked against a stand-in; it was never
+// built on a Mac.
 
 #if canImport(Darwin)
 import Foundation
 public import KeptCore
 
-/// Keeps values in the program's own part of iCloud, as the simple storage of a store: the user's other devices have
-/// them, too.
+/// Keeps values in the program's iCloud key-value store, as a simple storage: they are shared with the user's other
+/// devices.
 ///
 /// ```swift
 /// let settings = Store(storage: SimpleStorageAdapter(UbiquitousStorage()))
 /// ```
 ///
-/// Observers hear of what is written through the store, and of what comes from other devices. Of two devices that write
-/// the same key one wins, as iCloud decides: a transaction is one step on this device alone. The program needs the
+/// Observers are notified of writes through the store, and of changes from other devices. If two devices write the same
+/// key, iCloud decides which value is kept: a transaction is atomic on this device only. The program needs the
 /// entitlement for iCloud's key-value storage.
 ///
-/// Refused with `tooLarge` is what iCloud has no room for: a key of more than 64 bytes, more than 1024 keys, and more
-/// than 1 MB of everything. Refused with `unsupported` is what does not come back from a property list as it was.
+/// Writes beyond iCloud's limits throw `tooLarge`: a key of more than 64 bytes, more than 1024 keys, or more than 1 MB
+/// in total. Values that a property list would not preserve are `unsupported`.
 ///
-/// - Important: No Mac has built it yet. On Linux, where there is no iCloud, it is only parsed, and was checked against
-///   a stand-in for the declarations that it uses.
+/// - Important: This type was never built on a Mac. On Linux, where there is no iCloud, it is only parsed, and was
+///   checked against a stand-in for the declarations that it uses.
 public final class UbiquitousStorage: ListingStorage, @unchecked Sendable {
-  // It may be used from any thread; Foundation does not say so to the compiler everywhere.
+  // It may be used from any thread, though not every version of Foundation declares that to the compiler.
   private let cloud = NSUbiquitousKeyValueStore.default
-  // Set once, by the one call of `listen`.
+  // Set once, by the single call of `listen`.
   private var observer: (any NSObjectProtocol)?
 
-  /// The one that the system gives the program.
+  /// Uses the key-value store that the system provides for the program.
   public init() {}
 
   deinit {
@@ -43,7 +44,7 @@ public final class UbiquitousStorage: ListingStorage, @unchecked Sendable {
 
   public func set(_ key: KeyName, to value: Value) throws(StoreError) {
     let object = try PropertyListForm.object(value, under: key)
-    // A longer key would end the program, and the rest would be refused only later.
+    // A longer key would end the program, and other violations would be refused only later.
     guard key.text.utf8.count <= 64 else {
       throw StoreError(.tooLarge, key: key.text, "iCloud takes keys of 64 bytes at most; use a shorter one")
     }
@@ -62,7 +63,7 @@ public final class UbiquitousStorage: ListingStorage, @unchecked Sendable {
     try save()
   }
 
-  /// Whatever name is no valid key is left out.
+  /// The keys; names that are not valid keys are omitted.
   public func keys() throws(StoreError) -> [KeyName] {
     cloud.dictionaryRepresentation.keys.compactMap { try? KeyName($0) }
   }
@@ -75,7 +76,7 @@ public final class UbiquitousStorage: ListingStorage, @unchecked Sendable {
       guard let names else { return changed(nil) }
       for name in names { if let key = try? KeyName(name) { changed(key) } }
     }
-    // What other devices have written since it was last in memory.
+    // Loads changes from other devices.
     _ = cloud.synchronize()
   }
 

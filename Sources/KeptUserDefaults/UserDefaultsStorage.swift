@@ -1,5 +1,5 @@
-// A store on top of a UserDefaults suite: to adopt one that a program has already, or to import it once.
-// Foundation loses or changes much on the way to its file; what would come back as something else is refused.
+// A store on top of a UserDefaults suite: to use an existing suite, or to import it once. Foundation loses or changes
+// many values on the way to its file; values that would be read back as others are refused.
 
 import Foundation
 public import KeptCore
@@ -11,26 +11,26 @@ public import KeptCore
 /// let imported = try UserDefaultsStorage(suite: "com.example.old").copy(into: settings)
 /// ```
 ///
-/// Only what is stored in the suite counts: registered defaults, arguments and other domains do not. Observers hear of
-/// what is written through the store, and of no other change: on Linux `UserDefaults` tells nobody of any, and shows
-/// what other processes write only to those that start later.
+/// Only values stored in the suite are read: registered defaults, arguments and other domains are disregarded.
+/// Observers are notified of writes through the store, and of no other change: on Linux `UserDefaults` reports none,
+/// and processes see the writes of other processes only if they start later.
 ///
-/// URLs are read as `UserDefaults` writes them, and the reverse. On Linux it writes the path of a file, which a key of
-/// `URL` reads as a file's. An archived `NSURL`, as on a Mac, is its text. The text of a `file:` URL is written as an
-/// archived `NSURL`, and so is any URL in the place of one: `url(forKey:)` of `UserDefaults` reads it, and
-/// `string(forKey:)` gives nil for it.
+/// URLs are exchanged with `UserDefaults` in both directions. On Linux it writes the path of a file, which a key of
+/// type `URL` reads as a file URL. An archived `NSURL`, as on a Mac, is read as its text. The text of a `file:` URL is
+/// written as an archived `NSURL`, and so is any URL that replaces one: `url(forKey:)` of `UserDefaults` reads it, and
+/// `string(forKey:)` returns nil for it.
 ///
 /// Keys change one at a time: a transaction or ``SettingsAccess/removeAll(prefix:)`` that changes several is
 /// `unsupported`, and nothing is changed.
 ///
-/// Refused with `unsupported`: dates with a part of a second, -0.0, null, and whatever else does not come back from a
-/// property list as the same value.
+/// Writes of dates with fractional seconds, -0.0, null, and other values that a property list does not preserve are
+/// `unsupported`.
 public final class UserDefaultsStorage: ListingStorage, @unchecked Sendable {
-  // UserDefaults may be used from any thread; Foundation does not say so to the compiler everywhere.
+  // UserDefaults may be used from any thread, though not every version of Foundation declares that to the compiler.
   private let defaults: UserDefaults
   private let suite: String
 
-  /// Throws `invalid` for a name that is none of a suite, such as the domains that all programs share.
+  /// Throws `invalid` for a name that is not a suite, such as the domains that all programs share.
   public init(suite: String) throws(StoreError) {
     let domains = [UserDefaults.globalDomain, UserDefaults.argumentDomain, UserDefaults.registrationDomain]
     guard !domains.contains(suite) else {
@@ -65,7 +65,7 @@ public final class UserDefaultsStorage: ListingStorage, @unchecked Sendable {
     try save()
   }
 
-  /// What `url(forKey:)` of UserDefaults reads as a URL; nil where a value is no URL, or is one that stays text.
+  /// The archive that `url(forKey:)` of UserDefaults reads; nil if a value is not a URL, or is one that stays text.
   private func archive(of value: Value, for key: KeyName) -> Data? {
     guard case .string(let text) = value else { return nil }
     let old = contents[key.text] as? Data
@@ -78,12 +78,12 @@ public final class UserDefaultsStorage: ListingStorage, @unchecked Sendable {
     try save()
   }
 
-  /// Whatever name is no valid key is left out.
+  /// The keys; names that are not valid keys are omitted.
   public func keys() throws(StoreError) -> [KeyName] { contents.keys.compactMap { try? KeyName($0) } }
 
   public func listen(_ changed: @escaping @Sendable (KeyName?) -> Void) {}
 
-  /// Copies everything into a store, all or nothing, except what the store has a value for already.
+  /// Copies everything into a store, all or nothing, except keys that already have a value there.
   ///
   /// - Returns: the keys that were copied.
   @discardableResult

@@ -1,12 +1,13 @@
-// Reading and writing the keys of a group. Nothing is converted that would not survive it, and no text is parsed.
+// Reading and writing the keys of a group. Values are converted only if the conversion is exact, and text is not
+// parsed.
 
 public import FoundationEssentials
 public import KeptCore
 
-/// Each reads a key as a type; nil where no layer has a value.
+/// Each method reads a key as a type; nil if no layer has a value.
 ///
-/// Each throws `wrongType` if the value is none of the type, and it stays stored; `typeConflict` if another group has
-/// the key; and what reading a store throws.
+/// Each throws `wrongType` if the value does not have the type, and it stays stored; `typeConflict` if another group
+/// has the key; and what reading a store throws.
 extension SettingsGroup {
   public func string(forKey key: Keys) throws(StoreError) -> String? { try value(forKey: key) }
   public func data(forKey key: Keys) throws(StoreError) -> Data? { try value(forKey: key) }
@@ -20,10 +21,10 @@ extension SettingsGroup {
   public func stringArray(forKey key: Keys) throws(StoreError) -> [String]? { try value(forKey: key) }
   public func dictionary(forKey key: Keys) throws(StoreError) -> [String: Value]? { try value(forKey: key) }
 
-  /// Of any kind.
+  /// Reads a value of any kind.
   public func object(forKey key: Keys) throws(StoreError) -> Value? { try value(forKey: key) }
 
-  /// Of any ``Storable`` type: `try group.value(Theme.self, forKey: .theme)`.
+  /// Reads a value of any ``Storable`` type: `try group.value(Theme.self, forKey: .theme)`.
   public func value<Stored: Storable>(
     _ type: Stored.Type = Stored.self, forKey key: Keys
   ) throws(StoreError) -> Stored? {
@@ -34,15 +35,15 @@ extension SettingsGroup {
 extension SettingsGroup {
   /// Writes a key; nil removes it.
   ///
-  /// Throws `typeConflict` if another group has the key, and what ``SettingsAccess/set(_:for:)`` throws. What was
-  /// stored before stays.
-  /// - Returns: the layer that hides what is stored, the command line or the environment; nil: nothing hides it.
+  /// Throws `typeConflict` if another group has the key, and what ``SettingsAccess/set(_:for:)`` throws. The stored
+  /// value stays then.
+  /// - Returns: the layer that hides the stored value, the command line or the environment; nil if none does.
   @discardableResult
   public func set<Stored: Storable>(_ value: Stored?, forKey key: Keys) throws(StoreError) -> Layer? {
     try store.set(value, for: try self.key(key))
   }
 
-  /// Removes what is stored under a key; false if there was nothing to remove.
+  /// Removes the stored value of a key; returns false if there was nothing to remove.
   ///
   /// Throws `typeConflict` if another group has the key.
   @discardableResult

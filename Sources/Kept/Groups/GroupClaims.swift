@@ -1,4 +1,4 @@
-// Which group has a key: the first one that uses it, for as long as the process has the location open.
+// The group that owns a key: the first one that uses it, while the process has the location open.
 
 import KeptCore
 
@@ -6,9 +6,9 @@ import KeptCore
 final class GroupClaims: Sendable {
   private let owners = Monitor<[KeyName: any SettingsGroup.Type]>([:])
 
-  /// Lets a group use a key.
+  /// Claims a key for a group.
   ///
-  /// Throws `typeConflict` if another has it. Of two threads that come at once, one is first.
+  /// Throws `typeConflict` if another group has it. Concurrent claims are serialized.
   func claim(_ key: KeyName, for group: any SettingsGroup.Type) throws(StoreError) {
     let owner = owners.update { owners in
       let owner = owners[key] ?? group

@@ -1,9 +1,9 @@
-// A type of which a program keeps one value, under a key that the type itself knows.
+// A type with one stored value, under a key that the type itself defines.
 
-/// A configuration that knows its key.
+/// A configuration type that defines its key.
 ///
-/// How it is stored is said as by every ``Storable`` type, by `init(stored:)` and `stored()`. A Codable type, or an
-/// enum with raw values, needs to say no more than the key:
+/// Like every ``Storable`` type, it defines its stored form by `init(stored:)` and `stored()`. A Codable type, or an
+/// enum with raw values, only needs to define the key:
 ///
 /// ```swift
 /// struct CameraConfig: Codable, KeyedStorable {
@@ -13,8 +13,8 @@
 /// }
 /// ```
 ///
-/// One that writes `init(stored:)` itself decides what becomes of a value that lacks something: it throws, and the
-/// error says why, or it takes a default for what is missing. Keep one with ``TypedStore``.
+/// A type with its own `init(stored:)` decides how to handle an incomplete value: it throws an error, or uses a default
+/// for what is missing. Store a value with ``TypedStore``.
 public protocol KeyedStorable: Storable {
   /// The name of the key.
   static var key: String { get }

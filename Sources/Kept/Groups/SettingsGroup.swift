@@ -1,8 +1,8 @@
-// Settings whose keys are the cases of an enum: what a group is, and under which names its keys are stored.
+// Settings whose keys are the cases of an enum: the protocol of a group, and the names under which its keys are stored.
 
 public import KeptCore
 
-/// Settings that belong together, with the cases of an enum as their keys.
+/// A group of settings, with the cases of an enum as their keys.
 ///
 /// ```swift
 /// struct LoginSettings: SettingsGroup {
@@ -15,18 +15,18 @@ public import KeptCore
 /// try login.string(forKey: .userName)           // "Tom"
 /// ```
 ///
-/// A key belongs to one group: where two group types use one key of the same location in a process, the later one gets
-/// a `typeConflict` whatever is stored there, until all stores on the location are closed. A ``namespace`` keeps the
-/// names of groups apart.
+/// A key belongs to one group: if two group types use one key of the same location in a process, the later one gets a
+/// `typeConflict`, whatever is stored there, until all stores on the location are closed. Use a ``namespace`` to
+/// separate the names of groups.
 public protocol SettingsGroup: Sendable {
   associatedtype Keys: GroupKey
 
-  /// Where the settings are.
+  /// The store of the settings.
   var store: Store { get }
 
-  /// What stands before the names of all keys, with a dot behind it: with `"login"`, `userName` is `"login.userName"`.
+  /// The prefix of all key names, which is followed by a dot: with `"login"`, `userName` is `"login.userName"`.
   ///
-  /// nil by default: the names are as the enum says.
+  /// nil by default: the names are the enum's.
   static var namespace: String? { get }
 }
 
@@ -41,15 +41,14 @@ extension GroupKey {
 }
 
 extension SettingsGroup {
-  /// The program's own store, for a group that names none.
+  /// The process's default store, for a group that does not specify one.
   public var store: Store { .default }
 
   public static var namespace: String? { nil }
 
-  /// The key as it is in the store, for all that a store can do with it: observe it, declare it, write it in a
-  /// transaction.
+  /// The key as it is in the store, for all operations of a store: observe it, declare it, write it in a transaction.
   ///
-  /// Throws `typeConflict` if another group has it, and `invalid` if its name is none.
+  /// Throws `typeConflict` if another group has it, and `invalid` if its name is not a valid key.
   public func key<Value: Storable>(_ key: Keys, as type: Value.Type = Value.self) throws(StoreError) -> Key<Value?> {
     let name = try KeyName(Self.namespace.map { "\($0).\(key.uniqueValue)" } ?? key.uniqueValue)
     try store.sharedAttachment { GroupClaims() }.claim(name, for: Self.self)

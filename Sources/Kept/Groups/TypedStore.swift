@@ -1,22 +1,22 @@
-// The place of one KeyedStorable value: in a store, in memory for a test, or whatever else a program is given for it.
+// The storage of one KeyedStorable value: a store, memory for a test, or a custom implementation.
 
 public import KeptCore
 
-/// Where a value of a ``KeyedStorable`` type is kept.
+/// The place in which a value of a ``KeyedStorable`` type is stored.
 ///
-/// ``TypedStore`` keeps it in a store. A test may have one of its own; ``AnyTypedStore`` hides which one it is.
+/// ``TypedStore`` uses a store. A test may have its own implementation; ``AnyTypedStore`` hides which one it is.
 public protocol TypedStoring<Stored>: Sendable {
   associatedtype Stored: KeyedStorable
 
   /// The value; nil if there is none.
   ///
-  /// Throws `wrongType` if what is there is none of the type; it stays.
+  /// Throws `wrongType` if the stored value does not have the type; it stays stored.
   func get() throws(StoreError) -> Stored?
 
-  /// Keeps a value instead of the one before.
+  /// Stores a value, replacing the previous one.
   func set(_ value: Stored) throws(StoreError)
 
-  /// Keeps none any more.
+  /// Removes the value.
   func remove() throws(StoreError)
 }
 
@@ -30,15 +30,15 @@ public protocol TypedStoring<Stored>: Sendable {
 /// let forTests = TypedStore<CameraConfig>(storage: MemoryStorage())
 /// ```
 ///
-/// All typed stores of a type in one store have the same value. ``key`` leads to what else a store can do with it.
+/// All typed stores of a type in one store have the same value. Use ``key`` for the other operations of a store.
 public struct TypedStore<Stored: KeyedStorable>: TypedStoring {
   public let store: Store
-  /// The key of the type, nil until it is set: observe it, declare it, or write it in a transaction.
+  /// The key of the type, nil until it is set: use it to observe or declare the value, or to write it in a transaction.
   public let key = Key<Stored?>(Stored.key)
 
   public init(in store: Store) { self.store = store }
 
-  /// The value in a storage of its own.
+  /// Stores the value in a separate storage.
   public init(storage: any Storage, options: StoreOptions = StoreOptions()) {
     self.init(in: Store(storage: storage, options: options))
   }
@@ -48,7 +48,7 @@ public struct TypedStore<Stored: KeyedStorable>: TypedStoring {
   public func remove() throws(StoreError) { try store.remove(key) }
 }
 
-/// A typed store of which only the type of the value is known, so that a test can put another in its place.
+/// A type-erased typed store, which a test can replace by another.
 ///
 /// ```swift
 /// final class Camera {

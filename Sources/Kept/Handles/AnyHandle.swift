@@ -1,13 +1,13 @@
-// Handles of different types in one list.
+// Type-erased handles, for handles of different types in one list.
 
 public import Dispatch
 public import KeptCore
 
-/// A handle without its type: for a list of settings, or a page that shows them all.
+/// A type-erased handle, for a list or a page of settings.
 ///
-/// `handle(of:)` gives it back. It is another name of the same handle, and shares label and observer with it.
+/// `handle(of:)` returns the typed handle. Both are the same handle, with the same label and observer.
 public struct AnyHandle: Sendable, CustomStringConvertible {
-  /// What ``observer`` is told: ``Handle/Change`` with values that do not say their type.
+  /// The change that ``observer`` receives: ``Handle/Change`` with type-erased values.
   public typealias Change = Key<any Sendable>.Change
 
   private let handle: any ErasableHandle
@@ -27,7 +27,7 @@ public struct AnyHandle: Sendable, CustomStringConvertible {
 
   /// The value; see ``Handle/value``.
   ///
-  /// Writing one of another type is told to the error handler as `wrongType`, and the old value stays.
+  /// Writing one of another type is reported to the error handler as `wrongType`, and the old value stays.
   public var value: any Sendable {
     get { handle.erasedValue }
     nonmutating set { handle.setErasedOrReport(newValue) }
@@ -64,12 +64,12 @@ public struct AnyHandle: Sendable, CustomStringConvertible {
   /// See ``Handle/invalidate()``.
   public func invalidate() { handle.invalidate() }
 
-  /// The handle with its type; nil if it is of another one.
+  /// The typed handle; nil if it has another type.
   public func handle<Value>(of type: Value.Type) -> Handle<Value>? { handle as? Handle<Value> }
 }
 
 extension Handle {
-  /// The handle without its type.
+  /// The type-erased handle.
   public func erased() -> AnyHandle { AnyHandle(self) }
 }
 
@@ -128,7 +128,7 @@ extension Handle: ErasableHandle {
 }
 
 extension AnyHandle.Change {
-  /// The same with its type; nil if it is of another one.
+  /// The change with typed values; nil if it has another type.
   fileprivate func asChange<Typed: Sendable>(of type: Typed.Type) -> Key<Typed>.Change? {
     guard let old = old as? Typed, let new = new as? Typed else { return nil }
     return telling(old, new)

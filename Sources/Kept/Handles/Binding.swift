@@ -1,21 +1,21 @@
-// A key that this process handles as one type: what all handles of the key share, and what destroying ends.
+// A key that this process handles as one type: the state that all handles of the key share, and that destroying ends.
 
 import KeptCore
 import Synchronization
 
-/// Ties a key of an open location to a type, until it is destroyed.
+/// Binds a key of an open location to a type, until it is destroyed.
 ///
-/// Invariant: once ``destroy(_:)`` has removed what is stored, nothing is written through the binding any more, and
-/// whoever has read through it after that learns so from ``checkAlive()`` before the value is handed out.
+/// Invariant: once ``destroy(_:)`` has removed the stored value, nothing is written through the binding any more, and a
+/// reader that has read through it afterwards gets an error from ``checkAlive()`` before the value is returned.
 final class Binding: Sendable {
   private enum Life { case bound, ending, destroyed }
   private struct State {
     var life = Life.bound
     var writers = 0
-    // After how many forks the writers were counted: in a child those of the parent are gone.
+    // The fork count when the writers were counted: in a child those of the parent no longer exist.
     var forks = Fork.count
     var listeners: [Listener] = []
-    // With so many, those are left out that are gone.
+    // When there are this many listeners, those that have ended are removed.
     var mostListeners = 16
 
     mutating func add(_ listener: Listener) {
@@ -26,7 +26,7 @@ final class Binding: Sendable {
       listeners.append(listener)
     }
 
-    /// Those who were writing or destroying in the parent of a fork are not there in the child.
+    /// Discards the threads that were writing or destroying in the parent of a fork.
     mutating func forgetVanished() {
       guard forks != Fork.count else { return }
       (forks, writers) = (Fork.count, 0)
@@ -38,7 +38,7 @@ final class Binding: Sendable {
   let key: KeyName
   let type: BoundType
   private let state = Monitor(State())
-  // For readers, who take no lock.
+  // For readers, which take no lock.
   private let isOver = Atomic(false)
 
   init(_ key: KeyName, _ type: BoundType) {
@@ -48,12 +48,12 @@ final class Binding: Sendable {
 
   var isDestroyed: Bool { isOver.load(ordering: .acquiring) }
 
-  /// Throws if it was destroyed; readers ask after they have read.
+  /// Throws if the binding was destroyed; readers call it after they have read.
   func checkAlive() throws(StoreError) {
     if isDestroyed { throw destroyed }
   }
 
-  /// Runs `body`, which writes and calls no code of a user; destroying waits for it, or keeps it from being run.
+  /// Runs `body`, which writes and calls no user code; destroying waits for it, or prevents it.
   func write<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
     try enter()
     defer { state.update { $0.writers -= 1 } }
@@ -74,7 +74,7 @@ final class Binding: Sendable {
     guard isBound else { throw destroyed }
   }
 
-  /// Ends a subscription when the key is destroyed; if that has happened, at once, and throws.
+  /// Ends a subscription when the key is destroyed; if it already is, ends it at once and throws.
   func end(_ subscription: Subscription) throws(StoreError) {
     let isBound = state.update { state in
       if state.life != .destroyed { state.add(Listener(subscription: subscription)) }
@@ -86,7 +86,7 @@ final class Binding: Sendable {
     }
   }
 
-  /// Destroys it once `remove` has removed what is stored; where that fails everything stays as it was.
+  /// Destroys the binding once `remove` has removed the stored value; if that fails, everything stays as it was.
   func destroy(_ remove: () throws(StoreError) -> Void) throws(StoreError) {
     let isFirst = state.wait { state -> Bool? in
       state.forgetVanished()
@@ -117,7 +117,7 @@ final class Binding: Sendable {
   }
 }
 
-/// The type that a key is bound to: with or without nil it is the same.
+/// The type that a key is bound to, disregarding whether it is optional.
 struct BoundType: Hashable, Sendable, CustomStringConvertible {
   let id: ObjectIdentifier
   let description: String

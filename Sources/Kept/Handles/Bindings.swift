@@ -1,14 +1,16 @@
-// Which type this process handles each key of a location as, and which keys a store has handled.
+// The type as which this process handles each key of a location, and the keys that a store has handled.
 
 public import KeptCore
 
-/// The keys of a location and their types: a second type for the same key is a conflict.
+/// The keys of a location and their types.
+///
+/// Using a key with a second type is a conflict.
 final class Bindings: Sendable {
   private let bound = Monitor<[KeyName: Binding]>([:])
 
-  /// The binding of a key to a type, which other handles may have already.
+  /// The binding of a key to a type, shared with its other handles.
   ///
-  /// Throws `typeConflict` if they have it with another type.
+  /// Throws `typeConflict` if they have another type.
   func bind(_ key: KeyName, to type: BoundType) throws(StoreError) -> Binding {
     try bound.update { bound throws(StoreError) in
       if let binding = bound[key], !binding.isDestroyed {
@@ -38,26 +40,26 @@ extension Store {
     return binding
   }
 
-  /// Removes what is stored under a key, and ends all handles of it.
+  /// Removes the stored value of a key, and ends all handles of it.
   func destroy(_ binding: Binding) throws(StoreError) {
     try binding.destroy { () throws(StoreError) in _ = try delete(binding.key) }
   }
 
-  /// Destroys every key that this store object has handled, except some: as ``Handle/destroy()`` does.
+  /// Destroys every key that this store object has handled, except some, as ``Handle/destroy()`` does.
   ///
   /// ```swift
   /// try settings.destroyAll(except: .volume, .theme)
   /// ```
   ///
-  /// Keys that were used without a handle stay. It goes through all of them, and throws the first failure; a key that
-  /// failed is as before. C and Python have no handles.
+  /// Keys that were used without a handle stay. A failure does not stop it; the first one is thrown at the end, and the
+  /// keys that failed are unchanged. C and Python have no handles.
   public func destroyAll(except kept: Keys...) throws(StoreError) {
     let spared = Set(kept.compactMap { ($0 as? any NamedKey)?.checkedName })
     let handled = attachment(HandledKeys.init).bindings.read { Array($0.values) }
     var failure: StoreError?
     for binding in handled where !spared.contains(binding.key) && !binding.isDestroyed {
       do throws(StoreError) { try destroy(binding) } catch {
-        // Somebody else may have destroyed it just now.
+        // Another thread may have destroyed it just now.
         if !binding.isDestroyed { failure = failure ?? error }
       }
     }

@@ -1,4 +1,4 @@
-// A handle: one setting as an object, to be read, written, removed and observed wherever it is passed to.
+// A handle: one setting as an object, which can be read, written, removed and observed.
 
 public import KeptCore
 
@@ -12,10 +12,10 @@ public import KeptCore
 /// try volume.remove()
 /// ```
 ///
-/// Any number of handles of a key live side by side and see the same value, as long as they are of one type: within the
-/// process a handle of another type is a `typeConflict`, until one of them is ``destroy()``ed. A mapped handle, as from
-/// ``map(encode:decode:observer:)``, is another view of the same key. A class that is Sendable holds a setting as a
-/// `let`. Any thread. In C and Python a key's text is all there is.
+/// Any number of handles of a key can coexist and see the same value if they have the same type: within the process a
+/// handle of another type is a `typeConflict`, until one of them is ``destroy()``ed. A mapped handle, as from
+/// ``map(encode:decode:observer:)``, is another view of the same key. A Sendable class can hold a handle as a `let`.
+/// Use it on any thread. C and Python have no handles: they use a key's text.
 public final class Handle<Value: Sendable>: Sendable {
   /// The store that is read and written.
   public let store: Store
@@ -39,26 +39,26 @@ public final class Handle<Value: Sendable>: Sendable {
 
   /// The value; never throws.
   ///
-  /// Reading gives the default where nothing is stored, and where it cannot be read as this type: then the error
-  /// handler hears why, and what is stored stays. Writing nil removes the key. A write that fails is told to the error
-  /// handler, and the old value stays. Destroyed, it reads as the default and writes nothing, and the error handler
-  /// hears it.
+  /// Reading returns the default if nothing is stored, or if the stored value cannot be read as this type; then the
+  /// error handler receives the reason, and the stored value stays. Writing nil removes the key. A failed write is
+  /// reported to the error handler, and the old value stays. A destroyed handle reads as the default and writes
+  /// nothing, which is reported to the error handler.
   @inlinable public var value: Value {
     get { remembered() ?? valueOrDefault() }
     set { setOrReport(newValue) }
   }
 
-  /// Reads the value; the default where nothing is stored.
+  /// Reads the value; the default if nothing is stored.
   ///
-  /// Throws what a conversion throws, unchanged, and `wrongType` for a value of another type, which stays stored;
+  /// Throws the error of a conversion unchanged, and `wrongType` for a value of another type, which stays stored;
   /// `closed` if the store was closed or the handle destroyed.
   @inlinable public func get() throws -> Value { try remembered() ?? read() }
 
   /// Writes the value; nil removes the key.
   ///
-  /// Throws what a conversion throws, unchanged, what ``SettingsAccess/set(_:for:)`` throws, and `closed` if the store
-  /// was closed or the handle destroyed. What was stored before stays.
-  /// - Returns: the layer that hides what is stored, the command line or the environment; nil: nothing hides it.
+  /// Throws the error of a conversion unchanged, what ``SettingsAccess/set(_:for:)`` throws, and `closed` if the store
+  /// was closed or the handle destroyed. The stored value stays then.
+  /// - Returns: the layer that hides the stored value, the command line or the environment; nil if none does.
   @discardableResult
   public func set(_ value: Value) throws -> Layer? {
     try binding.checkAlive()
@@ -66,14 +66,14 @@ public final class Handle<Value: Sendable>: Sendable {
     return try binding.write { () throws(StoreError) in try store.set(stored, forKey: key) }
   }
 
-  /// Removes what is stored: the value is the default again; false if there was nothing to remove.
+  /// Removes the stored value, so that the value is the default again; returns false if there was nothing to remove.
   @discardableResult
   public func remove() throws(StoreError) -> Bool {
     try binding.write { () throws(StoreError) in try store.delete(binding.key) }
   }
 
-  /// Whether no layer has a value, so that the handle reads as a default; the error handler hears if it cannot be
-  /// known.
+  /// Whether no layer has a value, so that the handle reads as a default; a failed check is reported to the error
+  /// handler.
   public var isDefault: Bool {
     do throws(StoreError) {
       try binding.checkAlive()
@@ -86,22 +86,22 @@ public final class Handle<Value: Sendable>: Sendable {
 
   /// Writes a value, or removes the key for nil: `volume << 70`, `volume << nil`.
   ///
-  /// A failure is told to the error handler.
+  /// A failure is reported to the error handler.
   public static func << (handle: Handle, value: Value?) {
     if let value { handle.value = value } else { handle.report { try handle.remove() } }
   }
 
   // MARK: - Destroying
 
-  /// Ends the key's use: removes what is stored, ends all observers of all its handles, and frees its type.
+  /// Ends the key's use: removes the stored value, ends all observers of all its handles, and releases its type.
   ///
-  /// Afterwards every handle of the key in this process, mapped ones too, throws `closed` and says that it was
-  /// destroyed; none reads or writes any more. Whoever is in the middle of a write is waited for. A new handle may be
-  /// of another type. Throws what removing throws, and then nothing has changed; `closed` if it was destroyed before,
-  /// since the key may be another's by now.
+  /// Afterwards every handle of the key in this process, including mapped ones, throws `closed` with a message that it
+  /// was destroyed; none reads or writes any more. Running writes are waited for. A new handle may have another type.
+  /// Throws what removing throws, and then nothing has changed; `closed` if it was destroyed before, because new
+  /// handles of the key may exist by now.
   ///
-  /// Observers may still hear of the removal, and of nothing after it.
-  // Not a code of its own: to a program it is what `close` is, the end of an object, and C and Python have no handles.
+  /// Observers may still be notified of the removal, and of nothing after it.
+  // Not a separate error code: to a program it is the end of an object, like `close`, and C and Python have no handles.
   public func destroy() throws(StoreError) { try store.destroy(binding) }
 
   /// Whether this or another handle of the key was destroyed.
@@ -109,7 +109,7 @@ public final class Handle<Value: Sendable>: Sendable {
 
   // MARK: - Telling
 
-  /// What ``description`` says instead of type and key, if it is not nil.
+  /// The text of ``description`` in place of type and key, if it is not nil.
   public var label: String? {
     get { ownLabel.read { $0 } }
     set { ownLabel.update { $0 = newValue } }
@@ -117,7 +117,7 @@ public final class Handle<Value: Sendable>: Sendable {
 
   // MARK: - Details
 
-  /// What the store's index knows, if the handle's value is just that.
+  /// The value in the store's index, if it is the handle's value unconverted.
   @inlinable @inline(__always)
   func remembered() -> Value? {
     guard let value = store.remembered(bytes, as: Value.self), isAlive else { return nil }
@@ -126,7 +126,7 @@ public final class Handle<Value: Sendable>: Sendable {
 
   @usableFromInline var isAlive: Bool { !binding.isDestroyed }
 
-  /// Asks whether it was destroyed before and after: what was read in between may be another handle's.
+  /// Checks before and after whether the handle was destroyed: a value read in between may belong to another handle.
   @usableFromInline func read() throws -> Value {
     try binding.checkAlive()
     let result = Result { try source.value(in: store) }
@@ -150,14 +150,14 @@ public final class Handle<Value: Sendable>: Sendable {
     report { if let layer = try set(value) { throw StoreError.shadowed(binding.key, by: layer) } }
   }
 
-  /// Tells the error handler what could not be thrown.
+  /// Reports to the error handler an error that cannot be thrown.
   func report(_ body: () throws -> Void) {
     do { try body() } catch { store.report(StoreError(encoding: error).about(key)) }
   }
 }
 
 extension Handle: CustomStringConvertible {
-  /// The label, or type and key: `Handle<Int>(key: "volume")`, also where the value may be nil.
+  /// The label, or type and key: `Handle<Int>(key: "volume")`, also if the value is optional.
   public var description: String {
     let type = (Value.self as? any AnyOptional.Type)?.wrapped ?? Value.self
     return label ?? "Handle<\(type)>(key: \"\(key)\"\(isDestroyed ? ", destroyed" : ""))"

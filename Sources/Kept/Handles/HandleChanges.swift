@@ -6,12 +6,13 @@ extension Handle {
   /// The changes of the value from now on; see ``changes(initial:)``.
   public var changes: Changes { changes(initial: false) }
 
-  /// The changes of the value, in the order of the commits, as a sequence that waits for what comes.
+  /// The changes of the value, in the order of the commits, as an asynchronous sequence.
   ///
   /// It is ``Store/changes(of:initial:)`` in the handle's type, and ends with the store and when the handle is
-  /// destroyed. Of one that was destroyed before it is over at once, and the error handler hears why.
+  /// destroyed. For a handle that is already destroyed the sequence ends at once, and the error handler receives the
+  /// reason.
   /// - Parameters:
-  ///   - initial: the first change tells the value at the time of this call, and comes before any other.
+  ///   - initial: whether the first change is the value at the time of this call.
   public func changes(initial: Bool) -> Changes {
     let binding = binding
     let listening = Listening(
@@ -23,7 +24,7 @@ extension Handle {
       source: source, texts: LayerTexts(of: binding.key, in: store), binding: binding, listening: listening)
   }
 
-  /// A sequence of ``Change``s; see ``Store/Notices`` for how long it lasts, and for what becomes of a slow reader.
+  /// A sequence of ``Change``s; see ``Store/Notices`` for its lifetime, and for slow readers.
   public struct Changes: AsyncSequence, Sendable {
     public typealias Element = Change
     public typealias Failure = Never
@@ -34,7 +35,7 @@ extension Handle {
 
     public func makeAsyncIterator() -> Iterator {
       let inbox = listening.begin()
-      // Destroyed since: the sequence is over, which is all there is to say.
+      // If the handle was destroyed meanwhile, the sequence has ended, and the error adds nothing.
       if let subscription = inbox.subscription { try? binding.end(subscription) }
       return Iterator(source: source, texts: texts, inbox: inbox)
     }
@@ -45,7 +46,7 @@ extension Handle {
       let texts: LayerTexts
       let inbox: Inbox
 
-      /// The next change, once there is one; nil is the end.
+      /// Waits for the next change; nil at the end.
       public mutating func next(isolation actor: isolated (any Actor)?) async -> Change? {
         while let notice = await inbox.next(isolation: actor) {
           if let change = source.change(in: notice, texts) { return change }
@@ -56,6 +57,6 @@ extension Handle {
   }
 }
 
-// One reader for each iterator, on purpose: two tasks would each hear of a part.
+// Iterators are not Sendable, on purpose: two tasks would each receive a part of the changes.
 @available(*, unavailable)
 extension Handle.Changes.Iterator: Sendable {}

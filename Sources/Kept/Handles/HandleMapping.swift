@@ -1,4 +1,4 @@
-// Handles that show another type: views of the same key through conversions, one over the other.
+// Mapped handles: views of the same key in another type, through one or more conversions.
 
 extension Handle {
   /// A view of the key in another type, by conversions that cannot fail.
@@ -7,8 +7,9 @@ extension Handle {
   /// let decibels = try settings.handle(.gain).map(encode: { pow(10, $0 / 20) }, decode: { 20 * log10($0) })
   /// ```
   ///
-  /// Its observers get the new value as it reads there. What one handle of the key writes all see; destroying one
-  /// destroys all. Observers and label are each handle's own; `observer` is what ``observer`` is from the start.
+  /// Its observers receive the converted values. All handles of the key see each other's writes; destroying one
+  /// destroys all. Observers and label belong to each handle separately; `observer` is the initial value of
+  /// ``observer``.
   public func map<Mapped>(
     encode: @escaping @Sendable (Mapped) -> Value, decode: @escaping @Sendable (Value) -> Mapped,
     observer: (@Sendable (Handle<Mapped>.Change) -> Void)? = nil
@@ -18,7 +19,7 @@ extension Handle {
 
   /// A view of the key in another type, by conversions that may fail; nil stays nil.
   ///
-  /// Where what is stored cannot be converted ``get()`` throws the transformer's own error, and ``value`` is nil.
+  /// If the stored value cannot be converted, ``get()`` throws the transformer's own error, and ``value`` is nil.
   public func map<Mapped, Wrapped>(
     _ transformer: Transformer<Mapped, Wrapped>, observer: (@Sendable (Handle<Mapped?>.Change) -> Void)? = nil
   ) -> Handle<Mapped?> where Value == Wrapped? {
@@ -30,9 +31,9 @@ extension Handle {
         undecodable: { _ in nil }), observer)
   }
 
-  /// A view of the key that is never nil: `value` is read where nothing is stored, or nothing that can be read.
+  /// A view of the key that is never nil: its value is `value` if nothing readable is stored.
   ///
-  /// ``remove()`` brings it back to that.
+  /// ``remove()`` resets it to that.
   public func defaulted<Wrapped>(
     to value: Wrapped, observer: (@Sendable (Handle<Wrapped>.Change) -> Void)? = nil
   ) -> Handle<Wrapped> where Value == Wrapped? {

@@ -1,22 +1,22 @@
-// Hearing of the changes of a handle: any number of observers, and one in a slot of the handle itself.
+// Observing a handle: any number of observers, and one in a slot of the handle itself.
 
 public import Dispatch
 public import KeptCore
 
 extension Handle {
-  /// What the observers of a handle are told: of a mapped handle both values are the mapped ones.
+  /// The change that observers of a handle receive; for a mapped handle both values are the mapped ones.
   public typealias Change = Key<Value>.Change
 
-  /// Calls `body` after each commit that changes the value, in the order of the commits, whoever made it.
+  /// Calls `body` after each commit that changes the value, by any writer, in the order of the commits.
   ///
-  /// It is ``Store/observe(_:initial:_:)-(Key<Value>,_,_)`` in the handle's type. A value that cannot be read
-  /// comes as the default, with the reason in ``Key/Change/error``. Throws `closed` if the store was closed or the
+  /// It is ``Store/observe(_:initial:_:)-(Key<Value>,_,_)`` in the handle's type. A value that cannot be read is
+  /// delivered as the default, with the reason in ``Key/Change/error``. Throws `closed` if the store was closed or the
   /// handle destroyed, which also ends the subscription.
   /// - Parameters:
   ///   - initial: first deliver the present value, on this thread, before `observe` returns.
-  ///   - queue: where to call; nil: where the store calls, see ``Store/callbackQueue``.
-  ///   - body: what to call.
-  /// - Returns: the token; dropping it ends the subscription.
+  ///   - queue: the queue for the calls; nil for the store's, see ``Store/callbackQueue``.
+  ///   - body: the function to call.
+  /// - Returns: the token. Dropping it ends the subscription.
   public func observe(
     initial: Bool = false, queue: DispatchQueue? = nil, _ body: @escaping @Sendable (Change) -> Void
   ) throws(StoreError) -> Subscription {
@@ -31,12 +31,12 @@ extension Handle {
     return subscription
   }
 
-  /// The handle's own observer; nil: none.
+  /// The handle's own observer; nil if there is none.
   ///
-  /// It is called for every later change of the value, whoever makes it, and held until it is replaced by another or
-  /// nil, ``invalidate()`` is called, the store is closed, or the handle is gone or destroyed. When the setter returns
-  /// the one before is not called any more. A failure to subscribe is told to the error handler. For more than one
-  /// observer, and for the initial value, there is ``observe(initial:queue:_:)``.
+  /// It is called for every later change of the value, by any writer. It is held until it is replaced by another or
+  /// nil, ``invalidate()`` is called, the store is closed, or the handle is deallocated or destroyed. When the setter
+  /// returns, the previous observer is no longer called. A failure to subscribe is reported to the error handler. For
+  /// more than one observer, and for the initial value, use ``observe(initial:queue:_:)``.
   public var observer: (@Sendable (Change) -> Void)? {
     get { slot.observer }
     set {
@@ -55,16 +55,16 @@ extension Handle {
     }
   }
 
-  /// Where ``observer`` is called from now on; nil: where the store calls.
+  /// The queue on which ``observer`` is called from now on; nil for the store's.
   public var observerQueue: DispatchQueue? {
     get { slot.queue }
     set { slot.queue = newValue }
   }
 
-  /// Takes the handle's own observer away.
+  /// Removes the handle's own observer.
   public func invalidate() { observer = nil }
 
-  /// Does not hold the handle: else it would hold itself through its observer.
+  /// Does not retain the handle, which would otherwise retain itself through its observer.
   private func calling(_ body: @escaping @Sendable (Change) -> Void) -> @Sendable (Notice) -> Void {
     let (source, texts) = (source, LayerTexts(of: binding.key, in: store))
     return { notice in

@@ -1,31 +1,31 @@
-// Where a handle's value comes from: a key, or another handle seen through a pair of conversions.
+// The source of a handle's value: a key, or another handle through a pair of conversions.
 
 import KeptCore
 
-/// What is behind a handle: how its value is made of what is stored, and the reverse.
+/// Converts between a handle's value and the stored value.
 protocol HandleSource<Value>: Sendable {
   associatedtype Value: Sendable
 
-  /// What the index finds the value by, where it is the handle's value as it stands; else `none`.
+  /// The bytes for a lookup in the index, if it has the handle's value unconverted; else `none`.
   var bytes: PreparedBytes { get }
 
-  /// What the handle's value is where nothing is stored.
+  /// The handle's value if nothing is stored.
   func absent(in store: Store) -> Value
 
-  /// Reads; errors of conversions come unchanged.
+  /// Reads the value; errors of conversions are thrown unchanged.
   func value(in store: Store) throws -> Value
 
-  /// Reads; a failure is told to the error handler, and gives the value for nothing.
+  /// Reads the value; a failure is reported to the error handler, and returns the value for an absent key.
   func valueOrAbsent(in store: Store) -> Value
 
-  /// What is to be stored; errors of conversions come unchanged.
+  /// The value to store; errors of conversions are thrown unchanged.
   func stored(_ value: Value) throws -> KeptCore.Value
 
-  /// A notice about the key in the handle's type; nil for a notice of nothing.
+  /// The change in a notice about the key, in the handle's type; nil for a notice without changes.
   func change(in notice: Notice, _ texts: LayerTexts) -> Key<Value>.Change?
 }
 
-/// A key as it is.
+/// The source for a key without conversions.
 struct KeySource<Value: Sendable>: HandleSource {
   let key: Key<Value>
   let binding: Binding
@@ -47,12 +47,12 @@ struct KeySource<Value: Sendable>: HandleSource {
   }
 }
 
-/// Another source, with each value going through `encode` and `decode`.
+/// A source on top of another one, which converts each value with `encode` and `decode`.
 struct MappedSource<Base: Sendable, Value: Sendable>: HandleSource {
   let base: any HandleSource<Base>
   let encode: @Sendable (Value) throws -> Base
   let decode: @Sendable (Base) throws -> Value
-  /// The value where `decode` throws.
+  /// The value if `decode` throws.
   let undecodable: @Sendable (Base) -> Value
 
   var bytes: PreparedBytes { .none }

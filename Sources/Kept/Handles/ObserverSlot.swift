@@ -1,9 +1,9 @@
-// The one observer that a handle holds by itself, and the queue on which it is called.
+// The single observer that a handle holds, and the queue on which it is called.
 
 import Dispatch
 import KeptCore
 
-/// Holds an observer and its subscription until another takes the place.
+/// Holds an observer and its subscription until they are replaced.
 final class ObserverSlot<Value: Sendable>: Sendable {
   typealias Observing = @Sendable (Handle<Value>.Change) -> Void
 
@@ -20,7 +20,7 @@ final class ObserverSlot<Value: Sendable>: Sendable {
 
   var observer: Observing? { state.read(\.observer) }
 
-  /// Where the observer is called; nil: where the store calls.
+  /// The queue on which the observer is called; nil for the store's.
   var queue: DispatchQueue? {
     get { state.read(\.queue) }
     set {
@@ -31,9 +31,9 @@ final class ObserverSlot<Value: Sendable>: Sendable {
     }
   }
 
-  /// Ends the observer in place, and lets `subscribe` bring another.
+  /// Ends the current observer, and calls `subscribe` for its replacement.
   func replace(by observer: Observing?, _ subscribe: (QueueOfSlot) -> Void) {
-    // Whatever is let go of the one in place is let go with no lock held.
+    // The objects of the current observer are released with no lock held.
     let (former, delivery) = state.update { state in
       let (former, delivery) = (state, QueueOfSlot(store, state.queue))
       (state.observer, state.subscription, state.delivery) = (observer, nil, delivery)
@@ -43,7 +43,7 @@ final class ObserverSlot<Value: Sendable>: Sendable {
     subscribe(delivery)
   }
 
-  /// Lets the observer go whose subscription has ended: the store was closed, or the handle destroyed.
+  /// Releases an observer whose subscription has ended because the store was closed or the handle destroyed.
   func end(_ delivery: QueueOfSlot) {
     let former = state.update { state -> State? in
       guard state.delivery === delivery else { return nil }
@@ -53,7 +53,7 @@ final class ObserverSlot<Value: Sendable>: Sendable {
     withExtendedLifetime(former) {}
   }
 
-  /// Keeps a subscription for as long as the observer that it was made for is in place.
+  /// Keeps a subscription while the observer that it was made for is in place.
   func keep(_ subscription: Subscription, for delivery: QueueOfSlot) {
     let isInPlace = state.update { state in
       guard state.delivery === delivery else { return false }
@@ -64,7 +64,7 @@ final class ObserverSlot<Value: Sendable>: Sendable {
   }
 }
 
-/// Calls on a queue that may change between two calls.
+/// Delivers on a queue that may change between two calls.
 final class QueueOfSlot: Delivery {
   private let chosen: Monitor<DispatchQueue?>
   private weak let store: Store?
@@ -83,7 +83,7 @@ final class QueueOfSlot: Delivery {
 
   func mailArrived(for observer: Observer) {
     if let queue { return queue.async { observer.deliverNext() } }
-    // Whoever calls for the store; of a store that is gone there is nothing to tell.
+    // The store's own delivery; if the store no longer exists, there is nothing to deliver.
     (try? store?.chosen(.asOpened))?.mailArrived(for: observer)
   }
 }

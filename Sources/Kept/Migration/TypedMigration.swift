@@ -1,25 +1,25 @@
-// What migrations do with keys of a type: move one, drop one, and give one another type.
+// Migration operations on typed keys: move one, remove one, and change the type of one.
 
 public import KeptCore
 
 extension SettingsAccess {
-  /// Moves what is stored under a key, and what it is declared as, to another key; in one commit.
+  /// Moves the stored value and the declaration of a key to another key, in one commit.
   ///
-  /// Throws `invalid` where the other one is there already, and `locked`. The C twin is `kept_rename`. In Python:
+  /// Throws `invalid` if the other key exists already, and `locked`. In C: `kept_rename`. In Python:
   /// `settings.rename(key, to)`.
-  /// - Returns: false where the key is neither stored nor declared.
+  /// - Returns: false if the key is neither stored nor declared.
   @discardableResult
   public func rename<Value>(_ key: Key<Value>, to other: Key<Value>) throws(StoreError) -> Bool {
     try rename(key.name, to: other.name)
   }
 
-  /// Removes what is stored under a key, and what it is declared as; false: there was neither.
+  /// Removes the stored value and the declaration of a key; returns false if there was neither.
   @discardableResult
   public func drop(_ key: Key<some Sendable>) throws(StoreError) -> Bool { try drop(key.name) }
 }
 
 extension Transaction {
-  /// Gives what is stored another type, under the same name or another.
+  /// Converts the stored value to another type, under the same name or another.
   ///
   /// ```swift
   /// let (percent, volume) = (Key("volume", default: 50), Key("volume", default: 0.5))
@@ -28,10 +28,10 @@ extension Transaction {
   /// }
   /// ```
   ///
-  /// What is stored is read as the old key reads it, and written as the new one writes it. Where the old key is
-  /// declared, the new one is declared in its place. Throws what `convert` throws, `wrongType` for what is none of the
-  /// old key's type, and `invalid` where the new key is another one that is there already.
-  /// - Returns: false where the old key is neither stored nor declared.
+  /// The stored value is read through the old key, and written through the new one. If the old key is declared, the new
+  /// one is declared in its place. Throws what `convert` throws, `wrongType` for a value that does not have the old
+  /// key's type, and `invalid` if the new key has another name and exists already.
+  /// - Returns: false if the old key is neither stored nor declared.
   @discardableResult
   public func retype<Old, New>(
     from old: Key<Old>, to new: Key<New>, _ convert: (Old) throws -> New

@@ -1,14 +1,14 @@
-// A subscription that a task reads: what a sequence's iterator has in its hand.
+// A subscription that a task reads, held by the iterator of a sequence.
 
 import KeptCore
 
-/// Takes the notices of one subscription, one after the other.
+/// Takes the notices of one subscription in order.
 ///
-/// The subscription keeps the store open: the compiler may let go of a program's own reference after its last use,
-/// which is where the loop begins.
+/// The subscription keeps the store open: the compiler may release a program's own reference after its last use, which
+/// is where the loop begins.
 final class Inbox: Sendable {
   private let bell = TaskSignal()
-  // nil: there was nothing to subscribe to, and the error handler knows why.
+  // nil if subscribing failed; the error handler has received the reason.
   let subscription: Subscription?
 
   init(_ scope: () throws(StoreError) -> Scope, of store: Store, initial: Bool) {
@@ -21,7 +21,7 @@ final class Inbox: Sendable {
     }
   }
 
-  /// The notice that comes next; nil when the store was closed or the task is cancelled.
+  /// Waits for the next notice; nil if the store was closed or the task was cancelled.
   func next(isolation: isolated (any Actor)? = #isolation) async -> Notice? {
     guard let observer = subscription?.observer, !Task.isCancelled else { return nil }
     repeat {
@@ -31,7 +31,7 @@ final class Inbox: Sendable {
   }
 }
 
-/// What a sequence knows: how to subscribe, and the subscription that was made with it and nobody reads yet.
+/// The state of a sequence: how to subscribe, and the subscription that was created with it and has no reader yet.
 final class Listening: Sendable {
   private let scope: @Sendable () throws(StoreError) -> Scope
   private let store: Store
@@ -43,7 +43,7 @@ final class Listening: Sendable {
     unread = Monitor(Inbox(scope, of: store, initial: initial))
   }
 
-  /// The subscription that was made with the sequence for the first who asks, and one of their own for all others.
+  /// The subscription created with the sequence for the first iterator, and a new one for each further iterator.
   func begin() -> Inbox {
     let first = unread.update { unread in
       defer { unread = nil }

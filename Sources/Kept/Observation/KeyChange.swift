@@ -1,43 +1,42 @@
-// What the observer of a key is told: the change, in the key's own type.
+// The change that an observer of a key receives, in the key's own type.
 
 public import KeptCore
 
 extension Key {
   /// One change of a key's value.
   ///
-  /// Both values are those that the layers agree upon. Where none has a value, or one that is not of the key's type, it
-  /// is the key's default. `old` is what the
-  /// subscription last told as `new`, or what it found when it was made. The C twin is `kept_notice`. In Python:
-  /// `Change`.
+  /// Both values are resolved over all layers. If no layer has a value of the key's type, it is the key's default.
+  /// `old` is the last `new` that the subscription reported, or the value it read when it was created. In C:
+  /// `kept_notice`. In Python: `Change`.
   public struct Change: Sendable {
     /// The value before.
     public let old: Value
     /// The value after.
     public let new: Value
-    /// What happened.
+    /// The kind of change.
     public let event: Event
-    /// Which layer `new` comes from; nil: it is the key's own default.
+    /// The layer that `new` comes from; nil if it is the key's own default.
     ///
-    /// It may be another one than before while the value stays the same.
+    /// The layer may change while the value stays the same.
     public let layer: Layer?
-    /// Why `new` is the default although a layer has a value; nil when it is not so.
+    /// Why `new` is the default although a layer has a value; nil otherwise.
     ///
-    /// What a transformer threw is its ``StoreError/underlying`` error.
+    /// An error thrown by a transformer is its ``StoreError/underlying`` error.
     public let error: StoreError?
-    /// The commits that it tells of: one of this process, or one or more of others.
+    /// The revisions of the commits: one of this process, or one or more of others.
     public let revisions: ClosedRange<Revision>
-    /// Who made it.
+    /// The origin of the change.
     public let origin: Notice.Origin
-    /// What the writers of all these commits call themselves; nil where they do not agree.
+    /// The tag that the writers of all these commits set; nil if they differ.
     public let tag: String?
-    /// Whether changes in between may have been missed; `new` is right all the same.
+    /// Whether intermediate changes may be missing; `new` is correct in any case.
     public let mayHaveMissed: Bool
 
-    /// The revision that the change leads up to.
+    /// The revision after the change.
     public var revision: Revision { revisions.upperBound }
-    /// Whether nothing changed: this is the value at the time of subscribing.
+    /// Whether this is not a change but the value at the time of subscribing.
     public var isInitial: Bool { event == .initial }
-    /// The new value, or why there is none; what a transformer threw comes unchanged.
+    /// The new value, or why there is none; an error thrown by a transformer is unchanged.
     public var result: Result<Value, any Error> { error.map { .failure($0.cause) } ?? .success(new) }
   }
 
@@ -45,21 +44,21 @@ extension Key {
 }
 
 extension KeptCore.Change {
-  /// What a change of a value came from.
+  /// The kind of change of a value.
   public enum Event: Sendable, Hashable {
-    /// Nothing: it tells the value at the time of subscribing, and `old` equals `new`.
+    /// The value at the time of subscribing; `old` equals `new`.
     case initial
-    /// A value was written, or a layer came to decide that has one.
+    /// A value was written, or another layer with a value now decides.
     case set
     /// The value was removed; `new` is a default: a registered one, a declared one or the key's own.
     case removed
-    /// One default has taken the place of another.
+    /// One default has replaced another.
     case defaultChanged
   }
 }
 
 extension Key.Change {
-  /// The first change of a notice that is about one key; nil for a notice without any.
+  /// The first change of a notice that is about one key; nil for a notice without changes.
   init?(in notice: Notice, of key: Key<Value>, _ texts: LayerTexts) {
     guard let change = notice.changes.first else { return nil }
     do throws(StoreError) {
@@ -85,21 +84,21 @@ extension Key.Change {
 }
 
 extension Key.Change {
-  /// The same change with both values converted; all else stays, also ``error``.
+  /// The change with both values converted; the other properties are unchanged, including ``error``.
   ///
   /// Throws what `transform` throws.
   public func map<Mapped>(_ transform: (Value) throws -> Mapped) rethrows -> Key<Mapped>.Change {
     telling(try transform(old), try transform(new))
   }
 
-  /// The same with other values.
+  /// The change with other values.
   func telling<Other>(_ old: Other, _ new: Other) -> Key<Other>.Change {
     Key<Other>.Change(
       old: old, new: new, event: event, layer: layer, error: error, revisions: revisions, origin: origin, tag: tag,
       mayHaveMissed: mayHaveMissed)
   }
 
-  /// The same with both values decoded.
+  /// The change with both values decoded.
   func map<Mapped>(_ decode: (Value) throws -> Mapped, else undecodable: (Value) -> Mapped) -> Key<Mapped>.Change {
     func decoded(_ value: Value) -> (Mapped, failure: (any Error)?) {
       do { return (try decode(value), nil) } catch { return (undecodable(value), error) }
@@ -112,7 +111,7 @@ extension Key.Change {
   }
 }
 
-/// Equal changes tell the same of the same values; two errors are the same if they say the same.
+/// Changes are equal if all their properties are; two errors are equal if their messages are.
 extension Key.Change: Equatable where Value: Equatable {
   public static func == (a: Self, b: Self) -> Bool {
     a.old == b.old && a.new == b.new && a.event == b.event && a.layer == b.layer && a.revisions == b.revisions
@@ -131,11 +130,11 @@ extension Change.Event {
 }
 
 extension Layer? {
-  /// Whether it is a layer of values, and not one of defaults.
+  /// Whether it is a layer of values, not of defaults.
   fileprivate var hasValue: Bool { map { $0 > .registered } ?? false }
 }
 
-/// What the layers of text have for a key, a change tells a value of its own choice; and whose defaults it reads as.
+/// The texts that the text layers have for a key, read with its type, and the store whose defaults apply.
 struct LayerTexts: Sendable {
   private let arguments: TextValue?
   private let environment: TextValue?

@@ -1,22 +1,22 @@
-// The changes of a key as a sequence: `for await change in settings.changes(of: .volume)`.
+// The changes of a key as an asynchronous sequence: `for await change in settings.changes(of: .volume)`.
 
 public import KeptCore
 
 extension Store {
-  /// The changes of a key in its own type, in the order of the commits, as a sequence that waits for what comes.
+  /// The changes of a key in its own type, in the order of the commits, as an asynchronous sequence.
   ///
   /// ```swift
   /// for await change in settings.changes(of: .volume) { print(change.old, "→", change.new) }
   /// ```
   ///
-  /// It hears of every commit after this call, in this process and in others; see ``Key/Changes`` for how long, and for
-  /// what becomes of a slow reader. A value that is none of the key's type comes as the default, with the reason in
-  /// ``Key/Change/error``. It never throws: of a store that is closed, or cannot be read, and of a key whose name is
-  /// none, the sequence is over at once, and the error handler hears why. Any thread, any task. The C twins are
+  /// It delivers every commit after this call, in this process and in others; see ``Key/Changes`` for its lifetime, and
+  /// for slow readers. A value that does not have the key's type is delivered as the default, with the reason in
+  /// ``Key/Change/error``. It never throws: if the store is closed or cannot be read, or the key's name is not valid,
+  /// the sequence ends at once, and the error handler receives the reason. Use it on any thread and in any task. In C:
   /// `kept_observe` with `KEPT_OBSERVE_POLLED` and `kept_subscription_fd`. In Python: `settings.changes(key)`.
   /// - Parameters:
-  ///   - key: what changes.
-  ///   - initial: the first change tells the value at the time of this call, and comes before any other.
+  ///   - key: the key to observe.
+  ///   - initial: whether the first change is the value at the time of this call.
   public func changes<Value>(of key: Key<Value>, initial: Bool = false) -> Key<Value>.Changes {
     let listening = Listening(
       { () throws(StoreError) in .key(try key.keyName()) }, of: self, initial: initial)
@@ -28,10 +28,10 @@ extension Store {
 extension Key {
   /// A sequence of ``Change``s that ends with its store.
   ///
-  /// It lasts as long as ``Store/Notices`` do, and keeps what waits in the same way: nothing is buffered in the
-  /// sequence; in the library's mailbox the changes of other processes that follow each other are one, and when more
-  /// than 4096 wait all are one. A slow reader finds fewer changes, and always the last; each `old` is the `new`
-  /// before.
+  /// It has the lifetime of ``Store/Notices``, and keeps waiting changes in the same way: nothing is buffered in the
+  /// sequence. In the library's mailbox, consecutive changes of other processes are merged, and when more than 4096
+  /// wait, all are merged into one. A slow reader receives fewer changes, and always the last; each `old` is the
+  /// previous `new`.
   public struct Changes: AsyncSequence, Sendable {
     public typealias Element = Change
     public typealias Failure = Never
@@ -47,7 +47,7 @@ extension Key {
       let texts: LayerTexts?
       let inbox: Inbox
 
-      /// The next change, once there is one; nil is the end.
+      /// Waits for the next change; nil at the end.
       public mutating func next(isolation actor: isolated (any Actor)?) async -> Change? {
         while let texts, let notice = await inbox.next(isolation: actor) {
           if let change = Change(in: notice, of: key, texts) { return change }
@@ -58,6 +58,6 @@ extension Key {
   }
 }
 
-// One reader for each iterator, on purpose: two tasks would each hear of a part.
+// Iterators are not Sendable, on purpose: two tasks would each receive a part of the changes.
 @available(*, unavailable)
 extension Key.Changes.Iterator: Sendable {}

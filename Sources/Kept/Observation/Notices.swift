@@ -1,9 +1,9 @@
-// The changes of many keys as a sequence: `for await notice in settings.notices(prefix: "audio.")`.
+// The changes of several keys as an asynchronous sequence: `for await notice in settings.notices(prefix: "audio.")`.
 
 public import KeptCore
 
 extension Store {
-  /// The commits that change a key with this prefix, in their order, as a sequence that waits for what comes.
+  /// The commits that change a key with this prefix, in order, as an asynchronous sequence.
   ///
   /// ```swift
   /// for await notice in settings.notices(prefix: "audio.") {
@@ -11,14 +11,14 @@ extension Store {
   /// }
   /// ```
   ///
-  /// It hears of every commit after this call, in this process and in others; see ``Notices`` for how long, and for
-  /// what becomes of a slow reader. Subscribing to a prefix reads, and keeps in memory, the values of all its keys. It
-  /// never throws: of a store that is closed, or cannot be read, the sequence is over at once, and the error handler
-  /// hears why. Any thread, any task. The C twins are `kept_observe` with `KEPT_OBSERVE_POLLED` and
-  /// `kept_subscription_fd`. In Python: `settings.changes(prefix=...)`.
+  /// It delivers every commit after this call, in this process and in others; see ``Notices`` for its lifetime, and for
+  /// slow readers. Subscribing to a prefix reads the values of all its keys and keeps them in memory. It never throws:
+  /// if the store is closed or cannot be read, the sequence ends at once, and the error handler receives the reason.
+  /// Use it on any thread and in any task. In C: `kept_observe` with `KEPT_OBSERVE_POLLED` and `kept_subscription_fd`.
+  /// In Python: `settings.changes(prefix=...)`.
   /// - Parameters:
   ///   - prefix: text that the keys begin with; `""` is every key.
-  ///   - initial: the first notice has the values at the time of this call, and comes before any other.
+  ///   - initial: whether the first notice has the values at the time of this call.
   public func notices(prefix: String = "", initial: Bool = false) -> Notices {
     let scope = Scope.prefix(ExactString(prefix))
     return Notices(listening: Listening({ scope }, of: self, initial: initial))
@@ -26,14 +26,15 @@ extension Store {
 
   /// A sequence of ``Notice``s that ends with its store.
   ///
-  /// Nothing is buffered in the sequence itself. What waits is in the library's mailbox: one notice for each commit of
-  /// this process, and one, merged by key, for commits of other processes that follow each other. When more than 4096
-  /// wait they become one. So a reader that is slow, or does not read at all, finds fewer notices, but misses no key
+  /// Nothing is buffered in the sequence itself. Waiting notices are in the library's mailbox: one for each commit of
+  /// this process, and one, merged by key, for consecutive commits of other processes. When more than 4096 wait, they
+  /// are merged into one. So a slow reader, or one that does not read at all, receives fewer notices, but misses no key
   /// and never the last value, and memory stays bounded.
   ///
-  /// It ends when the store is closed and when the reading task is cancelled; what waits by then is dropped. The
-  /// subscription ends when the iterator is dropped, as it is when a loop is left. Until then the store stays open. The
-  /// first iterator hears of everything since the sequence was made, each further one of what comes after it was made.
+  /// The sequence ends when the store is closed and when the reading task is cancelled; notices that wait then are
+  /// dropped. The subscription ends when the iterator is dropped, as it is when a loop ends. Until then the store stays
+  /// open. The first iterator receives everything since the sequence was created, and each further iterator everything
+  /// since its own creation.
   public struct Notices: AsyncSequence, Sendable {
     public typealias Element = Notice
     public typealias Failure = Never
@@ -45,7 +46,7 @@ extension Store {
       public typealias Failure = Never
       let inbox: Inbox
 
-      /// The next notice, once there is one; nil is the end.
+      /// Waits for the next notice; nil at the end.
       public mutating func next(isolation actor: isolated (any Actor)?) async -> Notice? {
         await inbox.next(isolation: actor)
       }
@@ -53,6 +54,6 @@ extension Store {
   }
 }
 
-// One reader for each iterator, on purpose: two tasks would each hear of a part.
+// Iterators are not Sendable, on purpose: two tasks would each receive a part of the notices.
 @available(*, unavailable)
 extension Store.Notices.Iterator: Sendable {}

@@ -1,11 +1,11 @@
-// How a task sleeps until there is mail: it is woken once for each time, and never forgotten.
+// Suspends a task until there is mail, without lost wake-ups.
 
 import KeptCore
 
 /// Wakes the tasks that wait for an observer's mail.
 ///
-/// Invariant: whoever sleeps is in `sleepers`, and whoever is taken out of it is resumed by the one who took it out, so
-/// that a continuation is resumed exactly once. Mail that comes while nobody sleeps is remembered in `isRinging`.
+/// Invariant: a sleeping task is in `sleepers`, and the thread that removes it from there resumes it, so that a
+/// continuation is resumed exactly once. Mail that arrives while no task sleeps is recorded in `isRinging`.
 final class TaskSignal: Delivery {
   private struct State {
     var isRinging = false
@@ -18,17 +18,17 @@ final class TaskSignal: Delivery {
 
   func mailArrived(for observer: Observer) { wake { $0.isRinging = true } }
 
-  /// Nobody sleeps from now on: no more mail will come.
+  /// Ends the signal: no task sleeps from now on, because no more mail will arrive.
   func end() { wake { $0.isOver = true } }
 
-  /// Sleeps until the bell rings.
+  /// Sleeps until there is a signal.
   ///
-  /// - Returns: whether there may be mail; false: it is over, or the task was cancelled.
+  /// - Returns: whether there may be mail; false if the signal has ended or the task was cancelled.
   func waitForRing(isolation: isolated (any Actor)? = #isolation) async -> Bool {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         let mayGoOn = state.update { state in
-          // Whoever cancels marks the task first and then comes for the sleepers: one of the two sees the other.
+          // A cancelling thread marks the task first and then wakes the sleepers, so one of the two sees the other.
           if state.isRinging || state.isOver || Task.isCancelled { return true }
           state.sleepers.append(continuation)
           return false
@@ -36,7 +36,7 @@ final class TaskSignal: Delivery {
         if mayGoOn { continuation.resume() }
       }
     } onCancel: {
-      // Of several sleepers all wake, and those who were not meant sleep again.
+      // All sleepers wake, and those that were not cancelled sleep again.
       wake { _ in }
     }
     let isOver = state.update { state in

@@ -1,22 +1,23 @@
-// Hearing of the changes of a key.
+// Observing the changes of a key.
 
 public import KeptCore
 
 extension Store {
   /// Calls `body` after each commit that changes the key, in this process or another, in the order of the commits.
   ///
-  /// Commits of this process come one by one, unless the observer is far behind. Those of other processes come as they
-  /// are found, and those found together come as one change, from the value before the first to the one after the last;
-  /// ``Key/Change/revisions`` says which, and ``Key/Change/origin`` whose. Where the store no longer knows all that
-  /// happened, ``Key/Change/mayHaveMissed`` says so, and the value is right all the same. A value that is none of the
-  /// key's type comes as the default, with the reason in ``Key/Change/error``.
+  /// Commits of this process are delivered one by one, unless the observer is far behind. Commits of other processes
+  /// are delivered as they are found. Those found together are delivered as one change, from the value before the first
+  /// to the value after the last; ``Key/Change/revisions`` has their revisions, and ``Key/Change/origin`` their origin.
+  /// If the store no longer has all intermediate changes, ``Key/Change/mayHaveMissed`` is true, and the value is still
+  /// correct. A value that does not have the key's type is delivered as the default, with the reason in
+  /// ``Key/Change/error``.
   ///
-  /// It is called on the store's own thread, or on its ``callbackQueue``, one call at a time and with no lock held, so
-  /// it may read, write, subscribe, cancel and close. Throws `closed`, and `invalid` for a key whose name is none. The
-  /// C twin is `kept_observe`. In Python: `settings.observe(key)`.
+  /// `body` is called on the store's own thread, or on its ``callbackQueue``, one call at a time and with no lock held,
+  /// so it may read, write, subscribe, cancel and close. Throws `closed`, and `invalid` for a key whose name is not
+  /// valid. In C: `kept_observe`. In Python: `settings.observe(key)`.
   ///
   /// With `initial` the present value is delivered first, on this thread, before `observe` returns.
-  /// - Returns: the token; dropping it ends the subscription.
+  /// - Returns: the token. Dropping it ends the subscription.
   public func observe<Value>(
     _ key: Key<Value>, initial: Bool = false, _ body: @escaping @Sendable (Key<Value>.Change) -> Void
   ) throws(StoreError) -> Subscription {

@@ -1,22 +1,22 @@
-// Codable values as bytes, for those who want the bytes of a format instead of a value that C and Python can read.
+// Codable values as bytes in a format, in place of a value that C and Python can read.
 
 public import FoundationEssentials
 
 extension Transformer where Input: Codable, Output == Data {
-  /// JSON as Foundation writes it, with the members of objects in the order of their names.
+  /// JSON in Foundation's format, with the members of objects ordered by name.
   public static var json: Transformer { .json() }
 
-  /// JSON by your own coders, such as one with a strategy for dates.
+  /// JSON with your own coders, such as one with a date strategy.
   ///
   /// Do not change them afterwards: other threads may be using them. An encoder without `.sortedKeys` may write the
-  /// same value in other bytes the next time, which then is a change.
+  /// same value as different bytes the next time, which counts as a change.
   public static func json(encoder: JSONEncoder? = nil, decoder: JSONDecoder = JSONDecoder()) -> Transformer {
     let encoder = encoder ?? .sorting
     return Transformer(
       transform: { try encoder.encode($0) }, untransform: { try decoder.decode(Input.self, from: $0) })
   }
 
-  /// JSON, with what the types' own coding is to be told.
+  /// JSON with a `userInfo` for the types' own coding.
   public static func json(userInfo: [CodingUserInfoKey: any Sendable]) -> Transformer {
     let (encoder, decoder) = (JSONEncoder.sorting, JSONDecoder())
     (encoder.userInfo, decoder.userInfo) = (userInfo, userInfo)
@@ -26,7 +26,7 @@ extension Transformer where Input: Codable, Output == Data {
   /// A binary property list.
   public static var propertyList: Transformer { .propertyList() }
 
-  /// A property list by your own coders: one with another format, or with something in its `userInfo`.
+  /// A property list with your own coders, for another format or with a `userInfo`.
   ///
   /// Do not change them afterwards: other threads may be using them.
   public static func propertyList(
@@ -37,7 +37,7 @@ extension Transformer where Input: Codable, Output == Data {
 }
 
 extension JSONEncoder {
-  /// Writes the same value as the same bytes: else writing it again were a change.
+  /// Writes the same value as the same bytes; otherwise writing it again would be a change.
   fileprivate static var sorting: JSONEncoder {
     let encoder = JSONEncoder()
     encoder.outputFormatting = .sortedKeys

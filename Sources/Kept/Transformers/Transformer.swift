@@ -1,21 +1,21 @@
-// How a value becomes another one that can be stored, and is made of it again.
+// Transformers: conversions between a program's values and storable ones.
 
 import KeptCore
 
-/// A pair of conversions: from what a program uses to what is stored, and back.
+/// A pair of conversions: from a program's value to the stored value, and back.
 ///
 /// ```swift
 /// static let frame = Key("window.frame", default: Frame.zero, through: .json)
 /// static let celsius = Transformer<Double, Double>(transform: { $0 + 273.15 }, untransform: { $0 - 273.15 })
 /// ```
 ///
-/// What either of them throws reaches the caller unchanged: a handle's `get` and `set` throw it, and where the type of
-/// the error is fixed, as with ``SettingsReading/value(for:)``, it is the ``StoreError/underlying`` one. What is stored
-/// stays. They are called on the thread that reads, writes or observes, and never while a lock is held.
+/// Their errors reach the caller unchanged: a handle's `get` and `set` throw them, and if the type of the error is
+/// fixed, as with ``SettingsReading/value(for:)``, they are the ``StoreError/underlying`` error. The stored value stays
+/// then. They are called on the thread that reads, writes or observes, and never while a lock is held.
 public struct Transformer<Input: Sendable, Output: Sendable>: Sendable {
-  /// Makes what is stored.
+  /// Converts a value to the stored one.
   public let transform: @Sendable (Input) throws -> Output
-  /// Makes the value of what is stored.
+  /// Converts a stored value back.
   public let untransform: @Sendable (Output) throws -> Input
 
   public init(
@@ -25,27 +25,27 @@ public struct Transformer<Input: Sendable, Output: Sendable>: Sendable {
     self.untransform = untransform
   }
 
-  /// One after the other: what this one makes goes through the next, and what is stored comes back in reverse.
+  /// A transformer that applies this one and then the next, and reverses them in the opposite order.
   public func appending<Next>(_ next: Transformer<Output, Next>) -> Transformer<Input, Next> {
     Transformer<Input, Next>(
       transform: { try next.transform(try transform($0)) },
       untransform: { try untransform(try next.untransform($0)) })
   }
 
-  /// The same for a value that may be missing: nil stays nil.
+  /// A transformer for optional values: nil stays nil.
   var ofOptionals: Transformer<Input?, Output?> {
     Transformer<Input?, Output?>(
       transform: { try $0.map(transform) }, untransform: { try $0.map(untransform) })
   }
 
-  /// Your own encoder and decoder.
+  /// A transformer with your own encoder and decoder.
   public static func custom(
     encode: @escaping @Sendable (Input) throws -> Output, decode: @escaping @Sendable (Output) throws -> Input
   ) -> Transformer {
     Transformer(transform: encode, untransform: decode)
   }
 
-  /// The same for each element of an array; one that fails fails the array.
+  /// A transformer for each element of an array; one that fails makes the array fail.
   public static func elements<Element, Stored>(
     _ element: Transformer<Element, Stored>
   ) -> Transformer where Input == [Element], Output == [Stored] {
@@ -55,12 +55,12 @@ public struct Transformer<Input: Sendable, Output: Sendable>: Sendable {
 }
 
 extension StoreError {
-  /// What a transformer threw when it read; an error of Kept's own stays what it is.
+  /// The error of a transformer when reading; an error of Kept's own is unchanged.
   init(untransforming error: any Error) {
     self = (error as? StoreError) ?? StoreError(decoding: error).caused(by: error)
   }
 
-  /// What a transformer threw when it was to write.
+  /// The error of a transformer when writing.
   init(transforming error: any Error) {
     self = (error as? StoreError) ?? StoreError(encoding: error).caused(by: error)
   }
@@ -69,14 +69,14 @@ extension StoreError {
     StoreError(code, key: key, offset: offset, message, underlying: error)
   }
 
-  /// What the program's own conversion threw, or else the failure itself.
+  /// The error of the program's own conversion, or else this error itself.
   var cause: any Error { underlying ?? self }
 }
 
 extension Transformer where Input: RawRepresentable, Output == Input.RawValue {
-  /// An enum, or another type with a raw value, by that value.
+  /// Converts an enum, or another type with a raw value, to that value.
   ///
-  /// Reading throws `wrongType` for one that the type does not know, such as a case of a newer version.
+  /// Reading throws `wrongType` for a raw value that the type does not have, such as a case of a newer version.
   public static var rawValue: Transformer {
     Transformer(
       transform: { $0.rawValue },
