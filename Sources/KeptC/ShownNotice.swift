@@ -1,9 +1,9 @@
-// Results of the notice functions for C: texts and values that live as long as the callback.
+// What the functions on notices give to C: texts and values that live as long as the callback.
 
 import CPlatform
 import KeptCore
 
-/// A notice and the results that were requested from it.
+/// A notice and what was asked of it.
 ///
 /// Used by one thread.
 final class ShownNotice {
@@ -12,7 +12,7 @@ final class ShownNotice {
     var old: ShownText?
     var new: ShownText?
   }
-  /// The old and new value of a change.
+  /// Both sides of a change.
   struct Values {
     var old: ShownValue?
     var new: ShownValue?
@@ -35,10 +35,10 @@ final class ShownNotice {
     notice.changes.indices.contains(index) ? notice.changes[index] : nil
   }
 
-  /// Selects a text of a change.
+  /// Which text of a change is meant.
   enum Side { case key, old, new }
 
-  /// The text; nil if there is none, or not enough memory for it.
+  /// nil: there is none, or no memory for it now.
   func text(_ index: Int, _ side: Side) -> UnsafePointer<CChar>? {
     guard notice.changes.indices.contains(index) else { return nil }
     let change = notice.changes[index]
@@ -49,7 +49,7 @@ final class ShownNotice {
     }
   }
 
-  /// A text that is created at its first use.
+  /// A text that is made at its first use.
   private func made(
     _ text: WritableKeyPath<Texts, ShownText?>, _ index: Int, _ make: () -> ShownText?
   ) -> UnsafePointer<CChar>? {
@@ -64,29 +64,34 @@ final class ShownNotice {
   }
 }
 
+/// What the texts and values of a notice take together.
+///
+/// They are C's, but C may take all that there is.
 final class ShownMemory {
   private var allowance = Allowance(each: 128)
+
   func take(_ count: Int) throws(StoreError) { try allowance.take(count, to: "show a value") }
 }
-/// Text with a terminating NUL.
+
+/// Text with a NUL behind it.
 final class ShownText {
   let start: UnsafePointer<CChar>
   private let isOfC: Bool
 
-  /// A key or a tag: too short to check for its memory.
+  /// A key or a tag: too short for its memory to be worth asking for.
   init(short text: String) {
     start = Self.copy(text)
     isOfC = false
   }
 
+  /// The JSON of a value; nil where there is no memory for it.
   init?(_ value: Value, _ memory: ShownMemory) {
     guard (try? memory.take(value.bytes)) != nil, let text = try? value.newCText() else { return nil }
-  /// The JSON of a value; nil if there is not enough memory.
     start = UnsafePointer(text)
     isOfC = true
   }
 
-  /// Text in Swift's memory, which must be deallocated or live until the process exits.
+  /// Text in Swift's memory, which has to be deallocated, or to stay for ever.
   static func copy(_ text: String) -> UnsafePointer<CChar> {
     let copy = UnsafeMutablePointer<CChar>.allocate(capacity: text.utf8.count + 1)
     for (index, byte) in text.utf8.enumerated() { copy[index] = CChar(bitPattern: byte) }
@@ -111,7 +116,7 @@ final class ShownValue {
 
   deinit { free(copy) }
 
-  /// The value as the requested type; `wrongType` if the conversion would change it.
+  /// The value in the type that was asked for; `wrongType` where it would not survive.
   func converted<Asked>(_ asked: StaticString, _ convert: (Value) -> Asked?) throws(StoreError) -> Asked {
     guard let converted = convert(value) else {
       throw StoreError(.wrongType, "the value is \(value.described), asked for \(asked)")
@@ -119,9 +124,9 @@ final class ShownValue {
     return converted
   }
 
-  /// A copy of the content, made once, with a terminating NUL.
+  /// A copy of the content, made once, with a NUL behind it.
   ///
-  /// Throws `failed` if there is not enough memory.
+  /// Throws `failed` where there is no memory for it.
   func content(_ bytes: UnsafeRawBufferPointer) throws(StoreError) -> UnsafeRawPointer {
     if let copy { return UnsafeRawPointer(copy) }
     try memory.take(bytes.count)

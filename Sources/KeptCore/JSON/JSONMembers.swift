@@ -1,16 +1,15 @@
-// Reads a JSON object member by member: the text may be larger than the limit of a value, and each member is checked
-// separately.
+// A JSON object read member by member: the text may be larger than a value can be, and each member is judged alone.
 
-/// A position among the members of a JSON object and its opened nested objects.
+/// A place among the members of a JSON object, and of the objects in it that are opened.
 struct JSONMembers {
   private var scanner: JSONScanner
-  /// The keys so far of each open object.
+  /// The keys so far of each object that is open.
   private var keys: [Set<ExactString>] = []
   private var isBehindMember = false
 
-  /// Opens the object that is the complete text.
+  /// Opens the object that the whole text is.
   ///
-  /// Throws `invalid` if it is not an object.
+  /// Throws `invalid` if it is none.
   /// - Parameter isForeign: whether another program has written it.
   @inline(never)
   init(_ bytes: UnsafeBufferPointer<UInt8>, from start: Int = 0, isForeign: Bool = false) throws(StoreError) {
@@ -19,15 +18,12 @@ struct JSONMembers {
     guard try open() else { throw scanner.invalid("the JSON text must be an object, whose members are keys") }
   }
 
-  /// The number of bytes read.
+  /// How many bytes are read.
   var position: Int { scanner.position }
 
-  /// Reads the next key of the innermost open object.
+  /// Passes over the next key of the object that was opened last; its value must be passed over next, or opened.
   ///
-  /// Its value must be skipped or opened next.
-  ///
-  /// Returns nil and closes the object at its end: the next key belongs to the enclosing object. Nothing may follow the
-  /// outermost object.
+  /// nil closes the object: the next key is one of the object around it. Behind the outermost nothing may stand.
   @inline(never)
   mutating func nextKey() throws(StoreError) -> String? {
     guard !keys.isEmpty else { return nil }
@@ -54,14 +50,14 @@ struct JSONMembers {
   /// Reads the value of a key.
   mutating func value() throws(StoreError) -> Value { try part().value() }
 
-  /// Skips the value of a key, checking its JSON syntax but not that it can be stored.
+  /// Passes over the value of a key, which is checked as JSON then, but not yet as a value.
   @inline(never)
   mutating func part() throws(StoreError) -> JSONPart {
     let place = try scanner.scanPart()
     return JSONPart(bytes: UnsafeBufferPointer(rebasing: scanner.bytes[place]), findings: scanner.findings)
   }
 
-  /// Skips the value of a key; an object may be of any size.
+  /// Passes over the value of a key; an object may be of any size.
   mutating func pass() throws(StoreError) {
     guard try open() else {
       _ = try part()
@@ -82,10 +78,10 @@ struct JSONMembers {
     return true
   }
 
-  /// The kind of the next value.
+  /// What the value of a key begins as.
   enum Ahead {
     case noObject, emptyObject, object
-    /// An object whose first key begins with a dollar sign, as in the forms of Extended JSON.
+    /// An object whose first key has a dollar sign in front, as the forms of Extended JSON.
     case form
   }
 
@@ -106,11 +102,13 @@ struct JSONPart {
   fileprivate let bytes: UnsafeBufferPointer<UInt8>
   fileprivate let findings: JSONFindings
 
+  /// How many bytes of memory the value takes, at most.
   var memory: Int { findings.memory }
-  /// Parses the value.
+
+  /// Reads the value.
   ///
-  /// Throws `invalid` or `tooLarge` for valid JSON that cannot be stored.
-  /// - Parameter isSchema: whether it is a JSON Schema, whose keywords may begin with a dollar sign.
+  /// Throws `invalid` or `tooLarge` for one that is JSON, but cannot be stored.
+  /// - Parameter isSchema: whether it is a JSON Schema, whose words may begin with a dollar sign.
   @inline(never)
   func value(isSchema: Bool = false) throws(StoreError) -> Value {
     let value = try JSONBuilder.value(of: bytes, findings, isSchema: isSchema)

@@ -1,15 +1,15 @@
-// Validates JSON text byte by byte before anything is built from it: RFC 8259, no repeated key, no number out of range.
-// Errors have the offset of the invalid byte.
+// What counts as a JSON text, decided byte by byte before anything is built of it: RFC 8259, no key twice, no number
+// out of range, and the byte at which a text is wrong.
 //
-// No message quotes the text, because it may contain a secret.
+// No sentence quotes the text: it may hold a secret.
 
 /// The strict scan of a JSON text.
 struct JSONScanner {
-  /// The nesting limit for brackets of a text: every container of a value can have a `$literal` around it, and the
-  /// innermost value can be a `$binary`, which has two of its own.
+  /// How deep the brackets of a text may stand: every container of a value can have a `$literal` around it, and the
+  /// innermost value be a `$binary`, which has two of its own.
   static let bracketNesting = 2 * Limits.nesting + 2
 
-  /// The purpose of memory in error messages.
+  /// What memory is for.
   static let purpose = "read a JSON text"
 
   let bytes: UnsafeBufferPointer<UInt8>
@@ -17,12 +17,12 @@ struct JSONScanner {
   var findings = JSONFindings()
   /// Whether another program has written the text: it may have the integer `-0`, which is the double -0.0.
   var isForeign = false
-  // The text of the last scanned key, unescaped; stored here so that keys share one allocation.
+  // The text of the key that was scanned last, unescaped; here so that keys share one allocation.
   var text: [UInt8] = []
   private var depth = 0
+  // What long keys take, while they are compared.
   private var allowance = Allowance(each: 0)
-  // The memory for long keys while they are compared.
-  // A lower bound for the length of the canonical text: its commas, its brackets of arrays and of empty objects.
+  // How long the canonical text will be at least: its commas, its brackets of arrays and of empty objects.
   private var leastLength = 0
 
   init(_ bytes: UnsafeBufferPointer<UInt8>, from start: Int = 0) {
@@ -30,7 +30,7 @@ struct JSONScanner {
     position = start
   }
 
-  /// Checks a complete text.
+  /// Checks a whole text.
   ///
   /// Throws `invalid` or `tooLarge`, always with an offset.
   static func scan(_ bytes: UnsafeBufferPointer<UInt8>) throws(StoreError) -> JSONFindings {
@@ -46,9 +46,9 @@ struct JSONScanner {
     return scanner.findings
   }
 
-  /// Skips one value of a larger text.
+  /// Passes over one value of a larger text.
   ///
-  /// The limits of a value apply to it alone, and `findings` cover it alone.
+  /// The limits of a value count for it alone, and `findings` are of it alone.
   mutating func scanPart() throws(StoreError) -> Range<Int> {
     findings = JSONFindings()
     leastLength = 0
@@ -64,24 +64,24 @@ struct JSONScanner {
   }
 }
 
-/// The scan's results for building the value.
+/// What the scan leaves for the one who builds the value.
 struct JSONFindings {
-  /// The number of elements or members of each array and object, in the order in which they begin.
+  /// How many elements or members each array and object has, in the order in which they begin.
   var counts: [UInt32] = []
   /// The numbers with a point or an exponent, correctly rounded in every locale, in the order of the text.
   var doubles: [Double] = []
-  /// An upper bound for the memory of the value, in bytes.
+  /// How many bytes of memory the value takes, at most.
   var memory = 0
 
-  /// Counts the memory of a container and its elements, without their texts.
+  /// Counts the memory of a container and what stands in it, without their texts.
   fileprivate mutating func weigh(_ count: UInt32, each stride: Int) {
-    // The overhead of an allocation: its header, Swift's, and the rounding.
+    // What an allocation costs beside what is in it: its header, Swift's, and the rounding.
     memory += count == 0 ? 0 : 64 + Int(count) * stride
   }
 
-  /// Counts an upper bound for the memory of a string.
+  /// Counts the memory of a string, at most.
   fileprivate mutating func weigh(text count: Int) {
-    // Up to 15 bytes are stored in the value itself.
+    // Up to 15 bytes stand in the value itself.
     memory += count <= 15 ? 0 : 64 + count
   }
 }
@@ -135,10 +135,10 @@ extension JSONScanner {
     guard next == "\"" else { throw invalid("a key in double quotes must stand here, in an object") }
     let start = position
     try scanString(isKey: true)
-    // A set doubles its capacity, a quarter of which stays unused.
+    // A set grows by twice as many places, of which a quarter stays empty.
     if keys.count == keys.capacity { try Memory.ask(for: 48 * keys.count, to: Self.purpose) }
+    // What is too long to stand in its place.
     if text.count > 15 { try allowance.take(text.count, to: Self.purpose) }
-    // A text that is too long to be stored inline.
     guard keys.insert(ExactString(String(decoding: text, as: UTF8.self))).inserted else {
       throw invalid(at: start, "an object has this key twice; keep one of the two")
     }
@@ -168,7 +168,7 @@ extension JSONScanner {
     return true
   }
 
-  /// Refuses a value that is certainly too large before anything is built from it.
+  /// Refuses a value that is sure to be too large before anything is built of it.
   private mutating func countCanonical(_ length: Int) throws(StoreError) {
     leastLength += length
     guard leastLength <= Limits.valueBytes else {
@@ -178,7 +178,7 @@ extension JSONScanner {
     }
   }
 
-  /// The index of the container in the findings.
+  /// The place of the container among the findings.
   private mutating func enterContainer() throws(StoreError) -> Int {
     guard depth < Self.bracketNesting else { throw StoreError.nestedTooDeeply(at: position) }
     depth += 1
@@ -205,7 +205,7 @@ extension JSONScanner {
   /// The byte at the position, as a scalar so that it compares with a literal; nil at the end.
   var next: Unicode.Scalar? { position < bytes.count ? Unicode.Scalar(bytes[position]) : nil }
 
-  /// Skips a byte if it is the next one.
+  /// Passes over a byte if it is the one that comes next.
   mutating func skip(_ expected: Unicode.Scalar) -> Bool {
     guard next == expected else { return false }
     position += 1
@@ -228,7 +228,7 @@ extension JSONScanner {
 }
 
 extension StoreError {
-  /// The error for a value with more nested containers than ``Limits/nesting``.
+  /// A value with more containers inside each other than ``Limits/nesting``.
   static func nestedTooDeeply(at offset: Int? = nil) -> StoreError {
     StoreError(
       .tooLarge, offset: offset, "arrays and dictionaries are nested more than \(Limits.nesting) deep; flatten them")

@@ -1,20 +1,20 @@
-// The reading position and nesting depth that both kinds of property lists use.
+// What both kinds of property lists are read with: a place in the text that moves on, and how deep it is.
 
-/// A reading position in the text of a property list.
+/// A place in the text of a property list.
 ///
-/// Each read begins where the previous one ended. A read that fails returns nil; the position is then undefined.
+/// Each reading begins where the one before ended. What cannot be read is nil; the place is then of no use.
 struct PropertyListReader: TextCursor {
   let bytes: UnsafeBufferPointer<UInt8>
   var position = 0
   private var depth = 0
-  /// How many containers may be nested.
+  /// How many containers may stand inside each other.
   private let nesting: Int
-  /// The end offsets of dictionaries with a repeated key.
+  /// Where dictionaries end that have a key twice.
   private(set) var repeats: [Int] = []
-  /// Why nothing more is read, although the text may be valid.
+  /// Why nothing more is read, although the text may be sound.
   private(set) var shortage: StoreError?
+  // What texts take.
   private var allowance = Allowance(each: 64)
-  // The memory for texts.
 
   init(_ bytes: UnsafeBufferPointer<UInt8>, from start: Int = 0, nesting: Int = Limits.nesting) {
     self.bytes = bytes
@@ -22,7 +22,7 @@ struct PropertyListReader: TextCursor {
     position = start
   }
 
-  /// Reads the inside of a container, unless it is nested too deeply.
+  /// Reads the inside of a container, if it is not one too many.
   mutating func nested(_ read: (inout PropertyListReader) -> Value?) -> Value? {
     guard depth < nesting else { return nil }
     depth += 1
@@ -30,11 +30,11 @@ struct PropertyListReader: TextCursor {
     return read(&self)
   }
 
-  /// Reserves room for one more element or member; returns false without memory.
+  /// Makes room for one more element or member; false without memory.
   mutating func hasRoom<Element>(in elements: inout [Element]) -> Bool {
     do throws(StoreError) {
+      // What an array or a text has beside its place.
       try allowance.take(0, to: "read a property list")
-      // The memory of an array or a text beside its element.
       try Memory.makeRoom(in: &elements, to: "read a property list")
       return true
     } catch {
@@ -43,11 +43,11 @@ struct PropertyListReader: TextCursor {
     }
   }
 
-  /// Creates the dictionary that ends here; of two members with the same key the later one is kept.
+  /// A dictionary that ends here; of two members with the same key the later one stays.
   ///
-  /// Returns nil without memory.
+  /// nil without memory.
   mutating func dictionary(_ members: [ValueDictionary.Member]) -> Value? {
-    // The sort copies all members.
+    // The sorting has a copy of all.
     do throws(StoreError) { try Memory.ask(for: 128 * members.count, to: "read a property list") } catch {
       shortage = error
       return nil

@@ -1,32 +1,31 @@
-// Reads an export member by member, so that the limits apply to each value and not to the whole text.
+// How an export is read back: member by member, so that only each value has a limit, and not the text.
 //
-// An error in the text itself ends the reading. An error about one key is recorded as a refusal, and all of them are
-// found.
+// What is wrong with the text as such ends the reading; what is wrong with one key is a refusal, and all are found.
 
-/// The contents of a text that is imported.
+/// What a text asks to be stored.
 final class Incoming {
-  /// Only keys that begin with it are affected.
+  /// Only keys that begin with it are meant.
   var scope: ExactString
   var settings: [ForeignText.Entry] = []
-  /// nil if the text has no declarations.
+  /// nil: the text says nothing of declarations.
   var declarations: [(key: KeyName, declaration: Declaration)]?
-  /// The keys that the text marks as secret, and those whose declarations cannot be read, because they may be secret.
+  /// The keys that the text calls secret, and those whose declarations cannot be read: they may say so.
   var secrets: Set<KeyName> = []
-  /// The separator between an object's key and its members in the text's keys; nil if no object was split.
+  /// Stands in the text's keys where an object was split into its members; nil: none was.
   var separator: String?
-  /// Keys of the exporting store without their values: they are left unchanged.
+  /// Keys that stood where the text comes from, without their values: they are left as they are.
   var withheld: Set<KeyName> = []
-  /// Whether the text was written without the values of secrets.
+  /// Whether it was written without the values of secrets.
   var isWithoutSecrets = false
-  /// 0 if the text has none.
+  /// 0: it has none.
   var schemaVersion: UInt32 = 0
-  /// The refusals, each with its key.
+  /// What cannot be stored, each with its key.
   var refusals: [StoreError] = []
   var notCarried: [NotCarried] = []
 
   init(scope: ExactString) { self.scope = scope }
 
-  /// The contents of another program's text.
+  /// What another program's text says.
   init(_ text: ForeignText, scope: ExactString) {
     self.scope = scope
     settings = text.entries
@@ -46,14 +45,13 @@ final class KeptDocument {
   private let found: Incoming
   private var prefix: ExactString = ""
   private var hasValues = false
-  // The memory for the settings, beside their values.
+  // What the settings and declarations take.
   private var allowance = Allowance()
 
   /// Reads an export.
   ///
-  /// Throws `invalid`, with an offset, if the text is not an export, `unsupported` for one of a later version, and
-  /// `tooLarge`.
-  /// - Parameter prefix: keys that do not begin with it are skipped.
+  /// Throws `invalid`, with an offset, for what is none, `unsupported` for one of a later version, and `tooLarge`.
+  /// - Parameter prefix: keys that do not begin with it are passed over.
   static func read(
     _ bytes: UnsafeBufferPointer<UInt8>, prefix: String, _ progress: TransferProgress?
   ) throws(StoreError) -> Incoming {
@@ -72,7 +70,7 @@ final class KeptDocument {
     found = Incoming(scope: prefix)
   }
 
-  /// Checks the version first, because the other members of a later version's text are unknown.
+  /// First of all: what else stands in a text of a later version nobody can know.
   private static func checkVersion(of bytes: UnsafeBufferPointer<UInt8>) throws(StoreError) {
     var members = try JSONMembers(bytes)
     while let name = try members.nextKey() {
@@ -172,7 +170,7 @@ final class KeptDocument {
     }
   }
 
-  /// A key that is wanted; nil for any other key, and for an invalid key, which is refused.
+  /// A key that is wanted; nil for any other, and for one that is none, which is refused.
   @inline(never)
   private func key(_ name: String) -> KeyName? {
     guard ExactString(name).hasPrefix(wanted) else { return nil }
@@ -198,14 +196,14 @@ final class KeptDocument {
     return keys
   }
 
-  /// The contents, after checking that the text is complete.
+  /// What was found, once it is known to be whole.
   private func settled() throws(StoreError) -> Incoming {
     guard hasValues else {
       throw StoreError(.invalid, offset: 0, "the export has no member \"values\"; take another copy")
     }
     for setting in found.settings { try checkPrefix(of: setting.key) }
     for declared in found.declarations ?? [] { try checkPrefix(of: declared.key) }
-    // The text says nothing about keys that were not exported.
+    // What the export was not made of, it says nothing about.
     if prefix.hasPrefix(wanted) {
       found.scope = prefix
     } else if !wanted.hasPrefix(prefix) {

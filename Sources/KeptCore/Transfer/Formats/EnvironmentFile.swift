@@ -1,9 +1,9 @@
-// The dialect of .env files that is read:
+// What of a .env file is read, where programs differ:
 //
 // - NAME=value, with or without `export` and white space. A name alone has no value.
-// - An unquoted value ends at the end of the line, or at a # after white space. White space around it is ignored.
-// - Single quotes contain literal text. In double quotes \n \r \t \" \\ \$ and \` are escapes; other backslashes stay.
-//   Quoted text may span several lines.
+// - A value without quotes ends at the line, or at a # behind white space. White space around it does not count.
+// - Single quotes hold text as it is. In double quotes \n \r \t \" \\ \$ and \` are escapes; other backslashes stay.
+//   Quoted text may go over several lines.
 // - Nothing is expanded: $NAME and `command` stay as they are, and are reported, except in single quotes.
 
 extension ForeignText {
@@ -26,7 +26,7 @@ extension ForeignText {
     }
   }
 
-  /// The name of the key that a variable stands for; nil if it is not requested, or was reported.
+  /// The name of the key that a variable stands for; nil for one that is not asked for, or is reported.
   private mutating func settingName(_ name: String, at place: String) -> String? {
     guard let prefix = naming.environmentPrefix else { return name }
     guard ExactString(name).hasPrefix(ExactString(prefix)) else { return nil }
@@ -39,7 +39,7 @@ extension ForeignText {
   }
 }
 
-/// Iterates over the variables of a `.env` file.
+/// The variables of a `.env` file, one after another.
 struct EnvironmentFile: TextCursor {
   let bytes: UnsafeBufferPointer<UInt8>
   var position: Int
@@ -54,9 +54,9 @@ struct EnvironmentFile: TextCursor {
 
   struct Variable {
     let name: String
-    /// nil if there is no equals sign.
+    /// nil without an equals sign.
     var text: String?
-    /// Whether a shell would expand a variable or a command in it.
+    /// Whether a shell would read a variable or a command into it.
     var hasReference = false
     let line: Int
   }
@@ -97,8 +97,8 @@ struct EnvironmentFile: TextCursor {
     }
   }
 
+  /// Up to the end of the line, or to a comment.
   private mutating func bare(_ variable: inout Variable) throws(StoreError) -> String {
-  /// The text up to the end of the line, or to a comment.
     let start = position
     var end = start
     while let next, next != "\n" {
@@ -137,7 +137,7 @@ struct EnvironmentFile: TextCursor {
     case "r": result.append(0x0D)
     case "t": result.append(0x09)
     case "\"", "\\", "$", "`": result.append(bytes[position])
-    // The backslash stays, and the next character is read normally.
+    // The backslash stays, and what follows is read as if there were none.
     default: return result.append(UInt8(ascii: "\\"))
     }
     position += 1
@@ -172,7 +172,7 @@ extension EnvironmentFile {
     while let next, next != "\n" { position += 1 }
   }
 
-  /// Only a comment may follow a value.
+  /// Nothing but a comment may stand behind a value.
   private mutating func expectEndOfLine() throws(StoreError) {
     while let next, next != "\n", isSpace(next) { position += 1 }
     if next == "#" { skipLine() }

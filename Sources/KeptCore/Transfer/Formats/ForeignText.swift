@@ -1,55 +1,55 @@
-// The result of every reader of another program's text: its settings, and the parts that are not settings.
+// What every reader of another program's text gives: settings, and what of the text is none.
 //
-// A value is carried over completely or not at all. A value that Kept cannot represent is not an error: it is reported.
-// No message quotes a value, because it may be a secret.
+// A value is carried whole or not at all. What Kept cannot hold is no error of the text: it is reported. No sentence
+// quotes a value: it may be a secret.
 
 /// The settings in a text that another program has written.
 package struct ForeignText: Sendable {
-  /// The settings, ordered by key, each key once.
+  /// The settings, in the order of their keys, each key once.
   package private(set) var entries: [Entry] = []
-  /// The parts of the text that Kept does not carry over, or not unchanged.
+  /// What the text says and Kept does not take over, or not as it is.
   package private(set) var notCarried: [NotCarried] = []
   let naming: KeyNaming
-  /// The size of the text in bytes.
+  /// How many bytes the text has.
   private let size: Int
-  /// The bytes of all keys so far, including repeated ones.
+  /// The bytes of all keys so far, those that are there twice, too.
   private var keyBytes = 0
-  private var reading = Allowance(each: 0)
-  // The memory for the entries and notes, beside values that have requested theirs.
+  // What the entries and the notes take.
   private var allowance = Allowance()
-  // Why the text is not imported; whatever is read afterwards is discarded.
+  // What texts take while they are read.
+  private var reading = Allowance(each: 0)
+  // Why the text is not imported; what is read after it is of no use.
   private var refusal: StoreError?
 
-  /// The most memory that a setting uses in an import, with comparison and report, beside its texts and its value.
-  /// The limit on the total bytes of a text's keys: the name of a section or of an object occurs once in the text, and
-  /// in each of its keys.
+  /// How many bytes the keys of a text may have together: the name of a section or of an object stands there once, and
+  /// in front of each of its keys.
   static func mostKeyBytes(ofTextWith size: Int) -> Int { 8 * size + 1 << 20 }
-  /// The limit on notes: beyond it the text has another format, and the report is larger than the text.
+  /// How much may be reported: with more the text is of another format, and the report larger than the text.
   static let mostNotes = 100_000
 
   package struct Entry: Sendable {
     package let key: KeyName
     package let content: Content
-    /// The place in the text: "line 3", or the name in the text.
+    /// Where it stands in the text: "line 3", or the name that it has there.
     package let place: String
   }
 
   package enum Content: Sendable {
-    /// In stored form.
+    /// In the form that a store keeps.
     case value(Value)
-    /// Text whose type a declaration may determine, as in a text layer; otherwise it is a string.
+    /// Text whose type a declaration can tell, as in a layer of text; otherwise it is a string.
     case text(TextValue)
   }
 
-  /// Reads a text of any format except ``ImportFormat/kept``.
+  /// Reads a text of any format but ``ImportFormat/kept``.
   ///
-  /// Throws `invalid` or `tooLarge`, with an offset, for a text that is not in the format.
+  /// Throws `invalid` or `tooLarge`, with an offset, for a text that is not of the format.
   package init(
     _ bytes: UnsafeBufferPointer<UInt8>, as format: ImportFormat, _ naming: KeyNaming = KeyNaming()
   ) throws(StoreError) {
     self.naming = naming
     size = bytes.count
-    // Editors on Windows write a byte order mark at the beginning.
+    // Editors on Windows put a byte order mark in front.
     let start = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
     switch format {
     case .json: try readJSON(bytes, from: start, isNested: false)
@@ -65,7 +65,7 @@ package struct ForeignText: Sendable {
     try checkAccepted()
   }
 
-  /// Throws the reason for refusing the text, if there is one already.
+  /// Throws what the text is refused for, if that is known already.
   func checkAccepted() throws(StoreError) {
     if let refusal { throw refusal }
   }
@@ -81,10 +81,12 @@ package struct ForeignText: Sendable {
     return false
   }
 
+  /// Asks for what the reading of so many bytes takes: a text grows while it is read.
   mutating func ask(forReading bytes: Int) throws(StoreError) {
     try reading.take(4 * bytes, to: "import the settings")
   }
-  /// Whether there is memory for one more entry; without it the text cannot be read to its end.
+
+  /// Whether there is memory for one more; without it the text cannot be read to its end.
   private mutating func hasMemory(for texts: Int) -> Bool {
     guard refusal == nil else { return false }
     do throws(StoreError) {
@@ -98,9 +100,9 @@ package struct ForeignText: Sendable {
   }
 }
 
-/// A part of an imported text that was not carried over, or not unchanged.
+/// Something in an imported text that was not taken over, or not as it was.
 public struct NotCarried: Hashable, Sendable {
-  /// The place: "line 3", or the name in the text.
+  /// Where it stands: "line 3", or the name that it has in the text.
   public let place: String
   public let reason: String
 
@@ -113,12 +115,12 @@ public struct NotCarried: Hashable, Sendable {
 // MARK: - For the readers
 
 extension ForeignText {
-  /// Carries a value over under a name, or reports why it cannot.
+  /// Takes a value over under a name, or reports why it cannot be.
   mutating func carry(_ name: String, _ value: Value, at place: String? = nil) {
     take(name, value, isText: false, at: place ?? name)
   }
 
-  /// Carries over a text whose type a declaration may determine.
+  /// Takes a text over whose type a declaration may tell.
   mutating func carry(_ name: String, text: String, at place: String) {
     take(name, .string(text), isText: true, at: place)
   }
@@ -140,7 +142,7 @@ extension ForeignText {
     }
   }
 
-  /// Carries over a value that a reader has found, and reports its losses.
+  /// Takes over what a reader has found, and reports what of it Kept has not.
   mutating func carry(_ name: String, _ found: ForeignValue, at place: String? = nil) {
     if let obstacle = found.obstacle { return leaveOut(place ?? name, obstacle) }
     carry(name, found.value, at: place)
@@ -160,12 +162,12 @@ extension ForeignText {
     notCarried.append(NotCarried(place: Self.shortened(place), reason: reason))
   }
 
-  /// Keeps the last entry of each repeated key.
+  /// Of a key that is there twice the later one stays.
   private mutating func settleRepeats() {
     do throws(StoreError) { try Allowance.ask(forEntries: entries.count, to: "import the settings") } catch {
       return refusal = error
     }
-    // The sort is stable, so entries with the same key stay in the order of the text.
+    // The sorting leaves those with the same key in the order of the text.
     entries = entries.inOrder(of: \.key.exact)
     var count = 0
     for index in entries.indices {
@@ -182,7 +184,7 @@ extension ForeignText {
     entries.removeLast(entries.count - count)
   }
 
-  /// Truncates a long name, because there may be many.
+  /// A long name is cut: there may be many.
   static func shortened(_ name: String) -> String {
     name.utf8.count <= 160 ? name : String(name.unicodeScalars.prefix(150)) + "…"
   }
