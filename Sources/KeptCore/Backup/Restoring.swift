@@ -53,8 +53,7 @@ extension Store {
   private func put(_ backup: BackupFile, after base: Revision) throws(StoreError) -> Restored {
     let present = try storage().entries(in: [.prefix("")])
     try Allowance.ask(
-      forEntries: 2 * (present.entries.count + present.unreadable.count + backup.entries.count),
-      to: "restore the backup")
+      forEntries: present.entries.count + present.unreadable.count + backup.entries.count, to: "restore the backup")
     var batch = newBatch(durability: .durable)
     batch.conditions = [.unchangedPrefix("", after: base)]
     batch.isAdmittedAsItIs = true
