@@ -1,3 +1,3 @@
-// `import Kept` is all a Swift program imports: the typed face of this module, and the store beneath it.
+// A Swift program imports only `Kept`: the typed API of this module, and the store beneath it.
 
 @_exported public import KeptCore

@@ -1,8 +1,8 @@
-// A property that becomes an argument of a program that is to be started.
+// A property that becomes an argument of a program to be started.
 
 public import KeptCore
 
-/// A property whose value a started program finds under a key, whatever is stored.
+/// A property whose value overrides a key of a started program, whatever is stored.
 ///
 /// ```swift
 /// struct PlayerLaunch: LaunchArgumentEncodable {
@@ -12,7 +12,7 @@ public import KeptCore
 /// }
 /// ```
 ///
-/// nil is no argument. A copy of the struct has properties of its own.
+/// A nil value adds no argument. A copy of the struct has its own properties.
 @propertyWrapper
 public struct ArgumentOverride<Value: Sendable>: Sendable {
   public var wrappedValue: Value
@@ -20,18 +20,18 @@ public struct ArgumentOverride<Value: Sendable>: Sendable {
   public let key: String
   private let write: @Sendable (Value) throws(StoreError) -> KeptCore.Value
 
-  /// The key and the value as it is now.
+  /// The key and its current value.
   public var projectedValue: any ArgumentOverriding { self }
 
-  /// A property with a key of its type; an optional one is nil by itself.
+  /// A property with a key of its type; an optional one is nil by default.
   public init(wrappedValue: Value, _ key: Key<Value>) {
     self.init(wrappedValue, key.name) { value throws(StoreError) in try key.write(value) }
   }
 
-  /// An optional property with a key that is optional as well.
+  /// An optional property with an optional key.
   public init<Wrapped>(_ key: Key<Value>) where Value == Wrapped? { self.init(wrappedValue: nil, key) }
 
-  /// An optional property with a key that is not.
+  /// An optional property with a key that is not optional.
   public init<Wrapped>(wrappedValue: Value = nil, _ key: Key<Wrapped>) where Value == Wrapped? {
     self.init(wrappedValue, key.name) { value throws(StoreError) in
       guard let value else { return .null }
@@ -63,13 +63,13 @@ extension ArgumentOverride: ArgumentOverriding {
   }
 }
 
-/// A key, and the value that a started program is to find under it.
+/// A key, and the value that overrides it in a started program.
 public protocol ArgumentOverriding: Sendable {
   /// The name of the key.
   var key: String { get }
 
-  /// The value; nil: the key is left alone.
+  /// The value; nil if the key is not overridden.
   ///
-  /// Throws `invalid` if the store has no value for it.
+  /// Throws `invalid` if the value cannot be stored.
   func overridingValue() throws(StoreError) -> Value?
 }

@@ -1,10 +1,10 @@
-// How a type with @ArgumentOverride properties becomes arguments: in the order in which it declares them.
+// Encodes a type with @ArgumentOverride properties as arguments, in the order of declaration.
 
 public import KeptCore
 
-/// A configuration of a program that is to be started.
+/// A configuration of a program to be started.
 ///
-/// A type with ``ArgumentOverride`` properties needs to say no more:
+/// A type with ``ArgumentOverride`` properties needs no further code:
 ///
 /// ```swift
 /// var launch = PlayerLaunch()
@@ -12,11 +12,12 @@ public import KeptCore
 /// player.arguments = try launch.encodeLaunchArguments()
 /// ```
 public protocol LaunchArgumentEncodable {
-  /// The keys and their values; by default the ``ArgumentOverride`` properties, as they are declared, those of a
-  /// superclass first.
+  /// The keys and their values.
+  ///
+  /// By default, the ``ArgumentOverride`` properties in the order of declaration, those of a superclass first.
   var argumentOverrides: [any ArgumentOverriding] { get }
 
-  /// Arguments that follow the settings as they are; none by default.
+  /// Unmodified arguments that follow the settings; none by default.
   var additionalLaunchArguments: [String] { get }
 }
 
@@ -28,9 +29,9 @@ extension LaunchArgumentEncodable {
 
   public var additionalLaunchArguments: [String] { [] }
 
-  /// The arguments with which the program finds what is set here.
+  /// The arguments that override the settings.
   ///
-  /// Of two properties with one key the later one counts, and nil leaves the key to the other. Throws what
+  /// Of two properties with one key the later one applies, and a nil value leaves the key to the other. Throws what
   /// ``LaunchArguments/set(_:for:)`` throws, with the key.
   public func encodeLaunchArguments() throws(StoreError) -> [String] {
     var launch = LaunchArguments()

@@ -1,8 +1,8 @@
-// Settings for a program that is about to be started, as its arguments.
+// Settings for a program to be started, as its arguments.
 
 public import KeptCore
 
-/// The arguments with which a program finds settings of your choice, whatever is stored.
+/// The arguments that override settings of a program, whatever is stored.
 ///
 /// ```swift
 /// var launch = LaunchArguments()
@@ -11,11 +11,11 @@ public import KeptCore
 /// player.arguments = launch.arguments     // -CurrentLevel <integer>8</integer> -UserName <string>Ada</string>
 /// ```
 ///
-/// A program reads them that opens its store with `StoreOptions(arguments: CommandLine.arguments)`, and so does one
-/// that reads Foundation's argument domain. Values are written as elements of an XML property list: a number stays a
-/// number, also a negative one, and a text a text. Of a date the fraction of a second is cut off, and `-0.0` becomes 0.
+/// They are read by a program that opens its store with `StoreOptions(arguments: CommandLine.arguments)`, or that reads
+/// Foundation's argument domain. Values are written as elements of an XML property list, so that numbers, including
+/// negative ones, and texts keep their types. The fractional seconds of a date are truncated, and `-0.0` becomes 0.
 ///
-/// In C and Python the arguments are written by hand: `-audio.volume 30`.
+/// In C and Python, write the arguments directly: `-audio.volume 30`.
 public struct LaunchArguments: Sendable, Hashable {
   private struct Pair: Sendable, Hashable {
     let key: ExactString
@@ -26,10 +26,10 @@ public struct LaunchArguments: Sendable, Hashable {
 
   public init() {}
 
-  /// The keys and their values in turn, in the order in which the keys were last set.
+  /// The keys and their values alternately, in the order in which the keys were last set.
   public var arguments: [String] { pairs.flatMap { ["-" + $0.key.text, $0.fragment] } }
 
-  /// Sets a key; nil takes it out.
+  /// Sets a key; nil removes it.
   ///
   /// Throws `invalid` for a value that no store, or no argument, can hold, and for a key such as `5`: `-5` is a number
   /// on a command line.
@@ -37,7 +37,7 @@ public struct LaunchArguments: Sendable, Hashable {
     try put(try key.write(value), for: try key.keyName())
   }
 
-  /// Sets the key of a name; nil takes it out.
+  /// Sets the key with a name; nil removes it.
   ///
   /// Throws `invalid` as ``set(_:for:)`` does.
   public mutating func set(_ value: some Storable, forKey name: String) throws(StoreError) {
@@ -48,7 +48,7 @@ public struct LaunchArguments: Sendable, Hashable {
     if value == .null { return pairs.removeAll { $0.key == key.exact } }
     do throws(StoreError) {
       let fragment = try PropertyListElement.text(of: try value.checked(for: key))
-      // Asked of the reader itself, what is an argument to it.
+      // Checked with the parser itself, which determines what is an argument.
       guard ArgumentLayer(["-" + key.text, fragment]).values[key] != nil else {
         throw StoreError(.invalid, "cannot be an argument: it would be read as a number; use another key")
       }

@@ -1,4 +1,4 @@
-// How a value is written as an argument: as one element of an XML property list, alone and without white space.
+// Writes a value as an argument: one element of an XML property list, without white space around it.
 
 import FoundationEssentials
 import KeptCore
@@ -6,7 +6,7 @@ import KeptCore
 enum PropertyListElement {
   /// The element of a value, such as `<integer>5</integer>`.
   ///
-  /// Throws `invalid` for null and for a NUL, which neither a property list nor an argument can hold.
+  /// Throws `invalid` for null and for a NUL, which neither a property list nor an argument can contain.
   static func text(of value: Value) throws(StoreError) -> String {
     switch value {
     case .null: throw StoreError(.invalid, "is given a nil inside a value; a property list has none, leave it out")

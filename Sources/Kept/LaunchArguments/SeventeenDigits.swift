@@ -1,21 +1,21 @@
-// How a double is written in a property list: as C's `%.17g` does, which in C depends on the locale of the program.
+// Writes a double for a property list like C's `%.17g`, whose result in C depends on the program's locale.
 
 extension Double {
-  /// What `%.17g` makes of a number with a point in it; zero, infinity and not a number are for the caller.
+  /// The result of `%.17g` with a decimal point; the caller handles zero, infinity and NaN.
   var seventeenDigits: String {
     let number = ExactDigits(magnitude).rounded(to: 17)
     return (self < 0 ? "-" : "") + (-4..<17 ~= number.exponent ? number.plain : number.scientific)
   }
 }
 
-/// The decimal digits of a number, and the power of ten that the first one counts.
+/// The decimal digits of a number, and the power of ten of the first digit.
 private struct ExactDigits {
   private var digits: [UInt8]
   private(set) var exponent: Int
 
   /// All digits of a positive number: at most 767.
   init(_ number: Double) {
-    // The number is whole × 2^power. Halving it is multiplying by five, and moving the point.
+    // The number is whole × 2^power. Halving is multiplying by five, and moving the decimal point.
     let power = Int(number.exponent) - Double.significandBitCount
     var whole = LargeInteger(UInt64(number.significand * 0x1p52))
     for _ in 0..<power.magnitude { whole.multiply(by: power < 0 ? 5 : 2) }
@@ -23,7 +23,7 @@ private struct ExactDigits {
     exponent = digits.count - 1 + min(0, power)
   }
 
-  /// With no more than so many digits, and no zeros at the end; halfway the last digit becomes even.
+  /// Rounded to a number of digits, half to even, without trailing zeros.
   func rounded(to count: Int) -> ExactDigits {
     var number = self
     number.digits = Array(digits.prefix(count))
@@ -85,7 +85,7 @@ private struct LargeInteger {
     if carry > 0 { limbs.append(carry) }
   }
 
-  /// From the highest, without zeros before it.
+  /// The digits from the highest, without leading zeros.
   var digits: [UInt8] {
     var digits: [UInt8] = []
     for limb in limbs {

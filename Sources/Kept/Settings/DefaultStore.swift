@@ -1,34 +1,34 @@
-// The store that settings use when they name none: chosen once, or else the one named like the program.
+// The store of settings that do not specify one: set once, or else the one named like the program.
 
 public import KeptCore
 import Synchronization
 
 extension Store {
-  /// The process's own store: the one that was given to `bootstrap`, or else, from the first use on, the one whose
-  /// identifier is the name of the executable.
+  /// The process's default store: the one passed to `bootstrap`, or else the one whose identifier is the name of the
+  /// executable, opened on first use.
   ///
-  /// If it could not be opened, every read gives its default and every call that throws throws why; the error handler
-  /// that was given to ``bootstrap(_:options:)`` hears of each. It stays so until the process ends.
+  /// If it could not be opened, every read returns its default and every throwing call throws the reason; the error
+  /// handler passed to ``bootstrap(_:options:)`` receives each failure. This lasts until the process ends.
   public static var `default`: Store { unretainedDefault.takeUnretainedValue() }
 
-  /// It is never released.
+  /// The default store, which is never released.
   @usableFromInline static var unretainedDefault: Unmanaged<Store> { DefaultStore.ofProcess.store }
 
-  /// Makes a store the process's own, at the start of the program.
+  /// Makes a store the process's default store, at the start of the program.
   ///
   /// Throws `invalid` if it has one already, by `bootstrap` or because ``default`` was used; nothing is changed then.
   public static func bootstrap(_ store: Store) throws(StoreError) { try DefaultStore.ofProcess.set(store) }
 
-  /// Opens a store as the process's own, at the start of the program.
+  /// Opens a store as the process's default store, at the start of the program.
   ///
-  /// Throws what ``open(_:options:)`` throws, and then ``default`` is a store that says the same of each use; and
+  /// Throws what ``open(_:options:)`` throws, and then every use of ``default`` fails with the same error; and
   /// `invalid` if the process has its store already.
   public static func bootstrap(_ location: String, options: StoreOptions = StoreOptions()) throws(StoreError) {
     try DefaultStore.ofProcess.open(location, options)
   }
 }
 
-/// A store that is chosen once.
+/// A store that is set once.
 package final class DefaultStore: Sendable {
   static let ofProcess = DefaultStore(otherwise: programName)
 
@@ -36,7 +36,7 @@ package final class DefaultStore: Sendable {
   private let chosen = Atomic<Unmanaged<Store>?>(nil)
   private let location: @Sendable () -> String
 
-  /// - Parameter location: what is opened if it is used before it is set.
+  /// - Parameter location: the location to open if the store is used before it is set.
   package init(otherwise location: @autoclosure @escaping @Sendable () -> String) { self.location = location }
 
   deinit { chosen.load(ordering: .acquiring)?.release() }
@@ -57,7 +57,7 @@ package final class DefaultStore: Sendable {
     if let failure { throw failure }
   }
 
-  /// Of two threads that come at once one is first, and the other's store is dropped.
+  /// Sets the store; of two concurrent calls the first one succeeds, and the store of the other is released.
   private func keep(_ store: Store) -> (store: Unmanaged<Store>, isNew: Bool) {
     let kept = Unmanaged.passRetained(store)
     let (isNew, first) = chosen.compareExchange(expected: nil, desired: kept, ordering: .acquiringAndReleasing)
@@ -76,7 +76,7 @@ package final class DefaultStore: Sendable {
       .invalid, "the process has its default store already; call bootstrap once, before the first use of Store.default")
   }
 
-  /// The last part of how the program was called.
+  /// The last path component of the command that started the program.
   private static var programName: String {
     let path = CommandLine.arguments.first ?? ""
     return path.split(separator: "/").last.map(String.init) ?? path

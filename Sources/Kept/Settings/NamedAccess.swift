@@ -1,18 +1,18 @@
-// Reading and writing in a type of the program's without a Key: by a name alone.
+// Reading and writing typed values by name, without a Key.
 
 public import KeptCore
 
 extension SettingsReading {
-  /// Reads what has a name as a type; nil where no layer has a value.
+  /// Reads the value with a name as a type; nil if no layer has a value.
   ///
   /// ```swift
   /// let volume = try settings.value(Int.self, forKey: "audio.volume") ?? 50
   /// ```
   ///
-  /// It is ``value(for:)->Value`` of a key without a default: what is registered or declared counts, and a text of the
-  /// command line or the environment is read as the type. Throws `wrongType` with the key and both kinds if the value
-  /// is none of the type, and it stays stored; `invalid` for a name that is no key. A ``Key`` finds the value faster,
-  /// and its type cannot be mistaken elsewhere. The C counterparts are `kept_get_bool` and its kin. In Python:
+  /// It is ``value(for:)->Value`` for a key without a default: registered and declared defaults apply, and a text of
+  /// the command line or the environment is read as the type. Throws `wrongType` with the key and both kinds if the
+  /// value does not have the type, and it stays stored; `invalid` for a name that is not a valid key. A ``Key`` is
+  /// faster, and defines the type in one place. In C: `kept_get_bool` and similar functions. In Python:
   /// `settings[name]`.
   public func value<Stored: Storable>(_ type: Stored.Type, forKey key: String) throws(StoreError) -> Stored? {
     let name = try KeyName(key)
@@ -36,10 +36,10 @@ extension SettingsAccess {
   /// try settings.set(volume, forKey: "audio.volume")
   /// ```
   ///
-  /// It does what ``set(_:for:)`` does with a ``Key``, and throws the same; `invalid` also for a name that is no key.
-  /// The C counterparts are `kept_set_bool` and its kin. In Python: `settings[name] = value`.
-  /// - Returns: the layer that hides what is stored, the command line or the environment; nil: nothing hides it.
-  // A literal is a Value, as ever: a dictionary's may have keys that are equal to Swift and not to the store.
+  /// It works like ``set(_:for:)`` with a ``Key``, and throws the same errors; `invalid` also for a name that is not a
+  /// valid key. In C: `kept_set_bool` and similar functions. In Python: `settings[name] = value`.
+  /// - Returns: the layer that hides the stored value, the command line or the environment; nil if none does.
+  // A literal is a Value, as before: a dictionary literal may have keys that are equal in Swift and not in the store.
   @_disfavoredOverload
   @discardableResult
   public func set<Stored: Storable>(_ value: Stored, forKey key: String) throws(StoreError) -> Layer? {

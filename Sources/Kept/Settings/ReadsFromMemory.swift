@@ -1,15 +1,15 @@
-// The shortest way to a setting: in a store, a Bool, Int or Double that was read before is copied out of the index, in
-// code that the compiler makes for just that type, in the program itself.
+// The fastest read of a setting: in a store, a Bool, Int or Double that was read before is copied out of the index, by
+// code that is specialized for that type in the program itself.
 
 public import KeptCore
 
 extension Store {
-  /// A value of a type that is stored as it is; nil leaves everything else to the ordinary way.
+  /// A value of a type that is stored unconverted; nil leaves everything else to the ordinary path.
   @inlinable @inline(__always)
   func remembered<Value>(_ key: Key<Value>) -> Value? { remembered(key.bytes, as: Value.self) }
 
-  /// The same by the bytes of a key; `none` leaves everything to the ordinary way.
-  // Each comparison is decided when the program is compiled, and the type is the same: a cast would ask the runtime.
+  /// A value by the bytes of a key; `none` leaves everything to the ordinary path.
+  // Each comparison is resolved at compile time, when the types are identical: a cast would call the runtime.
   @inlinable @inline(__always)
   func remembered<Value>(_ key: PreparedBytes, as type: Value.Type) -> Value? {
     if Value.self == Int.self {

@@ -21,12 +21,13 @@ public import KeptCore
 /// player.$volume.reset()
 /// ```
 ///
-/// The property reads and writes as a store's subscript does, and as fast: it gives the default where no layer has a
-/// value, or none of the type, nil removes, and the store's error handler hears of what went wrong. What throws is in
-/// the projected value, ``SettingProjection``. A property's own default comes before the key's, and is evaluated once
-/// for the wrapper; what is registered or declared still comes before it. Copies are the same setting.
+/// The property reads and writes like a store's subscript, and as fast: it returns the default if no layer has a value
+/// of the type, nil removes the key, and failures are reported to the store's error handler. The throwing methods are
+/// in the projected value, ``SettingProjection``. A property's own default takes precedence over the key's, and is
+/// evaluated once for the wrapper; registered and declared defaults take precedence over both. Copies are the same
+/// setting.
 ///
-/// A Sendable class can hold no mutable property; there it is a constant, and so is a handle:
+/// A Sendable class cannot have a mutable property. There, use a constant, or a handle:
 ///
 /// ```swift
 /// final class Player: Sendable {
@@ -38,16 +39,16 @@ public import KeptCore
 @propertyWrapper
 public struct Setting<Value: Sendable>: Sendable {
   @usableFromInline let key: Key<Value>
-  // nil: the process's own.
+  // nil for the process's default store.
   @usableFromInline let chosen: Store?
 
-  /// The setting of a key; without a store in ``Store/default``, as it is when the setting is used.
+  /// The setting of a key; without a store, in ``Store/default`` at the time of its use.
   public init(_ key: Key<Value>, in store: Store? = nil) {
     self.key = key
     chosen = store
   }
 
-  /// The setting of a key with a default of the property's own, which comes before the key's.
+  /// The setting of a key with the property's own default, which takes precedence over the key's.
   public init(
     wrappedValue: @autoclosure @escaping @Sendable () -> Value, _ key: Key<Value>, in store: Store? = nil,
     persistDefault: PersistDefault? = nil
@@ -55,7 +56,7 @@ public struct Setting<Value: Sendable>: Sendable {
     self.init(Key(key, default: wrappedValue, persistDefault: persistDefault), in: store)
   }
 
-  /// A setting with a key of its own.
+  /// A setting that defines its own key.
   public init(
     wrappedValue: @autoclosure @escaping @Sendable () -> Value, _ name: String, in store: Store? = nil,
     persistDefault: PersistDefault = .never
@@ -63,12 +64,12 @@ public struct Setting<Value: Sendable>: Sendable {
     self.init(Key(name, default: wrappedValue(), persistDefault: persistDefault), in: store)
   }
 
-  /// A setting with a key of its own, which is nil where nothing is stored.
+  /// A setting that defines its own key, and is nil if nothing is stored.
   public init<Wrapped: Storable>(_ name: String, in store: Store? = nil) where Value == Wrapped? {
     self.init(Key(name), in: store)
   }
 
-  /// A setting with a key of its own, whose values go through a transformer.
+  /// A setting that defines its own key, whose values go through a transformer.
   public init<Stored: Storable>(
     wrappedValue: @autoclosure @escaping @Sendable () -> Value, _ name: String,
     through transformer: Transformer<Value, Stored>, in store: Store? = nil, persistDefault: PersistDefault = .never
@@ -77,7 +78,7 @@ public struct Setting<Value: Sendable>: Sendable {
       Key(name, default: wrappedValue(), through: transformer, persistDefault: persistDefault), in: store)
   }
 
-  /// A setting with a key of its own, whose values go through a transformer, and which is nil where nothing is stored.
+  /// A setting that defines its own key, whose values go through a transformer, and that is nil if nothing is stored.
   public init<Wrapped, Stored: Storable>(
     _ name: String, through transformer: Transformer<Wrapped, Stored>, in store: Store? = nil
   ) where Value == Wrapped? {
@@ -93,7 +94,7 @@ public struct Setting<Value: Sendable>: Sendable {
     nonmutating set { (chosen ?? Store.default)[key] = newValue }
   }
 
-  /// `$volume`: everything else that can be done with the setting.
+  /// The other operations on the setting, as `$volume`.
   public var projectedValue: SettingProjection<Value> {
     SettingProjection(key: key, store: chosen ?? Store.default)
   }

@@ -1,11 +1,11 @@
-// What can be done with a setting beyond reading and writing it: `$volume.reset()`.
+// The other operations on a setting besides reading and writing: `$volume.reset()`.
 
 public import Dispatch
 public import KeptCore
 
 /// The projected value of a ``Setting``.
 ///
-/// It is a key in a store; wherever a key's default counts it is the property's own, if that has one.
+/// It is a key in a store. The property's own default, if there is one, replaces the key's.
 public struct SettingProjection<Value: Sendable>: Sendable {
   /// The key, with the property's default.
   public let key: Key<Value>
@@ -14,22 +14,22 @@ public struct SettingProjection<Value: Sendable>: Sendable {
 
   init(key: Key<Value>, store: Store) { (self.key, self.store) = (key, store) }
 
-  /// Reads; throws what ``SettingsReading/value(for:)`` throws.
+  /// Reads the setting; throws what ``SettingsReading/value(for:)`` throws.
   public func get() throws(StoreError) -> Value { try store.value(for: key) }
 
-  /// Writes; throws what ``SettingsAccess/set(_:for:)`` throws.
-  /// - Returns: the layer that hides what is stored; nil: nothing hides it.
+  /// Writes the setting; throws what ``SettingsAccess/set(_:for:)`` throws.
+  /// - Returns: the layer that hides the stored value; nil if none does.
   @discardableResult
   public func set(_ value: Value) throws(StoreError) -> Layer? { try store.set(value, for: key) }
 
-  /// Removes what is stored, so that the setting reads as its default; the error handler hears if that fails.
+  /// Removes the stored value, so that the setting reads as its default; a failure is reported to the error handler.
   public func reset() {
     do { try store.remove(key) } catch { store.report(error) }
   }
 
-  /// Whether the setting reads as a default, be it registered, declared or its own.
+  /// Whether the setting reads as a default: registered, declared or its own.
   ///
-  /// It does as well where the value that decides is none of its type. The error handler hears if it cannot be known.
+  /// This is also true if the deciding value does not have its type. A failed check is reported to the error handler.
   public var isDefault: Bool {
     do throws(StoreError) {
       let found = try store.resolved(try key.keyName())
@@ -45,13 +45,14 @@ public struct SettingProjection<Value: Sendable>: Sendable {
   /// The changes as a sequence; see ``Store/changes(of:initial:)``.
   public var changes: Key<Value>.Changes { store.changes(of: key) }
 
-  /// Calls `body` after each change, with the default where there is no value; see
-  /// ``Store/observe(_:initial:_:)-(Key<Value>,_,_)``.
+  /// Calls `body` after each change, with the default if there is no value.
+  ///
+  /// See ``Store/observe(_:initial:_:)-(Key<Value>,_,_)``.
   /// - Parameters:
   ///   - initial: first deliver the present value, on this thread, before `observe` returns.
-  ///   - queue: where `body` is called; nil: where the store calls its observers.
-  ///   - body: what to call.
-  /// - Returns: the token; dropping it ends the subscription.
+  ///   - queue: the queue for the calls; nil for the store's.
+  ///   - body: the function to call.
+  /// - Returns: the token. Dropping it ends the subscription.
   public func observe(
     initial: Bool = false, queue: DispatchQueue? = nil, _ body: @escaping @Sendable (Key<Value>.Change) -> Void
   ) throws(StoreError) -> Subscription {

@@ -1,12 +1,12 @@
-// Back to a key's default.
+// Resetting a key to its default.
 
 public import KeptCore
 
 extension SettingsAccess {
-  /// Lets a key read as its default again: removes what is stored, if anything is.
+  /// Resets a key to its default by removing the stored value, if there is one.
   ///
-  /// Throws `locked`. The C twin is `kept_reset`. In Python: `settings.reset(key)`.
-  /// - Returns: the layer that decides in its place, the command line or the environment; nil: none does.
+  /// Throws `locked`. In C: `kept_reset`. In Python: `settings.reset(key)`.
+  /// - Returns: the layer that decides in its place, the command line or the environment; nil if neither has a value.
   @discardableResult
   public func reset(_ key: Key<some Sendable>) throws(StoreError) -> Layer? { try reset(try key.keyName()) }
 }

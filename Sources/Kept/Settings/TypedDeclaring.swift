@@ -1,23 +1,24 @@
-// Keys that declare themselves: from then on their type and their rules hold in every process and language.
+// Declaring typed keys: from then on their types and constraints apply in every process and language.
 
 public import KeptCore
 
 extension SettingsAccess {
-  /// Declares keys in the store, all or none: every process and language is from now on refused another type, and what
-  /// breaks their constraints.
+  /// Declares keys in the store, all or none: from then on every process and language is refused values of another type
+  /// or outside their constraints.
   ///
   /// ```swift
   /// try settings.declare(.volume, .theme, .frame)
   /// ```
   ///
-  /// Do it when the program starts: declaring the same again is nothing. A key's default becomes a part of the
-  /// declaration as it is now, evaluated once: leave out the keys whose default is another one tomorrow. An enum with
-  /// raw values and `CaseIterable` has its cases as choices; a `Codable` struct is an object, of any members.
+  /// Call it when the program starts: declaring the same again has no effect. The current value of a key's default,
+  /// evaluated once, becomes a part of the declaration: omit keys whose default changes over time. An enum with raw
+  /// values and `CaseIterable` has its cases as choices; a `Codable` struct is an object with any members.
   ///
-  /// Throws `typeConflict` if a key is declared with another type, `unsupported` for a type that does not say what it
-  /// is in the store and a key whose default does not show it, and `invalid` for a default that cannot be stored or
-  /// breaks the key's own constraints. In C: `kept_declare_json`. In Python: `settings.declare(*keys)`.
-  /// - Returns: what is stored and does not fit, with the reason. It stays stored, and the key reads as if it were not.
+  /// Throws `typeConflict` if a key is declared with another type, `unsupported` for a type without a schema if the
+  /// key's default does not determine it, and `invalid` for a default that cannot be stored or violates the key's own
+  /// constraints. In C: `kept_declare_json`. In Python: `settings.declare(*keys)`.
+  /// - Returns: the stored values that do not fit, with the reason. They stay stored, and the keys read as if they were
+  ///   absent.
   @discardableResult
   public func declare(_ keys: Keys...) throws(StoreError) -> [StoreError] {
     var list: [(key: KeyName, declaration: Declaration)] = []
@@ -33,24 +34,24 @@ extension SettingsAccess {
     return try declare(list)
   }
 
-  /// Takes the declaration of a key away; false if there was none.
+  /// Removes the declaration of a key; returns false if there was none.
   ///
-  /// The value stays. The C twin is `kept_undeclare`. In Python: `settings.undeclare(key)`.
+  /// The value stays. In C: `kept_undeclare`. In Python: `settings.undeclare(key)`.
   @discardableResult
   public func undeclare(_ key: Key<some Sendable>) throws(StoreError) -> Bool { try undeclare(key.name) }
 }
 
 extension SettingsReading {
-  /// What a key is declared as in the store; nil: it may hold anything.
+  /// The declaration of a key in the store; nil if it may hold any value.
   ///
-  /// The C twin is `kept_declaration_json`. In Python: `settings.declaration(key)`.
+  /// In C: `kept_declaration_json`. In Python: `settings.declaration(key)`.
   public func declaration(of key: Key<some Sendable>) throws(StoreError) -> Declaration? {
     try entry(for: try key.keyName())?.declaration
   }
 }
 
 extension Declaration {
-  /// Two keys of one name, in one call, must say the same.
+  /// Throws unless two keys with one name in one call have the same declaration.
   fileprivate func agrees(with first: Declaration, about key: KeyName) throws(StoreError) {
     do throws(StoreError) { try follows(first) } catch { throw error.about(key.text) }
     guard self == first else {

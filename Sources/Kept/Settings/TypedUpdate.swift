@@ -1,15 +1,14 @@
-// Changing a value as one step.
+// Changing a value atomically.
 
 public import KeptCore
 
 extension Store {
-  /// Changes a value as one step: nobody else writes it between the reading and the writing.
+  /// Changes a value atomically: no other write happens between the read and the write.
   ///
-  /// `body` receives the stored value, or the default where nothing is stored; what the command line and the
-  /// environment say is not asked. It may be run several times, so it must have no effect outside it. Throws what
-  /// `body` throws, `wrongType` if the stored value is none of the key's type, and what
-  /// ``SettingsAccess/set(_:for:)`` throws; then nothing is written. In C: `kept_begin` and `kept_commit`. In Python:
-  /// `settings.update_value(key, function)`.
+  /// `body` receives the stored value, or the default if nothing is stored; the command line and the environment are
+  /// disregarded. It may be run several times, so it must have no effect outside it. Throws what `body` throws,
+  /// `wrongType` if the stored value does not have the key's type, and what ``SettingsAccess/set(_:for:)`` throws; then
+  /// nothing is written. In C: `kept_begin` and `kept_commit`. In Python: `settings.update_value(key, function)`.
   /// - Returns: the value afterwards.
   @discardableResult
   public func updateValue<Value>(_ key: Key<Value>, _ body: (inout Value) throws -> Void) throws -> Value {

@@ -1,15 +1,15 @@
-// What a store stands on that could not be opened: it says why, to whatever is asked.
+// The storage of a store that could not be opened: every call throws the reason.
 
 import KeptCore
 
-/// A storage that has nothing but the reason why it is not there.
+/// A storage that only has the reason why the actual one could not be opened.
 final class UnopenedStorage: Storage {
   private let reason: StoreError
 
   init(_ reason: StoreError) { self.reason = reason }
 
   var abilities: StorageAbilities { [] }
-  // Nobody can know.
+  // Commits cannot be detected.
   var generation: UInt64 { 1 }
 
   func entry(for key: KeyName) throws(StoreError) -> Entry? { throw reason }

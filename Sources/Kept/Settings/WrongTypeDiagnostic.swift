@@ -1,10 +1,10 @@
-// What the compiler says of a value that is not of the key's type. Of its own accord it says "failed to produce
-// diagnostic" where only the result could tell it the type of a key that is written `.volume`.
+// The compiler's message for a value that does not have the key's type. Without these overloads it says "failed to
+// produce diagnostic" if only the result could determine the type of a key that is written `.volume`.
 
 public import KeptCore
 
 extension SettingsAccess {
-  // No code that compiles chooses these: they are there for their message.
+  // No code that compiles selects these overloads: they exist for their message.
   @available(*, unavailable, message: "the key has another type than the value")
   @_disfavoredOverload
   public subscript<Value, Other>(key: Key<Value>) -> Other {

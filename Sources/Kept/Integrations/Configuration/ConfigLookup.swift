@@ -1,15 +1,15 @@
-// How a key and a value of swift-configuration are found in a store.
+// Looks up keys of swift-configuration in a store, and converts their values.
 
 #if Configuration
 import Configuration
 import FoundationEssentials
 import KeptCore
 
-/// Reads what a key of swift-configuration stands for.
+/// Reads the value for a key of swift-configuration.
 struct ConfigLookup: Sendable {
   let includingDefaults: Bool
 
-  /// - Parameter read: what the store has for a key.
+  /// - Parameter read: reads a key from the store.
   func result(
     forKey key: AbsoluteConfigKey, type: ConfigType, _ read: (KeyName) throws(StoreError) -> Reading
   ) throws(StoreError) -> LookupResult {
@@ -24,7 +24,7 @@ struct ConfigLookup: Sendable {
 }
 
 extension KeyName {
-  /// The components joined by dots.
+  /// The components, joined by dots.
   init(_ key: AbsoluteConfigKey) throws(StoreError) { try self.init(key.components.joined(separator: ".")) }
 }
 
@@ -37,7 +37,7 @@ extension Resolved {
 }
 
 extension ConfigContent {
-  /// Reads a stored value by the rules that hold for keys of Swift types.
+  /// Converts a stored value by the rules for keys of Swift types.
   fileprivate init(_ value: Value, as type: ConfigType) throws(StoreError) {
     self =
       switch type {

@@ -1,14 +1,14 @@
-// One state of a store, as swift-configuration reads it.
+// A snapshot of a store for swift-configuration.
 
 #if Configuration
 import Configuration
 import KeptCore
 
-/// What ``StoreProvider/snapshot()`` gives.
+/// The result of ``StoreProvider/snapshot()``.
 struct StoreConfigSnapshot: ConfigSnapshot {
   let providerName: String
   let lookup: ConfigLookup
-  /// Or why there is none.
+  /// The snapshot, or why there is none.
   let state: Result<Snapshot, StoreError>
 
   func value(forKey key: AbsoluteConfigKey, type: ConfigType) throws -> LookupResult {
@@ -16,7 +16,7 @@ struct StoreConfigSnapshot: ConfigSnapshot {
   }
 }
 
-// Secrets may be among what it holds.
+// It may contain secrets.
 extension StoreConfigSnapshot: CustomStringConvertible, CustomDebugStringConvertible {
   var description: String { providerName }
   var debugDescription: String { providerName }

@@ -1,5 +1,5 @@
-// A store as a source of swift-configuration: the layer beneath Apple's reader that programs can write, and that tells
-// of every change. With the trait Configuration.
+// A store as a provider for swift-configuration: a source that programs can write, and that reports every change.
+// Requires the trait Configuration.
 
 #if Configuration
 public import Configuration
@@ -15,29 +15,30 @@ public import KeptCore
 /// config.int(forKey: "http.timeout", default: 30)   // 5
 /// ```
 ///
-/// The key in the store is the components of the key joined by dots: `http.timeout`, whatever dots the components have
-/// themselves. The context of a key is not asked. Objects are not looked into: `http.timeout` is no member of `http`.
-/// `prefixKeys(with:)` and `mapKeys(_:)` of swift-configuration do the rest.
+/// The key in the store consists of the components of the key, joined by dots: `http.timeout`, even if the components
+/// contain dots themselves. The context of a key is ignored. Objects are not searched: `http.timeout` is not a member
+/// of `http`. For other mappings use `prefixKeys(with:)` and `mapKeys(_:)` of swift-configuration.
 ///
-/// A value comes from the highest of the store's own layers that has one. It has to be of the type asked for: a number
-/// converts where it survives (2 is a double, 2.0 an integer), nothing else does, and only a text of the command line
-/// or the environment is parsed. Anything else is an error that the reader does not go past: a `StoreError` with the
-/// code `wrongType`, `invalid` for a key that a store cannot have (none, with a NUL, or over 1024 bytes), `closed`.
-/// A key declared secret gives values with `isSecret`.
+/// A value comes from the highest of the store's own layers that has one. It must have the requested type: only numbers
+/// are converted, if the conversion is exact (2 is a double, 2.0 an integer), and only a text of the command line or
+/// the environment is parsed. Anything else is an error, and the reader does not continue with the next provider: a
+/// `StoreError` with the code `wrongType`, `invalid` for an invalid key (empty, with a NUL, or over 1024 bytes), or
+/// `closed`. A key that is declared secret returns values with `isSecret`.
 ///
-/// Any thread. A read is as fast as the store's own, and as fresh: fetching gives the same. What the reader watches it
-/// hears as the store's observers do, from every process, until the task is cancelled or the store closed.
+/// Use it on any thread. A read is as fast and as current as the store's own: fetching returns the same. A watching
+/// reader receives changes like the store's observers, from every process, until the task is cancelled or the store is
+/// closed.
 public struct StoreProvider: Sendable {
   private let store: Store
   private let lastSnapshot: LastSnapshot
   private let lookup: ConfigLookup
-  /// `StoreProvider`, and the name in brackets if there is one.
+  /// `StoreProvider`, followed by the name in brackets if there is one.
   public let providerName: String
 
   /// - Parameters:
-  ///   - name: tells this provider from others in what the reader reports.
-  ///   - includingDefaults: whether the defaults count that keys are declared with, or that were registered. They would
-  ///     hide the providers that come after this one, so that by default they do not.
+  ///   - name: distinguishes this provider from others in the reader's reports.
+  ///   - includingDefaults: whether declared and registered defaults are included. They would hide the providers after
+  ///     this one, so they are not included by default.
   public init(_ store: Store, name: String? = nil, includingDefaults: Bool = false) {
     self.store = store
     lastSnapshot = LastSnapshot(of: store)
@@ -55,7 +56,7 @@ extension StoreProvider: ConfigProvider {
     try value(forKey: key, type: type)
   }
 
-  /// Everything that the store holds, at one revision; where it cannot be read each value throws why.
+  /// All values of the store at one revision; if it cannot be read, each value throws the reason.
   public func snapshot() -> any ConfigSnapshot {
     StoreConfigSnapshot(
       providerName: providerName, lookup: lookup, state: Result { () throws(StoreError) in try lastSnapshot.current() })

@@ -1,12 +1,12 @@
-// What a watcher of swift-configuration hears: how things are, and then how they are after each change.
+// The updates that a watcher of swift-configuration receives: the current state, and then the state after each change.
 
 #if Configuration
 import KeptCore
 
-/// Tells something about a store now, and again after each commit in a scope and each change of a layer.
+/// Delivers a state of a store now, and again after each commit in a scope and each change of a layer.
 ///
-/// It ends when the store is closed and when the reading task is cancelled. A slow reader misses states between, never
-/// the last. It subscribes when it is made: nothing that comes after is missed.
+/// The sequence ends when the store is closed and when the reading task is cancelled. A slow reader misses intermediate
+/// states, never the last. It subscribes when it is created, so no later change is missed.
 struct StoreUpdates<Element: Sendable>: AsyncSequence, Sendable {
   typealias Failure = Never
   private let listening: Listening
@@ -31,14 +31,14 @@ struct StoreUpdates<Element: Sendable>: AsyncSequence, Sendable {
       (self.inbox, self.current) = (inbox, current)
     }
 
-    /// The first comes at once, also of a store that cannot be read: it says so.
+    /// Returns the first state at once; if the store cannot be read, the state has the error.
     mutating func next(isolation actor: isolated (any Actor)?) async -> Element? {
       guard hasBegun else {
         hasBegun = true
         return current()
       }
       guard await inbox.next(isolation: actor) != nil else { return nil }
-      // It is the last state that counts, and one reading of it.
+      // Only the last state is needed, so it is read once.
       while inbox.subscription?.observer.take() != nil {}
       return current()
     }

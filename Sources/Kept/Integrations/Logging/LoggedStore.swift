@@ -1,19 +1,19 @@
-// A store whose failures go to a swift-log logger: those that nobody is there to catch. With the trait Logging.
+// A store that logs failures that cannot be thrown to a caller to a swift-log logger. Requires the trait Logging.
 
 #if Logging
 public import KeptCore
 public import Logging
 
 extension Store {
-  /// Opens a store, and lets a logger have what its error handler hears.
+  /// Opens a store, and logs the failures that its error handler receives.
   ///
   /// ```swift
   /// let settings = try Store.open("com.example.player", logger: logger)
   /// ```
   ///
-  /// Each failure is one line: its sentence, with `kept.store`, `kept.code`, and `kept.key` and `kept.offset` where it
-  /// has them as metadata. A value never stands in it. ``StoreError/logLevel`` says how loud it is. The `errorHandler`
-  /// of the options, if there is one, hears of it afterwards. What is thrown is not logged. Throws what
+  /// Each failure is one line: its message, with the metadata `kept.store`, `kept.code`, and `kept.key` and
+  /// `kept.offset` if it has them. It never contains a value. Its level is ``StoreError/logLevel``. The `errorHandler`
+  /// of the options, if there is one, is called afterwards. Thrown errors are not logged. Throws what
   /// ``open(_:options:)`` throws.
   public static func open(
     _ location: String, options: StoreOptions = StoreOptions(), logger: Logger
@@ -21,20 +21,19 @@ extension Store {
     try open(location, options: options.logging(to: logger, asStore: location))
   }
 
-  /// Opens a store as the process's own, at the start of the program, and lets a logger have what its error handler
-  /// hears: see ``open(_:options:logger:)``.
+  /// Opens a store as the process's default store, at the start of the program, and logs the failures that its error
+  /// handler receives.
   ///
-  /// Throws what ``bootstrap(_:options:)`` throws.
+  /// See ``open(_:options:logger:)``. Throws what ``bootstrap(_:options:)`` throws.
   public static func bootstrap(
     _ location: String, options: StoreOptions = StoreOptions(), logger: Logger
   ) throws(StoreError) {
     try bootstrap(location, options: options.logging(to: logger, asStore: location))
   }
 
-  /// Uses a storage of your own making, or a `MemoryStorage` in a test, and lets a logger have what the error handler
-  /// hears: see ``open(_:options:logger:)``.
+  /// Uses a custom storage, or a `MemoryStorage` in a test, and logs the failures that the error handler receives.
   ///
-  /// `kept.store` is the type of the storage.
+  /// See ``open(_:options:logger:)``. `kept.store` is the type of the storage.
   public convenience init(storage: any Storage, options: StoreOptions = StoreOptions(), logger: Logger) {
     self.init(storage: storage, options: options.logging(to: logger, asStore: "\(type(of: storage))"))
   }
@@ -59,10 +58,10 @@ extension Logger {
 }
 
 extension StoreError {
-  /// How loud a failure is in a log.
+  /// The log level of a failure.
   ///
-  /// `notice`: the program was heard, but a higher layer decides. `warning`: one key is not as the program wants it,
-  /// and everything else goes on. `error`: the store cannot do its work now. `critical`: values may be lost.
+  /// `notice`: the write succeeded, but a higher layer decides. `warning`: one key does not have the value that the
+  /// program expects, and everything else works. `error`: the store does not work now. `critical`: values may be lost.
   public var logLevel: Logger.Level {
     switch code {
     case .shadowed: .notice
@@ -81,7 +80,7 @@ extension StoreError {
   }
 }
 
-/// A key may hold line breaks, and must not be able to write lines of its own into a log.
+/// Replaces line breaks in a key, so that it cannot write lines of its own into a log.
 private func oneLine(_ text: String) -> String {
   guard text.unicodeScalars.contains(where: \.breaksLines) else { return text }
   return text.unicodeScalars.reduce(into: "") { line, scalar in
@@ -90,7 +89,7 @@ private func oneLine(_ text: String) -> String {
 }
 
 extension Unicode.Scalar {
-  /// Control characters, among them the ESC of terminals, and the two separators of Unicode.
+  /// Whether it is a control character, such as the ESC of terminals, or one of the two separators of Unicode.
   fileprivate var breaksLines: Bool {
     switch value {
     case 0..<0x20, 0x7F..<0xA0, 0x2028, 0x2029: true

@@ -1,10 +1,10 @@
-// A setting for the Observation framework: whoever tracks its value is told of changes from everywhere.
+// A setting for the Observation framework: code that tracks its value is notified of changes by any process.
 
 #if Observation || canImport(SwiftUI)
 public import KeptCore
 public import Observation
 
-/// One key of one store, whose value can be tracked.
+/// A key in a store, whose value can be tracked.
 ///
 /// ```swift
 /// @Observable @MainActor final class Player {
@@ -15,27 +15,28 @@ public import Observation
 /// }
 /// ```
 ///
-/// Whoever reads `value` while it is tracked, by `withObservationTracking`, `Observations` or a view, is told when it
-/// changes: by this object or another, through any store, in any process, by a removal, or by a default that is
-/// registered. It is told once the change is committed, so that reading `value` then gives the new one; that may be one
-/// which it has read already. What changes quickly is told less often, and the last change always. A value of the wrong
-/// type is a change too: it reads as the default, and the error handler hears why.
+/// Code that reads `value` while it is tracked, by `withObservationTracking`, `Observations` or a view, is notified
+/// when it changes: by this object or another, through any store, in any process, by a removal, or by a registered
+/// default. It is notified once the change is committed, so that reading `value` then returns the new one, which it may
+/// have read already. Of changes in quick succession some are not reported separately; the last one always is. A value
+/// of the wrong type is a change too: it reads as the default, and the error handler receives the reason.
 ///
-/// Any thread may use it. Changes are told on the actor on which it was made: then nothing is lost for those who track
-/// on that actor. Made on none, changes are told where the store calls its observers, see ``Store/callbackQueue``.
-/// Observation itself begins to listen only when the tracking closure has returned: a change that another thread tells
-/// between the reading and that moment is not heard by it, though by the next reading.
+/// Any thread may use it. Changes are reported on the actor on which it was created, so code that tracks on that actor
+/// misses none. If it was created on no actor, they are reported where the store calls its observers, see
+/// ``Store/callbackQueue``. Observation itself begins to track only when the tracking closure has returned: a change
+/// that another thread reports between the read and that point is not noticed until the next read.
 ///
-/// It listens from the first reading on, as long as it lives or until the store is closed.
+/// It subscribes on the first read, until it is deallocated or the store is closed.
 public final class ObservedSetting<Value: Sendable>: Observable, Sendable {
   public let key: Key<Value>
   public let store: Store
   private let registrar = ObservationRegistrar()
-  // nil: told where the store calls. Weak, as an actor may hold what it has made.
+  // nil if changes are reported where the store calls. Weak, because an actor may hold the settings that it has
+  // created.
   private weak let actor: (any Actor)?
   private struct Listening {
     var subscription: Subscription?
-    // The actor has been asked to tell of a change, and has not yet begun.
+    // Whether a report on the actor was scheduled and has not begun.
     var isAsked = false
   }
   private let listening = Monitor(Listening())
@@ -44,7 +45,7 @@ public final class ObservedSetting<Value: Sendable>: Observable, Sendable {
     (self.key, self.store, self.actor) = (key, store, actor)
   }
 
-  /// The value, as a store's subscript gives it; reading it is tracked.
+  /// The value, as returned by a store's subscript; reading it is tracked.
   public var value: Value {
     get {
       registrar.access(self, keyPath: \.value)
@@ -54,7 +55,7 @@ public final class ObservedSetting<Value: Sendable>: Observable, Sendable {
     set { store[key] = newValue }
   }
 
-  /// Of several threads that read first, one subscription stays.
+  /// Subscribes; of concurrent first reads, one subscription is kept.
   private func listen() {
     guard listening.read({ $0.subscription == nil }) else { return }
     do throws(StoreError) {
@@ -74,7 +75,7 @@ public final class ObservedSetting<Value: Sendable>: Observable, Sendable {
     if mustAsk { Task { [weak self] in await self?.tell(on: actor) } }
   }
 
-  /// Whatever changes from now on is another change.
+  /// Reports a change; later changes are reported separately.
   private func tell(on actor: isolated any Actor) {
     listening.update { $0.isAsked = false }
     tell()
@@ -84,10 +85,10 @@ public final class ObservedSetting<Value: Sendable>: Observable, Sendable {
 }
 
 extension Store {
-  /// A key's value as the Observation framework tracks it; changes are told on the actor that calls this.
+  /// A key's value for tracking by the Observation framework; changes are reported on the actor that calls this.
   ///
-  /// See ``ObservedSetting``. It never throws: of a store that is closed, and of a key whose name is none, the value is
-  /// the default, and the error handler hears why.
+  /// See ``ObservedSetting``. It never throws: if the store is closed, or the key's name is not valid, the value is the
+  /// default, and the error handler receives the reason.
   public func observed<Value: Sendable>(
     _ key: Key<Value>, isolation: isolated (any Actor)? = #isolation
   ) -> ObservedSetting<Value> {
@@ -96,7 +97,7 @@ extension Store {
 }
 
 extension SettingProjection {
-  /// The setting as the Observation framework tracks it; see ``Store/observed(_:isolation:)``.
+  /// The setting for tracking by the Observation framework; see ``Store/observed(_:isolation:)``.
   public func observed(isolation: isolated (any Actor)? = #isolation) -> ObservedSetting<Value> {
     store.observed(key)
   }

@@ -1,4 +1,4 @@
-// One subscriber of a publisher: what it has asked for, what waits for that, and when it is over.
+// One subscriber of a publisher: its demand, the waiting notices, and its end.
 
 #if canImport(Combine)
 import Combine
@@ -11,25 +11,25 @@ private typealias SubscriptionOfSubscriber = OpenCombine.Subscription
 #if canImport(Combine) || OpenCombine
 import KeptCore
 
-/// Brings notices to a subscriber, as many as it has demand for, one call at a time.
+/// Passes notices to a subscriber according to its demand, one call at a time.
 ///
-/// What there is no demand for stays in the observer's mailbox: the delivery is not told of it. So the store's thread
-/// never waits for a subscriber that is not ready, and memory stays bounded.
+/// Notices without demand stay in the observer's mailbox, and the delivery is not notified of them. So the store's
+/// thread never waits for a subscriber that is not ready, and memory stays bounded.
 final class Conduit<Output: Sendable>: Sendable {
   typealias Downstream = any Subscriber<Output, Never>
 
-  /// Everything that happens changes the state, and then asks it for the next step; see ``after(_:)``.
+  /// Each event changes the state, and then requests the next step from it; see ``after(_:)``.
   private struct State {
-    // nil: it is over.
+    // nil if the subscription has ended.
     var downstream: Downstream?
     var subscription: KeptCore.Subscription?
     var delivery: (any Delivery)?
     var demand = Subscribers.Demand.none
-    // One at most: the initial value until there is demand for it, or what is about to be published.
+    // At most one value: the initial value until there is demand for it, or the value that is about to be published.
     var next: Output?
-    // It has mail of which the delivery has not been told.
+    // Has mail of which the delivery was not notified.
     var waiting: Observer?
-    // From the start: the first call tells the subscriber that it has subscribed.
+    // Initially true: the first call tells the subscriber that it has subscribed.
     var isCalling = true
     var isCancelled = false
     var hasEnded = false
@@ -51,7 +51,7 @@ final class Conduit<Output: Sendable>: Sendable {
       return .fetch(waiting, delivery)
     }
   }
-  /// What is done with no lock held.
+  /// A step that is made with no lock held.
   private enum Step {
     case rest
     case call(Downstream, Output)
@@ -61,25 +61,25 @@ final class Conduit<Output: Sendable>: Sendable {
   private let state: Monitor<State>
 
   init(to downstream: Downstream) {
-    // Combine lets any thread call a subscriber, one at a time, and does not say so to the compiler.
+    // Combine allows any thread to call a subscriber, one at a time, but does not declare that to the compiler.
     nonisolated(unsafe) let state = State(downstream: downstream)
     self.state = Monitor(state)
   }
 
-  /// Who calls for the store.
+  /// Sets the delivery that calls for the store.
   func publishes(by delivery: any Delivery) { state.update { $0.delivery = delivery } }
 
-  /// What is cancelled when this is over.
+  /// Sets the subscription to cancel at the end.
   func ends(_ subscription: KeptCore.Subscription) { state.update { $0.subscription = subscription } }
 
-  /// The subscriber knows of its subscription and may be called.
+  /// Begins calls: the subscriber has received its subscription.
   func begin() { after { $0.isCalling = false } }
 
   func publish(_ output: Output) {
     after { state in state.next = output }
   }
 
-  /// There is nothing more to come.
+  /// Ends the subscription after the last value.
   func end() { after { $0.hasEnded = true } }
 
   private func after(_ change: (inout State) -> Void) {

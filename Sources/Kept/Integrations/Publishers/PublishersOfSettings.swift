@@ -1,17 +1,18 @@
-// How a store, a setting and a handle give publishers: each one of values, and one of changes.
+// Publishers of a store, a setting and a handle: one of values, and one of changes.
 
 #if canImport(Combine) || OpenCombine
 public import KeptCore
 
 extension Store {
-  /// Publishes the value of a key: first the present one, then the new one after each change.
+  /// Publishes the value of a key: first the present value, then the new value after each change.
   ///
   /// ```swift
   /// let token = settings.publisher(for: .volume).sink { volume in print(volume) }
   /// ```
   ///
-  /// Where no layer has a value, or none of the key's type, it is the default, and the error handler hears why. It may
-  /// publish the same value twice, as when another layer comes to decide it. See ``SettingPublisher``.
+  /// If no layer has a value of the key's type, it is the default; for a value of another type the error handler
+  /// receives the reason. The same value may be published twice, for example when another layer now decides it. See
+  /// ``SettingPublisher``.
   public func publisher<Value: Sendable>(for key: Key<Value>) -> SettingPublisher<Value> {
     SettingPublisher(store: self, key: { () throws(StoreError) in try key.keyName() }, initial: true) { notice, texts in
       guard let change = Key.Change(in: notice, of: key, texts) else { return nil }
@@ -20,12 +21,12 @@ extension Store {
     }
   }
 
-  /// Publishes the changes of a key from now on; a value that is none of the key's type comes as the default, with the
-  /// reason in ``Key/Change/error``.
+  /// Publishes the changes of a key from now on.
   ///
+  /// A value that does not have the key's type is delivered as the default, with the reason in ``Key/Change/error``.
   /// See ``SettingPublisher``.
   /// - Parameters:
-  ///   - initial: the first change tells the value at the time of subscribing.
+  ///   - initial: whether the first change is the value at the time of subscribing.
   public func changesPublisher<Value: Sendable>(
     for key: Key<Value>, initial: Bool = false
   ) -> SettingPublisher<Key<Value>.Change> {
@@ -36,10 +37,10 @@ extension Store {
 }
 
 extension SettingProjection {
-  /// The present value and then each new one; see ``Store/publisher(for:)``.
+  /// Publishes the present value and then each new one; see ``Store/publisher(for:)``.
   public var publisher: SettingPublisher<Value> { store.publisher(for: key) }
 
-  /// The changes from now on; see ``Store/changesPublisher(for:initial:)``.
+  /// Publishes the changes from now on; see ``Store/changesPublisher(for:initial:)``.
   public var changesPublisher: SettingPublisher<Key<Value>.Change> { store.changesPublisher(for: key) }
 }
 
@@ -53,9 +54,9 @@ extension Handle {
     }
   }
 
-  /// Publishes the changes from now on, in the handle's type, with errors of conversions as they were thrown.
+  /// Publishes the changes from now on, in the handle's type, with the errors of conversions unchanged.
   ///
-  /// See ``SettingPublisher``. ``Change/result`` of each is the new value, or why there is none.
+  /// See ``SettingPublisher``. The ``Change/result`` of each is the new value, or why there is none.
   public var changesPublisher: SettingPublisher<Change> { publishing(initial: false) { $0 } }
 
   private func publishing<Output: Sendable>(

@@ -1,4 +1,4 @@
-// What a key, a setting or a handle publishes, for Combine, and for OpenCombine where there is none.
+// The publisher of a key, a setting or a handle, for Combine, or for OpenCombine on other systems.
 
 #if canImport(Combine)
 public import Combine
@@ -9,30 +9,31 @@ public import OpenCombine
 #if canImport(Combine) || OpenCombine
 import KeptCore
 
-/// Publishes the values or the changes of one setting, as long as its store is open.
+/// Publishes the values or the changes of one setting while its store is open.
 ///
-/// It comes from ``Store/publisher(for:)``, ``Store/changesPublisher(for:initial:)`` and their kin of a setting and a
-/// handle. Each subscriber hears of every commit after it subscribed, in this process and in others, in their order.
+/// Create it with ``Store/publisher(for:)``, ``Store/changesPublisher(for:initial:)`` or the similar properties of a
+/// setting and a handle. Each subscriber receives every commit after it subscribed, in this process and in others, in
+/// order.
 ///
-/// What it asks for is what it gets: without demand nothing is published, and what waits is kept as for a slow reader
-/// of ``Store/Notices``, so that it finds fewer changes, and always the last. What it has demand for is published where
-/// the store calls its observers, one call at a time and with no lock held; the value that is there at first, on the
-/// thread that subscribes or, if that asks for nothing, on the one that asks first.
+/// It respects demand: without demand nothing is published, and waiting changes are kept as for a slow reader of
+/// ``Store/Notices``, so that the subscriber receives fewer changes, and always the last. With demand, values are
+/// published where the store calls its observers, one call at a time and with no lock held. The initial value is
+/// published on the subscribing thread or, if there is no demand then, on the thread that first requests values.
 ///
-/// After `cancel` nothing is published any more. It can be called from anywhere, also by the subscriber in the middle
-/// of a call. A call that runs on another thread just then is not waited for, other than by
-/// ``KeptCore/Subscription/cancel()``: operators hold locks of their own while they call.
+/// After `cancel` nothing is published any more. It can be called from anywhere, including from the subscriber during a
+/// call. A call that runs on another thread at that time is not waited for, unlike with
+/// ``KeptCore/Subscription/cancel()``, because operators hold their own locks while they call.
 ///
-/// It never fails, because a failure is the end of a publisher, and a value of the wrong type is not the end of a
-/// setting: where there is a value again it is published. The changes tell the reason as ``Key/Change/error``; the
-/// values are the default then, and the error handler hears the reason. It finishes when the store is closed and when
-/// the handle is destroyed; of a store that is closed already, or cannot be read, and of a key whose name is none, at
-/// once, and the error handler hears why.
+/// It never fails, because a failure would end the publisher, and a value of the wrong type does not end a setting: the
+/// next correct value is published. Changes have the reason in ``Key/Change/error``. Values are the default then, and
+/// the error handler receives the reason. It finishes when the store is closed and when the handle is destroyed. If the
+/// store is already closed or cannot be read, or the key's name is not valid, it finishes at once, and the error
+/// handler receives the reason.
 public struct SettingPublisher<Output: Sendable>: Publisher, Sendable {
   public typealias Failure = Never
   let store: Store
   let key: @Sendable () throws(StoreError) -> KeyName
-  // Whose end is the publisher's, too.
+  // The binding whose end also ends the publisher.
   var binding: Binding?
   let initial: Bool
   let output: @Sendable (Notice, LayerTexts) -> Output?

@@ -1,10 +1,11 @@
-// A setting as a property of a view. Only parsed and checked against a stand-in so far: no Mac has built it yet.
+// A setting as a property of a view. So far it was only parsed and checked against a stand-in; it was never built on a
+// Mac.
 
 #if canImport(SwiftUI)
 public import KeptCore
 public import SwiftUI
 
-/// Makes a property of a SwiftUI view read and write a key, and the view follow it.
+/// Makes a property of a SwiftUI view read and write a key, and updates the view after changes.
 ///
 /// ```swift
 /// struct VolumeView: View {
@@ -15,36 +16,36 @@ public import SwiftUI
 /// }
 /// ```
 ///
-/// It is what ``Setting`` is elsewhere, with a `Binding` as its projected value. The view is drawn anew after a change
-/// of any process. As with `@State`, a view keeps the key and the store that it was first made with.
+/// It works like ``Setting``, with a `Binding` as its projected value. The view is updated after a change by any
+/// process. As with `@State`, a view keeps the key and the store with which it was first created.
 ///
-/// - Important: No Mac has built it yet. On Linux, where there is no SwiftUI, it is only parsed, and was checked
-///   against a stand-in for the declarations that it uses.
+/// - Important: This type was never built on a Mac. On Linux, where there is no SwiftUI, it is only parsed, and was
+///   checked against a stand-in for the declarations that it uses.
 @MainActor @propertyWrapper
 public struct ViewSetting<Value: Sendable>: DynamicProperty {
   @State private var setting: ObservedSetting<Value>
 
-  /// The setting of a key; without a store in ``Store/default``.
+  /// The setting of a key; without a store, in ``Store/default``.
   public init(_ key: Key<Value>, in store: Store? = nil) {
     _setting = State(
       wrappedValue: ObservedSetting(key, in: store ?? Store.default, toldOn: MainActor.shared))
   }
 
-  /// The setting of a key with a default of the property's own.
+  /// The setting of a key with the property's own default.
   public init(
     wrappedValue: @autoclosure @escaping @Sendable () -> Value, _ key: Key<Value>, in store: Store? = nil
   ) {
     self.init(Key(key, default: wrappedValue), in: store)
   }
 
-  /// A setting with a key of its own.
+  /// A setting that defines its own key.
   public init(
     wrappedValue: @autoclosure @escaping @Sendable () -> Value, _ name: String, in store: Store? = nil
   ) where Value: Storable {
     self.init(Key(name, default: wrappedValue()), in: store)
   }
 
-  /// A setting with a key of its own, which is nil where nothing is stored.
+  /// A setting that defines its own key, and is nil if nothing is stored.
   public init<Wrapped: Storable>(_ name: String, in store: Store? = nil) where Value == Wrapped? {
     self.init(Key(name), in: store)
   }
@@ -54,8 +55,8 @@ public struct ViewSetting<Value: Sendable>: DynamicProperty {
     nonmutating set { setting.value = newValue }
   }
 
-  /// `$volume`: for the controls of a view.
-  // Kept has a Binding of its own.
+  /// The binding for the controls of a view, as `$volume`.
+  // Kept has its own type named Binding.
   public var projectedValue: SwiftUI.Binding<Value> {
     let setting = setting
     return SwiftUI.Binding(get: { setting.value }, set: { setting.value = $0 })
