@@ -1,26 +1,25 @@
-// How Codable types are stored: as the value that their own coding describes, which C and Python read as JSON.
+// Codable types are stored as the value that their own coding produces, which C and Python read as JSON.
 
 public import KeptCore
 
 extension Storable where Self: Codable {
-  /// Reads what the type's `init(from:)` makes of a value.
+  /// Decodes a value with the type's `init(from:)`.
   ///
-  /// Throws `wrongType` where it makes nothing of it, with the
-  /// place inside the value.
+  /// Throws `wrongType` if that fails, with the place inside the value.
   public init(stored value: Value) throws(StoreError) {
     do { self = try ValueDecoder().decode(Self.self, from: value) } catch { throw StoreError(decoding: error) }
   }
 
-  /// What the type's `encode(to:)` describes: a dictionary for a struct.
+  /// Encodes the value with the type's `encode(to:)`: a dictionary for a struct.
   ///
-  /// Throws `invalid` where it fails.
+  /// Throws `invalid` if that fails.
   public func stored() throws(StoreError) -> Value {
     do { return try ValueEncoder().encode(self) } catch { throw StoreError(encoding: error) }
   }
 }
 
 extension StoreError {
-  /// What went wrong in a Codable type that was read.
+  /// The error for a failed decoding of a Codable type.
   init(decoding error: any Error) {
     switch error {
     case let error as StoreError: self = error
@@ -33,7 +32,7 @@ extension StoreError {
     }
   }
 
-  /// What went wrong in a Codable type that was to be written.
+  /// The error for a failed encoding of a Codable type.
   init(encoding error: any Error) {
     switch error {
     case let error as StoreError: self = error

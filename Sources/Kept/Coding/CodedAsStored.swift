@@ -1,6 +1,7 @@
-// Which types keep their own kind inside a Codable value: bytes stay bytes and dates stay dates, as outside one.
+// Types that keep their own kind inside a Codable value: bytes stay bytes and dates stay dates, as outside of one.
 
-/// A type that the coders hand over as ``Storable/stored()`` says, instead of asking its `Codable` conformance.
+/// A type that the coders encode by ``Storable/stored()``, instead of its `Codable` conformance.
 ///
-/// Every type that Codable calls primitive must be among them: asked to code itself, it asks the coder to code it.
+/// It must include every type that is primitive in Codable: the conformance of such a type only passes it back to the
+/// coder.
 protocol CodedAsStored: Storable {}

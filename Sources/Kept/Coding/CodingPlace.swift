@@ -1,4 +1,4 @@
-// What all containers of one encoding or decoding know: where they are, and what the caller handed in.
+// The state that all containers of one encoding or decoding share: their place, and the caller's `userInfo`.
 
 struct CodingPlace {
   let path: [any CodingKey]
@@ -8,7 +8,7 @@ struct CodingPlace {
   func at(_ index: Int) -> CodingPlace { at(StepKey(intValue: index)) }
 }
 
-/// A coding key for what has none: an element of an array, and `super`.
+/// A coding key for elements of an array, and for `super`.
 struct StepKey: CodingKey {
   let stringValue: String
   let intValue: Int?
@@ -23,6 +23,6 @@ struct StepKey: CodingKey {
     self.intValue = intValue
   }
 
-  /// Under which a class stores its superclass, unless it says otherwise.
+  /// The default key under which a class stores its superclass.
   static let superclass = StepKey(stringValue: "super")
 }

@@ -1,8 +1,8 @@
-// How optionals, arrays and dictionaries are stored, and how an error says where inside them it happened.
+// Optionals, arrays and dictionaries in the store, and errors with a place inside them.
 
 public import KeptCore
 
-/// nil is no value: it removes the key, and is null inside arrays and dictionaries.
+/// nil is the absence of a value: it removes the key, and is null inside arrays and dictionaries.
 extension Optional: Storable where Wrapped: Storable {
   public init(stored value: Value) throws(StoreError) {
     self = if case .null = value { nil } else { try Wrapped(stored: value) }

@@ -1,4 +1,4 @@
-// How a moment is stored: to the nanosecond. Foundation's Date counts seconds since 2001 in a Double; counting them
+// Dates are stored with nanosecond resolution. Foundation's Date counts seconds since 2001 in a Double; counting them
 // since 1970 instead would alter nearly half of today's dates.
 
 public import FoundationEssentials
@@ -7,7 +7,9 @@ public import KeptCore
 /// 1970-01-01 to 2001-01-01, in seconds.
 private let secondsFrom1970To2001: Int64 = 978_307_200
 
-/// A moment as the store holds it. `Date` is coarser: today it counts in steps of about 119 ns.
+/// A point in time as the store holds it.
+///
+/// `Date` has a lower resolution: about 119 ns for present dates.
 extension Timestamp: Storable {
   public init(stored value: Value) throws(StoreError) {
     guard case .date(let moment) = value else { throw .mismatch(value, asked: .date) }
@@ -20,7 +22,7 @@ extension Timestamp: Storable {
 }
 
 extension Date: Storable, CodedAsStored {
-  /// Reads a date; of the dates that Foundation knows it is the nearest one.
+  /// Reads a date; the result is the nearest `Date`.
   public init(stored value: Value) throws(StoreError) { self.init(try Timestamp(stored: value)) }
 
   /// The date, rounded to 1 ns.
@@ -30,7 +32,7 @@ extension Date: Storable, CodedAsStored {
 
   public static var schema: Schema? { .date }
 
-  /// The nearest date to a moment.
+  /// The `Date` nearest to a point in time.
   public init(_ moment: Timestamp) {
     let seconds = moment.seconds - secondsFrom1970To2001
     self.init(timeIntervalSinceReferenceDate: Double(seconds) + Double(moment.nanoseconds) / 1e9)
@@ -40,7 +42,7 @@ extension Date: Storable, CodedAsStored {
 extension Timestamp {
   /// A date, rounded to 1 ns.
   ///
-  /// Throws `invalid` outside the years 0 to 9999, and for a date that is not a number.
+  /// Throws `invalid` outside the years 0 to 9999, and for a date that is NaN.
   public init(_ date: Date) throws(StoreError) {
     let interval = date.timeIntervalSinceReferenceDate
     let whole = interval.rounded(.down)

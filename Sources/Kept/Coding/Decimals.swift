@@ -1,16 +1,16 @@
-// How decimals are stored: as their exact text. No kind of number in a store could hold 0.1.
+// Decimals are stored as their exact text. No kind of number in a store can represent 0.1.
 
 public import FoundationEssentials
 public import KeptCore
 
-/// A string such as `"9.99"`; not a number is `"NaN"`.
+/// A string such as `"9.99"`; NaN is `"NaN"`.
 ///
 /// C and Python read the text: `decimal.Decimal(settings["price"])`.
 extension Decimal: Storable, CodedAsStored {
-  /// Reads the text of a decimal number, or a number whose every digit a Decimal can hold: 5 and 0.5, but not the
+  /// Reads the text of a decimal number, or a number that a Decimal can represent exactly: 5 and 0.5, but not the
   /// double 0.1, which is only near to it.
   ///
-  /// Throws `wrongType` for text that is no number, or has more digits than a Decimal.
+  /// Throws `wrongType` for text that is not a number, or has more digits than a Decimal.
   public init(stored value: Value) throws(StoreError) {
     switch value {
     case .int(let number): self.init(number)
@@ -33,7 +33,7 @@ extension Decimal: Storable, CodedAsStored {
 
   private static func holding(_ text: String) -> Decimal? {
     if text == "NaN" { return .nan }
-    // Foundation reads as much of a text as it can, and as many digits as it has room for.
+    // Foundation parses only a prefix of some texts, and only the digits that it has room for.
     guard let asked = DecimalText(text), let decimal = Decimal(string: text) else { return nil }
     return DecimalText(decimal.description) == asked ? decimal : nil
   }
@@ -43,15 +43,15 @@ extension Decimal: Storable, CodedAsStored {
   }
 }
 
-/// The number that a text is, whatever way it is written: 1.50 and 15e-1 are alike.
+/// The number in a text, independent of its notation: 1.50 and 15e-1 are equal.
 private struct DecimalText: Equatable {
   private var isNegative = false
   /// Without zeros at either end.
   private var digits: [UInt8] = []
-  /// The power of ten that the last digit counts.
+  /// The power of ten of the last digit.
   private var exponent = 0
 
-  /// nil for what is no decimal number: a sign, digits with a point among them, an exponent.
+  /// Returns nil unless it is a decimal number: a sign, digits with an optional point, an exponent.
   init?(_ text: String) {
     var rest = text.utf8[...]
     isNegative = rest.first == UInt8(ascii: "-")
@@ -91,18 +91,18 @@ private struct DecimalText: Equatable {
 }
 
 extension Double {
-  /// Every digit of the number, such as `5e-1`; nil where that is more than 128 bits, and for infinity.
+  /// Every digit of the number, such as `5e-1`; nil if that needs more than 128 bits, and for infinity.
   fileprivate var exactDecimalText: String? {
     guard isFinite else { return nil }
     guard self != 0 else { return sign == .minus ? "-0" : "0" }
-    // The number is whole × 2^power, and the whole is odd.
+    // The number is whole × 2^power, and `whole` is odd.
     let power = Int(exponent) - significandWidth
     var whole = UInt128((significand * Double(sign: .plus, exponent: significandWidth, significand: 1)).magnitude)
     if power >= 0 {
       guard power + significandWidth < 128 else { return nil }
       whole <<= UInt128(power)
     }
-    // Halving is multiplying by five, and moving the point.
+    // Halving is multiplying by five, and moving the decimal point.
     for _ in 0..<max(0, -power) {
       let (product, isTooLarge) = whole.multipliedReportingOverflow(by: 5)
       if isTooLarge { return nil }

@@ -1,9 +1,9 @@
-// The containers that Codable reads through. What one value is read as is decided in ValueDecoder.
-// One generic `decode` stands for all the primitive ones that Codable asks for.
+// The containers for Codable decoding. ValueDecoder.swift determines how a single value is read. One generic `decode`
+// implements all the primitive ones that Codable requires.
 
 import KeptCore
 
-/// The decoder that a type gets for the value it is made of.
+/// The decoder that a type receives for its value.
 struct ValueDecoding: Decoder {
   let value: Value
   let place: CodingPlace
@@ -38,7 +38,7 @@ extension ValueDecoding: SingleValueDecodingContainer {
 
 /// Reads a dictionary.
 ///
-/// Names are found by their bytes.
+/// Names are compared by their bytes.
 private struct MemberDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
   let members: ValueDictionary
   let place: CodingPlace
@@ -83,7 +83,7 @@ private struct MemberDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
 /// Reads an array from its beginning.
 ///
-/// An element that could not be read is the next one again.
+/// After an element that could not be read, the same element is the next one.
 private struct ElementDecoding: UnkeyedDecodingContainer {
   let values: [Value]
   let place: CodingPlace

@@ -1,9 +1,9 @@
-// The containers that Codable writes through. Each fills slots; what a slot makes of a value is in EncodingSlot.
-// One generic `encode` stands for all the primitive ones that Codable asks for.
+// The containers for Codable encoding. Each fills slots; EncodingSlot.swift determines the value in a slot. One generic
+// `encode` implements all the primitive ones that Codable requires.
 
 import KeptCore
 
-/// The encoder that a type gets for the place it is to fill.
+/// The encoder that a type receives for the slot that it fills.
 struct SlotEncoder: Encoder {
   let slot: EncodingSlot
   let place: CodingPlace

@@ -1,23 +1,23 @@
-// What an encoder has written so far. Codable may fill containers in any order, also long after their parents, so a
-// value under construction is a tree of slots, read out once at the end.
+// The state of an encoding. Codable may fill containers in any order, even long after their parents, so a value under
+// construction is a tree of slots, which is read once at the end.
 
 import KeptCore
 
-/// A place in a value under construction, shared by all containers that were asked for it.
+/// A place in a value under construction, shared by all containers that were requested for it.
 final class EncodingSlot {
   private enum Form {
     case empty
     case value(Value)
     case elements
     case members
-    // A container cannot throw when it is asked for; the refusal is thrown at the end.
+    // Requesting a container cannot throw; the error is thrown at the end.
     case refused(StoreError)
   }
 
   private var form = Form.empty
   private var elements: [EncodingSlot] = []
   private var members: [(key: ExactString, slot: EncodingSlot)] = []
-  /// The containers around this place.
+  /// The number of containers around this place.
   private let depth: Int
 
   init(depth: Int) { self.depth = depth }
@@ -26,7 +26,7 @@ final class EncodingSlot {
 
   /// Makes this an array.
   ///
-  /// Asked again, it stays the same array.
+  /// Further calls have no effect.
   func openElements() {
     if case .elements = form { return }
     form = opened(as: .elements)
@@ -34,7 +34,7 @@ final class EncodingSlot {
 
   /// Makes this a dictionary.
   ///
-  /// Asked again, it stays the same dictionary.
+  /// Further calls have no effect.
   func openMembers() {
     if case .members = form { return }
     form = opened(as: .members)
@@ -49,14 +49,14 @@ final class EncodingSlot {
     }
   }
 
-  /// Adds a place at the end of the array.
+  /// Appends a slot to the array.
   func append() -> EncodingSlot {
     let slot = EncodingSlot(depth: depth + 1)
     elements.append(slot)
     return slot
   }
 
-  /// Adds a place under a name; of two with one name the later counts.
+  /// Adds a slot with a name; of two with one name the later one is used.
   func member(_ key: any CodingKey) -> EncodingSlot {
     let slot = EncodingSlot(depth: depth + 1)
     members.append((ExactString(key.stringValue), slot))
@@ -65,12 +65,12 @@ final class EncodingSlot {
 }
 
 extension EncodingSlot {
-  /// Writes a value here: as it is stored, or as its own coding says.
+  /// Writes a value here: as stored, or by its own coding.
   func fill(with value: some Encodable, at place: @autoclosure () -> CodingPlace) throws {
     if let value = value as? any CodedAsStored {
       do throws(StoreError) { put(try value.stored()) } catch { throw refusal(error, of: value, at: place()) }
     } else if depth > Limits.nesting {
-      // Here and not at the end: a structure that contains itself would go on for ever.
+      // Here and not at the end: a structure that contains itself would otherwise not terminate.
       throw refusal(.nestedTooDeep, of: value, at: place())
     } else {
       try value.encode(to: SlotEncoder(slot: self, place: place()))

@@ -1,12 +1,12 @@
-// Two members of a dictionary can have names that differ in their bytes and are equal to Swift: "é" as one scalar, or
-// as two. A Swift dictionary would silently keep one of them; it is refused instead. A `Value` keeps both.
+// Two members of a dictionary can have names that differ in their bytes and are equal in Swift: "é" as one scalar, or
+// as two. A Swift dictionary would silently keep one of them, so this is refused. A `Value` keeps both.
 
 import KeptCore
 
 extension ValueDictionary {
   /// Throws `wrongType` if a Swift dictionary with the same names would have fewer members.
   func checkedForMergedNames() throws(StoreError) -> ValueDictionary {
-    // Names in ASCII are never merged, and few others are common.
+    // Names in ASCII are never merged, and other names are rare.
     let suspects = filter { !$0.key.text.utf8.allSatisfy { $0 < 0x80 } }
     guard suspects.count > 1 else { return self }
     var names: Set<String> = []

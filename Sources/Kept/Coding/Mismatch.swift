@@ -1,15 +1,15 @@
-// The sentences for a value that is not of the type asked for. They name kinds, types and places, never the value:
-// it may be a secret.
+// Messages for a value that does not have the requested type. They name kinds, types and places, never the value,
+// because it may be a secret.
 
 import KeptCore
 
 extension StoreError {
-  /// Says what is stored and what was asked for.
+  /// The error for a stored value of another kind than requested.
   static func mismatch(_ stored: Value, asked: Value.Kind) -> StoreError {
     StoreError(.wrongType, "holds \(stored.kind), asked for \(asked)")
   }
 
-  /// Says that a number is stored, but one that the type cannot hold.
+  /// The error for a stored number that the type cannot represent.
   static func mismatch(_ stored: Value, number type: (some Any).Type, asked: Value.Kind) -> StoreError {
     switch stored {
     case .int, .uint, .double: StoreError(.wrongType, "holds \(stored.kind) that \(type) cannot hold unaltered")
@@ -17,13 +17,13 @@ extension StoreError {
     }
   }
 
-  /// The same failure, said of the layer where the value was found; the store itself needs no mention.
+  /// The error with the layer of the value; the store itself is not mentioned.
   func found(in layer: Layer?) -> StoreError {
     guard let layer, layer != .user else { return self }
     return said { "in the \(layer) layer: \($0)" }
   }
 
-  /// The same failure, said of a place inside the value: `at [3].width: holds string, asked for double`.
+  /// The error with a place inside the value: `at [3].width: holds string, asked for double`.
   func at(_ step: PlaceStep) -> StoreError {
     let isPlaced = message.hasPrefix("at .") || message.hasPrefix("at [")
     let rest = isPlaced ? String(message.dropFirst(3)) : ": \(message)"
@@ -31,7 +31,7 @@ extension StoreError {
   }
 }
 
-/// The name of a type as a sentence has it: a String, an Int, a UInt8, an Optional<Int>.
+/// The name of a type with its article: a String, an Int, a UInt8, an Optional<Int>.
 func withArticle(_ type: (some Any).Type) -> String {
   let name = "\(type)"
   // UInt, URL and UUID begin with the sound of a consonant; Umbrella does not.
@@ -40,7 +40,7 @@ func withArticle(_ type: (some Any).Type) -> String {
   return "\(hasVowel && !isSpelled ? "an" : "a") \(name)"
 }
 
-/// One step into a value.
+/// One step of a path into a value.
 enum PlaceStep: CustomStringConvertible {
   case element(Int)
   case member(String)

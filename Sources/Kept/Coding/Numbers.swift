@@ -1,9 +1,9 @@
-// How numbers are stored. Which of them convert when they are read is KeptCore's rule, one for all languages: those
-// that survive it. The range of each Swift type comes on top.
+// Numbers in the store. KeptCore determines which conversions are allowed, with one rule for all languages: only exact
+// ones. The range of each Swift type is checked in addition.
 
 public import KeptCore
 
-// With `& Codable`, since the integers are that too: the more specific default is the one that counts.
+// With `& Codable`, because the integers also conform to that: the more specific default implementation is used.
 extension Storable where Self: FixedWidthInteger & Codable {
   /// Reads an integer, or a double without a fraction, within the range of the type.
   public init(stored value: Value) throws(StoreError) {
@@ -23,7 +23,7 @@ extension Storable where Self: FixedWidthInteger & Codable {
     throw StoreError(.invalid, "is given an integer beyond 64 bits; a store holds Int64.min to UInt64.max")
   }
 
-  /// An integer within the range of the type, where that is narrower than the range of `Int64`.
+  /// An integer within the range of the type, if that is narrower than the range of `Int64`.
   public static var schema: Schema? {
     Schema.integer
       .saying("minimum", Self.min > Int64.min ? .int(Int64(Self.min)) : nil)
@@ -57,7 +57,7 @@ extension Double: Storable, CodedAsStored {
 }
 
 extension Float: Storable, CodedAsStored {
-  /// Reads a number that a Float can hold: 0.5, but not the double 0.1.
+  /// Reads a number that a Float can represent: 0.5, but not the double 0.1.
   public init(stored value: Value) throws(StoreError) {
     guard let number = value.asDouble, let float = number.isNaN ? .nan : Float(exactly: number) else {
       throw .mismatch(value, number: Float.self, asked: .double)
@@ -65,7 +65,7 @@ extension Float: Storable, CodedAsStored {
     self = float
   }
 
-  /// A double; every Float is one.
+  /// A double, which can represent every Float.
   public func stored() -> Value { .double(Double(self)) }
 
   public static var schema: Schema? { .number }

@@ -1,12 +1,12 @@
-// How ranges are stored: as an object of their two bounds.
+// Ranges are stored as an object of their two bounds.
 
 public import KeptCore
 
-/// `{"lower": 1, "upper": 5}`, and 5 is not in it.
+/// The object `{"lower": 1, "upper": 5}`, without 5.
 ///
-/// A closed range is stored the same: what a key means by it is for the key's type to say.
+/// A closed range is stored in the same form: the key's type determines whether the upper bound is included.
 extension Range: Storable, CodedAsStored where Bound: Storable {
-  /// Throws `wrongType` for bounds that are missing or the wrong way round.
+  /// Throws `wrongType` for bounds that are missing or in the wrong order.
   public init(stored value: Value) throws(StoreError) {
     let bounds = try RangeBounds<Bound>(stored: value)
     self = bounds.lower..<bounds.upper
@@ -17,9 +17,9 @@ extension Range: Storable, CodedAsStored where Bound: Storable {
   public static var schema: Schema? { RangeBounds<Bound>.schema }
 }
 
-/// `{"lower": 1, "upper": 5}`, and 5 is in it.
+/// The object `{"lower": 1, "upper": 5}`, including 5.
 extension ClosedRange: Storable, CodedAsStored where Bound: Storable {
-  /// Throws `wrongType` for bounds that are missing or the wrong way round.
+  /// Throws `wrongType` for bounds that are missing or in the wrong order.
   public init(stored value: Value) throws(StoreError) {
     let bounds = try RangeBounds<Bound>(stored: value)
     self = bounds.lower...bounds.upper
@@ -38,7 +38,7 @@ private struct RangeBounds<Bound: Storable & Comparable> {
     guard case .dictionary(let members) = value else { throw .mismatch(value, asked: .dictionary) }
     lower = try Self.bound("lower", of: members)
     upper = try Self.bound("upper", of: members)
-    // NaN is in no order with anything.
+    // NaN is unordered.
     guard lower <= upper else { throw StoreError(.wrongType, "holds a range whose lower bound is not the lower one") }
   }
 

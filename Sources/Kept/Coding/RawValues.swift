@@ -1,11 +1,11 @@
-// How enums, option sets and other types with a raw value are stored: as that value.
+// Enums, option sets and other types with a raw value are stored as that value.
 
 public import KeptCore
 
 extension Storable where Self: RawRepresentable, RawValue: Storable {
   /// Reads a raw value.
   ///
-  /// Throws `wrongType` for one that the type does not know, such as a case of a newer version.
+  /// Throws `wrongType` for a raw value that the type does not have, such as a case of a newer version.
   public init(stored value: Value) throws(StoreError) { self = try Self.read(value) }
 
   /// The raw value.
@@ -19,11 +19,11 @@ extension Storable where Self: RawRepresentable, RawValue: Storable {
   }
 }
 
-// An enum with raw values is easily declared Codable as well. It is the same enum, and stored the same.
+// An enum with raw values may also be declared Codable. It is stored in the same way.
 extension Storable where Self: RawRepresentable & Codable, RawValue: Storable {
   /// Reads a raw value.
   ///
-  /// Throws `wrongType` for one that the type does not know, such as a case of a newer version.
+  /// Throws `wrongType` for a raw value that the type does not have, such as a case of a newer version.
   public init(stored value: Value) throws(StoreError) { self = try Self.read(value) }
 
   /// The raw value.

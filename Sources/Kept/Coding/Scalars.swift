@@ -1,4 +1,4 @@
-// How bools, text and bytes are stored: as their own kinds. Nothing is parsed, nothing is converted.
+// Bools, text and bytes are stored as their own kinds, without parsing or conversion.
 
 public import FoundationEssentials
 public import KeptCore

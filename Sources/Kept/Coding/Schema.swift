@@ -1,17 +1,17 @@
-// What values of a type are in the store, in the words of JSON Schema: what a key of that type is declared with.
+// The schema of a type's stored values, in the keywords of JSON Schema, with which a key of that type is declared.
 
 import KeptCore
 
-/// What the values of a type are in the store.
+/// The schema of a type's values in the store.
 ///
-/// A type that writes its own ``Storable/stored()`` says it in ``Storable/schema``:
+/// A type that implements ``Storable/stored()`` itself provides it as ``Storable/schema``:
 ///
 /// ```swift
 /// extension Colour: Storable { static var schema: Schema? { .string } }
 /// ```
 public struct Schema: Sendable, Hashable {
   private var words: ValueDictionary
-  /// Whether a null may stand in its place inside an array or a dictionary.
+  /// Whether null is allowed in place of it inside an array or a dictionary.
   var allowsNull = false
 
   private init(_ words: ValueDictionary) { self.words = words }
@@ -26,35 +26,35 @@ public struct Schema: Sendable, Hashable {
   public static let array = Schema(type: .array)
   public static let object = Schema(type: .object)
 
-  /// An array of elements that are all alike; nil: of any.
+  /// An array with elements of one schema; nil for any elements.
   public static func array(of elements: Schema?) -> Schema { array.saying("items", elements?.inside) }
 
-  /// An object of members that are all alike; nil: of any.
+  /// An object with members of one schema; nil for any members.
   public static func object(of members: Schema?) -> Schema { object.saying("additionalProperties", members?.inside) }
 
-  /// What a value is by itself; nil for null, which says nothing.
+  /// The schema for the kind of a value; nil for null, which does not determine one.
   init?(kindOf value: Value) {
     guard let type = DeclaredType(value.kind) else { return nil }
     self.init(type: type)
   }
 
-  /// What a word says; nil: it is not there.
+  /// The value of a keyword; nil if it is absent.
   subscript(word: ExactString) -> Value? {
     get { words[word] }
     set { words[word] = newValue }
   }
 
-  /// The same with one more word; nil leaves it out.
+  /// The schema with another keyword; nil omits it.
   func saying(_ word: ExactString, _ value: Value?) -> Schema {
     var schema = self
     if let value { schema[word] = value }
     return schema
   }
 
-  /// As the schema of a key.
+  /// The form for the schema of a key.
   var atRoot: Value { .dictionary(words) }
 
-  /// As the schema of an element or a member.
+  /// The form for the schema of an element or a member.
   var inside: Value {
     guard allowsNull else { return atRoot }
     var schema = self
@@ -67,6 +67,6 @@ public struct Schema: Sendable, Hashable {
     return schema.atRoot
   }
 
-  /// Without any word: every value.
+  /// The schema without keywords: every value.
   static let anything = Schema([:])
 }

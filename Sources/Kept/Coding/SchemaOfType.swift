@@ -1,9 +1,9 @@
-// What a type is in the store when it does not say so itself: found by its raw value, or by what its decoding asks for.
+// The schema of a type that does not provide one, derived from its raw value or from the requests of its decoding.
 
 import KeptCore
 
 extension Schema {
-  /// The schema of a type; nil: it cannot be known without a value.
+  /// The schema of a type; nil if it cannot be determined without a value.
   static func found(in type: any Storable.Type) -> Schema? {
     if let type = type as? any RawRepresentable.Type, let schema = ofRawValues(of: type) { return schema }
     if let type = type as? any Decodable.Type { return SchemaProbe.schema(of: type) }
@@ -16,7 +16,7 @@ extension Schema {
     return schema.saying("enum", .array(choices))
   }
 
-  /// All cases as they are stored; nil where there are none, or one cannot be stored.
+  /// All cases as they are stored; nil if there are none, or one cannot be stored.
   private static func storedCases<Type: CaseIterable>(of type: Type.Type) -> [Value]? {
     let cases = type.allCases.map { try? ($0 as? any Storable)?.stored() }
     let stored = cases.compactMap(\.self)
@@ -24,11 +24,11 @@ extension Schema {
   }
 }
 
-/// A decoder without a value, which finds out what a type asks for first: members, elements, or a single value.
+/// A decoder without a value, which records what a type requests first: members, elements, or a single value.
 private struct SchemaProbe: Decoder {
-  /// What was asked for.
+  /// The recorded requests.
   ///
-  /// A type that goes on and asks for another thing is stored in several ways.
+  /// A type that then makes a request of another kind has several stored forms.
   private final class Wishes { var schemas: [Schema?] = [] }
   private struct NoValue: Error {}
 
@@ -36,7 +36,7 @@ private struct SchemaProbe: Decoder {
   let codingPath: [any CodingKey] = []
   let userInfo: [CodingUserInfoKey: Any] = [:]
 
-  /// - Returns: nil for a type that is stored in several ways.
+  /// - Returns: nil for a type with several stored forms.
   static func schema(of type: any Decodable.Type) -> Schema? {
     let probe = SchemaProbe()
     _ = try? type.init(from: probe)

@@ -1,12 +1,12 @@
-// How sets are stored: as arrays, in an order that depends on the elements alone, so that equal sets are equal values.
+// Sets are stored as arrays, in an order that depends on the elements alone, so that equal sets are equal values.
 
 public import KeptCore
 
 /// An array of the elements, ordered by the bytes of their canonical JSON.
 extension Set: Storable, CodedAsStored where Element: Storable {
-  /// Reads an array in any order; what is repeated counts once.
+  /// Reads an array in any order; repeated elements count once.
   ///
-  /// Throws `wrongType` for elements that differ in the store and are equal to Swift: one of them would be lost.
+  /// Throws `wrongType` for elements that differ in the store and are equal in Swift: one of them would be lost.
   public init(stored value: Value) throws(StoreError) {
     guard case .array(let values) = value else { throw .mismatch(value, asked: .array) }
     var origins: [Element: Value] = [:]

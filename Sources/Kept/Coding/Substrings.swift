@@ -1,4 +1,4 @@
-// How a part of a text is stored: as that text. The text around it is not kept.
+// Substrings are stored as text. The text around them is not kept.
 
 public import KeptCore
 

@@ -5,7 +5,7 @@ public import KeptCore
 
 extension URL: Storable, CodedAsStored {
   /// Reads the text of a URL of any scheme, or the absolute path of a file: `/tmp/a b` is `file:///tmp/a%20b`.
-  // UserDefaults keeps a path, and people and shell scripts write one.
+  // UserDefaults stores a path, and people and shell scripts write one.
   public init(stored value: Value) throws(StoreError) {
     let text = try String(stored: value)
     let path = text.isPath && !text.utf8.contains(0) ? URL(filePath: text, directoryHint: .inferFromPath) : nil
@@ -17,7 +17,7 @@ extension URL: Storable, CodedAsStored {
 
   /// The absolute text; a URL with a base is stored together with it.
   ///
-  /// Throws `invalid` for one without a scheme that begins with a slash: it would be read as a file's.
+  /// Throws `invalid` for a URL without a scheme that begins with a slash: it would be read as a file URL.
   public func stored() throws(StoreError) -> Value {
     let text = absoluteString
     guard !text.isPath else {
@@ -46,6 +46,6 @@ extension UUID: Storable, CodedAsStored {
 }
 
 extension String {
-  /// Whether it is the absolute path of a file, as far as a URL is concerned.
+  /// Whether it is the absolute path of a file when read as a URL.
   fileprivate var isPath: Bool { utf8.first == UInt8(ascii: "/") }
 }

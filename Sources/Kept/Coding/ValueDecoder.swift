@@ -1,13 +1,13 @@
-// How a Decodable is made of a value: the entry point, and the one rule for what is read as itself and what by its own
-// coding. The containers are in DecodingContainers.
+// Decodes a Decodable type from a value: the entry point, and the rule for which types are read as stored and which by
+// their own coding. The containers are in DecodingContainers.swift.
 
 public import KeptCore
 
 /// Decodes a Codable type from a ``Value``, as ``ValueEncoder`` wrote it.
 ///
-/// A key whose type is `Codable & Storable` does this by itself.
+/// A key whose type is `Codable & Storable` uses it automatically.
 public struct ValueDecoder: Sendable {
-  /// Handed to the types that are decoded.
+  /// Passed to the types that are decoded.
   public var userInfo: [CodingUserInfoKey: any Sendable] = [:]
 
   public init() {}
@@ -16,14 +16,14 @@ public struct ValueDecoder: Sendable {
   ///
   /// Throws `DecodingError` with the coding path, and the errors of the type's `init(from:)` unchanged.
   ///
-  /// Members that the type does not ask for are ignored. Numbers convert only where they survive it.
+  /// Members that the type does not request are ignored. Numbers are converted only if the conversion is exact.
   public func decode<Decoded: Decodable>(_ type: Decoded.Type, from value: Value) throws -> Decoded {
     try value.decoded(as: type, at: CodingPlace(path: [], userInfo: userInfo))
   }
 }
 
 extension Value {
-  /// Reads this value as a type: as it is stored, or as the type's own coding says.
+  /// Reads this value as a type: as stored, or by the type's own coding.
   func decoded<Decoded: Decodable>(
     as type: Decoded.Type, at place: @autoclosure () -> CodingPlace
   ) throws -> Decoded {
@@ -40,7 +40,7 @@ extension Value {
     return try Decoded(from: ValueDecoding(value: self, place: place()))
   }
 
-  /// The error for a value that is not of the type asked for; null is called a missing value, as Codable does.
+  /// The error for a value that does not have the requested type; null is reported as a missing value, as in Codable.
   func mismatch(
     with type: any Any.Type, _ message: String, at place: CodingPlace, underlyingError: (any Error)? = nil
   ) -> DecodingError {

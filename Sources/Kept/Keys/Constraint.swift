@@ -1,9 +1,10 @@
-// What the values of a key must be beyond their type: the words of JSON Schema, each for the types it makes sense for.
+// Constraints on the values of a key beyond their type: the keywords of JSON Schema, each for the types that it applies
+// to.
 
 public import FoundationEssentials
 import KeptCore
 
-/// A rule that values of a key must keep, in every process and language, once the key is declared.
+/// A constraint on the values of a key, in every process and language, once the key is declared.
 ///
 /// ```swift
 /// static let volume = Key("audio.volume", default: 50, .range(0...100), summary: "Loudness in percent")
@@ -11,8 +12,8 @@ import KeptCore
 /// static let tags   = Key<[String]>("tags", default: [], .each(.length(1...40)))
 /// ```
 ///
-/// `settings.declare(.volume, .host, .tags)` puts it in force. A rule for another type does not compile. Of two that
-/// say the same thing differently the later one counts.
+/// `settings.declare(.volume, .host, .tags)` puts it into effect. A constraint for another type does not compile. Of
+/// two constraints with the same keyword the later one applies.
 public struct Constraint<Value: Storable>: Sendable {
   typealias Rule = @Sendable (inout Schema) throws(StoreError) -> Void
   let rule: Rule
@@ -23,16 +24,16 @@ public struct Constraint<Value: Storable>: Sendable {
 
   init(rule: @escaping Rule) { self.rule = rule }
 
-  /// One of these, and nothing else.
+  /// One of these values.
   ///
-  /// An enum with raw values and `CaseIterable` has its cases as choices of itself.
+  /// An enum with raw values and `CaseIterable` has its cases as choices by default.
   public static func choices(_ choices: [Value]) -> Constraint {
     Constraint("enum") { () throws(StoreError) in .array(try choices.storedElements()) }
   }
 }
 
 extension Constraint where Value: Numeric & Comparable {
-  /// A number from the first to the last, both included.
+  /// A number between two bounds, both included.
   public static func range(_ range: ClosedRange<Value>) -> Constraint {
     Constraint { schema throws(StoreError) in
       try minimum(range.lowerBound).rule(&schema)
@@ -40,29 +41,29 @@ extension Constraint where Value: Numeric & Comparable {
     }
   }
 
-  /// This number or a greater one.
+  /// A number that is at least this one.
   public static func minimum(_ least: Value) -> Constraint {
     Constraint("minimum") { () throws(StoreError) in try least.stored() }
   }
 
-  /// This number or a smaller one.
+  /// A number that is at most this one.
   public static func maximum(_ greatest: Value) -> Constraint {
     Constraint("maximum") { () throws(StoreError) in try greatest.stored() }
   }
 }
 
 extension Constraint where Value == String {
-  /// From so many to so many Unicode scalars.
+  /// A number of Unicode scalars in a range.
   public static func length(_ length: ClosedRange<Int>) -> Constraint { Constraint(length: length) }
 
-  /// A text in which the regular expression is found somewhere; `^` and `$` tie it to both ends.
+  /// A text in which the regular expression matches anywhere; use `^` and `$` to anchor it.
   ///
-  /// It is one of PCRE2, which every language asks in the same way.
+  /// The expression has PCRE2 syntax, with the same implementation in every language.
   public static func pattern(_ pattern: String) -> Constraint { Constraint("pattern") { .string(pattern) } }
 }
 
 extension Constraint where Value == Data {
-  /// From so many to so many bytes.
+  /// A number of bytes in a range.
   public static func length(_ length: ClosedRange<Int>) -> Constraint { Constraint(length: length) }
 }
 
@@ -74,14 +75,14 @@ extension Constraint {
     }
   }
 
-  /// Rules for each element of an array.
+  /// Constraints on each element of an array.
   public static func each<Element>(_ constraints: Constraint<Element>...) -> Constraint where Value == [Element] {
     Constraint { schema throws(StoreError) in
       schema["items"] = try (Element.schema ?? .anything).following(constraints).inside
     }
   }
 
-  /// Rules for the value of each member of a dictionary.
+  /// Constraints on the value of each member of a dictionary.
   public static func each<Member>(_ constraints: Constraint<Member>...) -> Constraint where Value == [String: Member] {
     Constraint { schema throws(StoreError) in
       schema["additionalProperties"] = try (Member.schema ?? .anything).following(constraints).inside
@@ -90,7 +91,7 @@ extension Constraint {
 }
 
 extension Schema {
-  /// The same with what constraints say.
+  /// The schema with the constraints applied.
   func following<Value>(_ constraints: [Constraint<Value>]) throws(StoreError) -> Schema {
     var schema = self
     for constraint in constraints { try constraint.rule(&schema) }

@@ -1,19 +1,19 @@
-// What a key is: a name, the type of its value, how that is stored, and what to read where nothing is.
+// A typed key: a name, the type of its value, its stored form, and the default.
 
 public import KeptCore
 
 /// A key with the type of its value.
 ///
-/// List keys in an extension of ``Keys``. Type, constraints, summary and `secret` hold for every process and language
+/// List keys in an extension of ``Keys``. Type, constraints, summary and `secret` apply to every process and language
 /// once the key is declared in the store: `settings.declare(.volume)`.
 ///
-/// The default is evaluated when it is needed, once for each open store, on the thread that reads, and never while a
-/// lock is held: it may read a store itself. A thread that waits longer than two seconds for another one's evaluation
-/// makes its own, as that one may be waiting for it, and the first result counts. It is not stored unless
-/// `persistDefault` asks for it. A default that is registered, or that the key is declared with, comes before it.
+/// The default is evaluated on first use, once for each open store, on the reading thread, and never while a lock is
+/// held: it may read a store itself. A thread that waits longer than two seconds for another thread's evaluation
+/// evaluates the default itself, because the other thread may be waiting for it, and the first result is used. The
+/// default is not stored unless `persistDefault` requests it. Registered and declared defaults take precedence over it.
 ///
-/// A value of another type than the ``Storable`` ones goes through a ``Transformer``, and so does one that is to be
-/// stored in another way than its own:
+/// Use a ``Transformer`` for a value whose type is not ``Storable``, or that is to be stored in another form than its
+/// own:
 ///
 /// ```swift
 /// static let frame = Key("window.frame", default: Frame.zero, through: .json)
@@ -22,14 +22,14 @@ public import KeptCore
 public final class Key<Value: Sendable>: Keys, @unchecked Sendable {
   /// The name under which the value is stored: 1 to 1024 bytes of UTF-8 without NUL, compared byte by byte.
   ///
-  /// Any other name is an `invalid` error of every call that uses the key.
+  /// With any other name, every call that uses the key fails with `invalid`.
   public let name: String
 
   // @unchecked is inherited; everything here is constant and Sendable.
   private let checked: Result<PreparedKey, StoreError>
-  /// What the index finds the key by; `none` for a name that is no key.
+  /// The bytes for a lookup in the index; `none` for an invalid name.
   let prepared: PreparedBytes
-  /// The same if what the index has is the value as it stands; else `none`.
+  /// The same bytes if the index has the value unconverted; else `none`.
   @usableFromInline let bytes: PreparedBytes
   let coding: KeyCoding<Value>
   private let lazyDefault: LazyDefault<Value>
@@ -37,13 +37,13 @@ public final class Key<Value: Sendable>: Keys, @unchecked Sendable {
   /// When a read stores the default.
   public let persistDefault: PersistDefault
 
-  /// A key that reads as `default` where nothing is stored.
+  /// Creates a key that reads as `default` if nothing is stored.
   /// - Parameters:
-  ///   - name: the text that finds it in every process and language; see ``name``.
-  ///   - makeDefault: the default, evaluated when it is needed.
-  ///   - constraints: what its values must be, such as `.range(0...100)`.
-  ///   - summary: what it is for, in a line.
-  ///   - secret: its values are for no log, error or dump.
+  ///   - name: identifies the key in every process and language; see ``name``.
+  ///   - makeDefault: the default, evaluated on first use.
+  ///   - constraints: constraints on its values, such as `.range(0...100)`.
+  ///   - summary: its purpose, in one line.
+  ///   - secret: whether its values must not appear in logs, errors or dumps.
   ///   - persistDefault: when a read stores the default.
   public convenience init(
     _ name: String, default makeDefault: @autoclosure @escaping @Sendable () -> Value,
@@ -54,9 +54,9 @@ public final class Key<Value: Sendable>: Keys, @unchecked Sendable {
     self.init(name, .plain, description, persistDefault, makeDefault)
   }
 
-  /// A key that reads as nil where nothing is stored.
+  /// Creates a key that reads as nil if nothing is stored.
   ///
-  /// The constraints are those of the value that is stored when there is one.
+  /// The constraints apply to a stored value.
   public convenience init<Wrapped: Storable>(
     _ name: String, _ constraints: Constraint<Wrapped>..., summary: String? = nil, secret: Bool = false
   ) where Value == Wrapped? {
@@ -64,18 +64,18 @@ public final class Key<Value: Sendable>: Keys, @unchecked Sendable {
     self.init(name, .plain, description, .never) { nil }
   }
 
-  /// A key whose values go through a transformer, and that reads as `default` where nothing is stored.
+  /// Creates a key whose values go through a transformer, and that reads as `default` if nothing is stored.
   ///
-  /// What the transformer throws is the ``StoreError/underlying`` error of what the call throws, or is told to the
-  /// error handler: `wrongType` for what is stored and cannot be read, `invalid` for what cannot be written. What is
-  /// stored stays. A nil removes the key, without the transformer being asked.
+  /// An error of the transformer is the ``StoreError/underlying`` error of the thrown or reported error: `wrongType`
+  /// for a stored value that cannot be read, `invalid` for a value that cannot be written. The stored value stays then.
+  /// A nil removes the key without calling the transformer.
   /// - Parameters:
-  ///   - name: the text that finds it in every process and language; see ``name``.
-  ///   - makeDefault: the default, evaluated when it is needed.
-  ///   - transformer: such as `.json`, `.propertyList`, `.rawValue`, or one of your own.
-  ///   - constraints: what its values must be as they are stored.
-  ///   - summary: what it is for, in a line.
-  ///   - secret: its values are for no log, error or dump.
+  ///   - name: identifies the key in every process and language; see ``name``.
+  ///   - makeDefault: the default, evaluated on first use.
+  ///   - transformer: such as `.json`, `.propertyList`, `.rawValue`, or a custom one.
+  ///   - constraints: constraints on its values in their stored form.
+  ///   - summary: its purpose, in one line.
+  ///   - secret: whether its values must not appear in logs, errors or dumps.
   ///   - persistDefault: when a read stores the default.
   public convenience init<Stored: Storable>(
     _ name: String, default makeDefault: @autoclosure @escaping @Sendable () -> Value,
@@ -86,7 +86,7 @@ public final class Key<Value: Sendable>: Keys, @unchecked Sendable {
     self.init(name, .through(transformer), description, persistDefault, makeDefault)
   }
 
-  /// A key whose values go through a transformer, and that reads as nil where nothing is stored.
+  /// Creates a key whose values go through a transformer, and that reads as nil if nothing is stored.
   public convenience init<Wrapped, Stored: Storable>(
     _ name: String, through transformer: Transformer<Wrapped, Stored>, _ constraints: Constraint<Stored>...,
     summary: String? = nil, secret: Bool = false
@@ -95,7 +95,7 @@ public final class Key<Value: Sendable>: Keys, @unchecked Sendable {
     self.init(name, .through(transformer.ofOptionals), description, .never) { nil }
   }
 
-  /// The same key with another default.
+  /// The key with another default.
   convenience init(
     _ key: Key, default makeDefault: @escaping @Sendable () -> Value, persistDefault: PersistDefault? = nil
   ) {
@@ -116,12 +116,12 @@ public final class Key<Value: Sendable>: Keys, @unchecked Sendable {
     bytes = coding.isPlain ? prepared : .none
   }
 
-  /// What the key reads as where a store has nothing; evaluated once for each store.
+  /// The value of the key if a store has none; evaluated once for each store.
   public func defaultValue(in store: Store) -> Value { defaultValue(in: store.identity) }
 
   func defaultValue(in store: StoreIdentity) -> Value { lazyDefault.value(for: store) }
 
-  /// The default as it is now, evaluated anew: what the key is declared with.
+  /// The current value of the default, evaluated again, with which the key is declared.
   public var defaultValue: Value { lazyDefault.evaluate() }
 
   /// The name, checked once.
@@ -131,9 +131,9 @@ public final class Key<Value: Sendable>: Keys, @unchecked Sendable {
     (try keyName(), try makeDeclaration())
   }
 
-  /// Reads what a layer has for the key; errors name the key.
+  /// Converts a layer's value for the key; errors name the key.
   ///
-  /// A text of the command line or the environment is read as what the key asks for.
+  /// A text of the command line or the environment is read as the key's type.
   func read(
     _ found: KeptCore.Value?, in store: StoreIdentity, from layer: Layer? = nil, _ text: TextValue? = nil
   ) throws(StoreError) -> Value {
@@ -144,12 +144,12 @@ public final class Key<Value: Sendable>: Keys, @unchecked Sendable {
     }
   }
 
-  /// What is to be stored under the key; errors name the key.
+  /// Converts a value to the form that is stored; errors name the key.
   func write(_ value: Value) throws(StoreError) -> KeptCore.Value {
     do throws(StoreError) { return try coding.write(value) } catch { throw saying(error).about(name) }
   }
 
-  /// What a conversion says may have a value in it.
+  /// The message of a conversion may contain a value.
   private func saying(_ error: StoreError) -> StoreError {
     description.isSecret ? error.ofSecret : error
   }

@@ -1,21 +1,21 @@
-// How the values of a key are stored: as their type says, or as a transformer makes of them.
+// The conversion of a key's values: by their type, or by a transformer.
 
 import KeptCore
 
-/// The way of a key's values into the store and back.
+/// The conversions of a key's values to their stored form and back.
 struct KeyCoding<Value: Sendable>: Sendable {
-  /// Makes the value of what is stored.
+  /// Converts a stored value back.
   let read: @Sendable (KeptCore.Value) throws(StoreError) -> Value
-  /// Makes what is stored.
+  /// Converts a value to its stored form.
   let write: @Sendable (Value) throws(StoreError) -> KeptCore.Value
-  /// The type that is stored: the key's own, or what the transformer makes of it.
+  /// The type that is stored: the key's own, or the transformer's output.
   let stored: any Storable.Type
-  /// Whether a stored number or truth is the value as it stands.
+  /// Whether the value is a number or bool that is stored unconverted.
   let isPlain: Bool
 }
 
 extension KeyCoding {
-  /// Reads a text of the command line or the environment as the first of its meanings that fits; nil if none does.
+  /// Reads a text of the command line or the environment as the first of its candidates that fits; nil if none does.
   func read(_ text: TextValue?) -> Value? {
     for candidate in text?.candidates ?? [] {
       do throws(StoreError) { return try read(candidate) } catch { continue }
@@ -25,7 +25,7 @@ extension KeyCoding {
 }
 
 extension KeyCoding where Value: Storable {
-  /// As the type itself says.
+  /// The conversions of the type itself.
   static var plain: KeyCoding {
     KeyCoding(
       read: { stored throws(StoreError) in try Value(stored: stored) },
@@ -35,9 +35,9 @@ extension KeyCoding where Value: Storable {
 }
 
 extension KeyCoding {
-  /// As a transformer says.
+  /// The conversions of a transformer.
   ///
-  /// A nil does not get that far, whatever the transformer would make of it: it removes the key.
+  /// A nil is not passed to the transformer: it removes the key.
   static func through<Stored: Storable>(_ transformer: Transformer<Value, Stored>) -> KeyCoding {
     KeyCoding(
       read: { stored throws(StoreError) in

@@ -1,8 +1,8 @@
-// How a key becomes a declaration: by its type, its constraints, its default, its summary, and whether it is secret.
+// Creates the declaration of a key from its type, its constraints, its default, its summary, and whether it is secret.
 
 import KeptCore
 
-/// What a program says of a key beside its name and its type.
+/// The properties of a key besides its name and its type.
 struct KeyDescription: Sendable {
   var rules: [@Sendable (inout Schema) throws(StoreError) -> Void] = []
   var summary: String?
@@ -10,10 +10,9 @@ struct KeyDescription: Sendable {
 }
 
 extension Key {
-  /// The declaration, with the default as it is now.
+  /// The declaration, with the current value of the default.
   ///
-  /// Throws `unsupported` for a type that is nothing in particular in the store, and `invalid` for what contradicts
-  /// itself.
+  /// Throws `unsupported` for a type without a particular schema, and `invalid` for contradictions.
   func makeDeclaration() throws(StoreError) -> Declaration {
     do throws(StoreError) { return try Declaration(try schema().atRoot) } catch { throw error.about(name) }
   }

@@ -1,9 +1,9 @@
-// What the compiler says of a key without a default and of a constraint on the wrong type. Of its own accord it speaks
-// of generic parameters of ours, or says "failed to produce diagnostic".
+// The compiler's messages for a key without a default and for a constraint on the wrong type. Without these overloads
+// it mentions internal generic parameters, or says "failed to produce diagnostic".
 
 public import KeptCore
 
-// No code that compiles chooses any of these: they are there for their messages.
+// No code that compiles selects any of these overloads: they exist for their messages.
 
 extension Key {
   @_documentation(visibility: internal)
@@ -88,9 +88,10 @@ extension Constraint {
   private static var unavailable: Constraint { Constraint { _ in } }
 }
 
-/// What stands inside an `each` that is not possible: any constraint, of whatever type.
+/// The type inside an `each` that is not possible: any constraint, of any type.
 ///
-/// Its members are unavailable too, so that of an array's `each` with an unsuitable constraint the constraint is named.
+/// Its members are also unavailable, so that the message for an unsuitable constraint in an array's `each` names that
+/// constraint.
 @_documentation(visibility: internal)
 public struct UnsuitedConstraint: Sendable {
   @_documentation(visibility: internal)

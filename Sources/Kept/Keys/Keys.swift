@@ -1,4 +1,4 @@
-// Where a program lists its keys, so that `.volume` finds them.
+// The namespace in which a program lists its keys, so that `.volume` finds them.
 
 import KeptCore
 
@@ -12,13 +12,14 @@ import KeptCore
 /// }
 /// ```
 ///
-/// `settings[.volume]` then is an `Int`, and `settings[.volume] = "loud"` does not compile. In Python: `kept.Key`.
-// A class that every Key<Value> inherits from: that is how `.volume` is found before the type of its value is known.
-// @unchecked because only a final class may be Sendable; it holds nothing, and nothing outside this module inherits.
+/// Then `settings[.volume]` is an `Int`, and `settings[.volume] = "loud"` does not compile. In Python: `kept.Key`.
+// A class that every Key<Value> inherits from, so that `.volume` is found before the type of its value is known.
+// @unchecked because only a final class may be Sendable; it has no state, and nothing outside this module inherits from
+// it.
 public class Keys: @unchecked Sendable {
   init() {}
 
-  /// The key with what it is declared as; each Key knows its own.
+  /// The key with its declaration, implemented by each Key.
   func declared() throws(StoreError) -> (key: KeyName, declaration: Declaration) {
     throw StoreError(.invalid, "is no key")
   }

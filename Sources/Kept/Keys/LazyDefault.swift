@@ -1,19 +1,19 @@
-// When a default is evaluated: once for each store, by the thread that needs it first, and with no lock held.
+// Evaluates a default: once for each store, on the thread that needs it first, and with no lock held.
 
 package import KeptCore
 import Synchronization
 
-/// A default, and what it turned out to be for each store.
+/// A default, and its value for each store.
 ///
-/// What is known is a list that readers walk without a lock. A node never leaves it, so that they may be anywhere in
-/// it; the node of a store that is gone serves the next new one.
-// The nodes do not know the type of their value: a generic class would be looked up by name for every read.
+/// The known values are a list that readers traverse without a lock. A node is never removed, so a reader may be
+/// anywhere in the list; the node of a store that no longer exists is reused for the next new one.
+// The nodes do not have the type of their value: a generic class would be looked up by name for every read.
 package final class LazyDefault<Value: Sendable>: Sendable {
   private let newest = Atomic<Unmanaged<Node>?>(nil)
   private let make: @Sendable () -> Value
   private let patience: Int64
 
-  /// - Parameter patienceMilliseconds: how long a thread waits for another one's evaluation before it makes its own.
+  /// - Parameter patienceMilliseconds: how long a thread waits for another one's evaluation before it evaluates itself.
   package init(patienceMilliseconds: Int64 = 2000, _ make: @escaping @Sendable () -> Value) {
     patience = patienceMilliseconds
     self.make = make
@@ -31,14 +31,14 @@ package final class LazyDefault<Value: Sendable>: Sendable {
     }
   }
 
-  /// Evaluates it, whatever is known.
+  /// Evaluates the default, regardless of known values.
   func evaluate() -> Value { make() }
 
-  /// What it is for a store.
+  /// The value for a store.
   ///
-  /// A thread that comes while another one evaluates it waits, but not for ever: that one may in turn wait for it.
-  /// Then, and where the default reads its own key, it is evaluated again, and the first result counts: a default that
-  /// takes longer than that may have an effect twice.
+  /// While another thread evaluates it, a thread waits up to a time limit, because the other thread may in turn wait
+  /// for it. After that limit, and if the default reads its own key, it is evaluated again, and the first result is
+  /// used: a default that takes longer than the limit may have its side effects twice.
   package func value(for store: StoreIdentity) -> Value {
     guard let place = place(for: address(of: store.mark)) else { return evaluated(for: store) }
     return place.pointee
@@ -65,7 +65,7 @@ package final class LazyDefault<Value: Sendable>: Sendable {
 
   private func value(in node: Node) -> UnsafeMutablePointer<Value> { node.value.assumingMemoryBound(to: Value.self) }
 
-  /// Makes a value known, unless there is one.
+  /// Publishes a value, unless there is one.
   private func publish(_ value: Value, for store: StoreIdentity, _ evaluation: Evaluation) -> Value {
     let (valid, former): (Value, Value?) = evaluations.update { evaluating in
       evaluating[evaluation] = nil
@@ -79,7 +79,7 @@ package final class LazyDefault<Value: Sendable>: Sendable {
       newest.store(Unmanaged.passRetained(node), ordering: .releasing)
       return (value, nil)
     }
-    // What ends here may be an object with code of its own, for which no lock may be held.
+    // The released object may run user code, for which no lock may be held.
     _ = consume former
     return valid
   }
@@ -91,9 +91,9 @@ package final class LazyDefault<Value: Sendable>: Sendable {
   }
 }
 
-/// What a default is for one store.
+/// The value of a default for one store.
 ///
-/// Invariant: `value` is written before `mark`, and only while nobody can ask for the mark that was there before.
+/// Invariant: `value` is written before `mark`, and only while no reader can use the previous mark.
 private final class Node: @unchecked Sendable {
   let value: UnsafeMutableRawPointer
   private var owner: StoreIdentity.Mark
@@ -107,7 +107,7 @@ private final class Node: @unchecked Sendable {
 
   var isFree: Bool { owner.isGone }
 
-  /// Where the value of a store is.
+  /// The address of the value for a store.
   static func value(of mark: UnsafeRawPointer, from newest: Unmanaged<Node>?) -> UnsafeMutableRawPointer? {
     var place = newest
     while let node = place {
@@ -120,11 +120,11 @@ private final class Node: @unchecked Sendable {
     return nil
   }
 
-  /// Becomes a new store's, whose value `exchange` puts in; gives back that of the one that is gone.
+  /// Assigns the node to a new store, whose value `exchange` stores; returns the value of the previous store.
   func serve<Value>(_ newOwner: StoreIdentity.Mark, _ exchange: () -> Value) -> Value {
     mark.store(nil, ordering: .sequentiallyConsistent)
     let former = exchange()
-    // The former owner's address may be given away from here on.
+    // The address of the former owner may be reused from here on.
     owner = newOwner
     mark.store(address(of: newOwner), ordering: .releasing)
     return former
@@ -139,10 +139,10 @@ extension UnsafeMutablePointer {
   }
 }
 
-/// A default that a thread evaluates for a store.
+/// An evaluation of a default by a thread for a store.
 private struct Evaluation: Hashable, @unchecked Sendable {
   let lazyDefault: ObjectIdentifier
-  // An address to compare, and never to look at.
+  // An address that is only compared and never dereferenced.
   let mark: UnsafeRawPointer
 
   init(of lazyDefault: ObjectIdentifier, for mark: UnsafeRawPointer) {
@@ -150,7 +150,7 @@ private struct Evaluation: Hashable, @unchecked Sendable {
   }
 }
 
-// Which thread is at it; one table for all keys, as it is empty nearly always.
+// The evaluating threads; one table for all keys, because it is almost always empty.
 private let evaluations = Monitor<[Evaluation: UInt]>([:])
 
 private func address(of mark: StoreIdentity.Mark) -> UnsafeRawPointer {

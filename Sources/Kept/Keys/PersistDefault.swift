@@ -1,31 +1,31 @@
-// Whether reading stores the default: what that writes, and what becomes of a value that it takes the place of.
+// Whether reading stores the default: what is written, and how a replaced value is kept.
 
 import KeptCore
 
 /// When a read stores a key's default.
 ///
-/// What is stored stays as it is when the default changes in a later version, and is what other processes and languages
-/// read: `Key("install.id", default: UUID(), persistDefault: .whenAbsent)` is the same id from the first read on, for
-/// all. Of several processes that read at once the first one stores its default, and the others read that.
+/// The stored value does not change when the default changes in a later version, and other processes and languages read
+/// it: `Key("install.id", default: UUID(), persistDefault: .whenAbsent)` is the same id for all from the first read on.
+/// If several processes read at the same time, the first one stores its default, and the others read that.
 ///
-/// On error the value that cannot be read is moved in the same commit: it is found under the key's name with
-/// ``quarantineSuffix``, in place of what was moved there before. The error handler hears why. The value of a secret
-/// key is copied nowhere: there the default is not stored. Only reads that do not throw, subscript and ``Setting``,
-/// store a default on error; a call that throws leaves everything as it is.
+/// On error the value that cannot be read is moved in the same commit, to the key's name with ``quarantineSuffix``,
+/// replacing a value that was moved there before. The error handler receives the reason. The value of a secret key is
+/// never copied, so its default is not stored. Only reads that do not throw, subscript and ``Setting``, store a default
+/// on error; a call that throws leaves everything as it is.
 ///
-/// A default that cannot be stored, in a store that is locked or full, is read all the same, and the error handler
-/// hears why. A nil is no value, and is not stored.
+/// A default that cannot be stored, because the store is locked or full, is still returned, and the error handler
+/// receives the reason. A nil default is not a value, and is not stored.
 public enum PersistDefault: Sendable, Hashable, CaseIterable {
   /// Reading stores nothing.
   case never
-  /// Where no layer has a value.
+  /// If no layer has a value.
   case whenAbsent
-  /// In the place of a stored value that is none of the key's type.
+  /// In place of a stored value that does not have the key's type.
   case onError
   /// In both cases.
   case both
 
-  /// What the name of a key with a value that could not be read ends with.
+  /// The suffix of the key that keeps a value that could not be read.
   public static let quarantineSuffix = ".quarantined"
 
   var whenAbsent: Bool { self == .whenAbsent || self == .both }
@@ -33,9 +33,9 @@ public enum PersistDefault: Sendable, Hashable, CaseIterable {
 }
 
 extension SettingsAccess {
-  /// Stores the default where nothing is stored.
-  /// - Parameter binding: that of the handle that reads; it lets nothing be written once it is destroyed.
-  /// - Returns: what is stored then; another writer may have been faster.
+  /// Stores the default if nothing is stored.
+  /// - Parameter binding: the binding of the reading handle; nothing is written once it is destroyed.
+  /// - Returns: the stored value; another writer may have been faster.
   func persistedDefault<Value>(_ key: Key<Value>, under binding: Binding?) -> Value {
     let value = key.defaultValue(in: store)
     do throws(StoreError) {
@@ -45,7 +45,7 @@ extension SettingsAccess {
       do throws(StoreError) {
         let ready = try stored.checked(for: name)
         try writing(under: binding) { () throws(StoreError) in
-          // A transaction has read that the key is absent, and relies on it.
+          // A transaction has read that the key is absent, and depends on it.
           _ = try put(ready, for: name, ifRevision: self is Transaction ? nil : 0)
         }
       } catch StoreError.Code.conflict {
@@ -56,7 +56,7 @@ extension SettingsAccess {
     return value
   }
 
-  /// Stores the default in the place of a value that cannot be read, and keeps that under another key.
+  /// Stores the default in place of a value that cannot be read, and keeps that value under another key.
   func replaceUnreadable(_ key: Key<some Sendable>, under binding: Binding?) {
     do throws(StoreError) {
       let name = try key.keyName()
@@ -65,14 +65,14 @@ extension SettingsAccess {
         if let transaction = self as? Transaction { return try replacement.make(in: transaction) }
         do { try store.transaction { try replacement.make(in: $0) } } catch let error as StoreError {
           throw error
-        } catch { /* Nothing else is thrown. */  }
+        } catch { /* No other error is thrown. */  }
       }
     } catch { store.report(error) }
   }
 
-  /// What is to be done about an unreadable value; nil if somebody else has written what can be read.
+  /// The replacement of an unreadable value; nil if another writer has written a readable one.
   ///
-  /// It is made ready here, for conversions and the default are code of the program's.
+  /// It is prepared here, because conversions and the default are user code.
   private func replacement(of key: Key<some Sendable>, _ name: KeyName) throws(StoreError) -> Replacement? {
     guard let entry = try entry(for: name), let old = entry.value else { return nil }
     do throws(StoreError) {
@@ -96,15 +96,15 @@ extension SettingsAccess {
   }
 }
 
-/// A value that moves to quarantine, and what takes its place.
+/// A value that moves to quarantine, and its replacement.
 private struct Replacement {
   let key: KeyName
   let quarantine: KeyName
   let old: Value
-  /// nil: nothing.
+  /// nil if nothing replaces it.
   let new: Value?
 
-  /// Does it, if the old value is still there.
+  /// Replaces the value, if the old value is still stored.
   func make(in transaction: Transaction) throws(StoreError) {
     guard try transaction.entry(for: key)?.value == old else { return }
     _ = try transaction.put(old, for: quarantine, ifRevision: nil)

@@ -1,59 +1,59 @@
-// The constraints that fewer keys need: exclusive bounds, multiples, constants, counts, and remarks.
+// Less common constraints: exclusive bounds, multiples, constants, counts, and annotations.
 
 import KeptCore
 
 extension Constraint {
-  /// This value and no other.
+  /// This value only.
   public static func constant(_ value: Value) -> Constraint {
     Constraint("const") { () throws(StoreError) in try value.stored() }
   }
 
-  /// What kind of text it is, such as `email` or `uri`: a remark for editors and readers, which nothing checks.
+  /// The format of a text, such as `email` or `uri`: an annotation for editors and readers, which is not checked.
   public static func format(_ format: String) -> Constraint { Constraint("format") { .string(format) } }
 
-  /// A remark that the key, or the element or member that `.each` speaks of, is not to be set any more.
+  /// An annotation that the key, or the element or member in `.each`, should no longer be set.
   ///
-  /// Setting it works. The store's error handler hears ``StoreError/Code/deprecated``, once for each key and store
-  /// object; say in the key's `summary` what takes its place.
+  /// Setting it works. The store's error handler receives ``StoreError/Code/deprecated``, once for each key and store
+  /// object. Name the replacement in the key's `summary`.
   public static var deprecated: Constraint { Constraint("deprecated") { true } }
 }
 
 extension Constraint where Value: Numeric & Comparable {
-  /// A greater number than this.
+  /// A number greater than this one.
   public static func exclusiveMinimum(_ bound: Value) -> Constraint {
     Constraint("exclusiveMinimum") { () throws(StoreError) in try bound.stored() }
   }
 
-  /// A smaller number than this.
+  /// A number less than this one.
   public static func exclusiveMaximum(_ bound: Value) -> Constraint {
     Constraint("exclusiveMaximum") { () throws(StoreError) in try bound.stored() }
   }
 
-  /// A multiple of a number above 0, by any integer.
+  /// An integer multiple of a number above 0.
   ///
-  /// A `Double` counts as the shortest decimal number that reads as it, so 19.99 is a multiple of 0.01.
+  /// A `Double` stands for the shortest decimal number that reads as it, so 19.99 is a multiple of 0.01.
   public static func multipleOf(_ unit: Value) -> Constraint {
     Constraint("multipleOf") { () throws(StoreError) in try unit.stored() }
   }
 }
 
 extension Constraint {
-  /// From so many to so many elements.
+  /// A number of elements in a range.
   public static func count<Element>(_ count: ClosedRange<Int>) -> Constraint where Value == [Element] {
     Constraint(count, "minItems", "maxItems")
   }
 
-  /// From so many to so many members.
+  /// A number of members in a range.
   public static func count<Member>(_ count: ClosedRange<Int>) -> Constraint where Value == [String: Member] {
     Constraint(count, "minProperties", "maxProperties")
   }
 
-  /// No two elements that are equal: numbers count for what they are worth, also inside.
+  /// No two equal elements: numbers are compared by their numeric value, also inside containers.
   public static func uniqueElements<Element>() -> Constraint where Value == [Element] {
     Constraint("uniqueItems") { true }
   }
 
-  /// Rules for the name of each member of a dictionary.
+  /// Constraints on the name of each member of a dictionary.
   public static func names<Member>(_ constraints: Constraint<String>...) -> Constraint where Value == [String: Member] {
     Constraint { schema throws(StoreError) in
       schema["propertyNames"] = try Schema.string.following(constraints).inside

@@ -1,14 +1,14 @@
-// What an error may say of a value: nothing, if its key is declared secret, by the key or in the store.
+// Hides values in errors if their key is declared secret, by the key or in the store.
 
 import KeptCore
 
 extension StoreError {
-  /// The same failure, with no word of what was converted: transformers and types say what they like.
+  /// The error without its message, because transformers and types may quote a value.
   var ofSecret: StoreError { said { _ in "cannot be converted, and of a secret no more is said" } }
 }
 
 extension SettingsReading {
-  /// Runs a conversion of a value that is, or will be, under a key; what it says of a secret is not told.
+  /// Converts a value of a key; the message of an error is hidden if the key is secret.
   func converting<Result>(
     _ name: KeyName, _ convert: () throws(StoreError) -> Result
   ) throws(StoreError) -> Result {
@@ -16,7 +16,7 @@ extension SettingsReading {
   }
 
   private func isSecret(_ name: KeyName) -> Bool {
-    // Asked only when something has failed; who cannot know says nothing.
+    // Checked only after a failure; if it cannot be determined, the message is hidden.
     do throws(StoreError) { return try entry(for: name)?.declaration?.isSecret == true } catch { return true }
   }
 }
