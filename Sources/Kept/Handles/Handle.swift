@@ -107,7 +107,7 @@ public final class Handle<Value: Sendable>: Sendable {
   /// Whether this or another handle of the key was destroyed.
   public var isDestroyed: Bool { binding.isDestroyed }
 
-  // MARK: - Telling
+  // MARK: - Description
 
   /// The text of ``description`` in place of type and key, if it is not nil.
   public var label: String? {
@@ -115,7 +115,7 @@ public final class Handle<Value: Sendable>: Sendable {
     set { ownLabel.update { $0 = newValue } }
   }
 
-  // MARK: - Details
+  // MARK: - Implementation
 
   /// The value in the store's index, if it is the handle's value unconverted.
   @inlinable @inline(__always)

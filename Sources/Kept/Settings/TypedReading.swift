@@ -39,7 +39,7 @@ extension SettingsReading {
   /// Reads a key for a handle.
   func storedOrDefault<Value>(_ key: Key<Value>, under binding: Binding?) throws(StoreError) -> Value {
     if let found = known(key) {
-      do throws(StoreError) { return try key.read(found, in: identity) } catch { /* Resolve the layers. */  }
+      do throws(StoreError) { return try key.read(found, in: identity) } catch { /* Resolve all layers. */  }
     }
     let name = try key.keyName()
     let found = try resolved(name)
@@ -53,7 +53,7 @@ extension SettingsReading {
   /// The value for a handle.
   func valueOrDefault<Value>(_ key: Key<Value>, under binding: Binding?) -> Value {
     if let found = known(key) {
-      do throws(StoreError) { return try key.read(found, in: identity) } catch { /* Resolve the layers. */  }
+      do throws(StoreError) { return try key.read(found, in: identity) } catch { /* Resolve all layers. */  }
     }
     do {
       let name = try key.keyName()

@@ -117,7 +117,7 @@ struct Admission {
   }
 }
 
-// MARK: - Rules
+// MARK: - Constraints
 
 extension Admission {
   @inline(__always)
@@ -205,7 +205,7 @@ extension Admission {
   }
 }
 
-// MARK: - Sentences
+// MARK: - Messages
 
 extension Admission {
   private func refused(_ value: Value, called subject: String? = nil, _ reason: String) -> StoreError {

@@ -53,7 +53,7 @@ final class FolderAnchor: Sendable {
     Self.count.subtract(1, ordering: .releasing)
   }
 
-  // MARK: - What users are told
+  // MARK: - Messages
 
   private static let held = Monitor<[Int32: String]>([:])
   private static let count = Atomic<Int>(0)

@@ -60,12 +60,13 @@ final class ImportPlan {
     report.refused.append(ImportReport.Refusal(key: key, reason: error.message))
   }
 
-  // MARK: - What is asked for
+  // MARK: - Requests
 
   private func wishForDeclarations(replacing: Bool) {
     guard let declarations = incoming.declarations else { return }
     if replacing {
-      // Declarations with another type replace the present ones, and those that the text does not name are removed.
+      // Removes all present declarations first: the text may declare another type, and keys that it does not name lose
+      // theirs.
       for (key, entry) in present where entry.declaration != nil && !isWithheld(key) { wish.declare(key, nil) }
     }
     for (key, declaration) in declarations { wish.declare(key, declaration) }
@@ -119,7 +120,7 @@ final class ImportPlan {
     return incoming.isWithoutSecrets && present[key]?.declaration?.isSecret == true
   }
 
-  // MARK: - What comes of it
+  // MARK: - Result
 
   private func judge(at revision: Revision, _ layerStack: LayerStack) {
     var isUnreadable: Set<KeyName> = []

@@ -27,7 +27,7 @@ final class Conduit<Output: Sendable>: Sendable {
     var demand = Subscribers.Demand.none
     // At most one value: the initial value until there is demand for it, or the value that is about to be published.
     var next: Output?
-    // Has mail of which the delivery was not notified.
+    // The observer, if it has mail that the delivery was not notified of.
     var waiting: Observer?
     // Initially true: the first call tells the subscriber that it has subscribed.
     var isCalling = true

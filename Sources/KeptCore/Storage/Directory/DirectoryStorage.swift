@@ -65,7 +65,7 @@ public final class DirectoryStorage: GuardedStorage {
 
   deinit { close() }
 
-  // MARK: - The four methods, and the fifth
+  // MARK: - SimpleStorage and ListingStorage
 
   public func get(_ key: KeyName) throws(StoreError) -> Value? {
     FileWatch.revive()
@@ -115,7 +115,7 @@ public final class DirectoryStorage: GuardedStorage {
     state.updateQuietly { $0.watch = watch }
   }
 
-  // MARK: - One writer at a time
+  // MARK: - Locking
 
   package func lock(waiting milliseconds: Int) throws(StoreError) {
     // Inside the monitor, so that a fork knows the descriptor; the waiting is outside.

@@ -144,7 +144,7 @@ struct EnvironmentFile: TextCursor {
   }
 }
 
-// MARK: - Space
+// MARK: - White space
 
 extension EnvironmentFile {
   private func isSpace(_ character: Unicode.Scalar) -> Bool { character == " " || "\t"..."\r" ~= character }

@@ -112,7 +112,7 @@ public struct NotCarried: Hashable, Sendable {
   }
 }
 
-// MARK: - For the readers
+// MARK: - Interface for the readers
 
 extension ForeignText {
   /// Takes a value over under a name, or reports why it cannot be.

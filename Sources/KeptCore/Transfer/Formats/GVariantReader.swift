@@ -78,7 +78,7 @@ struct GVariantReader: TextCursor {
   }
 }
 
-// MARK: - What must stand somewhere
+// MARK: - Expectations
 
 extension GVariantReader {
   func invalid(at offset: Int? = nil, _ message: String) -> StoreError {

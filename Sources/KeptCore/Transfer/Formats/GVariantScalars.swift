@@ -79,7 +79,7 @@ extension GVariantReader {
   }
 }
 
-// MARK: - Words
+// MARK: - Keywords
 
 extension GVariantReader {
   /// A number, `true`, `nothing`, or a type keyword followed by a value: `uint32 5`.
