@@ -49,7 +49,8 @@ typedef struct kept_slots {
 #define KEPT_EACH_BYTE 0x0101010101010101u
 #define KEPT_HIGH_BITS 0x8080808080808080u
 
-/// The group in which the search for a hash begins. The lowest bit of a hash is not used, because it is always 1.
+/// The group in which the search for a hash begins. The lowest bits of a hash are not used, because the last one is
+/// always 1.
 static inline uint64_t kept_first_group(uint64_t hash, uint64_t mask) { return hash >> 16 & mask; }
 
 /// The tag of a hash; never 0.

@@ -134,7 +134,8 @@ extension Layer? {
   fileprivate var hasValue: Bool { map { $0 > .registered } ?? false }
 }
 
-/// The texts that the text layers have for a key, read with its type, and the store whose defaults apply.
+/// The texts that the text layers have for a key, which a change reads as its own type, and the store whose defaults
+/// apply.
 struct LayerTexts: Sendable {
   private let arguments: TextValue?
   private let environment: TextValue?

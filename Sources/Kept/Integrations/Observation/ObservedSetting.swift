@@ -75,7 +75,7 @@ public final class ObservedSetting<Value: Sendable>: Observable, Sendable {
     if mustAsk { Task { [weak self] in await self?.tell(on: actor) } }
   }
 
-  /// Reports a change; later changes are reported separately.
+  /// Reports a change on the actor; later changes schedule another report.
   private func tell(on actor: isolated any Actor) {
     listening.update { $0.isAsked = false }
     tell()
