@@ -9,7 +9,7 @@
 /// The index header, which readers access first: one cache line, written only by changes of the index.
 typedef struct kept_index_header {
   uint64_t open;           // the generation for which the index is current; odd: for none
-  uint64_t sequence;       // incremented before and after each change, so it is odd during one; never reset
+  uint64_t sequence;       // incremented before and after each change, so it is odd during one; never repeats
   kept_slots *table;       // the array of slots in use
   void *index;             // the Swift object that this header belongs to; constant
 } kept_index_header;
