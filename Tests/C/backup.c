@@ -1,4 +1,4 @@
-/* Backup: a copy of everything, and the way back. */
+/* Backup and restore. */
 #define _XOPEN_SOURCE 700
 #include "check.h"
 
@@ -21,7 +21,7 @@ static kept_store *played_at(const char *location) {
 
 static kept_store *played(void) { return played_at(fresh_location()); }
 
-/* A path where nothing is, in a folder of its own. */
+/* A path at which no file exists, in a folder of its own. */
 static const char *path_of(const char *folder, const char *name) {
   mkdir(folder, 0700);
   return file_of(folder, name);
@@ -145,7 +145,7 @@ static void what_was_there_is_put_aside(void) {
   EXPECT(KEPT_OK, kept_restore(store, quarantine, NULL, &why));
   CHECK_TEXT("9", json_of(store, "volume"));
   kept_free(quarantine);
-  /* The same again changes nothing, so nothing is put aside. */
+  /* Restoring the same contents changes nothing, so nothing is put aside. */
   EXPECT(KEPT_OK, kept_backup(store, path, KEPT_BACKUP_REPLACE, NULL, &why));
   EXPECT(KEPT_OK, kept_restore(store, path, &quarantine, &why));
   CHECK(quarantine == NULL);
@@ -160,7 +160,7 @@ static void a_store_may_be_restored_from_one_that_is_open_or_from_itself(void) {
   EXPECT(KEPT_OK, restore(store, location));
   CHECK_TEXT("1", json_of(store, "a"));
   CHECK_TEXT("absent", json_of(store, "volume"));
-  /* Reading them took nobody's lock away. */
+  /* Reading the files released no process's lock. */
   EXPECT(KEPT_OK, kept_set_int64(source, "a", 2, &why));
   EXPECT(KEPT_OK, kept_set_int64(store, "a", 3, &why));
   CHECK_TEXT("2", json_of(source, "a"));
@@ -197,7 +197,7 @@ static void a_link_leads_to_a_backup(void) {
   EXPECT(KEPT_OK, kept_set_int64(store, "volume", 8, &why));
   EXPECT(KEPT_OK, restore(store, link));
   CHECK_TEXT("7", json_of(store, "volume"));
-  /* A copy neither follows nor replaces it. */
+  /* A backup neither follows nor replaces a symbolic link. */
   EXPECT(KEPT_INVALID, kept_backup(store, link, 0, NULL, &why));
   EXPECT(KEPT_INVALID, kept_backup(store, link, KEPT_BACKUP_REPLACE, NULL, &why));
   struct stat status;

@@ -1,4 +1,4 @@
-/* Buffers: text and bytes come back in the caller's memory, all of them or nothing. */
+/* Buffers: text and bytes are copied into the caller's memory completely or not at all. */
 #define _XOPEN_SOURCE 700
 #include "check.h"
 
@@ -67,13 +67,14 @@ static void a_buffer_that_is_too_small_is_untouched_and_the_length_is_told(void)
   CHECK_TEXT("hello", buffer);
 }
 
-/* What is read again comes from memory: short text from the slot of its key, in parts whose number its length says. */
+/* A repeated read comes from memory: short text is copied from the key's slot, in a number of parts that depends on its
+ * length. */
 static void text_of_each_length_comes_back_again_and_nothing_is_written_behind_it(void) {
   kept_store *store = fresh_store();
   const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
   for (size_t count = 0; count <= 40; count++) {
     char key[64];
-    /* Keys of each length too, which are hashed and compared in parts. */
+    /* Use keys of each length too: they are hashed and compared in parts. */
     snprintf(key, sizeof key, "%.*s", (int)count + 1, letters);
     EXPECT(KEPT_OK, kept_set_string(store, key, letters + 5, count, &why));
   }
@@ -130,7 +131,7 @@ static void a_value_up_to_16_MiB_is_kept_and_one_beyond_is_too_large(void) {
   CHECK_UINT(limit, length);
 }
 
-/** Every function of this section; each answer must be `status`, and no out argument may be touched. */
+/** Calls every function of this section. Each must return `status` and leave its out arguments untouched. */
 static void every_call_answers(kept_status status, kept_store *store, const char *key) {
   char buffer[8] = "buffer";
   size_t length = 99;
@@ -185,7 +186,7 @@ static void a_length_that_no_memory_has_is_too_large(void) {
   CHECK_TEXT("absent", json_of(store, "key"));
 }
 
-/* Who knows that there is room enough need not say how much. */
+/* A caller that knows its buffer is large enough need not state the exact capacity. */
 static void a_capacity_may_be_any_number(void) {
   static const size_t capacities[] = { SIZE_MAX, SIZE_MAX - 1, SIZE_MAX / 2, SIZE_MAX / 2 + 1 };
   kept_store *store = fresh_store();

@@ -1,11 +1,12 @@
-/* Writers that wait for those of another process: as long as their handle was opened for, and no longer. */
+/* Writers that wait for a writer in another process: for the timeout that their handle was opened with, and no
+ * longer. */
 #define _XOPEN_SOURCE 700
 #include "check.h"
 
 #include <pthread.h>
 #include <sqlite3.h>
 
-/** Holds the write lock, as the sqlite3 shell might. */
+/** Holds the write lock, as the sqlite3 shell might do. */
 static void lock_holder(const char *location) {
   sqlite3 *database;
   CHECK_INT(SQLITE_OK, sqlite3_open(file_of(location, "values.sqlite"), &database));
@@ -36,7 +37,7 @@ static struct {
   child holder;
 } waiting;
 
-/** Gives up twice, and then ends what both wait for. */
+/** Times out twice, then ends the transaction that both wait for. */
 static void *write_hastily(void *unused) {
   for (int i = 0; i < 2; i++) CHECK_INT(KEPT_BUSY, kept_set_int64(waiting.hasty, "hasty", 1, NULL));
   CHECK_INT(0, finish_child(&waiting.holder));

@@ -1,4 +1,4 @@
-/* How checks report, and where the stores and processes of a test come from and go to. */
+/* How checks report, and how the stores and processes of a test are created and removed. */
 #define _XOPEN_SOURCE 700
 #include "check.h"
 
@@ -29,7 +29,7 @@ static int in_memory;
 static char program[4096];
 static char root[4096];
 
-/* What a test has borrowed until it ends. */
+/* Memory that is freed when a test ends. */
 static void *borrowed[256];
 static size_t borrowed_count;
 static kept_store *opened[64];
@@ -176,7 +176,7 @@ const char *bad_text(size_t index) {
     "cut \xe2\x82",       /* ends inside a character */
     "\x80",               /* begins inside one */
     "\xc0\x80",           /* a NUL in two bytes */
-    "\xe0\x80\xaf",       /* a slash in three */
+    "\xe0\x80\xaf",       /* a slash in three bytes */
     "\xed\xa0\x80",       /* half of a surrogate pair */
     "\xf4\x90\x80\x80",   /* beyond U+10FFFF */
     NULL,
@@ -207,7 +207,7 @@ static void return_everything(void) {
 void leave_fork(int status) {
   char text[16];
   snprintf(text, sizeof text, "%d", VALGRIND_COUNT_ERRORS > 0 ? 99 : status & 255);
-  /* valgrind looks for leaks when a program exits, and not when it becomes another one. */
+  /* valgrind looks for leaks when a program exits, and not when it executes another program. */
   execl("/bin/sh", "sh", "-c", "exit $0", text, (char *)NULL);
   _exit(127);
 }
@@ -227,7 +227,7 @@ child start_child(const char *role, const char *location) {
     _exit(127);
   }
   close(to[0]), close(from[1]);
-  /* The next child must not inherit these ends, or this one would never see its input closed. */
+  /* The next child must not inherit these ends, or this child would never see its input closed. */
   fcntl(child.to = to[1], F_SETFD, FD_CLOEXEC);
   fcntl(child.from = from[0], F_SETFD, FD_CLOEXEC);
   return child;

@@ -1,6 +1,6 @@
-/* The harness of the C tests: a test is a function whose name is its scenario; a check that fails says where, what it
- * expected and what it found, and the test goes on. Each program runs its tests once for each kind of store:
- *
+/* The harness of the C tests. A test is a function that is named after what it tests. A check that fails prints its
+ * place, the expected and the actual value, and the test continues. Each program runs its tests once for each kind of
+ * store:
  *   values folder            every test, in a folder of its own that is removed afterwards
  *   values memory            those that need no folder, on memory stores
  *   values folder some_test  one test
@@ -11,14 +11,14 @@
 #include <kept.h>
 #include <sys/types.h>
 
-/* Checks. The expected value comes first, as the reader asks for it first. */
+/* Checks. The expected value comes first. */
 #define CHECK(condition)           check_true(__FILE__, __LINE__, #condition, (condition))
 #define CHECK_INT(expected, found) check_int(__FILE__, __LINE__, #found, (expected), (found))
 #define CHECK_UINT(expected, found) check_uint(__FILE__, __LINE__, #found, (expected), (found))
 #define CHECK_TEXT(expected, found) check_text(__FILE__, __LINE__, #found, (expected), (found))
 
-/** Calls a function of Kept that reports into `why`, and checks the answer and what became of `why`:
- *  left alone on KEPT_OK, otherwise filled with the status and a sentence that ends. */
+/** Calls a function of Kept that reports into `why`, and checks the status and `why`: it must be untouched on KEPT_OK,
+ *  and otherwise hold the status and a complete sentence. */
 #define EXPECT(status, call) (poison_why(), check_call(__FILE__, __LINE__, #call, (status), (call)))
 extern kept_error why;
 
@@ -29,22 +29,22 @@ void check_text(const char *file, int line, const char *what, const char *expect
 void poison_why(void);
 void check_call(const char *file, int line, const char *what, kept_status expected, kept_status found);
 
-/** A location where no store is yet: a folder, or a memory store with a name. Lives until the test ends. */
+/** A location without a store: a folder, or a named memory store. Valid until the test ends. */
 const char *fresh_location(void);
-/** The same, always a folder. */
+/** The same, but always a folder. */
 const char *fresh_folder(void);
-/** A file of a store's folder, such as `values.sqlite`. Lives until the test ends. */
+/** A file of a store's folder, such as `values.sqlite`. Valid until the test ends. */
 const char *file_of(const char *location, const char *name);
-/** Opens a store that the test need not close. NULL, and a failed check, when it cannot be opened. */
+/** Opens a store that the test need not close. Returns NULL, with a failed check, if it cannot be opened. */
 kept_store *open_at(const char *location);
 /** The same with options. */
 kept_store *open_with(const char *location, const kept_options *options);
 kept_store *fresh_store(void);
-/** The value of a key as JSON, or the name of the status. Lives until the test ends. */
+/** The value of a key as JSON, or the name of the status. Valid until the test ends. */
 const char *json_of(kept_store *store, const char *key);
-/** Puts a file with this text in place, readable by all: whole at every moment. */
+/** Atomically replaces a file with this text, readable by all. */
 void put_file(const char *path, const char *text);
-/** A file that nothing else uses, with this text. Lives until the tests end. */
+/** A file that nothing else uses, with this text. Valid until the tests end. */
 const char *fresh_file(const char *text);
 
 /** Keys that no function accepts, from 0; NULL at the end. */
@@ -54,7 +54,7 @@ const char *bad_text(size_t index);
 /** `count` times the same byte; freed when the test ends. */
 char *repeated(char byte, size_t count);
 
-/** Another process: this program, run again in one of its roles. Two pipes let the two wait for each other. */
+/** Another process: this program, run in one of its roles. Two pipes let parent and child wait for each other. */
 typedef struct child {
   pid_t pid;
   int to;     /* its standard input */
@@ -64,16 +64,17 @@ typedef struct child {
 child start_child(const char *role, const char *location);
 /** Waits until the child has called tell_parent(). */
 void await_child(child *child);
-/** Lets a child that waits in await_parent() go on. */
+/** Lets a child that waits in await_parent() continue. */
 void release_child(child *child);
-/** Waits for its end: the exit status, or minus the signal. */
+/** Waits for it to end. @return the exit status, or minus the signal */
 int finish_child(child *child);
 /** kill -9. */
 void kill_child(child *child);
-/** Ends a child that was forked, and did not become another program, with an exit status. What its parent's other
- *  threads held only on their stacks has no owner here, so valgrind does not look for leaks. Its other errors count. */
+/** Ends a forked child that did not execute another program, with an exit status. Memory that only the stacks of the
+ *  parent's other threads referred to has no owner here, so valgrind does not look for leaks. Its other errors
+ *  count. */
 void leave_fork(int status);
-/** In the child. */
+/** Called in the child. */
 void tell_parent(void);
 void await_parent(void);
 
@@ -92,7 +93,7 @@ typedef struct role {
 } role;
 #define ROLE(function) { #function, function }
 
-/** Runs what the command line asks for; both lists end with an empty entry. @return the exit status */
+/** Runs what the command line selects; both lists end with an empty entry. @return the exit status */
 int run_tests(int argc, char **argv, const test *tests, const role *roles);
 
 #endif

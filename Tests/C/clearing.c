@@ -1,4 +1,4 @@
-/* Clearing: back to the defaults, and what was secret is in no file any more. */
+/* Clearing: values return to their defaults, and no file still holds a secret. */
 #define _XOPEN_SOURCE 700
 #define _GNU_SOURCE
 #include "check.h"
@@ -92,7 +92,7 @@ static void bad_arguments_are_refused(void) {
   EXPECT(KEPT_CLOSED, kept_remove_all(store, "", NULL, &why));
 }
 
-/* Whether a text stands in a file of the store. */
+/* Whether a file of the store contains a text. */
 static int stands_in(const char *location, const char *name, const char *text) {
   FILE *file = fopen(file_of(location, name), "rb");
   if (file == NULL) return 0;

@@ -1,4 +1,4 @@
-/* Declarations: what a key holds, refused or admitted in every handle and process, in transactions as outside. */
+/* Declarations: what a key may hold is enforced in every handle and process, inside and outside transactions. */
 #define _XOPEN_SOURCE 700
 #include "recorder.h"
 #include "reports.h"
@@ -36,7 +36,7 @@ static const char *all_declared(kept_store *store, const char *prefix) {
 
 static bool says(const char *words) { return strstr(why.message, words) != NULL; }
 
-/* What is declared counts */
+/* Declarations are enforced */
 
 static void a_declared_key_refuses_other_types_and_what_is_out_of_bounds(void) {
   kept_store *store = fresh_store();
@@ -90,7 +90,7 @@ static void every_getter_gives_the_default(void) {
   declare(store, "s", "{\"type\":\"string\",\"default\":\"dark\"}");
   declare(store, "y", "{\"type\":\"bytes\",\"default\":{\"$binary\":{\"base64\":\"AAEC\",\"subType\":\"00\"}}}");
   declare(store, "t", "{\"type\":\"date\",\"default\":{\"$date\":\"1970-01-01T00:00:05Z\"}}");
-  for (int i = 0; i < 2; i++) {   /* read anew, and then from memory */
+  for (int i = 0; i < 2; i++) {   /* from the store, and then from memory */
     EXPECT(KEPT_OK, kept_get_bool(store, "b", &flag, &why));
     EXPECT(KEPT_OK, kept_get_int64(store, "i", &number, &why));
     EXPECT(KEPT_OK, kept_get_uint64(store, "u", &natural, &why));
@@ -132,7 +132,7 @@ static void prepared_keys_give_the_default(void) {
   EXPECT(KEPT_ABSENT, kept_key_get_string(store, name, text, sizeof text, NULL, &why));
 }
 
-/* Declaring, again, and no more */
+/* Declaring, declaring again, and undeclaring */
 
 static void a_declaration_comes_back_as_canonical_text(void) {
   kept_store *store = fresh_store();
@@ -204,7 +204,7 @@ static void what_was_stored_before_and_does_not_fit_reads_as_absent(void) {
   CHECK_TEXT("\"loud\"", json_of(store, "k"));
 }
 
-/* Many at once */
+/* Declaring many keys at once */
 
 static const char settings[] =
     "{\"$schema\":\"https://json-schema.org/draft/2020-12/schema\",\"title\":\"Player\",\"type\":\"object\","
@@ -225,7 +225,7 @@ static void a_list_declares_all_or_none(void) {
   EXPECT(KEPT_MISFIT, kept_declare_list(store, "{\"properties\":{\"theme\":{\"type\":\"string\",\"maxLength\":1}}}",
                                         &why));
   CHECK(says("\"theme\""));
-  /* What is given can be declared elsewhere. */
+  /* The JSON that is returned can be declared in another store. */
   kept_store *other = fresh_store();
   EXPECT(KEPT_OK, kept_declare_list(other, all_declared(store, ""), &why));
   CHECK_TEXT("50", json_of(other, "volume"));
@@ -401,7 +401,7 @@ static void a_layer_that_does_not_fit_is_skipped_and_reported_once(void) {
   CHECK_INT(KEPT_INVALID, report_status(reports, 2));
   CHECK(strstr(report_text(reports, 2), "system") != NULL && strstr(report_text(reports, 2), "500") != NULL);
   CHECK_INT(KEPT_WRONG_TYPE, report_status(reports, 3));
-  /* What is skipped hides nothing. */
+  /* A value that is skipped hides nothing. */
   EXPECT(KEPT_OK, kept_set_int64(store, "k", 60, &why));
   CHECK_TEXT("60", json_of(store, "k"));
 }

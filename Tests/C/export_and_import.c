@@ -1,4 +1,4 @@
-/* Export and import: a store as a text or a file, and back. What texts are refused for tell the tests of KeptCore. */
+/* Export and import: a store as a text or a file, and back. The tests of KeptCore cover why texts are refused. */
 #include "check.h"
 
 #include <json-c/json.h>
@@ -133,7 +133,7 @@ static void other_programs_texts_are_imported(void) {
 
 /* Secrets */
 
-/* What an import says of a text, with these declarations of "token" in the store and in the text. */
+/* What an import reports of a text, with these declarations of "token" in the store and in the text. */
 static void check_nothing_shown(const char *store_declares, const char *text_declares) {
   char text[512];
   snprintf(text, sizeof text, "{\"declarations\":{\"token\":%s},\"kept\":1,\"values\":{\"token\":\"hunter2\"}}",

@@ -1,5 +1,5 @@
-/* A limit on the size of files, as `ulimit -f` sets it: the system ends a process at its first write past it, unless
- * the library sees to it; and the sentence says which limit it was. */
+/* A limit on the size of files, as set by `ulimit -f`. The system kills a process at its first write past the limit
+ * unless the library prevents it. The message names the limit. */
 #define _XOPEN_SOURCE 700
 #include "check.h"
 

@@ -1,4 +1,4 @@
-/* JSON: any value as canonical text, the offset of what is wrong with a text, and compare-and-set. */
+/* JSON: any value as canonical text, the offset of an error in a text, and compare-and-set. */
 #define _XOPEN_SOURCE 700
 #include "check.h"
 

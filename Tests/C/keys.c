@@ -1,14 +1,14 @@
-/* Keys: what is there, in which order, and since which revision. */
+/* Keys: which exist, in which order, and since which revision. */
 #define _XOPEN_SOURCE 700
 #include "check.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/** What kept_list() told, one key after the other with a comma behind each. */
+/** The keys that kept_list() passed to the callback, with a comma behind each. */
 typedef struct listing {
   char text[512];
-  int limit;   /* stop after so many; 0 for never */
+  int limit;   /* stop after this many; 0 for no limit */
   int count;
 } listing;
 
@@ -25,7 +25,7 @@ static const char *listed(listing *list, kept_store *store, const char *prefix) 
   return list->text;
 }
 
-/** What kept_list_json() tells; lives until the next one. */
+/** What kept_list_json() returns; valid until the next call. */
 static const char *listed_json(kept_store *store, const char *prefix) {
   static char copy[512];
   char *json = NULL;
@@ -112,7 +112,7 @@ typedef struct sweep {
   int count;
 } sweep;
 
-/** Removes what it is told of, and writes something new, while the listing goes on. */
+/** Removes each key it is called with, and writes a new one, while the listing runs. */
 static int replace(void *context, const char *key) {
   sweep *sweep = context;
   char new_key[64];
@@ -155,7 +155,7 @@ static void what_is_not_there_has_no_revision(void) {
   CHECK_UINT(99, revision);
 }
 
-/** Every function of this section; each answer must be `status`, and no out argument may be touched. */
+/** Calls every function of this section. Each must return `status` and leave its out arguments untouched. */
 static void every_call_answers(kept_status status, kept_store *store, const char *key) {
   bool there = true;
   uint64_t revision = 99;

@@ -1,5 +1,5 @@
-/* The files of the managed and the system layer: read again when they change, told to observers, and never believed
- * when they are broken. */
+/* The files of the managed and the system layer: they are read again when they change, observers are notified, and a
+ * malformed file is never used. */
 #define _XOPEN_SOURCE 700
 #include "recorder.h"
 #include "reports.h"
@@ -21,7 +21,7 @@ static kept_options with(const char *managed, const char *system) {
 
 static uint64_t look(const uint64_t *word) { return word != NULL ? __atomic_load_n(word, __ATOMIC_ACQUIRE) : 0; }
 
-/** Waits until a word has moved; a failed check after ten seconds. */
+/** Waits until a word has changed; a failed check after ten seconds. */
 static void await_move(const uint64_t *word, uint64_t from) {
   struct timespec moment = { 0, 1000000 };
   for (int i = 0; i < 10000 && look(word) == from; i++) nanosleep(&moment, NULL);
@@ -75,7 +75,7 @@ static void observers_hear_of_a_file(void) {
   CHECK_TEXT("L k:1>2;", recorded(recorder, 1));
   CHECK_UINT(KEPT_LAYER_MANAGED, recorder->layer);
   CHECK_UINT(1, recorder->revision);
-  /* Hidden: no news here, but there. */
+  /* Hidden: the layered store delivers nothing, the plain one does. */
   EXPECT(KEPT_OK, kept_set_int64(plain, "k", 3, &why));
   CHECK_TEXT("S k:1>3;", recorded(other, 1));
   put_file(path, "{}");
@@ -121,7 +121,7 @@ static void registered_defaults_are_news(void) {
   CHECK_TEXT("L k:->1;S k:1>2;S k:2>1;", recorded(recorder, 3));
 }
 
-/** No commit follows that would bring an overlooked one along. */
+/** No commit follows that would deliver a missed change. */
 static void a_change_of_layers_right_after_subscribing_is_heard(void) {
   kept_store *store = fresh_store();
   char json[32];
@@ -214,7 +214,7 @@ static void only_a_handle_whose_layers_can_change_has_a_count(void) {
   (void)look(word);
 }
 
-/** What a cache above the interface does: a value is current while neither word has moved. */
+/** What a cache on top of the API does: a value is current while neither word has changed. */
 static void the_count_moves_with_every_change_and_only_then(void) {
   const char *path = fresh_file("{\"values\":{\"k\":0}}");
   kept_options options = with(path, NULL);
@@ -233,7 +233,7 @@ static void the_count_moves_with_every_change_and_only_then(void) {
   }
 }
 
-/* What is broken */
+/* Malformed files */
 
 static kept_options hearing(kept_options options, reports *reports) {
   options.report = write_report;

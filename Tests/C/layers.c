@@ -1,5 +1,5 @@
-/* Layers: which one decides, what may be written beneath them, what explains them, and how a store is opened with them.
- * layer_files.c tells what happens when their files change. */
+/* Layers: which one decides, what can be written below them, how they are explained, and how a store is opened with
+ * them. layer_files.c tests what happens when their files change. */
 #define _XOPEN_SOURCE 700
 #include "reports.h"
 
@@ -153,7 +153,7 @@ static void each_handle_reads_its_own_layers(void) {
   CHECK_TEXT("3", json_of(third, "r"));
 }
 
-/* Writing beneath them */
+/* Writing below them */
 
 static void every_write_answers(kept_status status, kept_store *store, const char *key) {
   EXPECT(status, kept_set_json_if(store, key, "{}", 0, NULL, &why));
@@ -403,7 +403,7 @@ static void what_is_explained_must_be_a_key(void) {
 
 /* Options */
 
-/** The struct as it was before there were layers. */
+/** The struct as it was before layers were added. */
 static void options_without_layers_are_accepted(void) {
   kept_options options = with_arguments();
   CHECK_UINT(32, offsetof(kept_options, managed));

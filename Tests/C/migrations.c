@@ -1,4 +1,4 @@
-/* Migrations: when the shape of settings changes. */
+/* Migrations: changing the shape of settings. */
 #define _XOPEN_SOURCE 700
 #include "check.h"
 
@@ -16,7 +16,7 @@ static kept_store *played_at(const char *location) {
 
 static kept_store *played(void) { return played_at(fresh_location()); }
 
-/* Steps. What the tests want to know stands behind their context. */
+/* Steps. The context holds what the tests check. */
 
 static kept_status move(void *context, kept_store *transaction, kept_error *error) {
   (void)context;
@@ -122,7 +122,7 @@ static void a_step_answers_with_any_status(void) {
     CHECK(strstr(why.message, "\"answer\"") != NULL);
   }
   CHECK_UINT(0, version_of(store));
-  /* A warning is no failure. */
+  /* A warning is not a failure. */
   status = KEPT_SHADOWED;
   EXPECT(KEPT_OK, migrate(store, &step, 1, 0, NULL));
   CHECK_UINT(1, version_of(store));
@@ -299,7 +299,7 @@ static void a_handle_writes_again_when_its_version_is_back(void) {
   EXPECT(KEPT_OK, kept_set_int64(older, "a", 1, &why));
 }
 
-/* Another process, in the middle of a step. */
+/* Another process, in the middle of a step */
 
 static kept_status wait_in_it(void *context, kept_store *transaction, kept_error *error) {
   (void)context;

@@ -1,4 +1,4 @@
-/* Notices: what an observer is told of a commit, and what it is told when it asks beyond. */
+/* Notices: what an observer receives for a commit, and what it can query. */
 #define _XOPEN_SOURCE 700
 #include "recorder.h"
 
@@ -76,7 +76,7 @@ static void ask_beyond(void *context, const kept_notice *notice) {
     CHECK(kept_notice_old(notice, index) == NULL);
     CHECK(kept_notice_new(notice, index) == NULL);
   }
-  /* Valid during the callback: the same text twice. */
+  /* Valid during the callback: both calls return the same text. */
   CHECK(kept_notice_key(notice, 0) == kept_notice_key(notice, 0));
   recorder_notice(context, notice);
 }
@@ -144,7 +144,7 @@ static void check_new_value(void *context, const kept_notice *notice) {
   check(kept_notice_new(notice, 0));
 }
 
-/** Checks the value that an observer is given for this JSON. */
+/** Checks the value that an observer receives for this JSON. */
 static void check_value(const char *json, value_check *check) {
   kept_store *store = fresh_store();
   recorder *recorder = new_recorder();
@@ -154,7 +154,7 @@ static void check_value(const char *json, value_check *check) {
   record(recorder, store, "key", KEPT_OBSERVE_KEY);
   EXPECT(KEPT_OK, kept_set_json(store, "key", json, &why));
   size_t delivered = 0;
-  /* Another thread may have been about to say that it is due when the set returned. */
+  /* Another thread may not have signalled that it is due when the set returned. */
   struct pollfd watched = { -1, POLLIN, 0 };
   EXPECT(KEPT_OK, kept_subscription_fd(subscription, &watched.fd, &why));
   CHECK_INT(1, poll(&watched, 1, 60000));
@@ -173,8 +173,8 @@ static const char *text;
 static const void *bytes;
 static size_t length;
 
-/** The kinds other than the one asked for, as bits in the order of the functions: bool, int64, uint64, double, date,
- *  string, bytes. */
+/** The kinds that must be refused, as bits in the order of the functions: bool, int64, uint64, double, date, string,
+ *  bytes. */
 static void check_refusals(const kept_value *value, unsigned readable) {
   kept_status statuses[] = {
     kept_value_bool(value, &truth, NULL),      kept_value_int64(value, &integer, NULL),

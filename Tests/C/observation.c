@@ -1,4 +1,4 @@
-/* Observation: who hears of what, on which thread, and that nobody is called after the end. */
+/* Observation: which observers are notified of which changes, on which thread, and never after the end. */
 #define _XOPEN_SOURCE 700
 #include "recorder.h"
 
@@ -146,7 +146,7 @@ static void a_subscription_may_end_itself_at_its_first_value(void) {
   CHECK_TEXT("I key:->-;", recorded(ending, 1));
 }
 
-/** Writes for a while, so that whoever does not wait for a callback that runs is found out. */
+/** Writes for a while, so that a call that does not wait for a running callback is detected. */
 static void write_for_a_while(recorder *recorder) {
   for (int i = 0; i < 30; i++) CHECK_INT(KEPT_OK, kept_set_int64(recorder->store, "elsewhere", i, NULL));
   pthread_mutex_lock(&recorder->lock);

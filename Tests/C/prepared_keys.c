@@ -1,4 +1,4 @@
-/* Prepared keys: the same answers as by the key's text, from every store and at every time. */
+/* Prepared keys: every store returns the same results as for the key's text, at all times. */
 #define _XOPEN_SOURCE 700
 #include "check.h"
 
@@ -23,7 +23,7 @@ static void every_kind_reads_as_by_its_text(void) {
   EXPECT(KEPT_OK, kept_set_int64(store, "volume", INT64_MIN, &why));
   EXPECT(KEPT_OK, kept_set_double(store, "gain", -0.5, &why));
   EXPECT(KEPT_OK, kept_set_string(store, "name", "a\0b", 3, &why));
-  /* The first round reads the storage, the second what the first has left in memory. */
+  /* The first round reads the storage, the second reads the cache that the first has filled. */
   for (int round = 0; round < 2; round++) {
     EXPECT(KEPT_OK, kept_key_get_bool(store, prepared("loud"), &loud, &why));
     EXPECT(KEPT_OK, kept_key_get_int64(store, prepared("volume"), &volume, &why));
@@ -65,7 +65,7 @@ static void keys_of_every_length_find_their_own_value(void) {
       int64_t found = -1;
       if (pass == 0) {
         EXPECT(KEPT_OK, kept_set_int64(store, key, (int64_t)length, &why));
-        /* One that differs in one byte, first, last or between. */
+        /* A key that differs in one byte: the first, the last or one between. */
         key[length / 2] = 'x';
         EXPECT(KEPT_OK, kept_set_int64(store, key, -1, &why));
         continue;
@@ -143,7 +143,7 @@ static void what_is_no_key_is_not_prepared(void) {
   CHECK(key == untouched);
 }
 
-/** Every read by a key; each answer must be `status`, and no out argument may be touched. */
+/** Calls every read by a key. Each must return `status` and leave its out arguments untouched. */
 static void every_read_answers(kept_status status, kept_store *store, const kept_key *key) {
   bool loud = true;
   int64_t volume = 99;

@@ -1,4 +1,4 @@
-/* How an observer's notices become one line of text. */
+/* How an observer's notices are written as one line of text. */
 #define _XOPEN_SOURCE 700
 #include "recorder.h"
 
@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-/* Visible to other files, or the compiler would see that nobody reads it, and valgrind that nobody holds them. */
+/* Global, so that the compiler keeps them and valgrind sees that they are reachable. */
 recorder *recorders[256];
 static size_t count;
 

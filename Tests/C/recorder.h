@@ -1,4 +1,4 @@
-/* An observer that writes down what it is told, and lets a test wait for it: no test sleeps. */
+/* An observer that records what it receives, and lets a test wait for it without sleeping. */
 #ifndef RECORDER_H
 #define RECORDER_H
 
@@ -24,18 +24,18 @@ typedef struct recorder {
   kept_store *store;                         /* for `then` */
 } recorder;
 
-/** A recorder that lives until the program ends: its release may come after its store was closed. */
+/** A recorder that lives until the program ends, because its release may come after its store was closed. */
 recorder *new_recorder(void);
 /** Subscribes it. */
 void record(recorder *recorder, kept_store *store, const char *key, uint32_t flags);
 /** The callbacks that record() subscribes. */
 void recorder_notice(void *context, const kept_notice *notice);
 void recorder_release(void *context);
-/** Waits until its last notice leads up to this revision or beyond; a failed check after ten seconds. */
+/** Waits until its last notice has this revision or a later one; a failed check after ten seconds. */
 void heard_up_to(recorder *recorder, uint64_t revision);
-/** Waits until it has so many notices, and returns its text; a failed check after ten seconds. */
+/** Waits until it has this many notices, and returns its text; a failed check after ten seconds. */
 const char *recorded(recorder *recorder, int notices);
-/** Waits until it was released, and returns how often. */
+/** Waits until it is released, and returns the number of releases. */
 int released(recorder *recorder);
 
 #endif

@@ -1,4 +1,4 @@
-/* How reports are written down. */
+/* How reports are recorded. */
 #define _XOPEN_SOURCE 700
 #include "reports.h"
 
@@ -15,7 +15,7 @@ struct reports {
   kept_error errors[MOST];
 };
 
-/* Visible to other files, or valgrind would see that nobody holds them. */
+/* Global, so that valgrind sees that they are reachable. */
 reports *all_reports[64];
 static size_t count;
 

@@ -1,4 +1,4 @@
-/* Writes down what a store reports to `report` of its options, and lets a test wait for it: no test sleeps. */
+/* Records what a store passes to `report` of its options, and lets a test wait for it without sleeping. */
 #ifndef REPORTS_H
 #define REPORTS_H
 
@@ -8,13 +8,14 @@ typedef struct reports reports;
 
 /** Reports that live until the program ends: the last may come while the store is being closed. */
 reports *new_reports(void);
-/** What `report` is to call. */
+/** The function for `report`. */
 void write_report(void *context, const kept_error *error);
-/** How many there were. */
+/** The number of reports so far. */
 int reports_now(reports *reports);
-/** Waits until there are so many, and returns the sentence of that one, from 1; a failed check after ten seconds. */
+/** Waits until there are `number` reports, and returns the message of the last of these, counted from 1; a failed check
+ * after ten seconds. */
 const char *report_text(reports *reports, int number);
-/** The same, of its status. */
+/** The same, for its status. */
 kept_status report_status(reports *reports, int number);
 
 #endif

@@ -1,4 +1,4 @@
-/* A thread with as little stack as kept.h asks for, 128 KiB: the deepest of everything fits. */
+/* A thread with the smallest stack that kept.h allows, 128 KiB: the deepest nesting of everything fits. */
 #define _GNU_SOURCE   /* pthread_setattr_default_np */
 #include "check.h"
 
@@ -12,7 +12,7 @@ enum { stack_bytes = 128 << 10, depth = 60 };
 
 static const char *place, *files;
 
-/** `before`, so many times `open`, `middle`, so many times `close`, `after`; freed when the test ends. */
+/** `before`, `open` repeated, `middle`, `close` repeated, `after`; freed when the test ends. */
 static const char *nested(const char *before, const char *open, const char *middle, const char *close,
                           const char *after) {
   char *text = repeated(' ', strlen(before) + depth * (strlen(open) + strlen(close)) + strlen(middle) + strlen(after));
@@ -39,7 +39,8 @@ static void look_at(void *context, const kept_notice *notice) {
   kept_notice_new_json(notice, 0);
 }
 
-/** Declares a key by schemas that are nested as deeply as possible, around a pattern of which the same is true. */
+/** Declares a key by schemas that are nested as deeply as possible, around a pattern that is nested as deeply as
+ * possible. */
 static void declare_deeply(kept_store *store, const char *open, const char *close, const char *value) {
   enum { schemas = 12, groups = 24 };
   char *declaration = repeated(' ', schemas * (strlen(open) + strlen(close)) + 2 * groups + 60), *end = declaration;

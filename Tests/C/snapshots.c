@@ -1,4 +1,4 @@
-/* Snapshots: one moment, looked at for as long as one likes, while others write. */
+/* Snapshots: a consistent view of one revision while others write. */
 #define _XOPEN_SOURCE 700
 #include "check.h"
 
@@ -40,7 +40,7 @@ static int count_of(kept_store *store, const char *prefix) {
   return count;
 }
 
-/* One moment */
+/* One revision */
 
 static void it_shows_what_was_and_the_store_what_is(void) {
   kept_store *store = fresh_store();
@@ -102,7 +102,7 @@ static void it_is_read_through_every_function_that_reads(void) {
   kept_snapshot_end(taken);
 }
 
-/* A process that moves 100 keys together, again and again, until it is killed. */
+/* A process that changes 100 keys together in a loop until it is killed. */
 static void writer(const char *location) {
   kept_store *store = open_at(location);
   for (int64_t round = 1;; round++) {

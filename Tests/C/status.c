@@ -1,4 +1,4 @@
-/* Status: every code has a name, every refusal has a sentence, and the layout of kept_error never moves. */
+/* Status: every code has a name, every refusal has a message, and the layout of kept_error never changes. */
 #define _XOPEN_SOURCE 700
 #include "check.h"
 

@@ -1,4 +1,4 @@
-/* Store: opening, closing, sharing one location between handles and processes, and what happens when it cannot be. */
+/* Store: opening, closing, sharing one location between handles and processes, and failures to open. */
 #define _XOPEN_SOURCE 700
 #define _DEFAULT_SOURCE
 #include "check.h"
@@ -28,7 +28,7 @@ static void write_file(const char *path, const char *text) {
 
 static void a_value_is_still_there_after_closing_and_opening(void) {
   const char *location = fresh_location();
-  kept_store *keeper = open_at(location);   /* a memory store lives as long as somebody has it open */
+  kept_store *keeper = open_at(location);   /* a memory store lives while a handle is open */
   kept_store *store = open_at(location);
   EXPECT(KEPT_OK, kept_set_int64(store, "audio.volume", 70, &why));
   kept_close(store);
@@ -120,7 +120,7 @@ static void a_salvage_is_told_until_it_is_acknowledged(void) {
   EXPECT(KEPT_INVALID, kept_acknowledge_salvage(NULL, &why));
 }
 
-/** Opens as somebody who may not. */
+/** Opens as a user without permission. */
 static void nobody(const char *location) {
   kept_store *store = NULL;
   if (geteuid() == 0) CHECK_INT(0, setuid(65534));
@@ -186,7 +186,7 @@ static void options_that_were_not_initialised_are_refused(void) {
   CHECK(store == NULL);
 }
 
-/** The struct as the first version had it: what follows is not the program's. */
+/** The struct of the first version: the bytes behind it are not the program's. */
 static void options_of_an_older_program_are_accepted(void) {
   kept_options options = KEPT_OPTIONS_INIT;
   kept_store *store = NULL;
@@ -349,7 +349,7 @@ static void the_generation_stands_still_until_somebody_writes(void) {
   uint64_t after = look(word);
   CHECK(after != before && after % 2 == 0);
   CHECK_UINT(after, look(kept_store_generation(other)));
-  /* Writing what is stored already is no change. */
+  /* Writing the stored value again is not a change. */
   EXPECT(KEPT_OK, kept_set_int64(store, "audio.volume", 2, &why));
   EXPECT(KEPT_OK, kept_get_int64(store, "audio.volume", &volume, &why));
   CHECK_INT(2, volume);

@@ -1,4 +1,4 @@
-/* Transactions: many keys change together or not at all, and nobody's write is overwritten unseen. */
+/* Transactions: keys change together or not at all, and no write of another process is overwritten unnoticed. */
 #define _XOPEN_SOURCE 700
 #include "check.h"
 
@@ -241,7 +241,7 @@ static void another_process_is_a_conflict_too(void) {
 
 enum { threads = 4, additions = 25 };
 
-/** Adds one as often as it must, and begins again at each conflict. */
+/** Adds one as often as required, and retries after each conflict. */
 static void *add(void *context) {
   kept_store *store = context;
   for (int done = 0; done < additions;) {
@@ -273,7 +273,7 @@ static void threads_that_begin_again_lose_nothing(void) {
 
 /* The end */
 
-/** Whatever is asked of it, it has ended. */
+/** Every call on it answers that it has ended. */
 static void has_ended(kept_store *transaction) {
   char *json = NULL;
   EXPECT(KEPT_CLOSED, kept_get_json(transaction, "key", &json, &why));
@@ -331,7 +331,7 @@ static void a_transaction_may_be_durable(void) {
   CHECK_TEXT("1", json_of(store, "key"));
 }
 
-/** The struct as the first version had it: what follows is not the program's. */
+/** The struct of the first version: the bytes behind it are not the program's. */
 static void options_of_an_older_program_are_accepted(void) {
   kept_store *store = fresh_store(), *transaction = NULL;
   kept_transaction_options options = KEPT_TRANSACTION_OPTIONS_INIT;

@@ -1,4 +1,4 @@
-/* Values: each kind comes back as it was written, converts only where it survives, and is refused when it is none. */
+/* Values: each kind is read back as it was written, converts only without loss, and is refused as another kind. */
 #define _XOPEN_SOURCE 700
 #include "check.h"
 
@@ -124,7 +124,8 @@ static void a_number_that_would_not_survive_is_of_the_wrong_type(void) {
   CHECK(real == 99 && integer == 99 && natural == 99);
 }
 
-/** Asks for a key as every kind but those that `except` names; each must be refused and leave its out argument. */
+/** Reads a key as every kind but those that `except` names. Each must be refused and leave its out argument
+ * untouched. */
 static void only_reads_as(kept_store *store, const char *key, const char *except) {
   bool flag = true;
   int64_t integer = 99, seconds = 99;
@@ -218,7 +219,7 @@ static void a_date_outside_the_calendar_is_refused(void) {
 
 /* Bad arguments, for every function */
 
-/** Reads and writes every kind; each answer must be `status`, and no out argument may be touched. */
+/** Reads and writes every kind. Each must return `status` and leave its out arguments untouched. */
 static void every_call_answers(kept_status status, kept_store *store, const char *key) {
   bool flag = true;
   int64_t integer = 99, seconds = 99;

@@ -1,4 +1,4 @@
-/* What a script may give to a function: what is right, so that calls get far, and what is as wrong as can be. */
+/* The arguments that a script may pass: valid ones, so that calls succeed, and ones that are as invalid as possible. */
 #include "calls.h"
 
 #include <limits.h>
@@ -28,14 +28,14 @@ size_t next_bytes(script *script, char *out, size_t most) {
 
 kept_error *next_error(script *script) { return rarely(script, 8) ? NULL : &script->error; }
 
-/* Handles: no address that is none, but every number that could be a ticket. */
+/* Handles: every number that could be a handle, but no invalid address. */
 
 kept_store *next_handle(script *script) {
   static const uintptr_t garbage[] = { 0, 1, 3, 5, 7, 0xFFF, 0x7FFFFFFFFFFFFFFF, UINTPTR_MAX, UINTPTR_MAX - 2 };
   uint8_t byte = next_byte(script);
   if (byte >= 248) return (kept_store *)garbage[byte % COUNT(garbage)];
   if (byte >= 220) return script->stores[byte % most_stores];
-  /* Mostly one of the newest that have not ended. */
+  /* Mostly one of the newest that are still open. */
   size_t passed = byte < 160 ? 0 : byte % 3;
   for (size_t age = 1; age <= most_stores; age++) {
     size_t place = (script->next_store + most_stores - age) % most_stores;
@@ -76,7 +76,7 @@ static const char *filled(char byte, size_t count) {
   return text;
 }
 
-/** Bytes of the script without what leads out of the folder that the script works in. */
+/** Bytes of the script, without anything that leads out of the folder in which the script works. */
 static const char *harmless(script *script) {
   static char text[64];
   next_bytes(script, text, 40);

@@ -1,5 +1,5 @@
-/* What the parts of the interpreter share: the script, what it has made so far, the arguments that it chooses, and who
- * judges the answers. */
+/* What the parts of the interpreter share: the script, the objects that it has created, the arguments that it chooses,
+ * and the checks of results. */
 #ifndef CALLS_H
 #define CALLS_H
 
@@ -8,7 +8,7 @@
 
 #include "script.h"
 
-/* Every function of kept.h: those that answer a status, and the others. */
+/* Every function of kept.h: those that return a status, and the others. */
 #define EACH_ANSWER(X) \
   X(kept_open) X(kept_flush) X(kept_salvaged) X(kept_acknowledge_salvage) X(kept_get_json) X(kept_set_json) \
   X(kept_set_json_if) X(kept_get_bool) X(kept_set_bool) X(kept_get_int64) X(kept_set_int64) X(kept_get_uint64) \
@@ -34,20 +34,20 @@
 #define CALL_NUMBER(name) of_##name,
 enum { EACH_ANSWER(CALL_NUMBER) answers, first_other = answers - 1, EACH_OTHER(CALL_NUMBER) all_calls };
 
-/* Judging. The error goes last, as in every function; callbacks on other threads have one of their own. */
+/* Checks. The error is the last argument, as in every function; callbacks on other threads have their own. */
 #define TRY(error, name, ...) judge(of_##name, name(__VA_ARGS__, prepared(error)), (error))
 #define NOTE(name) note_call(of_##name)
 
-/** Fills an error, if there is one, so that it shows whether it was touched. */
+/** Fills an error, if there is one, with a pattern that shows whether it was written to. */
 kept_error *prepared(kept_error *error);
-/** Counts the answer, and aborts unless it and its error are as kept.h says. @return the answer */
+/** Counts the result, and aborts unless the status and the error are as kept.h documents. @return the status */
 kept_status judge(int call, kept_status status, const kept_error *error);
 void note_call(int call);
-/** Aborts with a sentence where a promise of kept.h is broken. */
+/** Aborts with a message if a guarantee of kept.h does not hold. */
 void must(bool holds, const char *promise);
 /** Whether bytes are UTF-8. */
 bool is_text(const char *bytes, size_t count);
-/** Looks at text that Kept has made, and frees it. */
+/** Reads text that Kept returned, and frees it. */
 void take_text(char *text);
 
 enum { most_stores = 8, most_subscriptions = 6, most_notices = 4, most_keys = 2, room = 1 << 16 };
@@ -67,14 +67,14 @@ typedef struct script {
   kept_error error;
 } script;
 
-/* Arguments. Text that is made lives until the next one is. */
+/* Arguments. A text that is created is valid until the next one is created. */
 uint8_t next_byte(script *script);
 uint64_t next_word(script *script);
-/** One time in so many. */
+/** True one time in `times`. */
 bool rarely(script *script, unsigned times);
 kept_error *next_error(script *script);
 kept_store *next_handle(script *script);
-/** One that is about to be ended. */
+/** A store that is about to be ended. */
 kept_store *next_ending(script *script);
 kept_subscription *next_subscription(script *script);
 const char *next_key(script *script);
@@ -86,21 +86,21 @@ const char *next_location(script *script);
 const char *next_path(script *script);
 int64_t next_integer(script *script);
 double next_double(script *script);
-/** Any number, mostly absurd. */
+/** Any number, usually an invalid one. */
 size_t next_size(script *script);
-/** A length that is in a text of so many bytes, or so absurd that none of it may be read. */
+/** A length within a text of `count` bytes, or one so large that Kept must not read any of it. */
 size_t next_length(script *script, size_t count, size_t most);
 uint32_t next_flags(script *script, uint32_t known);
 /** Up to `most` of the next bytes of the script, and a NUL. */
 size_t next_bytes(script *script, char *out, size_t most);
 void keep_store(script *script, kept_store *store);
 
-/* Calls, each of which takes its arguments from the script. */
+/* Calls. Each takes its arguments from the script. */
 typedef void (*step)(script *script);
 extern const step value_steps[], store_steps[], notice_steps[];
 extern const size_t value_count, store_count, notice_count;
 
-/** Asks a notice everything. On any thread. */
+/** Calls every function that reads a notice. On any thread. */
 void read_notice(const kept_notice *notice);
 
 #endif

@@ -1,4 +1,4 @@
-/* Whether an answer of Kept is what kept.h promises, and how often each function has given which. */
+/* Checks whether a result is one that kept.h documents, and counts how often each function has returned which. */
 #include "calls.h"
 
 #include <ctype.h>
@@ -25,7 +25,7 @@ static void must_of(bool holds, int call, const char *promise) {
   must(false, promise);
 }
 
-/** How many bytes the character at the beginning has; 0: there is none. */
+/** The number of bytes of the character at the beginning; 0 if there is none. */
 static size_t character(const unsigned char *bytes, size_t count) {
   unsigned char first = bytes[0];
   size_t length = first < 0x80 ? 1 : first < 0xC2 ? 0 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : first < 0xF5 ? 4 : 0;

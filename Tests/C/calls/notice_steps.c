@@ -1,4 +1,4 @@
-/* Steps that subscribe, dispatch and take, and what is asked of a notice. */
+/* Steps that subscribe, dispatch and take notices, and the functions that read a notice. */
 #include "calls.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /* Runs scripts of random bytes, the same ones each time:
  *
- *   replay HEADER [count [seed]]   so many, from this seed on; then every function must have been called, with success
- *                                  and with an error, unless only some were asked for
+ *   replay HEADER [count [seed]]   runs `count` scripts from this seed on; then every function must have been called, with
+ *                                  success and with an error, unless a seed or a count was given
  *   replay --file PATH...          the scripts in files, such as what libFuzzer has found
  */
 #define _XOPEN_SOURCE 700
@@ -15,7 +15,7 @@
 
 enum { all_scripts = 3000, longest = 600 };
 
-/* What is running, for whoever looks at a crash. */
+/* The script that is running, for use in a debugger. */
 static char running[64];
 
 static void say_what_ran(int signal_number) {
@@ -24,7 +24,7 @@ static void say_what_ran(int signal_number) {
   raise(signal_number);
 }
 
-/** xorshift64*: the same numbers on every machine. */
+/** xorshift64*: produces the same numbers on every machine. */
 static uint64_t next_random(uint64_t *state) {
   *state ^= *state >> 12;
   *state ^= *state << 25;

@@ -1,4 +1,4 @@
-/* The interpreter: what a script begins with, which step each byte stands for, and what must be true at its end. */
+/* The interpreter: the initial state of a script, the step that each byte selects, and the invariants at its end. */
 #define _XOPEN_SOURCE 700
 #include "calls.h"
 
@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Every relative path of a script leads into this folder, and no script has a path that leads out of it. */
+/* Every relative path of a script leads into this folder, and no script has a path out of it. */
 static char folder[4096];
 
 static int remove_entry(const char *path, const struct stat *status, int type, struct FTW *walk) {
@@ -49,7 +49,7 @@ static void step_once(script *script) {
   else notice_steps[byte % notice_count](script);
 }
 
-/** Ends everything, in an order that the script chooses by its length. */
+/** Ends all handles, in an order that depends on the length of the script. */
 static void end(script *script) {
   for (int i = 0; i < most_subscriptions; i++) NOTE(kept_unobserve), kept_unobserve(script->subscriptions[i]);
   for (int i = 0; i < most_stores; i++) {
@@ -62,7 +62,7 @@ static void end(script *script) {
 }
 
 void run_script(const uint8_t *bytes, size_t count) {
-  /* Threads of the library use it while subscriptions are there. */
+  /* Threads of the library use it while subscriptions exist. */
   static script script;
   memset(&script, 0, sizeof script);
   script.bytes = bytes;
@@ -71,7 +71,7 @@ void run_script(const uint8_t *bytes, size_t count) {
   write_file("schema", "{\"type\":\"object\",\"properties\":{\"p.b\":{\"type\":\"integer\",\"default\":1}}}");
   write_file("managed.json", "{\"values\":{\"a\":1},\"locked\":[\"b\"],\"lockedPrefixes\":[\"locked.\"]}");
   chmod("managed.json", 0644);
-  /* One that works, so that every call can succeed. */
+  /* A store that works, so that every call can succeed. */
   static const char values[] =
     "{\"kept\":1,\"prefix\":\"\",\"values\":{\"a\":1,\"p.a\":2.5,\"flag\":true,\"text\":\"text\","
     "\"bytes\":{\"$binary\":{\"base64\":\"AAEC\",\"subType\":\"00\"}},\"date\":{\"$date\":\"2026-11-22T00:00:00Z\"}}}";

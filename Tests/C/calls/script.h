@@ -1,23 +1,25 @@
-/* A script of bytes that calls the functions of kept.h with arguments that no reasonable program would give, in any
- * order. Whatever it says, the process lives, each status is one that kept.h lists, and each error has a sentence.
+/* A script of bytes that calls the functions of kept.h with arguments that no reasonable program would pass, in any
+ * order. No script may crash the process, each status must be one that kept.h lists, and each error must have a
+ * message.
  *
- * What breaks that is printed, and abort() is called: libFuzzer and the test keep what led there. */
+ * A violation is printed, and abort() is called: libFuzzer and the test then save the script that caused it. */
 #ifndef SCRIPT_H
 #define SCRIPT_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/** Makes the folder in which all scripts work, and makes it the current one. Once, before the first script. */
+/** Creates the folder in which all scripts work, and makes it the working directory. Call once, before the first
+ * script. */
 void begin_scripts(void);
-/** Runs one script. Everything that it opens is closed, and every file that it makes is removed. */
+/** Runs one script. Closes every store that it opens, and removes every file that it creates. */
 void run_script(const uint8_t *bytes, size_t count);
 /** Removes the folder. */
 void end_scripts(void);
 
-/** Prints which functions no script has called, none with success, or none with an error. @return how many */
+/** Prints the functions that no script has called, or called with success, or with an error. @return their number */
 int print_missed_calls(void);
-/** Prints which functions of a header the scripts do not know. @return how many, or -1 if it cannot be read */
+/** Prints the functions of a header that the scripts do not know. @return their number, or -1 if it cannot be read */
 int print_unknown_calls(const char *header);
 
 #endif

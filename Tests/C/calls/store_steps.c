@@ -1,11 +1,11 @@
-/* Steps that open and close, begin and end, copy, migrate and restore. */
+/* Steps that open, close, begin, end, copy, migrate and restore. */
 #include "calls.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
-/** A text of the caller's: right, absent, empty, or not UTF-8. */
+/** A text from the caller: valid, NULL, empty, or not UTF-8. */
 static const char *next_name(script *script, const char *right) {
   uint8_t byte = next_byte(script);
   return byte < 140 ? NULL : byte < 230 ? right : byte < 240 ? "" : byte < 250 ? "\xFF" : next_key(script);
@@ -28,7 +28,7 @@ static uint32_t next_timeout(script *script) {
   return timeouts[next_byte(script) % (sizeof timeouts / sizeof *timeouts)];
 }
 
-/** As large as an options struct may say that it is, and 0 behind it. */
+/** As large as an options struct can claim to be, with zeros behind it. */
 typedef union options {
   kept_options options;
   kept_transaction_options transaction;
@@ -60,7 +60,7 @@ static const kept_options *next_options(script *script, options *out) {
   return &out->options;
 }
 
-/** What is damaged has to be there before it is opened. */
+/** Damage must exist before the store is opened. */
 static void prepare(const char *location) {
   static const char header[16] = "SQLite format 3";
   if (location == NULL || strcmp(location, "./broken") != 0 || mkdir("broken", 0700) != 0) return;
@@ -151,7 +151,7 @@ static void revision(script *script) {
 
 /* Callbacks */
 
-/** Does some of the next steps inside a callback; a step that is run again when the script is over does nothing. */
+/** Runs some of the next steps inside a callback. A step that runs again after the end of the script does nothing. */
 static void act(script *script, kept_store *store) {
   if (script->depth >= 2 || script->place >= script->count) return;
   script->depth++;
@@ -183,7 +183,7 @@ static kept_status migrate_step(void *context, kept_store *transaction, kept_err
   act(script, transaction);
   kept_status answer = answers[next_byte(script) % (sizeof answers / sizeof *answers)];
   if (rarely(script, 2)) error->status = answer;
-  /* No sentence, none that ends, or none that is UTF-8. */
+  /* No message, one that ends, or one that is not UTF-8. */
   if (rarely(script, 4)) memset(error->message, next_byte(script), sizeof error->message);
   return answer;
 }

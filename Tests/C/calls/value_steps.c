@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* No value of a script is longer, so a buffer of this size takes each, whatever size Kept is told. */
+/* No value of a script is longer, so this buffer holds each of them, whatever capacity Kept is told. */
 static char buffer[room];
 
 static void get_bool(script *script) {
@@ -81,7 +81,7 @@ static void set_date(script *script) {
   TRY(error, kept_set_date, store, key, seconds, (int32_t)next_integer(script));
 }
 
-/** The arguments that say where text goes: memory and its size, or nothing and any size. */
+/** The arguments for an output buffer: memory and its size, or NULL and any size. */
 static char *next_buffer(script *script, size_t *capacity) {
   if (rarely(script, 16)) return *capacity = next_size(script), NULL;
   *capacity = rarely(script, 2) ? next_size(script) : sizeof buffer;
@@ -155,7 +155,7 @@ static void set_json_if(script *script) {
 /* Prepared keys */
 
 static void prepare(script *script) {
-  /* What is prepared takes memory until the process ends, so these are few. */
+  /* A prepared key takes memory until the process ends, so there are few. */
   static const char *const keys[] = { "a", "p.a", "flag", "text", "unused", "", NULL, "\xFF" };
   kept_error *error = next_error(script);
   const kept_key *key = NULL, **to = rarely(script, 16) ? NULL : &key;

@@ -1,5 +1,6 @@
 /* Threads that are cancelled with pthread_cancel() in the middle of a call: the call ends first, and no lock stays
- * taken. Cancelling is asked for before the call begins: the first place in it that admits it would end the thread. */
+ * held. The thread is cancelled before the call begins, so the first cancellation point inside the call would end
+ * it. */
 #define _XOPEN_SOURCE 700
 #include "../recorder.h"
 
@@ -23,7 +24,7 @@ static kept_status do_nothing(void *context, kept_store *transaction, kept_error
   return KEPT_OK;
 }
 
-/* The calls, each of which waits for a file, a lock or another thread. */
+/* The calls. Each waits for a file, a lock or another thread. */
 
 static void set(void) { kept_set_int64(shared.store, "key", 1, NULL); }
 static void get_what_is_not_in_memory(void) {
@@ -83,7 +84,7 @@ static void *run_after_cancelling(void *call) {
   return NULL;
 }
 
-/** What would wait for ever if a lock were taken. */
+/** Blocks forever if a lock is still held. */
 static void expect_no_lock(const char *name) {
   int64_t found = 0;
   kept_store *transaction = NULL;
@@ -92,7 +93,7 @@ static void expect_no_lock(const char *name) {
   CHECK_INT(5, found);
   EXPECT(KEPT_OK, kept_begin(shared.store, NULL, &transaction, &why));
   EXPECT(KEPT_OK, kept_commit(transaction, NULL, &why));
-  /* A fork waits for every thread that is inside. */
+  /* A fork waits for every thread that is inside Kept. */
   pid_t child = fork();
   if (child == 0) leave_fork(0);
   int status = -1;

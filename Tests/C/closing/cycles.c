@@ -1,4 +1,4 @@
-/* Opening and closing again and again: a closed store keeps less than a hundred and fifty bytes, and no mapping. */
+/* Repeated opening and closing: a closed store keeps less than a hundred and fifty bytes, and no mapping. */
 #define _XOPEN_SOURCE 700
 #include "check.h"
 
@@ -7,7 +7,7 @@
 #include <string.h>
 
 typedef struct size {
-  long kilobytes;   /* of memory that is in use and can be written */
+  long kilobytes;   /* of writable memory in use */
   long mappings;
 } size;
 
@@ -26,20 +26,20 @@ static size size_of_this_process(void) {
   return found;
 }
 
-/** Runs so many cycles; the first hundredth may fill caches and pools. */
+/** Runs `cycles` cycles. The first hundredth may fill caches and pools. */
 static void repeat(long cycles, long bytes_each, void (*cycle)(const char *location), const char *location) {
   for (long i = 0; i < cycles / 100; i++) cycle(location);
   size before = size_of_this_process();
   CHECK(before.kilobytes > 0 && before.mappings > 0);
   for (long i = 0; i < cycles; i++) cycle(location);
   size after = size_of_this_process();
-  /* 4 MB for what the allocator keeps, and threads that are about to end. */
+  /* 4 MB for what the allocator keeps, and for threads that are about to end. */
   long allowed = 4096 + cycles * bytes_each / 1024;
   if (after.kilobytes - before.kilobytes > allowed) CHECK_INT(before.kilobytes + allowed, after.kilobytes);
   if (after.mappings - before.mappings > 40) CHECK_INT(before.mappings + 40, after.mappings);
 }
 
-/** All that a cache above the interface asks for, and a read that is kept in memory. */
+/** What a cache on top of the API calls, and a read that is cached. */
 static void read_twice(const char *location) {
   int64_t value = 0;
   kept_store *store = NULL;
@@ -59,7 +59,7 @@ static void look_at_the_generation(const char *location) {
   const uint64_t *word = kept_store_generation(store);
   CHECK_INT(KEPT_OK, kept_get_int64(store, "key 1", &value, NULL));
   kept_close(store);
-  /* It may be read late. */
+  /* It may be read after the store is closed. */
   sum_of_words += __atomic_load_n(word, __ATOMIC_ACQUIRE);
 }
 
@@ -77,7 +77,7 @@ static void read_everything(const char *location) {
 
 static void hear(void *context, const kept_notice *notice) { (void)context, (void)notice; }
 
-/** Leaves a subscription and a transaction to kept_close(), and has layers. */
+/** Leaves a subscription and a transaction for kept_close() to end, and uses layers. */
 static void use_layers_and_observe(const char *location) {
   char *argv[] = { "program", "-key 1", "5" };
   kept_options options = KEPT_OPTIONS_INIT;

@@ -1,5 +1,5 @@
-/* Threads that read while their store is closed and others are opened: each finds its own store's value, or that the
- * store is closed. */
+/* Threads that read while their store is closed and others are opened: each read returns the value of its own store, or
+ * that the store is closed. */
 #define _XOPEN_SOURCE 700
 #include "check.h"
 
@@ -12,7 +12,7 @@ enum { most_rounds = 100000, stores = 4, readers = 3 };
 
 static struct {
   kept_store *handles[most_rounds];
-  long round;      /* the last one that was opened */
+  long round;      /* the last store that was opened */
   long rounds;
   int has_ended;
   long wrong, values, closed;
@@ -25,7 +25,7 @@ static void text_of(long number, size_t length, char *text) {
 
 static void note(long *count) { __atomic_add_fetch(count, 1, __ATOMIC_RELAXED); }
 
-/** Whether a call on a handle is right. */
+/** Checks the result of a call on a handle. */
 static void judge(kept_status status, int is_its_own) {
   if (status == KEPT_CLOSED) note(&shared.closed);
   else if (status == KEPT_OK && is_its_own) note(&shared.values);
@@ -86,7 +86,7 @@ static void a_late_reader_never_finds_the_value_of_another_store(void) {
   shared.handles[0] = open_at(locations[0]);
   for (int i = 0; i < readers; i++) CHECK_INT(0, pthread_create(&threads[i], NULL, read_on, NULL));
   for (long round = 1; round < shared.rounds; round++) {
-    /* Until somebody has read there. */
+    /* Until a thread has read there. */
     long seen = __atomic_load_n(&shared.values, __ATOMIC_RELAXED);
     while (__atomic_load_n(&shared.values, __ATOMIC_RELAXED) < seen + 20) continue;
     CHECK_INT(KEPT_OK, kept_open(locations[round % stores], NULL, &shared.handles[round], NULL));

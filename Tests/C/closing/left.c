@@ -1,5 +1,5 @@
-/* Callbacks that are left by longjmp(), as a C++ exception or a program's own error handling would: what kept.h says
- * then. Nothing that other threads and processes need stays taken. */
+/* Callbacks that are left by longjmp(), as by a C++ exception or a program's own error handling: kept.h documents the
+ * result. No lock that other threads and processes need stays held. */
 #define _XOPEN_SOURCE 700
 #include "../recorder.h"
 
@@ -15,7 +15,7 @@ static jmp_buf outside;
 
 static void leave(void) { longjmp(outside, 1); }
 
-/** Leaves `call` in the middle, and gives back what the thread's cancelling was before. */
+/** Leaves `call` in the middle, and restores the thread's cancellation state. */
 #define LEAVE(call) \
   do { \
     if (setjmp(outside) == 0) { \
@@ -25,7 +25,7 @@ static void leave(void) { longjmp(outside, 1); }
     pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, NULL); \
   } while (0)
 
-/** What would wait for ever if a lock were taken: writing, and a fork, which waits for every thread that is inside. */
+/** Blocks forever if a lock is still held: a write, and a fork, which waits for every thread that is inside Kept. */
 static void expect_no_lock(kept_store *store) {
   kept_store *transaction = NULL;
   int64_t found = 0;
@@ -90,7 +90,7 @@ static void leave_notice(void *context, const kept_notice *notice) {
   leave();
 }
 
-/** Waits until a callback is due: another thread may have been about to say so when the set returned. */
+/** Waits until a callback is due: another thread may not have signalled it yet when the set returned. */
 static void await_due(kept_store *store) {
   struct pollfd watched = { -1, POLLIN, 0 };
   EXPECT(KEPT_OK, kept_store_fd(store, &watched.fd, &why));

@@ -1,5 +1,5 @@
-/* Reports that run while their store is closed: `report_context` may be freed when kept_close() has returned, in
- * whichever thread that was. */
+/* Reports that run while their store is closed: after kept_close() has returned in any thread, `report_context` may be
+ * freed. */
 #define _XOPEN_SOURCE 700
 #include "../check.h"
 
@@ -65,7 +65,7 @@ static void all_threads_that_close_a_store_wait_for_its_report(void) {
   await(&play.begun, 1);
   for (int i = 0; i < closers; i++) CHECK_INT(0, pthread_create(&enders[i], NULL, close_it, NULL));
   await(&play.closing, closers);
-  /* Writes for a while, so that whoever does not wait is found out. */
+  /* Write for a while, so that a close that does not wait is detected. */
   for (int i = 0; i < 100; i++) EXPECT(KEPT_OK, kept_set_int64(other, "elsewhere", i, &why));
   CHECK_INT(0, play.closed);
   note(&play.is_open);

@@ -1,5 +1,5 @@
-/* Two copies of the library in one process, as a plug-in brings one that has its own: both share the process's SQLite,
- * each has a VFS of its own in it, and each sleeps while it waits for a writer.
+/* Two copies of the library in one process, as when a plug-in brings its own: both share the process's SQLite, each has
+ * its own VFS, and each sleeps while it waits for a writer.
  *
  *   copies PATH-OF-LIBKEPT */
 #ifndef _GNU_SOURCE
@@ -50,7 +50,7 @@ static void load(struct copy *copy, const char *path) {
   if (copy->open("./store", &options, &copy->store, &error) != KEPT_OK) fail("open", error.message);
 }
 
-/* The first write makes a connection: by now both VFS are there. */
+/* The first write opens a connection, when both VFS are registered. */
 static void set(struct copy *copy, int64_t number) {
   kept_error error;
   if (copy->set(copy->store, "number", number, &error) != KEPT_OK) fail("set", error.message);
@@ -66,7 +66,7 @@ static void copy_file(const char *from, const char *to) {
   if (fclose(target) != 0) fail(to, "could not be written");
 }
 
-/* What SQLite gets to know of the copies: a VFS of each, under names that differ. */
+/* What SQLite sees of the copies: a VFS for each, under different names. */
 static void check_names(void) {
   const char *names[COPIES];
   int count = 0;

@@ -1,5 +1,5 @@
-/* Forking while other threads are in the middle of everything: writing, reading, syncing, observing, transactions.
- * Every write that was acknowledged before the fork is there in the child, and every one of the child in the parent. */
+/* Forking while other threads write, read, sync, observe and run transactions. Every write acknowledged before the fork
+ * is visible in the child, and every write of the child is visible in the parent. */
 #define _XOPEN_SOURCE 700
 #include "../check.h"
 #include "children.h"
@@ -14,7 +14,7 @@ enum { WRITERS = 4, READERS = 2, OTHERS = 3, THREADS = WRITERS + READERS + OTHER
 static kept_store *store;
 static int stopping;
 static int64_t acknowledged[WRITERS];
-static int faults;   /* of the threads; checks are the main thread's */
+static int faults;   /* found by the threads; only the main thread runs checks */
 
 static int go_on(void) { return !__atomic_load_n(&stopping, __ATOMIC_ACQUIRE); }
 

@@ -1,5 +1,5 @@
-/* Descriptors in a child: those of a program that runs without standard files, and an event descriptor for which the
- * child has no number left. */
+/* Descriptors in a child: of a program without standard files, and an event descriptor when the child has no descriptor
+ * left. */
 #define _XOPEN_SOURCE 700
 #define _DEFAULT_SOURCE
 #include "../check.h"
@@ -15,7 +15,7 @@
 
 static void ignore(void *context, const kept_notice *notice) { (void)context, (void)notice; }
 
-/** Whether what the number leads to is a file of ours. */
+/** Whether a descriptor refers to one of our files. */
 static int is_ours(int number, const char *folder) {
   char link[32], target[512];
   snprintf(link, sizeof link, "/proc/self/fd/%d", number);
@@ -25,7 +25,8 @@ static int is_ours(int number, const char *folder) {
   return strncmp(target, folder, strlen(folder)) == 0 || strncmp(target, "anon_inode", 10) == 0;
 }
 
-/** Uses everything that has a descriptor. @return how many standard numbers the library has taken; 100 if it failed */
+/** Uses everything that has a descriptor. @return how many standard descriptors the library has taken; 100 on
+ * failure */
 static int standard_numbers_taken(const char *folder, unsigned closed) {
   kept_options options = KEPT_OPTIONS_INIT;
   kept_store *store = NULL;
@@ -49,7 +50,7 @@ static void what_a_program_prints_without_standard_files_goes_into_no_file_of_ou
     const char *folder = fresh_folder();
     int status = -1;
     mkdir(folder, 0700);
-    /* Making it takes other descriptors than opening it does. */
+    /* Creating a store takes other descriptors than opening it. */
     if (closed > 7) kept_close(open_at(file_of(folder, "store")));
     pid_t child = fork();
     if (child == 0) leave_fork(standard_numbers_taken(folder, closed % 8));

@@ -1,5 +1,5 @@
-/* Two threads of a child use the library for the first time at the same moment, in a process whose parent has only
- * loaded it. */
+/* Two threads of a child use the library for the first time at the same time, in a process whose parent has only loaded
+ * it. */
 #include "children.h"
 
 #include <pthread.h>

@@ -1,4 +1,5 @@
-/* What each kind of handle does in a child: stores go on, transactions and subscriptions are the parent's. */
+/* What each kind of handle does in a child: stores continue to work; transactions and subscriptions belong to the
+ * parent. */
 #define _GNU_SOURCE
 #include "../recorder.h"
 #include "children.h"
@@ -265,7 +266,7 @@ static void look_at_descriptors(const char *location) {
   _exit(found);
 }
 
-/** How many event descriptors there are; the C library and valgrind make none. */
+/** The number of event descriptors. The C library and valgrind create none. */
 static void look_for_bells(const char *location) {
   (void)location;
   char path[64], target[4096];

@@ -1,5 +1,5 @@
-/* Forking with layer files: the child reads them again when they change, and its observers hear of it, though the
- * thread that watches them is the parent's. */
+/* Forking with layer files: the child reads them again when they change and notifies its observers, although the thread
+ * that watches them is the parent's. */
 #define _XOPEN_SOURCE 700
 #include "../recorder.h"
 
@@ -15,7 +15,7 @@ static kept_store *store_with(const char *managed) {
   return open_with(fresh_location(), &options);
 }
 
-/** Reads, from memory if it can, until the key has a value; false after ten seconds. */
+/** Reads, from memory if possible, until the key has a value; false after ten seconds. */
 static bool comes_to_read(kept_store *store, int64_t expected) {
   struct timespec moment = { 0, 5000000 };
   for (int i = 0; i < 2000; i++) {
@@ -87,7 +87,7 @@ static kept_status locked_as_explained(kept_store *store) {
   return is_locked ? KEPT_LOCKED : KEPT_OK;
 }
 
-/** What becomes of a key that was locked after the fork, in a child that writes before it reads anything. */
+/** The result for a key that was locked after the fork, in a child that writes before it reads. */
 static int locks_are_missing(kept_store *store, int kind) {
   kept_store *transaction = NULL;
   int64_t value = 0;

@@ -1,5 +1,5 @@
-/* A store on a medium that is mounted read-only: a bind mount in a mount namespace of the reader's own, where the
- * system allows that; else a folder without permission to write, for somebody who is not root. It says which it was. */
+/* A store on a medium that is mounted read-only: a bind mount in the reader's own mount namespace, if the system allows
+ * it; otherwise a folder without write permission, for a user who is not root. The test prints which one it used. */
 #define _GNU_SOURCE
 #include "../check.h"
 
@@ -22,7 +22,7 @@ static int write_text(const char *path, const char *text) {
   return close(file) == 0 && written == (ssize_t)strlen(text);
 }
 
-/* Whoever may not have a mount namespace may have one of a user namespace's. */
+/* A process without the right to create a mount namespace may have it inside a user namespace. */
 static int enter_namespace(void) {
   char map[40];
   unsigned user = (unsigned)geteuid();
@@ -58,7 +58,7 @@ static kept_status greet(void *context, kept_store *transaction, kept_error *err
   return kept_set_string(transaction, "greeting", "welcome", 7, error);
 }
 
-/* It may be copied, and neither migrated nor restored over. */
+/* The store can be copied, but not migrated or restored over. */
 static void copies_and_cannot_migrate(kept_store *store, const char *folder) {
   const kept_migration step = { 1, 0, "welcome", greet, NULL };
   const char *copy = file_of(folder, "copy");
@@ -89,7 +89,7 @@ static void reads_and_cannot_write(const char *location) {
   EXPECT(KEPT_OK, kept_set_int64(transaction, "other", 1, &why));
   EXPECT(KEPT_DENIED, kept_commit(transaction, NULL, &why));
   CHECK_TEXT("\"hello\"", json_of(store, "greeting"));
-  /* Who declares the same at every start need not write. */
+  /* Declaring the same as before does not write. */
   EXPECT(KEPT_OK, kept_declare_json(store, "greeting", text_of_8, &why));
   EXPECT(KEPT_DENIED, kept_declare_json(store, "greeting", "{\"type\":\"string\"}", &why));
   EXPECT(KEPT_DENIED, kept_undeclare(store, "greeting", &why));
@@ -150,7 +150,7 @@ static void what_others_write_where_they_may_is_seen_there(void) {
   const char *location = folder_with_greeting("hello");
   child reader = start_child("follows", location);
   await_child(&reader);
-  /* Where nothing could be mounted, whoever owns the folder may write again. */
+  /* If nothing could be mounted, give the owner of the folder write permission again. */
   CHECK_INT(0, chmod(location, 0755));
   chmod(file_of(location, "values.sqlite"), 0644);
   chmod(file_of(location, "pulse"), 0644);

@@ -1,4 +1,4 @@
-/* Cancelling from every side while callbacks run: no callback begins after the end, and nobody waits for ever. */
+/* Cancelling from every side while callbacks run: no callback begins after the end, and no thread waits forever. */
 #define _XOPEN_SOURCE 700
 #include "../recorder.h"
 
@@ -11,7 +11,7 @@ static void set(kept_store *store, const char *key, int64_t value) {
   EXPECT(KEPT_OK, kept_set_int64(store, key, value, &why));
 }
 
-/* A place where threads wait until all of them have come. */
+/* A barrier at which threads wait until all have arrived. */
 
 enum { most = 3 };
 static struct {
@@ -30,7 +30,7 @@ static void meet(void) {
   pthread_mutex_unlock(&meeting.lock);
 }
 
-/** Expects so many in the meeting, each of whom does this when all have come. */
+/** Expects `count` threads at the barrier, and runs `then` in each when all have arrived. */
 static void hold_meeting(int count, void (*then)(recorder *recorder)) {
   recorder *recorders[most];
   meeting.expected = count;
@@ -49,7 +49,7 @@ static void hold_meeting(int count, void (*then)(recorder *recorder)) {
   }
 }
 
-/** Two that run at once do so because the library calls the second on another thread after a while. */
+/** Two callbacks run at the same time because the library calls the second on another thread after a while. */
 static void cancel_the_next(recorder *recorder) {
   int own = 0;
   meet();
@@ -83,7 +83,7 @@ static void cancel_victim(recorder *recorder) {
   kept_unobserve(victim->subscription);
 }
 
-/** The meeting of a report, on the thread that watches the files of layers, with an observer. */
+/** A report on the thread that watches the layer files meets an observer at the barrier. */
 static void meet_and_unobserve(void *context, const kept_error *error) {
   (void)context, (void)error;
   meet();
@@ -112,7 +112,7 @@ static void a_report_may_end_a_subscription_whose_callback_closes_the_store(void
   put_file(path, "{ broken");
   set(meeting.store, "key", 1);
   CHECK_INT(1, released(recorder));
-  /* The report's last word. */
+  /* The last report. */
   pthread_mutex_lock(&meeting.lock);
   while (meeting.come < 3) pthread_cond_wait(&meeting.changed, &meeting.lock);
   pthread_mutex_unlock(&meeting.lock);
@@ -191,7 +191,7 @@ static void *close_it(void *context) {
   return recorder->releases == 1 ? NULL : "it returned before the context was released";
 }
 
-/** Everybody who ends it waits for the callback that runs. */
+/** Every thread that ends it waits for the running callback. */
 static void all_wait_for_a_callback_that_runs(void *(*end)(void *)) {
   enum { threads = 3 };
   kept_store *other = fresh_store();
@@ -205,7 +205,7 @@ static void all_wait_for_a_callback_that_runs(void *(*end)(void *)) {
   set(recorder->store, "key", 1);
   recorded(recorder, 1);
   for (int i = 0; i < threads; i++) CHECK_INT(0, pthread_create(&enders[i], NULL, end, recorder));
-  /* Writes for a while, so that whoever does not wait is found out. */
+  /* Write for a while, so that a thread that does not wait is detected. */
   while (__atomic_load_n(&begun, __ATOMIC_ACQUIRE) < threads) sched_yield();
   for (int i = 0; i < 100; i++) set(other, "elsewhere", i);
   CHECK_INT(0, __atomic_load_n(&returned, __ATOMIC_ACQUIRE));
@@ -225,7 +225,7 @@ static void all_threads_that_close_a_store_wait_for_its_callbacks(void) {
   all_wait_for_a_callback_that_runs(close_it);
 }
 
-/* While changes pour in */
+/* While changes arrive continuously */
 
 static int is_over;
 static const int64_t intact = 0x600D;
@@ -238,7 +238,7 @@ static void *pour(void *context) {
   return NULL;
 }
 
-/** Another process that pours until its input is closed. */
+/** Another process that writes until its input is closed. */
 static void pour_too(const char *location) {
   kept_store *store = open_at(location);
   pthread_t writer;
@@ -272,7 +272,7 @@ static int wanted_rounds(void) {
   return wanted ? atoi(wanted) : 1000;
 }
 
-/** Waits in every other round until a callback has come, so that others are about to begin when it is cancelled. */
+/** Waits in every other round for a callback, so that others are about to begin when it is cancelled. */
 static void await_call(int round) {
   int before = __atomic_load_n(&calls, __ATOMIC_ACQUIRE);
   while (round % 2 && __atomic_load_n(&calls, __ATOMIC_ACQUIRE) == before) sched_yield();
@@ -289,7 +289,7 @@ static void unobserve_often(const char *location) {
   }
 }
 
-/** The context is freed by whoever closes, not in `release`. */
+/** The context is freed by the thread that closes, not in `release`. */
 static void close_often(const char *location) {
   for (int round = 0; round < wanted_rounds() / 5; round++) {
     kept_store *store = NULL;
@@ -303,7 +303,7 @@ static void close_often(const char *location) {
   }
 }
 
-/** Changes come from this process, and, in a folder, from another one. */
+/** Changes come from this process and, in a folder, from another one. */
 static void while_changes_pour_in(void (*work)(const char *location), const char *location, int with_child) {
   kept_store *store = open_at(location);
   pthread_t writer;

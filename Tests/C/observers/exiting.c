@@ -1,4 +1,4 @@
-/* A process may end in every way while changes are delivered: none hangs, and none crashes. */
+/* A process may end in every way while changes are delivered, without hanging or crashing. */
 #define _XOPEN_SOURCE 700
 #include "../check.h"
 
@@ -27,7 +27,7 @@ static void *exit_here(void *context) {
   exit(0);
 }
 
-/** Observes, and lets changes come; the store is not closed by anybody. */
+/** Observes and writes. The store is never closed. */
 static void be_busy(const char *location) {
   kept_subscription *subscription = NULL;
   pthread_t writer;

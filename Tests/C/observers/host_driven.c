@@ -1,4 +1,4 @@
-/* Stores and subscriptions whose callbacks the program makes: the descriptor says when, dispatching does it. */
+/* Stores and subscriptions whose callbacks the program runs: the descriptor signals, and dispatching calls them. */
 #define _XOPEN_SOURCE 700
 #define _DEFAULT_SOURCE
 #include "../recorder.h"
@@ -321,7 +321,7 @@ static void a_polled_subscription_may_end_itself(void) {
   EXPECT(KEPT_CLOSED, kept_subscription_dispatch(recorder->subscription, 0, NULL, &why));
 }
 
-/* Notices that are taken */
+/* Notices that are taken with kept_subscription_take() */
 
 static kept_subscription *taking(kept_store *store, uint32_t flags, recorder *recorder) {
   kept_subscription *subscription = NULL;
@@ -330,7 +330,7 @@ static kept_subscription *taking(kept_store *store, uint32_t flags, recorder *re
   return subscription;
 }
 
-/** The new value in the notice that is taken; "none" where none was due. Lives until the next one. */
+/** The new value in the notice that is taken; "none" if none was due. Valid until the next call. */
 static const char *taken(kept_subscription *subscription) {
   static char value[32];
   kept_notice *notice = NULL;
@@ -432,7 +432,7 @@ static void descriptors_are_not_for_other_programs(void) {
   kept_close(store);
 }
 
-/** Without a free descriptor. */
+/** Runs without a free descriptor. */
 static void starved(const char *location) {
   (void)location;
   kept_store *store = open_by_host("memory:");

@@ -1,4 +1,4 @@
-/* What an observer is told of the changes that another process makes. */
+/* What an observer receives of the changes that another process makes. */
 #define _XOPEN_SOURCE 700
 #include "../recorder.h"
 
@@ -18,7 +18,7 @@ static kept_store *open_with_tag(const char *location, const char *tag) {
   return store;
 }
 
-/** Lets a child play its role to the end. */
+/** Runs a role in a child to its end. */
 static void let(const char *role, const char *location) {
   child child = start_child(role, location);
   CHECK_INT(0, finish_child(&child));
@@ -126,7 +126,7 @@ static void write_pairs(const char *location) {
   }
 }
 
-/** What was told up to now. */
+/** What was delivered so far. */
 struct pair {
   pthread_mutex_t lock;
   pthread_cond_t changed;

@@ -1,4 +1,4 @@
-/* Steps that go back to the defaults. */
+/* Steps that reset values to their defaults. */
 #include "run.h"
 
 void step_reset(struct run *run, struct thing *on, json_object *step, struct outcome *outcome) {

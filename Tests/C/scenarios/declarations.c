@@ -25,7 +25,7 @@ void step_undeclare(struct run *run, struct thing *on, json_object *step, struct
   json_object_put(owned);
 }
 
-/* Gives a text that Kept returned, and frees it. */
+/* Stores text that Kept returned as the result of a step, and frees it. */
 static void give(struct outcome *outcome, char *text) {
   if (text) outcome->gives = json_object_new_string(text);
   kept_free(text);

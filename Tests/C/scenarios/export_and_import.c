@@ -3,7 +3,7 @@
 
 #include "run.h"
 
-/* The words of "with", and the flags that they stand for. */
+/* The words of "with", and their flags. */
 static uint32_t take_flags(struct run *run, json_object *step) {
   static const struct {
     const char *word;
@@ -55,7 +55,7 @@ void step_export_file(struct run *run, struct thing *on, json_object *step, stru
   outcome->status = kept_export_file(on->store, take_path(run, step, "file"), &options, &outcome->error);
 }
 
-/* In place of objects with sentences, what they are about. */
+/* Replaces objects with messages by their subjects. */
 static void keep_subjects(json_object *report, const char *list, const char *subject) {
   json_object *objects = json_object_object_get(report, list), *subjects = json_object_new_array();
   for (size_t i = 0; i < json_object_array_length(objects); i++)

@@ -1,4 +1,4 @@
-/* Takes fields out of a step, and spells out the forms of a text. */
+/* Takes fields out of a step, and expands the forms of a text. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +32,7 @@ static json_object *bytes_of_hex(const char *hex) {
   return result;
 }
 
-/* Replaces every text form in a value ("hex", "repeat", "join") by the text it means. */
+/* Replaces every text form in a value ("hex", "repeat", "join") by its text. */
 static json_object *plain(json_object *value);
 
 static json_object *repeated(json_object *text, int64_t times) {

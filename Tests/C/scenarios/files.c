@@ -1,4 +1,4 @@
-/* Steps that make the files of a scenario, in a folder that each telling has for itself. */
+/* Steps that create the files of a scenario, in a folder of each run's own. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ const char *take_path(struct run *run, json_object *step, const char *field) {
   return has(step, field) ? path_of(run, take_word(step, field, "")) : NULL;
 }
 
-/* Puts what was made beside in the place of what is there: whoever looks finds the one or the other. */
+/* Atomically replaces a file by one that was created beside it. */
 static void put_in_place(struct run *run, int failed, const char *beside, const char *path) {
   if (failed || rename(beside, path) != 0) complain(run, "%s cannot be made: %s", path, strerror(errno));
 }

@@ -1,4 +1,4 @@
-/* Steps that ask what is there. */
+/* Steps that query keys. */
 #include "run.h"
 
 void step_contains(struct run *run, struct thing *on, json_object *step, struct outcome *outcome) {

@@ -1,4 +1,4 @@
-/* Steps about layers: how a store is opened with them, what they decide, and what the store reports. */
+/* Steps about layers: how a store is opened with them, which one decides, and what the store reports. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -102,7 +102,7 @@ void step_explain_json(struct run *run, struct thing *on, json_object *step, str
   json_object_put(owned);
 }
 
-/* Whether one finding, or the explanation itself, is as far as it is told. */
+/* Whether one finding, or the explanation itself, has the members that the scenario lists. */
 static bool has_told_members(json_object *expected, json_object *given) {
   json_object_object_foreach(expected, name, value) {
     json_object *found = NULL;
@@ -123,7 +123,7 @@ bool same_explanation(json_object *expected, json_object *given) {
   return true;
 }
 
-/* Whether a report is as told: a key stands in front of the sentence. */
+/* Whether a report is as expected: its message begins with the key. */
 static bool is_as_told(json_object *expected, json_object *report) {
   json_object *key;
   if (!json_object_equal(json_object_object_get(expected, "status"), json_object_object_get(report, "status")))
@@ -135,14 +135,14 @@ static bool is_as_told(json_object *expected, json_object *report) {
   return *message == '"' && strncmp(message + 1, text, length) == 0 && message[length + 1] == '"';
 }
 
-/* Takes one report that is as told from those that came; false if there is none. */
+/* Takes one report that matches from those received; false if there is none. */
 static bool take_report(json_object *expected, json_object *news) {
   for (size_t i = 0; i < json_object_array_length(news); i++)
     if (is_as_told(expected, json_object_array_get_idx(news, i))) return json_object_array_del_idx(news, i, 1) == 0;
   return false;
 }
 
-/* Waits until there are so many; the news since the last such step, owned. */
+/* Waits until there are this many; the reports since the last such step, owned. */
 static json_object *await_news(struct reports *reports, size_t count) {
   struct timespec deadline;
   clock_gettime(CLOCK_REALTIME, &deadline);

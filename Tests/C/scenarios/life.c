@@ -1,4 +1,4 @@
-/* Steps about the life of a store: copies of it, the way back, and migrations. */
+/* Steps about backups, restores and migrations. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,7 +43,7 @@ void step_rename(struct run *run, struct thing *on, json_object *step, struct ou
   json_object_put(owned);
 }
 
-/* Migrations: their steps are steps of the scenario, on the transaction that they are given. */
+/* Migrations: their steps are steps of the scenario, on the transaction that is passed to them. */
 
 enum { MOST_STEPS = 8 };
 

@@ -1,12 +1,12 @@
-/* Steps that observe. What an observer hears is written down in the form of the scenarios, and compared by `notices`.
- * */
+/* Steps that observe. The notices of an observer are recorded in the form of the scenarios, and compared by
+ * `notices`. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <time.h>
 
 #include "run.h"
 
-/* What an observer has heard; filled on the library's thread. */
+/* What an observer has received; filled on the library's thread. */
 struct observer {
   kept_subscription *subscription;
   pthread_mutex_t mutex;
@@ -68,13 +68,13 @@ void step_observe(struct run *run, struct thing *on, json_object *step, struct o
   observer->once = once != NULL;
   outcome->status = kept_observe(on->store, json_object_get_string(scope), flags, hear, observer, release,
                                  &observer->subscription, &outcome->error);
-  if (outcome->status != KEPT_OK) observer->released = 1; /* nobody will */
+  if (outcome->status != KEPT_OK) observer->released = 1; /* no callback will */
   json_object_put(initial);
   json_object_put(once);
   json_object_put(scope);
 }
 
-/* Waits until the observer has heard `count` notices and was released `released` times; false after ten seconds. */
+/* Waits until the observer has received `count` notices and was released `released` times; false after ten seconds. */
 static bool wait_for(struct observer *observer, size_t count, int released) {
   struct timespec deadline;
   clock_gettime(CLOCK_REALTIME, &deadline);
@@ -85,7 +85,7 @@ static bool wait_for(struct observer *observer, size_t count, int released) {
   return !failed;
 }
 
-/* Takes out of the changes that were heard what is not told of them. */
+/* Removes from the received changes the fields that the scenario does not list. */
 static void leave_untold(json_object *expected, json_object *heard) {
   json_object *told = json_object_object_get(expected, "changes"), *changes = json_object_object_get(heard, "changes");
   for (size_t i = 0; i < json_object_array_length(changes); i++) {
@@ -95,7 +95,7 @@ static void leave_untold(json_object *expected, json_object *heard) {
   }
 }
 
-/* Says what an expected notice leaves out. */
+/* Adds the fields that an expected notice leaves out. */
 static void complete(json_object *notice) {
   if (!has(notice, "first"))
     json_object_object_add(notice, "first", json_object_get(json_object_object_get(notice, "revision")));

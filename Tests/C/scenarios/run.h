@@ -17,7 +17,7 @@ struct thing {
   struct reports *reports; /* of the stores of that name */
 };
 
-/* A scenario that is told in one store. */
+/* A run of a scenario in one store. */
 struct run {
   const char *place; /* the scenario's title, its store and the step, for messages */
   char location[64];
@@ -26,26 +26,26 @@ struct run {
   int failures;
 };
 
-/* What a step came to. */
+/* The result of a step. */
 struct outcome {
   kept_status status;
-  json_object *gives; /* what the function gave, in the form of the scenarios; owned */
+  json_object *gives; /* the result of the function, in the form of the scenarios; owned */
   kept_error error;
 };
 
 void complain(struct run *run, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Fills an error with a mark: the library must leave it alone where nothing failed, and replace all of it elsewhere. */
+/* Fills an error with a pattern: the library must leave it alone on success, and replace all of it otherwise. */
 void mark(kept_error *error);
 bool is_marked(const kept_error *error);
 
-/* The thing of that name; NULL if nothing has it. */
+/* The thing with that name; NULL if there is none. */
 struct thing *named(struct run *run, const char *name);
 
-/* The thing of that name, or a free place for it. */
+/* The thing with that name, or a free slot for it. */
 struct thing *place_for(struct run *run, const char *name);
 
-/* Fields of a step: each is taken out as it is obeyed. (fields.c) */
+/* Fields of a step. Each is taken out as it is used. (fields.c) */
 
 bool has(json_object *step, const char *field);
 
@@ -63,7 +63,7 @@ json_object *take_text(struct run *run, json_object *step, const char *field);
  * (files.c) */
 const char *take_path(struct run *run, json_object *step, const char *field);
 
-/* A step is done on a thing, fills the outcome, and takes its fields. */
+/* A step runs on a thing, fills the outcome, and takes its fields. */
 typedef void step_function(struct run *run, struct thing *on, json_object *step, struct outcome *outcome);
 
 step_function step_open, step_close, step_flush, step_begin, step_commit, step_rollback; /* lifetimes.c */
@@ -82,14 +82,14 @@ step_function step_write_file, step_remove_file, step_make;                     
 step_function step_backup, step_restore, step_schema_version, step_rename, step_migrate; /* life.c */
 step_function step_observe, step_notices, step_unobserve;              /* observation.c */
 
-/* Does a step and compares what came of it; takes its fields. (scenarios.c) */
+/* Runs a step and compares its result; takes its fields. (scenarios.c) */
 void tell_step(struct run *run, json_object *step);
 
-/* Unsubscribes. The observer must have heard nothing that the scenario did not tell, and be released once. */
+/* Unsubscribes. The observer must have received nothing that the scenario does not list, and must be released once. */
 void end_observer(struct run *run, struct observer *observer);
 
-/* Takes the layers that a store is opened with, and lets its reports be heard; the texts are put with the last function
- * when it is open. (layers.c) */
+/* Takes the layers with which a store is opened, and records its reports; the last function frees the texts when the
+ * store is open. (layers.c) */
 struct layer_texts {
   json_object *prefix, *arguments;
   const char **argv;
@@ -98,16 +98,16 @@ void take_layers(struct run *run, struct thing *opened, json_object *step, kept_
                  struct layer_texts *texts);
 void end_layer_texts(struct layer_texts *texts);
 
-/* Forgets what was reported, once nobody reports any more. */
+/* Frees the reports, once no thread reports any more. */
 void end_reports(struct reports *reports);
 
 /* The name of one of KEPT_LAYER_…. */
 const char *layer_name(uint32_t layer);
 
-/* Whether an explanation has all that is told of it. */
+/* Whether an explanation has all members that the scenario lists. */
 bool same_explanation(json_object *expected, json_object *given);
 
-/* Equal as doubles, however they are spelled. */
+/* Equal as doubles, whatever their spelling. */
 bool same_double(json_object *a, json_object *b);
 
 /* Begins a step about a key: `key` is its text, `owned` what to put when the step is done. */

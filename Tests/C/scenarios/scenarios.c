@@ -1,7 +1,4 @@
-/* Tells the shared scenarios in C: scenarios FILE.json... (Tests/scenarios/README.md explains the scenarios).
- *
- * Every step is a function of kept.h. A step's fields are taken out as they are obeyed; what is left over is an error.
- * Prints a line for each scenario in each store; exits with 1 if one did not end as it should. */
+/* Runs the shared scenarios in C: scenarios FILE.json... (Tests/scenarios/README.md describes the scenarios). */
 #include <ftw.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -47,7 +44,7 @@ struct thing *place_for(struct run *run, const char *name) {
   return thing;
 }
 
-/* A step: what it is "on" where it does not say, and what does it. */
+/* A step: its default "on", and its function. */
 static const struct step_kind {
   const char *name, *subject;
   step_function *function;
@@ -122,7 +119,7 @@ static bool same(const char *name, json_object *expected, json_object *given) {
   return strcmp(name, "get_double") == 0 ? same_double(expected, given) : json_object_equal(expected, given);
 }
 
-/* Whether the status is as expected; then the rest of what the step expects is compared too. */
+/* Whether the status is as expected; if so, the rest of the step's expectations is compared too. */
 static bool check(struct run *run, const char *name, json_object *step, struct outcome *outcome) {
   const char *expected = take_word(step, "status", "ok");
   const char *found = kept_status_text(outcome->status);
@@ -151,7 +148,7 @@ static bool check(struct run *run, const char *name, json_object *step, struct o
   return true;
 }
 
-/* Every field must have been taken by the step, or by check(). */
+/* Fails unless every field was taken by the step or by check(). */
 static void check_rest(struct run *run, const char *name, json_object *step) {
   json_object_object_foreach(step, field, value) {
     (void)value;
@@ -186,7 +183,7 @@ static void end_all(struct run *run) {
   for (size_t i = 0; i < sizeof run->things / sizeof *run->things; i++) end_reports(run->things[i].reports);
 }
 
-/* Sets the variables of a scenario, or takes them away. */
+/* Sets or unsets the variables of a scenario. */
 static void set_variables(struct run *run, json_object *scenario, bool are_there) {
   json_object *variables = NULL;
   if (!json_object_object_get_ex(scenario, "variables", &variables)) return;
@@ -201,7 +198,7 @@ static int remove_entry(const char *path, const struct stat *status, int kind, s
   return remove(path);
 }
 
-/* Tells a scenario in a new store of a kind; returns the number of failures. */
+/* Runs a scenario in a new store of a kind; returns the number of failures. */
 static int tell(json_object *scenario, const char *kind) {
   static int number;
   char place[300], folder[] = "/tmp/kept-scenario-XXXXXX";

@@ -1,4 +1,4 @@
-/* Steps about one moment of a store. */
+/* Steps about snapshots. */
 #include "run.h"
 
 void step_snapshot(struct run *run, struct thing *on, json_object *step, struct outcome *outcome) {

@@ -35,7 +35,7 @@ void step_set_json_if(struct run *run, struct thing *on, json_object *step, stru
   json_object_put(owned);
 }
 
-/* A pair of steps for a kind that C holds by value. */
+/* A pair of steps for a kind that C passes by value. */
 #define STEPS_OF_SCALAR(kind, type, from_json, to_json)                                                              \
   void step_get_##kind(struct run *run, struct thing *on, json_object *step, struct outcome *outcome) {       \
     WITH_KEY;                                                                                                        \
@@ -52,7 +52,7 @@ void step_set_json_if(struct run *run, struct thing *on, json_object *step, stru
     json_object_put(owned);                                                                                          \
   }
 
-/* Doubles are told as text, and compared as the shortest text that reads as the same bits. */
+/* Doubles are written as text, and compared as the shortest text that reads as the same bits. */
 static double double_of(json_object *text) { return strtod(json_object_get_string(text), NULL); }
 static json_object *text_of(double value) {
   char text[40];

@@ -1,4 +1,4 @@
-/* SQLite removes the log of a database that is empty. Kept looks before, since the log may be all that is left. */
+/* SQLite removes the log of an empty database. Kept checks first, since the log may be all that is left. */
 #define _GNU_SOURCE
 #include "others.h"
 
@@ -27,7 +27,7 @@ static int64_t size_at(const char *path) {
   return lstat(path, &status) == 0 ? status.st_size : -1;
 }
 
-/** The size of the log in quarantine; -1 where there is none. */
+/** The size of the log in quarantine; -1 if there is none. */
 static int64_t kept_log(const char *location) {
   const char *quarantine = file_of(location, "quarantine");
   DIR *folders = opendir(quarantine);

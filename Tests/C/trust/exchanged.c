@@ -1,5 +1,5 @@
-/* Files and folders that another user exchanges in the very moment at which they are opened. The moments are those of
- * the calls of the system: this program stands between, so that each attack succeeds at the first attempt, or never. */
+/* Files and folders that another user replaces at the moment they are opened. This program interposes the system calls,
+ * so that each attack succeeds at the first attempt or never. */
 #define _GNU_SOURCE
 #include "others.h"
 
@@ -13,9 +13,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* The calls */
+/* The system calls */
 
-static const char *watched = "/none";       /* what a path has to end with */
+static const char *watched = "/none";       /* the suffix of the path */
 static void (*before)(const char *path);    /* what the other user does before the call */
 static void (*after)(void);                 /* and after it */
 static int only_opens;
@@ -89,7 +89,7 @@ static void attack(const char *end, void (*first)(const char *), void (*then)(vo
 
 static void leave_alone(void) { before = NULL; }
 
-/** Whether a file of another user's, or of nobody's, has a text in it. */
+/** Whether a file of another user, or of the user `nobody`, contains a text. */
 static int holds(const char *path, const char *text) {
   FILE *file = fopen(path, "r");
   char *bytes = repeated(0, 1 << 20);
@@ -99,7 +99,7 @@ static int holds(const char *path, const char *text) {
   return memmem(bytes, count, text, strlen(text)) != NULL;
 }
 
-/** A folder of the other user's. */
+/** A folder that belongs to the other user. */
 static const char *folder_of_nobody(void) {
   const char *folder = fresh_folder();
   CHECK_INT(0, mkdir(folder, 0755) | chmod(file_of(folder, ".."), 0755));
@@ -118,7 +118,7 @@ static void put_mine(const char *path) {
   close(file);
 }
 
-/** Puts files of its own in the place of every draft. */
+/** Replaces every draft with files of its own. */
 static void exchange_drafts(const char *path) {
   DIR *files = opendir(target);
   (void)path;
@@ -141,7 +141,7 @@ static void exchange_drafts(const char *path) {
 }
 
 static void a_backup_reaches_no_file_of_another_user_s(void) {
-  /* As soon as it is there, and when SQLite opens it. */
+  /* As soon as it exists, and when SQLite opens it. */
   static const char *const names[] = { "", "draft" };
   if (!has_other_user()) return;
   for (int i = 0; i < 2; i++) {
@@ -215,7 +215,7 @@ static void a_store_whose_folder_is_moved_says_so(void) {
   CHECK(strstr(why.message, "/proc/") == NULL);
 }
 
-/* A store of another user's */
+/* A store of another user */
 
 static void put_fifo_before(const char *path) {
   (void)path;

@@ -1,5 +1,5 @@
-/* Files that a caller names: none that belongs to an open store is opened beside SQLite, since closing it would drop
- * SQLite's locks, and another process would write into what this one reads and writes. */
+/* Files that a caller names: a file of an open store is never opened besides SQLite's own descriptor, since closing it
+ * would drop SQLite's locks, and another process could write into what this one reads and writes. */
 #define _GNU_SOURCE
 #include "others.h"
 
@@ -11,7 +11,7 @@
 static const char *const files[] = { "values.sqlite", "values.sqlite-wal", "values.sqlite-shm", "pulse" };
 enum { FILES = sizeof files / sizeof *files };
 
-/** Another process looks whether anything would be in the way of a lock on all of a file, when it is told to. */
+/** In another process, when told to: checks whether anything conflicts with a lock on the whole file. */
 static void expects_locks(const char *location) {
   await_parent();
   for (int i = 0; i < FILES; i += 2) {
@@ -25,7 +25,7 @@ static void expects_locks(const char *location) {
 static kept_store *store;
 static child witness;
 
-/** Opens a store, and lets it take locks: after the fork, since that lets them go. */
+/** Opens a store and lets it take locks, after the fork, since a fork releases them. */
 static void begin(const char *location) {
   store = open_at(location);
   witness = start_child("expects_locks", location);
@@ -34,7 +34,7 @@ static void begin(const char *location) {
 
 static void end(void) { CHECK_INT(0, finish_child(&witness)); }
 
-/** Every way to hand a file to Kept. */
+/** Every way to pass a file to Kept. */
 static void hand_over(const char *path) {
   kept_store *other = NULL;
   kept_options options = KEPT_OPTIONS_INIT;
@@ -61,7 +61,7 @@ static void no_file_of_an_open_store_is_read(void) {
   for (int i = 0; i < FILES; i++) {
     const char *location = fresh_folder(), *path = file_of(location, files[i]), *name = fresh_folder();
     begin(location);
-    /* To restore a store from itself is fine: SQLite reads it under its locks. */
+    /* Restoring a store from itself is allowed: SQLite reads it under its locks. */
     if (i > 0) hand_over(path);
     CHECK_INT(0, link(path, name));
     hand_over(name);

@@ -1,4 +1,4 @@
-/* Stores of other users: they are read, never written, and whatever is in them reading ends. */
+/* Stores of other users: they are read, never written, and reading always terminates, whatever they contain. */
 #define _GNU_SOURCE
 #include "others.h"
 
@@ -62,7 +62,7 @@ static void a_directory_of_another_user_s_is_only_read(void) {
   CHECK(lstat(file_of(folder, ".kept-lock"), &status) != 0 || status.st_uid == NOBODY);
 }
 
-/* A database whose pages lead to the same one again and again: there are more rows than any memory holds. */
+/* A database whose pages refer to the same page repeatedly, and so has more rows than fit in memory. */
 
 enum { MOST_PAGES = 20 };
 
@@ -141,7 +141,7 @@ static void pages_that_lead_to_each_other_are_damage(void) {
 
 static int is_over;
 
-/** Reads a store whose file is touched before each time, so that it is copied anew. */
+/** Reads a store whose file is touched before each read, so that it is copied again. */
 static void *read_copies(void *location) {
   kept_store *store = open_at(location);
   const char *file = file_of(location, "values.sqlite");

@@ -1,5 +1,5 @@
-/* Who may prescribe: the files of the managed and the system layer belong to root, or to the user of the program, and
- * so do the folders that lead to them. A store whose managed layer cannot be had is not opened. */
+/* Owners of layers: the files of the managed and the system layer, and the folders that lead to them, must belong to
+ * root or to the user of the program. A store whose managed layer cannot be read is not opened. */
 #define _GNU_SOURCE
 #include "others.h"
 #include "../reports.h"
@@ -21,7 +21,7 @@ static kept_options hearing(kept_options options, reports *reports) {
   return options;
 }
 
-/** A folder with a good file; gives the file. */
+/** A folder with a valid file; returns the file. */
 static const char *file_in_folder(void) {
   const char *folder = fresh_folder(), *path = file_of(folder, "layer.json");
   CHECK_INT(0, mkdir(folder, 0755));
@@ -108,11 +108,11 @@ static void nor_is_what_stands_below_a_folder_that_other_users_may_write(void) {
   expect_managed(path);
   CHECK_INT(0, chmod(above, 0777));
   expect_refused(path);
-  /* Also where there is no file, which another user could have removed. */
+  /* Also if there is no file, since another user could have removed it. */
   CHECK_INT(0, unlink(path));
   expect_refused(path);
   put_file(path, locks);
-  /* As in /tmp, another user cannot take away what stands there. */
+  /* As in /tmp, another user cannot remove the folder. */
   CHECK_INT(0, chmod(above, 01777));
   if (geteuid() == 0) expect_managed(path);
 }
@@ -139,7 +139,7 @@ static void a_layer_belongs_to_root_or_to_the_user(void) {
 
 static void reads_as_nobody(const char *location) {
   become_nobody();
-  /* Of root's and of one's own. */
+  /* Owned by root and by the user. */
   expect_managed(file_of(location, "root.json"));
   expect_managed(file_of(location, "own.json"));
   expect_no_managed(file_of(location, "other.json"));
@@ -161,7 +161,7 @@ static void a_user_s_program_trusts_root_and_its_user(void) {
   play_in_time("reads_as_nobody", folder);
 }
 
-/* Limits that a caller of a program with more rights may set. */
+/* Limits that the caller of a program with more rights may set. */
 
 static void opens_without_descriptors(const char *path) {
   struct rlimit limit;

@@ -1,5 +1,5 @@
-/* Paths that lead through names that are not UTF-8: what stands there is not taken for something that is not there, and
- * nothing is made in a place with a similar name. */
+/* Paths with names that are not UTF-8: an existing file is not reported as missing, and nothing is created under a
+ * similar name. */
 #define _GNU_SOURCE
 #include "others.h"
 
@@ -12,7 +12,7 @@
 static const char locks[] = "{\"values\":{\"k\":1}}";
 static const char name[] = "caf\xe9";
 
-/** A folder with a folder in it whose name is not UTF-8, which holds a layer and a link `link` leads to. */
+/** A folder that contains a folder whose name is not UTF-8, which holds a layer, and a symbolic link `link` to it. */
 static const char *odd_folder(void) {
   const char *folder = fresh_folder();
   CHECK_INT(0, mkdir(folder, 0700) | mkdir(file_of(folder, name), 0700) | symlink(name, file_of(folder, "link")));
@@ -20,7 +20,7 @@ static const char *odd_folder(void) {
   return folder;
 }
 
-/** How many names a folder has. */
+/** The number of entries of a folder. */
 static int names_in(const char *folder) {
   int count = 0;
   DIR *names = opendir(folder);
@@ -52,7 +52,7 @@ static void expect_no_managed(const char *path) {
 static void a_managed_layer_behind_a_link_is_not_absent(void) {
   const char *folder = odd_folder();
   expect_no_managed(file_of(folder, "link/layer.json"));
-  /* The name of the link is what matters, wherever it stands on the way. */
+  /* The name of the link counts, wherever it is in the path. */
   CHECK_INT(0, symlink("link", file_of(folder, "second")));
   expect_no_managed(file_of(folder, "second/layer.json"));
   CHECK_INT(0, unlink(file_of(folder, "link")) | symlink("caf\xe9/../caf\xe9", file_of(folder, "link")));

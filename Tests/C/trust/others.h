@@ -1,4 +1,4 @@
-/* Other users, other kinds of files, and processes that must not wait. */
+/* Other users, other kinds of files, and processes that must not block. */
 #ifndef OTHERS_H
 #define OTHERS_H
 
@@ -6,26 +6,26 @@
 
 #include <sys/stat.h>
 
-/** The user that the tests take on where they run as root. */
+/** The user that tests which run as root switch to. */
 enum { NOBODY = 65534 };
 
-/** Whether there can be another user; says so where there cannot. */
+/** Whether there can be another user; prints a message if not. */
 int has_other_user(void);
-/** Goes on as another user, for good. */
+/** Continues as another user, permanently. */
 void become_nobody(void);
 /** Gives a file to another user. */
 void give_away(const char *path);
-/** Gives a store's folder, with all that is in it, to another user. */
+/** Gives a store's folder, with all its contents, to another user. */
 void give_away_store(const char *folder);
 
-/** The kind and the rights of what is at a path, through no link; 0 for nothing. */
+/** The kind and mode of the file at a path, without following links; 0 if there is none. */
 mode_t mode_at(const char *path);
-/** What a file holds. Lives until the test ends. */
+/** The contents of a file. Valid until the test ends. */
 const char *text_at(const char *path);
-/** A store with "number" 1, which is closed again. */
+/** A closed store with "number" set to 1. */
 const char *closed_store(void);
 
-/** Plays a role in another process, and expects it to end by itself, in a minute at the latest. */
+/** Runs a role in another process, and expects it to end by itself within a minute. */
 void play_in_time(const char *role, const char *location);
 
 #endif

@@ -1,5 +1,5 @@
-/* The files of a store: only regular files of the user's own, in a folder of the user's own, are opened and written.
- * Whatever else stands in their place is refused at once, and nothing is made elsewhere. */
+/* The files of a store: only regular files of the user, in a folder of the user, are opened and written. Anything else
+ * in their place is refused at once, and nothing is created elsewhere. */
 #define _GNU_SOURCE
 #include "others.h"
 
@@ -29,7 +29,7 @@ static void overwrite(const char *path, const char *text) {
   close(file);
 }
 
-/* In another process, with an alarm: what waits for a FIFO waits for ever. */
+/* In another process, with an alarm: opening a FIFO would block forever. */
 
 static void expect_unavailable(const char *location) {
   kept_store *store = NULL;
@@ -113,7 +113,7 @@ static void a_turn_is_not_taken_through_a_link(void) {
   play_in_time("expect_no_turn", location);
 }
 
-/* Who may write */
+/* Write permission */
 
 static void what_other_users_may_write_is_denied(void) {
   static const mode_t modes[] = { 0720, 0702, 0777, 01777 };
@@ -162,7 +162,7 @@ static void a_file_of_another_user_s_is_denied(void) {
   }
 }
 
-/** Everything in the folder of another user's store belongs to that user. */
+/** Every file in the folder of another user's store belongs to that user. */
 static void expect_nothing_of_ours(const char *location) {
   DIR *files = opendir(location);
   for (struct dirent *entry; files && (entry = readdir(files));) {
@@ -311,7 +311,7 @@ static void no_umask_takes_the_owner_s_rights(void) {
   play_in_time("works_as_nobody_under_any_umask", other);
 }
 
-/* Set-user-ID programs: what the caller may do decides nothing. */
+/* Set-user-ID programs: the rights of the caller are not used. */
 
 static void works_with_other_rights(const char *location) {
   if (getauxval(AT_SECURE) == 0) {
@@ -320,7 +320,7 @@ static void works_with_other_rights(const char *location) {
   }
   CHECK(getuid() != geteuid());
   works_under_any_umask(location);
-  /* A second backup has to see the first one, and what stands beside a place. */
+  /* A second backup must see the first one, and the files beside its path. */
   kept_store *store = open_at(file_of(location, "a/b"));
   CHECK_TEXT("1", json_of(store, "number"));
   EXPECT(KEPT_INVALID, kept_backup(store, file_of(location, "a/folder/"), 0, NULL, &why));

@@ -1,4 +1,4 @@
-/* Paths that Kept writes to: nothing but a regular file is replaced, and none of a store. */
+/* Paths that Kept writes to: it replaces only regular files, and no file of a store. */
 #define _GNU_SOURCE
 #include "others.h"
 

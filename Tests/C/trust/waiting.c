@@ -1,4 +1,5 @@
-/* One store does not delay another: a program that holds a store's database locked keeps nobody from opening others. */
+/* One store does not delay another: a program that holds a store's database locked does not prevent others from opening
+ * other stores. */
 #define _GNU_SOURCE
 #include "others.h"
 
@@ -31,7 +32,7 @@ static void *open_held(void *location) {
   return NULL;
 }
 
-/** Whether this process has a file open, and the opening has not returned; waits for that. */
+/** Waits until this process has opened a file and the open call has not returned; whether that happened. */
 static int has_open(const char *path) {
   struct timespec moment = { 0, 1000000 };
   for (int round = 0; round < 30000; round++) {
