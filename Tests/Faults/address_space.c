@@ -1,6 +1,6 @@
-/* A process with little address space (`ulimit -v`): whatever is large is refused as KEPT_FAILED, with nothing changed,
- * or done; the process does not end, and a sound value is never said to be damaged or gone. Each scene is played with
- * so much room and less, down to nearly none. */
+/* A process with little address space (`ulimit -v`): a large operation either succeeds or fails with KEPT_FAILED and
+ * changes nothing. The process does not end, and an intact value is never reported as damaged or absent. Each scene
+ * runs with less and less room. */
 #include "check.h"
 
 #include <inttypes.h>
@@ -162,7 +162,7 @@ static void prepare(void *unused) {
   kept_close(store);
 }
 
-/* Where nothing was written the value is what it was: 5 bytes, or those of the elements. */
+/* If nothing was written, the value is the old one: 5 bytes, or those of the elements. */
 static void expect_value(kept_store *store, kept_status status) {
   char *json = NULL;
   kept_error error;
@@ -208,7 +208,7 @@ static void play_round(void) {
   add(shared->status == KEPT_OK ? &shared->successes : &shared->refusals, 1);
 }
 
-/* A file of the system's that says it has no bytes, and goes on for longer than any limit. */
+/* A file that reports a size of 0, and continues beyond any limit. */
 
 static const char endless[] = "/proc/self/pagemap";
 

@@ -1,5 +1,5 @@
-/* Texts that are made to take much memory: each is set, read by another process, or imported, in a process of its own,
- * which may grow by so many times the text and no more. */
+/* Texts that are designed to take much memory. Each is set, read by another process, or imported, in a process of its
+ * own, whose memory may grow by a fixed multiple of the text. */
 #include "check.h"
 
 #include <inttypes.h>
@@ -46,7 +46,7 @@ static void repeat(const char *start, const char *part, const char *ending) {
   end(ending);
 }
 
-/* Parts that are never the same, by a number of base 36 in the place of #. */
+/* Unique parts, each with a number in base 36 in the place of #. */
 static void count_up(const char *start, const char *part, const char *ending) {
   static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyz";
   begin(start);
@@ -76,8 +76,8 @@ static void put_number(unsigned char *place, uint64_t number) {
   for (int i = 7; i >= 0; i--, number >>= 8) place[i] = (unsigned char)number;
 }
 
-/* A binary property list whose root has one member, `a`, which is an object with as many references as there is room
- * for, each of one byte to the third object. `marker`: of an array or a dictionary; `each`: references for a member. */
+/* A binary property list whose root has one member, `a`, an object with as many references as fit, each of one byte to
+ * the third object. `marker`: of an array or a dictionary; `each`: references for each member. */
 static void refer(unsigned char marker, unsigned each) {
   unsigned char trailer[32] = { 0 }, head[] = { marker | 0xF, 0x13, 0, 0, 0, 0, 0, 0, 0, 0 };
   uint64_t count = (TEXT - 100) / each;
@@ -106,7 +106,7 @@ static void refer(unsigned char marker, unsigned each) {
 static void refer_in_array(void) { refer(0xA0, 1); }
 static void refer_in_dictionary(void) { refer(0xD0, 2); }
 
-/* As many objects as there is room for, none of them used. */
+/* As many objects as fit, all unused. */
 static void many_objects(void) {
   unsigned char trailer[32] = { 0 };
   uint64_t count = (TEXT - 100) / 2;
@@ -153,7 +153,7 @@ static void wrong_lines(void) { repeat("", "-\n", ""); }
 static void dconf_array(void) { repeat("[/]\na=[", "1,", "]\n"); }
 static void dconf_tuple(void) { repeat("[/]\na=(", "1,", "1)\n"); }
 
-/* A section whose name of so many bytes stands in front of each key in it. */
+/* A section with a name of `size` bytes, which is the prefix of each of its keys. */
 static const char *section(const char *open, int size, const char *close) {
   static char text[1200];
   int start = sprintf(text, "%s", open);
@@ -178,7 +178,7 @@ static void exported_declarations(void) {
 static void exported_omissions(void) { count_up("{\"kept\":1,\"values\":{},\"omitted\":[", "\"#\",", "]}"); }
 static void dconf_dictionary(void) { count_up("[/]\na={", "'#':1,", "}\n"); }
 
-/* What is done with them */
+/* Operations on them */
 
 static kept_status set(kept_store *store, kept_error *error) { return kept_set_json(store, "value", text, error); }
 
@@ -274,9 +274,9 @@ static const struct bomb {
 };
 static const struct bomb *bomb;
 
-/* What it takes */
+/* Measuring */
 
-/* The most memory since the last call, in bytes. */
+/* The peak of memory since the last call, in bytes. */
 static int64_t peak(void) {
   char line[200];
   long kibibytes = -1;
@@ -302,7 +302,7 @@ static void act(void *unused) {
   kept_close(store);
 }
 
-/* Another process, which hears of it as of any change. */
+/* Another process, which is notified as of any change. */
 static void read_it(void *unused) {
   kept_error error;
   char *json = NULL;

@@ -1,4 +1,4 @@
-/* How the fault programs make a store, and how they look at it afterwards. */
+/* How the fault programs create a store and check it afterwards. */
 #include "check.h"
 
 #include <dirent.h>
@@ -31,7 +31,8 @@ kept_status status_of(int error) {
 }
 
 void expect_status(kept_status wanted, kept_status status, const kept_error *error, const char *what) {
-  /* While SQLite undoes a commit it may forget that memory was short: then it was some call of the disk that failed. */
+  /* SQLite may lose the reason while it rolls back a commit: it then reports an I/O error instead of a lack of
+   * memory. */
   if (wanted == KEPT_FAILED && status == KEPT_UNAVAILABLE) wanted = status;
   if (status != wanted) {
     fail("%s: \"%s\" where \"%s\" was expected: %s", what, kept_status_text(status), kept_status_text(wanted),

@@ -1,4 +1,5 @@
-/* What must hold after every failure: the right status with its advice, and a store that is whole for everybody. */
+/* What must hold after every failure: the right status with its advice, and a store that is intact for every
+ * process. */
 #ifndef CHECK_H
 #define CHECK_H
 
@@ -7,10 +8,10 @@
 /** Makes a store in a folder, in a process of its own: `number`, `first` and `second` are 1. */
 void make_store(const char *folder);
 
-/** The status that a program must be told of an errno. */
+/** The status that must be returned for an errno. */
 kept_status status_of(int error);
 
-/** Fails unless a call answered this status, with a sentence that ends in an advice. */
+/** Fails unless a call returned this status, with a message that ends in an advice. */
 void expect_status(kept_status wanted, kept_status status, const kept_error *error, const char *what);
 
 /** Sets `first` and `second` in one transaction; a conflict cannot happen. */
@@ -18,8 +19,8 @@ kept_status set_both(kept_store *store, int64_t value, uint32_t durability, kept
 /** Reads both and fails if they differ. */
 int64_t get_both(kept_store *store);
 
-/** Fails unless the store is whole and `first` and `second` are within these bounds, for a process that opens it now;
- *  nothing is in quarantine, no damage is noted, and, where files could be removed, no draft lies about. */
+/** Fails unless the store is intact and `first` and `second` are within these bounds for a process that opens it now,
+ *  nothing is in quarantine, no damage is recorded, and, if files could be removed, no draft is left. */
 void expect_whole(const char *folder, int64_t least, int64_t most, bool is_tidy);
 
 #endif

@@ -1,6 +1,6 @@
-/* A wall clock that is set back while the library waits: time-outs and threads that step in follow another clock.
- * Whoever asks for the wall clock here is told a time one hour ahead of the system's, as if the clock had been set back
- * by an hour right afterwards. */
+/* A wall clock that is set back while the library waits: timeouts and helper threads must use a monotonic clock. A call
+ * for the wall clock returns a time one hour ahead of the system's, as if the clock were set back by an hour right
+ * afterwards. */
 #define _GNU_SOURCE
 #include "check.h"
 
@@ -21,7 +21,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static int heard;
 
-/** Takes until the other observer has heard. */
+/** Takes until the other observer was called. */
 static void hear_slowly(void *context, const kept_notice *notice) {
   (void)context, (void)notice;
   pthread_mutex_lock(&lock);

@@ -1,5 +1,6 @@
 /* A disk that is full while a store is copied, restored or migrated, with every number of free pages, and a disk that
- * fails at every call: the answer says so, nothing is left at the path or beside it, and the store is what it was. */
+ * fails at every call: the call reports the error, leaves no file at the path or beside it, and leaves the store
+ * unchanged. */
 #include "check.h"
 #include "failing.h"
 
@@ -68,7 +69,7 @@ static kept_status step(void *unused, kept_store *settings, kept_error *error) {
   return KEPT_OK;
 }
 
-/* One thing to do, into what it is done, and how many keys the store has when it was done. */
+/* An operation, its target, and the number of keys in the store afterwards. */
 typedef struct deed {
   const char *name;
   kept_status (*act)(kept_store *store, kept_error *error);
@@ -111,14 +112,15 @@ static void remove_copy(void) {
   }
 }
 
-/* The store is as before, or as after; what was refused has left nothing. Then everything is as it was at first. */
+/* The store is in the old state or in the new one; a refused call has left nothing behind. Then the initial state is
+ * restored. */
 static void look(kept_store *store, kept_status status, int wanted, const kept_error *error, bool is_unsynced) {
   static const char *const asides[] = { "quarantine", "backups", NULL };
   char aside[4400];
   if (status != KEPT_OK) {
     expect_status(wanted, status, error, now->name);
     add(&shared->refusals, 1);
-    /* A commit that has not reached the disk is an error, and is there: then so is what was before. */
+    /* A commit that could not be synced is reported as an error, and is visible. */
     bool is_done = is_unsynced && now->keys_after != 2 * KEYS && count_keys(store) == now->keys_after;
     if (!is_done && count_keys(store) != 2 * KEYS)
       fail("it could not %s, but there are %d keys", now->name, count_keys(store));
@@ -166,7 +168,7 @@ static void try_with_a_failure(void *unused) {
   kept_close(store);
 }
 
-/* Puts the store back into the state of the beginning. */
+/* Resets the store to its initial state. */
 static void anew(void) {
   snprintf(folder, sizeof folder, "%s", fresh_folder());
   snprintf(copies, sizeof copies, "%s-copies", folder);

@@ -1,6 +1,6 @@
-/* No descriptors left: a program at the limit of its open files opens, reads, writes, observes and forks. What is open
- * goes on; what must be opened answers "unavailable"; with descriptors again, everything goes on, without being opened
- * anew. Every number of descriptors that are left is tried, until nothing is missing any more. */
+/* No descriptors left: a program at the limit of its open files opens, reads, writes, observes and forks. Open handles
+ * continue to work; calls that must open a file fail with "unavailable"; once descriptors are available, everything
+ * works without reopening. Every number of remaining descriptors is tried, until every call succeeds. */
 #include "check.h"
 
 #include <dirent.h>
@@ -27,7 +27,7 @@ static kept_store *store;
 static struct rlimit usual;
 static int taken[1024], takings;
 
-/* Takes every descriptor but these. */
+/* Takes all descriptors but `number`. */
 static void exhaust(long number) {
   struct rlimit limit = usual;
   limit.rlim_cur = 256;
@@ -111,7 +111,7 @@ static void use(void *unused) {
   kept_close(store);
 }
 
-/* A fork has closed the connections: parent and child make them anew. */
+/* A fork closes the connections; parent and child reopen them. */
 static void fork_at_limit(void *unused) {
   kept_error error;
   int status = 0;

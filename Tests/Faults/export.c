@@ -1,5 +1,5 @@
-/* A disk that fills up while a store is exported to a file: every call that can meet it fails once. The program is
- * told, what was at the path stays, and no draft is left. */
+/* A disk that fills up while a store is exported to a file: every call that can fail does so once. The program receives
+ * the error, the file at the path is unchanged, and no draft is left. */
 #include "check.h"
 #include "failing.h"
 
@@ -12,7 +12,7 @@
 enum { TEXTS = 5, TEXT = 60000, MOST_POINTS = 1000 };
 
 static const char *folder;
-/* Where the exports go: not to the folder of a store. */
+/* The folder of the exports, which is not that of a store. */
 static char exports[4200];
 static char file[4300];
 
@@ -27,7 +27,7 @@ static void fill_store(kept_store *store) {
   }
 }
 
-/* Whether the old file is there; otherwise the new one is, whole. */
+/* Whether the old file is in place; otherwise the new one must be complete. */
 static bool is_old_file(void) {
   static char text[TEXTS * TEXT + 1000];
   FILE *stream = fopen(file, "r");
@@ -51,7 +51,7 @@ static void expect_no_draft(void) {
   closedir(names);
 }
 
-/* Fails at every point, once or from there on. @return at how many */
+/* Fails at every point, once or from there on. @return the number of points */
 static int play(kept_store *store, int met, unsigned kinds, bool for_ever) {
   kept_error error;
   int done = 0;
@@ -65,7 +65,7 @@ static int play(kept_store *store, int met, unsigned kinds, bool for_ever) {
     }
     expect_status(status_of(met), status, &error, "export on a full disk");
     expect_no_draft();
-    /* At the last point the new file is there, and its name could not be synced. */
+    /* At the last point the new file is in place, and its name could not be synced. */
     if (!is_old_file() && ++done > 1) fail("a file was replaced, and the call failed");
   }
   fail("no end of points");

@@ -1,4 +1,4 @@
-/* Stands before the C library: a symbol of the program is found before one of a library. */
+/* Interposes the C library: a symbol of the program is found before one of a library. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -51,7 +51,7 @@ void limit_room(int64_t *word) { room = word; }
 static bool below(const char *path) { return *folder && strncmp(path, folder, strlen(folder)) == 0; }
 static bool ours(int file) { return file >= 0 && file < MOST_FILES && is_ours[file]; }
 
-/** Whether this call is one that fails; errno is then set. */
+/** Whether this call must fail; errno is then set. */
 static bool fails(unsigned kind) {
   if (!plan.error || !(plan.kinds & kind)) return false;
   plan.met++;
@@ -63,7 +63,7 @@ static bool fails(unsigned kind) {
 
 static bool has_limit(void) { return room && __atomic_load_n(room, __ATOMIC_SEQ_CST) >= 0; }
 
-/** Whether there is room for a file to grow to this size. */
+/** Whether a file has room to grow to this size. */
 static bool has_room(int file, off_t end) {
   struct stat status;
   if (!has_limit() || fstat(file, &status) != 0 || end <= status.st_size) return true;
@@ -78,7 +78,7 @@ static void give_back(int64_t bytes) {
   if (bytes > 0 && has_limit()) __atomic_add_fetch(room, bytes, __ATOMIC_SEQ_CST);
 }
 
-/* The next one of a name, looked up once. */
+/* The next definition of a name, looked up once. */
 #define REAL(name, ...)                                            \
   static __typeof__(name) *real;                                   \
   if (!real) real = (__typeof__(name) *)dlsym(RTLD_NEXT, #name);   \
@@ -86,7 +86,7 @@ static void give_back(int64_t bytes) {
 
 /* Names */
 
-/* Names in a folder that is open count by the folder's path. */
+/* Names relative to an open folder are resolved against the folder's path. */
 static const char *path_at(int at, const char *path, char *place, size_t capacity) {
   char link[32];
   if (*path == '/' || at == AT_FDCWD) return path;
@@ -177,7 +177,7 @@ int renameat2(int from_at, const char *from, int to_at, const char *to, unsigned
   REAL(renameat2, from_at, from, to_at, to, flags);
 }
 
-/** Whether removing a file fails; else its room is free. */
+/** Whether removing a file fails; otherwise its room is free. */
 static bool keeps(const char *path) {
   struct stat status;
   if (!below(path) || lstat(path, &status) != 0) return false;
@@ -225,7 +225,7 @@ ssize_t write(int file, const void *from, size_t length) {
 TRUNCATE(ftruncate, off_t)
 TRUNCATE(ftruncate64, off64_t)
 
-/* It answers the error, and leaves errno alone. */
+/* Returns the error, and leaves errno unchanged. */
 #define ALLOCATE(name, offset_type)                                                         \
   int name(int file, offset_type offset, offset_type length) {                              \
     if (ours(file) && (fails(CALL_WRITE) || !has_room(file, offset + length))) return errno; \

@@ -1,33 +1,34 @@
-/* A system that fails on request: the calls by which libkept and SQLite reach the files of a store are counted, and
- * answer with an error from the one that the test chooses. Only files below `failing_folder` are concerned, and, for
- * planned failures, only calls of the thread that planned them. */
+/* A system that fails on request: the calls by which libkept and SQLite access the files of a store are counted, and
+ * fail from the one that the test chooses. Only files below `failing_folder` are affected, and, for planned failures,
+ * only calls of the thread that planned them. */
 #ifndef FAILING_H
 #define FAILING_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/** What a call does. An error hits only the calls that can meet it in life. */
+/** What a call does. An error applies only to calls that can really fail with it. */
 enum {
-  CALL_OPEN = 1,    /* opens a file that is there */
-  CALL_CREATE = 2,  /* makes a file, a folder or a name */
+  CALL_OPEN = 1,    /* opens an existing file */
+  CALL_CREATE = 2,  /* creates a file, a folder or a name */
   CALL_REMOVE = 4,
-  CALL_WRITE = 8,   /* writes bytes, or gives a file another length */
+  CALL_WRITE = 8,   /* writes bytes, or changes the length of a file */
   CALL_SYNC = 16,
   CALL_READ = 32,
   CALL_MAP = 64
 };
 
-/** The folder whose files fail; none yet: nothing fails. */
+/** The folder whose files fail. Initially there is none, and nothing fails. */
 void failing_folder(const char *folder);
 
-/** Lets the calls of this thread fail with `error`, from call number `first` (1, 2, ...) of these kinds: one or all. */
+/** Makes the calls of this thread fail with `error`, from call number `first` (1, 2, ...) of these kinds: one or
+ * all. */
 void plan_failure(int error, unsigned kinds, long first, bool for_ever);
-/** Ends what was planned. @return how many calls have failed */
+/** Ends the planned failure. @return how many calls have failed */
 long end_failure(void);
 
-/** Lets the disk be full: `room` is how many more bytes fit, for every process that shares the word, and negative where
- *  there is no end. A file that is removed or cut gives its room back. */
+/** Simulates a full disk: `room` is the number of bytes that still fit, for every process that shares the word; a
+ *  negative number means no limit. Removing or truncating a file frees its room. */
 void limit_room(int64_t *room);
 
 #endif

@@ -1,6 +1,6 @@
-/* A store's folder, or one of its files, taken away from programs that have it open: they are told that the store is
- * unavailable, put nothing into anybody else's, and go on when it is there again. A pulse that was removed is made
- * anew, and everybody finds the new one. */
+/* A store's folder, or one of its files, is removed while programs have it open: their calls fail with "unavailable",
+ * they write nothing into another store's files, and they continue when it is back. A pulse that was removed is created
+ * again, and every process finds the new one. */
 #include "check.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Whoever has the store open looks once in 0.9 seconds whether it is still there; a busy machine may take long. */
+/* A process checks every 0.9 seconds whether its open store still exists; a busy machine may take longer. */
 enum { NOTICE_MS = 60000 };
 
 static char folder[4300], aside[4400];
@@ -40,7 +40,7 @@ static kept_store *open_and_use(void) {
   return store;
 }
 
-/* Writes until the program has noticed; what it answers then it must answer to everything. */
+/* Writes until the program has noticed. From then on every call must fail the same way. */
 static void await_refusal(kept_store *store, const char *what) {
   kept_error error;
   int64_t number = 0, end = now_ns() + NOTICE_MS * INT64_C(1000000);
@@ -55,7 +55,7 @@ static void await_refusal(kept_store *store, const char *what) {
   expect_status(KEPT_UNAVAILABLE, set_both(store, 9, KEPT_DURABLE, &error), &error, what);
 }
 
-/* Scenarios: each in a process of its own, with a store where `number`, `first` and `second` are 1 */
+/* Scenarios: each in its own process, with a store where `number`, `first` and `second` are 1 */
 
 static void removed(void *unused) {
   kept_error error;
@@ -66,7 +66,7 @@ static void removed(void *unused) {
   expect_status(KEPT_UNAVAILABLE, set_both(store, 9, KEPT_DURABLE, &error), &error, "a durable write knows at once");
   await_refusal(store, "the folder was removed");
   if (access(folder, F_OK) == 0) fail("writing has made the folder again");
-  /* Opening makes a new store, also while the old handle is open. */
+  /* Opening creates a new store, even while the old handle is open. */
   kept_store *new = open_store(folder, KEPT_SHARED, 1000);
   expect_status(KEPT_ABSENT, kept_get_int64(new, "number", &number, NULL), &(kept_error){ KEPT_ABSENT, 0, 0, ";" },
                 "a new store is empty");
@@ -117,7 +117,7 @@ static void replaced(void *unused) {
   expect_whole(aside, 1, 1, true);
 }
 
-/* The connections of both are made by the path after a fork. */
+/* After a fork, both processes open their connections by path. */
 static void replaced_before_a_fork(void *unused) {
   kept_error error;
   (void)unused;
@@ -146,7 +146,7 @@ static void await_same_page(kept_store *store) {
   }
 }
 
-/* Writes 2, 3, 4 when it is asked to. */
+/* Writes 2, 3, 4 on request. */
 static void write_on_demand(void *unused) {
   kept_error error;
   (void)unused;
@@ -170,11 +170,11 @@ static void pulse_removed(void *unused) {
   pid_t other = start(write_on_demand, NULL);
   store_word(&shared->step, 2);
   await_word(&shared->answer, 2, "nothing was written");
-  /* What others write is seen, at the latest when the page is found to be an old one. */
+  /* Writes of other processes become visible, at the latest when the page is found to be out of date. */
   for (int64_t end = now_ns() + NOTICE_MS * INT64_C(1000000); get_both(store) != 2; let_pass(1000))
     if (now_ns() > end) fail("a commit on another page is not noticed");
   await_same_page(store);
-  /* Both have the same page: from now on at once. */
+  /* Both have the same page: changes are now visible at once. */
   for (int64_t step = 3; step < 5; step++) {
     store_word(&shared->step, step);
     await_word(&shared->answer, step, "nothing was written");
@@ -186,7 +186,8 @@ static void pulse_removed(void *unused) {
   expect_whole(folder, 1, 1, true);
 }
 
-/* Whoever looks at a page that is not there dies of it; but a keeper looks at the file first, and mends it. */
+/* Accessing a page that no longer exists kills the process, but the maintenance thread checks the file first, and
+ * repairs it. */
 static void pulse_cut(void *unused) {
   char pulse[4400];
   struct stat status;
@@ -207,7 +208,7 @@ static void pulse_cut(void *unused) {
   expect_whole(folder, 1, 1, true);
 }
 
-/* Nobody may write any more, as far as those without special rights are concerned. */
+/* Removes all write permission, for users without special rights. */
 static void forbidden(void *unused) {
   kept_error error;
   int64_t number = 0;
@@ -245,7 +246,7 @@ static const struct scenario {
 int main(int argc, char **argv) {
   begin_torture(argc, argv, 2);
   shared = share(sizeof *shared);
-  /* One scenario by its name, for whoever looks for something. */
+  /* Runs only the scenario of this name, for debugging. */
   const char *only = getenv("KEPT_SCENE");
   for (round_now = 0; round_now < rounds; round_now++) {
     for (size_t i = 0; i < sizeof scenarios / sizeof *scenarios; i++) {

@@ -1,6 +1,6 @@
-/* A disk that is full while programs run: writes are told so, reads go on, nothing acknowledged is lost and nothing
- * else is there; as soon as there is room, everybody writes again. Once with a limit before the system's calls, and,
- * where mounting is allowed, on a small disk of its own, with every number of free pages. */
+/* A disk that is full while programs run: writes report it, reads continue, no acknowledged write is lost and nothing
+ * else is stored. As soon as there is room, all programs can write again. Once with a simulated limit, and, where
+ * mounting is allowed, on a small disk of its own, with every number of free pages. */
 #include "check.h"
 #include "failing.h"
 
@@ -27,7 +27,7 @@ static int64_t *room;
 
 static char filler[4300];
 
-/* Fills a mounted disk, or takes away all room but this. */
+/* Fills a mounted disk, or takes away all room but `pages`. */
 static void fill_disk(long pages) {
   static const char block[PAGE];
   if (room) {
@@ -56,7 +56,7 @@ static kept_status set_text(kept_store *store, int number, kept_error *error) {
   return kept_set_string(store, key, text, TEXT, error);
 }
 
-/* Every text that was acknowledged is there as a whole, and the one after them is not. */
+/* Every acknowledged text is complete, and the next one is absent. */
 static void expect_texts(kept_store *store) {
   static char text[TEXT + 1];
   kept_error error;
@@ -114,7 +114,7 @@ static void fill_and_go_on(void *unused) {
   fill_disk(0);
   expect_refusal(set_both(store, 2, KEPT_SHARED, &error), &error, "transaction on a full disk");
   if (get_both(store) != 1) {
-    /* It fitted into what the log has. */
+    /* It fitted into the existing log. */
     fill_disk(0);
     expect_ok(set_both(store, 1, KEPT_SHARED, &error), "go back", &error);
   }
@@ -140,7 +140,7 @@ static void play_scenario(void) {
   expect_whole(folder, 4, 4, true);
 }
 
-/* Opening and making with so many pages left: room for one file may not be room for the next. */
+/* Opening and creating with `pages` pages left: there may be room for one file and not for the next */
 
 static long pages_left;
 
@@ -164,7 +164,7 @@ static void play_pages(void) {
     finish(start(open_with_pages, fresh));
     make_room();
     expect_whole(folder, 1, 4, true);
-    /* What was made or not made on the full disk is no obstacle. */
+    /* Files left from the full disk do not prevent the next open. */
     finish(start(open_with_pages, fresh));
     expect_whole(fresh, 1, 1, true);
   }
@@ -193,7 +193,7 @@ static bool write_file(const char *path, const char *text) {
   return written;
 }
 
-/* A namespace of its own needs no rights, where the system allows it at all. */
+/* Creating a namespace needs no rights, if the system allows it at all. */
 static bool mount_disk(const char *place) {
   char map[64], size[64];
   uid_t user = getuid();
@@ -224,7 +224,7 @@ int main(int argc, char **argv) {
   shared = share(sizeof *shared);
   was_mounted = share(sizeof *was_mounted);
   snprintf(folder, sizeof folder, "%s", fresh_folder());
-  /* The processes of the scenario have their time; those who play it have several. */
+  /* The time limit applies to the processes of the scenario; the processes that run it have several times as much. */
   limit_calls(NULL);
   room = NULL;
   limit_room(NULL);

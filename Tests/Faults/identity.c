@@ -1,6 +1,6 @@
-/* Opening a folder twice gives two handles on one store, whatever happens while it is opened: another process may make
- * the folder at the very moment at which this one finds that it is missing, and a container may have no statx. With two
- * stores instead, what one handle writes would come to the observers of the other as another process's. */
+/* Opening a folder twice gives two handles on one store, whatever happens meanwhile: another process may create the
+ * folder just when this one finds it missing, and a container may have no statx. With two stores instead, the writes of
+ * one handle would reach the observers of the other as those of another process. */
 #include "torture.h"
 
 #include <dlfcn.h>
@@ -13,11 +13,12 @@
 #include <sys/syscall.h>
 
 static const char *folder;
-/* What statx answers: 0 for the truth. After the first answer that the folder is missing another process makes it. */
+/* The result of statx: 0 for the real one. After the first answer that the folder is missing, another process creates
+ * it. */
 static int statx_error;
 static bool is_made_meanwhile;
 
-/* Stands before the C library's. */
+/* Interposes the C library's. */
 long syscall(long number, ...) {
   static long (*real)(long, ...);
   long arguments[6];

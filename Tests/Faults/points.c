@@ -1,7 +1,7 @@
-/* Every point at which the system can fail, one after the other: each scene of a store's life is played again and
- * again, and fails at its first call, its second, its third ..., once or from there on, until none is left. A failure
- * is told with the right status, the old state is there for this process and for others, and as soon as the system
- * works again, so does the store, without being opened anew. */
+/* Every point at which the system can fail: each scene of a store's life is repeated, and fails at its first call, its
+ * second, its third ..., once or from there on, until none is left. A failure is reported with the right status, this
+ * process and others see the old state, and as soon as the system works again, so does the store, without being
+ * reopened. */
 #include "check.h"
 #include "failing.h"
 
@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* All of the first points are met, and some of those in the long middle of a checkpoint. */
+/* All of the first points are tried, and some of those in the long middle of a checkpoint. */
 enum { EVERY_POINT = 60, END_OF_POINTS = 1 << 20, BIG = 1 << 20, BIGS = 5 };
 
 static struct shared {
@@ -65,10 +65,10 @@ static void write_as_another(void *unused) {
   (void)unused;
   just_open();
   expect_ok(kept_set_int64(store, "number", 2, &error), "write as another", &error);
-  /* Not closed: the log stays. */
+  /* Not closed, so the log remains. */
 }
 
-/* The first process starts the writer: a fork here would close what this one has open. */
+/* The first process starts the writer: a fork here would close this process's connections. */
 static void open_and_let_others_write(void) {
   open_it();
   store_word(&shared->wants_writer, 1);
@@ -102,7 +102,7 @@ static kept_status play_close(kept_error *error) {
   return KEPT_OK;
 }
 
-/* So much that the log is copied into the database. */
+/* Enough data that the log is copied into the database. */
 static kept_status play_checkpoint(kept_error *error) {
   static char text[BIG];
   memset(text, 'x', BIG);
@@ -125,7 +125,7 @@ static kept_status play_observe(kept_error *error) {
   return status;
 }
 
-/* A fork closes the connections; the parent makes them anew. */
+/* A fork closes the connections; the parent reopens them. */
 static kept_status play_fork(kept_error *error) {
   pid_t child = fork();
   if (child == 0) _exit(0);
@@ -133,7 +133,7 @@ static kept_status play_fork(kept_error *error) {
   return set_both(store, 2, KEPT_SHARED, error);
 }
 
-/* In the child, with the connections of its parent gone. */
+/* In the child, without the connections of its parent. */
 static kept_status play_forked(kept_error *error) {
   int status = 0;
   pid_t child = fork();
@@ -152,8 +152,8 @@ static kept_status play_forked(kept_error *error) {
 
 enum { NEW = 1, LOGGED = 2, WRITES = 4, MAY_STAND = 8, CLOSES = 16 };
 
-/* LOGGED: a writer that was killed has left a log.
- * MAY_STAND: a durable commit that could not be synced is there all the same. */
+/* LOGGED: a killed writer has left a log.
+ * MAY_STAND: a durable commit that could not be synced may be visible. */
 static const struct scene {
   const char *name;
   void (*prepare)(void);
@@ -187,7 +187,7 @@ static struct round {
 
 static char what[200];
 
-/* A failure that was over when SQLite told of it may have no better name than "unavailable". */
+/* If a failure was over when SQLite reported it, the reason may be no more precise than "unavailable". */
 static void expect_reason(kept_status status, const kept_error *error) {
   kept_status wanted = status_of(current.failure->error);
   if (status == KEPT_UNAVAILABLE && !current.for_ever) wanted = status;
@@ -198,8 +198,8 @@ static void read_meanwhile(void) {
   int64_t number = 0;
   kept_error error;
   kept_status status = kept_get_int64(store, "number", &number, &error);
-  /* Who has no room to write can read; but for a connection that has to be made anew after a fork, which it is when
-     foreign writers were looked for. */
+  /* Reading works without room to write, except for a connection that is reopened after a fork, as the check for
+   * foreign writers does. */
   bool may_fail = current.scene->play == play_fork || current.failure->kinds & (CALL_OPEN | CALL_READ | CALL_MAP);
   if (status == KEPT_OK ? number < 1 || number > 2 : !may_fail) {
     fail("%s: reading meanwhile gives %" PRId64 ", \"%s\"", what, number, kept_status_text(status));
@@ -249,7 +249,7 @@ static void play(void *unused) {
   go_on(status);
 }
 
-/* Waits until the player has come so far, or has found something wrong. */
+/* Waits until the player has reached this step, or has found a failure. */
 static void await_player(pid_t player, const int64_t *word) {
   siginfo_t end = { .si_pid = 0 };
   for (int64_t begin = now_ns(); load(word) == 0; let_pass(50)) {
@@ -288,7 +288,7 @@ static long next(long point) { return point < EVERY_POINT ? point + 1 : point + 
 int main(int argc, char **argv) {
   begin_torture(argc, argv, 1);
   shared = share(sizeof *shared);
-  /* One scene by its name, for whoever looks for something. */
+  /* Runs only the scene of this name, for debugging. */
   const char *only = getenv("KEPT_SCENE");
   unsigned points = 0;
   for (size_t s = 0; s < sizeof scenes / sizeof *scenes; s++) {

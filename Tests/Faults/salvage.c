@@ -1,7 +1,7 @@
 /* A salvage in a system that fails: every call and every allocation of SQLite's, one after the other, once or from
- * there on, and every number of descriptors that are left. Only damage means lost. On anything else the opening fails
- * with the status of what has failed, nothing is replaced, and the next opening has all that an undisturbed salvage
- * has. A store that is whole, and only marked as damaged, is never salvaged. */
+ * there on, and every number of remaining descriptors. Values may be lost only to damage. Any other failure makes the
+ * open fail with its status, nothing is replaced, and the next open recovers everything that an undisturbed salvage
+ * recovers. A store that is intact, and only marked as damaged, is never salvaged. */
 #include "check.h"
 #include "failing.h"
 
@@ -28,7 +28,7 @@ struct file {
 };
 static struct file whole, damaged, log_file;
 
-/* What the folder holds before each opening. */
+/* The contents of the folder before each open. */
 static const struct scene {
   const char *name;
   const struct file *database;
@@ -45,7 +45,7 @@ static int64_t undisturbed;
 static ino_t inode;
 static bool may_remove = true;
 
-/* Allocations of SQLite's */
+/* SQLite's allocations */
 
 static sqlite3_mem_methods usual;
 static __thread long allocations, failing_allocation, failed_allocations;
@@ -140,10 +140,10 @@ static void build(void *unused) {
     snprintf(text, sizeof text, "the value of number %03d, of some length", i);
     expect_ok(kept_set_string(store, key, text, strlen(text), &error), "write", &error);
   }
-  /* It is not closed: the last quarter stands in the log. */
+  /* It is not closed: the last quarter stays in the log. */
 }
 
-/* One page with values of the database, on which the log has nothing newer. */
+/* Damages one page of the database with values that the log does not replace. */
 static void damage(void) {
   damaged = whole;
   size_t page = 0;
@@ -167,7 +167,7 @@ static kept_status open_it(kept_store **store, kept_error *error) {
   return kept_open(folder, &options, store, error);
 }
 
-/* All that can be read is there, and no less; it is told if there was damage, and only then. */
+/* Everything readable is recovered, and damage is reported exactly if there was some. */
 static void expect_all(kept_store *store, kept_status status, const kept_error *error) {
   int64_t keys = 0;
   kept_error another;
@@ -187,7 +187,7 @@ static void open_undisturbed(void *unused) {
   kept_close(store);
   if (is_there("damaged") || is_there("salvaged.sqlite")) fail("%s: the salvage was not finished", what);
   if (!scene->is_damaged && is_there("quarantine")) fail("%s: a store that is whole is in quarantine", what);
-  /* Where nothing can be removed, a place stays that is not needed. */
+  /* If files cannot be removed, an unused entry may remain. */
   if (places_in_quarantine() > 1 && may_remove) fail("%s: what failed has left something in quarantine", what);
 }
 
@@ -198,7 +198,7 @@ static void check_opened(kept_store *store, kept_status status, kept_status want
     return;
   }
   store_word(&shared->was_refused, 1);
-  /* What was over when SQLite told of it may have no better name than "unavailable". */
+  /* If a failure was over when SQLite reported it, the reason may be no more precise than "unavailable". */
   expect_status(status == KEPT_UNAVAILABLE ? status : wanted, status, error, what);
   if (!scene->is_damaged && (is_there("quarantine") || inode_of_database() != inode)) {
     fail("%s: the store was replaced", what);

@@ -1,9 +1,9 @@
-/* No memory, at every allocation: each operation is played again and again, and its first allocation fails, its second,
- * its third ..., once or from there on, until none is left (starving.h says whose). The operation fails with a sentence
- * or does without; afterwards this process and another one find everything old, or everything new if it succeeded, and
- * the store goes on working without being opened anew.
+/* No memory, at every allocation: each operation is repeated, and its first allocation fails, its second, its third
+ * ..., once or from there on, until none is left (starving.h defines which allocations count). The operation fails with
+ * a message or works without the memory. Afterwards this process and another one see the complete old state, or the
+ * complete new state if it succeeded, and the store continues to work without being reopened.
  *
- *   starved      of the allocations after the first some, which ones chance decides
+ *   starved      the first allocations, and a random selection of the others
  *   starved 2    all of them */
 #include "check.h"
 #include "starving.h"
@@ -68,7 +68,7 @@ static void describe(kept_store *from, char *text) {
   char *revision = strstr(text, "\"revision\":");
   if (revision == NULL) fail("an export without a revision");
   for (revision += 11; *revision >= '0' && *revision <= '9'; revision++) *revision = '#';
-  /* As many digits for all. */
+  /* The same number of digits for all. */
   while (revision[-2] == '#') memmove(revision - 1, revision, strlen(revision) + 1), revision--;
 }
 
@@ -82,7 +82,7 @@ static void describe_there(void *unused) {
   kept_close(there);
 }
 
-/* Scenes. What a scene prepares is there before memory is short. */
+/* Scenes. What a scene prepares exists before memory is short. */
 
 static void nothing(void) {}
 static void open_it(void) { store = open_store(folder, KEPT_SHARED, 5000); }
@@ -202,7 +202,7 @@ static kept_status play_backup(kept_error *error) {
   return status;
 }
 
-/* A change that is there must not look like a removal. */
+/* A change must not look like a removal. */
 static void hear(void *context, const kept_notice *notice) {
   (void)context;
   for (size_t i = 0; i < kept_notice_count(notice); i++) {
@@ -241,7 +241,7 @@ static const struct scene {
   const char *name;
   void (*prepare)(void);
   kept_status (*play)(kept_error *error);
-  /* A durable commit that could not be synced is there all the same. */
+  /* A durable commit that could not be synced may be visible. */
   bool may_stand;
 } scenes[] = {
   { "opening", nothing, play_open, false },
@@ -312,7 +312,7 @@ static void play(void *unused) {
   kept_close(store);
 }
 
-/* Makes the store anew, and plays the scene in a process of its own. @return whether anything failed */
+/* Creates a new store, and runs the scene in its own process. @return whether anything failed */
 static bool play_round(void) {
   int status = 0;
   snprintf(what, sizeof what, "%s, without memory at point %ld%s", current.scene->name, current.point,
@@ -331,7 +331,7 @@ static bool play_round(void) {
   return load(&shared->failures) > 0;
 }
 
-/* What the scene leaves when memory is there: point 0 never comes. */
+/* Learns the state that the scene leaves when memory is available: point 0 never fails. */
 static void learn_states(void) {
   current.point = 0;
   current.for_ever = false;
@@ -349,7 +349,7 @@ static long next(long point, bool for_ever) {
   static uint64_t state;
   if (state == 0) state = seed;
   if (point < EVERY_POINT || (rounds > 1 && !for_ever)) return point + 1;
-  /* Once the first has failed, the others mostly fail alike. */
+  /* Once the first point has failed, the others usually fail the same way. */
   return point + 1 + (long)random_below(&state, (uint64_t)(for_ever ? point : 40));
 }
 
@@ -358,7 +358,7 @@ int main(int argc, char **argv) {
   begin_starving();
   shared = share(sizeof *shared);
   memset(long_text, 'x', LONG);
-  /* One scene by its name, for whoever looks for something. */
+  /* Runs only the scene of this name, for debugging. */
   const char *only = getenv("KEPT_SCENE");
   unsigned points = 0;
   for (size_t s = 0; s < sizeof scenes / sizeof *scenes; s++) {

@@ -1,5 +1,5 @@
-/* Stands before the allocator: a symbol of the program is found before one of a library. Whose allocation it is, the
- * address says to which the call returns. */
+/* Interposes the allocator: a symbol of the program is found before one of a library. The return address of a call
+ * shows which library allocates. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -13,7 +13,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* The C library's own, under the names that it has for those who stand before it. */
+/* The C library's own functions, under the names that it exports for interposers. */
 extern void *__libc_malloc(size_t size);
 extern void *__libc_calloc(size_t count, size_t size);
 extern void *__libc_realloc(void *old, size_t size);
@@ -73,7 +73,7 @@ static const struct range *caller(const void *address) {
   return NULL;
 }
 
-/* Whether this allocation is one that fails. `by_kept`: whether Kept's own count, not only those of C libraries. */
+/* Whether this allocation must fail. `by_kept`: count Kept's own allocations, not only those of C libraries. */
 static bool fails(const void *address, bool by_kept) {
   if (!plan.is_planned) return false;
   const struct range *range = caller(address);
@@ -87,19 +87,19 @@ static bool fails(const void *address, bool by_kept) {
 
 #define HERE __builtin_return_address(0)
 
-/* In libkept these are Swift's, which must not fail. */
+/* In libkept, calls of malloc() are Swift's, which must not fail. */
 void *malloc(size_t size) { return fails(HERE, false) ? NULL : __libc_malloc(size); }
 void *calloc(size_t count, size_t size) { return fails(HERE, false) ? NULL : __libc_calloc(count, size); }
 void *realloc(void *old, size_t size) { return fails(HERE, false) ? NULL : __libc_realloc(old, size); }
 
-/* Kept takes its memory of C with this one alone (Memory.h), and Swift never does. */
+/* Kept allocates C memory only with reallocarray() (Memory.h), and Swift never calls it. */
 void *reallocarray(void *old, size_t count, size_t size) {
   size_t all;
   if (__builtin_mul_overflow(count, size, &all)) return NULL;
   return fails(HERE, true) ? NULL : __libc_realloc(old, all);
 }
 
-/* By which Kept asks for what Swift is to allocate. */
+/* Kept calls mmap() to test whether memory is available that Swift is about to allocate. */
 #define MAP(name, offset_type)                                                                        \
   void *name(void *address, size_t length, int protection, int flags, int file, offset_type offset) { \
     static __typeof__(name) *real;                                                                    \

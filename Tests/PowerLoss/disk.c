@@ -1,4 +1,4 @@
-// The recorder: an SQLite VFS around the default one, and the replay of what it saw.
+// The recorder: an SQLite VFS that wraps the default one, and the replay of what it recorded.
 #include "disk.h"
 
 #include <pthread.h>
@@ -67,7 +67,7 @@ static int r_truncate(sqlite3_file *f, sqlite3_int64 size) {
 }
 static int r_sync(sqlite3_file *f, int flags) {
   int status = CALL(f, xSync, flags);
-  // Only after it has returned may anybody rely upon it.
+  // The data can be relied upon only after the call has returned.
   if (status == SQLITE_OK) note(SYNC, FILE_OF(f), 0, NULL, 0);
   return status;
 }
@@ -76,7 +76,7 @@ static int r_lock(sqlite3_file *f, int kind) { return CALL(f, xLock, kind); }
 static int r_unlock(sqlite3_file *f, int kind) { return CALL(f, xUnlock, kind); }
 static int r_reserved(sqlite3_file *f, int *out) { return CALL(f, xCheckReservedLock, out); }
 static int r_control(sqlite3_file *f, int op, void *arg) {
-  // A mapping would write past the recorder.
+  // A mapping would bypass the recorder.
   if (op == SQLITE_FCNTL_MMAP_SIZE) return SQLITE_NOTFOUND;
   return CALL(f, xFileControl, op, arg);
 }
@@ -174,7 +174,7 @@ static void apply(Image *image, const Event *event, unsigned mode) {
       if (mode < 2 || rand() % 2) memcpy(image->bytes + event->offset + at, event->bytes + at, end - at);
       at = end;
     }
-    // The length may be on the disk before the bytes: what was lost reads as zeros.
+    // The length may reach the disk before the bytes, and lost bytes read as zeros.
     if (event->offset + event->length > image->length) image->length = event->offset + event->length;
     break;
   }

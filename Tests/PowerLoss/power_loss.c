@@ -1,6 +1,6 @@
-// Cuts the power at every moment of a program's life: durable writes are there, plain ones are lost only from the end,
-// a transaction is there as a whole or not at all, and nothing is damaged.
-//   power_loss FOLDER [STRIDE]   FOLDER: empty, for scratch; STRIDE: look at every so many moments (1)
+// Cuts the power at every event of a program's life: durable writes remain, others are lost only from the end, a
+// transaction is complete or absent, and nothing is damaged.
+//   power_loss FOLDER [STRIDE]   FOLDER: empty, for scratch; STRIDE: test every STRIDE-th event (1)
 #include "disk.h"
 
 #include <inttypes.h>
@@ -24,7 +24,8 @@ static void must(kept_status status, const kept_error *error, const char *what) 
   exit(1);
 }
 
-/// One transaction: both keys get the number, and a text makes the log grow until it is copied into the database.
+/// One transaction: sets both keys to the number, and writes a text so that the log grows until it is copied into the
+/// database.
 static void commit(kept_store *store, int64_t number, uint32_t durability) {
   static char text[TEXT];
   memset(text, 'a' + (int)(number % 26), TEXT);
@@ -57,7 +58,7 @@ static void live(const char *folder) {
   kept_close(store);
 }
 
-/// Returns 1 and says why if the store is not as it must be after a power loss at this event.
+/// Returns 1 and prints why if the state of the store is not possible after a power loss at this event.
 static int check(const char *folder, size_t event, unsigned seed) {
   int64_t least = 0, most = 0, one = -1, two = -2;
   for (int number = 1; number <= COMMITS; number++) {

@@ -1,5 +1,5 @@
-/* Counting together: P processes of T threads add one N times each, by transactions and by compare-and-set, and the
- * counter ends at exactly P·T·N. */
+/* A shared counter: P processes of T threads add one N times each, by transactions and by compare-and-set. The counter
+ * must end at exactly P·T·N. */
 #include "torture.h"
 
 #include <inttypes.h>
@@ -21,7 +21,7 @@ static kept_status add_in_transaction(kept_error *error) {
   return kept_commit(counting, NULL, error);
 }
 
-/* The revision first: a value read after it can only be newer, and then the revision is refused. */
+/* Read the revision first: a value read after it can only be newer, and then the write is refused. */
 static kept_status add_by_revision(kept_error *error) {
   uint64_t revision = 0;
   int64_t count = 0;

@@ -1,5 +1,5 @@
-/* Backups that were cut, overwritten or turned round, of every length and at every place that chance finds: a restore
- * says what is wrong and changes nothing, or restores all that the file says; never a crash, never a half. */
+/* Backups that are truncated, overwritten or permuted at random places and lengths: a restore either reports the damage
+ * and changes nothing, or restores everything in the file. It never crashes or restores a part. */
 #include "torture.h"
 
 #include <fcntl.h>
@@ -57,7 +57,7 @@ static void write_damaged(size_t count) {
   close(file);
 }
 
-/* One of the ways in which files go wrong. */
+/* Damages the file in one random way. */
 static void damage(uint64_t *random) {
   size_t count = length, place = random_below(random, length), size = 1 + random_below(random, 2000);
   memcpy(bytes, whole, length);
@@ -79,7 +79,7 @@ static int count_key(void *count, const char *key) {
   return 0;
 }
 
-/* Values are those of before where nothing was restored; else a commit that others could have made. */
+/* If nothing was restored, the values are the old ones; otherwise they are those of some other commit. */
 static void expect_before(kept_store *store) {
   char key[32];
   kept_error error;
@@ -100,7 +100,7 @@ static void restore_damaged(void *unused) {
   kept_store *store = open_store(folder, KEPT_SHARED, 30000);
   kept_status status = kept_restore(store, damaged, &before, &error);
   if (status == KEPT_OK) {
-    /* A bit of a value, or of what nobody reads: SQLite keeps no checksums. Then it can be taken back. */
+    /* The damage hit a bit of a value or an unused bit: SQLite has no checksums. The restore can then be undone. */
     add(&shared->restored, 1);
     if (before) expect_ok(kept_restore(store, before, NULL, &error), "take it back", &error);
   } else {

@@ -1,16 +1,17 @@
-/* The search: take, one after the other, an operation that nothing untaken must precede; go back where none fits. */
+/* The search: take one operation after another, such that no untaken operation must precede it; backtrack if none
+ * fits. */
 #include "history.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Which operations are taken, and what the register then holds: all that the rest of the search depends on. */
+/* Which operations are taken, and the value of the register then. The rest of the search depends only on these. */
 typedef struct position {
   uint64_t taken[MOST_OPERATIONS / 64];
   int64_t value;
 } position;
 
-/* The positions that led nowhere: open addressing, at most half full. */
+/* The positions from which the search has failed: open addressing, at most half full. */
 typedef struct memory {
   position *places;
   size_t used, size;
@@ -29,7 +30,7 @@ static bool is_used(const position *place) {
   return memcmp(place->taken, nothing, sizeof nothing) != 0;
 }
 
-/* False if it was there already. A position with nothing taken is never asked for. */
+/* False if it was present already. A position with nothing taken is never looked up. */
 static bool remember(memory *memory, const position *position);
 
 static void grow(memory *memory) {
@@ -54,7 +55,7 @@ static bool remember(memory *memory, const position *position) {
 
 static bool is_taken(const position *position, int i) { return position->taken[i / 64] >> (i % 64) & 1; }
 
-/* Whether the register, holding `value`, could have answered so; then it holds `next`. */
+/* Whether the register, holding `value`, could have given this answer; if so, it holds `next` afterwards. */
 static bool fits(const operation *operation, int64_t value, int64_t *next) {
   bool changes = operation->kind != READ && operation->kind != NO_SWAP;
   *next = changes ? operation->put : value;
@@ -67,7 +68,7 @@ static bool fits(const operation *operation, int64_t value, int64_t *next) {
   return false;
 }
 
-/* Operations stand in the order of their invocations: those after the first answer of an untaken one must wait. */
+/* Operations are sorted by invocation: those invoked after the first answer of an untaken operation must wait. */
 static bool search(const operation *operations, int count, position now, int left, memory *memory) {
   int64_t first_answer = INT64_MAX;
   if (left == 0) return true;

@@ -1,4 +1,4 @@
-/* A history of one key, as its clients saw it, and whether a single register could have answered so. */
+/* A history of one key, as seen by its clients, and whether a single register could have given these answers. */
 #ifndef HISTORY_H
 #define HISTORY_H
 
@@ -9,21 +9,22 @@ typedef enum kind {
   READ,       /* answered `found` */
   WRITE,      /* put `put` there */
   SWAP,       /* found `found` and put `put` there */
-  NO_SWAP,    /* found something else than `found`, and did nothing */
-  REMOVE,     /* found something, and left nothing */
+  NO_SWAP,    /* found another value than `found`, and did nothing */
+  REMOVE,     /* found a value, and removed it */
 } kind;
 
-/* Values are never written twice, so a value says which write it comes from; 0 is an absent key. */
+/* No value is written twice, so a value identifies its write. 0 is an absent key. */
 typedef struct operation {
   kind kind;
   int64_t found, put;
-  int64_t invoked, answered;   /* nanoseconds of one clock; what begins after the answer of another is after it */
+  int64_t invoked, answered;   /* nanoseconds of one clock; an operation invoked after the answer of another follows
+                                  it */
 } operation;
 
 enum { MOST_OPERATIONS = 256 };
 
-/** Whether there is an order of the operations that keeps to their times, and in which each answer is right: the search
- *  of Wing and Gong, with Lowe's memory of what was tried in vain. The key is absent at first.
+/** Whether some order of the operations respects their times and explains every answer: the search of Wing and Gong,
+ *  with Lowe's cache of failed positions. The key is absent at first.
  *  @param count  at most MOST_OPERATIONS */
 bool is_linearizable(const operation *operations, int count);
 

@@ -1,5 +1,5 @@
-/* An idle program with observers wakes at most once in two seconds: the voluntary context switches of all its threads
- * are counted for a while in which nothing happens. Several programs at once, each with a store of its own. */
+/* An idle program with observers wakes at most once in two seconds. The voluntary context switches of all its threads
+ * are counted while nothing happens. Several programs run at once, each with its own store. */
 #include "torture.h"
 
 #include <dirent.h>
@@ -8,12 +8,12 @@
 #include <string.h>
 
 enum { PROGRAMS = 6, MOST_OBSERVERS = 64, IDLE_MS = 6500, SETTLE_MS = 2500 };
-/* Once in two seconds, the end of the waiting itself, and two that nobody foresaw. */
+/* Once in two seconds, the end of the wait itself, and two spare ones. */
 enum { MOST_WAKES = IDLE_MS / 2000 + 1 + 2 };
 
 typedef struct program {
   int observers;
-  bool reads, caches;   /* it has read before; it has asked for the generation, as every Python program does */
+  bool reads, caches;   /* it has read before; it has read the generation, as every Python program does */
   char folder[4300];
 } program;
 

@@ -1,5 +1,5 @@
-/* kill -9 in the middle of an import that replaces everything: the store holds wholly what one import says, the last
- * one that was acknowledged or the one that was on its way; and a file that was exported is whole, or the old one. */
+/* kill -9 in the middle of an import that replaces everything: the store holds exactly the contents of one import,
+ * either the last acknowledged one or the one in progress. An exported file is complete, or still the old one. */
 #include "outside.h"
 
 #include <inttypes.h>
@@ -17,7 +17,7 @@ static const char *folder;
 static char file[4300];
 static unsigned writing;
 
-/* The values of an import. Its keys are those of no import before or after it, but for every third. */
+/* The values of an import. All but every third key are unique to the import. */
 static void fill_values(char *text, int64_t number) {
   char *end = text;
   for (int i = 0; i < KEYS; i++) {
@@ -46,7 +46,7 @@ static void import_and_export(void *unused) {
   }
 }
 
-/* What an import has said, or what is to be whole: the number of it. */
+/* The number of the import whose contents these are; fails if they are not those of exactly one import. */
 static int64_t number_in(const char *export, const char *what) {
   static char values[TEXT];
   const char *found = strstr(export, "\"values\":");

@@ -1,5 +1,5 @@
-/* kill -9: whatever moment a writer is killed at, what it was told is written stays, no half transaction is seen, the
- * store opens, and others go on. */
+/* kill -9 of a writer at any moment: acknowledged writes remain, no partial transaction is visible, the store opens,
+ * and other processes continue. */
 #include "outside.h"
 
 #include <inttypes.h>
@@ -10,12 +10,12 @@
 
 enum { WRITERS = 3, BLOB = 60000 };
 
-/* A number that is written again and again, each time one more. Invariant: what is stored is between the two. */
+/* A counter that is written repeatedly. Invariant: the stored number is between the two. */
 typedef struct line {
   int64_t begun, acknowledged;
 } line;
 
-/* Three kinds of writes: one key; two keys in a transaction; and a large text, for the sake of checkpoints. */
+/* Three kinds of writes: one key, two keys in a transaction, and a large text, which causes checkpoints. */
 enum { SINGLE, PAIR, TEXT, LINES };
 
 static struct shared {
@@ -28,7 +28,7 @@ static struct shared {
     int64_t acknowledged;
     line lines[LINES];
   } writers[WRITERS];
-  line common;   /* all writers count in two keys that are always equal */
+  line common;   /* all writers increment two keys that are always equal */
 } *shared;
 
 static const char *folder;
@@ -55,7 +55,7 @@ static kept_status write_pair(kept_store *store, int writer, int64_t number, kep
   return kept_commit(both, NULL, error);
 }
 
-/* Every byte says which number it belongs to. */
+/* Every byte depends on the number. */
 static void fill_text(char *text, int64_t number) {
   memset(text, 'a' + (int)(number % 26), BLOB);
   snprintf(text, 24, "%020" PRId64 "..", number);
@@ -77,7 +77,7 @@ static int64_t number_at(kept_store *store, const char *key, kept_status *confli
   return number;
 }
 
-/* One attempt to count in both keys; in the transaction, too, they are equal, unless it conflicts. */
+/* One attempt to increment both keys. They are equal inside the transaction too, unless it conflicts. */
 static kept_status count_in_both(kept_store *store, kept_error *error) {
   kept_store *both = NULL;
   kept_status status = KEPT_OK;
@@ -128,7 +128,7 @@ static void write_until_stopped(void *context) {
   kept_close(store);
 }
 
-/* Looking at what is left */
+/* Checking what is left */
 
 static void check_line(line *line, int64_t found, const char *what) {
   if (found < line->acknowledged || found > line->begun) {
@@ -185,7 +185,7 @@ static void kill_writer(pid_t process) {
   kills++;
 }
 
-/* Nobody else writes: then the odd number, or the lock, is the victim's. */
+/* No other process writes, so the odd generation, or the lock, is the victim's. */
 static void kill_at(moment wanted, unsigned *hits, uint64_t *random) {
   shared->writers[0].large = wanted == CHECKPOINTING;
   pid_t victim = start_writer(0, random);
@@ -195,7 +195,7 @@ static void kill_at(moment wanted, unsigned *hits, uint64_t *random) {
   shared->writers[0].large = false;
 }
 
-/* Some of several writers are killed; in a new folder that may be while the first of them makes the store. */
+/* Kills some of several writers; in a new folder this may happen while the first of them creates the store. */
 static void kill_some(uint64_t microseconds, uint64_t *random) {
   pid_t writers[WRITERS];
   for (int i = 0; i < WRITERS; i++) writers[i] = start_writer(i, random);

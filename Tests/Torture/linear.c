@@ -1,5 +1,5 @@
-/* Linearizable: processes and threads read, write, remove and compare-and-set a few keys, and each history could have
- * been one register's. The checker is tried on faulty histories first. */
+/* Linearizability: processes and threads read, write, remove and compare-and-set a few keys, and each history must be
+ * one that a single register could produce. The checker is tested on faulty histories first. */
 #include "history.h"
 #include "torture.h"
 
@@ -47,7 +47,7 @@ static void write_key(operation *operation, const char *key) {
   expect_ok(kept_set_int64(store, key, operation->put, &error), "write", &error);
 }
 
-/* Finding nothing to remove is reading. */
+/* Removing an absent key counts as a read. */
 static void remove_key(operation *operation, const char *key) {
   kept_error error;
   kept_status status = kept_remove(store, key, &error);
@@ -56,7 +56,7 @@ static void remove_key(operation *operation, const char *key) {
   operation->found = operation->put = 0;
 }
 
-/* The revision belongs to the value if the value stands before and after it; otherwise this is a mere read. */
+/* The revision belongs to the value if the value is the same before and after it; otherwise this is only a read. */
 static void compare_and_set(operation *operation, const char *key) {
   kept_error error;
   uint64_t revision = 0;
@@ -76,7 +76,7 @@ static void compare_and_set(operation *operation, const char *key) {
   operation->kind = status == KEPT_OK ? SWAP : NO_SWAP;
 }
 
-/* The same as a transaction; one that conflicts says nothing, and is left out. */
+/* The same in a transaction. One that conflicts is left out. */
 static bool swap_in_transaction(operation *operation, const char *key) {
   kept_error error;
   kept_store *both = NULL;
@@ -171,7 +171,7 @@ static int play_round(uint64_t *random) {
   return operations;
 }
 
-/* What the checker must tell apart */
+/* Histories that the checker must accept or reject */
 
 static void expect_verdict(const char *what, bool wanted, const operation *history, int count) {
   if (is_linearizable(history, count) != wanted) fail("the checker is wrong about %s", what);

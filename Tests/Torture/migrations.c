@@ -1,6 +1,6 @@
-/* Migrating and restoring under kill -9, and by many at once: at every moment a store is wholly old or wholly new, with
- * its schema version; each step counts once; the turn of who was killed is free; and nothing that was
- * left half done is in the way of the next. */
+/* Migrating and restoring under kill -9, and in several processes at once: a store is always completely old or
+ * completely new, and has the matching schema version. Each step takes effect once. The lock of a killed process is
+ * released, and its unfinished work does not block the next process. */
 #include "torture.h"
 
 #include <dirent.h>
@@ -19,7 +19,7 @@ static struct shared {
 static const char *folder;
 static char backup[4400];
 static unsigned kills, meetings, carried_on;
-/* What kills have left: [of a restorer?][the old state?] */
+/* The states left by kills: [of a restorer?][the old state?] */
 static unsigned outcomes[2][2];
 
 static const char *key_of(char *key, const char *prefix, int number) {
@@ -27,7 +27,7 @@ static const char *key_of(char *key, const char *prefix, int number) {
   return key;
 }
 
-/* Old: the keys a000... hold their numbers, version 1. New: b000... hold 1000 more, version 2. */
+/* Old: keys a000... hold their numbers, version 1. New: b000... hold 1000 more, version 2. */
 
 static kept_status fill(void *unused, kept_store *settings, kept_error *error) {
   char key[32];
@@ -69,7 +69,7 @@ static int count_key(void *count, const char *key) {
   return 0;
 }
 
-/* Fails unless the store is wholly one of the two; gives which. */
+/* Fails unless the store is completely in one of the two states; returns which. */
 static uint32_t whole_version(kept_store *store) {
   char key[32];
   kept_error error;
@@ -113,7 +113,7 @@ static void expect_tidy(const char *name) {
   if (count_drafts(path) > 0) fail("drafts of the killed are left in %s", path);
 }
 
-/* What a kill has left. The next one need not wait, and finishes what was begun. */
+/* Checks the store after a kill. The next process need not wait, and finishes the work. */
 static void look(void *unused) {
   kept_error error;
   uint32_t result = 99;
@@ -142,9 +142,9 @@ static void kill_one(bool restores, uint64_t *random) {
   outcomes[restores][load(&shared->was_old)]++;
 }
 
-/* Many at once */
+/* Several processes at once */
 
-/* While another migrates, a reader sees the old state or the new one. */
+/* While another process migrates, a reader sees the old state or the new one. */
 static void read_either(kept_store *store) {
   kept_error error;
   bool is_old = false, is_new = false;
@@ -188,7 +188,7 @@ static void meet(int count, uint32_t flags) {
   finish(start(look, NULL));
 }
 
-/* Observers elsewhere */
+/* Observers in other processes */
 
 static void hear(void *unused, const kept_notice *notice) {
   (void)unused;

@@ -1,6 +1,6 @@
-/* Every change reaches every process, in order: processes write with several threads, and processes listen, to keys and
- * to prefixes, called by the library, by their own loop and by a poll. What each was told is compared with what was
- * written; and the comparison must notice what is planted in a copy of it. */
+/* Every change is delivered to every process, in order. Processes write with several threads; processes observe keys
+ * and prefixes, with callbacks from the library, from their own loop and from a poll. What each received is compared
+ * with what was written. The comparison must also find the faults that are inserted into a copy of it. */
 #include "testimony.h"
 #include "torture.h"
 
@@ -11,7 +11,8 @@
 #include <string.h>
 
 enum { PROCESSES = 5, FIRST_OBSERVER = 2, OBSERVERS = PROCESSES - FIRST_OBSERVER, SUBSCRIPTIONS = 7, CLOSER = 9 };
-/* Processes 0 and 1 only write, with two threads; 2 writes on both of its handles and listens; 3 and 4 only listen. */
+/* Processes 0 and 1 only write, with two threads each; 2 writes on both of its handles and observes; 3 and 4 only
+ * observe. */
 enum { WRITERS = 6, TRANSACTIONS = 250, BY_LIBRARY = 0, BY_HOST = 1 };
 
 typedef struct writer {
@@ -61,7 +62,7 @@ static kept_status try_to_commit(kept_store *store, const transaction *wanted, u
   return kept_commit(together, revision, error);
 }
 
-/* Removing a key reads whether it is there, and conflicts when somebody else has changed it meanwhile. */
+/* Removing a key reads whether it exists, and conflicts if another process has changed it since. */
 static uint64_t commit(kept_store *store, const transaction *wanted) {
   kept_error error;
   uint64_t revision = 0;
@@ -72,7 +73,7 @@ static uint64_t commit(kept_store *store, const transaction *wanted) {
   return revision;
 }
 
-/* Nobody else writes the writer's counter, so its revision is that of the write. */
+/* No other thread writes the writer's counter, so its revision is that of the write. */
 static uint64_t set_alone(kept_store *store, edit edit) {
   char name[KEY_LENGTH];
   kept_error error;
@@ -106,7 +107,7 @@ static void write_next(writer *writer, int64_t count) {
   testify(&next, next.edit_count == 1 ? set_alone(writer->store, next.edits[0]) : commit(writer->store, &next));
 }
 
-/* Sometimes in a burst, sometimes with a pause, so that notices are merged and are not. */
+/* Sometimes in a burst, sometimes with a pause, so that some notices are coalesced and some are not. */
 static void *write_all(void *own) {
   writer *writer = own;
   await_word(&shared->subscribed, OBSERVERS, "nobody had subscribed");
@@ -136,7 +137,7 @@ static void write_only(void *own) {
   kept_close(store);
 }
 
-/* Every key once more: everybody hears of the last transaction. */
+/* Writes every key once more, so that every observer receives the last transaction. */
 static void write_last(void *context) {
   kept_store *store = open_as(CLOSER, BY_LIBRARY);
   transaction last = { .author = { CLOSER, BY_LIBRARY } };
@@ -150,7 +151,7 @@ static void write_last(void *context) {
   kept_close(store);
 }
 
-/* Listening */
+/* Observing */
 
 typedef struct listening {
   int process;
@@ -162,7 +163,7 @@ typedef struct listening {
 
 static void hear(void *record, const kept_notice *notice) { write_down(record, notice); }
 
-/* So slow that others have to be called meanwhile, now and then. */
+/* Sometimes slow enough that other callbacks must be called meanwhile. */
 static void hear_slowly(void *own, const kept_notice *notice) {
   record *record = own;
   write_down(record, notice);
@@ -204,7 +205,7 @@ static bool have_all_heard(const listening *own) {
   return last > 0;
 }
 
-/* The loop of a program with two descriptors to watch. */
+/* The loop of a program that watches two descriptors. */
 static void run_loop(listening *own) {
   struct pollfd due[2] = { { .events = POLLIN }, { .events = POLLIN } };
   kept_error error;
@@ -260,7 +261,7 @@ static void lose_notice(record *record, size_t at) {
   memmove(&record->notices[at], &record->notices[at + 1], (--record->notice_count - at) * sizeof(notice));
 }
 
-/* Its first change comes alone, the others as a notice of the same transactions after it. */
+/* Delivers its first change alone, and the others in a later notice of the same transactions. */
 static void split_notice(record *record, size_t at) {
   memmove(&record->notices[at + 1], &record->notices[at], (record->notice_count++ - at) * sizeof(notice));
   record->notices[at].count = 1;
@@ -268,7 +269,7 @@ static void split_notice(record *record, size_t at) {
   record->notices[at + 1].count--;
 }
 
-/* Each with the revisions of the other, so that only the values tell. */
+/* Gives each notice the revisions of the other, so that only the values reveal it. */
 static void swap_notices(record *record, size_t at) {
   notice first = record->notices[at], second = record->notices[at + 1];
   record->notices[at].begin = second.begin;
@@ -286,7 +287,7 @@ static void expect_rejected(const record *heard, void (*plant)(record *, size_t)
   if (round_now == 0) printf("  notice %zu %s: %s\n", at, what, why);
 }
 
-/* The comparison is worth something only if it finds what is wrong. */
+/* Fails unless the comparison finds every inserted fault. */
 static void expect_faults_found(const record *heard, uint64_t *random) {
   if (heard->notice_count < 4) fail("only %zu notices of everything", heard->notice_count);
   size_t at = (size_t)random_below(random, heard->notice_count - 2);

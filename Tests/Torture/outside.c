@@ -1,4 +1,4 @@
-/* Looks at the pulse's page and at the locks on SQLite's shared memory. */
+/* Reads the page of the pulse and the locks on SQLite's shared memory. */
 #include "outside.h"
 
 #include <fcntl.h>
@@ -8,13 +8,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* "WAL-Index Format" in SQLite's documentation: the lock bytes in the file `-shm`. */
+/* See "WAL-Index Format" in SQLite's documentation: the lock bytes in the file `-shm`. */
 #define WRITE_LOCK 120
 #define CHECKPOINT_LOCK 121
 #define FIRST_READ_MARK_LOCK 124
 #define LAST_READ_MARK_LOCK 127
 #define HEADER_BYTES 48
-/* PulsePage.swift. */
+/* See PulsePage.swift. */
 #define GENERATION_OFFSET 64
 
 static int open_in(const char *folder, const char *name) {

@@ -1,4 +1,5 @@
-/* What can be seen of a writer from outside, and stopping one just there: no hook in Kept is needed. */
+/* What can be seen of a writer from another process, and stopping a writer at a chosen moment, without a hook in
+ * Kept. */
 #ifndef OUTSIDE_H
 #define OUTSIDE_H
 
@@ -7,20 +8,20 @@
 typedef enum moment {
   ODD_GENERATION,   /* its commit is becoming visible */
   WRITING,          /* it holds SQLite's write lock */
-  CHECKPOINTING,    /* it moves the log into the database */
-  HALF_A_HEADER,    /* of the two copies of the header of SQLite's shared memory it has written one: nobody can begin
-                       to read */
-  RESTARTING_LOG,   /* it keeps readers out, all but those that need no log, to begin the log anew */
+  CHECKPOINTING,    /* it copies the log into the database */
+  HALF_A_HEADER,    /* it has written one of the two copies of the header in SQLite's shared memory: no process can
+                       begin to read */
+  RESTARTING_LOG,   /* it excludes all readers that need the log, to restart the log */
 } moment;
 
-/** The generation that stands on a store's pulse; 0 where there is none. */
+/** The generation in a store's pulse; 0 if there is none. */
 uint64_t generation_of(const char *folder);
 
-/** Whether a writer that is stopped, and alone, stands there. */
+/** Whether a writer that is stopped, and is the only one, is at that moment. */
 bool stands_at(moment wanted, const char *folder);
 
-/** SIGSTOPs a process at random until it stands at such a moment; nobody else may use the store. False, and the process
- *  is running, when it did not come to that in many tries. */
+/** SIGSTOPs a process at random until it is at such a moment. No other process may use the store. Returns false, with
+ *  the process running, if many attempts fail. */
 bool stop_at(pid_t process, moment wanted, const char *folder, uint64_t *random);
 
 #endif

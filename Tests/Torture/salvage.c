@@ -1,5 +1,6 @@
-/* kill -9 while a damaged store is mended: whatever step the mending is killed at, the next opener has all that an
- * undisturbed one would have, the damaged files are whole in quarantine, and nobody hangs. */
+/* kill -9 while a damaged store is salvaged: whatever step the salvage is killed at, the next process that opens the
+ * store has everything that an uninterrupted salvage recovers, the damaged files are complete in quarantine, and no
+ * process hangs. */
 #include "torture.h"
 
 #include <dirent.h>
@@ -14,19 +15,19 @@
 
 enum { KEYS = 60, OPENERS = 3, WAVES = 4, PAGE = 1024, LONGEST = 1600, LARGEST = 1 << 20 };
 
-/* What is damaged: one page, the length, or the header. A cut takes pages of long values too. */
+/* What is damaged: one page, the length, or the header. Truncation removes pages of long values too. */
 enum { NOISE, CUT, HEADER, DAMAGES };
 
-/* What stands for a key: a letter, that all of its text repeats. */
+/* The value of a key: a letter, which all of its text repeats. */
 enum { NOTHING = 0, FIRST = 'a', SECOND = 'b' };
 
 static struct shared {
   int64_t begun[OPENERS], built;
-  int64_t highest;                  /* revision that was given to anybody */
-  int64_t opened[OPENERS];          /* what each opener has written, and was told so */
+  int64_t highest;                  /* the highest revision returned so far */
+  int64_t opened[OPENERS];          /* the acknowledged writes of each opener */
   int64_t control_ns;
   bool is_salvaged;
-  char control[KEYS];               /* what an undisturbed salvage has for each key */
+  char control[KEYS];               /* what an uninterrupted salvage recovers for each key */
 } *shared;
 
 struct file {
@@ -38,7 +39,7 @@ static struct file database, log_file, found;
 static const char *folder;
 static bool is_long, leaves_log, writes_second[KEYS];
 
-/* The steps of Salvage.swift, as the folder shows them. */
+/* The steps of Salvage.swift, as visible in the folder. */
 enum { BEFORE, SETTING_ASIDE, REBUILDING, LOG_IN_PLACE, LOG_REMOVED, MARK_LEFT, MENDED, STEPS };
 static const char *const steps[STEPS] = {
   "before", "setting aside", "rebuilding", "with the old log in place", "with the old log removed",
@@ -68,7 +69,7 @@ static void write_text(kept_store *store, int number, char letter) {
   expect_ok(kept_set_string(store, key_of(key, number), text, length, &error), "write", &error);
 }
 
-/* Which of the two texts a key has: another one was never written. */
+/* Which of the two texts a key has; no other one was ever written. */
 static char letter_of(kept_store *store, int number) {
   char key[16], text[LONGEST + 1], wanted[LONGEST];
   kept_error error;
@@ -115,7 +116,7 @@ static char *path_in(char *path, const char *place, const char *name) {
   return path;
 }
 
-/* False where there is no such file. */
+/* False if there is no such file. */
 static bool read_file(struct file *file, const char *place, const char *name) {
   char path[4400];
   FILE *stream = fopen(path_in(path, place, name), "rb");
@@ -139,14 +140,14 @@ static void damage(int kind, uint64_t *random) {
   switch (kind) {
     case NOISE:
       for (size_t i = 0; i < PAGE; i++) database.bytes[page + i] = (char)random_below(random, 256);
-      database.bytes[page] = '\xAA';   /* no kind of page */
+      database.bytes[page] = '\xAA';   /* not a valid kind of page */
       break;
     case CUT: database.size = random_below(random, database.size); break;
     case HEADER: database.bytes[random_below(random, 16)] ^= 1; break;
   }
 }
 
-/* Puts the damaged files into a folder, marked, so that the next opener looks at them whole. */
+/* Puts the damaged files into a folder and marks them, so that the next open checks them completely. */
 static void lay_out(const char *place) {
   static const struct file empty;
   char path[4400];
@@ -169,7 +170,7 @@ static kept_store *open_damaged(const char *place, bool *is_salvaged) {
   return store;
 }
 
-/* Nobody disturbs this one, in a copy of the folder: so it shall be in the other one too. */
+/* Salvages a copy of the folder without interruption. The other folder must end with the same contents. */
 static void salvage_undisturbed(void *context) {
   const char *copy = context;
   int64_t begun = now_ns();
@@ -189,7 +190,7 @@ static void expect_like_control(kept_store *store, bool is_salvaged) {
   }
 }
 
-/* Looks at everything and writes a number of its own, above the last. */
+/* Checks all values and writes its own number, above the last. */
 static void open_and_write(void *context) {
   char key[16];
   kept_error error;
@@ -201,7 +202,7 @@ static void open_and_write(void *context) {
   snprintf(key, sizeof key, "opened%d", number);
   int64_t stored = 0, before = load(&shared->highest);
   kept_get_int64(store, key, &stored, NULL);
-  int64_t next = stored + 1;   /* more than it was told, if it was killed in between */
+  int64_t next = stored + 1;   /* may be above the last acknowledged one, if it was killed before it was acknowledged */
   expect_ok(kept_set_int64(store, key, next, &error), "write after the salvage", &error);
   store_word(&shared->opened[number], next);
   uint64_t revision = 0;
@@ -226,14 +227,14 @@ static void look(void *context) {
   kept_close(store);
 }
 
-/* Looking at the folder from outside */
+/* Inspecting the folder from outside */
 
 static bool is_there(const char *name) {
   char path[4400];
   return access(path_in(path, folder, name), F_OK) == 0;
 }
 
-/* Whether there is a name that begins so. */
+/* Whether there is a name with this prefix. */
 static bool begins_any(const char *beginning) {
   DIR *names = opendir(folder);
   bool is_any = false;
@@ -254,7 +255,8 @@ static int step_of(ino_t damaged) {
   return is_there("quarantine") ? SETTING_ASIDE : BEFORE;
 }
 
-/* A place in quarantine that is not complete was left by one who was killed there; what is in one is the original. */
+/* An incomplete entry in quarantine was left by a process that was killed there. A complete one holds the original
+ * files. */
 static void check_quarantine(void) {
   char quarantine[4400], place[4700];
   unsigned complete = 0;
@@ -298,7 +300,7 @@ static void prepare_round(uint64_t *random) {
   salvages += shared->is_salvaged;
 }
 
-/* kill -9 for who may have come to its end before. */
+/* kill -9 for a process that may have ended already. */
 static void end_now(pid_t process) {
   int status = 0;
   kill(process, SIGKILL);
@@ -306,7 +308,7 @@ static void end_now(pid_t process) {
   if (WIFEXITED(status) && WEXITSTATUS(status) != 0) fail("process %d found something wrong", (int)process);
 }
 
-/* A random moment would seldom meet the short steps: three times of four one of them is waited for. */
+/* A random moment would rarely hit the short steps, so three times out of four the test waits for one of them. */
 static void await_moment(ino_t damaged, uint64_t *random) {
   int64_t deadline = now_ns() + 2 * shared->control_ns;
   int wanted = SETTING_ASIDE + (int)random_below(random, MENDED - SETTING_ASIDE);
@@ -314,7 +316,7 @@ static void await_moment(ino_t damaged, uint64_t *random) {
   else while (step_of(damaged) < wanted && now_ns() < deadline) {}
 }
 
-/* Several open it at the same time; after a while the first of them are killed, or all. */
+/* Several processes open it at the same time; after a while the first of them, or all, are killed. */
 static void kill_openers(ino_t damaged, uint64_t *random) {
   pid_t openers[OPENERS];
   int count = 1 + (int)random_below(random, OPENERS), victims = 1 + (int)random_below(random, (uint64_t)count);

@@ -1,5 +1,5 @@
-/* Stale reads: a read that begins after a commit has returned, in whatever process, never shows an older value; also
- * when the writers are killed in the middle. Each round kills a writer. */
+/* Stale reads: a read that begins after a commit has returned in any process never returns an older value, even if
+ * writers are killed in the middle. Each round kills a writer. */
 #include "torture.h"
 
 #include <inttypes.h>
@@ -11,7 +11,7 @@ enum { WRITERS = 2, READERS = 2, THREADS = 2, KEYS_EACH = 2, KEYS = WRITERS * KE
 
 static struct shared {
   int64_t stop, checks, writes;
-  /* Invariant: what is stored is at least what was published, and at most what was begun. One cache line for each. */
+  /* Invariant: the stored value is at least the published one, and at most the begun one. One cache line each. */
   struct { int64_t begun; char apart[64]; int64_t published; char also_apart[64]; } keys[KEYS];
   int64_t written_by[WRITERS];
 } *shared;
@@ -29,7 +29,7 @@ static kept_status read_as_json(kept_store *store, const char *key, int64_t *val
   return status;
 }
 
-/* A transaction conflicts rather than showing what was changed since it began. */
+/* A transaction conflicts rather than return a value that has changed since it began. */
 static kept_status read_in_transaction(kept_store *store, const char *key, int64_t *value, kept_error *error) {
   kept_status status;
   do {
@@ -79,7 +79,7 @@ static void read_in_threads(void *context) {
   kept_close(store);
 }
 
-/* Writing: some commits, and then a pause for the length of some reads, so that readers meet both. */
+/* Writing: some commits, then a pause as long as several reads, so that readers see both. */
 
 static void write_key(kept_store *store, int key) {
   kept_error error;
@@ -90,7 +90,7 @@ static void write_key(kept_store *store, int key) {
   add(&shared->writes, 1);
 }
 
-/* One of its threads reads: what this process commits, its own index takes over without asking SQLite. */
+/* One of its threads reads: the process's own index applies its own commits without querying SQLite. */
 static void write_until_stopped(void *context) {
   int writer = *(int *)context;
   uint64_t random = (uint64_t)now_ns();

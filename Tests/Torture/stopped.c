@@ -1,8 +1,9 @@
-/* A writer that is stopped while it holds the write lock: others are told that the store is busy, in the time that they
- * gave; readers notice nothing, and the store can be opened; and when it goes on, so does everybody.
+/* A writer that is stopped while it holds the write lock: other writers fail with "busy" within their timeout, readers
+ * are not affected, the store can be opened, and when the writer continues, so do all others.
  *
- * One instant is different: between the two copies of a header that SQLite writes when a commit becomes visible, nobody
- * can begin to read. Who opens the store then, or reads what is not in memory, is told that it is busy, in time. */
+ * One moment is different: between the two copies of a header that SQLite writes when a commit becomes visible, no
+ * process can begin to read. A process that opens the store then, or reads a value that is not in memory, fails with
+ * "busy" within its timeout. */
 #include "outside.h"
 
 #include <inttypes.h>
@@ -10,9 +11,10 @@
 #include <signal.h>
 #include <stdio.h>
 
-/* SQLite naps between its tries, so a write may give up a little early; nobody waits for one time-out after another. */
+/* SQLite sleeps between its attempts, so a write may give up a little early. No thread waits for several timeouts in a
+ * row. */
 enum { TIMEOUT_MS = 1500, EARLY_MS = 100, LATEST_MS = 3 * TIMEOUT_MS / 2 };
-/* Who waited for the writer would wait for the whole time-out: it does not go on. */
+/* A reader that waited for the writer would wait for the whole timeout, since the writer does not continue. */
 enum { THREADS = 8, READS = 2000, SLOWEST_READ_MS = TIMEOUT_MS - EARLY_MS };
 
 static struct shared {
@@ -24,7 +26,7 @@ static unsigned halved;
 
 static int64_t milliseconds_since(int64_t begin) { return (now_ns() - begin) / 1000000; }
 
-/* The writer that will be stopped */
+/* The writer that is stopped */
 
 static void write_until_stopped(void *context) {
   kept_error error;
@@ -42,7 +44,7 @@ static void write_until_stopped(void *context) {
 
 static kept_store *others;
 
-/* Several threads at once: what they wait for is the lock, not each other's time-outs. */
+/* Several threads at once: they wait for the lock, not for each other's timeouts. */
 static void *meet_lock(void *own) {
   char key[32];
   kept_error error;
@@ -80,7 +82,7 @@ static void write_as_others(void *context) {
 
 /* Reading */
 
-/* Opened while the writer was stopped, or after it went on. */
+/* Opened while the writer was stopped, or after it continued. */
 static void read_meanwhile(void *context) {
   kept_error error;
   kept_store *store = open_store(folder, KEPT_SHARED, TIMEOUT_MS);
@@ -100,7 +102,7 @@ static void expect_busy(kept_status status, const char *what, int64_t begin) {
   if (milliseconds_since(begin) > LATEST_MS) fail("%s was busy after %" PRId64 " ms", what, milliseconds_since(begin));
 }
 
-/* The store was opened before: what it has in memory may be old, so it asks SQLite. */
+/* The store was opened before. Its cache may be out of date, so it queries SQLite. */
 static void read_at_half_a_header(void *context) {
   kept_error error;
   kept_store *store = open_store(folder, KEPT_SHARED, TIMEOUT_MS);
@@ -154,13 +156,13 @@ static void end(pid_t writer) {
   finish(writer);
 }
 
-/* Stops the writer where it holds the lock and readers can begin; half of the times with the generation odd, too. */
+/* Stops the writer where it holds the lock and readers can begin; half of the time also with the generation odd. */
 static void stop_writing(pid_t writer, uint64_t *random) {
   moment wanted = round_now % 2 ? WRITING : ODD_GENERATION;
   do {
     kill(writer, SIGCONT);
     if (!stop_at(writer, wanted, folder, random)) fail("the writer never held the lock");
-    /* An odd generation may outlive the lock for an instant; then the others would rightly write. */
+    /* The generation may stay odd for a moment after the lock is released; then other writers would succeed. */
   } while (!stands_at(WRITING, folder) || stands_at(HALF_A_HEADER, folder) || stands_at(RESTARTING_LOG, folder));
 }
 
@@ -175,7 +177,7 @@ static void play_round(uint64_t *random) {
   end(writer);
 }
 
-/* About one stop in two hundred hits it, so not every round that tries comes to it. */
+/* About one stop in two hundred hits it, so not every round reaches it. */
 static void play_half_a_header(uint64_t *random) {
   pid_t writer = start_writer(), reader = start(read_at_half_a_header, NULL);
   await_word(&shared->done, 1, "the store could not be opened");

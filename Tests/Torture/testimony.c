@@ -1,5 +1,5 @@
-/* Compares what an observer was told with what was written, revision by revision: the changes in a notice must be
- * exactly the difference that its transactions make, from the state that was told before. */
+/* Compares what an observer received with what was written, revision by revision: the changes in a notice must be
+ * exactly the difference that its transactions make to the state delivered before. */
 #include "testimony.h"
 
 #include "torture.h"
@@ -30,7 +30,7 @@ static bool is_in_scope(const record *record, int key) {
   return strncmp(name, record->scope, strlen(record->scope)) == 0;
 }
 
-/* Writing down */
+/* Recording */
 
 static int64_t number_in(const kept_value *value) {
   kept_error error;
@@ -70,7 +70,7 @@ typedef struct comparison {
   const truth *truth;
   const record *record;
   int64_t at;             /* everything up to this revision has been compared */
-  int64_t state[KEYS];    /* as it was told */
+  int64_t state[KEYS];    /* as it was delivered */
   char *why;
   size_t capacity;
 } comparison;
@@ -84,7 +84,7 @@ static bool disagree(comparison *so_far, const char *format, ...) {
   return false;
 }
 
-/* What one transaction makes of a state. @return whether it changes something in scope */
+/* Applies one transaction to a state. @return whether it changes a key in scope */
 static bool apply(const record *record, const transaction *done, int64_t state[KEYS]) {
   bool concerns = false;
   for (int i = 0; i < done->edit_count; i++) {
@@ -99,7 +99,7 @@ static void advance(const comparison *so_far, int64_t from, int64_t to, int64_t 
   for (int64_t at = from; at <= to; at++) apply(so_far->record, &so_far->truth->at[at], state);
 }
 
-/* Revisions of which there is no notice must not change anything in scope, all in all. */
+/* Revisions without a notice must not change any key in scope, in total. */
 static bool were_silent(comparison *so_far, int64_t to) {
   int64_t next[KEYS];
   char name[KEY_LENGTH];
@@ -143,7 +143,8 @@ static bool is_same(handle left, handle right) {
   return left.process == right.process && left.number == right.number;
 }
 
-/* Those of the own process come one by one, those of others never under its name; a tag is that of every writer. */
+/* Changes of the own process come one transaction at a time, and changes of others never under its name; a tag belongs
+ * to every transaction of the notice. */
 static bool has_origin(comparison *so_far, const notice *notice) {
   handle me = so_far->record->observer;
   int64_t state[KEYS];
@@ -170,7 +171,7 @@ static bool has_origin(comparison *so_far, const notice *notice) {
                                                notice->first, notice->last);
 }
 
-/* What was told of the pairs, whoever wrote them. */
+/* Checks the delivered state of the pairs, whichever process wrote them. */
 static bool has_whole_pairs(comparison *so_far) {
   if (!so_far->record->is_prefix) return true;
   for (int pair = 0; pair < PAIRS; pair++) {

@@ -1,4 +1,4 @@
-/* What the writers of a store did, what an observer was told of it, and whether the two agree. */
+/* What the writers of a store did, what an observer received, and whether the two agree. */
 #ifndef TESTIMONY_H
 #define TESTIMONY_H
 
@@ -7,12 +7,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Pairs of keys, "pair.00.left" and "pair.00.right", always add up to 0; every writer counts in a key of its own,
+/* Pairs of keys, "pair.00.left" and "pair.00.right", always add up to 0. Every writer increments a key of its own,
  * "count.0". All values are integers; 0 stands for an absent key. */
 enum { PAIRS = 12, COUNTERS = 8, KEYS = 2 * PAIRS + COUNTERS, FIRST_COUNTER = 2 * PAIRS };
 enum { KEY_LENGTH = 24, MOST_REVISIONS = 4000 };
 
-/** The name of a key, and the number of a name; -1 for a name that is none of ours. */
+/** The name of a key, and the number of a name; -1 for an unknown name. */
 const char *name_of(char name[KEY_LENGTH], int key);
 int key_named(const char *name);
 
@@ -21,7 +21,7 @@ typedef struct edit {
   int64_t value;
 } edit;
 
-/** A handle in a process: who writes, and who observes. Its tag is "process.handle". */
+/** A handle in a process that writes or observes. Its tag is "process.handle". */
 typedef struct handle {
   int process, number;
 } handle;
@@ -54,22 +54,22 @@ typedef struct notice {
 
 enum { MOST_NOTICES = MOST_REVISIONS, MOST_CHANGES = 8 * MOST_REVISIONS };
 
-/** What one subscription was told from its beginning, when nothing had been written, or from its initial notice. */
+/** What one subscription received from its beginning, when nothing had been written, or from its initial notice. */
 typedef struct record {
   handle observer;
   bool is_prefix;
   char scope[KEY_LENGTH];
-  int64_t heard, heard_at;   /* the last revision, and when it was heard */
+  int64_t heard, heard_at;   /* the last revision, and the time of its delivery */
   size_t notice_count, change_count;
   notice notices[MOST_NOTICES];
   change changes[MOST_CHANGES];
 } record;
 
-/** Writes down what a callback is given. */
+/** Records the notice of a callback. */
 void write_down(record *record, const kept_notice *notice);
 
-/** Whether every notice tells of whole transactions, one after another, with nothing left out, and the last of them
- *  leads to the last state.
+/** Whether every notice holds complete transactions, in order and without gaps, and the last notice leads to the last
+ *  state.
  *  @param[out] why  receives what is wrong */
 bool agrees(const truth *truth, const record *record, char *why, size_t capacity);
 

@@ -1,4 +1,4 @@
-/* How torture programs get their seeds, folders and processes, and how they say that something is wrong. */
+/* How torture programs get their seeds, folders and processes, and how they report failures. */
 #include "torture.h"
 
 #include <errno.h>

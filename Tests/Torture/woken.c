@@ -1,5 +1,6 @@
-/* kill -9 of a writer between its commit and the waking of the others, and of observers that wait: whoever is left
- * hears of every commit within two seconds. What is committed is asked of SQLite, since Kept would wake the others. */
+/* kill -9 of a writer between its commit and the wake-up of the others, and of observers that wait: the remaining
+ * observers receive every commit within two seconds. The test reads what is committed from SQLite, since Kept would
+ * wake the others. */
 #include "outside.h"
 
 #include <inttypes.h>
@@ -8,7 +9,7 @@
 #include <sqlite3.h>
 #include <stdio.h>
 
-/* How long a watcher sleeps at most, and how long a busy machine may keep it from running. */
+/* The longest sleep of a watcher, and the delay that a busy machine may add. */
 enum { OBSERVERS = 4, BOUND_MS = 2000, SLACK_MS = 60000 };
 enum { TRIES = 150 };
 
@@ -39,7 +40,8 @@ static void write_on(void *context) {
   }
 }
 
-/* Observers: two that the library calls, of which one reads too, so that its keeper is at work, and two with a loop. */
+/* Observers: two with callbacks from the library, one of which also reads, so that its maintenance thread is running;
+ * and two with an event loop */
 
 static int64_t number_in(const kept_value *value) {
   kept_error error;
@@ -111,7 +113,7 @@ static int64_t committed(void) {
   return number;
 }
 
-/* Stops the victim with the generation odd, if it comes to that after the commit. */
+/* Stops the victim with the generation odd, if possible after the commit. */
 static void stop_after_commit(pid_t victim, uint64_t *random) {
   for (int tries = 0; tries < TRIES && stop_at(victim, ODD_GENERATION, folder, random); tries++) {
     if (!stands_at(HALF_A_HEADER, folder) && committed() > load(&shared->acknowledged)) return;

@@ -1,4 +1,4 @@
-/* The smallest program that writes and reads a value, and asks whether it was built for the library it runs with. */
+/* The smallest program that writes and reads a value, and checks that it was built for the library it runs with. */
 #include <kept.h>
 #include <stdio.h>
 #include <string.h>

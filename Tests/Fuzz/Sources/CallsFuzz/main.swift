@@ -1,5 +1,5 @@
-// What must hold for every sequence of calls of kept.h, whatever their arguments: no call crashes, each answers with a
-// status that the header lists, and each error has a sentence. Tests/C/calls says what the bytes of an input stand for.
+// Properties of every sequence of calls of kept.h, with any arguments: no call crashes, each returns a status that the
+// header lists, and each error has a message. Tests/C/calls defines what the bytes of an input mean.
 
 import CFuzzer
 import Calls

@@ -1,13 +1,13 @@
-// What must hold for every sequence of bytes that is imported as any format: the reader does not crash, refuses with an
-// offset inside the text, and what it takes are keys in their order with values that can be stored.
+// Properties of every sequence of bytes that is imported in any format: the reader does not crash, errors have an
+// offset inside the text, and accepted text yields keys in order with values that can be stored.
 //
-// The first byte of an input, a digit, says the format; the rest is the text.
+// The first byte of an input, a digit, selects the format; the rest is the text.
 
 import CFuzzer
 @testable import KeptCore
 
 func check(_ holds: Bool, _ property: StaticString) {
-  // A crash is how libFuzzer hears of a finding; it keeps the input that led here.
+  // libFuzzer detects a finding by the crash, and keeps the input that caused it.
   if !holds { fatalError("broken: \(property)") }
 }
 

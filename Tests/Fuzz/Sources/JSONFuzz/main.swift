@@ -1,11 +1,11 @@
-// What must hold for every sequence of bytes: the reader does not crash, refuses with an offset inside the text, and
-// what it takes is a value whose canonical JSON reads back as the same value and is written back as the same text.
+// Properties of every sequence of bytes: the reader does not crash, errors have an offset inside the text, and accepted
+// text yields a value whose canonical JSON reads back as the same value and is written back as the same text.
 
 import CFuzzer
 @testable import KeptCore
 
 func check(_ holds: Bool, _ property: StaticString) {
-  // A crash is how libFuzzer hears of a finding; it keeps the input that led here.
+  // libFuzzer detects a finding by the crash, and keeps the input that caused it.
   if !holds { fatalError("broken: \(property)") }
 }
 
