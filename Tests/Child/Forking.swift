@@ -1,16 +1,16 @@
-// A watch across a fork: what the child has of the parent's, and that both hear of what changes.
+// A file watch across a fork: the child's state, and that both processes are notified of changes.
 
 import Foundation
 import KeptCore
 
 enum Forking {
-  /// Forks while a file is watched, and rewrites it some times; both processes must hear of it each time.
+  /// Forks while a file is watched, and rewrites it several times; both processes must be notified each time.
   ///
-  /// - Returns: how many inotify descriptors the child was left with, and how many changes both have heard of.
+  /// - Returns: the number of inotify descriptors in the child, and the number of changes that both have received.
   static func watchInBoth(_ path: String) throws -> String {
     let (own, childs) = (Pipe(), Pipe())
     let parent = getpid()
-    // Says what the file holds now, to whoever waits for that.
+    // Publishes the contents of the file to waiting threads.
     let token = FileWatch.begin(path) {
       let text = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
       say(text, on: getpid() == parent ? own : childs)
@@ -39,7 +39,7 @@ enum Forking {
     return "\(inherited), both heard of 5"
   }
 
-  /// Lets the child never outlive the test, whatever it waits for.
+  /// Ensures that the child does not outlive the test, whatever it waits for.
   static func endSoon() {
     // Foundation's Process starts programs with most signals blocked.
     var signals = sigset_t()
@@ -49,7 +49,7 @@ enum Forking {
     alarm(30)
   }
 
-  /// Swift would not have us fork: a program that does so must know what it does.
+  /// Swift does not offer fork; only programs that handle its restrictions may call it.
   static func fork() throws -> pid_t {
     guard let address = dlsym(dlopen(nil, RTLD_NOW), "fork") else { throw CocoaError(.featureUnsupported) }
     return unsafeBitCast(address, to: (@convention(c) () -> pid_t).self)()

@@ -1,4 +1,4 @@
-// A fork while a thread of the parent waits for its turn to write into a folder, and what the child can do then.
+// A fork while a thread of the parent waits for the write lock of a folder, and what the child can do then.
 
 import Foundation
 import Kept
@@ -34,7 +34,7 @@ enum ForkingWriters {
     }
   }
 
-  /// Forks while `parents` waits for a lock on the folder; the child reads a key then, and does its part once the
+  /// Forks while `parents` waits for a lock on the folder. The child then reads a key, and does its part once the
   /// parent's is done.
   private static func fork(
     beside parents: @escaping @Sendable () throws -> Void, _ path: String, reading store: Store,
@@ -56,7 +56,7 @@ enum ForkingWriters {
       Forking.say(outcome(childs), on: said)
       _exit(0)
     }
-    // The child has the other end, and its end is to be heard of.
+    // The child has the other end, and its end must be detected.
     try said.fileHandleForWriting.close()
     let parent = isDone.load(ordering: .acquiring) ? "had given up" : "still waited"
     let read = Forking.line(of: said)
@@ -72,7 +72,7 @@ enum ForkingWriters {
     do { return try body() } catch { return "failed: \(error)" }
   }
 
-  /// How many descriptors this process has of the folder's lock: a writer that waits has one.
+  /// The number of descriptors that this process has of the folder's lock: a waiting writer has one.
   private static func openLocks(in path: String) -> Int {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
     let targets = names.map { try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)") }

@@ -1,10 +1,10 @@
-// What a child process does with layer files: it reads them as another user, and watches them.
+// What a child process does with layer files: reads them as another user, and watches them.
 
 import Foundation
 import KeptCore
 
 enum Watching {
-  /// What is said of a layer file: how many values it has, or the error.
+  /// The number of values in a layer file, or the error.
   static func read(_ path: String) -> String {
     switch LayerFile(path: path, layer: .managed).read(since: nil) {
     case .unchanged: "unchanged"
@@ -16,7 +16,7 @@ enum Watching {
 
   private static let heard = DispatchSemaphore(value: 0)
 
-  /// Begins to watch a file, for ever.
+  /// Begins to watch a file until the process ends.
   static func begin(_ path: String) -> String {
     _ = FileWatch.begin(path) { heard.signal() }
     return "ok"
@@ -25,7 +25,7 @@ enum Watching {
   /// Waits until the file has changed.
   static func hear() -> String { heard.wait(timeout: .now() + 30) == .success ? "heard" : "heard nothing" }
 
-  /// Lets the process open no more files.
+  /// Prevents the process from opening more files.
   static func useUpDescriptors() -> String {
     var limit = rlimit()
     getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)

@@ -1,5 +1,6 @@
-// Opens the store given as its argument, and does what the lines on its standard input ask, words divided by tabs:
-// With `--as-nobody` it gives up the rights of root first; with `--with-arguments` its own arguments are a layer.
+// Opens the store given as its argument, and executes the commands on its standard input, one per line, with tabs
+// between the words. With `--as-nobody` it gives up the rights of root first; with `--with-arguments` its own arguments
+// are a layer.
 //   get KEY · set KEY JSON · remove KEY · revision
 //   churn KEY, which never ends · layer PATH · watch PATH · hear · use-up-descriptors · watch-across-fork PATH
 //   fork-beside-a-writer PATH · fork-beside-a-written-handle PATH · fork-beside-a-destroyed-handle PATH
@@ -41,7 +42,7 @@ func answer(_ words: [String], _ store: Store) throws -> String {
   }
 }
 
-// For root no permission is missing: a test of permissions needs somebody else.
+// Permissions do not restrict root, so tests of permissions need another user.
 if CommandLine.arguments.contains("--as-nobody"), geteuid() == 0 {
   guard setgroups(0, nil) == 0, setgid(65534) == 0, setuid(65534) == 0 else { exit(3) }
 }

@@ -1,4 +1,4 @@
-// The statuses of kept.h and the codes of StoreError are two lists; this keeps them one.
+// Compares the statuses of kept.h with the codes of StoreError.
 
 import CKept
 import KeptCore

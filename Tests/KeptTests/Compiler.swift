@@ -1,11 +1,11 @@
-// Swift's compiler as a test's subject: what it refuses, and why.
+// Runs the Swift compiler: what it rejects, and why.
 
 import Foundation
 import Testing
 
 /// Compiles programs that import Kept.
 enum Compiler {
-  /// Expects that exactly those lines are refused that end with `//! ` and a part of the reason.
+  /// Expects errors exactly in the lines that end with `//! ` and a part of the message.
   static func check(_ program: String) throws {
     let diagnostics = try typecheck(program)
     for (index, line) in program.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
@@ -43,11 +43,11 @@ enum Compiler {
     return diagnostics
   }
 
-  /// Where SwiftPM leaves the modules: beside this test program.
+  /// SwiftPM puts the modules beside this test program.
   private static let modules = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
     .appending(path: "Modules")
 
-  /// The folders of the module maps that KeptCore is built upon.
+  /// The folders of the module maps that KeptCore needs.
   private static func cModules() throws -> [URL] {
     let sources = URL(filePath: #filePath).appending(path: "../../../Sources").standardizedFileURL
     let targets = try FileManager.default.contentsOfDirectory(at: sources, includingPropertiesForKeys: nil)

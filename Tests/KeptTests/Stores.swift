@@ -1,10 +1,10 @@
-// What the tests of the face share: a store in memory that remembers what its error handler heard.
+// What the tests of the typed API share: a store in memory that records what its error handler receives.
 
 import Kept
 import Synchronization
 import Testing
 
-/// A store in memory, and the failures that nobody caught.
+/// A store in memory, and its unhandled failures.
 struct TestStore {
   let store: Store
   private let heard = Heard()
@@ -19,7 +19,7 @@ struct TestStore {
     store = Store(storage: MemoryStorage(), options: options)
   }
 
-  /// What the error handler heard since this was last asked.
+  /// The errors that the error handler received since the last call.
   func takeReported() -> [StoreError] {
     heard.errors.withLock { errors in
       defer { errors = [] }

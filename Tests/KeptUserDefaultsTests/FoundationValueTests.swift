@@ -1,4 +1,4 @@
-// Foundation's own values in a store.
+// Foundation's value types in a store.
 
 import Foundation
 import Kept

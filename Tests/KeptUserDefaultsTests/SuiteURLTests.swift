@@ -38,7 +38,7 @@ extension Keys {
     let revision = try store.revision(of: .folder)
     try store.set(url, for: .folder)
     #expect(try store.revision(of: .folder) == revision, "the same again is no change")
-    // Another process finds the same in the file.
+    // Another process reads the same from the file.
     let again = Store(storage: SimpleStorageAdapter(try UserDefaultsStorage(suite: suite)))
     #expect(try again.value(for: .folder) == url)
     defaults.set(url, forKey: "folder")

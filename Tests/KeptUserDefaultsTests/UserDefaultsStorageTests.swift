@@ -1,4 +1,4 @@
-// A suite of UserDefaults beneath a store: what is kept, what is refused, what is adopted and imported.
+// A store on a UserDefaults suite: what is stored, what is refused, what is adopted and imported.
 
 import Foundation
 import KeptCore

@@ -1,6 +1,5 @@
-// swift-tools-version: 6.2
-// What Kept offers only where a package trait asks for it. A package of its own, so that nothing of it is fetched for
-// those who do not test it. Run it with: swift test --package-path Tests/Traits
+// Tests of what Kept offers only with package traits. This is a separate package, so that its dependencies are fetched
+// only for these tests. Run it with: swift test --package-path Tests/Traits
 import PackageDescription
 
 let package = Package(
@@ -36,10 +35,10 @@ let package = Package(
         .product(name: "OpenCombine", package: "OpenCombine"),
       ]),
     .testTarget(name: "ObservationTests", dependencies: ["Stores", .product(name: "Kept", package: "kept")]),
-    // What the tests of publishers and of observed settings share.
+    // Shared by the tests of publishers and of observed settings.
     .target(
       name: "Stores", dependencies: ["kept-writer", .product(name: "Kept", package: "kept")], path: "Tests/Stores"),
-    // The other process of tests that need two: one that writes, and one that may only read.
+    // The second process of tests that need two: one that writes, and one that may only read.
     .executableTarget(
       name: "kept-writer", dependencies: [.product(name: "Kept", package: "kept")], path: "Tests/Writer"),
     .executableTarget(
@@ -52,7 +51,7 @@ let package = Package(
   ]
 )
 
-// As in the package itself.
+// As in the main package.
 for target in package.targets {
   target.swiftSettings = [
     .enableUpcomingFeature("ExistentialAny"),

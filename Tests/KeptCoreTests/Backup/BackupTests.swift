@@ -1,4 +1,4 @@
-// Copies of a store, and the way back.
+// Backup and restore.
 
 import Foundation
 import Synchronization

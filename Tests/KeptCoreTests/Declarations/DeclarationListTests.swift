@@ -1,4 +1,4 @@
-// A file of declarations: one JSON Schema object, its properties the keys.
+// A file of declarations: one JSON Schema object whose properties are the keys.
 
 import Foundation
 import KeptCore

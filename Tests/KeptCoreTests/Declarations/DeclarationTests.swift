@@ -1,4 +1,4 @@
-// A declaration as a whole: what makes two equal, the forms it gives to values, its limits, and what it never tells.
+// Whole declarations: equality, the forms of values, limits, and what is kept secret.
 
 import KeptCore
 import Testing

@@ -1,4 +1,4 @@
-// Patterns: what does not compile, and what would take for ever.
+// Patterns: those that do not compile, and those that would take too long.
 
 import KeptCore
 import Testing

@@ -1,4 +1,4 @@
-// Declarations that are refused, and where the message says they are wrong.
+// Declarations that are refused, and the place that the message names.
 
 import KeptCore
 import Testing

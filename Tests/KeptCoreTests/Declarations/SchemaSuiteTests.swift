@@ -1,6 +1,6 @@
-// The words of JSON Schema as its public test suite asks for them: a schema, and values that are valid or not.
+// The keywords of JSON Schema as in its public test suite: a schema, and values that are valid or invalid.
 //
-// Each schema stands inside an array, where it needs no type, as in the suite. The cases are our own.
+// Each schema is inside an array, where it needs no type, as in the suite. The cases are our own.
 
 import KeptCore
 import Testing

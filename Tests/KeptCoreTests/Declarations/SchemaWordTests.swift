@@ -1,4 +1,4 @@
-// Every word of a declaration: what it takes, and which values it lets through.
+// Every keyword of a declaration: its arguments, and the values that it admits.
 
 import KeptCore
 import Testing
@@ -97,7 +97,7 @@ private let moment: Value = {
 }()
 
 extension Declaration {
-  /// Why a value does not fit; nil where it does.
+  /// Why a value is refused; nil if it is admitted.
   func refusal(of value: Value) -> StoreError? {
     do {
       _ = try admitted(value)
@@ -107,7 +107,7 @@ extension Declaration {
     }
   }
 
-  /// Why a text is no declaration; nil where it is one.
+  /// Why a text is not a declaration; nil if it is one.
   static func refusal(_ text: String) -> StoreError? {
     do {
       _ = try Declaration(json: text)

@@ -1,4 +1,4 @@
-// How much work the words make at the most, and what they say of what is refused.
+// Bounds on the work of the keywords, and their messages about refused values.
 
 import Testing
 
@@ -33,7 +33,7 @@ import Testing
   @Test func `that is a schema with many exploding patterns ends`() throws {
     let names = (0..<1000).map { Value.string(String(repeating: "a", count: 40) + "b\($0)") }
     let patterns = (0..<300).map { (ExactString("^(a+)+$|\($0)x"), Value.bool(true)) }
-    // 300,000 searches of a million steps each, without a limit for all of them together.
+    // 300,000 searches of a million steps each, without a limit on their sum.
     var reader = SchemaReader(isSecret: false)
     reader.effort = Pattern.Effort(most: 3_000_000)
     _ = try reader.read(["required": .array(names), "patternProperties": .dictionary(ValueDictionary(patterns))])
@@ -52,7 +52,7 @@ import Testing
     let members = Value.dictionary(ValueDictionary((0..<100).map { (ExactString("member\($0)"), 0) }))
     var generous = Admission(isSecret: false)
     #expect(try generous.admit(members, to: schema) == members)
-    // 10,000 searches count as 32 steps each, at the least.
+    // Each of the 10,000 searches counts as at least 32 steps.
     var strict = Admission(isSecret: false, effort: Pattern.Effort(most: 300_000))
     let error = #expect(throws: StoreError.self) { try strict.admit(members, to: schema) }
     #expect(error?.code == .invalid && error?.message.contains("takes too long") == true)
@@ -69,7 +69,7 @@ import Testing
     #expect(declaration.refusal(of: [Self.text]) == nil)
     let error = declaration.refusal(of: .array(Array(repeating: Self.text, count: 150)))
     #expect(error?.code == .invalid && error?.message.contains("takes too long") == true)
-    // Not as one of the last: each costs what a hundred thousand others do.
+    // One of the first elements: each costs as much as a hundred thousand others.
     #expect(["/2", "/3", "/4", "/5", "/6", "/7", "/8", "/9"].contains { error?.message.contains("at \($0) ") == true })
   }
 

@@ -1,4 +1,4 @@
-// Errors are sentences with a code, and codes can be caught by name.
+// Errors are messages with a code, and codes can be caught by name.
 
 import KeptCore
 import Testing
@@ -22,7 +22,7 @@ import Testing
     } catch StoreError.Code.absent {
       Issue.record("not absent")
     } catch StoreError.Code.conflict {
-      // The right one.
+      // The expected one.
     } catch {
       Issue.record("nothing else")
     }

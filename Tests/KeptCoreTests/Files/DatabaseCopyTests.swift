@@ -1,4 +1,4 @@
-// A database that is read as a copy shows what SQLite shows, wherever its log ends.
+// A database that is read as a copy has the contents that SQLite would show, wherever its log ends.
 
 import Foundation
 import Testing

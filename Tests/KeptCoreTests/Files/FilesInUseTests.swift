@@ -1,4 +1,4 @@
-// Which files are open through SQLite and which beside it, when both want the same one.
+// Files that are open through SQLite and files that are open otherwise, when both are the same file.
 
 import Foundation
 import Testing
@@ -65,7 +65,7 @@ import Testing
       Issue.record("not exchanged")
       return
     }
-    // While this process has its locks nobody has the database alone.
+    // While this process holds its locks, no process can open the database exclusively.
     let alone = "sqlite3 '\(database)' 'PRAGMA journal_mode = DELETE' 2>&1 || true"
     #expect(try run("/bin/sh", "-c", alone).contains("locked"))
     storage.close()

@@ -1,4 +1,4 @@
-// What the scan finds is what the building relies on, and a text that changes between the two does no harm.
+// The builder relies on what the scan has found. A text that changes between the two does no harm.
 
 import Testing
 
@@ -29,7 +29,7 @@ import Testing
     #expect(try built("[-0]", JSONFindings(counts: [1])) == [-0.0])
   }
 
-  /// Texts as they were when they were scanned, and as they are when they are built.
+  /// Texts as they were when they were scanned, and when they are built.
   @Test(arguments: [
     ("[1.5]", "[1.5"), ("[1.5]", "[1.5,2.5]"), ("[1.5]", "[]"), ("[1]", "{}"), ("[1]", "[[1]]"), ("[1]", ""),
     ("[1]", "[-]"), ("[1]", "[true"), ("[1]", "[\"abc"), ("[1]", "[\"a\\u12"), ("[1]", "[\"\\"), ("{\"a\":1}", "{"),

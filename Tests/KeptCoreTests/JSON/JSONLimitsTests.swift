@@ -1,4 +1,4 @@
-// How deep and how large a value may be in JSON; the limits themselves are fine, one more is not.
+// The limits on the depth and the size of a value in JSON: a value at the limit is accepted, one beyond it is refused.
 
 import KeptCore
 import Testing

@@ -1,4 +1,4 @@
-// What the reader takes, beyond the canonical text.
+// What the reader accepts beyond the canonical text.
 
 import KeptCore
 import Testing

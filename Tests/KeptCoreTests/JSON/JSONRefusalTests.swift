@@ -1,10 +1,10 @@
-// What the reader refuses, where it says the text is wrong, and the sentence it says. Each table is one subject; the
-// rows marked json-c are those that json-c by itself takes or misreads.
+// What the reader refuses, the offset of the error, and its message. Each table has one subject. The rows marked json-c
+// are accepted or misread by json-c itself.
 
 import KeptCore
 import Testing
 
-/// A bad text, the byte at which it is wrong, and a part of the sentence.
+/// An invalid text, the offset of the error, and a part of the message.
 struct Refusal: CustomTestStringConvertible {
   let bytes: [UInt8]
   let offset: Int

@@ -1,4 +1,4 @@
-// Whatever a store can hold, its JSON text means exactly that, and nothing else means it canonically.
+// Any value that a store can hold survives the round trip through JSON, and has exactly one canonical text.
 
 import KeptCore
 import Testing

@@ -1,4 +1,4 @@
-// The canonical text: one for each value.
+// The canonical text: exactly one for each value.
 
 import KeptCore
 import Testing

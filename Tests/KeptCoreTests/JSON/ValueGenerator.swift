@@ -1,8 +1,8 @@
-// Random values of every kind, with a taste for the edges. The same seed makes the same values.
+// Random values of every kind, with many edge cases. The same seed gives the same values.
 
 import KeptCore
 
-/// SplitMix64: small, and good enough to find edges.
+/// SplitMix64: small, and good enough to find edge cases.
 struct SeededRandom: RandomNumberGenerator {
   private var state: UInt64
   init(seed: UInt64) { state = seed }

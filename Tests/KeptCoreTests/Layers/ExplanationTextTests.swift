@@ -1,4 +1,4 @@
-// An explanation as people read it.
+// The text form of an explanation.
 
 import Testing
 

@@ -1,11 +1,11 @@
-// A store read through layers: which one decides, what is locked, and who hears when a file changes.
+// A store with layers: which one decides, which keys are locked, and who is notified when a file changes.
 
 import Foundation
 import Testing
 
 @testable import KeptCore
 
-/// A folder with a store and layer files, and what was reported.
+/// A folder with a store and layer files, and the errors that were reported.
 private struct Desk {
   let folder: TemporaryFolder
   let reports = Monitor<[StoreError]>([])
@@ -15,7 +15,7 @@ private struct Desk {
   var managed: String { folder.path + "/managed.json" }
   var system: String { folder.path + "/system.json" }
 
-  /// Replaces a file as a whole.
+  /// Replaces a file atomically.
   func write(_ text: String, to path: String) throws {
     try text.write(toFile: path, atomically: true, encoding: .utf8)
   }
@@ -31,7 +31,7 @@ private struct Desk {
   var reported: [String] { reports.read { $0.map(\.description) } }
 }
 
-/// Where the store is that is read through layers.
+/// The kinds of stores that are read through layers.
 enum StoreUnderTest: String, CaseIterable, CustomTestStringConvertible {
   case memory, folder
   var testDescription: String { rawValue }
@@ -195,7 +195,7 @@ enum StoreUnderTest: String, CaseIterable, CustomTestStringConvertible {
   }
 
   @Test func `never shows an older state after a newer one`() throws {
-    // A reader races a writer of the file and a writer of the store.
+    // A reader races with a writer of the file and a writer of the store.
     try desk.write(#"{"values":{"a":0}}"#, to: desk.system)
     let store = try desk.open(.folder)
     let (isDone, hasEnded) = (Monitor(false), Monitor(false))
@@ -209,7 +209,7 @@ enum StoreUnderTest: String, CaseIterable, CustomTestStringConvertible {
       while !isDone.read(\.self) {
         let told = newest.read(\.self)
         do {
-          // From the view, if it knows; and the ordinary way.
+          // From the view, if the key is cached; otherwise through the store.
           let known = store.known(prepared.prepared) ?? nil
           let value = try store.value(forKey: "a")?.asInt64 ?? -1
           for value in [known?.asInt64, value].compactMap(\.self) {

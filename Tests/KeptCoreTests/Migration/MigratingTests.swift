@@ -1,4 +1,4 @@
-// Migrations of one program: which steps are run, and what is left when one fails.
+// Migrations in one program: which steps run, and what remains when one fails.
 
 import Foundation
 import Testing
@@ -125,7 +125,7 @@ import Testing
 
   @Test func `wait for another that is at it, or carry on`() throws {
     let impatient = try Store.open(folder.path + "/store", options: StoreOptions(busyTimeoutMilliseconds: 50))
-    // What came of carrying on and of waiting; nil until both are known.
+    // The results of continuing and of waiting; nil until both are known.
     let met = Monitor<(Migrated?, StoreError.Code?)?>(nil)
     let one = renamed
     let long = Migration(to: 1, "long") { transaction in
@@ -146,7 +146,7 @@ import Testing
   }
 
   @Test func `come to an end where others write all the time, but not what the steps touch`() throws {
-    // Reading all of them takes longer than a write of the others.
+    // Reading all of them takes longer than a write by another thread.
     try settings.transaction { transaction in
       for number in 0..<2000 { try transaction.set(.int(Int64(number)), forKey: "number.\(number)") }
     }

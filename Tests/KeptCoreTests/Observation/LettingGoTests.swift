@@ -1,19 +1,18 @@
-// What is left of subscriptions when they have ended: no thread, no descriptor, no memory; and what is not let go
-// early.
+// Ended subscriptions leave no thread, descriptor or memory, and nothing is released too early.
 
 import Foundation
 import Testing
 
 @testable import KeptCore
 
-/// A storage in memory that knows how many threads wait on it, and that can be closed under its store.
+/// A storage in memory that counts the threads that wait on it, and that can be closed while its store is open.
 private final class WatchedStorage: Storage {
   let memory = MemoryStorage()
   let waiting = Monitor(0)
-  /// While it is true nothing can be read, and when it has been, the past is forgotten.
+  /// While it is true, reads fail; afterwards the history is lost.
   let isUnreadable = Monitor(false)
   private let remembersFrom = Monitor<Revision>(0)
-  /// What others commit just before and just after the next reading of what is stored.
+  /// Commits by others just before and just after the next read of the stored values.
   let meanwhile = Monitor<(before: Batch.Edit, after: Batch.Edit)?>(nil)
 
   var abilities: StorageAbilities { memory.abilities }
@@ -58,7 +57,7 @@ private final class WatchedStorage: Storage {
       storage.waiting.wait { $0 > 0 ? () : nil }
       subscription.cancel()
     }
-    // Nobody commits, so nothing else wakes a thread that was forgotten.
+    // There are no commits, so nothing else wakes a forgotten thread.
     storage.waiting.wait { $0 == 0 ? () : nil }
     let subscription = try store.observe(.prefix("")) { _ in }
     storage.waiting.wait { $0 == 1 ? () : nil }
@@ -84,7 +83,7 @@ private final class WatchedStorage: Storage {
           group.addTask { store.close() }
         }
       }
-      // The last to let go is a thread that goes home.
+      // The last reference is held by a thread that is exiting.
       while shared != nil { await Task.yield() }
     }
   }

@@ -1,4 +1,4 @@
-// What waits for a slow observer: one by one, then merged, and never more than there are keys.
+// The queue of a slow observer: notices are queued one by one, then coalesced, and there are never more than keys.
 
 import Testing
 
@@ -7,7 +7,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct `A mailbox` {
   var box = Mailbox()
 
-  /// A commit that gives one key a value.
+  /// A commit that sets one key.
   private func notice(
     _ revision: Revision, _ origin: Notice.Origin, _ text: String, from old: Value?, to new: Value?
   ) throws -> Notice {

@@ -1,4 +1,4 @@
-// Observers hear of every commit of this process, in order, whole, and not after they were cancelled.
+// Every commit of this process is delivered to observers, in order and as a whole, and nothing after cancellation.
 
 import Foundation
 import Testing
@@ -12,7 +12,7 @@ final class Heard: Sendable {
   func add(_ notice: Notice) { notices.update { $0.append(notice) } }
   var all: [Notice] { notices.read { $0 } }
 
-  /// Waits until there are so many.
+  /// Waits until there are `count` notices.
   func first(_ count: Int) -> [Notice] {
     notices.wait { $0.count >= count ? Array($0.prefix(count)) : nil }
   }

@@ -1,18 +1,19 @@
-// What a subscription holds goes with its end, not with its token: the closure, what that holds, and the store.
+// What a subscription holds is released when it ends, not when its token is: the closure, what the closure captures,
+// and the store.
 
 import Foundation
 import Testing
 
 @testable import KeptCore
 
-/// Something that a closure holds.
+/// An object that a closure captures.
 private final class Held: Sendable {
   private let ends: Monitor<Int>
   init(_ ends: Monitor<Int>) { self.ends = ends }
   deinit { ends.update { $0 += 1 } }
 }
 
-/// Holds its own token, as an object does that observes for as long as it lives.
+/// Holds its own token, as an object does that observes during its whole life.
 private final class Owner: Sendable {
   let token = Monitor<Subscription?>(nil)
   let calls = Monitor(0)
@@ -120,7 +121,7 @@ private final class Owner: Sendable {
     }
     let token = try subscribe()
     #expect(gone == nil)
-    // A thread that goes home may be the last to have it.
+    // The last reference may be held by a thread that is exiting.
     while shared != nil { sched_yield() }
     #expect(try Store.open("memory:released").value(forKey: "a") == nil)
     withExtendedLifetime(token) {}

@@ -1,6 +1,6 @@
-// Observers hear of what other processes commit: whole transactions, in order, merged only if they must be.
+// Commits of other processes are delivered as whole transactions, in order, and coalesced only if necessary.
 //
-// A store on a LocalStorage of its own knows no more of the other one here than another process would.
+// A store on its own LocalStorage shares no more with the other store here than another process would.
 
 import Foundation
 import Testing
@@ -33,7 +33,7 @@ import Testing
   }
 
   @Test func `hears what was committed before its own transaction in a notice before it`() throws {
-    // The watcher is kept busy, so that the writer here is the first to find what came from there.
+    // The watcher is blocked, so that the writer here is the first to find the other store's commits.
     let gate = Monitor(false)
     let slow = try here.observe(.key(key("slow"))) { _ in gate.wait { $0 ? () : nil } }
     let subscription = try here.observe(.prefix("p."), heard.add)
@@ -44,7 +44,7 @@ import Testing
     try there.set(3, forKey: "p.b")
     gate.update { $0 = true }
     let changes = heard.wait { notices in notices.last?.revision == 5 ? notices : nil }
-    // However they were merged, the own transaction is by itself, and nothing is told twice or backwards.
+    // However they were coalesced, the own transaction is separate, and nothing is delivered twice or out of order.
     let own = try #require(changes.firstIndex { $0.origin == .store })
     #expect(changes[own].revisions == 4...4)
     #expect(changes[own].changes == [Change(key: try key("p.a"), old: 1, new: 10)])
@@ -109,7 +109,7 @@ import Testing
     let here = Store(storage: try LocalStorage(path: path))
     try forgetful.set(0, forKey: "gone")
     let subscription = try here.observe(.prefix(""), heard.add)
-    // One commit of more revisions than are remembered could not be: nothing is told while they are made.
+    // One commit of more revisions than the history holds is not possible, so delivery pauses while they are made.
     try here.shared.feed.publish { _ in
       try forgetful.remove("gone")
       for index in 1...20 { try forgetful.set(.int(Int64(index)), forKey: "a") }
@@ -135,7 +135,7 @@ import Testing
     let quick = try here.observe(.prefix(""), heard.add)
     for index in 1...50 {
       try there.set(.int(Int64(index)), forKey: "a")
-      // The quick one hears of each while the slow one is still busy with the first.
+      // The fast observer receives each notice while the slow one is still handling the first.
       heard.wait { notices in notices.last?.changes.last?.new == .int(Int64(index)) ? () : nil }
     }
     gate.update { $0 = true }

@@ -1,4 +1,4 @@
-// However many observers are slow, those that are not are called at once; and there are never more than a few threads.
+// Slow observers do not delay the others, however many there are, and there are never more than a few threads.
 
 import Foundation
 import Synchronization
@@ -6,7 +6,7 @@ import Testing
 
 @testable import KeptCore
 
-/// Observers that stay in their calls until the test lets them return.
+/// Observers whose calls block until the test lets them return.
 private final class Held: Sendable {
   let mayReturn = Monitor(false)
   let (inside, most) = (Monitor(0), Monitor(0))
@@ -27,7 +27,7 @@ private final class Held: Sendable {
   let heard = Heard()
   init() throws { store = try Store.open("memory:") }
 
-  /// From now on nothing depends on how long something takes.
+  /// From now on nothing depends on time.
   private func stopTheClock() { store.shared.watcher.patience.store(3_600_000, ordering: .relaxed) }
 
   private func observe(slow count: Int, _ body: @escaping @Sendable (Notice) -> Void) throws -> [Subscription] {
@@ -45,7 +45,7 @@ private final class Held: Sendable {
   @Test(arguments: [1, 12]) func `are found to be slow, and delay the others once`(count: Int) throws {
     let begun = Monitor(0)
     let heard = heard
-    // Each stays in its call until the next one is called, and the last until the quick one is.
+    // Each call blocks until the next observer is called, and the last until the fast one is.
     let slow = try (1...count).map { number in
       try store.observe(.key(key("a"))) { _ in
         begun.update { $0 = max($0, number) }

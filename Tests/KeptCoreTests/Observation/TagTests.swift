@@ -1,4 +1,4 @@
-// The tag of a merged notice is that of every commit that it leads over, also of those that came to nothing.
+// A coalesced notice has a tag only if all commits that it covers have this tag, including those without a net effect.
 
 import Testing
 
@@ -13,7 +13,7 @@ import Testing
   init() throws {
     folder = try TemporaryFolder()
     let path = folder.path + "/store"
-    // Nothing is delivered before the test says so, and what waits is merged.
+    // Nothing is delivered before the test allows it, and queued notices are coalesced.
     var options = StoreOptions()
     options.isHostDriven = true
     here = Store(storage: try LocalStorage(path: path), options: options)
@@ -21,7 +21,7 @@ import Testing
     other = Store(storage: try LocalStorage(path: path), options: StoreOptions(tag: "other"))
   }
 
-  /// Lets this process find the commits of others all at once.
+  /// Lets this process find several commits of others at once.
   private func together(_ commits: () throws -> Void) throws {
     try here.shared.feed.publish { _ in
       try commits()

@@ -1,11 +1,11 @@
-// A batch has one edit for each key, be they few or many, and tells its keys in the order of their bytes.
+// A batch has one edit for each key, and lists its keys in byte order.
 
 import Testing
 
 @testable import KeptCore
 
 @Suite struct BatchTests {
-  /// So few that they are looked through, the last of these, the first that are found by hash, and many.
+  /// Batches that are searched linearly, the largest of these, the smallest that are hashed, and large ones.
   static let sizes = [1, 8, 9, 16, 17, 1000]
 
   @Test(arguments: sizes)
@@ -24,13 +24,13 @@ import Testing
 
   @Test(arguments: [
     ["b", "a"], ["a.b", "a"], ["a\u{1}", "a", "a\u{1}\u{1}"], ["ü", "u\u{308}", "uz"],
-    // Told apart by the ninth byte after what all begin with, and not at all by the first eight.
+    // They differ in the ninth byte after the common prefix, and not in the first eight.
     ["same.12345678b", "same.12345678a", "same.12345678"], ["same.123456780", "same.12345679", "same.1234567"],
   ])
   func `keys are in the order of their bytes`(names: [String]) throws {
     var batch = Batch()
     for name in names { batch.edit(try KeyName(name), .remove) }
-    // Texts that are the same to Swift differ in their bytes.
+    // Texts that are equal in Swift differ in their bytes.
     let sorted = names.map { Array($0.utf8) }.sorted { $0.lexicographicallyPrecedes($1) }
     #expect(batch.keys.map { Array($0.text.utf8) } == sorted)
   }

@@ -1,5 +1,5 @@
-// Single bits and lengths of every file of a store, changed at places that a seed chooses: opening and reading never
-// crash or hang, and a key has its value, none, or an error, unless the bit is one of those that hold the value.
+// Single bits and lengths of every file of a store, changed at places that a seed selects: opening and reading never
+// crash or hang. A key has its value, no value, or an error, unless the bit belongs to the value.
 
 import Foundation
 import Testing
@@ -10,7 +10,7 @@ import Testing
   let folder: TemporaryFolder
   let path: String
   private static let count = 200
-  /// scripts/torture asks for more, from another seed.
+  /// scripts/torture runs more of them, with another seed.
   private static let flips = ProcessInfo.processInfo.environment["KEPT_FLIPS"].flatMap(Int.init) ?? 250
   private static let seed = ProcessInfo.processInfo.environment["KEPT_SEED"].flatMap(UInt64.init) ?? 1
 
@@ -26,13 +26,13 @@ import Testing
     for _ in 0..<Self.flips {
       let flip = Flip(in: image.files[file]?.count ?? 0, &random)
       try image.restore { name, bytes in name == file ? flip.apply(bytes) : bytes }
-      // The log has checksums, and a length is known: only a bit in the database is nobody's to notice.
+      // The log has checksums, and a wrong length is detected. Only a changed bit in the database can go unnoticed.
       try check(flip, image, mayAlter: flip.length == nil && file == "values.sqlite" ? flip.byte / 1024 : nil)
     }
   }
 
   @Test func `a database that was cut beside its log gives no zeros for values`() throws {
-    // All of it was once in the database; the log has the pages that were written since, which are not the last ones.
+    // All values were checkpointed into the database; the log has the pages written since, which are not the last ones.
     let image = try Image(of: path, count: Self.count, moreInLog: false)
     let count = image.files["values.sqlite"]?.count ?? 0
     for length in stride(from: count - 1, to: 0, by: -max(1, 4 * count / Self.flips)) {
@@ -45,7 +45,7 @@ import Testing
 
   @Test func `or a cut, of the pulse, everything is there`() throws {
     let image = try Image(of: path, count: 3)
-    // Its words, and some of the rest, or all of it.
+    // Its words, and a part of the rest or all of it.
     for byte in Array(0..<200) + Array(stride(from: 200, to: 4096, by: max(1, 97 * 250 / Self.flips))) {
       for flip in [Flip(byte: byte, bit: 3, length: nil), Flip(byte: 0, bit: 0, length: byte)] {
         try image.restore { name, bytes in name == "pulse" ? flip.apply(bytes) : bytes }
@@ -58,7 +58,7 @@ import Testing
     }
   }
 
-  /// Reads all keys, twice: the second opening finds what the first has mended.
+  /// Reads all keys twice: the second open finds what the first has repaired.
   private func check(_ flip: Flip, _ image: Image, mayAlter page: Int?) throws {
     for _ in 0..<2 {
       do throws(StoreError) {
@@ -77,7 +77,7 @@ import Testing
   }
 }
 
-/// One bit, or another length of a file.
+/// A changed bit, or another length of a file.
 private struct Flip: CustomStringConvertible {
   let byte: Int
   let bit: Int
@@ -86,7 +86,7 @@ private struct Flip: CustomStringConvertible {
   init(byte: Int, bit: Int, length: Int?) { (self.byte, self.bit, self.length) = (byte, bit, length) }
 
   init(in count: Int, _ random: inout Seeded) {
-    // Half of them where it hurts: in the first hundred bytes of a page.
+    // Half of them in the critical part: the first hundred bytes of a page.
     let place = Int.random(in: 0..<max(1, count), using: &random)
     byte = Bool.random(using: &random) ? place : place / 1024 * 1024 + place % 100
     bit = Int.random(in: 0..<8, using: &random)
@@ -107,12 +107,12 @@ private struct Flip: CustomStringConvertible {
   var description: String { length.map { "a length of \($0)" } ?? "bit \(bit) of byte \(byte)" }
 }
 
-/// A store's files, half of its values in the database and half in the log.
+/// A store's files, with half of the values in the database and half in the log.
 private struct Image {
   let path: String
   var files: [String: Data] = [:]
 
-  /// - Parameter moreInLog: otherwise all values are in the database, and the log has another value of one key.
+  /// - Parameter moreInLog: if false, all values are in the database, and the log has another value of one key.
   init(of path: String, count: Int, moreInLog: Bool = true) throws {
     self.path = path
     let inDatabase = moreInLog ? count / 2 : count
@@ -128,12 +128,12 @@ private struct Image {
     storage.close()
   }
 
-  /// Some are longer than a page, and go on in others.
+  /// Some are longer than a page, and continue in other pages.
   static func value(_ index: Int) -> Value {
     .string(String(repeating: "k\(index)-", count: index % 10 == 0 ? 700 : 8))
   }
 
-  /// Whether a changed bit of a page of the database may be one of a key's row, which is nobody's to notice.
+  /// Whether a changed bit of a page of the database may belong to the row of a key, where it goes unnoticed.
   func page(_ page: Int, holdsSomeOf index: Int) -> Bool {
     files["values.sqlite"]?.dropFirst(page * 1024).prefix(1024).range(of: Data("k\(index)-k\(index)".utf8)) != nil
   }
@@ -149,7 +149,7 @@ private struct Image {
   }
 }
 
-/// SplitMix64: the same numbers on every machine.
+/// SplitMix64: produces the same numbers on every machine.
 private struct Seeded: RandomNumberGenerator {
   private var state: UInt64
   init(_ seed: UInt64) { state = seed }

@@ -1,4 +1,4 @@
-// One file among others that cannot be read: it is an error of its own key, told once, and all other keys go on.
+// One unreadable file among others: it is an error of its own key, reported once, and all other keys work.
 
 import Foundation
 import Testing
@@ -20,7 +20,7 @@ import Testing
     store = Store(storage: storage, options: StoreOptions { error in told.update { $0.append(error) } })
   }
 
-  /// Puts a file in place whole: one that is being written is broken in yet another way for a moment.
+  /// Replaces a file atomically: a partly written file would be broken in another way.
   private func write(_ text: String, _ name: String) throws {
     try Data(text.utf8).write(to: URL(fileURLWithPath: "\(folder.path)/draft"))
     rename("\(folder.path)/draft", "\(path)/\(name)")
@@ -83,7 +83,7 @@ import Testing
     try write("1", "a.json")
     let subscription = try observe()
     try write("{", "a.json")
-    // Nobody has looked at it yet, or somebody has: both are all right.
+    // It may have been read already or not; both are correct.
     try store.setJSON("2", forKey: "b")
     let other = try store.observe(.key(key("b"))) { _ in }
     try store.transaction { try $0.setJSON("3", forKey: "b") }

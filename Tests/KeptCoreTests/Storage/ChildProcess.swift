@@ -1,9 +1,9 @@
-// Another process that opens the same store, and does what a test asks of it.
+// Another process that opens the same store and executes the commands of a test.
 
 import Foundation
 import Testing
 
-/// A running `kept-test-child` (Tests/Child): one question a line, one answer a line.
+/// A running `kept-test-child` (Tests/Child): one command per line, one answer per line.
 final class ChildProcess {
   private let process = Process()
   private let questions = Pipe()
@@ -33,13 +33,13 @@ final class ChildProcess {
     #expect(process.terminationStatus == 0)
   }
 
-  /// Ends it in the middle of whatever it does.
+  /// Kills it, whatever it is doing.
   func kill() {
     Foundation.kill(process.processIdentifier, SIGKILL)
     process.waitUntilExit()
   }
 
-  /// Built beside the tests.
+  /// The program is built beside the tests.
   private static func program() throws -> URL {
     let tests = URL(fileURLWithPath: try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))
     return tests.deletingLastPathComponent().appendingPathComponent("kept-test-child")

@@ -1,5 +1,5 @@
-// How much of the log of commits a transaction reads for what it relies on, counted in steps of SQLite's machine: once
-// for all keys, and next to nothing of it while others have to wait.
+// How much of the log of commits a transaction reads to validate its conditions, counted in steps of SQLite's virtual
+// machine: once for all keys, and almost nothing while it blocks other writers.
 
 import CSQLite
 import Testing
@@ -13,11 +13,11 @@ import Testing
   let folder: TemporaryFolder
   let path: String
   let base: Revision
-  /// Another process, as far as its commits go.
+  /// Commits like another process.
   let other: LocalStorage
   let writer: LocalWriter
   let connection: SQLiteConnection
-  // It keeps its database open.
+  // Keeps its database open.
   let pulse: Pulse
 
   init() throws {
@@ -38,7 +38,7 @@ import Testing
       limit: LogLimit(), eraser: SecretEraser(), commitObserver: nil)
   }
 
-  /// A transaction that has read all the keys, and one that is not there.
+  /// A transaction that has read all the keys, and one absent key.
   private func batch() throws -> Batch {
     var batch = Batch()
     for index in 0..<Self.keys { batch.conditions.append(.unchanged(try key("read.\(index)"), after: base)) }
@@ -104,7 +104,7 @@ import Testing
   }
 }
 
-/// What SQLite's machine does, looked at every few steps.
+/// Counts the steps of SQLite's virtual machine.
 private final class Work {
   private static let interval = 20
   private(set) var steps = 0

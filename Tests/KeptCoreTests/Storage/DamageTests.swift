@@ -1,4 +1,4 @@
-// Damaged databases: they are set aside untouched, what can be read is salvaged, and everybody is told.
+// Damaged databases are set aside unchanged, readable values are salvaged, and the damage is reported.
 
 import Foundation
 import Testing
@@ -18,7 +18,7 @@ import Testing
   @Test func `gives what can be read, and keeps the rest in quarantine`() throws {
     try fill(300)
     let damaged = try damage { bytes in
-      // A page in the middle, full of values.
+      // A page in the middle, filled with values.
       let page = bytes.count / 4096 / 2 * 4096
       for index in page..<page + 4096 { bytes[index] = 0xAA }
     }
@@ -35,7 +35,7 @@ import Testing
     #expect(try storage.changes(after: 300) == .tooOld)
   }
 
-  /// Every tenth page or one alone: what is on the others comes back.
+  /// Every tenth page, or a single one: the values on the others are recovered.
   @Test(arguments: [1, 2, 40]) func `loses what is on its damaged pages and no more`(count: Int) throws {
     try fill(5000, forgettingLog: true)
     var onDamaged: Set<Int> = []
@@ -60,7 +60,7 @@ import Testing
   @Test func `loses no value where its log of commits and its id are damaged`() throws {
     try fill(200)
     try damage { bytes in
-      // Leaves of tables: only these two have them, and the schema.
+      // Leaf pages of tables: only these two tables and the schema have them.
       for page in stride(from: 1024, to: bytes.count, by: 1024) where bytes[page] == 0x0D {
         if bytes[page..<page + 1024].range(of: Data("CREATE ".utf8)) != nil { continue }
         for index in page..<page + 1024 { bytes[index] = 0xAA }
@@ -83,7 +83,7 @@ import Testing
     #expect(try storage.keys(prefix: "").count == 200)
   }
 
-  /// One word of each: of a column, of the type, of the name.
+  /// One word of each: the column, the type, the name.
   @Test(arguments: ["value ANY", "TABLE entry", "TABLE store", "keys BLOB", "quarantine TEXT", "DEFAULT 0"])
   func `loses no value where only the text of a table is damaged`(word: String) throws {
     try fill(200)
@@ -109,7 +109,7 @@ import Testing
   @Test func `loses what is below a damaged page that leads to others, and no more`() throws {
     try fill(5000, forgettingLog: true)
     try damage { bytes in
-      // The first of them is the root, and leads to all.
+      // The first of them is the root, which leads to all others.
       let pages = stride(from: 1024, to: bytes.count, by: 1024).filter { bytes[$0] == 0x02 }
       let page = pages[pages.count / 2]
       for index in page..<page + 1024 { bytes[index] = 0xAA }
@@ -130,7 +130,7 @@ import Testing
     _ = try storage.commit(version)
     storage.close()
     try damage { bytes in
-      // The second of the pages that k7 goes on in names the next one: there is none of that number.
+      // The second overflow page of k7 names the next one; the test replaces it by a page number that does not exist.
       let page = try #require(bytes.range(of: Data(String(repeating: "k7-", count: 300).utf8))).lowerBound / 1024 * 1024
       for index in page..<page + 4 { bytes[index] = 0xAA }
     }
@@ -150,7 +150,7 @@ import Testing
     let log = try Data(contentsOf: URL(fileURLWithPath: path + "/values.sqlite-wal"))
     let damaged = try damage { bytes in bytes.replaceSubrange(0..<16, with: Data(count: 16)) }
     before.close()
-    // Closing has mended the header from the log.
+    // Closing has restored the header from the log.
     try damaged.write(to: database)
     try log.write(to: URL(fileURLWithPath: path + "/values.sqlite-wal"))
     try Data().write(to: URL(fileURLWithPath: path + "/damaged"))
@@ -209,7 +209,7 @@ import Testing
   }
 
   @Test func `is finished after a kill in the middle, and never meets the old log`() throws {
-    // The new database was complete; neither the old log nor the old database was out of the way.
+    // The new database was complete, but neither the old log nor the old database had been moved.
     try fill(3)
     let new = folder.path + "/new"
     let salvaged = try LocalStorage(path: new)
@@ -238,7 +238,8 @@ import Testing
     #expect(try FileManager.default.contentsOfDirectory(atPath: path + "/quarantine").count == 1)
   }
 
-  /// - Parameter forgettingLog: in one commit, which the log of commits then forgets: it names no key.
+  /// - Parameter forgettingLog: fills it in one commit, which is then dropped from the log of commits, so that it names
+  /// no key.
   private func fill(_ count: Int, forgettingLog: Bool = false) throws {
     let limit = forgettingLog ? LogLimit(revisions: 0, interval: 1) : LogLimit()
     let storage = try LocalStorage(StoreFolder(path: path), busyTimeoutMilliseconds: 5000, limit: limit)
@@ -254,7 +255,7 @@ import Testing
     storage.close()
   }
 
-  /// What is in the only quarantine of the store, after it was opened and used.
+  /// The contents of the store's only quarantine entry, after it was opened and used.
   private func filesInQuarantine(after use: (LocalStorage) throws -> Void) throws -> [String: Data] {
     let storage = try LocalStorage(path: path)
     defer { storage.close() }

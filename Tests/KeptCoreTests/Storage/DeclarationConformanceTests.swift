@@ -1,4 +1,4 @@
-// What every storage that keeps declarations must do with them.
+// Requirements on every storage that keeps declarations.
 
 import Foundation
 import Testing

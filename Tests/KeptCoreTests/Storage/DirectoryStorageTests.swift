@@ -1,4 +1,5 @@
-// One file for each key: what people and other programs do to the files, beside what every storage must do.
+// One file for each key: edits of the files by users and other programs, in addition to the requirements on every
+// storage.
 
 import Foundation
 import Testing
@@ -66,7 +67,7 @@ import Testing
     #expect(names.contains(name))
   }
 
-  // MARK: - People
+  // MARK: - Edits by users
 
   @Test func `keeps a value as a line of JSON that people can edit`() throws {
     try storage.commit(key("a"), .set(["size": [1, 2.5]]))

@@ -1,4 +1,4 @@
-// Who waits for whom where several write one folder: a writer waits for its turn and for the disk, and nobody else.
+// Several writers of one folder: a writer waits for the lock and for the disk, and no other thread waits.
 
 import Foundation
 import Testing
@@ -77,7 +77,7 @@ import Testing
   }
 }
 
-/// How many descriptors this process has of a folder's lock: a writer that waits has one.
+/// The number of descriptors that this process has of a folder's lock: a waiting writer has one.
 private func openLocks(in path: String) -> Int {
   let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
   let targets = names.map { try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)") }

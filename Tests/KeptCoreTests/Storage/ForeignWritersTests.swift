@@ -1,5 +1,5 @@
-// What others change with the sqlite3 shell is a commit like any other: in a new store, in one that was salvaged or
-// copied, and in one that an older version has made.
+// A change made with the sqlite3 shell is a commit like any other: in a new store, in one that was salvaged or copied,
+// and in one that an older version created.
 
 import Foundation
 import Testing

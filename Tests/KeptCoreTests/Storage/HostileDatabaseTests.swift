@@ -1,18 +1,18 @@
-// Databases that another program has made or altered: nothing that stands in their schema is run. A store with an
-// altered table is damaged, and salvaged; one with foreign tables is refused; a backup is refused in both cases.
+// Databases that another program has created or altered: nothing in their schema is executed. A store with an altered
+// table is damaged, and salvaged; one with foreign tables is refused; a backup is refused in both cases.
 
 import Foundation
 import Testing
 
 @testable import KeptCore
 
-/// What is done to a database with the sqlite3 shell.
+/// The statements that alter a database with the sqlite3 shell.
 private struct Attack: Sendable, CustomTestStringConvertible {
   let testDescription: String
   let sql: String
-  /// What a backup answers that was treated like this.
+  /// The error for a backup that was altered like this.
   ///
-  /// A store answers the same, or is salvaged where it is corrupt.
+  /// A store fails with the same error, or is salvaged if it is corrupt.
   let code: StoreError.Code
 
   init(_ name: String, _ code: StoreError.Code, _ sql: String) {
@@ -114,7 +114,7 @@ private struct Attack: Sendable, CustomTestStringConvertible {
     let storage = try LocalStorage(path: path)
     #expect(try storage.keys(prefix: "").count == 20)
     try shell("CREATE VIEW theirs AS SELECT * FROM entry")
-    // The first commit and the first sync connect anew.
+    // The first commit and the first sync open a new connection.
     #expect(code { try storage.commit(key("new"), .set(1)) } == .unsupported)
     #expect(code { try storage.flush() } == .unsupported)
     storage.close()

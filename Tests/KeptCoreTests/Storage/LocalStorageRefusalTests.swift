@@ -1,4 +1,4 @@
-// What a LocalStorage refuses, each with a code and a sentence, and with nothing lost.
+// What a LocalStorage refuses, each with a code and a message, and without losing data.
 
 import Foundation
 import Testing

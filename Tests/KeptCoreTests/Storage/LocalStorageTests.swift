@@ -1,4 +1,5 @@
-// What is LocalStorage's own: its folder, its file, other handles, other processes, other people's databases.
+// What is specific to LocalStorage: its folder, its file, other handles, other processes, and databases of other
+// programs.
 
 import Foundation
 import Testing
@@ -114,7 +115,7 @@ import Testing
       try storage.commit(key("k\(index)"), .set(1))
       try storage.commit(key("k\(index)"), .remove)
     }
-    // At revision 10 the log was cut off up to 7.
+    // At revision 10 the log was truncated up to 7.
     #expect(try storage.changes(after: 6) == .tooOld)
     guard case .changed(let delta) = try storage.changes(after: 7), delta.upTo == 10 else {
       Issue.record("revision 7 is the floor, so what came after it is known")
@@ -162,7 +163,7 @@ import Testing
     #expect(try storage.value(key("a")) == 1)
     let before = generation.pointee
     _ = try run("/usr/bin/sqlite3", path + "/values.sqlite", "update entry set value = 2 where key = 'a'")
-    // Nothing but the time limit bounds it: within two seconds on a machine that has the time.
+    // Bounded only by the time limit: within two seconds on an idle machine.
     while try storage.value(key("a")) == 1 { sched_yield() }
     #expect(try storage.value(key("a")) == 2)
     #expect(generation.pointee != before, "caches above hear of it too")
@@ -174,7 +175,7 @@ import Testing
     try storage.commit(key("a"), .set(1))
     let generation = UnsafeMutablePointer(mutating: storage.generationAddress)
     generation.pointee += 1
-    // Nothing but the time limit bounds it: the maintenance looks about once a second.
+    // Bounded only by the time limit: the maintenance thread checks about once a second.
     while storage.generation % 2 == 1 { #expect(try storage.value(key("a")) == 1) }
     #expect(try storage.value(key("a")) == 1)
   }
@@ -215,7 +216,7 @@ import Testing
     for (name, damage) in damages {
       _ = try run("/usr/bin/sqlite3", path + "/values.sqlite", "update entry set \(damage) where key = '\(name)'")
     }
-    // The first one may answer from memory for a moment; whoever opens the store now reads what is there.
+    // The first one may read from memory for a moment; a store that is opened now reads the present value.
     let reader = try LocalStorage(path: path)
     for (name, damage) in damages {
       #expect(code { try reader.value(key(name)) } == .corrupt, "\(damage)")
@@ -230,7 +231,7 @@ func mode(_ path: String) throws -> Int {
   try #require(FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int)
 }
 
-/// Runs a program to its end and gives what it printed.
+/// Runs a program to its end. Returns its output.
 func run(_ program: String, _ arguments: String...) throws -> String {
   let process = Process()
   process.executableURL = URL(fileURLWithPath: program)

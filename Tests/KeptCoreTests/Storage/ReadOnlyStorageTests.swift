@@ -1,4 +1,4 @@
-// A store that may be read and not written: by its permissions, as somebody whom permissions hold for.
+// A store that may be read and not written, because of its permissions, by a user whom permissions restrict.
 
 import Foundation
 import Testing
@@ -72,7 +72,7 @@ import Testing
     #expect(code { try storage.commit(key("a"), .set(1)) } == .closed)
   }
 
-  /// Everybody may read, nobody may write; root may, so the test's child must not be root.
+  /// Makes the store readable and not writable. Permissions do not restrict root, so the test's child must not be root.
   private func protect() throws {
     try share()
     try FileManager.default.setAttributes([.posixPermissions: 0o555], ofItemAtPath: path)

@@ -59,7 +59,7 @@ import Testing
     unlink(path + "/damaged")
     let steps = Monitor(0)
     let isOver = Monitor(false)
-    // What a salvage does before its lock ends, and takes back where it replaces nothing.
+    // A salvage does this before it releases its lock, and undoes it if it replaces nothing.
     try LibraryThread.start { [path] in
       while !isOver.read(\.self) {
         _ = kept_make_folder(path + "/quarantine")

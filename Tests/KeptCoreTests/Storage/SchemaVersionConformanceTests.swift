@@ -1,4 +1,4 @@
-// What every storage that keeps a schema version must do with it.
+// Requirements on every storage that keeps a schema version.
 
 import Testing
 

@@ -1,4 +1,4 @@
-// What was secret and is gone is in no file of the store.
+// A secret that was removed is in no file of the store.
 
 import Foundation
 import Testing
@@ -15,7 +15,7 @@ import Testing
     store = Store(storage: try LocalStorage(path: folder.path + "/store"))
   }
 
-  /// The files in which a text stands.
+  /// The files that contain a text.
   private func files(with text: String) throws -> [String] {
     try FileManager.default.contentsOfDirectory(atPath: path).filter { name in
       (try? Data(contentsOf: URL(fileURLWithPath: path + "/" + name)))?.range(of: Data(text.utf8)) != nil

@@ -1,12 +1,12 @@
-// What a storage of four methods becomes through the adapter, beside what every storage must do.
+// A storage of four methods behind the adapter, in addition to the requirements on every storage.
 
 import Testing
 
 @testable import KeptCore
 
-/// A dictionary, as a newcomer would write it.
+/// A dictionary, as a user of Kept would write it.
 class Drawer: SimpleStorage, @unchecked Sendable {
-  // Touched by one call at a time: the adapter sees to it. `strangers` and the tests come in between calls.
+  // The adapter makes one call at a time. `strangers` and the tests run between calls.
   var values: [KeyName: Value] = [:]
   var failure: StoreError?
   private var changed: (@Sendable (KeyName?) -> Void)?
@@ -25,7 +25,7 @@ class Drawer: SimpleStorage, @unchecked Sendable {
   }
   func listen(_ changed: @escaping @Sendable (KeyName?) -> Void) { self.changed = changed }
 
-  /// Somebody else changes a value; `named`: and says which.
+  /// Changes a value from outside. `named`: reports the key.
   func slip(_ key: KeyName, _ value: Value?, named: Bool = true) {
     values[key] = value
     changed?(named ? key : nil)

@@ -1,4 +1,4 @@
-// The storage contract, told as scenarios that hold for every storage.
+// The storage contract, as tests that every storage must pass.
 
 import KeptCore
 import Testing
@@ -274,7 +274,7 @@ import Testing
   }
 }
 
-/// The code that `body` throws; nil if it throws none.
+/// The code of the error that `body` throws; nil if it throws none.
 func code(_ body: () throws -> some Any) -> StoreError.Code? {
   do {
     _ = try body()
@@ -287,7 +287,7 @@ func code(_ body: () throws -> some Any) -> StoreError.Code? {
 func conflict(_ body: () throws -> some Any) -> Bool { code(body) == .conflict }
 
 extension Value {
-  /// One value of each kind, and those of each kind that are easily lost on the way.
+  /// One value of each kind, and those that are easily altered in storage.
   static let oneOfEachKind: [Value] = {
     let dates = [(0, 0), (-62_167_219_200, 0), (253_402_300_799, 999_999_999), (-1, 1), (1_795_216_441, 250_000_000)]
       .compactMap { try? Timestamp(seconds: $0.0, nanoseconds: Int32($0.1)) }

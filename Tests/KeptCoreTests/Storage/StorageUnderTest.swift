@@ -1,12 +1,12 @@
-// The storages that the conformance suite runs for, and the folders they live in.
+// The storages for which the conformance suite runs, and their folders.
 
 import Foundation
 import KeptCore
 import Testing
 
-/// A storage that keeps the contract.
+/// A storage that meets the contract.
 ///
-/// Add a case, and every scenario is told of it too.
+/// Add a case to run every conformance test for it.
 enum StorageUnderTest: String, CaseIterable, CustomTestStringConvertible {
   case memory = "MemoryStorage"
   case local = "LocalStorage"
@@ -26,7 +26,7 @@ enum StorageUnderTest: String, CaseIterable, CustomTestStringConvertible {
     }
   }
 
-  /// What each must declare; what it does not is `unsupported`, which is a scenario too.
+  /// What each declares; an ability that it lacks is `unsupported`, which is tested too.
   var abilities: StorageAbilities {
     switch self {
     case .memory: [.atomicBatch, .revisions, .pushesChanges, .declarations, .listsKeys, .schemaVersion]
@@ -41,7 +41,7 @@ enum StorageUnderTest: String, CaseIterable, CustomTestStringConvertible {
     }
   }
 
-  /// Those that can do something.
+  /// The storages with these abilities.
   static func able(_ abilities: StorageAbilities) -> [StorageUnderTest] {
     allCases.filter { $0.abilities.isSuperset(of: abilities) }
   }
@@ -49,11 +49,11 @@ enum StorageUnderTest: String, CaseIterable, CustomTestStringConvertible {
     allCases.filter { !$0.abilities.isSuperset(of: abilities) }
   }
 
-  /// Those whose locations can be opened several times.
+  /// The storages whose locations can be opened several times.
   static let withLocations: [StorageUnderTest] = [.local]
 }
 
-/// A folder that is removed when the last reference to it goes.
+/// A folder that is removed with the last reference to it.
 final class TemporaryFolder: Sendable {
   let path: String
 
@@ -78,5 +78,5 @@ extension Storage {
   func value(_ key: KeyName) throws -> Value? { try entry(for: key)?.value }
 }
 
-/// Keys in tests are literals that are known to be good.
+/// Keys in tests are valid literals.
 func key(_ text: String) throws -> KeyName { try KeyName(text) }

@@ -1,4 +1,4 @@
-// What a storage holds and cannot read: it is named, and never told as absent.
+// Values that a storage holds and cannot read: their keys are listed, and never reported as absent.
 
 import Foundation
 import Testing
@@ -69,7 +69,7 @@ import Testing
 }
 
 extension StorageUnderTest {
-  /// Those whose values somebody else can make unreadable.
+  /// The storages whose values can be made unreadable from outside.
   static let spoilable: [StorageUnderTest] = [.local, .directory]
 
   func spoil(_ keys: [String], in folder: TemporaryFolder) throws {
@@ -85,7 +85,7 @@ extension StorageUnderTest {
     }
   }
 
-  /// A file is a person's to mend; a row is replaced by whatever is written.
+  /// A broken file must be repaired by a user; a broken row is replaced by the next write.
   fileprivate func mend(_ name: String, _ storage: any Storage, in folder: TemporaryFolder) throws {
     if self == .directory {
       try Data("2".utf8).write(to: URL(fileURLWithPath: folder.path + "/files/\(name).json"))

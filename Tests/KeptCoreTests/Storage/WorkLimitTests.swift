@@ -1,4 +1,4 @@
-// Where the work of a statement is limited, each of its uses has the whole limit.
+// A limit on the work of a statement applies to each execution separately.
 
 import Testing
 

@@ -1,4 +1,4 @@
-// Declared keys in a store: what they read as, what is refused, and who hears of it.
+// Declared keys in a store: what is read, what is refused, and which observers are notified.
 
 import Foundation
 import Testing
@@ -212,7 +212,7 @@ import Testing
     let short = try Declaration(json: #"{"type":"string","maxLength":3}"#)
     try store.transaction { transaction in
       try transaction.declare(Declaration(json: #"{"type":"string"}"#), forKey: "token")
-      // At first it is declared anew, then it is declared like that already.
+      // The first time it is a new declaration, the second time it is unchanged.
       for _ in 1...2 {
         let misfit = try transaction.declare(short, forKey: "token")
         #expect(misfit?.description.contains("hush") == false)
@@ -239,7 +239,7 @@ import Testing
   }
 }
 
-/// What an error handler has heard.
+/// The errors that an error handler received.
 private final class Reports: Sendable {
   private let heard = Monitor([String]())
 

@@ -1,4 +1,4 @@
-// Numbers that callers and files choose: none of them, however extreme, ends the process.
+// Numbers from callers and files: none of them, however extreme, crashes the process.
 
 import CPlatform
 import Foundation
@@ -66,7 +66,7 @@ import Testing
 }
 
 @Suite struct `The time of a file` {
-  /// A file that was changed and altered so many seconds after 1970.
+  /// A file that was modified and changed at this time, in seconds after 1970.
   private func status(_ seconds: Int, _ nanoseconds: Int = 0) -> stat {
     var status = stat()
     let time = timespec(tv_sec: seconds, tv_nsec: nanoseconds)
@@ -83,7 +83,7 @@ import Testing
   ])
   func `may be any number of seconds`(_ seconds: Int) {
     let stamp = FileStamp(status(seconds, 999_999_999))
-    // None of these is now.
+    // None of these is the present time.
     #expect(stamp.isSettled && stamp.vouches(for: stamp))
     #expect(!stamp.isSame(as: FileStamp(status(1_000_000_000))))
   }

@@ -1,4 +1,4 @@
-// Where stores live, and which locations are the same one.
+// Locations of stores, and which of them are equal.
 
 import Foundation
 import Testing

@@ -1,4 +1,4 @@
-// A store as programs use it: read, write, list, compare and set, on every kind of location.
+// The store API: read, write, list, compare and set, on every kind of location.
 
 import Foundation
 import Testing
@@ -9,7 +9,7 @@ import Testing
   let folder: TemporaryFolder
   init() throws { folder = try TemporaryFolder() }
 
-  /// The same scenarios in a folder and in memory.
+  /// The same tests in a folder and in memory.
   enum Place: CaseIterable {
     case folder, memory
   }

@@ -1,4 +1,4 @@
-// Many keys change together or not at all, upon what was read and not upon anything older.
+// Many keys change together or not at all, based on what was read and on nothing older.
 
 import Foundation
 import Testing

@@ -1,4 +1,4 @@
-// Whoever comes while a round is at work is served by the next one, together with the others who came.
+// Requests that arrive while a batch is processed are served together by the next batch.
 
 import Foundation
 import Testing
@@ -6,7 +6,7 @@ import Testing
 @testable import KeptCore
 
 @Suite(.timeLimit(.minutes(5))) struct `CombiningQueue of work` {
-  /// A round that waits until it may go on, so that others can come meanwhile.
+  /// A batch that blocks until the test releases it, so that others can arrive meanwhile.
   private let gate = Monitor((begun: 0, mayGoOn: 0))
   private let served = Monitor<[[Int]]>([])
 
@@ -42,7 +42,7 @@ import Testing
     try start(0, rounds, answers)
     #expect(gate.wait(milliseconds: 60_000) { $0.begun == 1 ? true : nil } == true)
     for request in 1...7 { try start(request, rounds, answers) }
-    // Until they wait; nobody can come to a round that has not begun but through this count.
+    // Until they wait: this count is the only sign of a request for a batch that has not begun.
     while rounds.waiting < 7 { sched_yield() }
     #expect(answers.read { $0.isEmpty })
     gate.update { $0.mayGoOn = .max }

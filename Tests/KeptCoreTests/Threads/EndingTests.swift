@@ -1,4 +1,4 @@
-// Whoever has ended a watch is not called any more, and a thread runs only while something is watched.
+// A watch that has ended is not called any more, and the thread runs only while something is watched.
 
 import Foundation
 import Testing
@@ -65,7 +65,7 @@ import Testing
     own.update { $0 = token }
     try Data("1".utf8).write(to: URL(fileURLWithPath: path))
     #expect(ended.wait(milliseconds: 30_000) { $0 == 1 ? true : nil } == true)
-    // Another one of the same file hears of the next change, and this one does not.
+    // Another watch of the same file is notified of the next change, and this one is not.
     let other = FollowedFile(path)
     try Data("{}".utf8).write(to: URL(fileURLWithPath: path))
     #expect(other.becomes(""))

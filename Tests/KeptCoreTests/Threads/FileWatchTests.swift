@@ -1,4 +1,4 @@
-// Changes to a file are heard of, whatever way they are made.
+// Changes to a file are detected, however they are made.
 
 import Foundation
 import Testing
@@ -124,7 +124,7 @@ import Testing
   }
 
   @Test func `is heard of once for each change, and not for those of its neighbours`() throws {
-    // Watched apart: a file that another test changes all the time lets the thread run out of patience.
+    // Uses its own watch: a file that another test changes continuously would exhaust the thread's limit on retries.
     let file = FollowedFile(path, by: FileWatch())
     defer { file.end() }
     for number in 1...20 {
@@ -137,7 +137,7 @@ import Testing
   }
 
   @Test func `is heard of without waiting for the next look`() throws {
-    // Watched apart: the thread also looks when others begin and end.
+    // Uses its own watch: the thread also checks when other watches begin and end.
     let file = FollowedFile(path, by: FileWatch())
     defer { file.end() }
     let begun = MonotonicTime.milliseconds
@@ -145,7 +145,7 @@ import Testing
       try replace(number)
       #expect(file.becomes("a = \(number)"))
     }
-    // By looks alone these are 40 seconds.
+    // With periodic checks alone these take 40 seconds.
     #expect(MonotonicTime.milliseconds - begun < 20_000)
   }
 
@@ -200,17 +200,17 @@ import Testing
     try json(number).write(to: URL(fileURLWithPath: place))
   }
 
-  /// Opens the file, cuts it to nothing, and writes it.
+  /// Opens the file, truncates it, and writes it.
   private func edit(_ number: Int) throws { try write(number, to: path) }
 
-  /// Writes over what is there, without cutting it.
+  /// Overwrites the file without truncating it.
   private func overwrite(_ number: Int) throws {
     let file = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
     try file.write(contentsOf: json(number))
     try file.close()
   }
 
-  /// Writes another one, and renames it over this one.
+  /// Writes another file and renames it over this one.
   private func replace(_ number: Int) throws {
     try json(number).write(to: URL(fileURLWithPath: path), options: .atomic)
   }

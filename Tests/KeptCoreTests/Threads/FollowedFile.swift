@@ -1,20 +1,20 @@
-// A layer file that is watched and read whenever it changes, as a store does it.
+// A layer file that is watched and read whenever it changes, as in a store.
 
 import Foundation
 import Testing
 
 @testable import KeptCore
 
-/// What a layer file was found to hold, last and before.
+/// The contents of a layer file at the last read and at those before.
 final class FollowedFile: Sendable {
   let path: String
   private let file: LayerFile
-  // What each reading has given, in words.
+  // The result of each read, as text.
   private let readings = Monitor<[String]>([])
   private let calls = Monitor(0)
   private let token = Monitor<FileWatch.Token?>(nil)
 
-  /// - Parameter watch: one apart from the process's, for tests of its thread.
+  /// - Parameter watch: an own watch, for tests of its thread; the process's by default.
   init(_ path: String, by watch: FileWatch = .ofThisProcess) {
     self.path = path
     file = LayerFile(path: path, layer: .managed)
@@ -26,10 +26,10 @@ final class FollowedFile: Sendable {
     read()
   }
 
-  /// How often it was told to have changed.
+  /// The number of change notifications.
   var changes: Int { calls.read { $0 } }
 
-  /// Waits until the last reading is this one.
+  /// Waits until the last read has this result.
   func becomes(_ words: String) -> Bool {
     readings.wait(milliseconds: 30_000) { $0.last == words ? true : nil } ?? false
   }

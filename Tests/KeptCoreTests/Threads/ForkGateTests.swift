@@ -1,4 +1,4 @@
-// A fork waits until nobody is inside; others wait with it for an instant only, however long somebody stays inside.
+// A fork waits until no thread is inside; other threads wait with it only briefly, however long a thread stays inside.
 
 import Testing
 
@@ -30,7 +30,7 @@ import Testing
       note("the gate is open")
     }
     #expect(wait(for: "a fork begins") == true)
-    // Enough of them that the gate was closed in between.
+    // Enough iterations that the gate was closed in between.
     for _ in 0..<100 {
       gate.enter()
       #expect(happened("the gate is closed") == nil)

@@ -1,4 +1,4 @@
-// Who waits for a call is let go when it ends, and waits for nobody who waits for the same thread.
+// A thread that waits for a call continues when the call ends, and never waits for a thread that waits for it.
 
 import Testing
 

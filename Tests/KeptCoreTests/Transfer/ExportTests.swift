@@ -1,4 +1,4 @@
-// What an export says, and that it says it all.
+// The contents of an export, and that they are complete.
 
 import Foundation
 import Testing

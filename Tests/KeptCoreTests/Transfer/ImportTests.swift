@@ -1,4 +1,4 @@
-// What comes of an import: all of it in one commit, with a report.
+// The effects of an import: one commit, with a report.
 
 import Foundation
 import Testing
@@ -155,7 +155,7 @@ import Testing
     #expect(report.refused.map(\.key) == ["deep"] && report.changed.isEmpty)
   }
 
-  // MARK: - Dry runs, others, and stopping
+  // MARK: - Dry runs, other writers, and cancelling
 
   @Test func `that is a dry run reports all and changes nothing`() throws {
     try settings.declare(Declaration(json: #"{"type":"integer"}"#), forKey: "a")
@@ -201,7 +201,7 @@ import Testing
   @Test func `begins again when somebody writes meanwhile`() throws {
     let other = try Store.open(folder.path + "/store")
     try settings.import(text(#"{"a":1}"#))
-    // Said when all is compared, before the commit.
+    // Called when everything is compared, before the commit.
     let report = try settings.import(
       text(#"{"b":2}"#),
       ImportOptions(

@@ -1,4 +1,4 @@
-// No import shows a secret: whether the store says that it is one, the text, or both.
+// No import reveals a secret, whether the store, the text, or both declare it as one.
 
 import Testing
 
@@ -13,7 +13,7 @@ import Testing
     #"{"kept":1,"declarations":{"token":\#(declaration)},"values":\#(values)}"#
   }
 
-  /// All that an import may say: the error, and the reports of dry runs.
+  /// All that an import reports: the error, and the reports of dry runs.
   private func said(_ text: String, replaces: Bool, _ includesDeclarations: Bool) throws -> [String] {
     var options = ImportOptions(replaces: replaces, isDryRun: true, includesDeclarations: includesDeclarations)
     let report = try settings.import(text, options).json

@@ -1,4 +1,4 @@
-// What is no export of Kept, and what is wrong with one: each is refused, and nothing is changed.
+// Texts that are not exports of Kept, and malformed exports: each is refused, and nothing is changed.
 
 import Testing
 

@@ -1,4 +1,4 @@
-// What is large is asked for, and refused with a sentence where it cannot be had.
+// Large amounts of memory are requested first, and refused with a message if they are not available.
 
 import CPlatform
 import Testing
@@ -6,7 +6,7 @@ import Testing
 @testable import KeptCore
 
 @Suite struct MemoryTests {
-  /// More than any machine maps.
+  /// More than any machine can map.
   private static let tooMuch = 1 << 60
 
   private func refusal(_ body: () throws -> Void) -> StoreError? { #expect(throws: StoreError.self) { try body() } }

@@ -1,4 +1,4 @@
-// Numbers convert where the value survives, and nowhere else.
+// Numbers convert only if the value is preserved.
 
 import KeptCore
 import Testing

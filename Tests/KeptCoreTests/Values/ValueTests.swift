@@ -1,4 +1,4 @@
-// When two values are the same, and when two names are.
+// Equality of values and of names.
 
 import KeptCore
 import Testing
@@ -31,7 +31,7 @@ import Testing
   }
 
   @Test func `text is compared by its bytes`() {
-    #expect("\u{e9}" == "e\u{301}")  // Swift finds them equal
+    #expect("\u{e9}" == "e\u{301}")  // equal in Swift
     #expect(Value.string("\u{e9}") != .string("e\u{301}"))
     #expect(Set([Value.string("\u{e9}"), .string("e\u{301}")]).count == 2)
     #expect(Value.string("K") != .string("\u{212a}"))

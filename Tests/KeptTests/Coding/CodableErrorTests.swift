@@ -1,4 +1,4 @@
-// What Codable types say when a value is not theirs, or theirs is no value: which place, which kinds, which code.
+// Errors of Codable types: the place in the value, the kinds, and the code.
 
 import FoundationEssentials
 import Kept

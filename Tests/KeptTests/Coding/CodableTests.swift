@@ -1,4 +1,4 @@
-// Codable types as values: which value each becomes, and that it comes back.
+// Codable types as values: the stored form of each, and the round trip.
 
 import FoundationEssentials
 import Kept
@@ -30,7 +30,7 @@ private enum Shape: Codable, Storable, Equatable {
 @Suite struct CodableTests {
   private func expectRoundTrip<T: Storable & Equatable>(_ value: T) throws {
     #expect(try T(stored: value.stored()) == value)
-    // And by the text that C and Python read and write.
+    // And through the text that C and Python read and write.
     #expect(try T(stored: Value(json: value.stored().json)) == value)
   }
 

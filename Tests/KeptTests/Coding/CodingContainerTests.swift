@@ -1,4 +1,4 @@
-// What Codable lets a type do by hand: nested containers, superclasses, single values, user info.
+// Manual uses of Codable: nested containers, superclasses, single values, user info.
 
 import Kept
 import Testing
@@ -38,7 +38,7 @@ private struct ByHand: Codable, Equatable {
       var row = rows.nestedUnkeyedContainer()
       for number in numbers { try row.encode(number) }
     }
-    // Long after its parent went on.
+    // After its parent has continued.
     try point.encode(x, forKey: .x)
   }
 }
@@ -170,7 +170,7 @@ private struct StringKey: CodingKey {
         #expect(elements.count == 3)
         #expect(try elements.decodeNil() == false)
         #expect(throws: DecodingError.self) { try elements.decode(String.self) }
-        // What could not be read is still the next one.
+        // What could not be read is still the next element.
         numbers.append(try elements.decode(Int.self))
         #expect(try elements.decodeNil())
         numbers.append(try elements.decode(Int.self))

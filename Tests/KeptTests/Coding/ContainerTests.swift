@@ -1,4 +1,4 @@
-// Optionals, arrays and dictionaries: what becomes of nil, and where inside them an error is.
+// Optionals, arrays and dictionaries: how nil is stored, and where inside them an error is.
 
 import Kept
 import Testing
@@ -38,12 +38,12 @@ import Testing
     #expect(failure(.wrongType) { _ = try [Int](stored: 1) } == "holds int, asked for array")
   }
 
-  /// "é" as one scalar and as two: two names to C, Python and JSON, one to a Swift dictionary.
+  /// "é" as one scalar and as two: two names in C, Python and JSON, one in a Swift dictionary.
   private let twins: Value = ["\u{E9}": 1, "e\u{301}": 2, "other": 3]
 
   @Test func `names that Swift cannot tell apart are refused rather than one of them lost`() throws {
     #expect(failure(.wrongType) { _ = try [String: Int](stored: twins) }.contains("whose bytes differ"))
-    // Nothing is lost to who reads them as they are.
+    // Reading the values without conversion loses nothing.
     let settings = TestStore().store
     let untyped = Key<Value?>("twins")
     settings[untyped] = twins

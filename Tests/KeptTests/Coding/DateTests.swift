@@ -1,4 +1,4 @@
-// Dates as values: to the nanosecond, and unaltered by the way there and back.
+// Dates as values: exact to the nanosecond, and unchanged by the round trip.
 
 import FoundationEssentials
 import Kept
@@ -18,12 +18,12 @@ import Testing
 
   @Test func `a date of today is stored to the nearest nanosecond`() throws {
     for step in 0..<10_000 {
-      // Dates of today are multiples of 2^-23 s: an integer of ns can be computed exactly beside it.
+      // Dates of today are multiples of 2^-23 s, so an integer number of ns can be computed exactly.
       let units = Int64(presentDay.lowerBound) << 23 + Int64(step) * 524_287
       let moment = try Timestamp(Date(timeIntervalSinceReferenceDate: Double(units) / 0x1p23))
       let fraction = Int64(units & (1 << 23 - 1)) * 1_000_000_000
       let nearest = fraction >> 23 + (fraction >> 22 & 1)
-      // A half is rounded away from zero or to even; both are 0.5 ns away.
+      // Halves are rounded away from zero or to even; both are 0.5 ns off.
       #expect(moment.seconds == units >> 23 + 978_307_200)
       #expect(Int64(moment.nanoseconds) == nearest)
     }
@@ -35,7 +35,7 @@ import Testing
     #expect(
       try Timestamp(Date(timeIntervalSinceReferenceDate: -0.25))
         == Timestamp(seconds: 978_307_199, nanoseconds: 750_000_000))
-    // Less than a nanosecond before a second is that second.
+    // Less than a nanosecond before a second rounds to that second.
     #expect(try Timestamp(Date(timeIntervalSinceReferenceDate: -1e-12)) == Timestamp(seconds: 978_307_200))
   }
 

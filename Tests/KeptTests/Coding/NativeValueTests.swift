@@ -1,10 +1,10 @@
-// Row 3: each native type has a value of its own in the store, comes back from it, and declares what it is.
+// Each native type has its own stored form, is read back from it, and declares its type.
 
 import FoundationEssentials
 import Kept
 import Testing
 
-/// A key of the type is declared, written, read and refused another kind.
+/// Declares, writes and reads a key of the type, and expects that another kind is refused.
 private func expectKept<Native: Storable & Equatable>(
   _ native: Native, as stored: Value, notFrom other: Value, sourceLocation: SourceLocation = #_sourceLocation
 ) throws {
@@ -16,7 +16,7 @@ private func expectKept<Native: Storable & Equatable>(
   try settings.declare(key)
   try settings.set(native, for: key)
   #expect(try settings.value(for: key) == native, sourceLocation: sourceLocation)
-  // The declaration keeps other languages from writing it.
+  // The declaration prevents other languages from writing it.
   #expect(throws: StoreError.self, sourceLocation: sourceLocation) { try settings.set(other, forKey: "native") }
   #expect(try settings.value(for: key) == native, sourceLocation: sourceLocation)
 }

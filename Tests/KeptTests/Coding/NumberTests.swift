@@ -1,4 +1,4 @@
-// Numbers as values: every width, and the rule that only what survives is converted.
+// Numbers as values: every width, and conversion only if the value is preserved.
 
 import Kept
 import Testing

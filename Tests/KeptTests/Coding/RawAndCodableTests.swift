@@ -1,4 +1,4 @@
-// Row 20: enums and Codable types go in and out of a store by themselves, with what is stored there in plain sight.
+// Enums and Codable types are stored without conversions by the caller, in a readable form.
 
 import FoundationEssentials
 import Kept

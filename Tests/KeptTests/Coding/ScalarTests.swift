@@ -1,4 +1,4 @@
-// Text, bytes and what is stored as text.
+// Text, bytes, and types that are stored as text.
 
 import FoundationEssentials
 import Kept

@@ -1,4 +1,4 @@
-// docs/coming-from.md: each of its programs compiles, and is where the code of Kept in the table above it comes from.
+// docs/coming-from.md: each of its programs compiles, and contains the code of Kept in the table above it.
 
 import Foundation
 import Testing
@@ -13,7 +13,7 @@ import Testing
     try #require(fenced.count == 3 && fenced[1].hasPrefix("swift\n"), "one program")
     let program = String(fenced[1].dropFirst("swift".count))
 
-    // One line that must not compile shows that the compiler was there.
+    // A line that must not compile shows that the compiler ran.
     try Compiler.check(program + "\nlet number: Int = \"text\" //! cannot convert value")
 
     let rows = section.components(separatedBy: "\n").filter { $0.hasPrefix("| ") }

@@ -1,11 +1,10 @@
-// The Swift in doc comments compiles: each example is the body of a function, between declarations that all take for
-// granted.
+// The Swift code in documentation comments compiles: each example is the body of a function, after common declarations.
 
 import Foundation
 import Testing
 
 @Suite struct DocCommentTests {
-  /// What the examples do not say.
+  /// Declarations that the examples leave out.
   ///
   /// `.volume`, `.theme` and `.frame` are declared by the example of `Keys`.
   private static let takenForGranted = """
@@ -41,18 +40,18 @@ import Testing
     let examples = try Self.examples()
     #expect(examples.count > 20)
     let bodies = examples.enumerated().map { number, example in
-      // Extensions stand by themselves, and bare members are those of a type.
+      // Extensions are at file level, and bare members belong to a type.
       if example.hasPrefix("extension ") { return example }
       let opening = example.hasPrefix("static ") ? "enum Example\(number)" : "func example\(number)() async throws"
       return "\(opening) {\n\(example)\n}"
     }
-    // One line that must not compile shows that the compiler was there.
+    // A line that must not compile shows that the compiler ran.
     let program = ([Self.takenForGranted] + bodies).joined(separator: "\n")
     try Compiler.check(program + "\nlet planted: Int = \"text\" //! cannot convert value")
   }
 
-  /// The Swift blocks in the doc comments of all that Swift programs import; a file with an `#if` is of another
-  /// build: with a trait, or on a Mac.
+  /// The Swift blocks in the documentation comments of all modules that Swift programs import. A file with an `#if`
+  /// belongs to another build: with a trait, or on macOS.
   private static func examples() throws -> [String] {
     let sources = URL(filePath: #filePath).appending(path: "../../../../Sources").standardizedFileURL
     var examples: [String] = []

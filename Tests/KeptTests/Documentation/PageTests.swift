@@ -1,4 +1,4 @@
-// README.md and the articles in Kept.docc: the Swift in a page, read from top to bottom, is one program that compiles.
+// README.md and the articles in Kept.docc: the Swift blocks of a page, in order, are one program that compiles.
 
 import Foundation
 import Testing
@@ -7,7 +7,7 @@ import Testing
   @Test(arguments: try Page.all())
   func `the Swift in a page is a program that compiles`(page: Page) throws {
     try #require(page.program.contains("import Kept"))
-    // One line that must not compile shows that the compiler was there.
+    // A line that must not compile shows that the compiler ran.
     try Compiler.check(page.program + "\nlet planted: Int = \"text\" //! cannot convert value")
   }
 
@@ -30,7 +30,7 @@ struct Page: Sendable, CustomTestStringConvertible {
 
   var testDescription: String { name }
 
-  /// The lines of its Swift blocks; every other line is empty, so that the compiler counts as the page does.
+  /// The lines of its Swift blocks; every other line is empty, so that the compiler's line numbers match the page.
   var program: String {
     var block: Substring?
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map { line -> Substring in

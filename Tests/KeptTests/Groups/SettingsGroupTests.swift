@@ -1,4 +1,4 @@
-// Groups of settings with enums as keys: their names, what they read and write, and that no two have the same key.
+// Groups of settings with enums as keys: their names, reading and writing, and that no two share a key.
 
 import Foundation
 import Kept

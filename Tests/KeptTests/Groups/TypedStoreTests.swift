@@ -1,4 +1,4 @@
-// Types that know their key, and where their one value is kept.
+// Types with a fixed key, and where their value is stored.
 
 import Kept
 import Synchronization
@@ -11,7 +11,7 @@ private struct CameraConfig: Codable, KeyedStorable, Equatable {
   var size = Size.medium
 }
 
-/// Takes a default for whatever is missing.
+/// Uses a default for every missing member.
 private struct Tolerant: KeyedStorable, Equatable {
   static let key = "tolerant"
   var volume = 50
@@ -29,7 +29,7 @@ private struct Tolerant: KeyedStorable, Equatable {
   static var schema: Schema? { .object }
 }
 
-/// A typed store that a program wrote itself.
+/// A typed store that a program implements itself.
 private final class Recorded: TypedStoring {
   let values = Mutex<[CameraConfig]>([])
   func get() throws(StoreError) -> CameraConfig? { values.withLock(\.last) }

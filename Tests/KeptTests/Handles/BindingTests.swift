@@ -1,4 +1,4 @@
-// Who waits for whom where a key is destroyed while another thread writes it.
+// Waiting when a key is destroyed while another thread writes it.
 
 import Foundation
 import Testing
@@ -30,7 +30,7 @@ import Testing
       #expect(throws: Never.self) { try binding.destroy { log.add("removed") } }
     }
     arrives.wait()
-    // It would have had the time.
+    // Enough time for the other thread to continue.
     for _ in 1...2000 { sched_yield() }
     mayEnd.signal()
     all.wait()

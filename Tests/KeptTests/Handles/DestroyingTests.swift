@@ -1,4 +1,4 @@
-// A key has one type for all its handles in a process, until one of them is destroyed, and with it all.
+// A key has one type for all its handles in a process, until one of them is destroyed, which destroys them all.
 
 import Dispatch
 import Kept
@@ -30,7 +30,7 @@ extension Keys {
       sentence == #""audio.volume": is handled as Int in this process, asked for String; "#
         + "destroy those handles first")
     #expect(volume.value == 50)
-    // Another location has nothing to do with it.
+    // Another location is not affected.
     #expect(try settings.handle("audio.volume", of: String.self).value == nil)
   }
 
@@ -126,7 +126,7 @@ extension Keys {
         if thread == 0 {
           begun.wait()
           #expect(throws: Never.self) { try volume.destroy() }
-          // In every second round the key is another's from here on.
+          // In every second round the key belongs to another writer from here on.
           if round % 2 == 0 { #expect(throws: Never.self) { try settings.set("another's", forKey: "audio.volume") } }
         } else {
           begun.signal()

@@ -1,4 +1,4 @@
-// Handles in the child of a fork that came while another thread of the parent was writing or destroying.
+// Handles in the child of a fork, while another thread of the parent was writing or destroying.
 
 import Kept
 import Testing

@@ -1,4 +1,4 @@
-// What other libraries do wrong with transformed, destroyed and cancelled values, and what becomes of it here.
+// Defects of other libraries with transformed, destroyed and cancelled values, and Kept's behaviour.
 
 import Dispatch
 import Kept

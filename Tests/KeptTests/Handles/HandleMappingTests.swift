@@ -1,4 +1,4 @@
-// Handles that show another type than what is stored: conversions, enums, coders, elements, one over the other.
+// Handles of a type other than the stored one: conversions, enums, coders, elements, and their combinations.
 
 import Foundation
 import Kept

@@ -1,4 +1,4 @@
-// Hearing of changes through handles: the slot of a handle, any number of observers, sequences, and errors.
+// Observing changes through handles: the slot of a handle, any number of observers, sequences, and errors.
 
 import Dispatch
 import Kept
@@ -50,7 +50,7 @@ extension Keys {
     #expect(try await heard.take() == ["second 70"])
     volume.invalidate()
     #expect(volume.observer == nil)
-    // Whoever is asked after it has heard, and the slot has not.
+    // An observer that was added later has been called, and the slot has not.
     let witness = try volume.observe { note("witness \($0.new)") }
     volume.value = 80
     #expect(try await heard.take() == ["witness 80"])
@@ -169,7 +169,7 @@ extension Keys {
     #expect(end == nil)
   }
 
-  /// What comes first after now: nothing of before is heard any more.
+  /// The next change from now on; earlier ones are not delivered.
   private func laterChange(of volume: Handle<Int>) async throws -> Int? {
     var changes = volume.changes.makeAsyncIterator()
     volume.value = 80

@@ -1,4 +1,4 @@
-// The observer in a handle's slot: there from the start, and the same with the handle's type and without.
+// The observer in a handle's slot: present from the start, and the same with the handle's type and without.
 
 import Dispatch
 import Kept
@@ -55,7 +55,7 @@ extension Keys {
     volume.observer = { note("typed \($0.new)") }
     volume.value = 61
     #expect(try await heard.take() == ["typed 61"])
-    // What is read from the slot may be called, and put back.
+    // An observer that is read from the slot can be called and put back.
     let former = try #require(erased.observer)
     erased.observer = { change in
       former(change)

@@ -1,4 +1,4 @@
-// What observers of handles were told, in the order in which they were told it.
+// What observers of handles received, in the order of delivery.
 
 import Kept
 import Synchronization
@@ -6,7 +6,7 @@ import Testing
 
 /// Notes that a test can wait for.
 struct Heard<Element: Sendable> {
-  /// For the observer to call.
+  /// To be called by the observer.
   let note: @Sendable (Element) -> Void
   private var notes: AsyncStream<Element>.Iterator
 
@@ -16,7 +16,7 @@ struct Heard<Element: Sendable> {
     notes = stream.makeAsyncIterator()
   }
 
-  /// The notes that come next.
+  /// The next notes.
   mutating func take(_ count: Int = 1) async throws -> [Element] {
     var taken: [Element] = []
     while taken.count < count { taken.append(try #require(await notes.next(isolation: #isolation))) }
@@ -24,7 +24,7 @@ struct Heard<Element: Sendable> {
   }
 }
 
-/// Notes that a test looks at when nothing more can come.
+/// Notes that a test reads when no more can follow.
 final class HeardNotes<Element: Sendable>: Sendable {
   private let values = Mutex<[Element]>([])
   func add(_ value: Element) { values.withLock { $0.append(value) } }

@@ -1,4 +1,4 @@
-// Handles of keys whose default is written back: such a write, too, is over once the key is destroyed.
+// Handles of keys whose default is written back: these writes, too, stop once the key is destroyed.
 
 import Foundation
 import Kept

@@ -1,4 +1,4 @@
-// What keys declare themselves as: by their types, constraints, defaults and summaries; and which cannot.
+// How keys are declared: by their types, constraints, defaults and summaries; and which keys cannot be declared.
 
 import Foundation
 import Kept
@@ -10,7 +10,7 @@ private enum Level: Int, CaseIterable, Codable, Storable { case low = 1, high = 
 private struct Frame: Codable, Storable, Equatable { var width = 1 }
 private struct Steps: OptionSet, Storable { let rawValue: Int }
 
-/// Several things, told apart when they are decoded.
+/// Several cases, distinguished when they are decoded.
 private enum Either: Codable, Storable {
   case number(Int)
   case text(String)
@@ -46,7 +46,7 @@ private struct Pair: Codable, Storable {
   func encode(to encoder: any Encoder) throws { _ = encoder.unkeyedContainer() }
 }
 
-/// Neither Codable nor of a raw value: it says what it is, or does not.
+/// Neither Codable nor with a raw value: it declares its type itself, or not.
 private struct Colour: Storable {
   init(stored value: Value) throws(StoreError) { _ = try String(stored: value) }
   func stored() -> Value { "red" }

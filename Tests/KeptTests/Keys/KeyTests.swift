@@ -1,4 +1,4 @@
-// Declaring keys: what is inferred, when defaults are evaluated, which names are none.
+// Declaring keys: what is inferred, when defaults are evaluated, and which names are invalid.
 
 import Kept
 import Synchronization

@@ -1,11 +1,11 @@
-// When defaults are evaluated: not before they are needed, once for each store, on any number of threads.
+// When defaults are evaluated: not before they are needed, and once for each store, on any number of threads.
 
 import Foundation
 import Kept
 import Synchronization
 import Testing
 
-/// Counts how often a default is evaluated, and gives the count.
+/// Counts how often a default is evaluated, and returns the count.
 private final class Count: Sendable {
   private let count = Atomic(0)
   var now: Int { count.load(ordering: .relaxed) }
@@ -50,7 +50,7 @@ private final class Count: Sendable {
       let key = Key(
         "lazy",
         default: {
-          // Nobody is answered before all have asked.
+          // No thread gets the value before all have requested it.
           while arrived.load(ordering: .acquiring) < 10 { sched_yield() }
           return count.next()
         }())

@@ -1,9 +1,9 @@
-// What the compiler says of a key without a default and of a constraint on the wrong type: the mistake by its name.
+// The compiler's messages for a key without a default and for a constraint on the wrong type name the mistake.
 
 import Testing
 
 @Suite struct `Mistakes in a key that the compiler names` {
-  /// Expects that lines inside `extension Keys` are refused with the reasons that they end with.
+  /// Expects that lines inside `extension Keys` are rejected with the messages that they end with.
   private func check(_ lines: String) throws {
     try Compiler.check(
       """

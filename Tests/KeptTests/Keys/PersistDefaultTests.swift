@@ -1,4 +1,4 @@
-// Defaults that reading stores: when, which, and what becomes of a value that could not be read.
+// Defaults that a read stores: when, which, and what happens to a value that cannot be read.
 
 import FoundationEssentials
 import Kept

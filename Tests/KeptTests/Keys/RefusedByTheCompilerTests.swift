@@ -1,9 +1,9 @@
-// What must not compile: types that no store could hold, and values that are not of their key's type.
+// Code that must not compile: types that no store can hold, and values that do not have their key's type.
 
 import Testing
 
 @Suite struct RefusedByTheCompilerTests {
-  /// A line that must be refused ends with a part of the reason; every other line must compile.
+  /// A line that must be rejected ends with a part of the message; every other line must compile.
   private static let program = """
     import Kept
 

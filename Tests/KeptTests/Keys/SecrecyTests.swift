@@ -1,10 +1,10 @@
-// The value of a key that is declared secret, by the key or in the store, is in no error that anybody hears.
+// The value of a secret key, declared by the key or in the store, is in no error.
 
 import Kept
 import Synchronization
 import Testing
 
-/// A type whose conversions say what they were given.
+/// A type whose conversion errors contain their input.
 private struct Talkative: Storable, Equatable {
   var text = "hunter2"
   init() {}
@@ -14,7 +14,7 @@ private struct Talkative: Storable, Equatable {
   static let schema: Schema? = nil
 }
 
-/// A type with members that the program names.
+/// A type with members whose names the program chooses.
 private struct Members: Codable, Storable, Equatable { var members: [String: Int] = [:] }
 
 @Suite(.timeLimit(.minutes(5))) struct `What errors say of a secret` {

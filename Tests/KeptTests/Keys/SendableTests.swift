@@ -1,4 +1,4 @@
-// All our types may go from one thread to another, or a program of several tasks could not use them.
+// All public types are Sendable, so that a program with several tasks can use them.
 
 import Foundation
 import Testing
@@ -31,7 +31,7 @@ import Testing
       """)
   }
 
-  /// The public types of the two modules, but for those that only a package trait brings.
+  /// The public types of the two modules, except those that need a package trait.
   private static func declared() throws -> [String] {
     let sources = URL(filePath: #filePath).appending(path: "../../../../Sources").standardizedFileURL
     var names: Set<String> = []

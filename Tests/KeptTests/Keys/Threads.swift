@@ -1,9 +1,9 @@
-// Threads for tests: so many at once, all of them over at the end.
+// Threads for tests: a number of them at once, all joined at the end.
 
 import Dispatch
 import Foundation
 
-/// Runs `body` on so many threads of their own, and waits for all.
+/// Runs `body` on `count` new threads, and waits for all of them.
 func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
   let all = DispatchGroup()
   for index in 0..<count {

@@ -1,4 +1,4 @@
-// Configurations of a program to be started: their order, what they leave out, and that copies are their own.
+// Configurations of a program to be launched: their order, what they leave out, and that copies are independent.
 
 import Kept
 import Testing

@@ -1,4 +1,4 @@
-// Settings as arguments: what is written, what is refused, and what a program that is started with them reads.
+// Settings as arguments: what is written, what is refused, and what the launched program reads.
 
 import Foundation
 import Kept
@@ -13,7 +13,7 @@ extension Keys {
   fileprivate static let frame = Key<Frame?>("window.frame")
 }
 
-/// The element that a value becomes.
+/// The argument for a value.
 private func fragment(_ value: Value) throws -> String {
   var launch = LaunchArguments()
   try launch.set(value, forKey: "key")

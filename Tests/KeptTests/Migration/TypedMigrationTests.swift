@@ -1,4 +1,4 @@
-// Migrations with keys of a type.
+// Migrations with typed keys.
 
 import Kept
 import Testing

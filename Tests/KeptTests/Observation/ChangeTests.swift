@@ -1,4 +1,4 @@
-// A change as a value of its own: compared, converted; and the token of a subscription in a set.
+// A change as a value: compared and converted; and subscriptions in a set.
 
 import Kept
 import Testing
@@ -11,7 +11,7 @@ extension Keys {
   let test = TestStore()
   var settings: Store { test.store }
 
-  /// The change that a write leads to.
+  /// The change that a write causes.
   private func change(_ write: () throws -> Void) async throws -> Key<Int>.Change {
     var changes = settings.changes(of: .volume).makeAsyncIterator()
     try write()

@@ -1,4 +1,4 @@
-// What the observer of a key hears of layers: the value that they agree upon, and the layer that it comes from.
+// What the observer of a key receives with layers: the effective value, and the layer that it comes from.
 
 import Kept
 import Synchronization
@@ -9,7 +9,7 @@ extension Keys {
   fileprivate static let name = Key<String?>("name")
 }
 
-/// The changes of a key, one after the other as they come.
+/// The changes of a key, in order.
 private struct Changes<Value: Storable> {
   private var iterator: Key<Value>.Changes.Iterator
 
@@ -96,7 +96,7 @@ private struct Changes<Value: Storable> {
   }
 }
 
-/// Readers of a key whose layer grows, and who replaces it.
+/// Readers of a key whose layer's numbers grow, and the thread that replaces the layer.
 private final class Race: Sendable {
   static let rounds = 100
   let told = Atomic(0)

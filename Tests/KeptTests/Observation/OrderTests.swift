@@ -1,11 +1,11 @@
-// Order and completeness, from many writers in tasks and processes: every notice is a union of whole consecutive
-// transactions, in order, and together they lead to the last state.
+// Order and completeness, with many writers in tasks and processes: every notice covers whole consecutive transactions,
+// in order, and together they lead to the last state.
 
 import Kept
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct `What a sequence tells` {
-  /// Each transaction gives both halves of some pairs the same new number.
+  /// Each transaction writes the same new number to both halves of some pairs.
   private static let pairs = 16
   private static let ownTransactions = 2 * 600
   private static let otherTransactions = 3 * 600
@@ -18,7 +18,7 @@ import Testing
     let notices = here.notices(prefix: "p.")
     let child = try OtherProcess(opening: folder.location)
     try child.ask((1...500).map { ["set", "p.child", "\($0)"] })
-    // Another reader, who never hurries.
+    // Another reader, a slow one.
     let late = here.notices(prefix: "p.")
 
     let told = try await withThrowingTaskGroup(of: Void.self) { group in
@@ -57,7 +57,7 @@ import Testing
   }
 }
 
-/// What a reader made of what it was told, checked notice by notice.
+/// The state that a reader builds from its notices, checked at each notice.
 private struct RevisionTracker {
   var state: [String: Value] = [:]
   var ownNotices = 0
@@ -95,7 +95,7 @@ private struct RevisionTracker {
     }
   }
 
-  /// A writer's numbers grow, so none comes long after a later one: never for the same key.
+  /// A writer's numbers grow, so for one key none is delivered after a later one.
   private mutating func follow(_ change: Change) {
     guard case .int(let old)? = change.old, case .int(let new)? = change.new else { return }
     if old / 1_000_000 == new / 1_000_000 { #expect(new > old, "backwards at \(change.key)") }
@@ -103,7 +103,7 @@ private struct RevisionTracker {
 }
 
 extension Store {
-  /// All that is there.
+  /// The stored values of all pairs.
   fileprivate func snapshotOfPairs() throws -> [String: Value] {
     var all: [String: Value] = [:]
     for key in try keys(prefix: "p.") { all[key] = try value(forKey: key) }

@@ -1,4 +1,4 @@
-// Observers on queues: called where they asked to be, one call at a time, in order, and not after they were cancelled.
+// Observers on queues: called on their queue, one call at a time, in order, and never after cancellation.
 
 import Dispatch
 import Kept
@@ -9,7 +9,7 @@ extension Keys {
   fileprivate static let volume = Key("audio.volume", default: 50)
 }
 
-/// What a callback writes down.
+/// What a callback records.
 private final class Notes: Sendable {
   private let values = Mutex<[Int]>([])
   func add(_ value: Int) { values.withLock { $0.append(value) } }
@@ -73,7 +73,7 @@ private final class Notes: Sendable {
         let subscription = try settings.observe(.volume, queue: .main) { change in
           dispatchPrecondition(condition: .onQueue(.main))
           MainActor.assertIsolated()
-          // It goes with its token: there is one call.
+          // It ends with its token: there is one call.
           token.withLock { $0?.cancel() }
           continuation.resume(returning: change.new)
         }
@@ -124,7 +124,7 @@ private final class Notes: Sendable {
     for subscription in [first, second, third, fourth] { subscription.cancel() }
   }
 
-  /// Lets the queue run until so many notes are there.
+  /// Runs the queue until there are `count` notes.
   private func drain(until count: Int) {
     while notes.all.count < count { queue.sync {} }
   }
@@ -138,7 +138,7 @@ private final class Notes: Sendable {
   @Test @MainActor func `on the main thread drops the call that waits for the main queue`() async throws {
     let notes = notes
     let subscription = try settings.observe(.volume, queue: .main) { notes.add($0.new) }
-    // The call is in the main queue and cannot begin: this is the main thread.
+    // The call is queued on the main queue and cannot begin: this is the main thread.
     settings[.volume] = 60
     subscription.cancel()
     settings[.volume] = 70
@@ -196,7 +196,7 @@ private final class Notes: Sendable {
   @Test func `in the round that is running keeps it from being called`() throws {
     let (queue, notes, settings) = (queue, notes, settings)
     let tokens = Mutex<[Subscription]>([])
-    // Whoever is called first cancels the other, who was told of the same commit.
+    // The first one that is called cancels the other, which has the same commit queued.
     let subscriptions = try (0..<2).map { own in
       try settings.observe(.volume, queue: queue) { _ in
         notes.add(own)
@@ -206,7 +206,7 @@ private final class Notes: Sendable {
     tokens.withLock { $0 = subscriptions }
     settings[.volume] = 60
     while notes.all.isEmpty { queue.sync {} }
-    // Behind everything that was in the queue.
+    // After everything that was queued.
     queue.sync {}
     #expect(notes.all.count == 1)
     tokens.withLock { $0 = [] }

@@ -1,4 +1,5 @@
-// What observers of a typed face hold goes with their end: closures on queues, of handles, and the store of a sequence.
+// What observers of the typed API hold is released when they end: closures on queues, closures of handles, and the
+// store of a sequence.
 
 import Dispatch
 import Kept
@@ -9,7 +10,7 @@ extension Keys {
   fileprivate static let volume = Key("audio.volume", default: 50)
 }
 
-/// Something that a closure holds.
+/// An object that a closure captures.
 private final class Held: Sendable {}
 
 @Suite(.timeLimit(.minutes(5))) struct `The end of an observer` {

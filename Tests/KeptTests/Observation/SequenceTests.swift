@@ -1,4 +1,4 @@
-// Changes as sequences: what a loop hears, from when, until when, and what a slow one finds.
+// Changes as sequences: what a loop receives, from when, until when, and what a slow loop receives.
 
 import Kept
 import Testing
@@ -137,7 +137,7 @@ extension Keys {
       }
       let notices = settings.notices()
       group.addTask {
-        // Closes the store when it has heard of the last change: then nothing waits for the others any more.
+        // Closes the store when it has received the last change: then nothing is queued for the others any more.
         var heard: [Int] = []
         for await _ in notices {
           heard.append(heard.count + 1)
@@ -162,7 +162,7 @@ extension Keys {
     for _ in 0..<200 {
       let settings = TestStore().store
       let changes = settings.changes(of: .volume)
-      // It may sleep by then, or come too late: both end.
+      // It may be asleep by then, or come too late: both end.
       async let heard = changes.reduce(into: 0) { heard, _ in heard += 1 }
       settings.close()
       #expect(await heard == 0)
@@ -266,7 +266,8 @@ extension Keys {
     }
     try there.remove("audio.balance")
     while try await quick.take(1)[0].revision < 51 {}
-    // What the quick one has heard of waits for the slow one, as one notice: a key that is as before is no change.
+    // What the fast one has received is queued for the slow one, as one notice. A key with its old value is not a
+    // change.
     let notices = try await slow.take(1)
     #expect(notices.map(\.revisions) == [1...51])
     #expect(notices[0].changes == [Change(key: try KeyName("audio.volume"), old: nil, new: 50)])

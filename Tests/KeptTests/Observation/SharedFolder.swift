@@ -4,7 +4,7 @@ import Foundation
 import Kept
 import Testing
 
-/// A store in a folder of its own, which goes with it.
+/// A store in a folder of its own, which is removed with it.
 final class SharedFolder: Sendable {
   let location: String
 
@@ -21,20 +21,20 @@ final class SharedFolder: Sendable {
     ((location as NSString).deletingLastPathComponent as NSString).appendingPathComponent(name)
   }
 
-  /// Replaces a file beside the store as a whole.
+  /// Replaces a file beside the store atomically.
   func write(_ text: String, to name: String) throws {
     try text.write(toFile: file(name), atomically: true, encoding: .utf8)
   }
 
   func remove(_ name: String) throws { try FileManager.default.removeItem(atPath: file(name)) }
 
-  /// Another process, as far as every other store is concerned: they share no more than the files.
+  /// Acts like another process: stores share only the files.
   func store(tag: String? = nil) throws -> Store {
     Store(storage: try LocalStorage(path: location), options: StoreOptions(tag: tag))
   }
 }
 
-/// A running `kept-test-child` (Tests/Child): one question a line, one answer a line.
+/// A running `kept-test-child` (Tests/Child): one command per line, one answer per line.
 final class OtherProcess {
   private let process = Process()
   private let questions = Pipe()
@@ -50,14 +50,14 @@ final class OtherProcess {
     try process.run()
   }
 
-  /// Asks, without waiting for the answers; the process ends when it has given them all.
+  /// Sends commands without waiting for the answers. The process ends when it has given them all.
   func ask(_ lines: [[String]]) throws {
     let text = lines.map { $0.joined(separator: "\t") + "\n" }.joined()
     try questions.fileHandleForWriting.write(contentsOf: Data(text.utf8))
     try questions.fileHandleForWriting.close()
   }
 
-  /// Waits for the end, and gives the answers.
+  /// Waits for the process to end, and returns the answers.
   func finish() throws -> [String] {
     let answers = try answers.fileHandleForReading.readToEnd() ?? Data()
     process.waitUntilExit()
@@ -66,7 +66,7 @@ final class OtherProcess {
   }
 }
 
-/// Random numbers that a failing test can repeat.
+/// Random numbers that a failing test can reproduce.
 struct Seeded: RandomNumberGenerator {
   var state: UInt64
 

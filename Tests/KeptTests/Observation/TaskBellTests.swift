@@ -1,4 +1,4 @@
-// How a task sleeps: it wakes for what came before it slept, too.
+// How a task sleeps: a signal sent before it sleeps wakes it too.
 
 import Testing
 

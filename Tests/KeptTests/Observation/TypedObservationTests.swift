@@ -1,4 +1,4 @@
-// Observing a key: changes in its type, in the order of the commits, and what of a value that is not of its type.
+// Observing a key: changes in its type, in commit order, and values that do not have its type.
 
 import Kept
 import Synchronization
@@ -8,7 +8,7 @@ extension Keys {
   fileprivate static let volume = Key("audio.volume", default: 50)
 }
 
-/// The changes of a key, one after the other as they come.
+/// The changes of a key, in order.
 private struct Changes<Value: Storable> {
   let subscription: Subscription
   private var next: AsyncStream<Key<Value>.Change>.Iterator
@@ -20,7 +20,7 @@ private struct Changes<Value: Storable> {
   }
 
   mutating func take() async throws -> Key<Value>.Change {
-    // Only this test's task takes from it.
+    // Only the task of this test takes from it.
     let change = await next.next(isolation: #isolation)
     return try #require(change)
   }

@@ -1,5 +1,4 @@
-// The scenarios of Tests/scenarios, which Swift, C and Python tell identically. Tests/scenarios/README.md explains
-// them.
+// The scenarios of Tests/scenarios, which Swift, C and Python run identically. See Tests/scenarios/README.md.
 
 import Foundation
 import Testing
@@ -8,9 +7,9 @@ import Testing
 struct Scenario: Sendable {
   let title: String
   let stores: [String]
-  /// Why it cannot be told in Swift; nil if it can.
+  /// Why Swift cannot run it; nil if it can.
   let reasonNotToTell: String?
-  /// What it sets in the environment.
+  /// The environment variables that it sets.
   let variables: [String: String]
   let steps: [ScenarioValue]
 
@@ -23,7 +22,7 @@ struct Scenario: Sendable {
     reasonNotToTell = try languages?.takeIfThere("swift")?.string()
     let variables = try fields.takeIfThere("variables").map { try ScenarioFields($0).rest } ?? [:]
     self.variables = try variables.mapValues { try $0.string() }
-    // The Python runner checks them: they are for the reader.
+    // The Python runner checks these. They are for the reader.
     for name in ["promise", "words", "bad_input"] { _ = fields.takeIfThere(name) }
     guard fields.rest.isEmpty else { throw ScenarioFault("\(file.lastPathComponent): unknown \(fields.rest.keys)") }
   }
@@ -38,14 +37,14 @@ struct Scenario: Sendable {
   }
 }
 
-/// A scenario in a kind of store: one test.
+/// A scenario in one kind of store: one test.
 struct PlacedScenario: Sendable, CustomTestStringConvertible {
   let scenario: Scenario
   let place: String
 
   var testDescription: String { "\(scenario.title) (\(place))" }
 
-  /// All that can be told in Swift.
+  /// All that Swift can run.
   static let all = ((try? Scenario.all.get()) ?? []).filter { $0.reasonNotToTell == nil }.flatMap { scenario in
     scenario.stores.map { PlacedScenario(scenario: scenario, place: $0) }
   }

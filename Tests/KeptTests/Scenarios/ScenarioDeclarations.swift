@@ -4,7 +4,7 @@ import Foundation
 import Kept
 
 extension ScenarioRunner {
-  /// Does a step about many keys; nil: it is none.
+  /// Runs a step about many keys; nil if it is another step.
   func performOnMany(_ name: String, _ fields: inout ScenarioFields, _ expected: ScenarioValue?) throws
     -> ScenarioValue?
   {
@@ -33,7 +33,7 @@ extension ScenarioRunner {
     return .null
   }
 
-  /// Does a step about one key; nil: it is none.
+  /// Runs a step about one key; nil if it is another step.
   func performOnKey(
     _ name: String, on settings: any SettingsAccess, key: String, _ fields: inout ScenarioFields
   ) throws -> ScenarioValue? {
@@ -49,7 +49,7 @@ extension ScenarioRunner {
 
   static let aboutOneKey = ["declaration_json", "layer_of", "explain_json"]
 
-  /// Does one of these; nil: it is none.
+  /// Runs one of these steps; nil if it is another step.
   func performOnKey(_ name: String, reading settings: any SettingsReading, key: String) throws -> ScenarioValue? {
     switch name {
     case "declaration_json":
@@ -64,7 +64,7 @@ extension ScenarioRunner {
     }
   }
 
-  /// What options say of layers.
+  /// The options about layers.
   func addLayers(to options: inout StoreOptions, _ fields: inout ScenarioFields) throws {
     options.managed = try fields.takeIfThere("managed").map { .path(ground.path(try $0.string())) }
     options.system = try fields.takeIfThere("system").map { .path(ground.path(try $0.string())) }
@@ -74,7 +74,7 @@ extension ScenarioRunner {
     options.environmentPrefix = try fields.takeIfThere("environment")?.string()
   }
 
-  /// Swift gives the reason where C says "misfit".
+  /// Swift returns the reason where C returns "misfit".
   private func warn(of misfit: StoreError?) {
     if let misfit { warning = StoreError(.misfit, key: misfit.key, misfit.message) }
   }
@@ -83,7 +83,7 @@ extension ScenarioRunner {
     try settings(fields.string("on", otherwise: "store"))
   }
 
-  /// What only a store can do does not compile for a transaction.
+  /// A call that only a store has does not compile for a transaction.
   private static func store(of settings: any SettingsAccess) throws -> Store {
     guard let store = settings as? Store else { throw StoreError(.unsupported, "a transaction cannot do that") }
     return store

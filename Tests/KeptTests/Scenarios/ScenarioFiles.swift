@@ -1,12 +1,12 @@
-// The files of a scenario: layers, lists of declarations, and what stands in their place.
+// The files of a scenario: layers, lists of declarations, and other kinds of files in their place.
 
 import Foundation
 
-/// The scenario's own folder, and the variables of the environment that it lives with.
+/// The scenario's own folder and environment variables.
 final class ScenarioGround {
   let folder: URL
   private let variables: [String: String]
-  // The environment is one for all: a scenario that sets it has it to itself.
+  // The environment is process-wide: a scenario that sets it runs alone.
   private static let environment = NSLock()
 
   init(variables: [String: String]) throws {
@@ -28,7 +28,7 @@ final class ScenarioGround {
 
   func path(_ file: String) -> String { folder.appending(path: file).path }
 
-  /// Does a step about a file; false: it is none.
+  /// Runs a step about a file; false if it is another step.
   func perform(_ name: String, _ fields: inout ScenarioFields) throws -> Bool {
     switch name {
     case "write_file":
@@ -43,7 +43,7 @@ final class ScenarioGround {
     return true
   }
 
-  /// Writes beside and renames, so that the file is whole at every moment.
+  /// Writes a file beside it and renames that, so that the file is replaced atomically.
   private func write(_ text: [UInt8], to file: String, mode: String) throws {
     guard let mode = mode_t(mode, radix: 8) else { throw ScenarioFault("\(mode) is no file mode") }
     let draft = path(file) + ".draft"
@@ -53,7 +53,8 @@ final class ScenarioGround {
     }
   }
 
-  /// Makes something in the place of a file, which is never missing; only a folder cannot take a file's place at once.
+  /// Creates another kind of file in the place of a file, which is never missing. Only a folder cannot replace a file
+  /// atomically.
   private func make(_ kind: String, _ path: String, to other: String?) throws {
     let draft = path + ".draft"
     if kind == "folder" { _ = remove(path) }

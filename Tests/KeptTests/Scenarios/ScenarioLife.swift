@@ -1,10 +1,10 @@
-// Steps about the life of a store: copies of it, the way back, and migrations.
+// Steps about backups, restores and migrations.
 
 import Kept
 import Testing
 
 extension ScenarioRunner {
-  /// Does a step about the whole store, or a name; nil: it is none.
+  /// Runs a step about the whole store, or a rename; nil if it is another step.
   func performOnLife(_ name: String, _ fields: inout ScenarioFields) throws -> ScenarioValue? {
     switch name {
     case "backup":
@@ -40,19 +40,19 @@ extension ScenarioRunner {
       return .text(try store.migrate(steps, whileOthersDo: others, ofLaterVersion: later).inStories)
     } catch let failure as MigrationFailure {
       #expect(failure.description.contains(says))
-      // As C says it.
+      // The error that C returns.
       guard let reason = failure.reason as? StoreError else { throw failure }
       throw StoreError(reason.code, failure.description)
     }
   }
 
-  /// Its steps are steps of the scenario, on the transaction that it is given.
+  /// Its steps are steps of the scenario, on the transaction that is passed to it.
   private func migration(_ told: ScenarioValue) throws -> Migration {
     var fields = try ScenarioFields(told)
     let (version, name) = (UInt32(try fields.take("version").unsigned()), try fields.string("name"))
     let steps = try fields.take("steps").elements()
     let fails = try fields.takeIfThere("fails")?.string()
-    // A scenario is told on one thread.
+    // A scenario runs on one thread.
     nonisolated(unsafe) let telling = self
     return Migration(to: version, name) { transaction in
       telling.things["transaction"] = .transaction(transaction)

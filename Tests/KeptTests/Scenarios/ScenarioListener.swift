@@ -1,19 +1,19 @@
-// An observer of a scenario: it writes down what it hears, until a step asks for it.
+// An observer of a scenario: it records what it receives until a step asks for it.
 
 import Foundation
 import Kept
 
-/// Hears of a store's changes on the store's own thread.
+/// Receives a store's changes on the store's own thread.
 final class ScenarioListener: Sendable {
-  /// What was heard, as the scenarios write it; guarded by its condition.
+  /// The received notices, in the form of the scenarios; guarded by its condition.
   private final class Heard: @unchecked Sendable {
     let condition = NSCondition()
     var notices: [ScenarioValue] = []
     var told = 0
-    // For who ends itself inside its first callback.
+    // For an observer that cancels itself in its first callback.
     var own: Subscription?
 
-    /// The subscription, which its first callback may know before whoever made it.
+    /// The subscription. The first callback may run before it is assigned.
     func awaitOwn() -> Subscription? {
       condition.withLock {
         while own == nil { guard condition.wait(until: Date(timeIntervalSinceNow: 10)) else { return nil } }
@@ -25,7 +25,7 @@ final class ScenarioListener: Sendable {
   private let heard: Heard
   private let subscription: Subscription
 
-  /// - Parameter once: it cancels itself inside its first callback.
+  /// - Parameter once: it cancels itself in its first callback.
   init(to store: Store, _ scope: Scope, initial: Bool, once: Bool) throws {
     let heard = Heard()
     self.heard = heard
@@ -55,14 +55,14 @@ final class ScenarioListener: Sendable {
     }
   }
 
-  /// What no step has asked for.
+  /// The notices that no step has asked for.
   var untold: [ScenarioValue] { heard.condition.withLock { Array(heard.notices.dropFirst(heard.told)) } }
 
   func cancel() { subscription.cancel() }
 }
 
 extension ScenarioListener {
-  /// Says what an expected notice leaves out.
+  /// Adds the fields that an expected notice leaves out.
   static func complete(_ expected: ScenarioValue) -> ScenarioValue {
     guard case .object(let told) = expected else { return expected }
     let otherwise = ["first": told["revision"] ?? .null, "tag": .null, "missed": .bool(false)]

@@ -1,4 +1,4 @@
-// What a store's error handler hears in a scenario, until a step asks for it.
+// What a store's error handler receives in a scenario, until a step asks for it.
 
 import Foundation
 import Kept
@@ -16,7 +16,7 @@ final class ScenarioReports: @unchecked Sendable {
     }
   }
 
-  /// All that was heard since it was last asked; waits for so many for up to ten seconds.
+  /// All reports since the last call; waits for `count` of them for up to ten seconds.
   func take(_ count: Int) -> [StoreError] {
     let deadline = Date(timeIntervalSinceNow: 10)
     return condition.withLock {
@@ -26,7 +26,7 @@ final class ScenarioReports: @unchecked Sendable {
     }
   }
 
-  /// The same as a scenario writes it, as far as it says something: in the order that the scenario gives them in.
+  /// The same in the form of the scenarios, with the fields and in the order of the expected reports.
   func take(like expected: [ScenarioValue]) throws -> ScenarioValue {
     var reports = take(expected.count)
     var found: [ScenarioValue] = []

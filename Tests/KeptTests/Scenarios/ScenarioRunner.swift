@@ -1,10 +1,10 @@
-// One scenario in one store: who has which name, and what a step expects.
+// One scenario in one store: the names in it, and the expectations of the steps.
 
 import Foundation
 import Kept
 import Testing
 
-/// Tells the steps of one scenario.
+/// Runs the steps of one scenario.
 final class ScenarioRunner {
   /// What a name stands for.
   enum Thing {
@@ -20,12 +20,12 @@ final class ScenarioRunner {
   let ground: ScenarioGround
   var things: [String: Thing] = [:]
   var reports: [String: ScenarioReports] = [:]
-  // What the present step was told although it was done.
+  // A warning of the present step, which was done nevertheless.
   var warning: StoreError?
 
   init(location: String, on ground: ScenarioGround) { (self.location, self.ground) = (location, ground) }
 
-  /// Does a step and compares what came of it; throws what is wrong with the scenario itself.
+  /// Runs a step and compares its result; throws errors of the scenario itself.
   func tell(_ step: ScenarioValue) throws {
     var fields = try ScenarioFields(step)
     _ = fields.takeIfThere("note")
@@ -38,7 +38,7 @@ final class ScenarioRunner {
       let given = try perform(name, &fields, expected)
       #expect(warning?.code.description ?? "ok" == status, "\(warning?.description ?? "")")
       if let expected = try expected.map({ try Self.normal($0, of: name) }) {
-        // What they do not name may be anything.
+        // Members that they do not name may have any value.
         let isLoose = name == "notices" || name == "explain_json" || name.hasPrefix("import")
         #expect((isLoose ? given.reduced(to: expected) : given) == expected)
       }
@@ -50,7 +50,7 @@ final class ScenarioRunner {
     guard fields.rest.isEmpty else { throw ScenarioFault("the runner does not know \(fields.rest.keys) of \(name)") }
   }
 
-  /// Ends everything; an observer must have heard nothing that the scenario did not tell.
+  /// Ends everything; an observer must have received nothing that the scenario does not list.
   func end() {
     for case .listener(let listener) in things.values { listener.cancel() }
     for case .transaction(let transaction) in things.values { transaction.rollBack() }
@@ -58,7 +58,7 @@ final class ScenarioRunner {
     for case .listener(let listener) in things.values { #expect(listener.untold == []) }
   }
 
-  /// What is expected, as the steps give it: a double as Swift prints it, and a notice with all that it tells.
+  /// What is expected, in the form of the steps' results: a double as Swift prints it, and a notice with all fields.
   private static func normal(_ expected: ScenarioValue, of name: String) throws -> ScenarioValue {
     if name == "notices" { return .list(try expected.elements().map(ScenarioListener.complete)) }
     guard name == "get_double" else { return expected }

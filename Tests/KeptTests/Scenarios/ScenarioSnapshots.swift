@@ -1,9 +1,9 @@
-// Steps about one moment of a store, and steps that go back to the defaults.
+// Steps about snapshots, and steps that reset values to their defaults.
 
 import Kept
 
 extension ScenarioRunner {
-  /// Does a step about snapshots or clearing; nil: it is none.
+  /// Runs a step about snapshots or clearing; nil if it is another step.
   func performOnMoments(_ name: String, _ fields: inout ScenarioFields) throws -> ScenarioValue? {
     switch name {
     case "snapshot":
@@ -34,7 +34,7 @@ extension ScenarioRunner {
     "list", "contains", "revision_of", "store_revision", "snapshot_end", "declarations_json",
   ]
 
-  /// Throws what C answers to what does not compile for a snapshot, or after its end.
+  /// Throws the error of C for a call that does not compile for a snapshot, or after its end.
   func refuse(_ name: String, _ fields: inout ScenarioFields) throws {
     guard let on = try fields.rest["on"]?.string(), name != "snapshot_end" else { return }
     let isReading = name.hasPrefix("get_") || (Self.readingSteps + Self.aboutOneKey).contains(name)

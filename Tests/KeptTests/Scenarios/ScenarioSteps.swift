@@ -1,11 +1,11 @@
-// What each step does in Swift: the public calls of Kept. Transactions are begun by `begin`, which KeptC uses too, so
-// that a scenario can do something between two of their steps.
+// How each step runs in Swift: the public calls of Kept. Transactions are begun by `begin`, which KeptC uses too, so
+// that a scenario can run other steps inside one.
 
 import Foundation
 import Kept
 
 extension ScenarioRunner {
-  /// Does a step, and returns what it gives; `.null` where it gives nothing.
+  /// Runs a step, and returns its result; `.null` if it has none.
   ///
   /// A step takes its fields before anything can fail.
   func perform(_ name: String, _ fields: inout ScenarioFields, _ expected: ScenarioValue?) throws -> ScenarioValue {
@@ -77,7 +77,7 @@ extension ScenarioRunner {
 // MARK: - Steps about a key
 
 extension ScenarioRunner {
-  /// Does a step that reads; nil: it is none.
+  /// Runs a step that reads; nil if it is another step.
   private func performReading(_ name: String, on: String, key: String) throws -> ScenarioValue? {
     let isReading = name.hasPrefix("get_") || ["contains", "revision_of"].contains(name)
     guard isReading || Self.aboutOneKey.contains(name) else { return nil }
@@ -140,17 +140,18 @@ extension ScenarioRunner {
     return .null
   }
 
-  /// Swift gives the layer where C says "shadowed".
+  /// Swift returns the layer where C returns "shadowed".
   private func warn(of layer: Layer?) {
     if let layer { warning = StoreError(.shadowed, "the \(layer) layer hides it") }
   }
 
-  /// What C says of every write Swift says where nothing else is given: elsewhere a program asks.
+  /// C reports the layer after every write. Swift returns it only where it returns nothing else; elsewhere a program
+  /// queries it.
   private static func layer(over key: String, in settings: any SettingsAccess) throws -> Layer? {
     try settings.resolved(KeyName(key)).layer.flatMap { $0 > .user ? $0 : nil }
   }
 
-  /// Swift says nil where C and Python say "absent".
+  /// Swift returns nil where C and Python report "absent".
   private static func present<T>(_ value: T?) throws -> T {
     guard let value else { throw StoreError(.absent, "nothing is stored under the key") }
     return value

@@ -1,4 +1,4 @@
-// Tells the shared scenarios in Swift.
+// Runs the shared scenarios in Swift.
 
 import Foundation
 import Testing

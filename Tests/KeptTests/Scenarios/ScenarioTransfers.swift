@@ -4,14 +4,14 @@ import Foundation
 import Kept
 
 extension ScenarioRunner {
-  /// Does a step; nil: it is none of these.
+  /// Runs a step; nil if it is none of these.
   func performTransfer(_ name: String, _ fields: inout ScenarioFields) throws -> ScenarioValue? {
     guard name.hasPrefix("export_") || name.hasPrefix("import") else { return nil }
     let settings = try settings(fields.string("on", otherwise: "store"))
     let file = try fields.takeIfThere("file").map { ground.path(try $0.string()) }
     let with = try fields.takeIfThere("with").map { try $0.elements().map { try $0.string() } } ?? []
     let prefix = try fields.takeIfThere("prefix")?.string() ?? ""
-    // What only a store can do does not compile for a transaction.
+    // A call that only a store has does not compile for a transaction.
     let store = settings as? Store
     if name.hasPrefix("export_") {
       let options = ExportOptions(
@@ -42,7 +42,7 @@ extension ScenarioRunner {
     return format
   }
 
-  /// In place of objects with sentences, what they are about.
+  /// Replaces objects with messages by their subjects.
   private static func told(_ report: ImportReport) throws -> ScenarioValue {
     let told = try JSONDecoder().decode(ScenarioValue.self, from: Data(report.json.utf8))
     guard case .object(var members) = told else { throw ScenarioFault("a report is an object") }

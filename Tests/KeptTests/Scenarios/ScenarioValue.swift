@@ -1,8 +1,8 @@
-// A scenario as it stands in its file: JSON, with the forms of a text spelled out, and taken apart field by field.
+// A scenario as in its file: JSON, with the forms of a text expanded, and taken apart field by field.
 
 import Foundation
 
-/// A part of a scenario; a text is its bytes, for a scenario may give some that are not UTF-8.
+/// A part of a scenario. A text is an array of bytes, since a scenario may contain texts that are not UTF-8.
 indirect enum ScenarioValue: Hashable, Sendable {
   case null
   case bool(Bool)
@@ -17,7 +17,7 @@ indirect enum ScenarioValue: Hashable, Sendable {
   static func number(_ number: UInt64) -> ScenarioValue { Int64(exactly: number).map { .number($0) } ?? .large(number) }
 }
 
-/// What is wrong with a scenario, or with its runner.
+/// An error in a scenario or in its runner.
 struct ScenarioFault: Error, CustomStringConvertible {
   let description: String
   init(_ description: String) { self.description = description }
@@ -47,7 +47,7 @@ extension ScenarioValue: Decodable {
 }
 
 extension ScenarioValue {
-  /// The same, with `hex`, `repeat` and `join` spelled out wherever they stand.
+  /// The same, with `hex`, `repeat` and `join` expanded everywhere.
   func spelledOut() throws -> ScenarioValue {
     switch self {
     case .list(let elements): return .list(try elements.map { try $0.spelledOut() })
@@ -122,7 +122,7 @@ extension ScenarioValue {
   }
 }
 
-/// An object whose members are taken out as they are obeyed.
+/// An object whose members are taken out as they are used.
 struct ScenarioFields {
   private(set) var rest: [String: ScenarioValue]
 
@@ -131,7 +131,7 @@ struct ScenarioFields {
     rest = members
   }
 
-  /// Takes all that is left, in a step that is refused as a whole.
+  /// Takes all members that are left, in a step that is refused as a whole.
   mutating func takeRest() { rest = [:] }
 
   /// Takes a field that may be missing.

@@ -1,4 +1,4 @@
-// Declared keys in use: what is refused, what is kept and read as the default, and that a transaction can declare.
+// Declared keys: what is refused, what is kept and read as the default, and declaring in a transaction.
 
 import Kept
 import Testing

@@ -1,4 +1,4 @@
-// The process's own store: chosen once, or named like the program; and what if it cannot be opened.
+// The default store of the process: chosen once, or named after the program; and failures to open it.
 
 import Foundation
 import Kept
@@ -15,7 +15,7 @@ private struct Anywhere {
   @Setting("default-store.title") var title = "untitled"
 }
 
-/// This process's own store, in memory.
+/// The default store of this process, in memory.
 private let ofThisProcess: Store = {
   let store = Store(storage: MemoryStorage())
   #expect(throws: Never.self) { try Store.bootstrap(store) }

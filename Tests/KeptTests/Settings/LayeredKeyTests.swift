@@ -1,4 +1,4 @@
-// Keys read through layers: which one decides, what a text is read as, what a write does that does not show.
+// Keys read through layers: which layer decides, how a text is converted, and writes that a layer hides.
 
 import Foundation
 import Kept
@@ -17,7 +17,7 @@ extension Keys {
   fileprivate static let name = Key<String?>("name")
 }
 
-/// A store whose layers a test chooses, and what its error handler heard.
+/// A store with layers that a test chooses, and the errors that its error handler received.
 final class LayeredStore: Sendable {
   let folder: SharedFolder
   let store: Store
@@ -43,7 +43,7 @@ final class LayeredStore: Sendable {
     try store.register(defaults: registered)
   }
 
-  /// What the error handler heard since this was last asked.
+  /// The errors that the error handler received since the last call.
   func takeReported() -> [StoreError] {
     heard.errors.withLock { errors in
       defer { errors = [] }

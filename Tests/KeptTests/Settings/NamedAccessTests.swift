@@ -1,4 +1,4 @@
-// Reading and writing in a type of the program's by a name, without a Key: in stores, transactions and snapshots.
+// Reading and writing typed values by name, without a Key: in stores, transactions and snapshots.
 
 import FoundationEssentials
 import Kept
@@ -11,7 +11,7 @@ private struct Frame: Codable, Storable, Equatable { var width: Int }
   let test = TestStore()
   var settings: Store { test.store }
 
-  /// Writes and reads a value by a name, in a store, a transaction and a snapshot, beside a Key of its type.
+  /// Writes and reads a value by name, in a store, a transaction and a snapshot, and through a Key of its type.
   private func check<T: Storable & Equatable>(_ value: T) throws {
     let settings = settings
     #expect(try settings.value(T.self, forKey: "n") == nil)
@@ -63,7 +63,7 @@ private struct Frame: Codable, Storable, Equatable { var width: Int }
     #expect(try settings.value(forKey: "n") == .int(5))
     try settings.set([1, "a", .null], forKey: "n")
     #expect(try settings.value(forKey: "n") == .array([.int(1), .string("a"), .null]))
-    // One key to Swift, and two to the store.
+    // One key in Swift, and two in the store.
     try settings.set(["\u{E9}": 1, "e\u{301}": 2], forKey: "n")
     #expect(try settings.value(forKey: "n")?.json == "{\"e\u{301}\":2,\"\u{E9}\":1}")
     try settings.set(.null, forKey: "n")

@@ -1,4 +1,4 @@
-// Where the reference libraries contradict each other: one test for each of Kept's answers.
+// Behaviour on which the reference libraries differ: one test for each choice of Kept.
 
 import Dispatch
 import Kept
@@ -8,7 +8,7 @@ import Testing
 private enum Theme: String, Storable { case system, dark }
 private struct Frame: Codable, Storable, Equatable { var width = 1 }
 
-/// Writes nothing but even numbers.
+/// Writes only even numbers.
 private struct Even: Storable, Equatable {
   var number: Int
   init(_ number: Int) { self.number = number }
@@ -26,7 +26,7 @@ extension Keys {
   fileprivate static let name = Key<String?>("name")
 }
 
-/// What was heard, in order.
+/// What was received, in order.
 private final class Told<Element: Sendable>: Sendable {
   private let elements = Mutex<[Element]>([])
   private let arrived = DispatchSemaphore(value: 0)
@@ -38,7 +38,7 @@ private final class Told<Element: Sendable>: Sendable {
     arrived.signal()
   }
 
-  /// What was heard, once it is so many; to be asked with growing numbers.
+  /// What was received, once there are `count`; call it with growing numbers.
   func all(atLeast count: Int) -> [Element] {
     while all.count < count { arrived.wait() }
     return all
@@ -147,7 +147,7 @@ private final class Told<Element: Sendable>: Sendable {
 @Suite(.timeLimit(.minutes(5))) struct `§2: who listens` {
   let settings = TestStore().store
 
-  /// Writes, and waits until an observer who subscribed last has heard of it.
+  /// Writes, and waits until the observer that subscribed last has been called.
   private func writeAndWait(_ value: Int) throws {
     let heard = Told<Int>()
     let last = try settings.observe(.volume) { heard.append($0.new) }
@@ -190,7 +190,7 @@ private final class Told<Element: Sendable>: Sendable {
     for round in 1...50 {
       let heard = Told<String>()
       let tokens = Mutex<[Subscription]>([])
-      // Whoever is called first cancels the other one.
+      // The first one that is called cancels the other.
       let first = try settings.observe(.volume) { _ in
         tokens.withLock { $0 }.last?.cancel()
         heard.append("first")

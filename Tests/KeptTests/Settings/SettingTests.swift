@@ -1,4 +1,4 @@
-// Settings as properties: in every kind of type, with a key or inline, and what their projected value can do.
+// Settings as properties: in every kind of type, with a key or inline, and their projected value.
 
 import Dispatch
 import Kept

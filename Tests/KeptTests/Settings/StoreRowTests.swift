@@ -1,4 +1,4 @@
-// Stores and keys as the reference libraries have them: shared, independent, typed, and throwing where it is asked for.
+// Stores and keys as in the reference libraries: shared, independent, typed, and throwing on request.
 
 import FoundationEssentials
 import Kept

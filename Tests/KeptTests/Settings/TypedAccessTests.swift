@@ -1,4 +1,4 @@
-// Reading and writing through keys, when all is well and when what is stored, or given, is not as it should be.
+// Reading and writing through keys: success, and values that are not of the key's type or cannot be stored.
 
 import FoundationEssentials
 import Kept
@@ -7,7 +7,7 @@ import Testing
 private enum Theme: String, Storable { case system, dark }
 private struct Frame: Codable, Storable, Equatable { var width: Int }
 
-/// Fails to be written when asked to.
+/// Fails to encode on request.
 private struct Moody: Codable, Storable, Equatable {
   struct Refusal: Error {}
   var works: Bool
@@ -77,9 +77,9 @@ extension Keys {
     #expect(settings[.frame] == Frame(width: 2))
   }
 
-  // MARK: What is stored is not of the key's type
+  // MARK: The stored value is not of the key's type
 
-  /// Stores a value, reads it through a key in every way, and expects one error and an untouched value.
+  /// Stores a value, reads it through a key in every way, and expects one error and an unchanged value.
   private func expectMismatch<T: Storable & Equatable>(
     _ key: Key<T>, over stored: Value, _ sentence: String, sourceLocation: SourceLocation = #_sourceLocation
   ) throws {
@@ -130,7 +130,7 @@ extension Keys {
     #expect(test.takeReported().isEmpty)
   }
 
-  // MARK: What is given cannot be stored
+  // MARK: The given value cannot be stored
 
   @Test func `a value that cannot be encoded leaves the old one, thrown or reported`() throws {
     settings[.moody] = Moody(works: true)

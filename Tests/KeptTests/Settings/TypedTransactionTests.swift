@@ -1,4 +1,4 @@
-// Keys in transactions and atomic updates: all or nothing, also when a subscript could not say that it failed.
+// Keys in transactions and atomic updates: all or nothing, even if a subscript cannot report its failure.
 
 import Kept
 import Synchronization
@@ -60,7 +60,7 @@ extension Keys {
     let settings = settings
     let sum = try settings.transaction { transaction in
       let left = transaction[.left]
-      // Somebody else is faster, the first time.
+      // Another writer commits first, the first time.
       if runs.add(1, ordering: .relaxed).newValue == 1 { try settings.set(600, for: .right) }
       let sum = left + transaction[.right]
       transaction[Key("sum", default: 0)] = sum

@@ -1,4 +1,4 @@
-// What a program without an error handler sees of its failures: in a debug build the first of each kind.
+// What a program without an error handler sees of failures: in a debug build, the first one of each kind.
 
 import Foundation
 import Kept
@@ -9,7 +9,7 @@ extension Keys {
 }
 
 @Suite struct `Errors that no handler hears` {
-  /// The lines of Kept in what a process wrote to standard error.
+  /// Kept's lines in the standard error of a process.
   private func lines(_ process: ExitTest.Result?) throws -> [String] {
     let text = String(decoding: try #require(process).standardErrorContent, as: UTF8.self)
     return text.split(separator: "\n").filter { $0.hasPrefix("kept: ") }.map { String($0.dropFirst("kept: ".count)) }

@@ -1,5 +1,5 @@
-// A value of the wrong kind, an undecodable one and an unknown raw value, under everything that reads: a typed error or
-// the default, and the value stays as it is.
+// A value of the wrong kind, an undecodable one and an unknown raw value, with every way to read: a typed error or the
+// default, and the stored value is unchanged.
 
 import Kept
 import Synchronization
@@ -14,7 +14,7 @@ private struct Window: SettingsGroup {
 }
 
 @Suite struct `What is not of its key's type` {
-  /// Reads a stored value in every way there is.
+  /// Reads a stored value in every way.
   private func check<T: Storable & Equatable>(
     _ stored: Value, as fallback: T, sourceLocation: SourceLocation = #_sourceLocation
   ) throws {

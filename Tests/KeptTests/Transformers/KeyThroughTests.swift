@@ -1,4 +1,4 @@
-// Keys and settings whose values go through a transformer: every way to read, write, observe and declare them.
+// Keys and settings with a transformer: every way to read, write, observe and declare them.
 
 import Foundation
 import Kept

@@ -1,4 +1,4 @@
-// Transformers by themselves: there and back, one after the other, and what they throw.
+// Transformers alone: both directions, chains, and errors.
 
 import Foundation
 import Kept

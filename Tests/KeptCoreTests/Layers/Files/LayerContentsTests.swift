@@ -1,4 +1,4 @@
-// What may stand in a layer file, and which keys it locks.
+// What a layer file may contain, and which keys it locks.
 
 import Foundation
 import Testing

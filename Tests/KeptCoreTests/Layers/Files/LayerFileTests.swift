@@ -1,4 +1,4 @@
-// Which files are read as a layer, which are refused, and with what words.
+// Which files are read as a layer, which are refused, and with which message.
 
 import Foundation
 import Testing
@@ -26,12 +26,12 @@ import Testing
   @Test func `has a stamp that vouches for nothing while a change could hide behind it`() throws {
     try write(#"{"values":{"a":1}}"#)
     var stamp = FileStamp(of: path)
-    // A machine that is busy may take longer to look than the clock to tick.
+    // On a busy machine reading the stamp may take longer than a tick of the clock.
     for _ in 0..<1000 where stamp.isSettled {
       try write(#"{"values":{"a":1}}"#)
       stamp = FileStamp(of: path)
     }
-    // Another edit may be of the same tick, and of the same size.
+    // Another edit may happen in the same tick, with the same size.
     #expect(!stamp.isSettled && stamp.isSame(as: stamp) && !stamp.vouches(for: stamp))
   }
 
@@ -209,7 +209,7 @@ import Testing
     return error
   }
 
-  /// Reads it until its stamp says that a change would show.
+  /// Reads it until its stamp guarantees that a change would be visible.
   private func settledStamp() throws -> FileStamp {
     while true {
       let reading = file.read(since: nil)
@@ -224,7 +224,7 @@ import Testing
 
   private func rights(_ mode: mode_t) throws { #expect(chmod(path, mode) == 0) }
 
-  /// Counts how often the file was read.
+  /// Counts how often the file is read.
   private final class CombiningQueue: Sendable {
     private let done = Monitor(0)
     var count: Int { done.read { $0 } }

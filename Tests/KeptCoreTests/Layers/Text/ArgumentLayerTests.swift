@@ -1,10 +1,10 @@
-// Which arguments become settings, and what a stray argument cannot do.
+// Which arguments become settings, and that unrelated arguments do no harm.
 
 import KeptCore
 import Testing
 
 @Suite struct ArgumentLayerTests {
-  /// The texts by key, as a sorted list that shows well when it differs.
+  /// The texts by key, as a sorted list that prints well when it differs.
   private func read(_ arguments: [String]) -> [String] {
     ArgumentLayer(arguments).values.map { "\($0.key) = \($0.value.text)" }.sorted()
   }
@@ -53,7 +53,7 @@ import Testing
   @Test func `white space around a value does not count, inside it does`() {
     #expect(read(["p", "-a", " \t\r\n x  y\u{a0}\u{2003}\r\n"]) == ["a = x  y"])
     #expect(read(["p", "-a", " \n "]) == ["a = "])
-    // A space in front makes a value of what would be a key.
+    // With a leading space, an argument is a value and not a key.
     #expect(read(["p", "-a", " -b"]) == ["a = -b"])
   }
 

@@ -1,4 +1,4 @@
-// Which variables become settings, and what is said of those that do not.
+// Which variables become settings, and what is reported of the others.
 
 import KeptCore
 import Testing

@@ -1,4 +1,4 @@
-// The names of variables: one for each key, and back.
+// The names of variables: one for each key, and back to the key.
 
 import KeptCore
 import Testing
@@ -78,7 +78,7 @@ import Testing
     #expect(names.count > 15_000)
   }
 
-  /// Expects that a key's name gives the key back, is one that a shell can set, and is no other key's.
+  /// Expects that a key's name converts back to the key, can be set in a shell, and is unique.
   private func expectOwnName(_ text: String, among names: inout [ExactString: String]) throws {
     let key = try KeyName(text)
     let name = EnvironmentName.name(of: key, prefix: "P_")

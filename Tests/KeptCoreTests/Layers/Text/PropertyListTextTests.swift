@@ -1,4 +1,4 @@
-// What property lists say, in both of their forms, and what no property list is.
+// Property lists in both text forms, and texts that are not property lists.
 
 import Testing
 

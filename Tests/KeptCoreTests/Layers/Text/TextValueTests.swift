@@ -1,4 +1,4 @@
-// What a text says by itself, what it says when a type is asked for, and what it is never taken for.
+// The value of a text by itself, its value when a type is requested, and what it is never converted to.
 
 import KeptCore
 import Testing
@@ -6,7 +6,7 @@ import Testing
 @Suite struct TextValueTests {
   @Test(
     arguments: [
-      // The examples of Foundation's argument domain.
+      // The examples from Foundation's argument domain.
       ("{a=1;b=(1,2);}", ["a": "1", "b": ["1", "2"]]), (#""q s""#, "q s"), ("<oops", "<oops"),
       ("<string>a &amp; b</string>", "a & b"), ("<integer>-5</integer>", -5), ("<real>nan</real>", .double(.nan)),
       ("<data>AAEC</data>", .bytes([0, 1, 2])), ("<array/>", []), ("<dict/>", [:]), ("<true/>", true),
@@ -15,7 +15,7 @@ import Testing
       ("true", true), ("false", false), ("9223372036854775807", .int(.max)), ("18446744073709551615", .uint(.max)),
       (#"{"$binary":{"base64":"AAEC","subType":"00"}}"#, .bytes([0, 1, 2])),
       (#"{"$numberDouble":"-Infinity"}"#, .double(-.infinity)), (#"{"a":null}"#, ["a": .null]), (" 5 ", 5),
-      // Text, and nothing else by itself.
+      // Text only, unless a type is requested.
       ("", ""), (" ", " "), ("dark", "dark"), (" dark ", " dark "), ("TRUE", "TRUE"), ("yes", "yes"), ("null", "null"),
       ("007", "007"), ("+5", "+5"), ("-0", "-0"), ("1e999", "1e999"), ("18446744073709551616", "18446744073709551616"),
       ("0x10", "0x10"), ("5 apples", "5 apples"), ("NaN", "NaN"), ("inf", "inf"), ("-", "-"),

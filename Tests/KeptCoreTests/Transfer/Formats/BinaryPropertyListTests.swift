@@ -1,11 +1,11 @@
-// What a binary property list may hold, and what a hostile one cannot do.
+// What a binary property list may contain, and that a malicious one does no harm.
 
 import Testing
 
 @testable import KeptCore
 
 @Suite struct BinaryPropertyListTests {
-  /// A file of some objects, the first of which is the root; offsets have 4 bytes, references 1.
+  /// A file of some objects, the first one being the root; offsets have 4 bytes, references 1.
   private func file(_ objects: [[UInt8]], offsets: [Int]? = nil, root: UInt8 = 0, count: Int? = nil) -> [UInt8] {
     var bytes = Array("bplist00".utf8)
     var places: [Int] = []
@@ -23,7 +23,7 @@ import Testing
     (0..<size).reversed().map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
   }
 
-  /// A dictionary with one member, `k`, that is the third object.
+  /// A dictionary with one member, `k`, whose value is the third object.
   private func member(_ value: [UInt8], _ others: [UInt8]...) -> [UInt8] {
     file([[0xD1, 1, 2], [0x51, UInt8(ascii: "k")], value] + others)
   }
@@ -80,7 +80,7 @@ import Testing
   }
 
   @Test func `objects that are referred to often are read once`() throws {
-    // Each array holds the next one twice: the value would have 2 to the 60 elements.
+    // Each array contains the next one twice: the value would have 2 to the 60 elements.
     var objects: [[UInt8]] = [[0xD1, 1, 2], [0x51, 0x6B]]
     for index in 2..<62 { objects.append([0xA2, UInt8(index + 1), UInt8(index + 1)]) }
     objects.append([0x09])
@@ -108,12 +108,12 @@ import Testing
   @Test func `values are carried as deep as a store takes them, however they are put together`() throws {
     func chain(_ depth: Int) -> [[UInt8]] { (0..<depth).map { $0 == 0 ? [0xA0] : [0xA1, UInt8($0 + 2)] } }
     func list(_ depth: Int) -> [UInt8] {
-      // The last of the chain is the value: reading it goes down through the others.
+      // The last one of the chain is the value: reading it recurses through the others.
       file([[0xD1, 1, UInt8(depth + 2)], [0x51, 0x6B], [0x09]] + chain(depth))
     }
     #expect(try read(list(64)).carried.count == 1)
     #expect(foreignRefusal(list(65), .propertyList)?.code == .tooLarge)
-    // The deeper part is known already when the rest is put around it.
+    // The deeper part has been read already when the rest is read around it.
     var objects: [[UInt8]] = [[0xD2, 1, 2, 42, 82], [0x51, 0x61], [0x51, 0x62]]
     objects += (0..<80).map { $0 == 0 ? [0xA0] : [0xA1, UInt8($0 + 2)] }
     #expect(foreignRefusal(file(objects), .propertyList)?.code == .tooLarge)
@@ -143,7 +143,7 @@ import Testing
   }
 
   @Test func `objects that overlap may not have more bytes than the file`() {
-    // The same long array at 200 places, each in itself a different object.
+    // The same long array at 200 places, each time as a different object.
     let array: [UInt8] = [0xAF, 0x10, 200] + [UInt8](repeating: 1, count: 200)
     var root: [UInt8] = [0xAF, 0x10, 200]
     root += (3..<203).map { UInt8($0) }

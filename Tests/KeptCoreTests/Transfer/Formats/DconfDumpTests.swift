@@ -1,4 +1,4 @@
-// What of a dump of dconf is carried.
+// What is imported from a dump of dconf.
 
 import Testing
 

@@ -1,4 +1,4 @@
-// What of a .env file is carried.
+// What is imported from a .env file.
 
 import Testing
 

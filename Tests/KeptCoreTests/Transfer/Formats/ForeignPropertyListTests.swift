@@ -1,11 +1,11 @@
-// What of a property list is carried, in its three forms.
+// What is imported from a property list, in its three forms.
 
 import Testing
 
 @testable import KeptCore
 
 @Suite struct ForeignPropertyListTests {
-  /// What Python's plistlib writes for a value of each kind that it has.
+  /// The output of Python's plistlib for a value of each of its kinds.
   static let binary =
     Base64.decode(
       "YnBsaXN0MDDeAQIDBAUGBwgJCgsMDQ4PEBESExgcHR4fICEiI1dhY2NlbnRzU2JpZ1VieXRlc1VlbXB0eVVpbm5lclRsaXN0Vm1v"

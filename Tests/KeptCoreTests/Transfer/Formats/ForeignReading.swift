@@ -1,12 +1,12 @@
-// How the scenarios of foreign texts are told: what is carried, and what is reported.
+// How the tests of foreign formats state their expectations: the imported values, and the reported errors.
 
 import Testing
 
 @testable import KeptCore
 
-/// A text that was read, as lines that show well when they differ.
+/// A text that was read, as lines that print well when they differ.
 struct ForeignReading {
-  /// `key = JSON` for a value, `key ~ text` for a text whose type a declaration may tell.
+  /// `key = JSON` for a value, `key ~ text` for a text whose type depends on a declaration.
   var carried: [String] = []
   /// `place: reason`.
   var reported: [String] = []
@@ -30,7 +30,7 @@ struct ForeignReading {
   }
 }
 
-/// The error of a text that is refused, which has an offset in the text and a sentence.
+/// The error of a text that is refused, which must have an offset in the text and a message.
 func foreignRefusal(_ text: String, _ format: ImportFormat, _ naming: KeyNaming = KeyNaming()) -> StoreError? {
   foreignRefusal(Array(text.utf8), format, naming)
 }
@@ -45,15 +45,15 @@ func foreignRefusal(_ bytes: [UInt8], _ format: ImportFormat, _ naming: KeyNamin
   return error
 }
 
-/// Reads every beginning of a text, and every text that lacks one byte: each is read or refused, and never carries a
-/// key that the whole text has not.
+/// Reads every prefix of a text, and every text with one byte removed: each is read or refused, and never yields a key
+/// that the whole text does not have.
 func expectNoHarmFromCuts(_ bytes: [UInt8], _ format: ImportFormat, refusesCuts: Bool) throws {
   _ = try ForeignReading(bytes, format)
   for length in 0..<bytes.count {
     let cut = Array(bytes[..<length])
     let refused = (try? ForeignReading(cut, format)) == nil
     if refused { _ = foreignRefusal(cut, format) }
-    // White space at the end is nobody's loss.
+    // Missing white space at the end loses nothing.
     if refusesCuts { #expect(refused || bytes[length...].allSatisfy { $0 <= 0x20 }, "cut at \(length)") }
     let holed = Array(bytes[..<length] + bytes[(length + 1)...])
     if (try? ForeignReading(holed, format)) == nil { _ = foreignRefusal(holed, format) }

@@ -1,4 +1,4 @@
-// What of an INI file is carried, from the dialects of Python's configparser, GKeyFile, QSettings and git.
+// What is imported from an INI file, in the dialects of Python's configparser, GKeyFile, QSettings and git.
 
 import Testing
 

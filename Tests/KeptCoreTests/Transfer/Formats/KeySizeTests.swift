@@ -1,4 +1,4 @@
-// The name of a section stands once in a text, and in front of each of its keys: how large the keys become is bounded
+// The name of a section appears once in a text, and is the prefix of each of its keys: the size of the keys is bounded
 // by the text.
 
 import Testing
@@ -6,7 +6,7 @@ import Testing
 @testable import KeptCore
 
 @Suite struct `The keys of a text` {
-  /// A text with a section of a long name, and so many settings in it.
+  /// A text with a section of a long name, and with `settings` settings in it.
   private static func text(_ format: ImportFormat, section: Int, settings: Int) -> [UInt8] {
     let name = String(repeating: "s", count: section)
     let numbers = 0..<settings

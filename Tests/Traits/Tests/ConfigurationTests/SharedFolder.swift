@@ -4,7 +4,7 @@ import Foundation
 import Kept
 import Testing
 
-/// A store in a folder of its own, which goes with it.
+/// A store in a folder of its own, which is removed with it.
 final class SharedFolder: Sendable {
   let location: String
 
@@ -21,7 +21,7 @@ final class SharedFolder: Sendable {
     ((location as NSString).deletingLastPathComponent as NSString).appendingPathComponent(name)
   }
 
-  /// Lets another process write keys and JSON texts in turn, as one transaction.
+  /// Makes another process write keys and JSON texts, given in turn, as one transaction.
   func writeElsewhere(_ words: String...) throws {
     let process = try ChildProcess("kept-writer", [location] + words)
     #expect(try process.finish() == 0)
@@ -55,7 +55,7 @@ final class ChildProcess {
 
   func write(_ line: String) throws { try input.fileHandleForWriting.write(contentsOf: Data((line + "\n").utf8)) }
 
-  /// - Returns: how it ended.
+  /// - Returns: its exit status.
   func finish() throws -> Int32 {
     try input.fileHandleForWriting.close()
     process.waitUntilExit()

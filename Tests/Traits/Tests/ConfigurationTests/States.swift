@@ -1,9 +1,9 @@
-// The updates of a watcher, taken by a test one after the other.
+// The updates of a watcher, which a test takes one after the other.
 
 import Configuration
 import Testing
 
-/// The states of a key or a store, one after the other as they are asked for.
+/// The states of a key or a store, in order.
 struct States<Element: Sendable> {
   private var iterator: any AsyncIteratorProtocol<Element, Never>
 

@@ -1,4 +1,4 @@
-// What swift-configuration reads in a store: which key, which value, which error.
+// What swift-configuration reads from a store: which key, which value, which error.
 
 import Configuration
 import ConfigurationTesting
@@ -16,7 +16,7 @@ private func failure(_ body: () throws -> Void) -> StoreError? {
   let store = Store(storage: MemoryStorage())
   var provider: StoreProvider { StoreProvider(store) }
 
-  /// What the provider has, asked in three ways that must agree.
+  /// The value from the provider, read in three ways that must agree.
   private func read(_ key: AbsoluteConfigKey, _ type: ConfigType) throws -> ConfigValue? {
     let result = try provider.value(forKey: key, type: type)
     #expect(try provider.snapshot().value(forKey: key, type: type) == result)

@@ -1,4 +1,4 @@
-// Snapshots of a store for swift-configuration: each is one state of the store, whoever writes meanwhile.
+// Snapshots of a store for swift-configuration: each is one state of the store, despite concurrent writers.
 
 import Configuration
 import Foundation
@@ -6,7 +6,7 @@ import Kept
 import Synchronization
 import Testing
 
-/// A storage of one's own that cannot say which keys it holds.
+/// A custom storage that cannot list its keys.
 private final class Drawer: SimpleStorage {
   private let values = Mutex<[KeyName: Value]>([:])
 
@@ -42,7 +42,7 @@ extension ConfigSnapshot {
     let folder = try SharedFolder()
     let store = inMemory ? Store(storage: MemoryStorage()) : try Store.open(folder.location)
     let provider = StoreProvider(store)
-    // A thread of its own: whoever reads without a pause leaves none to a task.
+    // On its own thread: a loop that reads without a pause would starve tasks.
     let thread = Thread {
       for number in 1...200 {
         try? store.transaction { transaction in

@@ -1,4 +1,4 @@
-// What swift-configuration hears of a store: each change, from every process, until nobody listens any more.
+// What swift-configuration receives from a store: each change, from every process, until the watch ends.
 
 import Configuration
 import Foundation

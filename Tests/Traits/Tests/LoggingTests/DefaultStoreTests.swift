@@ -1,4 +1,4 @@
-// The process's own store, which can be set only once: this file is the one test of this process that does.
+// The default store of the process, which can be set only once: this file has the only test in this process that does.
 
 import InMemoryLogging
 import Kept

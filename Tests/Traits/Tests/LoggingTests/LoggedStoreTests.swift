@@ -1,4 +1,4 @@
-// What a logger is told of the failures that nobody is there to catch: which line, how loud, and what stays out of it.
+// What is logged about failures that are not caught: the message, the level, and what is left out.
 
 import Foundation
 import InMemoryLogging

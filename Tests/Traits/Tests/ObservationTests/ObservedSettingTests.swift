@@ -1,4 +1,5 @@
-// Settings for the Observation framework: whatever changes the value, whoever tracks it is told, and reads the new one.
+// Settings with the Observation framework: any change of the value notifies its trackers, which then read the new
+// value.
 
 import Dispatch
 import Kept

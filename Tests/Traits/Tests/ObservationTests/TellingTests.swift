@@ -1,4 +1,4 @@
-// Where changes of an observed setting are told, and that none is lost.
+// Where changes of an observed setting are delivered, and that none is lost.
 
 import Dispatch
 import Kept
@@ -72,7 +72,7 @@ private actor Mixer {
     #expect(track() == 0)
   }
 
-  // Every way to be told is there before the reading ends, and is used: what is left is what comes after it.
+  // All delivery paths are created before the read ends, and are used: what remains are changes after it.
   @Test @MainActor func `between the reading and the end of the tracking is not lost on that actor`() async throws {
     let (test, settings) = (test, settings)
     let volume = settings.observed(.volume)

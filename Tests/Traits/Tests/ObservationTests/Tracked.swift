@@ -1,4 +1,4 @@
-// What a test does with a tracked reading: it waits until it is told of a change.
+// A tracked read in a test, which waits for its change notification.
 
 import Dispatch
 import Kept
@@ -6,7 +6,7 @@ import Observation
 import Stores
 import Testing
 
-/// One tracking of a value, which is told of one change.
+/// One tracking of a value, which is notified of one change.
 struct Tracked<Value> {
   /// What was read.
   let value: Value
@@ -20,11 +20,11 @@ struct Tracked<Value> {
     }
   }
 
-  /// Expects that the change is told.
+  /// Expects a change notification.
   func waitForChange(sourceLocation: SourceLocation = #_sourceLocation) {
     #expect(told.isSignalled, sourceLocation: sourceLocation)
   }
 
-  /// Whether the change has been told by now.
+  /// Whether the change has been delivered by now.
   var isChanged: Bool { told.wait(timeout: .now()) == .success }
 }

@@ -1,4 +1,4 @@
-// Demand: what a subscriber asks for is what it gets, when it asks, and the last value is never lost.
+// Demand: a subscriber receives what it requests, when it requests it, and the last value is never lost.
 
 import Dispatch
 import Kept

@@ -1,4 +1,4 @@
-// How a subscription ends: cancelled, dropped, or with the store; and that nothing comes after that.
+// How a subscription ends: cancelled, released, or with the store; and that nothing is delivered after that.
 
 import Dispatch
 import Kept
@@ -81,7 +81,7 @@ import Testing
     let other = TestStore()
     let (inside, waiting) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
     let heard = Notes<Int>()
-    // Written before anything that it has to cancel is published.
+    // Assigned before any value is published that cancels it.
     var token: AnyCancellable?
     let theirs = other.store.publisher(for: .volume).handleEvents(receiveOutput: { if $0 == 1 { waiting.signal() } })
     let both = [settings.publisher(for: .volume).eraseToAnyPublisher(), theirs.eraseToAnyPublisher()]
@@ -101,7 +101,7 @@ import Testing
     other.store[.volume] = 2
     try test.settle()
     try other.settle()
-    // A call that was under way still gets there.
+    // A call that was in progress is still delivered.
     #expect(heard.all.filter { $0 != 1 } == [50, 50, 60])
   }
 
@@ -149,7 +149,7 @@ import Testing
         gone.add(probe)
       }
     }
-    // Calls that were under way have come to their end.
+    // Calls that were in progress have ended.
     try test.settle()
     let heard = gone.all.map(\.values)
     for value in 1...5 { settings[.volume] = -value }

@@ -1,4 +1,4 @@
-// Publishers of handles: in the handle's own type, through its conversions, until it is destroyed.
+// Publishers of handles: in the handle's type, through its conversions, until it is destroyed.
 
 import Kept
 import OpenCombine
@@ -57,7 +57,7 @@ private struct Unreadable: Error {}
     #expect(probe.completions == 1)
     settings[.volume] = 70
     try test.settle()
-    // Of the removal it may have heard or not.
+    // The removal may have been delivered or not.
     #expect(!probe.values.contains(70))
     #expect(probe.completions == 1)
   }

@@ -1,4 +1,4 @@
-// A subscriber that asks for as much as a test tells it to, and writes down everything that it is told.
+// A subscriber that requests as much as a test tells it to, and records everything that it receives.
 
 import Kept
 import OpenCombine
@@ -6,7 +6,7 @@ import Stores
 import Synchronization
 import Testing
 
-/// Subscribes without any demand, unless it is told otherwise.
+/// Subscribes without demand unless told otherwise.
 final class Probe<Input: Sendable>: Subscriber, @unchecked Sendable {
   typealias Failure = Never
   private let received = Notes<Input>()
@@ -23,9 +23,9 @@ final class Probe<Input: Sendable>: Subscriber, @unchecked Sendable {
     (self.onSubscription, self.onValue) = (onSubscription, onValue)
   }
 
-  /// What it has received until now.
+  /// What it has received so far.
   var values: [Input] { received.all }
-  /// How many completions it has received until now.
+  /// The number of completions that it has received so far.
   var completions: Int { finished.load(ordering: .acquiring) }
 
   func request(_ demand: Subscribers.Demand) { subscription?.request(demand) }

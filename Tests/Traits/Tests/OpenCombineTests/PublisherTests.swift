@@ -1,4 +1,4 @@
-// Row 36, publishers of keys, settings and handles: what they publish, and what becomes of values of the wrong type.
+// Publishers of keys, settings and handles: what they publish, and how they handle values of the wrong type.
 
 import Dispatch
 import Kept

@@ -1,5 +1,5 @@
-// What the tests of publishers and of observed settings share: a store whose observers are called on a queue, so that a
-// test knows when all of them have been, and a folder that another process writes.
+// Shared by the tests of publishers and of observed settings: a store whose observers are called on a queue, so that a
+// test knows when all of them have been called, and a folder that another process writes.
 
 public import Dispatch
 import Foundation
@@ -10,7 +10,7 @@ extension Keys {
   public static let volume = Key("audio.volume", default: 50)
 }
 
-/// A store in memory, the failures that nobody caught, and a queue for its observers.
+/// A store in memory, its unhandled failures, and a queue for its observers.
 public final class TestStore: Sendable {
   public let store: Store
   public let queue = DispatchQueue(label: "observers")
@@ -23,17 +23,17 @@ public final class TestStore: Sendable {
     store.callbackQueue = queue
   }
 
-  /// What the error handler heard since this was last asked.
+  /// The errors that the error handler received since the last call.
   public func takeReported() -> [StoreError] { heard.takeAll() }
 
-  /// Returns when the observers have done what a test waits for, or did not do it for a long time.
+  /// Returns when the condition holds, or after a long timeout.
   public func wait(until isDone: () -> Bool) {
     let deadline = DispatchTime.now() + .seconds(10)
     while !isDone() && .now() < deadline { queue.sync {} }
   }
 
-  /// Returns when observers have been called that are called at all: after a commit that one of them waits for, and as
-  /// many calls as may still follow each other.
+  /// Returns when all observers that a commit notifies have been called: after a commit that one of them waits for, and
+  /// as many calls as may still follow each other.
   public func settle() throws {
     let done = DispatchSemaphore(value: 0)
     let last = try store.observe(.key(try KeyName("settled")), queue: queue) { _ in done.signal() }
@@ -45,11 +45,11 @@ public final class TestStore: Sendable {
 }
 
 extension DispatchSemaphore {
-  /// Waits for the signal, though not for ever.
+  /// Waits for the signal, with a timeout.
   public var isSignalled: Bool { wait(timeout: .now() + .seconds(10)) == .success }
 }
 
-/// What somebody who is called writes down.
+/// What a callback records.
 public final class Notes<Element: Sendable>: Sendable {
   private let values = Mutex<[Element]>([])
 
@@ -66,7 +66,7 @@ public final class Notes<Element: Sendable>: Sendable {
   }
 }
 
-/// A store in a folder of its own, which goes with it.
+/// A store in a folder of its own, which is removed with it.
 public final class SharedFolder: Sendable {
   public let location: String
 
@@ -78,7 +78,7 @@ public final class SharedFolder: Sendable {
 
   deinit { try? FileManager.default.removeItem(atPath: (location as NSString).deletingLastPathComponent) }
 
-  /// Lets another process set keys to JSON texts, and waits for it.
+  /// Makes another process set keys to JSON texts, and waits for it.
   public func writeElsewhere(_ words: String...) throws {
     let tests = URL(filePath: try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))
     let writer = try Process.run(

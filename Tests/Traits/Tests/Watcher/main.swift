@@ -1,11 +1,11 @@
-// Another process: gives up the rights of root, and prints what a reader of configuration makes of a key in the store
-// at a location, a line for each change. After each it waits for a line on its standard input, whose end is its own.
+// Another process: gives up the rights of root, and prints, for each change, the value that a configuration reader has
+// for a key in the store at a location. After each it waits for a line on its standard input, and exits at its end.
 
 import Configuration
 import Foundation
 import Kept
 
-// For root no permission is missing.
+// Permissions do not restrict root.
 if geteuid() == 0 {
   guard setgroups(0, nil) == 0, setgid(65534) == 0, setuid(65534) == 0 else { exit(3) }
 }

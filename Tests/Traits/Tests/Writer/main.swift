@@ -1,4 +1,4 @@
-// Another process: writes each pair of a key and a JSON text that follows the store's location, as one transaction.
+// Another process: writes the pairs of a key and a JSON text that follow the store's location, as one transaction.
 
 import Kept
 
