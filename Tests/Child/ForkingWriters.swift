@@ -34,8 +34,9 @@ enum ForkingWriters {
     }
   }
 
-  /// Forks while `parents` waits for a lock on the folder. The child then reads a key, and does its part once the
-  /// parent's is done.
+  /// Forks while `parents` waits for a lock on the folder.
+  ///
+  /// The child then reads a key, and does its part once the parent's is done.
   private static func fork(
     beside parents: @escaping @Sendable () throws -> Void, _ path: String, reading store: Store,
     _ childs: () throws -> String

@@ -1,3 +1,3 @@
-"""Lets every test here import `kept` and the modules of the examples."""
+"""Allows the tests here to import `kept` and the modules of the examples."""
 
 import programs  # noqa: F401

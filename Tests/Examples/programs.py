@@ -1,6 +1,6 @@
-"""The example programs, built and run: those in C with `cc`, those in Swift as the demo builds them.
+"""Builds and runs the example programs: those in C with `cc`, those in Swift as the demo builds them.
 
-Needs libkept.so: the one that `KEPT_LIBRARY` names, else the one in build/.
+Needs libkept.so: the one that `KEPT_LIBRARY` names, or the one in build/.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples"
 LIBRARY = Path(os.environ.setdefault("KEPT_LIBRARY", str(ROOT / "build" / "lib" / "libkept.so"))).resolve()
 SWIFT_SCRATCH = ROOT / "build" / "examples" / "swift"
-"""The same as the demo's, so that the package is built once."""
+"""The demo's build folder, so that the package is built once."""
 
 PACKAGE = str(ROOT / "bindings" / "python" / "src")
 sys.path[:0] = [PACKAGE, str(EXAMPLES / "python")]
@@ -23,8 +23,8 @@ sys.path[:0] = [PACKAGE, str(EXAMPLES / "python")]
 
 @cache
 def swift_folder() -> Path:
-    """Where the programs in Swift are."""
-    # As in scripts/demo: SwiftPM does not see every change of a package beside this one.
+    """The folder of the Swift programs."""
+    # As in scripts/demo: SwiftPM does not detect every change of a package beside this one.
     for stale in SWIFT_SCRATCH / "debug.yaml", *SWIFT_SCRATCH.glob("debug/*.build/main.swift.o"):
         stale.unlink(missing_ok=True)
     done = run("swift", "build", "--package-path", EXAMPLES / "swift", "--scratch-path", SWIFT_SCRATCH)
@@ -43,11 +43,11 @@ def build_c(name: str, folder: Path) -> Path:
 
 
 def python(name: str) -> list[str]:
-    """The command of a program in Python."""
+    """The command of a Python program."""
     return [sys.executable, str(EXAMPLES / "python" / f"{name}.py")]
 
 
 def run(*command: str | Path, **variables: str) -> subprocess.CompletedProcess[str]:
-    """What a program prints and how it ends, with further variables of the environment."""
+    """The output and the exit status of a program, run with additional environment variables."""
     environment = os.environ | {"PYTHONPATH": PACKAGE} | variables
     return subprocess.run(command, env=environment, capture_output=True, text=True)

@@ -1,4 +1,4 @@
-"""The examples that declare keys from GSettings schemas: what is declared is what the XML says, in all languages."""
+"""The examples that declare keys from GSettings schemas: the declarations match the XML in all languages."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def store(folder: Path) -> str:
-    """Where the keys of the schemas are declared."""
+    """The location at which the keys of the schemas are declared."""
     location = str(folder / "store")
     done = run(*python("import_gsettings"), location, folder, folder / "settings.schema.json")
     assert (done.returncode, done.stderr) == (0, "")
@@ -124,7 +124,7 @@ def test_c_lists_declared_keys_and_others(folder: Path, store: str) -> None:
         settings["panel.side"], settings["panel.zoom"] = "right", [1]
     done = run(build_c("list_prefix", folder), store, "panel.s")
     rows = [line.split(maxsplit=2) for line in done.stdout.splitlines()[1:-1]]
-    # What follows the prefix is shown, as of "panel.s" in "panel.side".
+    # The key is printed without the prefix, as for "panel.s" in "panel.side".
     assert rows == [["cale", "declared", "1.0"], ["ide", "user", 'Where it is                            "right"'],
                     ["ize", "declared", "5"]]  # fmt: skip
     done = run(folder / "list_prefix", store, "panel.z")

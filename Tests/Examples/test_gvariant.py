@@ -1,4 +1,4 @@
-"""The example's readers of GVariant text and of GSettings schemas: good ones are read, bad ones are refused."""
+"""The example's readers of GVariant text and of GSettings schemas: valid texts are read, invalid ones are refused."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The Swift example that watches a store prints what another process changes, as it changes.
+"""The Swift example that watches a store prints the changes of another process when they happen.
 
-That other process is this one.
+The other process is this one.
 """
 
 from __future__ import annotations

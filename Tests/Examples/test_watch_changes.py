@@ -1,4 +1,4 @@
-"""The example in asyncio: what it prints while another process changes keys, and that it ends when it is told to."""
+"""The asyncio example: its output while another process changes keys, and that it ends on request."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ import kept  # noqa: E402
 
 @pytest.fixture
 def watching(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
-    """The program, when it watches."""
+    """The program, once it is watching."""
     environment = os.environ | {"PYTHONPATH": PACKAGE}
     command = [sys.executable, str(ROOT / "examples/python/watch_changes.py"), str(tmp_path / "a.kept")]
     with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as program:

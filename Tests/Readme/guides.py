@@ -10,13 +10,13 @@ from swift_package import ROOT, program
 C_GUIDE = ROOT / "docs/c.md"
 PYTHON_GUIDE = ROOT / "docs/python.md"
 HEADERS = [ROOT / "include", ROOT / "bindings/c/include"]
-"""What `pkg-config --cflags kept` finds in one installed folder."""
+"""The include folder that `pkg-config --cflags kept` names."""
 
 COLUMNS = 76
 
 
 def c_programs() -> dict[str, str]:
-    """The C blocks that are programs, each by the title of its section."""
+    """The C blocks that are programs, by the titles of their sections."""
     programs: dict[str, str] = {}
     for section in re.split(r"^##+ ", C_GUIDE.read_text("utf-8"), flags=re.MULTILINE):
         title = section.splitlines()[0]
@@ -28,22 +28,22 @@ def c_programs() -> dict[str, str]:
 
 
 def python_program() -> str:
-    """The Python blocks, in their order."""
+    """The Python blocks, in order."""
     return program(PYTHON_GUIDE, "python")
 
 
 def promised_by_c(text: str) -> list[str]:
-    """The `//` comments behind a printf or puts, or alone on the line below it."""
+    """The `//` comments behind a printf or puts, or alone on the next line."""
     return re.findall(r"\b(?:printf|puts)\([^;]*;(?: +|\n *)// (.*)$", text, flags=re.MULTILINE)
 
 
 def promised_by_python(text: str) -> list[str]:
-    """The comments behind a print, or alone on the line below it."""
+    """The comments behind a print, or alone on the next line."""
     return re.findall(r"\bprint\(.*\)(?:  |\n *)# (.*)$", text, flags=re.MULTILINE)
 
 
 def wide_lines(page: Path) -> list[str]:
-    """The lines of code of a page that are over its width; what a program prints may be longer."""
+    """The lines of code of a page that exceed its width; lines of output may be longer."""
     blocks = re.findall(r"^```(?:c|python|sh)\n(.*?)^```$", page.read_text("utf-8"), flags=re.DOTALL | re.MULTILINE)
     lines = [line for block in blocks for line in block.splitlines()]
     return [line for line in lines if len(line) > COLUMNS and not re.match(r" *(?://|#) ", line)]

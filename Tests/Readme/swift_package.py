@@ -1,4 +1,4 @@
-"""The Swift of README.md and of each article of Kept.docc, built as the executables of one package that uses Kept."""
+"""The Swift of README.md and of each article of Kept.docc, built as executables of one package that uses Kept."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 ARTICLES = sorted((ROOT / "Sources/Kept/Kept.docc/Articles").glob("*.md"))
 PACKAGE = ROOT / "build" / "readme" / "swift"
-"""Kept, so that it is not built anew each time."""
+"""The build of Kept, which all runs share."""
 
 MANIFEST = """\
 // swift-tools-version: 6.2
@@ -26,19 +26,19 @@ let package = Package(
 
 
 def program(page: Path, language: str = "swift") -> str:
-    """What a page has in a language, as one program."""
+    """The blocks of a page in one language, as one program."""
     blocks = re.findall(rf"^```{language}\n(.*?)^```$", page.read_text("utf-8"), flags=re.DOTALL | re.MULTILINE)
     return "\n".join(blocks)
 
 
 @cache
 def executables() -> Path:
-    """Builds all of them: the folder has `Readme`, and one named like each article's file."""
+    """Builds all of them: the folder has `Readme`, and one executable named like each article's file."""
     pages = {"Readme": ROOT / "README.md"} | {page.stem: page for page in ARTICLES}
     write_if_changed(PACKAGE / "Package.swift", MANIFEST % ", ".join(f'"{name}"' for name in pages))
     for name, page in pages.items():
         write_if_changed(PACKAGE / "Sources" / name / "main.swift", program(page))
-    # As in scripts/demo: SwiftPM does not see every change of a package beside this one.
+    # As in scripts/demo: SwiftPM does not detect every change of a package beside this one.
     (PACKAGE / ".build/debug.yaml").unlink(missing_ok=True)
     for name in pages:
         (PACKAGE / f".build/debug/{name}.build/main.swift.o").unlink(missing_ok=True)

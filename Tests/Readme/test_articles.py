@@ -1,7 +1,7 @@
-"""The articles of Kept.docc say what their programs print, and they print it.
+"""The programs in the articles of Kept.docc print what the articles say.
 
-The Swift of an article is one program. A comment behind a `print`, or alone on the line below it, is a line that this
-prints, whole. Run by scripts/test, or alone:
+The Swift of an article is one program. A comment behind a `print`, or alone on the next line, is a complete line of
+its output. Run by scripts/test, or alone:
 
     .venv/bin/python -m pytest Tests/Readme/test_articles.py
 """
@@ -19,12 +19,12 @@ from swift_package import ARTICLES, executables, program
 
 
 def promised(article: Path) -> list[str]:
-    """The lines that an article says are printed."""
+    """The lines of output that an article states."""
     return re.findall(r"\bprint\(.*\)(?: }|)(?:  |\n *)// (.*)$", program(article), flags=re.MULTILINE)
 
 
 def printed(article: Path, config: Path) -> list[str]:
-    """The lines that its program prints, in a home of its own."""
+    """The lines that its program prints, with a home folder of its own."""
     environment = dict(os.environ, XDG_CONFIG_HOME=str(config))
     done = subprocess.run(
         [executables() / article.stem], env=environment, capture_output=True, text=True, timeout=60, check=False

@@ -1,7 +1,7 @@
-"""The guides for C and Python say what their programs print, and they print it.
+"""The programs in the guides for C and Python print what the guides say.
 
-Each C block of docs/c.md that has a `main` is a program, in a home of its own. The Python of docs/python.md is one
-program. Needs libkept.so: the one that `KEPT_LIBRARY` names, else the one in build/. Run by scripts/test, or alone:
+Each C block of docs/c.md that has a `main` is a program, with a home folder of its own. The Python of docs/python.md is
+one program. Needs libkept.so: the one that `KEPT_LIBRARY` names, or the one in build/. Run by scripts/test, or alone:
 
     .venv/bin/python -m pytest Tests/Readme/test_guides.py
 """
@@ -23,7 +23,7 @@ PROGRAMS = c_programs()
 
 
 def lines_of(*command: str | Path, home: Path) -> list[str]:
-    """The lines that a command prints, in a home of its own."""
+    """The lines that a command prints, with a home folder of its own."""
     variables = {
         "XDG_CONFIG_HOME": str(home),
         "KEPT_LIBRARY": str(LIBRARY),

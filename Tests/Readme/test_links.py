@@ -1,4 +1,4 @@
-"""What the documentation points to is there: relative links with their headings, and files of the repository.
+"""The links of the documentation are valid: relative links with their headings, and files of the repository.
 
     .venv/bin/python -m pytest Tests/Readme/test_links.py
 """
@@ -20,12 +20,12 @@ FOLDERS = "benchmarks|bindings|cmake|docs|examples|include|scripts|Sources|Tests
 
 
 def prose(page: Path) -> str:
-    """A page without its blocks of code."""
+    """A page without its code blocks."""
     return re.sub(r"^```.*?^```$", "", page.read_text("utf-8"), flags=re.DOTALL | re.MULTILINE)
 
 
 def anchors(page: Path) -> set[str]:
-    """The headings of a page, as links name them."""
+    """The headings of a page, in the form of link fragments."""
     headings = re.findall(r"^#+ (.*)$", prose(page), flags=re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-") for heading in headings}
 

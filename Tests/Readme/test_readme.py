@@ -1,6 +1,6 @@
-"""The programs in README.md are compiled and run as they stand there, one after the other in one store.
+"""The programs in README.md are compiled and run unchanged, one after the other on one store.
 
-Needs libkept.so: the one that `KEPT_LIBRARY` names, else the one in build/. Run by scripts/test, or alone:
+Needs libkept.so: the one that `KEPT_LIBRARY` names, or the one in build/. Run by scripts/test, or alone:
 
     .venv/bin/python -m pytest Tests/Readme
 """
@@ -27,7 +27,7 @@ def program(language: str) -> str:
 
 
 def run(*command: str | Path, config: Path | None = None) -> str:
-    """What a command prints; what it complains of is shown where it fails."""
+    """The output of a command; its error output is shown if it fails."""
     done = start(*command, config=config)
     assert done.returncode == 0, f"{' '.join(map(str, command))}:\n{done.stdout}{done.stderr}"
     return done.stdout

@@ -1,4 +1,4 @@
-/* The clock that everything is measured by: monotonic, in nanoseconds, some 20 ns a reading. */
+/* The clock of all measurements: monotonic, in nanoseconds; reading it takes about 20 ns. */
 #ifndef BENCH_CLOCK_H
 #define BENCH_CLOCK_H
 
@@ -6,7 +6,7 @@
 
 uint64_t clock_ns(void);
 
-/* The time that a processor has worked for this thread: not that in which others had it. */
+/* The processor time of this thread. */
 uint64_t thread_clock_ns(void);
 
 #endif

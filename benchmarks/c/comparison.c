@@ -1,4 +1,4 @@
-/* Prepares the candidates of a row, lets them play, and reports what it came to. */
+/* Prepares the candidates of a row, runs their turns, and reports the result. */
 #include "comparison.h"
 
 #include "folders.h"
@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-/* An engine that puts something off begins each turn with what that cost: many sets share it. */
+/* An engine that defers work does so once at the beginning of a turn, so that many sets share its cost. */
 static size_t step_of(const row *row, const candidate *candidate) {
   if (row->task != &operating) return 1;
   bool puts_off = candidate->engine->settle && row->operation == SET && !row->durable;

@@ -1,4 +1,4 @@
-/* Kept with keys that are declared. */
+/* Kept with declared keys. */
 #include "fatal.h"
 #include "variants.h"
 

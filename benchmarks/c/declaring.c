@@ -1,5 +1,5 @@
-/* What a program does at its start that declares 10,000 keys: for the first time, again, and listing them. The store is
- * opened anew each time, so that nothing is in memory; that is not counted. */
+/* A program that declares 10,000 keys when it starts: for the first time, again, and listing them. The store is
+ * reopened each time, so that nothing is in memory; reopening is not counted. */
 #include "clock.h"
 #include "fatal.h"
 #include "folders.h"

@@ -1,4 +1,4 @@
-/* The engines that can be named on a command line: Kept and its rivals. */
+/* The engines that a command line can name: Kept and its rivals. */
 #include "engines.h"
 
 #include "fatal.h"

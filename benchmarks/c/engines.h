@@ -1,4 +1,4 @@
-/* Finds an engine by its name, for programs that are told on their command line which one to run. */
+/* Finds an engine by its name, for programs whose command line selects it. */
 #ifndef BENCH_ENGINES_H
 #define BENCH_ENGINES_H
 

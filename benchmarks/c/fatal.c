@@ -1,4 +1,4 @@
-/* How a benchmark ends when something fails. */
+/* Ends a benchmark when something fails. */
 #include "fatal.h"
 
 #include <stdarg.h>

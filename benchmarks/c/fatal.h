@@ -1,8 +1,8 @@
-/* What a benchmark does when something fails: it says so and ends. A figure of a failed call is worse than none. */
+/* Handles failures in a benchmark: prints them and exits, since the time of a failed call is meaningless. */
 #ifndef BENCH_FATAL_H
 #define BENCH_FATAL_H
 
-/* Prints a sentence to stderr and exits with 1. */
+/* Prints a message to stderr and exits with 1. */
 _Noreturn void die(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

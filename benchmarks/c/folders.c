@@ -1,4 +1,4 @@
-/* Makes and removes the folders of stores. */
+/* Creates and removes the folders of stores. */
 #include "folders.h"
 
 #include "fatal.h"

@@ -1,8 +1,8 @@
-/* Folders for stores: made empty, removed with all that is in them. */
+/* Folders for stores: created empty, removed with all their contents. */
 #ifndef BENCH_FOLDERS_H
 #define BENCH_FOLDERS_H
 
-/* Makes an empty folder `name` in `parent`, in place of any that was there; free() the path. */
+/* Creates an empty folder `name` in `parent`, replacing an existing one; free() the path. */
 char *folder_make(const char *parent, const char *name);
 void folder_remove(const char *path);
 

@@ -1,8 +1,8 @@
-/* GSettings on dconf. It wants each key in a schema, and aborts the program when 256 keys of one object change at once:
- * here an object is kept for each section of 250 keys.
+/* GSettings on dconf. It needs each key in a schema, and aborts the program when 256 keys of one object change at once:
+ * here there is one object for each section of 250 keys.
  *
- * Its set only queues: this process sees the value at once, others when the service has written its whole file anew,
- * and a kill may lose it. A set that must be durable waits for that. */
+ * Its set is only queued: this process sees the value at once, others when the service has rewritten its whole file,
+ * and a kill may lose it. A durable set waits for that. */
 #include "gsettings.h"
 
 #include "fatal.h"
@@ -26,7 +26,7 @@
 
 typedef struct session {
   bool durable;
-  GSettings *integers[SECTIONS], *texts[SECTIONS];   /* made at first use */
+  GSettings *integers[SECTIONS], *texts[SECTIONS];   /* created at first use */
   char names[SECTION_KEYS][NAME_SIZE];               /* likewise */
 } session;
 
@@ -54,7 +54,7 @@ void enter_gsettings_session(const char *folder, char **arguments) {
  * The store: dconf has one for each session, wherever the folder is
  * --------------------------------------------------------------------------------------------------------------- */
 
-/* Tells the service what dconf's own programs tell it: paths, and the value of each or none. */
+/* Sends the service the same request as dconf's own programs: paths, each with a value or none. */
 static void change(GVariant *entries) {
   g_variant_ref_sink(entries);
   GVariant *bytes = g_variant_new_from_data(G_VARIANT_TYPE_BYTESTRING, g_variant_get_data(entries),
@@ -117,7 +117,7 @@ static const char *name_at(char *name, size_t number) {
   return name;
 }
 
-/* A key as GSettings has it. */
+/* A key in GSettings. */
 typedef struct entry {
   GSettings *object;
   const char *name;
@@ -151,7 +151,7 @@ static void get_text(entry entry, walk *walk) {
   g_free(text);
 }
 
-/* Of a key that it lacks, GSettings gives the default, which is never written here. */
+/* For an unset key GSettings returns the default, which is never written here. */
 static void get_integer(entry entry, walk *walk) {
   int64_t integer = g_settings_get_int64(entry.object, entry.name);
   if (integer == 0) die("GSettings lacks %s", entry.name);
@@ -180,7 +180,7 @@ static void set(void *session_, walk *walk) {
   }
 }
 
-/* As `dconf load` does: GSettings has no commit of more than one object. */
+/* As `dconf load` does: GSettings cannot commit changes of more than one object. */
 static void set_together(void *session, walk *walk) {
   (void)session;
   GVariantBuilder entries;
@@ -193,7 +193,8 @@ static void set_together(void *session, walk *walk) {
     g_variant_builder_add(&entries, "{smv}", path, value);
   }
   change(g_variant_builder_end(&entries));
-  /* It answers before it tells everybody of the change, and whoever starts meanwhile would hear of each key: wait. */
+  /* It replies before it sends the change signals, and a program that starts meanwhile would receive one for each key:
+   * wait. */
   change(g_variant_new_parsed("@a{smv} {}"));
 }
 

@@ -1,4 +1,4 @@
-/* What GSettings wants before the program begins. */
+/* The session that GSettings needs before the program begins. */
 #ifndef BENCH_GSETTINGS_H
 #define BENCH_GSETTINGS_H
 

@@ -1,5 +1,5 @@
-/* The floor of reading: one atomic load, which says whether anything changed, then a lookup in a plain hash table (open
- * addressing over a power of two, at most half full). It keeps nothing and shares nothing. */
+/* The floor of reading: one atomic load, which detects changes, then a lookup in a plain hash table (open addressing in
+ * a power of two, at most half full). It stores and shares nothing. */
 #include "fatal.h"
 #include "engine.h"
 
@@ -15,7 +15,7 @@ typedef struct slot {
     int64_t integer;
     char near[NEAR + 1];
   };
-  char *far;   /* a text that is longer; may be NULL */
+  char *far;   /* for longer texts; may be NULL */
 } slot;
 
 typedef struct table {
@@ -30,20 +30,21 @@ static uint64_t word_at(const char *text) {
   return word;
 }
 
-/* Both halves of the product: the last digits of a name are in the upper bytes of a word, and must reach the mask. */
+/* Uses both halves of the product: the last digits of a name are in the upper bytes of a word, and must affect the
+ * masked bits. */
 static uint64_t mix(uint64_t sum, uint64_t word) {
   unsigned __int128 product = (unsigned __int128)(sum ^ word) * 0x9FB21C651E98DF25u;
   return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
-/* Eight bytes at a time; the last eight overlap those before. Keys are never shorter. */
+/* Eight bytes at a time; the last eight overlap the ones before. Keys are never shorter. */
 static uint64_t hash(const char *text, size_t length) {
   uint64_t sum = length;
   for (size_t at = 0; at + 8 < length; at += 8) sum = mix(sum, word_at(text + at));
   return mix(sum, word_at(text + length - 8));
 }
 
-/* The slot of a key, or the free one where it belongs. */
+/* The slot of a key, or the free slot for it. */
 static slot *find(const table *table, const char *text, size_t length) {
   for (size_t at = hash(text, length) & table->mask;; at = (at + 1) & table->mask) {
     slot *slot = &table->slots[at];
@@ -83,7 +84,7 @@ static void *join(void *store) { return store; }
 
 static void leave(void *session) { (void)session; }
 
-/* The value of a key, found as a C library must: with strlen, and only if nothing changed. */
+/* Finds the value of a key as a C library must: with strlen, and only if nothing changed. */
 static const slot *lookup(table *table, const char *name) {
   if (atomic_load_explicit(&table->generation, memory_order_acquire) & 1) die("the table is being written");
   const slot *slot = find(table, name, strlen(name));

@@ -1,10 +1,10 @@
-/* Kept with values that are given and taken as JSON. */
+/* Kept with values passed as JSON. */
 #include "fatal.h"
 #include "variants.h"
 
 #include <stdio.h>
 
-/* An object as programs keep one: what a window looks like. */
+/* A typical object of a program: the state of a window. */
 static const char shape[] = "{\"columns\":[\"name\",\"size\"],\"dark\":true,\"width\":%d,\"zoom\":1.25}";
 
 static void get(void *session, walk *walk) {
@@ -17,7 +17,7 @@ static void get(void *session, walk *walk) {
   }
 }
 
-/* Each is new, and as long as the others. */
+/* Each is new, and has the same length. */
 static void set_one(kept_store *store, const char *key, walk *walk) {
   kept_error error;
   char json[sizeof shape + 16];

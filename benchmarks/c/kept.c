@@ -70,7 +70,8 @@ void usual_set(void *session, walk *walk) {
   for (size_t step = 0; step < walk->steps; step++) set_next(session, walk);
 }
 
-/* A number of words that has no divisor in common with that of the keys: each is another than the last time. */
+/* The number of words has no common divisor with the number of keys, so each key gets a word other than its last
+ * one. */
 void usual_set_words(void *session, walk *walk) {
   kept_error error;
   for (size_t step = 0; step < walk->steps; step++) {

@@ -1,4 +1,4 @@
-/* Makes the keys: names as programs have them, the same in every run. */
+/* Creates the keys: typical names, the same in every run. */
 #include "keys.h"
 
 #include "fatal.h"

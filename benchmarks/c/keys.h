@@ -1,7 +1,7 @@
-/* The keys that every engine is asked for, and the order in which it is asked.
+/* The keys that every engine reads, and their order.
  *
- * Stores are filled in sorted order and asked at random. The random order is laid out in memory once, so that the
- * asking itself walks straight on and its cost is the same for everybody. */
+ * Stores are filled in sorted order and read in random order. The random order is stored in memory once, so that
+ * iterating over it is sequential and costs the same for every engine. */
 #ifndef BENCH_KEYS_H
 #define BENCH_KEYS_H
 
@@ -18,12 +18,12 @@ typedef struct keys {
   key *sorted, *shuffled;   /* the same keys */
 } keys;
 
-/* The key at a place in the sorted order. */
+/* The key at an index of the sorted order. */
 key key_of(size_t index);
 
-/* So many keys; made once, and never freed. */
+/* This number of keys; created once, and never freed. */
 const keys *keys_of(size_t count);
-/* So many of them, evenly spread. */
+/* `some` of them, evenly distributed. */
 const keys *some_keys_of(size_t count, size_t some);
 
 #endif

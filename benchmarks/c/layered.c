@@ -1,4 +1,4 @@
-/* Kept with all layers: 100 keys in each file, 20 arguments, 20 variables, and 1,000 keys that one layer decides. */
+/* Kept with all layers: 100 keys in each file, 20 arguments, 20 variables, and 1,000 keys in the deciding layer. */
 #include "fatal.h"
 #include "folders.h"
 #include "variants.h"
@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* The key of a layer: those that are asked for in the one that decides, others in all others. */
+/* A key of a layer: in the deciding layer the keys that are read, in all others different keys. */
 static char *key_in(uint32_t layer, uint32_t deciding, size_t index) {
   char *key;
   int length = layer == deciding
@@ -31,7 +31,7 @@ static char *write_file(const char *folder, const char *name, uint32_t layer, ui
   return path;
 }
 
-/* The words of a command line; they are never freed. */
+/* The words of a command line, never freed. */
 static const char **make_arguments(uint32_t deciding, size_t *count) {
   size_t pairs = deciding == KEPT_LAYER_ARGUMENTS ? 1000 : 20;
   char **words = calloc(2 * pairs + 1, sizeof *words);
@@ -47,7 +47,7 @@ static const char **make_arguments(uint32_t deciding, size_t *count) {
   return (const char **)words;
 }
 
-/* As docs/layers.md writes keys: a hyphen is _x2d. */
+/* As described in docs/layers.md: a hyphen is written as _x2d. */
 static void set_variable(const char *prefix, const char *key, size_t value) {
   char name[128], number[24];
   size_t length = (size_t)snprintf(name, sizeof name, "%s", prefix);

@@ -1,5 +1,5 @@
-/* LMDB: one environment a process; reads in a transaction that is held and renewed for each get, so that none is stale.
- * A set that need not survive power loss uses MDB_NOSYNC. */
+/* LMDB: one environment for each process; a read transaction that is kept and renewed for each get, so that no read is
+ * stale. A set that need not survive power loss uses MDB_NOSYNC. */
 #include "fatal.h"
 #include "engine.h"
 
@@ -47,7 +47,7 @@ static void leave(void *session_) {
   free(session);
 }
 
-/* The value of a key as it is now, valid until the transaction is reset. */
+/* The current value of a key, valid until the transaction is reset. */
 static MDB_val begin_get(session *session, const key *key) {
   MDB_val name = {key->length, (void *)key->text}, value;
   check(mdb_txn_renew(session->reading), "renew its transaction");

@@ -1,4 +1,4 @@
-/* Loads the library that it is given and prints how many nanoseconds that took. */
+/* Loads the library given as its argument and prints the time in nanoseconds. */
 #include "clock.h"
 #include "fatal.h"
 

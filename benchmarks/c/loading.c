@@ -1,4 +1,4 @@
-/* Loading a library into a fresh process: the program `load`, beside this one, does it and says how long it took. */
+/* Loading a library into a fresh process: the program `load`, in the same folder, loads it and prints the time. */
 #include "fatal.h"
 #include "rows.h"
 

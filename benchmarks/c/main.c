@@ -1,5 +1,5 @@
-/* bench FOLDER [--quick] [--only TEXT]: runs the rows of C, all or those whose name has TEXT in it, and prints a line
- * of JSON for each. Stores are made in FOLDER. */
+/* bench FOLDER [--quick] [--only TEXT]: runs the rows of C, all or those whose name contains TEXT, and prints a line of
+ * JSON for each. Stores are created in FOLDER. */
 #include "options.h"
 #include "comparison.h"
 #include "gsettings.h"
@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Reading, opening and loading take many short turns; those of many processes are longer, for these do not start all
- * at once. Writing takes long ones, so that each has its share of what SQLite puts off: a checkpoint comes only after
- * hundreds of sets. */
+/* Reading, opening and loading take many short turns. Turns with many processes are longer, since these do not all
+ * start at once. Writing takes long turns, so that each has its share of SQLite's deferred work: there is a checkpoint
+ * only after hundreds of sets. */
 typedef struct pace {
   plan reading, reading_apart, writing;
 } pace;

@@ -1,4 +1,4 @@
-/* From nothing open to the first value: what a program pays when it starts. Closing again is not counted. */
+/* From nothing open to the first value: the cost of starting a program. Closing is not counted. */
 #include "clock.h"
 #include "fatal.h"
 #include "filling.h"

@@ -1,4 +1,4 @@
-/* A turn of operations on an open store: one who operates, or many that start together. */
+/* A turn of operations on an open store: one worker, or many that start together. */
 #include "fatal.h"
 #include "filling.h"
 #include "worker.h"
@@ -8,12 +8,12 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-/* Who runs a worker. The first is the caller's own thread, so that its caches stay warm. */
+/* Runs a worker. The first one uses the caller's own thread, so that its caches stay warm. */
 typedef struct runner {
   pthread_t thread;
   pthread_barrier_t *start;
   worker worker;
-  process *process;   /* has the worker, where there is one */
+  process *process;   /* the process of the worker, if it has one */
   size_t operations;
   span span;
 } runner;
@@ -61,7 +61,7 @@ static void await(runner *runner) {
   else pthread_join(runner->thread, NULL);
 }
 
-/* From the first that began to the last that ended. */
+/* From the start of the first worker to the end of the last. */
 static uint64_t span_of_all(const state *state) {
   uint64_t began = UINT64_MAX, ended = 0;
   for (int index = 0; index < state->count; index++) {

@@ -1,5 +1,5 @@
-/* operations FOLDER ENGINE OPERATION COUNT: does one operation so many times, for callgrind to count instructions, and
- * once for each key before, which is not counted: what happens the first time only happens then. */
+/* operations FOLDER ENGINE OPERATION COUNT: runs one operation COUNT times, for callgrind to count instructions. Before
+ * that it runs the operation once for each key, uncounted, so that the work of first use is not included. */
 #include "fatal.h"
 #include "engines.h"
 #include "filling.h"
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <valgrind/callgrind.h>
 
-/* Texts are of 20 bytes. */
+/* Texts have 20 bytes. */
 typedef struct operation {
   void (*loop)(void *session, walk *walk);
   size_t length;
@@ -25,7 +25,7 @@ static operation operation_named(const engine *engine, const char *name) {
   die("there is no operation %s", name);
 }
 
-/* Callgrind counts only what this thread does meanwhile: the library's own come and go with the time of day. */
+/* Callgrind counts only what this thread does in this function: the library's own threads depend on time. */
 static void count_instructions(operation operation, void *session, const keys *keys, size_t operations) {
   walk walk = walk_begin(keys->shuffled, keys->count, operation.length);
   walk.stamp = 1000000;

@@ -1,5 +1,5 @@
-/* The floor of writing: one page of a file that has its full size, written, and synced where the set is durable; as
- * many pages as a longer text fills. It keeps only the last value, and tears it when the power fails. */
+/* The floor of writing: one page of a file of fixed size is written, and synced if the set is durable; a longer text
+ * takes several pages. It stores only the last value, and may tear it on power loss. */
 #include "fatal.h"
 #include "engine.h"
 #include "folders.h"
@@ -30,7 +30,7 @@ static void *open_file(const char *folder, bool durable) {
   file->descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   check(file->descriptor >= 0, "open a file");
   free(path);
-  /* Written once, so that no later sync has to allocate anything. */
+  /* Written once, so that no later sync allocates blocks. */
   check(pwrite(file->descriptor, file->bytes, FILE_SIZE, 0) == FILE_SIZE, "write a file");
   check(fsync(file->descriptor) == 0, "sync a file");
   return file;

@@ -1,5 +1,5 @@
-/* The other process. It is this program again; it is told on its standard input how many operations to do, and answers
- * on its standard output when it began and when it ended. */
+/* The other process, which is this program again. It reads from its standard input how many operations to run, and
+ * writes to its standard output when it began and when it ended. */
 #include "process.h"
 
 #include "clock.h"
@@ -94,7 +94,7 @@ static void take_turns(const row *row, const candidate *candidate, void *store, 
   worker_end(&worker);
 }
 
-/* Sets at an even pace until there is a command to read. */
+/* Sets at a constant rate until there is a command to read. */
 static void write_on(const engine *engine, void *session, walk *walk) {
   struct pollfd commands = {.fd = STDIN_FILENO, .events = POLLIN};
   for (uint64_t next = clock_ns(); poll(&commands, 1, 0) == 0;) {

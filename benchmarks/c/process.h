@@ -1,4 +1,4 @@
-/* Another process of a row: one that takes its share of each turn, or one that sets keys of the same store, 1,000 a
+/* Another process of a row: one that does its share of each turn, or one that sets keys of the same store, 1,000 a
  * second, while others read. */
 #ifndef BENCH_PROCESS_H
 #define BENCH_PROCESS_H
@@ -7,17 +7,19 @@
 
 typedef struct process process;
 
-#define WRITING_LANE (-1)   /* no share of the turns: it sets at an even pace */
+#define WRITING_LANE (-1)   /* no share of the turns: it sets at a constant rate */
 
-/* Starts the process. It has opened the store in the folder, and rests until it is told to go. */
+/* Starts the process. It has opened the store in the folder, and is idle until process_go(). */
 process *process_start(const row *row, const candidate *candidate, const char *folder, int worker);
-/* Lets it do so many operations: await it then. One that sets at an even pace goes on until it is told to rest. */
+/* Starts `operations` operations; then wait for them. One that sets at a constant rate continues until it is
+ * stopped. */
 void process_go(process *process, size_t operations);
 span process_await(process *process);
 void process_rest(process *process);
 void process_end(process *process);
 
-/* The other process: what main() runs when its first argument is PROCESS_ARGUMENT, with those that follow. */
+/* The main function of the other process: main() calls it when its first argument is PROCESS_ARGUMENT, with the
+ * following arguments. */
 #define PROCESS_ARGUMENT "--process"
 int process_main(int count, char **arguments);
 

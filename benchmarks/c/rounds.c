@@ -1,7 +1,7 @@
-/* Finds how many operations make a turn, then lets the players take turns. */
+/* Determines how many operations make a turn, then lets the players take turns. */
 #include "rounds.h"
 
-/* The best of some turns: a single one may have been kept waiting, and would look like many operations. */
+/* The best of several turns: a single one may have been delayed, and would count as many operations. */
 static uint64_t try_turns(player *player) {
   uint64_t best = UINT64_MAX;
   for (int turn = 0; turn < 4; turn++) {
@@ -11,7 +11,7 @@ static uint64_t try_turns(player *player) {
   return best;
 }
 
-/* Grows a turn until it is long enough to tell how many operations fill one. It warms the caches too. */
+/* Grows a turn until it is long enough to compute how many operations fill one. This warms the caches too. */
 static void calibrate(player *player, uint64_t turn_ns) {
   player->operations = player->step;
   uint64_t took = try_turns(player);

@@ -1,7 +1,8 @@
-/* Fair measuring: the players of a row take turns, A B C A B C …, so that what the machine does meanwhile meets all.
+/* Fair measurements: the players of a row take turns, A B C A B C …, so that other activity affects all of them.
+ * of them.
  *
- * The median of the turns counts. On a busy machine a turn that is shorter than the scheduler's slice is mostly left
- * alone, where a long one never is. */
+ * The median of the turns is used. On a busy machine a turn shorter than the scheduler's time slice is usually
+ * undisturbed, and a long one never is. */
 #ifndef BENCH_ROUNDS_H
 #define BENCH_ROUNDS_H
 
@@ -12,13 +13,13 @@
 
 typedef struct plan {
   size_t rounds;
-  uint64_t turn_ns;   /* how long a turn should take; it never has less than one step */
+  uint64_t turn_ns;   /* the target time of a turn; it has at least one step */
 } plan;
 
 typedef struct player {
-  uint64_t (*turn)(void *state, size_t operations);   /* the nanoseconds that it took */
+  uint64_t (*turn)(void *state, size_t operations);   /* returns its time in nanoseconds */
   void *state;
-  size_t step;             /* a turn has a multiple of so many operations */
+  size_t step;             /* the operations of a turn are a multiple of this */
   size_t operations;       /* in each turn */
   double ns[MAX_ROUNDS];   /* for one operation, in each round */
 } player;

@@ -1,4 +1,4 @@
-/* The table of C: a list for each of its sections. The goals in them are those of design.md, section 11. */
+/* The table of C: a list for each of its sections. The goals are those of Kept. */
 #include "rows.h"
 
 #include "fatal.h"

@@ -1,4 +1,4 @@
-/* What a row of the table is: a task that some candidates do by turns. */
+/* A row of the table: a task that several candidates perform in turns. */
 #ifndef BENCH_ROWS_H
 #define BENCH_ROWS_H
 
@@ -6,13 +6,13 @@
 
 #include <stddef.h>
 
-typedef enum role { CANDIDATE, FLOOR, BASE } role;   /* a base is what a goal compares with, in no column of its own */
+typedef enum role { CANDIDATE, FLOOR, BASE } role;   /* a base is compared with in a goal, and has no column */
 
 typedef struct candidate {
   const engine *engine;
   role role;
-  const char *label;   /* what the table calls it; NULL: the engine's name */
-  size_t keys;         /* where it differs from the row's; 0: it does not */
+  const char *label;   /* its name in the table; NULL: the engine's name */
+  size_t keys;         /* if it differs from the row's; otherwise 0 */
   bool alone;          /* without the other threads or processes of the row */
 } candidate;
 
@@ -24,14 +24,14 @@ typedef enum operation {
 
 typedef struct row row;
 
-/* A way to measure: what is prepared, what a turn is, and what is cleared away. */
+/* A kind of measurement: preparation, a turn, and clean-up. */
 typedef struct task {
   void *(*prepare)(const row *row, const candidate *candidate, const char *folder);
-  uint64_t (*turn)(void *state, size_t operations);   /* the nanoseconds that it took */
+  uint64_t (*turn)(void *state, size_t operations);   /* returns its time in nanoseconds */
   void (*finish)(void *state);
 } task;
 
-extern const task operating;   /* operations on an open store, by one or by many */
+extern const task operating;   /* operations on an open store, by one or several workers */
 extern const task opening;     /* from nothing open to the first value */
 extern const task declaring;   /* 10,000 keys at once */
 extern const task loading;     /* loading the engine's library into a fresh process */
@@ -39,14 +39,14 @@ extern const task loading;     /* loading the engine's library into a fresh proc
 #define MAX_GOALS        5   /* the last is NULL */
 #define MAX_CANDIDATES  8
 #define MAX_LANES       16   /* threads or processes of a row */
-#define SETS_TOGETHER 1000   /* so many sets make one transaction, or share what was put off */
+#define SETS_TOGETHER 1000   /* sets in one transaction, or between two flushes of deferred work */
 
 struct row {
   const char *section, *name;     /* no two rows have the same name */
-  const char *goals[MAX_GOALS];   /* "<= 25 ns", "<= 1.5 x SQLite", ">= 4 x one thread": runner/goals.py explains */
+  const char *goals[MAX_GOALS];   /* "<= 25 ns", "<= 1.5 x SQLite", ">= 4 x one thread": see runner/goals.py */
   const task *task;
   operation operation;
-  size_t keys, some;    /* so many keys, of which some are asked for; 0: all */
+  size_t keys, some;    /* the number of keys, and of those that are read; 0: all */
   size_t length;        /* of the texts; 0: integers */
   int threads;          /* 0: one */
   int processes;        /* 0: one */

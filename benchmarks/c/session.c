@@ -26,7 +26,7 @@ static void compile(const char *folder, const char *schemas) {
 void enter_session(const char *folder, char **arguments, const char *schemas) {
   if (getenv("BENCH_SESSION")) return;
   compile(folder, schemas);
-  /* dconf writes its whole database anew at each change, and with it what another program has left there. */
+  /* dconf rewrites its whole database at each change, including what another program has left there. */
   char *left = folder_path(folder, "dconf");
   folder_remove(left);
   free(left);
@@ -34,7 +34,7 @@ void enter_session(const char *folder, char **arguments, const char *schemas) {
   setenv("GSETTINGS_BACKEND", "dconf", 1);
   setenv("GSETTINGS_SCHEMA_DIR", folder, 1);
   setenv("XDG_CONFIG_HOME", folder, 1);
-  /* Another folder: dconf has a file of the same name there. */
+  /* A separate folder: dconf has a file of the same name there. */
   char *runtime = folder_make(folder, "runtime");
   setenv("XDG_RUNTIME_DIR", runtime, 1);
   free(runtime);

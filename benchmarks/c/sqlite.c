@@ -1,5 +1,6 @@
-/* SQLite as a bare key-value table: write-ahead log, prepared statements, one connection a thread. Long values have a
- * table of their own, with rowids: SQLite's manual advises WITHOUT ROWID only for rows below a twentieth of a page. */
+/* SQLite as a bare key-value table: write-ahead log, prepared statements, one connection for each thread. Long values
+ * have a table of their own, with rowids: SQLite's manual advises WITHOUT ROWID only for rows below a twentieth of a
+ * page. */
 #include "fatal.h"
 #include "engine.h"
 #include "folders.h"
@@ -91,7 +92,7 @@ static void create(const char *folder) {
   close_store(store);
 }
 
-/* The row of a key; reset the statement when it is read. */
+/* The row of a key; reset the statement after reading it. */
 static sqlite3_stmt *select_row(session *session, walk *walk) {
   bool table = is_long(walk);
   sqlite3_stmt *select = prepared(session, &session->select[table], tables[table].select);

@@ -1,6 +1,6 @@
-/* Kept in other circumstances than an empty program's: keys that are declared, values that come from layers.
+/* Variants of Kept: with declared keys, and with values from layers.
  *
- * Each is an engine, so that a row can set it beside the plain one. */
+ * Each is an engine, so that a row can compare it with the plain one. */
 #ifndef BENCH_VARIANTS_H
 #define BENCH_VARIANTS_H
 
@@ -10,19 +10,19 @@
 
 /* Every key is declared: an integer with bounds, one of seven words, text that matches a pattern. */
 extern const engine kept_integers, kept_words, kept_pattern;
-/* Values are given and taken as JSON: its texts are objects. */
+/* Values are passed as JSON; its texts are objects. */
 extern const engine kept_json;
-/* What the store holds of declarations beside its values. */
+/* The store holds declarations in addition to its values. */
 extern const engine kept_1000_declarations, kept_10000_declarations;
-/* All layers are there, all keys are declared, and one layer has the values that are asked for. */
+/* All layers exist, all keys are declared, and one layer has the values that are read. */
 extern const engine kept_managed, kept_arguments, kept_environment, kept_user, kept_system, kept_registered,
   kept_declared;
 
-/* Complains unless it is done. */
+/* Ends the program unless the call succeeded. */
 void expect_done(kept_status status, const kept_error *error, const char *what);
 /* Opens the store in a folder. */
 kept_store *open_kept(const char *folder, const kept_options *options);
-/* Makes a store in which so many keys have the same declaration. */
+/* Creates a store in which `count` keys have the same declaration. */
 void create_declared(const char *folder, size_t count, const char *declaration);
 /* A list for kept_declare_list(); free() it. */
 char *declaration_list(size_t count, const char *declaration);
@@ -30,7 +30,7 @@ char *declaration_list(size_t count, const char *declaration);
 #define BOUNDED_INTEGER \
   "{\"type\":\"integer\",\"minimum\":0,\"maximum\":1000000000,\"default\":7,\"summary\":\"How loud it is.\"}"
 
-/* What an engine of Kept does where it is not said otherwise. */
+/* The functions of an engine of Kept, unless it overrides them. */
 #define KEPT_USUAL \
   .library = kept_version, .open = usual_open, .join = usual_join, .leave = usual_leave, \
   .close = usual_close, .get = usual_get, .set = usual_set, \

@@ -1,4 +1,4 @@
-/* Makes and ends walks. */
+/* Begins and ends walks. */
 #include "walk.h"
 
 #include "fatal.h"

@@ -1,7 +1,7 @@
-/* A walk around a ring of keys: what to ask for next, how many times, and with which values.
+/* A walk around a ring of keys: the next key, the number of operations, and the values.
  *
- * Values are integers or texts of one length. Each that is written is new, for writing what is stored already may cost
- * less. */
+ * Values are integers or texts of one length. Each value that is written is new, since writing the stored value may
+ * cost less. */
 #ifndef BENCH_WALK_H
 #define BENCH_WALK_H
 
@@ -12,9 +12,9 @@ typedef struct walk {
   size_t count, at;
   size_t steps;    /* operations to do */
   size_t length;   /* of the texts; 0: integers */
-  char *text;      /* so many bytes and a NUL: the last that was read or written */
+  char *text;      /* buffer for `length` bytes and a NUL: the last text that was read or written */
   int64_t stamp;   /* the last integer written */
-  uint64_t sum;    /* of what was read, so that no compiler leaves the reading out */
+  uint64_t sum;    /* of the values that were read, so that the compiler keeps the reads */
 } walk;
 
 /* From the beginning of a ring; walk_end() it. */
@@ -27,7 +27,7 @@ static inline const key *walk_next(walk *walk) {
   return next;
 }
 
-/* The next text to write: the stamp in letters, and then always the same. */
+/* The next text to write: the stamp in letters, then a constant part. */
 static inline const char *walk_text(walk *walk) {
   uint64_t left = (uint64_t)++walk->stamp;
   for (int at = 0; at < 8; at++, left >>= 4) walk->text[at] = (char)('a' + (left & 15));

@@ -1,4 +1,4 @@
-/* Operates. */
+/* Runs the operations of a worker. */
 #include "worker.h"
 
 #include "clock.h"
@@ -15,7 +15,7 @@ static void (*loop_of(const engine *engine, operation operation))(void *, walk *
   }
 }
 
-/* What has been read before is read in the order of the keys, which is not the order of the turns. */
+/* The first read of each key is in key order, which differs from the order of the turns. */
 static void warm(worker *worker, const keys *keys) {
   walk walk = walk_begin(keys->sorted, keys->count, worker->walk.length);
   walk.steps = keys->count;
@@ -30,7 +30,7 @@ worker worker_begin(const row *row, const candidate *candidate, void *store, int
   worker begun = {.engine = engine, .loop = loop_of(engine, row->operation), .session = engine->join(store)};
   if (!begun.loop) die("%s cannot do what the row \"%s\" asks for", engine->name, row->name);
   begun.walk = walk_begin(keys->shuffled + share * (size_t)index, share, row->length);
-  begun.walk.stamp = 1000000;   /* beyond what the store was filled with */
+  begun.walk.stamp = 1000000;   /* beyond the stored values */
   begun.together = row->operation == SET_TOGETHER ? SETS_TOGETHER : 0;
   if (row->operation == GET) warm(&begun, keys);
   return begun;

@@ -1,4 +1,4 @@
-/* One who operates on a store: a thread, or a process. Each walks through keys of its own. */
+/* A worker that operates on a store: a thread or a process. Each walks through its own keys. */
 #ifndef BENCH_LANE_H
 #define BENCH_LANE_H
 
@@ -9,16 +9,16 @@ typedef struct worker {
   void *session;
   void (*loop)(void *session, walk *walk);
   walk walk;
-  size_t together;   /* so many operations are one call, where not all of them are */
+  size_t together;   /* the number of operations in one call, if not all */
 } worker;
 
 typedef struct span {
-  uint64_t began, ended;   /* of the clock, which all processes share */
+  uint64_t began, ended;   /* on the clock, which all processes share */
 } span;
 
 /* @param index  the first is 0 */
 worker worker_begin(const row *row, const candidate *candidate, void *store, int index);
-/* What an engine puts off is not in the span; it is done before anybody else's turn begins. */
+/* Deferred work of an engine is not in the span; it is done before another candidate's turn begins. */
 span worker_run(worker *worker, size_t operations);
 void worker_end(worker *worker);
 

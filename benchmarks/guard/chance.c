@@ -1,5 +1,5 @@
-/* Chance that is the same in every process: Kept's index seeds its hash with it, and how many places a get looks at
- * depends on the seed. Preloaded for counting alone. Swift's runtime asks for it with syscall(). */
+/* Deterministic random numbers: Kept's index seeds its hash with them, and the number of probes of a get depends on the
+ * seed. Preloaded only for counting. Swift's runtime requests them with syscall(). */
 #include <dlfcn.h>
 #include <stdarg.h>
 #include <string.h>

@@ -1,7 +1,7 @@
-/* delivery FOLDER COUNT: hears of so many changes that another process makes, each after the one before was heard of.
+/* delivery FOLDER COUNT: receives COUNT changes that another process makes, each after the one before was delivered.
  *
- * Under callgrind only the thread that calls back is counted, from one callback to another that comes COUNT later: all
- * that it does to wake, read what is new, and call. */
+ * Under callgrind only the thread that runs callbacks is counted, from one callback to the one COUNT later: waking up,
+ * reading what is new, and calling. */
 #include "../c/fatal.h"
 #include "../c/folders.h"
 
@@ -16,13 +16,13 @@
 #include <valgrind/callgrind.h>
 
 #define KEY "audio.volume"
-#define REHEARSED 20   /* so many come first */
+#define REHEARSED 20   /* warm-up changes */
 
 extern char **environ;
 
 typedef struct notification {
   size_t heard, last;
-  int orders;   /* a byte is an order for the next change */
+  int orders;   /* each byte requests the next change */
   sem_t done;
 } notification;
 

@@ -1,4 +1,4 @@
-/* The engines that are counted without any rival. */
+/* The engines that are counted, without rivals. */
 #include "../c/engines.h"
 
 #include "../c/fatal.h"

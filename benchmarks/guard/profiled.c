@@ -1,4 +1,4 @@
-/* What callgrind is to count, for Python, which cannot ask callgrind itself. */
+/* Marks what callgrind counts, for Python, which cannot call callgrind itself. */
 #include <valgrind/callgrind.h>
 
 void profiled(void (*loop)(void));

@@ -1,5 +1,5 @@
-"""python_get.py FOLDER LIBRARY COUNT: gets a key so many times inside the function `profiled` of the LIBRARY, for
-callgrind to count the instructions of (runner/instructions.py)."""
+"""python_get.py FOLDER LIBRARY COUNT: gets a key COUNT times inside the function `profiled` of LIBRARY, so that
+callgrind can count its instructions (runner/instructions.py)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an engine does in a row. Each comparison prepares a store in its folder and hands out the turns in it."""
+"""How an engine performs a row. Each comparison prepares a store in its folder and yields the turns on it."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from names import NAMES, SHUFFLED, Value, values
 from rounds import Turn, timed
 
 Comparison = Callable[[type[Engine], Path, Value], AbstractContextManager[Turn]]
-"""With values like the one that is given."""
+"""With values like the example."""
 
 
 def filled(engine: type[Engine], folder: Path, example: Value) -> Engine:
-    """A new store that has all the names."""
+    """A new store with all the names."""
     folder.mkdir(parents=True)
     opened = engine(folder, type(example))
     opened.set_together(zip(opened.keys(NAMES), values(example)))
@@ -36,7 +36,7 @@ def read_again(engine: type[Engine], folder: Path, example: Value) -> Iterator[T
 
 @contextmanager
 def read_first(engine: type[Engine], folder: Path, example: Value) -> Iterator[Turn]:
-    """Keys that this opening of the store has not read; what the opening takes is not counted."""
+    """Keys that were not read since the store was opened; opening is not counted."""
     filled(engine, folder, example).close()
 
     def turn(operations: int) -> int:
@@ -51,7 +51,7 @@ def read_first(engine: type[Engine], folder: Path, example: Value) -> Iterator[T
 
 @contextmanager
 def write(engine: type[Engine], folder: Path, example: Value) -> Iterator[Turn]:
-    """Each set a commit of its own."""
+    """Each set in its own commit."""
     with closing(filled(engine, folder, example)) as opened:
         changes = zip(cycle(opened.keys(SHUFFLED)), values(example))
         yield timed(lambda operations: opened.set(islice(changes, operations)))
@@ -59,7 +59,7 @@ def write(engine: type[Engine], folder: Path, example: Value) -> Iterator[Turn]:
 
 @contextmanager
 def write_hundred(engine: type[Engine], folder: Path, example: Value) -> Iterator[Turn]:
-    """A hundred sets are a commit."""
+    """A hundred sets in a commit."""
     with closing(filled(engine, folder, example)) as opened:
         changes = zip(cycle(opened.keys(SHUFFLED)), values(example))
 
@@ -72,7 +72,7 @@ def write_hundred(engine: type[Engine], folder: Path, example: Value) -> Iterato
 
 @contextmanager
 def open_and_read(engine: type[Engine], folder: Path, example: Value) -> Iterator[Turn]:
-    """From nothing open to the first value; the closing is not counted."""
+    """From nothing open to the first value; closing is not counted."""
     filled(engine, folder, example).close()
 
     def turn(operations: int) -> int:

@@ -1,4 +1,4 @@
-"""The names that every engine is asked for, and what is set: the same for each of them."""
+"""The names and values that every engine reads and sets."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from itertools import count, cycle
 Value = int | str
 
 NAMES = [f"section-{index // 1000:03}.setting-{index:06}" for index in range(1000)]
-"""Stores are filled in this order."""
+"""The order in which stores are filled."""
 SHUFFLED = random.Random(8).sample(NAMES, len(NAMES))
-"""And asked for in this one."""
+"""The order in which they are read."""
 
 
 def values(example: Value) -> Iterator[Value]:
-    """As the example, without end. Beside a ring of the names, no name gets what it has already."""
+    """An endless sequence of values like the example. Cycled with the names, no name gets the value that it has."""
     if isinstance(example, int):
         return count(example)
-    # Made before, as they are not what is measured; one fewer than the names.
+    # Created in advance, as creating them is not measured; one fewer than the names.
     return cycle([f"{number:0{len(example)}}" for number in range(len(NAMES) - 1)])

@@ -1,4 +1,4 @@
-"""Fair measuring, as c/rounds.c does it: many short turns, A B C A B C …, of which the median counts."""
+"""Fair measurements, as in c/rounds.c: many short turns, A B C A B C …, of which the median is used."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Literal, TypeVar
 
 T = TypeVar("T")
 Turn = Callable[[int], int]
-"""Does so many operations, and says how many nanoseconds they took."""
+"""Runs a number of operations, and returns their time in nanoseconds."""
 
 MILLISECOND = 1_000_000
 
@@ -39,7 +39,7 @@ QUICK: dict[Kind, Plan] = {
 
 
 def timed(work: Callable[[T], object]) -> Callable[[T], int]:
-    """The work, which says how long it took."""
+    """The work, which returns its time."""
 
     def turn(given: T) -> int:
         began = time.perf_counter_ns()
@@ -54,12 +54,12 @@ class Candidate:
     name: str
     turn: Turn
     role: str = "candidate"
-    """Or "floor", or "base": what a goal compares with, in no column of its own."""
+    """Or "floor", or "base": what a goal compares with, without a column."""
 
     def calibrated(self, turn_ns: int) -> int:
         """How many operations fill a turn."""
         operations = 1
-        # The best of some turns: a single one may have been kept waiting, and would look like many operations.
+        # The best of several turns: a single one may have been delayed, and would count as many operations.
         while (took := min(self.turn(operations) for _ in range(4))) < turn_ns / 4:
             operations *= 2
         return max(1, operations * turn_ns // took)

@@ -1,5 +1,5 @@
-"""rows.py FOLDER [--quick] [--only TEXT]: runs the rows of Python, all or those whose name has TEXT in it, and prints a
-line of JSON for each. Stores are made in FOLDER."""
+"""rows.py FOLDER [--quick] [--only TEXT]: runs the rows of Python, all or those whose name contains TEXT, and prints a
+line of JSON for each. Stores are created in FOLDER."""
 
 from __future__ import annotations
 

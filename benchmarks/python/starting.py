@@ -1,5 +1,5 @@
-"""What a program pays when it starts: from its exec until it has printed the first value. The programs are in
-starting/, each of a few lines, as one would write it."""
+"""The start-up cost of a program: from its exec until it has printed the first value. The programs are in starting/,
+each a few lines long."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from engines import KEPT_BY_KEY, RIVALS
 from names import SHUFFLED
 from rounds import Candidate, Kind, Turn
 
-# As installed packages are: with their bytecode, which the first of the programs may have to write.
+# Like installed packages: with bytecode, which the first of the programs may have to write.
 ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 PROGRAMS = Path(__file__).with_name("starting")
 FILES = {
@@ -37,7 +37,7 @@ def started(file: str, folder: Path) -> Turn:
         took = 0
         for _ in range(operations):
             began = time.perf_counter_ns()
-            # Leaving waits for its end; that is not counted.
+            # Leaving the block waits for its end, which is not counted.
             with subprocess.Popen(command, stdout=subprocess.PIPE, env=ENVIRONMENT) as program:
                 assert program.stdout
                 printed = program.stdout.readline()

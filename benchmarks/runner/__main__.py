@@ -1,7 +1,7 @@
-"""Runs every measuring program and prints one table; scripts/bench has built all that it needs.
+"""Runs every measuring program and prints one table; scripts/bench has built everything.
 
-A measuring program makes its stores in the folder that it is given and prints a line of JSON a row (rows.py). To add
-one, in Swift or in another language, add it to `measure`.
+A measuring program creates its stores in the folder that is passed to it and prints a line of JSON for each row
+(rows.py). To add one, in Swift or in another language, add it to `measure`.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def main() -> int:
     results = {**seen, "rows": [row.as_json() for row in measured], "safety": [asdict(test) for test in tests]}
     (BUILD / "results.json").write_text(json.dumps(results, indent=1))
     if options.write:
-        import publishing   # --check does without what it draws with
+        import publishing   # --check does not need the drawing libraries
 
         publishing.publish(ROOT, measured, tests, seen)
     return 0

@@ -1,4 +1,4 @@
-"""Which figures are drawn: a few charts, each with the bars of some rows. What was not measured is left out."""
+"""The figures that are drawn: a few charts, each with the bars of some rows. Missing figures are left out."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Bar:
 
 @dataclass(frozen=True)
 class Group:
-    """The bars of one row under a heading of their own."""
+    """The bars of one row under their own heading."""
 
     heading: str
     bars: list[Bar]
@@ -26,7 +26,7 @@ class Group:
 
 @dataclass(frozen=True)
 class Drawn:
-    """A row that a chart draws, and the floors that it shows of those that were measured."""
+    """A row that a chart draws, and which of the measured floors it shows."""
 
     heading: str
     section: str
@@ -43,7 +43,7 @@ class Drawn:
 @dataclass(frozen=True)
 class Chart:
     name: str
-    """Of its files."""
+    """The name of its files."""
     title: str
     drawn: list[Drawn] = field(repr=False)
 
@@ -81,7 +81,7 @@ CHARTS = [
 
 
 def _bars(row: Row, floors: tuple[str, ...]) -> list[Bar]:
-    """The quickest first."""
+    """The fastest first."""
     floor = [Bar(each.name, "floor", each.median) for each in row.measured if each.name in floors]
     rivals = [Bar(each.name, "rival", each.median) for each in row.rivals]
     return sorted([Bar(KEPT, "Kept", row.kept.median), *rivals, *floor], key=lambda bar: bar.value)

@@ -1,4 +1,4 @@
-"""Draws a chart: bars on a logarithmic axis, each with its figure, on a light and on a dark ground, as SVG and PNG.
+"""Draws a chart: bars on a logarithmic axis, each with its figure, on a light and a dark background, as SVG and PNG.
 
 The same figures give the same bytes: no dates, no random names.
 """
@@ -19,7 +19,7 @@ from table import figure
 
 matplotlib.use("Agg")
 matplotlib.rcParams.update({
-    "font.family": "DejaVu Sans",   # comes with matplotlib; in the SVG, letters are outlines
+    "font.family": "DejaVu Sans",   # part of matplotlib; the SVG contains outlines of letters
     "svg.fonttype": "path",
     "svg.hashsalt": "kept",
     "hatch.linewidth": 0.8,
@@ -51,7 +51,7 @@ NAMES, FIGURES = 2.35, 1.45
 
 
 def draw(chart: Chart, rows: list[Row], folder: Path) -> list[Path]:
-    """The files it has made; none when no row of it was measured."""
+    """The files that it has written; none if no row of the chart was measured."""
     if not (groups := chart.groups(rows)):
         return []
     files = []
@@ -112,7 +112,7 @@ def _heading(axes: Axes, at: float, group: Group, palette: Palette) -> None:
 
 
 def _clearing(palette: Palette) -> dict[str, str | float]:
-    """No line of the grid runs through a word."""
+    """Prevents grid lines from crossing words."""
     return {"facecolor": palette.ground, "edgecolor": "none", "pad": 1.5}
 
 

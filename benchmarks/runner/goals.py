@@ -1,4 +1,4 @@
-"""What a goal says, and whether a row meets it.
+"""The meaning of a goal, and whether a row meets it.
 
     <= 25 ns            Kept's figure is at most this
     <= 1.5 x SQLite     Kept takes at most 1.5 times the time of SQLite in the same row
@@ -37,7 +37,7 @@ def judge(row: Row, goal: str) -> Judgement:
 
 
 def to_first_rival(row: Row) -> str:
-    """Kept's time to that of the first rival, for rows whose goal compares with nobody."""
+    """The ratio of Kept's time to the first rival's, for rows without a comparing goal."""
     rivals = row.having("candidate")
     return _times(row.kept.median / rivals[0].median, rivals[0].name) if rivals else ""
 

@@ -1,7 +1,7 @@
-"""scripts/bench --check: what Kept's operations cost in instructions, beside what they cost when it was last accepted.
+"""scripts/bench --check: the instructions of Kept's operations, compared with the last accepted counts.
 
-Counts do not depend on what else the machine does, so this may run anywhere; they do depend on what the library is
-built with and runs on, so the file of counts names that too.
+The counts do not depend on other activity of the machine, so this may run anywhere. They depend on what the library is
+built with and runs on, so the file of counts lists that too.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Verdict:
 
 
 def count(counter: Counter) -> Counts:
-    """All of them, as many at a time as there are cores; those that take longest begin first."""
+    """All of them, in parallel on all cores; the longest ones begin first."""
     measures: dict[str, Callable[[], float]] = {
         "get in Python": counter.get_in_python,
         "set JSON": lambda: counter.operation("Kept, JSON", "set"),
@@ -59,7 +59,7 @@ def count(counter: Counter) -> Counts:
 
 
 def judge(accepted: Counts, counted: Counts) -> Verdict:
-    """A line for each measure; only what grew is a failure."""
+    """A line for each measure; only an increase is a failure."""
     names = list(dict.fromkeys([*counted, *accepted]))
     width = max(map(len, names), default=0)
     changes = {name: counted[name] / accepted[name] - 1 for name in names if name in counted and name in accepted}
@@ -78,13 +78,13 @@ def _beside(accepted: float | None, now: float | None) -> str:
 
 
 def differing(accepted: dict[str, str], here: dict[str, str]) -> list[str]:
-    """What the accepted counts were counted with that is another here."""
+    """The versions that differ from those of the accepted counts."""
     return [f"{name} {accepted[name]}, here {here.get(name, 'none')}" for name in accepted
             if accepted[name] != here.get(name)]
 
 
 def check(counter: Counter, path: Path, accepting: bool) -> int:
-    """Prints what grew or shrank; the program's exit status."""
+    """Prints what increased or decreased; returns the program's exit status."""
     accepted, counted, here = Accepted.read(path), count(counter), machine.counted_with()
     verdict = judge(accepted.instructions, counted)
     print("instructions of one, by callgrind: now, accepted, change", *verdict.lines, sep="\n")

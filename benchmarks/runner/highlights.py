@@ -1,4 +1,4 @@
-"""The README's short table: a few rows, and in each the best rival."""
+"""The README's short table: a few rows, each with the best rival."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Highlight:
     row: str
 
     def line(self, rows: list[Row]) -> Line | None:
-        """None if it was not measured, or beside no rival."""
+        """None if it was not measured, or has no rival."""
         for row in rows:
             if (row.section, row.row) == (self.section, self.row) and row.rivals:
                 best = min(row.rivals, key=lambda each: each.median)

@@ -1,6 +1,6 @@
 """Counts the instructions of one operation with callgrind.
 
-The programs say themselves what is to be counted: nothing of a start or of a first time, and one thread alone.
+The programs mark what is counted: one thread, without start-up and first use.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from rows import KEPT, Measured, Row
 SECTION = "Instructions, by callgrind"
 ENGINES = [KEPT, "SQLite", "LMDB"]
 OPERATIONS = {"get int64": "get_integers", "get 20-byte string": "get_texts", "set": "set"}
-"""And the loop of c/engine.h that does it."""
+"""The loop of c/engine.h that performs it."""
 VARIANTS = {
     "get int64, declared": ("Kept, declared integers", "get_integers"),
     "get int64, all layers": ("Kept, user", "get_integers"),
@@ -32,25 +32,25 @@ VARIANTS = {
     "set, declared string with a pattern": ("Kept, declared pattern", "set_words"),
     "set, all layers": ("Kept, user", "set"),
 }
-"""Kept in other circumstances (c/variants.h), beside a plain one that does the same."""
+"""Variants of Kept (c/variants.h), each with a plain one that does the same."""
 GETS, SETS = 5_000, 2_000
-"""So many that it does not show what the library does once in a while: among the sets there is a checkpoint."""
+"""Enough to spread occasional work of the library: the sets include a checkpoint."""
 DELIVERIES = 100
-"""Fewer: SQLite looks longer for a page the more often its log has it."""
+"""Fewer: SQLite's search for a page takes longer the more often its log contains it."""
 ROOT = Path(__file__).resolve().parents[2]
 
 
 @dataclass(frozen=True)
 class Counter:
-    """Counts with the programs of one build, which link the library or are told of it."""
+    """Counts with the programs of one build, which link the library or are passed its path."""
 
     operations: Path
     delivery: Path
     counting: Path
-    """What is loaded before all else: guard/profiled.c, guard/chance.c."""
+    """What is preloaded: guard/profiled.c, guard/chance.c."""
     library: Path
     stores: Path
-    """Where each count has a folder of its own, so that some can be made at a time."""
+    """The parent of each count's own folder, so that counts can run in parallel."""
 
     @cache
     def operation(self, engine: str, operation: str) -> float:
@@ -67,7 +67,7 @@ class Counter:
 
     @property
     def environment(self) -> dict[str, str]:
-        """Chance is the same in all runs: Kept's, Swift's and Python's hashes are seeded with it."""
+        """Random numbers are the same in all runs: they seed the hashes of Kept, Swift and Python."""
         seeds = {"LD_PRELOAD": str(self.counting), "SWIFT_DETERMINISTIC_HASHING": "1", "PYTHONHASHSEED": "0"}
         return {**seeds, "PYTHONPATH": str(ROOT / "bindings/python/src"), "KEPT_LIBRARY": str(self.library)}
 
@@ -80,7 +80,7 @@ class Counter:
 
 
 def callgrind(*command: str, environment: dict[str, str], out: Path = Path("/dev/null")) -> str:
-    """Runs a program under callgrind; what callgrind said."""
+    """Runs a program under callgrind; returns callgrind's output."""
     tool = ["valgrind", "--tool=callgrind", "--collect-atstart=no", f"--callgrind-out-file={out}"]
     ran = subprocess.run([*tool, *command], capture_output=True, text=True, env={**os.environ, **environment})
     if ran.returncode:
@@ -89,7 +89,7 @@ def callgrind(*command: str, environment: dict[str, str], out: Path = Path("/dev
 
 
 def rows(counter: Counter, only: str) -> list[Row]:
-    """A row for each operation whose name has `only` in it; as many at a time as there are cores."""
+    """A row for each operation whose name contains `only`, in parallel on all cores."""
 
     def beside_rivals(operation: str) -> list[Measured]:
         return [Measured(engine, "candidate", [counter.operation(engine, operation)]) for engine in ENGINES]

@@ -1,4 +1,4 @@
-"""What a figure depends on: cores, versions, and what else the machine was doing."""
+"""What a figure depends on: cores, versions, and other activity of the machine."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _answer(*command: str) -> str:
 
 
 LIBRARY = ["Sources", "include", "Package.swift"]
-"""What the figures depend on, of all that is in the repository."""
+"""The parts of the repository on which the figures depend."""
 
 
 def _kept(header: Path) -> str:
@@ -42,7 +42,7 @@ def _library(name: str) -> str:
 
 
 def versions(header: Path) -> dict[str, str]:
-    """Of Kept and of all its rivals."""
+    """The versions of Kept and all its rivals."""
     return {
         "Kept": _kept(header),
         "SQLite": _library("sqlite3"),
@@ -59,7 +59,7 @@ def versions(header: Path) -> dict[str, str]:
 
 
 def _shelf() -> str:
-    """The kind of file that shelve makes here."""
+    """The kind of file that shelve creates here."""
     with TemporaryDirectory() as folder:
         file = f"{folder}/shelf"
         dbm.open(file, "c").close()
@@ -67,7 +67,7 @@ def _shelf() -> str:
 
 
 def counted_with() -> dict[str, str]:
-    """What a number of instructions depends on, beside Kept itself."""
+    """What a number of instructions depends on, apart from Kept itself."""
     return {
         "processor": platform.machine(),
         "Swift": _swift(),
@@ -89,7 +89,7 @@ def today() -> str:
 
 @dataclass
 class Load:
-    """How much of the cores programs other than ours have used since it was made."""
+    """The share of the cores that other programs have used since this object was created."""
 
     cores: int = field(default_factory=lambda: os.cpu_count() or 1)
     began: float = field(default_factory=time.monotonic)
@@ -102,7 +102,7 @@ class Load:
 
 
 def _busy_seconds() -> float:
-    """All that is not idle, and not waiting for a disk."""
+    """All time that is not idle, and not waiting for a disk."""
     user, nice, system, _idle, _iowait, irq, softirq, steal, *_ = map(
         int, Path("/proc/stat").read_text().splitlines()[0].split()[1:]
     )

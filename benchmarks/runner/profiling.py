@@ -32,7 +32,7 @@ def _of(counter: Counter, name: str, loop: str) -> str:
 
 
 def _costs(out: Path, inclusive: str) -> list[tuple[str, float]]:
-    """The functions by cost, from kept.h downwards; one that is inlined in several places by its dearest part."""
+    """The functions by cost, from kept.h downwards; if inlined in several places, by the most expensive part."""
     annotate = ["callgrind_annotate", f"--inclusive={inclusive}", "--threshold=100", str(out)]
     annotated = subprocess.run(annotate, capture_output=True, text=True, check=True).stdout
     demangle = ["swift", "demangle", "--simplified"]

@@ -33,11 +33,11 @@ CHECKED_COUNTER = Counter(
     library=ROOT / "build/lib/libkept.so.0",
     stores=CHECKED / "stores",
 )
-"""That of --check: of the library that scripts/test has built."""
+"""The build for --check: of the library that scripts/test has built."""
 
 
 def printed(options: Namespace, *command: str | Path) -> list[str]:
-    """The lines that a measuring program prints, one for each row. Says how long it took: all have twenty minutes."""
+    """The lines that a measuring program prints, one for each row. Prints its time; the limit is twenty minutes."""
     began = time.monotonic()
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "bindings/python/src"), "KEPT_LIBRARY": str(LIBRARY)}
     whole = [*map(str, command), "--only", options.only, *(["--quick"] if options.quick else [])]

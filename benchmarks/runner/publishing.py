@@ -1,4 +1,4 @@
-"""What --write brings up to date: the charts, the tables of docs/performance.md, the README's short one."""
+"""What --write updates: the charts, the tables of docs/performance.md, and the README's short one."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def publish(root: Path, rows: list[Row], tests: list[safety.Safety], seen: dict[
 
 
 def picture(chart: Chart, folder: str) -> str:
-    """The chart on the reader's own ground."""
+    """The chart for the reader's background."""
     return f"""\
 <picture>
   <source media="(prefers-color-scheme: dark)" srcset="{folder}/{chart.name}-dark.svg">

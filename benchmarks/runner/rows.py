@@ -1,4 +1,4 @@
-"""What the measuring programs say: a line of JSON for each row."""
+"""The output of the measuring programs: a line of JSON for each row."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from typing import Any
 
 KEPT = "Kept"
 MUTEX = "Dictionary behind a Mutex"
-"""In Swift: what a program has that shares and stores nothing. It is no rival."""
+"""In Swift: a solution that shares and stores nothing, and so is not a rival."""
 
 
 @dataclass(frozen=True)
 class Measured:
-    """One candidate in one row, each round's figure for one operation."""
+    """One candidate in one row, with each round's figure for one operation."""
 
     name: str
     role: str
-    """"candidate", "floor", or "base": what a goal compares with, in no column of its own."""
+    """"candidate", "floor", or "base": what a goal compares with, without a column."""
     rounds: list[float]
 
     @property
@@ -47,12 +47,12 @@ class Row:
         return self.named(KEPT)
 
     def having(self, role: str) -> list[Measured]:
-        """All but Kept itself."""
+        """All except Kept."""
         return [each for each in self.measured if each.role == role and each.name != KEPT]
 
     @property
     def rivals(self) -> list[Measured]:
-        """Those that keep what they are given."""
+        """Those that store their values."""
         return [each for each in self.having("candidate") if each.name != MUTEX]
 
     def as_json(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What benchmarks/safety says: for each of its rows a line of JSON with a text for each candidate."""
+"""The output of benchmarks/safety: for each of its rows a line of JSON with a text for each candidate."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class Safety:
     safety: str
     """What is done to the stores."""
     cells: dict[str, str]
-    """What becomes of each candidate's values."""
+    """The result of each candidate."""
 
 
 def read(lines: Iterable[str]) -> list[Safety]:
@@ -30,7 +30,7 @@ def _listed(cells: dict[str, str]) -> list[str]:
 
 
 def as_lines(tests: list[Safety]) -> list[list[list[str]]]:
-    """One table, or none: a line for each candidate, for there are more of them than tests."""
+    """One table, or none: a line for each candidate, since there are more of them than tests."""
     heading = ["Safety", *(test.safety for test in tests)]
     names = dict.fromkeys(name for test in tests for name in test.cells)
     return [[heading, *([name, *(test.cells.get(name, "") for test in tests)] for name in names)]] if tests else []

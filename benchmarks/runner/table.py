@@ -18,7 +18,7 @@ SCALES = {
 
 
 def figure(value: float, unit: str) -> str:
-    """Three digits and a unit; a number without one whole."""
+    """Three digits and a unit; a number without a unit completely."""
     if not (scales := SCALES.get(unit)):
         return f"{value:,.0f}"
     scale, name = max((each for each in scales if value >= each[0]), default=scales[0])

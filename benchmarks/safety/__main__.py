@@ -1,6 +1,6 @@
-"""What becomes of acknowledged values, Kept's and its rivals': safety FOLDER --user-defaults PROGRAM [--quick]
-[--only TEXT] [--seed NUMBER]. Prints a line of JSON for each row: its name, and each candidate's cell. Stores are made
-in FOLDER. Two candidates are put to the test at a time; none of it is about time.
+"""What happens to acknowledged values in Kept and its rivals: safety FOLDER --user-defaults PROGRAM [--quick]
+[--only TEXT] [--seed NUMBER]. Prints a line of JSON for each row: its name, and each candidate's cell. Stores are
+created in FOLDER. Two candidates are tested at a time, since no test measures time.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def rows(quick: bool) -> list[Row]:
 
 def run(row: Row, tested: list[Candidate], folder: Path, seed: int) -> None:
     def cell(candidate: Candidate) -> str:
-        # Each its own chances, whoever comes first.
+        # Each has its own random numbers, independent of the order.
         random = Random(f"{seed} {row.title} {candidate.name}")
         return row.cell(candidate, folder / row.title / candidate.name, random, row.rounds)
 
@@ -59,7 +59,7 @@ def run(row: Row, tested: list[Candidate], folder: Path, seed: int) -> None:
 
 
 def expect_health(candidate: Candidate, folder: Path) -> None:
-    """One that is not installed must not look like one that loses everything."""
+    """A store that is not installed must not look like one that loses everything."""
     with place(candidate, folder) as home:
         for _ in range(2):
             with home.open() as program:
@@ -79,7 +79,7 @@ def arguments() -> argparse.Namespace:
 
 
 def own_mounts() -> bool:
-    """Begins anew where a small disk can be mounted that nobody else sees; whether there is such a place."""
+    """Restarts in a private mount namespace, if a small disk can be mounted there; returns whether there is one."""
     if "SAFETY_OWN_MOUNTS" in os.environ:
         return True
     for options in (["--mount"], ["--mount", "--map-root-user"]):

@@ -1,4 +1,4 @@
-"""Who is put to the test: the program that drives each store, and the surroundings that it wants."""
+"""The candidates: the program that drives each store, and the environment that it needs."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ class Candidate:
     name: str
     command: tuple[str, ...]
     driven: str
-    """How, in a word or two; a call that is named here comes after each set."""
+    """How, in a word or two; a call that is named here follows each set."""
     without_sync: tuple[str, ...] = ()
     """The program that leaves out that call."""
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where one store is: `files` is all that it keeps."""
+    """The place of one store: `files` is all that it keeps."""
 
     candidate: Candidate
     files: Path
@@ -48,17 +48,17 @@ class Place:
         self.files.mkdir()
 
     def service(self) -> int:
-        """The process that writes for GSettings; it is started when something is sent to it, or here."""
+        """The process that writes for GSettings. It starts when something is sent to it, or here."""
         self._call("org.freedesktop.DBus", "/", "org.freedesktop.DBus.StartServiceByName", WRITER, "0")
         ask = "org.freedesktop.DBus.GetConnectionUnixProcessID"
         answer = self._call("org.freedesktop.DBus", "/", ask, WRITER)
         return int(answer.removeprefix("(uint32 ").removesuffix(",)"))
 
     def settle(self) -> None:
-        """Lets the service finish what it was sent by a program that was killed since."""
+        """Lets the service finish what a program has sent that was killed since."""
         if self.candidate.name == "GSettings":
             time.sleep(0.05)
-            # It answers in turn, be it that it cannot.
+            # It replies in order, even if with an error.
             self._call(WRITER, "/ca/desrt/dconf/Writer/user", "ca.desrt.dconf.Writer.Init")
 
     def _call(self, destination: str, path: str, method: str, *arguments: str) -> str:
@@ -70,7 +70,7 @@ class Place:
 
 @contextmanager
 def place(candidate: Candidate, folder: Path) -> Iterator[Place]:
-    """The store's surroundings, for as long as its programs run; what it keeps is in `folder/files`."""
+    """The store's environment while its programs run; its data is in `folder/files`."""
     files, runtime = folder / "files", folder / "runtime"
     files.mkdir(parents=True, exist_ok=True)
     environment = {**os.environ, "XDG_CONFIG_HOME": str(files)}
@@ -109,7 +109,7 @@ def _survivor(store: str) -> tuple[str, ...]:
 
 
 def compile_schema(folder: Path, names: list[str]) -> None:
-    """What GSettings must know of its keys beforehand."""
+    """The schema that GSettings needs in advance."""
     keys = "".join(f"<key name='{name}' type='s'><default>''</default></key>" for name in names)
     schema = f"<schemalist><schema id='{SCHEMA}' path='/org/example/survivor/'>{keys}</schema></schemalist>"
     folder.mkdir()
@@ -118,7 +118,7 @@ def compile_schema(folder: Path, names: list[str]) -> None:
 
 
 def shelve_module() -> str:
-    """Which of Python's databases a new shelf is kept in: that depends on how Python was built."""
+    """The database of a new shelf, which depends on how Python was built."""
     with tempfile.TemporaryDirectory() as folder:
         shelve.open(f"{folder}/values").close()
         return dbm.whichdb(f"{folder}/values") or "a database that Python does not know"

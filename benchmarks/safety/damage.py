@@ -1,4 +1,4 @@
-"""What a program hears of a store that was damaged while it was closed: one byte flipped, or its main file cut off."""
+"""What a program sees of a store that was damaged while closed: one byte changed, or its main file truncated."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Damage = Callable[[list[Path], Random], None]
 
 
 def flip(files: list[Path], random: Random) -> None:
-    """Another value in one byte of all that the files have."""
+    """Changes one byte of all the files."""
     position = random.randrange(sum(file.stat().st_size for file in files))
     for file in files:
         if position < file.stat().st_size:
@@ -60,7 +60,7 @@ def _closed_store(candidate: Candidate, folder: Path) -> Path:
 
 
 def _hear(candidate: Candidate, folder: Path) -> tuple[str, int]:
-    """What became of the program that read every value, and how many values were right."""
+    """The result of a program that read every value, and the number of correct values."""
     with place(candidate, folder) as home, home.open() as program:
         found = program.get(NAMES)
     right = sum(found[index] == text(index, WIDTH) for index in range(NAMES))
@@ -74,7 +74,7 @@ def _hear(candidate: Candidate, folder: Path) -> tuple[str, int]:
 
 
 def _in_words(outcomes: Counter[str], left: Counter[str]) -> str:
-    """Those that came about, the best first; and how much could still be read where values were missing."""
+    """The results that occurred, the best first; and how much could still be read where values were missing."""
     words = []
     for outcome in (HARMLESS, TOLD, WRONG, GONE, CRASHED, HUNG):
         if count := outcomes[outcome]:

@@ -1,5 +1,5 @@
-"""A disk that fills up while a program sets texts of 1 KB: is it told, is what was acknowledged there, with the disk
-still full and with room again, and does a set work then?"""
+"""A disk that fills up while a program sets texts of 1 KB: does the program receive an error, are the acknowledged
+values there while the disk is full and when there is room again, and does a set work then?"""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from survivor import RING, text
 SIZE, ROOM = 4 << 20, 1 << 19
 WIDTH = 1024
 PAUSE = 2000
-"""Microseconds after each set: one who writes behind the program's back has time to."""
+"""Microseconds after each set, which give a store that writes in the background time to do so."""
 LAST = RING - 1
 """The number that is set when there is room again."""
 
@@ -41,7 +41,7 @@ def cell(candidate: Candidate, folder: Path, _random: Random, _rounds: int) -> s
 
 
 def _missing(home: Place, numbers: list[int]) -> int | None:
-    """How many of the numbers are not there; None if the store does not open."""
+    """How many of the numbers are missing; None if the store does not open."""
     with home.open() as program:
         found = program.get(RING)
     return sum(found[number] != text(number, WIDTH) for number in numbers) if program.opened else None

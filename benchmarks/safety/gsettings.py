@@ -28,7 +28,7 @@ def library() -> Any:
 
 
 class GSettings:
-    """The folder is that of its session, which says where dconf keeps its file (candidates.py)."""
+    """The folder is that of its session, which determines where dconf has its file (candidates.py)."""
 
     def __init__(self, folder: Path) -> None:
         self.gio = library()
@@ -49,5 +49,5 @@ class GSettings:
         return text
 
     def close(self) -> None:
-        """A program that ends in good order waits for what it has sent."""
+        """A program that exits normally waits for what it has sent."""
         self.gio.g_settings_sync()

@@ -1,7 +1,7 @@
-"""Acknowledged writes lost over rounds of kill -9: programs that set, one after the other, each killed amid its work.
+"""Acknowledged writes lost over rounds of kill -9: programs that set values, each killed in the middle of its work.
 
-A write is lost that was acknowledged and is not there when the store is opened anew, unless a later one has replaced
-it. What was lost in one round is not counted again in the next.
+A write is lost if it was acknowledged and is missing when the store is reopened, unless a later one has replaced it.
+What was lost in one round is not counted again in the next.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from program import Program
 from survivor import RING
 
 MOST = 100
-"""A program acknowledges at most so many sets, and those that it makes meanwhile, before it is killed."""
+"""The number of acknowledged sets after which a program is killed; it may make more until then."""
 PAUSE = 2000
-"""Microseconds after each set, in half of the rounds; in the others there is none."""
+"""Microseconds after each set in half of the rounds; the others have no pause."""
 
 
 @dataclass
@@ -29,9 +29,9 @@ class Tally:
     acknowledged: int = 0
     lost: int = 0
     broken: int = 0
-    """Stores that did not open any more."""
+    """Stores that could not be opened any more."""
     there: list[int] = field(default_factory=lambda: [-1] * RING)
-    """The number that was last known to be under each name."""
+    """The last known number under each name."""
 
     def acknowledge(self, number: int) -> None:
         self.acknowledged += 1
@@ -70,7 +70,7 @@ def the_program(_: Place, program: Program) -> int:
 
 
 def its_service(place: Place, _: Program) -> int:
-    """The program goes on, and ends in good order."""
+    """The program continues, and exits normally."""
     return place.service()
 
 

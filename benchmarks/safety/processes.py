@@ -1,4 +1,4 @@
-"""Writes lost where four programs set names of their own in one store, at the same time."""
+"""Writes lost when four programs set their own names in one store at the same time."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ EACH = RING // PROGRAMS
 
 def cell(candidate: Candidate, folder: Path, _random: Random, _rounds: int) -> str:
     with place(candidate, folder) as home:
-        # The store is there before: making it at the same time is another matter.
+        # The store exists before: creating it concurrently is a different test.
         with home.open() as first:
             first.get(1)
         programs = [home.open() for _ in range(PROGRAMS)]

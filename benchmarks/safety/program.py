@@ -1,4 +1,4 @@
-"""A program that works with a store: it is told what to do line by line, and killed (survivor.py says the lines)."""
+"""A program that works with a store: it reads commands line by line, and is killed (survivor.py lists them)."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from io import TextIOWrapper
 from survivor import WIDTH
 
 PATIENCE = 60.0
-"""Seconds after which a program is said to hang."""
+"""Seconds after which a program is considered to hang."""
 
 
 class Program:
     def __init__(self, command: list[str], environment: dict[str, str]) -> None:
         self.told: list[str] = []
-        """What the store told its program: failures and warnings."""
+        """What the store reported to its program: failures and warnings."""
         self.hung = False
         pipe, null = subprocess.PIPE, subprocess.DEVNULL
         self.process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=null, env=environment)
         assert self.process.stdin and self.process.stdout
         self.orders = TextIOWrapper(self.process.stdin)
-        # Damage makes texts of any characters, other ends of lines among them, and of what is no text.
+        # Damage can put any characters into texts, including other line ends and invalid UTF-8.
         self.answers = TextIOWrapper(self.process.stdout, errors="surrogateescape", newline="\n")
         self.patience = threading.Timer(PATIENCE, self._lose_patience)
         self.patience.start()
@@ -39,7 +39,7 @@ class Program:
         self.kill()
 
     def _lines(self) -> Iterator[str]:
-        """What it says of its work, until it is done or ends."""
+        """Its output for a command, until it is done or ends."""
         for line in self.answers:
             if line == "done\n":
                 return
@@ -52,7 +52,7 @@ class Program:
         try:
             print(*words, file=self.orders, flush=True)
         except BrokenPipeError:
-            pass  # It has ended; there will be no answer.
+            pass  # It has ended and will not reply.
 
     def set(self, first: int, count: int, width: int = WIDTH, pause: int = 0) -> Iterator[int]:
         """The numbers that were set, each as soon as it is acknowledged."""
@@ -60,7 +60,7 @@ class Program:
         return (int(line) for line in self._lines() if line.isdecimal())
 
     def get(self, count: int) -> list[str | None]:
-        """What the store has under each name; None where it said that there is nothing, or failed."""
+        """The value of the store under each name; None if it reported no value, or failed."""
         self.order("get", count)
         found = [line[2:] if line.startswith("= ") else None for line in self._lines()]
         return found + [None] * (count - len(found))
@@ -69,7 +69,7 @@ class Program:
         self.process.kill()
 
     def end(self) -> None:
-        """Lets it close its store and end."""
+        """Lets it close its store and exit."""
         try:
             self.orders.close()
         except BrokenPipeError:
@@ -82,5 +82,5 @@ class Program:
 
     @property
     def crashed(self) -> bool:
-        """Whether it ended by a signal; of one that was killed this is no wonder."""
+        """Whether it ended by a signal, which is expected of one that was killed."""
         return (self.process.returncode or 0) < 0

@@ -1,7 +1,7 @@
-"""The stores whose users may be Python programs, each driven as these drive it, behind one face.
+"""The stores for Python programs, each used as its programs use it, behind one interface.
 
-A set that a store's users take for done when the call has returned has returned here. Whatever a store tells is let
-through as the exception that it is. Programs are started by the hundred: each imports only what its store needs.
+A set has returned here when users of the store consider it done. Errors of a store are passed on as exceptions.
+Programs are started by the hundred: each imports only what its store needs.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class SQLite:
 
 
 class LMDB:
-    """Through py-lmdb; without a sync, as where its speed is measured."""
+    """Through py-lmdb; without a sync, as in the speed measurements."""
 
     def __init__(self, folder: Path) -> None:
         import lmdb
@@ -105,7 +105,7 @@ class SyncedShelve(Shelve):
 
 
 class JSONFile:
-    """Reads the file, changes it, and replaces it: for each set, so that little time is left for others to be lost."""
+    """Reads, changes and replaces the file for each set, so that the window for losing other sets is small."""
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / "values.json"

@@ -1,13 +1,13 @@
-"""survivor.py NAME FOLDER: opens a store and obeys its standard input, line by line; at its end, closes the store.
+"""survivor.py NAME FOLDER: opens a store and executes the commands on its standard input; at its end, closes the store.
 
-It first says `opened`, or `failed REASON` and ends. Then, for each line that it reads:
+It first prints `opened`, or `failed REASON` and exits. Then, for each line that it reads:
 
-    set FIRST COUNT WIDTH PAUSE   sets so many numbers, each under its name, as a text of so many characters, with a
-                                  pause of so many microseconds after each; says each as soon as its set has returned,
-                                  and `failed REASON` at the first that has not
-    get COUNT                     reads so many names, and says a line for each: `= TEXT`, `absent` or `failed REASON`
+    set FIRST COUNT WIDTH PAUSE   sets COUNT numbers, each under its name, as a text of WIDTH characters, with a pause
+                                  of PAUSE microseconds after each; prints each as soon as its set has returned, and
+                                  `failed REASON` at the first failure
+    get COUNT                     reads COUNT names, and prints a line for each: `= TEXT`, `absent` or `failed REASON`
 
-and at the end of a line's work, `done`. `warned REASON` may stand anywhere: the store told of damage, and went on.
+and at the end of a command, `done`. `warned REASON` may appear anywhere: the store reported damage, and continued.
 The survivor of Foundation's UserDefaults (swift/Sources/survivor) does the same.
 """
 
@@ -22,9 +22,9 @@ from pathlib import Path
 from stores import STORES, Store
 
 RING = 1000
-"""So many names there are, then a number has the first one again. GSettings wants to know them all beforehand."""
+"""The number of names; number N has name N modulo this. GSettings must know all names in advance."""
 WIDTH = 20
-"""Characters of a text, where its length does not matter."""
+"""Characters of a text, if its length does not matter."""
 
 
 def name(number: int) -> str:
@@ -36,7 +36,7 @@ def text(number: int, width: int) -> str:
 
 
 def say(line: str) -> None:
-    # One call of the system a line, so that a kill cuts none in two.
+    # One system call for each line, so that a kill does not split one.
     sys.stdout.write(" ".join(line.split("\n")) + "\n")
     sys.stdout.flush()
 
@@ -72,7 +72,7 @@ COMMANDS: dict[str, Callable[..., None]] = {"set": set_numbers, "get": get_names
 def main() -> None:
     warnings.showwarning = lambda message, *_, **__: say(f"warned {message}")
     warnings.simplefilter("always")
-    # What damage has made of a text need not be text.
+    # Damage may have put invalid UTF-8 into a text.
     sys.stdout.reconfigure(errors="surrogateescape")  # type: ignore[union-attr]
     try:
         store = STORES[sys.argv[1]](Path(sys.argv[2]))

@@ -1,4 +1,4 @@
-"""What the charts and the README's short table show."""
+"""The contents of the charts and of the README's short table."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ SHOWN = [*DRAWN, *((each.section, each.row) for each in HIGHLIGHTS)]
 
 @pytest.mark.parametrize(("section", "name"), dict.fromkeys(SHOWN))
 def test_what_is_shown_is_measured(section: str, name: str) -> None:
-    """A row that was given another name must not vanish from the charts in silence."""
+    """Renaming a row must not silently remove it from the charts."""
     assert f'"{section}"' in SOURCES or f'\\"{section}\\"' in SOURCES
-    # The end of a few names is put together by their programs: ", p50", the number of keys.
+    # Programs compute the end of a few names: ", p50", the number of keys.
     assert f'"{name}"' in SOURCES or f'"{name.rpartition(", ")[0] or name}' in SOURCES

@@ -1,4 +1,4 @@
-"""What a goal says, and whether a row meets it."""
+"""The meaning of a goal, and whether a row meets it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""scripts/bench --check: what it says of counts that grew, shrank, or are of other versions."""
+"""scripts/bench --check: its output for counts that increased, decreased, or belong to other versions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The table: what stands in its cells."""
+"""The cells of the table."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-/* Says why a key has its value: what an administrator's files, the command line, the environment and the user say.
+/* Explains why a key has its value: the administrator's files, the command line, the environment and the user's value.
  *
  *   explain_key LOCATION FOLDER ENVIRONMENT KEY [-KEY VALUE]...
  *
- * FOLDER has the files managed.json and system.json, ENVIRONMENT is what the names of the variables begin with. */
+ * FOLDER contains the files managed.json and system.json; ENVIRONMENT is the prefix of the variables' names. */
 #include <json.h>
 #include <kept.h>
 #include <stdio.h>
@@ -43,7 +43,7 @@ static kept_status open_layered(const char *location, int count, char **argument
   options.managed = managed;
   options.system = system;
   options.environment = arguments[1];
-  options.argv = (const char *const *)arguments + 2; /* KEY stands where a program has its name */
+  options.argv = (const char *const *)arguments + 2; /* KEY is in the place of the program's name */
   options.argc = (size_t)count - 2;
   return kept_open(location, &options, settings, error);
 }

@@ -1,5 +1,5 @@
-/* Lists the keys of a store that begin with a prefix: each with the layer that its value comes from, the summary that
- * it is declared with, and its value as JSON. First all declared keys, also where nobody has set them, then the others.
+/* Lists the keys of a store that begin with a prefix: each with the layer that its value comes from, the summary of its
+ * declaration, and its value as JSON. Declared keys come first, even those without a value, then the others.
  *
  *   list_prefix LOCATION PREFIX */
 #define _POSIX_C_SOURCE 199309L
@@ -13,11 +13,11 @@ static const char *const layer_names[] = {"absent", "declared",    "registered",
                                           "user",   "environment", "arguments",  "managed"};
 
 struct listing {
-  kept_store *settings; /* a transaction, so that what is listed and what is read are of one moment */
+  kept_store *settings; /* a transaction, so that listing and reading see the same revision */
   const char *prefix;
   json_object *declared; /* JSON Schemas by key */
   int count;
-  kept_status status; /* of what was printed last */
+  kept_status status; /* of the last key */
   kept_error error;
 };
 
@@ -47,7 +47,7 @@ static kept_status print_declared(struct listing *listing) {
   return KEPT_OK;
 }
 
-/* Receives each key that a layer has something for. */
+/* Receives each key that has a value in some layer. */
 static int print_undeclared(void *context, const char *key) {
   struct listing *listing = context;
   if (json_object_object_get_ex(listing->declared, key, NULL)) return 0;

@@ -1,8 +1,8 @@
 /* Prints the changes of some groups of keys, each at its own pace, in a loop around epoll: observe_epoll LOCATION
  *
- * Each group is a subscription with a descriptor of its own. What is due for "audio." is printed at once; of "window."
- * one notice in each turn of the loop, so that many of them keep nothing else waiting. Ends when somebody writes the
- * key "quit". */
+ * Each group is a subscription with its own descriptor. Due notices of "audio." are all printed at once; of "window."
+ * one in each turn of the loop, so that many of them do not delay the others. The program ends when the key "quit" is
+ * set. */
 #include <kept.h>
 #include <stdio.h>
 #include <string.h>

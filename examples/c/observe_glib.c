@@ -1,14 +1,14 @@
-/* Prints every change of a store as it comes, in GLib's main loop: observe_glib LOCATION
+/* Prints every change of a store in GLib's main loop: observe_glib LOCATION
  *
  *   cc observe_glib.c $(pkg-config --cflags --libs kept glib-2.0) -o observe_glib
  *
- * A GTK program does the same: its main loop is GLib's. Ends when somebody writes the key "quit". */
+ * A GTK program does the same, since its main loop is GLib's. The program ends when the key "quit" is set. */
 #include <glib-unix.h>
 #include <kept.h>
 
 static const char *shown(const char *json) { return json ? json : "nothing"; }
 
-/* Called in the main loop, so it may touch what belongs to the loop's thread, such as widgets. */
+/* Called in the main loop, so it may use what belongs to the loop's thread, such as widgets. */
 static void print_changes(void *context, const kept_notice *notice) {
   for (size_t i = 0; i < kept_notice_count(notice); i++) {
     g_print("%s: %s -> %s\n", kept_notice_key(notice, i), shown(kept_notice_old_json(notice, i)),

@@ -1,7 +1,7 @@
-/* Prints every change of a store as it comes, in a loop around poll(): observe_poll LOCATION
+/* Prints every change of a store in a loop around poll(): observe_poll LOCATION
  *
- * The program watches its standard input as well, as one with an event loop of its own does. It ends when a line comes
- * there, or when somebody writes the key "quit". */
+ * The program watches its standard input as well, like a program with its own event loop. It ends when it reads a line
+ * there, or when the key "quit" is set. */
 #include <kept.h>
 #include <poll.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* Sets a key to a value given as JSON, or says why that is refused: set_key LOCATION KEY JSON */
+/* Sets a key to a value given as JSON, or prints why it is refused: set_key LOCATION KEY JSON */
 #include <kept.h>
 #include <stdio.h>
 

@@ -1,9 +1,9 @@
-/* Prints what changes in a store as it changes, whichever process does it, until the key "quit" is set:
+/* Prints the changes of a store made by any process, until the key "quit" is set:
  *
  *   watch_changes LOCATION
  *
- * A line for each change: its key, old and new value, and how long it took to come here. For that a writer sets in the
- * same transaction a key to the time: any date in a notice will do. */
+ * Prints a line for each change: its key, old and new value, and its latency. For the latency, a writer sets a key to
+ * the current time in the same transaction: any date in a notice is used. */
 #define _POSIX_C_SOURCE 200809L
 #include <kept.h>
 #include <semaphore.h>
@@ -13,7 +13,7 @@
 
 static sem_t quit;
 
-/* Microseconds since the newest date in a notice; -1 without one. */
+/* Microseconds since the newest date in a notice; -1 if it has none. */
 static double age_of(const kept_notice *notice) {
   struct timespec now;
   double age = -1;
@@ -30,7 +30,7 @@ static double age_of(const kept_notice *notice) {
 
 static const char *shown(const char *json) { return json != NULL ? json : "null"; }
 
-/* On the library's own thread. */
+/* Called on the library's own thread. */
 static void print_changes(void *context, const kept_notice *notice) {
   double age = age_of(notice);
   (void)context;

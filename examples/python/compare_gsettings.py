@@ -1,9 +1,9 @@
-"""Compares what a store's keys are declared as, and read as, with the GSettings schemas that say so.
+"""Compares the declarations and values of a store's keys with the GSettings schemas they were declared from.
 
     compare_gsettings.py LOCATION FOLDER
 
-Value by value, type by type, constraint by constraint: shows what differs, and what the store holds beyond the schemas.
-Exits with 1 if anything does.
+Compares values, types and constraints. Prints the differences, and what the store has in addition to the schemas.
+Exits with 1 if there are any.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def shown(value: Any) -> str:
 
 
 def print_constraints(schemas: list[gschema.Setting], declarations: dict[str, Any]) -> None:
-    """Which constraints of the XML the store knows, and which it does not."""
+    """Which constraints of the XML the store has, and which it lacks."""
     known: Counter[str] = Counter()
     unknown: Counter[str] = Counter()
     for setting in schemas:

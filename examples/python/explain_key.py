@@ -1,8 +1,8 @@
-"""Says why a key has its value: what an administrator's files, the command line, the environment and the user say.
+"""Explains why a key has its value: the administrator's files, the command line, the environment and the user's value.
 
     explain_key.py LOCATION FOLDER ENVIRONMENT KEY [-KEY VALUE]...
 
-FOLDER has the files managed.json and system.json, ENVIRONMENT is what the names of the variables begin with.
+FOLDER contains the files managed.json and system.json; ENVIRONMENT is the prefix of the variables' names.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import kept
 
 
 def main(location: str, folder: Path, environment: str, command_line: list[str]) -> None:
-    key = command_line[0]  # where a program has its name
+    key = command_line[0]  # in the place of the program's name
     with kept.open(
         location,
         managed=folder / "managed.json",

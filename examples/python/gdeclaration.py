@@ -1,4 +1,4 @@
-"""What a key of a GSettings schema is declared as in Kept: its type, its constraints, its default and its summary."""
+"""The declaration in Kept of a key of a GSettings schema: its type, its constraints, its default and its summary."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ import gvariant
 from gschema import Setting
 
 Schema = dict[str, Any]
-"""A JSON Schema, in the words that Kept has."""
+"""A JSON Schema, with the keywords that Kept supports."""
 
 TYPES = {"b": "boolean", "d": "number", "s": "string", "o": "string", "g": "string"}
 
 
 def declaration(setting: Setting) -> Schema:
-    """The JSON Schema that says of a key what its GSettings schema says."""
+    """The JSON Schema that is equivalent to a key's GSettings schema."""
     rules = {"enum": list(setting.choices)} if setting.choices else {}
     if setting.kind == "flags":
         schema = {"type": "array", "items": {"type": "string"} | rules}
@@ -44,7 +44,7 @@ def of_type(kind: str) -> Schema:
 
 
 def constraints(setting: Setting, schema: Schema) -> dict[str, bool]:
-    """Each constraint that GSettings has for a key, and whether a JSON Schema says the same."""
+    """Each constraint of a GSettings key, and whether the JSON Schema has the same."""
     found = {}
     within = schema
     while "items" in within:
@@ -60,7 +60,7 @@ def constraints(setting: Setting, schema: Schema) -> dict[str, bool]:
         bounds = (within.get("minimum"), within.get("maximum"))
         found["ranges" if has_range else "widths of integers"] = bounds == (least, greatest)
     if "(" in setting.kind:
-        found["lengths of tuples"] = False  # Kept has no word for it
+        found["lengths of tuples"] = False  # Kept has no keyword for it
     if setting.kind == "flags":
         found["flags that stand there at most once"] = False  # nor for this
     return found

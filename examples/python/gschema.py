@@ -1,4 +1,4 @@
-"""Reads GSettings schemas: the typed keys of a folder of *.gschema.xml files, with what they say of each.
+"""Reads GSettings schemas: the typed keys of a folder of *.gschema.xml files.
 
 A key has a type, a default and a summary; an enum, flags or choices; a range.
 """
@@ -25,7 +25,7 @@ class Setting:
     default: Any
     summary: str | None = None
     choices: tuple[str, ...] = ()
-    """The strings that there are: of an enum, of flags, or of a string with choices."""
+    """The permitted strings: of an enum, of flags, or of a string with choices."""
     least: Any = None
     """The smallest number of a range."""
     greatest: Any = None
@@ -33,7 +33,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class Schemas:
-    """What a folder holds."""
+    """The contents of a folder."""
 
     files: int
     schemas: int
@@ -43,7 +43,7 @@ class Schemas:
 
 
 def read_folder(folder: Path) -> Schemas:
-    """Reads every schema of a folder. An enum may stand in another file than the key that uses it."""
+    """Reads every schema of a folder. An enum may be in another file than the key that uses it."""
     files = sorted(folder.glob("*.xml"))
     roots = [ElementTree.parse(file).getroot() for file in files]
     nicks = {
@@ -88,7 +88,7 @@ def _setting(key: str, element: ElementTree.Element, nicks: dict[str, tuple[str,
 
 
 def _range(element: ElementTree.Element, kind: str, default: Any) -> tuple[Any, Any]:
-    """The least and the greatest value, where a range names them."""
+    """The least and the greatest value, if there is a range."""
     span = element.find("range")
     ends = (None, None) if span is None else (span.get("min"), span.get("max"))
     least, greatest = (None if end is None else gvariant.parse(kind, end) for end in ends)

@@ -1,6 +1,6 @@
-"""The text form of GVariant values, as far as settings schemas use it: `parse("as", "['a', 'b']")` is `['a', 'b']`.
+"""The text form of GVariant values, as used in settings schemas: `parse("as", "['a', 'b']")` is `['a', 'b']`.
 
-https://docs.gtk.org/glib/gvariant-text-format.html is the grammar. The type is known, so none has to be inferred.
+https://docs.gtk.org/glib/gvariant-text-format.html has the grammar. The type is given, so that none is inferred.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ ESCAPES = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v"
 
 
 def parse(kind: str, text: str) -> Any:
-    """The value that a text has as a type. ValueError says at which character it is none."""
+    """The value of a text as a type. A ValueError gives the character of the error."""
     reader = _Reader(text)
     read, rest = _reader_of(kind)
     if rest:
@@ -51,7 +51,7 @@ class _Reader:
         self.position = 0
 
     def match(self, pattern: str) -> str | None:
-        """What comes next, after spaces, if it has the pattern; then it has been read."""
+        """Reads and returns what comes next, after spaces, if it matches the pattern."""
         found = re.compile(r"\s*(" + pattern + ")").match(self.text, self.position)
         if found is None:
             return None
@@ -76,7 +76,7 @@ Read = Callable[[_Reader], Any]
 
 
 def _reader_of(kind: str) -> tuple[Read, str]:
-    """How the first type in a type string is read, and the types after it."""
+    """The reader of the first type in a type string, and the remaining types."""
     first, rest = kind[:1], kind[1:]
     if first == "b":
         return _boolean, rest

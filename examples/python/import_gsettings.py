@@ -1,8 +1,8 @@
-"""Declares every key of a folder of GSettings schemas, by one file for all languages.
+"""Declares every key of a folder of GSettings schemas, with one file for all languages.
 
     import_gsettings.py LOCATION FOLDER FILE
 
-Writes FILE, a JSON Schema object with the keys as properties, and declares what it says. No value is written: a key
+Writes FILE, a JSON Schema object with the keys as properties, and applies its declarations. No value is written: a key
 reads as its declared default.
 """
 

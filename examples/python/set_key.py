@@ -1,4 +1,4 @@
-"""Sets a key to a value given as JSON, or says why that is refused: set_key.py LOCATION KEY JSON"""
+"""Sets a key to a value given as JSON, or prints why it is refused: set_key.py LOCATION KEY JSON"""
 
 from __future__ import annotations
 

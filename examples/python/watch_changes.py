@@ -1,9 +1,9 @@
-"""Prints what changes in a store as it changes, whichever process does it, until somebody sets the key "quit".
+"""Prints the changes of a store made by any process, until the key "quit" is set.
 
     watch_changes.py LOCATION
 
-A line for each change: its key, old and new value, and how long it took to come here. For that a writer sets in the
-same transaction a key to the time (here "written", but any date in a notice will do):
+Prints a line for each change: its key, old and new value, and its latency. For the latency, a writer sets a key to the
+current time in the same transaction (here "written", but any date in a notice is used):
 
     with settings.transaction() as t:
         t["volume"], t["written"] = 70, datetime.now(timezone.utc)

@@ -1,6 +1,5 @@
-// swift-tools-version: 6.2
-// Swift programs that use Kept as any other does: as a package. They are no part of Kept's own package, so that nobody
-// who depends on Kept builds them.
+// Swift programs that use Kept as a package, like any other program. They are not in Kept's own package, so that
+// programs which depend on Kept do not build them.
 import PackageDescription
 
 let package = Package(

@@ -1,7 +1,7 @@
 /* Runs scripts of random bytes, the same ones each time:
  *
  *   replay HEADER [count [seed]]   runs `count` scripts from this seed on; then every function must have been called,
- *                                  with success and with an error, unless a seed or a count was given
+ *                                  with success and with an error, unless `count` is below the default
  *   replay --file PATH...          the scripts in files, such as what libFuzzer has found
  */
 #define _XOPEN_SOURCE 700

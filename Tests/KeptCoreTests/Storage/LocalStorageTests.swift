@@ -231,7 +231,9 @@ func mode(_ path: String) throws -> Int {
   try #require(FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int)
 }
 
-/// Runs a program to its end. Returns its output.
+/// Runs a program to its end.
+///
+/// Returns its output.
 func run(_ program: String, _ arguments: String...) throws -> String {
   let process = Process()
   process.executableURL = URL(fileURLWithPath: program)

@@ -72,7 +72,9 @@ import Testing
     #expect(code { try storage.commit(key("a"), .set(1)) } == .closed)
   }
 
-  /// Makes the store readable and not writable. Permissions do not restrict root, so the test's child must not be root.
+  /// Makes the store readable and not writable.
+  ///
+  /// Permissions do not restrict root, so the test's child must not be root.
   private func protect() throws {
     try share()
     try FileManager.default.setAttributes([.posixPermissions: 0o555], ofItemAtPath: path)

@@ -25,7 +25,9 @@ class Drawer: SimpleStorage, @unchecked Sendable {
   }
   func listen(_ changed: @escaping @Sendable (KeyName?) -> Void) { self.changed = changed }
 
-  /// Changes a value from outside. `named`: reports the key.
+  /// Changes a value from outside.
+  ///
+  /// `named`: reports the key.
   func slip(_ key: KeyName, _ value: Value?, named: Bool = true) {
     values[key] = value
     changed?(named ? key : nil)

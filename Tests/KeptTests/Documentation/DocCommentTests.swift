@@ -50,8 +50,9 @@ import Testing
     try Compiler.check(program + "\nlet planted: Int = \"text\" //! cannot convert value")
   }
 
-  /// The Swift blocks in the documentation comments of all modules that Swift programs import. A file with an `#if`
-  /// belongs to another build: with a trait, or on macOS.
+  /// The Swift blocks in the documentation comments of all modules that Swift programs import.
+  ///
+  /// A file with an `#if` belongs to another build: with a trait, or on macOS.
   private static func examples() throws -> [String] {
     let sources = URL(filePath: #filePath).appending(path: "../../../../Sources").standardizedFileURL
     var examples: [String] = []

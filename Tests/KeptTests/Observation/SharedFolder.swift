@@ -50,7 +50,9 @@ final class OtherProcess {
     try process.run()
   }
 
-  /// Sends commands without waiting for the answers. The process ends when it has given them all.
+  /// Sends commands without waiting for the answers.
+  ///
+  /// The process ends when it has given them all.
   func ask(_ lines: [[String]]) throws {
     let text = lines.map { $0.joined(separator: "\t") + "\n" }.joined()
     try questions.fileHandleForWriting.write(contentsOf: Data(text.utf8))

@@ -53,8 +53,9 @@ final class ScenarioGround {
     }
   }
 
-  /// Creates another kind of file in the place of a file, which is never missing. Only a folder cannot replace a file
-  /// atomically.
+  /// Creates another kind of file in the place of a file, which is never missing.
+  ///
+  /// Only a folder cannot replace a file atomically.
   private func make(_ kind: String, _ path: String, to other: String?) throws {
     let draft = path + ".draft"
     if kind == "folder" { _ = remove(path) }

@@ -13,7 +13,9 @@ final class ScenarioListener: Sendable {
     // For an observer that cancels itself in its first callback.
     var own: Subscription?
 
-    /// The subscription. The first callback may run before it is assigned.
+    /// The subscription.
+    ///
+    /// The first callback may run before it is assigned.
     func awaitOwn() -> Subscription? {
       condition.withLock {
         while own == nil { guard condition.wait(until: Date(timeIntervalSinceNow: 10)) else { return nil } }

@@ -145,8 +145,9 @@ extension ScenarioRunner {
     if let layer { warning = StoreError(.shadowed, "the \(layer) layer hides it") }
   }
 
-  /// C reports the layer after every write. Swift returns it only where it returns nothing else; elsewhere a program
-  /// queries it.
+  /// C reports the layer after every write.
+  ///
+  /// Swift returns it only where it returns nothing else; elsewhere a program queries it.
   private static func layer(over key: String, in settings: any SettingsAccess) throws -> Layer? {
     try settings.resolved(KeyName(key)).layer.flatMap { $0 > .user ? $0 : nil }
   }

@@ -2,7 +2,9 @@
 
 import Foundation
 
-/// A part of a scenario. A text is an array of bytes, since a scenario may contain texts that are not UTF-8.
+/// A part of a scenario.
+///
+/// A text is an array of bytes, since a scenario may contain texts that are not UTF-8.
 indirect enum ScenarioValue: Hashable, Sendable {
   case null
   case bool(Bool)

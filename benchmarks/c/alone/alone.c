@@ -1,4 +1,4 @@
-/* Starts programs with a pipe at either end. */
+/* Starts programs with a pipe at each end. */
 #include "alone.h"
 
 #include "../fatal.h"

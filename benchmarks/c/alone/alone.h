@@ -1,4 +1,4 @@
-/* Starts the programs that each have one engine alone (program.c), and waits for what they print. */
+/* Starts the programs with one engine each (program.c), and waits for their output. */
 #ifndef BENCH_ALONE_H
 #define BENCH_ALONE_H
 
@@ -9,7 +9,7 @@ typedef struct contender {
   const char *name;      /* its column in the table */
   const char *program;   /* beside the program that measures */
   const char *role;
-  const char *disk;      /* where it keeps its values, beside the folder that it is given; NULL: in that folder */
+  const char *disk;      /* where its values are, beside the folder that is passed to it; NULL: in that folder */
 } contender;
 
 #define CONTENDERS 5
@@ -20,17 +20,17 @@ typedef struct alone {
   int input, output;
 } alone;
 
-/* Runs this program again in a session for GSettings, and returns only there. */
+/* Runs this program again in a session for GSettings. Returns only inside it. */
 void alone_enter_session(const char *folder, char **arguments);
 
-/* The program begins to do what program.c says of the verb. */
+/* Starts the program with a verb of program.c. */
 alone alone_start(const contender *contender, const char *verb, const char *folder, size_t keys);
-/* Until it has printed something. */
+/* Waits until it has printed something. */
 void alone_await(alone *started);
 /* Closes its standard input, and waits until it has exited. */
 void alone_end(alone *started);
 
-/* From start to end. */
+/* Starts it and waits for its end. */
 void alone_run(const contender *contender, const char *verb, const char *folder, size_t keys);
 
 #endif

@@ -1,7 +1,7 @@
 /* in-session FOLDER PROGRAM ARGUMENTS…: runs a program in a session for GSettings on dconf.
  *
- * It is apart, so that programs which measure memory are not linked with GLib: whatever they had of it would be shared
- * with the process that they measure. */
+ * This is a separate program, so that programs which measure memory are not linked with GLib: pages of GLib would be
+ * shared with the process that they measure. */
 #include "../fatal.h"
 #include "../gsettings.h"
 
@@ -10,6 +10,6 @@
 int main(int count, char **arguments) {
   if (count < 3) die("usage: in-session FOLDER PROGRAM ARGUMENTS…");
   enter_gsettings_session(arguments[1], arguments + 2);
-  execvp(arguments[2], arguments + 2);   /* it is such a session already */
+  execvp(arguments[2], arguments + 2);   /* this process is in such a session already */
   die("cannot run %s", arguments[2]);
 }

@@ -1,12 +1,11 @@
-/* One engine in a program of its own, which is linked with that engine's library and no other. CMakeLists.txt makes
- * one of each ENGINE:
+/* A program with one engine, linked with that engine's library and no other. CMakeLists.txt builds one for each ENGINE:
  *
  *   alone-ENGINE first FOLDER KEYS   opens the store and prints its first value
- *   alone-ENGINE fill FOLDER KEYS    makes a store of so many texts
+ *   alone-ENGINE fill FOLDER KEYS    creates a store with this number of texts
  *   alone-ENGINE read FOLDER KEYS    reads each key once
  *   alone-ENGINE set FOLDER KEYS     sets 10,000 times, each a commit
  *
- * All print a line when that is done. The last two then wait for the end of their standard input before they close. */
+ * Each prints a line when it is done. The last two then wait for the end of their standard input before they close. */
 #include "../fatal.h"
 #include "../filling.h"
 
@@ -34,7 +33,7 @@ static void fill(const char *folder, size_t count) {
   done(count);
 }
 
-/* One key at a time: a list of them all would be memory, too. */
+/* One key at a time: a list of all keys would use memory too. */
 static uint64_t read_first(void *session, size_t count) {
   key key;
   walk walk = walk_begin(&key, 1, TEXT_LENGTH);
@@ -50,7 +49,7 @@ static uint64_t read_first(void *session, size_t count) {
 static uint64_t set_keys(void *session, size_t count) {
   walk walk = walk_begin(keys_of(count)->shuffled, count, TEXT_LENGTH);
   walk.steps = SETS;
-  walk.stamp = (int64_t)count;   /* another text than the one that is there */
+  walk.stamp = (int64_t)count;   /* differs from the stored text */
   ENGINE.set(session, &walk);
   walk_end(&walk);
   return SETS;

@@ -1,6 +1,6 @@
-/* sizes FOLDER [--quick] [--only TEXT]: how much memory a process has that has read every key, and how much of the disk
- * its store has. The process has one engine and nothing else; memory is what /proc says of it while it waits. What the
- * service of dconf has is not counted, though GSettings cannot write without it. */
+/* sizes FOLDER [--quick] [--only TEXT]: the memory of a process that has read every key, and the disk space of its
+ * store. The process has one engine and nothing else; its memory is read from /proc while it waits. The memory of the
+ * dconf service is not counted, although GSettings cannot write without it. */
 #include "alone.h"
 
 #include "../options.h"
@@ -54,7 +54,7 @@ static int add_one(const char *path, const struct stat *status, int flag, struct
   return 0;
 }
 
-/* The blocks of a folder and of all that is in it. */
+/* The blocks of a folder and all its contents. */
 static double disk_of(const char *folder) {
   allocated = 0;
   if (nftw(folder, add_one, 16, FTW_PHYS) != 0) die("cannot walk through %s", folder);
@@ -99,7 +99,7 @@ static void play(int at, const char *parent, size_t keys, int round) {
 static void report(int measure, const char *row, int rounds) {
   report_begin("Memory and disk", row, "bytes", (const char *[]){NULL});
   for (int at = 0; at < CONTENDERS; at++) {
-    if (figures[measure][at][0] == 0) continue;   /* what opens nothing has nothing on the disk */
+    if (figures[measure][at][0] == 0) continue;   /* an engine that opens nothing uses no disk space */
     report_measured(contenders[at].name, contenders[at].role, figures[measure][at], (size_t)rounds);
   }
   report_end();

@@ -1,5 +1,5 @@
 /* starting FOLDER [--quick] [--only TEXT]: the wall time of a small program, from before its exec until its first value
- * is here through a pipe, and until it has exited. */
+ * arrives through a pipe, and until it has exited. */
 #include "alone.h"
 
 #include "../options.h"
@@ -29,7 +29,7 @@ static void measure(const char *folder, size_t rounds) {
   for (int at = 0; at < CONTENDERS; at++) {
     folders[at] = folder_make(folder, contenders[at].program);
     alone_run(&contenders[at], "fill", folders[at], KEYS);
-    play(at, folders[at], 0);   /* once before anything counts: the libraries come into the page cache */
+    play(at, folders[at], 0);   /* once before measuring: loads the libraries into the page cache */
   }
   for (size_t round = 0; round < rounds; round++) {
     for (int at = 0; at < CONTENDERS; at++) play(at, folders[at], round);

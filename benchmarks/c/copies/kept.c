@@ -1,4 +1,4 @@
-/* Kept has a call for each. */
+/* Kept has a function for each. */
 #include "copier.h"
 
 #include "../fatal.h"
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PREFIX "section-"   /* of every key, but not of the one that somebody writes meanwhile */
+#define PREFIX "section-"   /* of every key, except the one that the concurrent writer sets */
 
 static void take_snapshot(life *life, const char *path) {
   kept_store *snapshot;
@@ -43,7 +43,7 @@ static int keep_name(void *names_, const char *name) {
   return 0;
 }
 
-/* As a program does it that knows no key by name. */
+/* As in a program that knows no key by name. */
 static kept_status set_each(void *life_, kept_store *transaction, kept_error *error) {
   life *life = life_;
   names listed = {calloc(life->walk.count, sizeof(char *)), 0};

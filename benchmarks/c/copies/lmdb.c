@@ -1,4 +1,5 @@
-/* LMDB copies its file, and has nothing for the rest: who restores, replaces the file while nobody has it open. */
+/* LMDB copies its file, and has no function for the others: to restore, a program replaces the file while no process
+ * has it open. */
 #include "copier.h"
 
 #include "../fatal.h"

@@ -1,6 +1,6 @@
-/* copies FOLDER [--quick] [--only TEXT]: what it takes to copy, export, import, migrate and restore a store of many
- * keys, and how long somebody who writes meanwhile has to wait. In each round the store of each engine lives a whole
- * life, from its filling to its restore. */
+/* copies FOLDER [--quick] [--only TEXT]: the time to copy, export, import, migrate and restore a store with many keys,
+ * and how long a concurrent writer has to wait. In each round the store of each engine is filled, goes through all
+ * operations, and is restored. */
 #include "copier.h"
 #include "meanwhile.h"
 
@@ -31,14 +31,14 @@ static const char *const alone[ACTS] = {
   "snapshot of 100,000 keys", "export of 100,000 keys", "import of 100,000 keys", "backup of 100,000 keys",
   "migration that sets 100,000 keys", "restore of 100,000 keys, each differs",
 };
-/* An import has a store of its own. Kept restores only where nobody writes without a pause: it is busy else. */
+/* An import has a separate store. Kept restores only if no process writes continuously: otherwise the store is busy. */
 static const char *const beside_writer[ACTS] = {
   [SNAPSHOT] = "longest wait of a writer during a snapshot", [EXPORT] = "longest wait of a writer during an export",
   [BACKUP] = "longest wait of a writer during a backup", [MIGRATION] = "longest wait of a writer during a migration",
 };
 
 static double took[ACTS][COPIERS][FULL_ROUNDS], waited[ACTS][COPIERS][FULL_ROUNDS];
-static double waited_anyway[FULL_ROUNDS];   /* Kept's writer, with nothing else going on */
+static double waited_anyway[FULL_ROUNDS];   /* the waiting time of Kept's writer without another operation */
 
 void sync_file(const char *path) {
   int file = open(path, O_RDONLY);
@@ -71,7 +71,7 @@ static double act_once(const copier *copier, act act, life *life, const char *pa
   return (double)(clock_ns() - began);
 }
 
-/* That the keys have their texts. */
+/* Checks that the keys have their texts. */
 static void prove(const engine *engine, life *life) {
   walk walk = walk_begin(keys_of(KEYS)->shuffled, KEYS, filled.length);
   walk.steps = KEYS;

@@ -1,4 +1,4 @@
-/* Both processes see one piece of memory: what is wanted, and what has come of it. */
+/* Both processes share memory with the requested state and the results. */
 #include "meanwhile.h"
 
 #include "../clock.h"
@@ -63,7 +63,7 @@ meanwhile *meanwhile_start(const engine *engine, const char *folder) {
   return self;
 }
 
-/* A process that has failed would be waited for in vain. */
+/* Waiting for a process that has failed would never end. */
 static void expect_alive(const meanwhile *self) {
   if (waitpid(self->process, NULL, WNOHANG) != 0) die("the process that writes meanwhile has ended");
 }
@@ -83,7 +83,7 @@ void meanwhile_go(meanwhile *self) {
   atomic_store(&self->longest, 0);
 }
 
-/* What takes less than a millisecond may be over before the next write. */
+/* An operation that takes less than a millisecond may be over before the next write. */
 double meanwhile_rest(meanwhile *self) {
   await_writes(self, 1);
   atomic_store(&self->is_resting, false);

@@ -19,7 +19,7 @@ static sqlite3 *open_file(const char *path) {
   return connection;
 }
 
-/* A connection of its own: the engine keeps the others to itself. */
+/* A separate connection: the engine's own connections are private. */
 static sqlite3 *connect_to(const life *life) {
   char *path = folder_path(life->folder, "values.sqlite");
   sqlite3 *connection = open_file(path);
@@ -33,7 +33,7 @@ static sqlite3_stmt *prepared(sqlite3 *connection, const char *sql) {
   return statement;
 }
 
-/* In one piece: with pieces it would begin anew with each foreign commit. */
+/* In one step: with several steps it would restart after each foreign commit. */
 static void copy_pages(sqlite3 *from, sqlite3 *to) {
   sqlite3_backup *backup = sqlite3_backup_init(to, "main", from, "main");
   check(to, backup && sqlite3_backup_step(backup, -1) == SQLITE_DONE, "copy its pages");

@@ -1,4 +1,4 @@
-/* A way in which one process lets another know of a value: Kept, its rivals, and the parts that it is made of. */
+/* A way to notify another process of a value: Kept, its rivals, and the parts that Kept consists of. */
 #ifndef BENCH_CHANNEL_H
 #define BENCH_CHANNEL_H
 
@@ -9,13 +9,13 @@
 
 #define MAX_SAMPLES 1000000
 
-/* What the notification process notes, in memory that both share. */
+/* What the notified process records, in shared memory. */
 typedef struct samples {
   _Atomic uint64_t is_ready, count, last;
-  uint64_t ns[MAX_SAMPLES];   /* the age of each value when it was heard */
+  uint64_t ns[MAX_SAMPLES];   /* the age of each value at its delivery */
 } samples;
 
-/* A value is the time at which its writing began. */
+/* A value is the time at which its write began. */
 static inline void heard(samples *samples, uint64_t value) {
   uint64_t count = atomic_load(&samples->count);
   if (count < MAX_SAMPLES) samples->ns[count] = clock_ns() - value;
@@ -25,16 +25,16 @@ static inline void heard(samples *samples, uint64_t value) {
 
 typedef struct channel {
   const char *name, *role;
-  void (*hear)(const char *folder, samples *samples);   /* in a process of its own, for ever */
+  void (*hear)(const char *folder, samples *samples);   /* in a process of its own, forever */
   void *(*open)(const char *folder);                    /* in the writing process, when the other is ready */
   void (*write)(void *writer, uint64_t value);
 } channel;
 
 extern const channel kept_channel, gsettings_channel, inotify_channel;
 extern const channel futex_channel;   /* the floor */
-extern const channel parts_channel;   /* what Kept is made of: SQLite commit, futex, SQLite delta read */
+extern const channel parts_channel;   /* Kept's parts: SQLite commit, futex, SQLite delta read */
 
-/* dconf wants a session of its own around the whole program: session.h. */
+/* dconf needs a session around the whole program: session.h. */
 void enter_notification_session(const char *folder, char **arguments);
 
 /* A futex word and a value in a file that two processes map. */
@@ -44,7 +44,7 @@ typedef struct bell {
 } bell;
 bell *bell_map(const char *folder);
 void bell_ring(bell *bell);
-/* Sleeps until the word is not `seen` any more; gives what it is. */
+/* Sleeps until the word differs from `seen`; returns it. */
 uint32_t bell_await(bell *bell, uint32_t seen);
 
 #endif

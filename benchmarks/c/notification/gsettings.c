@@ -1,4 +1,4 @@
-/* GSettings on dconf, in a session bus of its own. */
+/* GSettings on dconf, with its own session bus. */
 #include "channel.h"
 
 #include "../fatal.h"

@@ -1,4 +1,4 @@
-/* A file that is replaced as a whole, and a process that watches its folder. */
+/* A file that is replaced atomically, and a process that watches its folder. */
 #include "channel.h"
 
 #include "../fatal.h"

@@ -1,6 +1,6 @@
-/* notification FOLDER [--quick] [--only TEXT]: how long it takes from the beginning of a set until another process
- * hears of
- * it. All take turns; a turn is either a set now and then, or sets at full rate for a while. Prints lines of JSON. */
+/* notification FOLDER [--quick] [--only TEXT]: the latency from the beginning of a set until its delivery in another
+ * process. The candidates take turns; a turn is either an occasional set, or sets at full rate for a while. Prints
+ * lines of JSON. */
 #include "channel.h"
 
 #include "../options.h"
@@ -18,7 +18,7 @@
 
 #define CHANNELS 5
 #define MILLISECOND 1000000u
-#define IDLE_SETS 40              /* in a turn, one each 3 ms */
+#define IDLE_SETS 40              /* in a turn, one every 3 ms */
 #define BUSY_NS (40 * MILLISECOND)
 #define PATIENCE_NS (20000ull * MILLISECOND)
 #define MAX_ROUNDS 60
@@ -27,7 +27,7 @@ static const channel *const channels[CHANNELS] = {
   &kept_channel, &gsettings_channel, &inotify_channel, &futex_channel, &parts_channel
 };
 
-/* One row: what a turn is, and what it came to. */
+/* One row: its kind of turn, and its results. */
 typedef struct measure {
   const char *name;
   void (*turn)(const channel *channel, void *writer, samples *samples);
@@ -94,7 +94,7 @@ static void report(const measure *measure, const char *what, const double (*figu
   report_end();
 }
 
-/* The notification process; it is forked before anything here is opened, and dies with this one. */
+/* The notified process. It is forked before anything is opened here, and dies with this process. */
 static samples *start_notification(const channel *channel, const char *folder) {
   samples *shared = mmap(NULL, sizeof(samples), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (shared == MAP_FAILED) die("no shared memory");
@@ -106,7 +106,7 @@ static samples *start_notification(const channel *channel, const char *folder) {
   die("%s stopped notification", channel->name);
 }
 
-/* Sets until somebody listens: dconf subscribes in its own time. */
+/* Sets until the other process is notified: dconf subscribes asynchronously. */
 static void *start_writing(const channel *channel, const char *folder, samples *samples) {
   while (!atomic_load(&samples->is_ready)) nap(MILLISECOND);
   void *writer = channel->open(folder);

@@ -1,4 +1,4 @@
-/* What Kept is made of, and nothing else: a commit of SQLite, a futex, and a read of what is new. */
+/* The parts of Kept, and nothing else: a commit of SQLite, a futex, and a read of what is new. */
 #include "channel.h"
 
 #include "../fatal.h"

@@ -1,4 +1,4 @@
-/* Each observer writes what it has heard into a cell of memory that all processes share. */
+/* Each observer writes what it receives into a cell of shared memory. */
 #include "crowd.h"
 
 #include "../clock.h"
@@ -24,7 +24,7 @@ typedef struct cell {
 struct crowd {
   size_t count;
   cell *cells;
-  pid_t processes[MAX_CROWD];   /* 0: a callback of this process */
+  pid_t processes[MAX_CROWD];   /* 0: a callback in this process */
   int lifeline[2];              /* the other processes end when the last one closes its end */
 };
 

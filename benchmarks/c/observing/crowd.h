@@ -1,4 +1,4 @@
-/* Observers of a store: callbacks in this process, or other processes with a callback each. */
+/* Observers of a store: callbacks in this process, or other processes with one callback each. */
 #ifndef BENCH_CROWD_H
 #define BENCH_CROWD_H
 
@@ -10,15 +10,16 @@
 
 typedef struct crowd crowd;
 
-/* So many callbacks on a store of this process.
+/* Adds `count` callbacks to a store of this process.
  * @param name   a key, or (KEPT_OBSERVE_PREFIX) a prefix */
 crowd *crowd_here(size_t count, kept_store *store, const char *name, uint32_t flags);
-/* So many processes, each of which opens the store in a folder and observes a key. Nothing may be open here. */
+/* Starts `count` processes. Each opens the store in a folder and observes a key. No store may be open in this
+ * process. */
 crowd *crowd_elsewhere(size_t count, const char *folder, const char *name);
 
-/* Until each has heard of a value. */
+/* Waits until each has received a value. */
 void crowd_await(crowd *crowd, int64_t value);
-/* Other processes end; callbacks go with their store, which must be closed by now. */
+/* Ends the other processes. Callbacks end with their store, which must be closed already. */
 void crowd_end(crowd *crowd);
 
 #endif

@@ -1,7 +1,7 @@
-/* observing FOLDER [--quick] [--only TEXT]: what a set costs the thread that makes it, with observers and without; and
- * what each of many observers costs.
+/* observing FOLDER [--quick] [--only TEXT]: the cost of a set for the calling thread, with and without observers, and
+ * the cost of each of many observers.
  *
- * The clock runs during a set alone. Between two sets everybody hears of the first, so that each is delivered. */
+ * The clock runs during a set only. Between two sets every observer receives the first, so that each is delivered. */
 #include "crowd.h"
 #include "many.h"
 
@@ -18,14 +18,14 @@
 
 #define KEYS 1000
 #define PAUSE_NS 300000
-#define TURN_NS 1000000   /* some 30 sets */
+#define TURN_NS 1000000   /* about 30 sets */
 static const plan full = {31, TURN_NS}, quick = {9, TURN_NS};
 
 typedef struct row {
   const char *name;
-  size_t here, elsewhere;   /* how many observe */
+  size_t here, elsewhere;   /* the numbers of observers */
   uint32_t flags;
-  bool is_work;             /* the processor's time in place of the wall's: those who are woken want processors, too */
+  bool is_work;             /* processor time instead of wall time: the woken threads compete for processors */
 } row;
 
 static const row rows[] = {
@@ -48,7 +48,7 @@ typedef struct setter {
   crowd *crowd;
   char *folder;
   uint64_t (*clock)(void);
-  walk walk;   /* around one key */
+  walk walk;   /* with one key */
 } setter;
 
 static setter prepare(const row *row, const char *parent, const char *name, uint64_t (*clock)(void)) {
@@ -56,7 +56,8 @@ static setter prepare(const row *row, const char *parent, const char *name, uint
   setter setter = {
     .folder = folder_make(parent, name),
     .clock = clock,
-    .walk = {.ring = keys->sorted, .count = 1, .steps = 1, .stamp = KEYS},   /* what is stored already is no change */
+    .walk = {.ring = keys->sorted, .count = 1, .steps = 1, .stamp = KEYS},   /* setting the stored value is not a
+                                                                                change */
   };
   const char *prefix = row->flags == KEPT_OBSERVE_PREFIX ? "section-000." : keys->sorted[0].text;
   usual_close(open_filled(&kept, setter.folder, false, (contents){.keys = KEYS}));

@@ -1,5 +1,5 @@
-/* A turn makes stores in memory with so many observers, or ends them. The clock runs for the one that the row is about,
- * and what it tells is divided by the number of observers. */
+/* A turn creates or ends stores in memory with `count` observers each. The clock runs for one of the two, and its time
+ * is divided by the number of observers. */
 #include "many.h"
 
 #include "../clock.h"
@@ -19,7 +19,7 @@ typedef enum { MAKING, UNOBSERVING, CLOSING } part;
 
 typedef struct row {
   const char *name;
-  uint32_t flags;   /* KEPT_OBSERVE_PREFIX: each observes a prefix of its own; else all observe one key */
+  uint32_t flags;   /* KEPT_OBSERVE_PREFIX: each observes its own prefix; otherwise all observe one key */
   part part;
 } row;
 
@@ -44,7 +44,7 @@ static kept_store *open_in_memory(void) {
   kept_options options = KEPT_OPTIONS_INIT;
   kept_store *store = NULL;
   kept_error error;
-  options.delivery = KEPT_BY_HOST;   /* no thread takes processor time that the clock would count */
+  options.delivery = KEPT_BY_HOST;   /* no thread of the library takes processor time that the clock would count */
   expect_done(kept_open("memory:", &options, &store, &error), &error, "open");
   return store;
 }

@@ -1,10 +1,10 @@
-/* What each of many observers costs when they come and go: it must not grow with their number. */
+/* The cost of adding and ending each of many observers: it must not grow with their number. */
 #ifndef BENCH_MANY_H
 #define BENCH_MANY_H
 
 #include "../options.h"
 
-/* Prints the rows that are asked for. */
+/* Prints the selected rows. */
 void many_run(options options);
 
 #endif

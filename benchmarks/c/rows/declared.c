@@ -1,4 +1,4 @@
-/* Declarations and layers: Kept beside itself without them. */
+/* Declarations and layers: Kept with and without them. */
 #include "../rows.h"
 #include "../variants.h"
 

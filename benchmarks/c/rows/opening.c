@@ -1,5 +1,5 @@
-/* Opening: from nothing open to the first value, in a process that has done it before. For GSettings the connection to
- * the bus and the file of dconf stay open. Loading is in a fresh process. */
+/* Opening: from nothing open to the first value, in a process that has done it before. For GSettings the bus connection
+ * and the file of dconf stay open. Loading is measured in a fresh process. */
 #include "../rows.h"
 
 #define SECTION "Opening and loading"

@@ -1,5 +1,5 @@
-/* Processes: several at the same store, each with keys of its own. As with threads, the time of all is divided by the
- * operations of all. */
+/* Processes: several use the same store, each with its own keys. As with threads, the total time is divided by the
+ * number of all operations. */
 #include "../rows.h"
 
 #define SECTION "Processes, C"

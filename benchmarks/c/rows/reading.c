@@ -1,4 +1,4 @@
-/* Reading: from a store that is open, of keys that were read before. */
+/* Reading: from an open store, with keys that were read before. */
 #include "../rows.h"
 
 #define SECTION "Reading, C"

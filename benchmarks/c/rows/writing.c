@@ -1,6 +1,6 @@
-/* Writing: each set is a commit that survives a kill; durable, also the loss of power. That of GSettings only queues
- * unless it is durable (gsettings.c), and with 100,000 keys it is left out: what is queued then takes longer than all
- * turns together, for dconf writes all keys for each change. */
+/* Writing: each set is a commit that survives a kill; a durable one also survives power loss. A set of GSettings is
+ * only queued unless it is durable (gsettings.c). It is left out with 100,000 keys: flushing the queue takes longer
+ * than all turns together, since dconf writes all keys for each change. */
 #include "../rows.h"
 
 #define SECTION "Writing, C"

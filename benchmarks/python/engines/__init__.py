@@ -1,5 +1,5 @@
-"""What is measured: Kept, its rivals and the floors. To add a rival: a file that implements `Engine`, and a place in
-`RIVALS`, by the name that the table has for it."""
+"""The engines: Kept, its rivals and the floors. To add a rival: a file that implements `Engine`, and an entry in
+`RIVALS`, under its name in the table."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""diskcache.Cache as it comes: SQLite with a write-ahead log underneath, its culling and its other settings untouched.
+"""diskcache.Cache with its default settings: SQLite with a write-ahead log, and culling.
 
-A set is seen by every process and survives kill -9, not power loss."""
+A set is visible to every process and survives kill -9, not power loss."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the rows drive Kept and its rivals. Each runs its own loops, so that a figure has no call in it but its own."""
+"""How the rows drive Kept and its rivals. Each engine runs its own loops, so that only its own calls are measured."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from names import Value
 
 
 class Engine(ABC):
-    """A store whose values are all of one type."""
+    """A store whose values all have one type."""
 
     together = True
-    """Whether `set_together` is one commit, of which others see all or nothing."""
+    """Whether `set_together` is one commit, which other processes see completely or not at all."""
 
     @abstractmethod
     def __init__(self, folder: Path, kind: type[Value]) -> None:
-        """Opens the store in the folder, and makes it there the first time: all that a program does before it reads."""
+        """Opens the store in the folder, creating it the first time: all that a program does before it reads."""
 
     def keys(self, names: Sequence[str]) -> Sequence[Any]:
-        """The names as this engine is asked for them; programs have them ready."""
+        """The names in the form that this engine takes; programs prepare them."""
         return names
 
     @abstractmethod
@@ -29,11 +29,11 @@ class Engine(ABC):
 
     @abstractmethod
     def set(self, changes: Iterable[tuple[Any, Value]]) -> None:
-        """Each a commit of its own, which others see when it has returned, and which no kill takes back."""
+        """Each in its own commit, which is visible to other processes and survives a kill once the call returns."""
 
     @abstractmethod
     def set_together(self, changes: Iterable[tuple[Any, Value]]) -> None:
-        """As quickly as many can be set."""
+        """In the fastest way to set many values."""
 
     @abstractmethod
     def close(self) -> None: ...

@@ -1,4 +1,4 @@
-"""What nobody can beat who does the same."""
+"""Lower bounds for the rows."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Dictionary:
 
 
 class BareCall:
-    """The cheapest call into libkept.so that ctypes can make: no arguments, an integer back."""
+    """The cheapest call into libkept.so with ctypes: no arguments, an integer result."""
 
     def __init__(self) -> None:
         self.function = ctypes.CDLL(library._name).kept_version

@@ -1,8 +1,8 @@
-"""A JSON file that is written whole: a temporary file beside it, then `os.replace`.
+"""A JSON file that is rewritten completely: a temporary file beside it, then `os.replace`.
 
-A get looks by `stat` whether somebody has replaced the file; a program that does not look is the floor "dict", and sees
-no change of another process. A set survives kill -9, not power loss: careful programs sync the file too. Two processes
-that set at the same time lose one of the two."""
+A get calls `stat` to detect that the file was replaced. A program that does not check is the floor "dict", and sees no
+changes of other processes. A set survives kill -9, not power loss: careful programs sync the file too. If two processes
+set at the same time, one of the two sets is lost."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class JSONFile(Engine):
 
     def write(self) -> None:
         with open(self.temporary, "w") as file:
-            # In one piece: json.dump writes small ones, and takes more than twice as long.
+            # In one piece: json.dump writes small pieces, and takes more than twice as long.
             file.write(json.dumps(self.values))
         os.replace(self.temporary, self.path)
         self.seen = self.identity()

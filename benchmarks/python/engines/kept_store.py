@@ -1,4 +1,4 @@
-"""Kept, by both faces that Python has for a key."""
+"""Kept, through both Python APIs for a key."""
 
 from __future__ import annotations
 

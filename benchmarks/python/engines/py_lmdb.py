@@ -1,7 +1,7 @@
 """py-lmdb: a transaction for each get, so that no read is stale, and for each set.
 
-A set is seen by every process and survives kill -9. With `sync=False`, as no engine here is asked to sync, power loss
-may damage the file. Keys and values are bytes: what encodes values and decodes them belongs to the figure."""
+A set is visible to every process and survives kill -9. With `sync=False`, since no engine here syncs, power loss may
+damage the file. Keys and values are bytes: encoding and decoding the values is part of the figure."""
 
 from __future__ import annotations
 

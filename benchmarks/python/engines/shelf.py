@@ -1,9 +1,9 @@
-"""The module shelve, on whichever dbm it picks: gdbm or Berkeley DB where Python was built with them, SQLite from
-Python 3.13 on, else dbm.dumb, which writes all its keys at each `sync`.
+"""The module shelve, on the dbm that it selects: gdbm or Berkeley DB if Python was built with them, SQLite from
+Python 3.13 on, otherwise dbm.dumb, which writes all its keys at each `sync`.
 
-A set is followed by `sync`, without which a kill may lose the value, or in dbm.dumb leave one that cannot be read. One
-process: gdbm refuses a second writer, and two that write with the others lose changes, or the file. A kill in the
-middle of a `sync` of dbm.dumb can lose everything. There are no transactions."""
+A set is followed by `sync`. Without it a kill may lose the value or, with dbm.dumb, leave one that cannot be read. One
+process only: gdbm refuses a second writer, and with the others two writers lose changes or the whole file. A kill in
+the middle of a `sync` of dbm.dumb can lose everything. There are no transactions."""
 
 from __future__ import annotations
 

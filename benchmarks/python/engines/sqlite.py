@@ -1,6 +1,6 @@
 """The module sqlite3, with a bare key-value table: write-ahead log, one connection, a transaction for each statement.
 
-A set is seen by every process and survives kill -9, not power loss: `synchronous` is NORMAL, as Kept's default is."""
+A set is visible to every process and survives kill -9, not power loss: `synchronous` is NORMAL, like Kept's default."""
 
 from __future__ import annotations
 

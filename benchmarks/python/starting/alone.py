@@ -1,3 +1,3 @@
-"""What every program in Python pays."""
+"""The cost of every Python program."""
 
 print(1, flush=True)

@@ -1,4 +1,4 @@
-/* A music player's settings: typed keys for what is simple, a json-c tree for what is not.
+/* A music player's settings: typed keys for simple values, a json-c tree for a structured one.
  *
  *   cc player.c $(pkg-config --cflags --libs kept-json) -o player && ./player com.example.player */
 #include "player_keys.h"
@@ -12,7 +12,7 @@ static int fail(const kept_error *error) {
   return 1;
 }
 
-/** Moves the window by ten, wherever it was. KEPT_CONFLICT: somebody else moved it meanwhile; try again. */
+/** Moves the window by ten. KEPT_CONFLICT: another process has moved it meanwhile; try again. */
 static kept_status move_window(kept_store *store, kept_error *error) {
   json_object *frame = NULL;
   uint64_t revision = 0;

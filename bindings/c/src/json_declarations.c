@@ -1,9 +1,9 @@
-/* Declarations and explanations as trees: kept_json_declare() and its neighbours. */
+/* Declarations and explanations as trees: kept_json_declare() and the functions around it. */
 #include "json_text.h"
 
 #include <stdlib.h>
 
-/** Makes the text that Kept gave a tree, and frees it. */
+/** Converts text that Kept returned into a tree, and frees it. */
 static kept_status given(kept_status status, char *text, json_object **tree, kept_error *error) {
   if (status != KEPT_OK) return status;
   status = json_tree_of(text, tree, error);

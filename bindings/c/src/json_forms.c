@@ -1,5 +1,5 @@
-/* The kinds that JSON lacks. Kept itself converts them, in a transaction on a memory store that is never committed:
- * so there is one base64 and one calendar, and one set of rules for what converts. */
+/* The kinds that JSON lacks. Kept itself converts them, in a transaction on a memory store that is never committed, so
+ * that there is one implementation of base64, of the calendar and of the conversion rules. */
 #define _XOPEN_SOURCE 700
 #include "json_text.h"
 
@@ -10,17 +10,18 @@ static const char key[] = "value";
 static kept_store *scratch;
 static pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER;
 
-/** A place for one conversion; ended with kept_rollback(). NULL without memory. */
+/** A transaction for one conversion; ended with kept_rollback(). NULL if memory is short. */
 static kept_store *begin(void) {
   kept_store *place = NULL;
-  /* Without memory it is opened another time. */
+  /* If memory is short, the next call opens it. */
   pthread_mutex_lock(&opening);
   if (scratch == NULL) (void)kept_open("memory:", NULL, &scratch, NULL);
   pthread_mutex_unlock(&opening);
   return kept_begin(scratch, NULL, &place, NULL) == KEPT_OK ? place : NULL;
 }
 
-/** Puts a tree into a place of its own. @param[out] place  receives it; NULL when the status is not KEPT_OK */
+/** Writes a tree in a transaction of its own. @param[out] place  receives the transaction; NULL unless the status is
+ * KEPT_OK */
 static kept_status put(json_object *value, kept_store **place, kept_error *error) {
   char *text = NULL;
   *place = NULL;
@@ -36,7 +37,7 @@ static kept_status put(json_object *value, kept_store **place, kept_error *error
   return status;
 }
 
-/** Takes what was put into a place as a tree; NULL when it could not be put. */
+/** Reads back what was written as a tree; NULL if it could not be written. */
 static json_object *take(kept_status status, kept_store *place) {
   char *text = NULL;
   json_object *tree = NULL;

@@ -1,4 +1,4 @@
-/* Observers that are given trees: kept_json_observe(). */
+/* Observers that receive trees: kept_json_observe(). */
 #include "json_text.h"
 
 #include <stdlib.h>
@@ -9,7 +9,7 @@ typedef struct observer {
   void (*release)(void *context);
 } observer;
 
-/* Reads one side of a change; there may be nothing on it, or no memory for the text of what is there. */
+/* Reads one side of a change; it may have no value, or memory may be too short for its text. */
 static kept_status read_side(const char *text, const kept_value *there, json_object **value) {
   if (text == NULL) return there == NULL ? KEPT_OK : KEPT_FAILED;
   return json_tree_of(text, value, NULL);
@@ -23,7 +23,7 @@ static void free_changes(kept_json_change *changes, size_t count) {
   free(changes);
 }
 
-/* All changes of a notice as trees of their own; NULL without memory. */
+/* All changes of a notice as separate trees; NULL if memory is short. */
 static kept_json_change *changes_of(const kept_notice *notice, size_t count) {
   kept_json_change *changes = calloc(count + 1, sizeof *changes);
   kept_status status = KEPT_OK;

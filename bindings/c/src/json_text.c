@@ -1,4 +1,4 @@
-/* How a tree becomes text: by types and values alone. json-c's own writer is not asked, because it prints NaN, and
+/* Converts a tree to text, from types and values only. json-c's own writer is not used, because it prints NaN, and
  * because any library in the process may have changed how it prints doubles. */
 #define _XOPEN_SOURCE 700
 #include "json_text.h"
@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* More than Kept's 64 containers can need as text, where each may stand in a `$literal`: Kept itself refuses the
- * sixty-fifth; this limit only keeps a tree that contains itself from running over the stack. */
+/* More than the text of Kept's 64 nested containers needs, if each is in a `$literal`. Kept itself refuses the
+ * sixty-fifth; this limit only prevents a tree that contains itself from overflowing the stack. */
 enum { deepest = 200 };
 
 typedef struct text {
@@ -50,7 +50,7 @@ static void append_format(text *to, const char *format, ...) {
   append_text(to, buffer);
 }
 
-/* Only what JSON requires is escaped; whether the rest is UTF-8, Kept finds out. */
+/* Escapes only what JSON requires. Kept checks that the rest is UTF-8. */
 static void append_string(text *to, const char *string, size_t length) {
   append_text(to, "\"");
   for (size_t start = 0, i = 0; i <= length; i++) {
@@ -63,14 +63,14 @@ static void append_string(text *to, const char *string, size_t length) {
   append_text(to, "\"");
 }
 
-/* json-c has one type for both; beyond the signed ones, its signed reading stops at INT64_MAX. */
+/* json-c has one type for both; its signed getter stops at INT64_MAX. */
 static void append_integer(text *to, json_object *value) {
   uint64_t natural = json_object_get_uint64(value);
   if (natural > INT64_MAX) append_format(to, "{\"$numberULong\":\"%" PRIu64 "\"}", natural);
   else append_format(to, "%" PRId64, json_object_get_int64(value));
 }
 
-/* The shortest text that comes back bit for bit, with a point or an exponent, or it would be an integer. */
+/* The shortest text that reads back bit for bit, with a point or an exponent: otherwise it would be an integer. */
 static void append_double(text *to, double number) {
   char buffer[40];
   if (!isfinite(number)) {
@@ -129,7 +129,7 @@ static void append_value(text *to, json_object *value, int depth) {
 
 kept_status json_text_of(json_object *value, char **out, kept_error *error) {
   text written = { NULL, 0, 0, KEPT_OK };
-  /* A comma is no decimal point in JSON, whatever the program's locale says. */
+  /* JSON has no decimal comma, whatever the program's locale is. */
   locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
   if (c == (locale_t)0) return refuse(error, KEPT_FAILED, "there is no memory to write the tree; free some");
   locale_t own = uselocale(c);

@@ -1,5 +1,5 @@
-/* How text becomes a tree. json-c's own reader is not asked: where memory is short it reports success with parts
- * missing, or reads through a NULL. The text is Kept's own: canonical, without spaces, and never wrong. */
+/* Converts text to a tree. json-c's own reader is not used: if memory is short it reports success with parts missing,
+ * or reads through a NULL pointer. The text is Kept's own: canonical, without spaces, and always valid. */
 #define _XOPEN_SOURCE 700
 #include "json_text.h"
 
@@ -10,13 +10,13 @@
 
 typedef struct reader {
   const char *place;
-  /* Room for any string of the text, without its escapes. */
+  /* Large enough for any string of the text, without its escapes. */
   char *string;
 } reader;
 
 static bool read_value(reader *from, json_object **value);
 
-/* The character that stands behind a backslash; of those with a number Kept writes only control characters. */
+/* The character after a backslash; Kept writes numeric escapes only for control characters. */
 static char escaped(reader *from) {
   char digits[5] = "";
   switch (*from->place) {
@@ -32,7 +32,7 @@ static char escaped(reader *from) {
   }
 }
 
-/* Reads a string from quote to quote. @return how many bytes it has; a NUL stands behind them */
+/* Reads a string from quote to quote. @return its number of bytes; a NUL follows them */
 static size_t read_string(reader *from) {
   size_t length = 0;
   for (from->place++; *from->place != 0 && *from->place != '"'; from->place++) {
@@ -71,7 +71,7 @@ static bool read_element(reader *from, json_object *array) {
   return false;
 }
 
-/* Reads what stands between two brackets; the tree is given up without memory for all of it. */
+/* Reads everything between two brackets; frees the tree if memory is too short for all of it. */
 static bool read_all(reader *from, json_object **tree, char end, bool (*read_one)(reader *from, json_object *tree)) {
   if (*tree == NULL) return false;
   for (from->place++; *from->place != 0 && *from->place != end;) {
@@ -86,7 +86,7 @@ static bool read_all(reader *from, json_object **tree, char end, bool (*read_one
   return true;
 }
 
-/* The text of a double is kept beside it, as json-c does. */
+/* Keeps the text of a double with it, as json-c does. */
 static json_object *read_number(reader *from) {
   size_t length = strspn(from->place, "-+.eE0123456789");
   memcpy(from->string, from->place, length);
@@ -96,7 +96,7 @@ static json_object *read_number(reader *from) {
   return json_object_new_double_s(strtod(from->string, NULL), from->string);
 }
 
-/* Reads a value; a null is NULL. @return false without memory: then there is nothing */
+/* Reads a value; a null is NULL. @return false if memory is short: then there is no tree */
 static bool read_value(reader *from, json_object **value) {
   switch (*from->place) {
     case '{':
@@ -128,7 +128,7 @@ static bool read_value(reader *from, json_object **value) {
 kept_status json_tree_of(const char *text, json_object **value, kept_error *error) {
   reader from = { text, malloc(strlen(text) + 1) };
   json_object *tree = NULL;
-  /* A number has a point in every locale. */
+  /* Numbers have a decimal point in every locale. */
   locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
   bool done = false;
   if (from.string != NULL && c != (locale_t)0) {

@@ -1,4 +1,4 @@
-/* The kinds that JSON lacks: bytes, dates, large integers and what is no number, wherever they stand in a tree. */
+/* The kinds that JSON lacks: bytes, dates, large integers, infinities and NaN, anywhere in a tree. */
 #define _XOPEN_SOURCE 700
 #include "check.h"
 

@@ -1,4 +1,4 @@
-/* Observers that are given trees: whole, typed, the library's own, and gone after the call. */
+/* Observers that receive trees: complete, typed, owned by the library, and freed after the call. */
 #define _XOPEN_SOURCE 700
 #include "check.h"
 
@@ -6,7 +6,7 @@
 #include <kept_json.h>
 #include <string.h>
 
-/** What the last callback was given, as text and as copies of the trees. Callbacks are made by dispatching, here. */
+/** What the last callback received, as text and as copies of the trees. Callbacks run in kept_dispatch(), here. */
 typedef struct heard {
   char text[512];
   json_object *old_value, *new_value;   /* of the last change */

@@ -1,5 +1,5 @@
-/* No memory, at every allocation of json-c, SQLite and the binding: a tree is written and read whole, or the call says
- * KEPT_FAILED. json-c by itself reports success, with nulls in place of values and without members. */
+/* No memory, at every allocation of json-c, SQLite and the binding: a tree is written and read completely, or the call
+ * returns KEPT_FAILED. json-c itself reports success, with nulls instead of values and with missing members. */
 #define _XOPEN_SOURCE 700
 #include "check.h"
 #include "starving.h"

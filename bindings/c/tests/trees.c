@@ -1,4 +1,4 @@
-/* Trees: what a json_object means is stored, whatever json-c would print, and the caller's tree stays its own. */
+/* Trees: the meaning of a json_object is stored, whatever json-c would print, and the caller keeps its tree. */
 #define _XOPEN_SOURCE 700
 #include "check.h"
 
@@ -8,7 +8,7 @@
 #include <pthread.h>
 #include <string.h>
 
-/** Writes a tree of the caller's and gives it up. */
+/** Writes a tree that the caller owns, and frees it. */
 static void set(kept_store *store, const char *key, json_object *value) {
   EXPECT(KEPT_OK, kept_json_set(store, key, value, &why));
   json_object_put(value);

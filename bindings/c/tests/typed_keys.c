@@ -1,4 +1,4 @@
-/* Typed keys: a default where there is nothing, and a reason where a value cannot be read. */
+/* Typed keys: a default if there is no value, and a reason if a value cannot be read. */
 #include "check.h"
 
 #include <kept_keys.h>

@@ -1,4 +1,4 @@
-// A store of 1,000 keys, through each of the faces that Swift has.
+// A store of 1,000 keys, through each of the Swift APIs.
 
 import Kept
 
@@ -35,7 +35,7 @@ struct KeptFaces {
     settings.close()
   }
 
-  // In functions of their own: what is known of a loop in one is not known of another.
+  // In separate functions, so that the optimizer does not use what it knows of one loop in another.
   @inline(never) func getSetting(_ count: Int) { for _ in 0..<count { blackHole(player.volume) } }
   @inline(never) func getHandle(_ count: Int) { for _ in 0..<count { blackHole(handle.value) } }
   @inline(never) func getSubscript(_ count: Int) { for _ in 0..<count { blackHole(settings[.volume]) } }

@@ -1,4 +1,4 @@
-// What a program would write itself: a dictionary behind a lock. It keeps nothing, and no other process sees it.
+// What a program could write itself: a dictionary behind a lock. It stores nothing, and no other process sees it.
 
 import Synchronization
 

@@ -1,4 +1,4 @@
-// What every candidate is asked for, and what keeps the answers from being optimised away.
+// The keys of every candidate, and a sink that keeps the results from being optimised away.
 
 enum Names {
   static let volume = "audio.volume"

@@ -1,5 +1,5 @@
-// From nothing open to the first value: each time in a process of its own, as UserDefaults keeps what a process has
-// read. The clock begins when the process runs.
+// From nothing open to the first value: each time in a new process, since UserDefaults caches what a process has read.
+// The clock begins when the process runs.
 
 import Foundation
 import Kept
@@ -15,7 +15,7 @@ struct Opening {
   let folder: String
   let keys: Int
 
-  /// The one that is read.
+  /// The key that is read.
   private static let number = 123
   private static func name(_ number: Int) -> String { "section-\(number / 1000).setting-\(number)" }
   private var subject: String { "com.example.opening-\(keys)" }
@@ -56,7 +56,7 @@ struct Opening {
     return .nanoseconds(nanoseconds)
   }
 
-  /// What the other process does: `face FOLDER --open ENGINE KEYS`.
+  /// The main function of the other process: `face FOLDER --open ENGINE KEYS`.
   func open(_ engine: Engine) throws {
     let name = Self.name(Self.number)
     let clock = ContinuousClock(), began = clock.now

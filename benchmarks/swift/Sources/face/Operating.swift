@@ -1,4 +1,4 @@
-// The rows of a get and a set: one key that is used again and again, as a property is.
+// The rows of a get and a set: one key that is used repeatedly, like a property.
 
 import Foundation
 
@@ -14,7 +14,7 @@ struct Operating {
     suite = try Suite(in: folder)
   }
 
-  /// For each row Kept's loop, and those of whoever can do the same.
+  /// For each row the loop of Kept, and those of the candidates that can do the same.
   var loops: [(row: String, goals: [String], kept: Loop, locked: Loop?, suite: Loop)] {
     [
       ("get Int, @Setting", ["<= 15 ns"], kept.getSetting, locked.get, suite.get),

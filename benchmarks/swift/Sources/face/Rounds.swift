@@ -1,8 +1,8 @@
-// Fair measuring, as c/rounds.c does it: many short turns, A B C A B C …, of which runner/rows.py takes the median.
+// Fair measurements, as in c/rounds.c: many short turns, A B C A B C …, of which runner/rows.py takes the median.
 
 import Foundation
 
-/// How long a turn is.
+/// The length of a turn.
 ///
 /// Reading takes many short turns. Writing takes long ones, so that each has its share of SQLite's checkpoints. Opening
 /// once is a turn.
@@ -17,7 +17,7 @@ struct Plan {
 
 struct Candidate {
   let name: String
-  /// Does so many operations, and says how long they took.
+  /// Runs a number of operations, and returns their time.
   let turn: (_ operations: Int) throws -> Duration
 
   init(_ name: String, turn: @escaping (_ operations: Int) throws -> Duration) {
@@ -28,9 +28,9 @@ struct Candidate {
     self.init(name) { operations in ContinuousClock().measure { loop(operations) } }
   }
 
-  /// How many operations fill a turn.
+  /// The number of operations that fill a turn.
   ///
-  /// The best of some turns: a single one may have been kept waiting, and would look like many operations.
+  /// The best of several turns: a single one may have been delayed, and would count as many operations.
   fileprivate func calibrated(to length: Duration) throws -> Int {
     var operations = 1
     while true {

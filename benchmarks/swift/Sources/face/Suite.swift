@@ -1,17 +1,17 @@
 // Foundation's UserDefaults, with a suite of 1,000 keys.
 //
-// On Linux a set changes the memory of its process and nothing else. Only `synchronize` writes, and reads what others
-// have written: the whole file, in place, with an fsync. Nobody calls it for the program: one that ends without it
-// loses what it has set, and one that is killed in the middle of it may leave half a file.
+// On Linux a set changes only the memory of its process. Only `synchronize` writes, and reads what others have written:
+// the whole file, in place, with an fsync. Foundation never calls it by itself: a program that exits without it loses
+// its sets, and one that is killed in the middle of it may leave a partial file.
 
 import Foundation
 
 struct Suite {
   let defaults: UserDefaults
 
-  /// Keeps the suites of this process, and of those that it starts, out of the user's home.
+  /// Keeps the suites of this process, and of those that it starts, out of the user's home folder.
   ///
-  /// Foundation asks for the place before `main` begins: the program begins once more, with another answer.
+  /// Foundation reads the path before `main` begins, so the program executes itself again with another path.
   static func keep(in folder: String) throws {
     let place = URL(fileURLWithPath: folder).path
     if ProcessInfo.processInfo.environment["XDG_CONFIG_HOME"] == place { return }
@@ -32,7 +32,7 @@ struct Suite {
 
   /// Writes a suite as `synchronize` would.
   ///
-  /// To set so many takes minutes: the time grows with the square of the keys.
+  /// Setting this many keys takes minutes: the time grows with the square of the keys.
   static func write(_ values: [String: Any], as name: String, in folder: String) throws {
     let file = try PropertyListSerialization.data(fromPropertyList: values, format: .xml, options: 0)
     try file.write(to: URL(fileURLWithPath: "\(folder)/\(name).plist"))

@@ -1,6 +1,6 @@
-// What a get, a set and an opening cost in Swift, beside UserDefaults and a dictionary behind a Mutex.
+// The cost of a get, a set and an opening in Swift, compared with UserDefaults and a dictionary behind a Mutex.
 //
-// face FOLDER [--quick] [--only TEXT]; with `face FOLDER --loop NAME COUNT` so many of Kept's operations and nothing
+// face FOLDER [--quick] [--only TEXT]; `face FOLDER --loop NAME COUNT` runs COUNT of Kept's operations and nothing
 // else, for callgrind and perf.
 
 import Foundation

@@ -1,8 +1,9 @@
-// survivor [--synchronize]: UserDefaults of Foundation, in $XDG_CONFIG_HOME; does what safety/survivor.py says.
+// survivor [--synchronize]: UserDefaults of Foundation, in $XDG_CONFIG_HOME; executes the commands of
+// safety/survivor.py.
 import Foundation
 
 func say(_ line: String) {
-  // One call of the system a line, so that a kill cuts none in two; and one line, whatever damage has made of it.
+  // One system call for each line, so that a kill does not split one; and one line, whatever damage has put into it.
   let newline = UInt8(ascii: "\n")
   FileHandle.standardOutput.write(Data(line.utf8.map { $0 == newline ? UInt8(ascii: " ") : $0 } + [newline]))
 }
@@ -18,7 +19,7 @@ struct Survivor {
   let defaults: UserDefaults
   let synchronizes = CommandLine.arguments.contains("--synchronize")
 
-  /// Sets a number, and says it, or why not.
+  /// Sets a number, and prints it, or the error.
   func set(_ number: Int, width: Int, pause: Int) -> Bool {
     defaults.set(padded(number, to: width), forKey: name(number))
     let isDone = !synchronizes || defaults.synchronize()

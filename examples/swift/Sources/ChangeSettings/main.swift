@@ -1,4 +1,4 @@
-// Changes some keys while others watch, each together with the time at which it was changed: ChangeSettings LOCATION
+// Changes some keys while other programs watch, each together with the time of the change: ChangeSettings LOCATION
 
 import Foundation
 import Kept
@@ -11,13 +11,13 @@ extension Keys {
   static let quit = Key("quit", default: false)
 }
 
-/// One commit: those who watch hear of the change and of its time together.
+/// One commit, so that observers receive the change and its time together.
 func change(_ settings: Store, _ body: (Transaction) throws -> Void) throws {
   try settings.transaction { together in
     try body(together)
     try together.set(Date(), for: .written)
   }
-  // So that each is a notice of its own: in other processes they may come merged.
+  // So that each has its own notice: in other processes notices may be coalesced.
   Thread.sleep(forTimeInterval: 0.05)
 }
 

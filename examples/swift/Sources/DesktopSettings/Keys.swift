@@ -1,5 +1,5 @@
-// The keys of the GNOME desktop that this program uses, each with its type, its default, its rules and what it is for:
-// the same that their GSettings schemas say.
+// The keys of the GNOME desktop that this program uses, each with its type, default, constraints and summary, as in
+// their GSettings schemas.
 
 import Foundation
 import Kept
@@ -8,7 +8,7 @@ enum PictureOptions: String, CaseIterable, Codable, Storable {
   case none, wallpaper, centered, scaled, stretched, zoom, spanned
 }
 
-/// What the changed keys were before: in C and Python it is an object.
+/// The previous values of the changed keys: an object in C and Python.
 struct Replaced: Codable, Storable {
   var options: PictureOptions
   var opacity: Int
@@ -33,6 +33,6 @@ extension Keys {
     "org.gnome.desktop.a11y.magnifier.mag-factor", default: 2.0, .range(0.1...32), summary: "Magnification factor")
   static let keyboard = Key(
     "org.gnome.desktop.input-sources.xkb-options", default: [String](), summary: "List of XKB options")
-  /// In no schema, and not declared.
+  /// Not in a schema, and not declared.
   static let replaced = Key<Replaced?>("org.gnome.desktop.background.replaced")
 }

@@ -1,12 +1,12 @@
-// Changes six settings of the desktop, puts them back, or tries what their declarations refuse:
-// DesktopSettings LOCATION change|undo|exceed
+// Changes six settings of the desktop, restores them, or tries values that their declarations refuse: DesktopSettings
+// LOCATION change|undo|exceed
 
 import Foundation
 import Kept
 
 /// Declares the six keys.
 ///
-/// Where another program has declared the same, nothing changes.
+/// Has no effect if another program has declared the same.
 func declare(_ settings: Store) throws -> String {
   let before = try settings.currentRevision()
   try settings.declare(.options, .opacity, .color, .icons, .magnification, .keyboard)
@@ -16,7 +16,7 @@ func declare(_ settings: Store) throws -> String {
     : "declared 6 keys anew: revision \(before) became \(after)"
 }
 
-/// Sets the six keys, and saves what they were as a struct.
+/// Sets the six keys, and saves their previous values as a struct.
 func change(_ settings: Transaction) throws -> String {
   let replaced = Replaced(
     options: try settings.value(for: .options), opacity: try settings.value(for: .opacity),
@@ -33,7 +33,7 @@ func change(_ settings: Transaction) throws -> String {
   return "changed 6 keys, and saved what they were as a struct"
 }
 
-/// Puts back what the struct holds, and removes it.
+/// Restores the values in the struct, and removes it.
 func undo(_ settings: Transaction) throws -> String {
   guard let replaced = try settings.value(for: .replaced) else { return "found nothing to put back" }
   try settings.set(replaced.options, for: .options)
@@ -46,7 +46,7 @@ func undo(_ settings: Transaction) throws -> String {
   return "read the struct, put 6 keys back, and removed it"
 }
 
-/// Tries to make the picture more than opaque.
+/// Tries to set an opacity above 1.
 func exceed(_ settings: Transaction) throws -> String {
   try settings.set(101, for: .opacity)
   return "set an opacity of 101"

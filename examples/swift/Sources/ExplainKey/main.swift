@@ -1,8 +1,8 @@
-// Says why a key has its value: what an administrator's files, the command line, the environment and the user say.
+// Explains why a key has its value: the administrator's files, the command line, the environment and the user's value.
 //
 //   ExplainKey LOCATION FOLDER ENVIRONMENT KEY [-KEY VALUE]...
 //
-// FOLDER has the files managed.json and system.json, ENVIRONMENT is what the names of the variables begin with.
+// FOLDER contains the files managed.json and system.json; ENVIRONMENT is the prefix of the variables' names.
 
 import Foundation
 import Kept
@@ -16,7 +16,7 @@ guard arguments.count >= 5 else {
 do {
   let options = StoreOptions(
     managed: .path(arguments[2] + "/managed.json"),
-    arguments: Array(arguments[4...]),  // KEY stands where a program has its name
+    arguments: Array(arguments[4...]),  // KEY is in the place of the program's name
     environmentPrefix: arguments[3],
     system: .path(arguments[2] + "/system.json"))
   let settings = try Store.open(arguments[1], options: options)

@@ -1,7 +1,7 @@
-// Prints what changes in a store as it changes, whichever process does it, until "quit" is set: WatchChanges LOCATION
+// Prints the changes of a store made by any process, until "quit" is set: WatchChanges LOCATION
 //
-// A line for each change: its key, old and new value, and how long it took to come here. For that a writer sets in the
-// same transaction a key to the time, as ChangeSettings does.
+// Prints a line for each change: its key, old and new value, and its latency. For the latency, a writer sets a key to
+// the current time in the same transaction, as ChangeSettings does.
 
 import Foundation
 import Kept
@@ -13,7 +13,7 @@ func latency(of notice: Notice, at arrival: Date) -> String {
   return "\(Int(arrival.timeIntervalSince(written) * 1_000_000)) µs"
 }
 
-/// Standard output may be a pipe: whoever reads it hears of each line at once.
+/// Standard output may be a pipe, so each line is written at once.
 func tell(_ line: String) { FileHandle.standardOutput.write(Data((line + "\n").utf8)) }
 
 guard CommandLine.arguments.count == 2 else {
@@ -22,7 +22,7 @@ guard CommandLine.arguments.count == 2 else {
 }
 do {
   let settings = try Store.open(CommandLine.arguments[1])
-  // From here on nothing is missed.
+  // No change from here on is missed.
   let notices = settings.notices()
   tell("watching")
   for await notice in notices {
