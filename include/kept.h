@@ -203,7 +203,7 @@ KEPT_API kept_status kept_open(const char *location, const kept_options *options
 
 /** Closes a store and syncs its writes to the disk. Its subscriptions end: after the call returns, no callback begins.
  *  Its open transactions are rolled back. NULL and a closed handle are allowed. A transaction or a snapshot may be
- *  passed too: it is rolled back or ended. The handle itself, about a hundred bytes, is never freed or reused, so that
+ *  passed too: it is rolled back or ended. The handle itself, less than 150 bytes, is never freed or reused, so that
  *  later use returns KEPT_CLOSED.
  *  In Swift: `Store.close()`. */
 KEPT_API void kept_close(kept_store *store);

@@ -1,4 +1,4 @@
-// Base64 as in RFC 4648 §4: the standard alphabet, padded, exactly one text for each sequence of bytes.
+// Bytes as text, by RFC 4648, section 4: the standard alphabet, padded, one text for each sequence of bytes.
 
 enum Base64 {
   private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)

@@ -105,7 +105,7 @@ int print_unknown_calls(const char *header) {
   FILE *file = fopen(header, "r");
   if (file == NULL) return -1;
   while (fgets(line, sizeof line, file) != NULL) {
-    /* A declaration begins its line, and its name stands before the first parenthesis. */
+    /* A declaration begins its line, and its name precedes the first parenthesis. */
     char *end = strchr(line, '(');
     if (strncmp(line, "KEPT_API ", 9) != 0 || end == NULL) continue;
     char *name = end;
