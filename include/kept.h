@@ -354,7 +354,7 @@ KEPT_API kept_status kept_set_bytes(kept_store *store, const char *key, const vo
  *
  * A declaration is a JSON Schema (draft 2020-12) object that is stored with the values. Once a key is declared, a value
  * of another type, or one that breaks a constraint, is refused in every process and language: KEPT_WRONG_TYPE for
- * another kind, KEPT_INVALID for anything else, with the rule in `error`. The words are:
+ * another kind, KEPT_INVALID for anything else, with the rule in `error`. The keywords are:
  *   type                   one of "boolean", "integer" (accepts 3.0 and stores 3), "number" (accepts 1 and stores 1.0),
  *                          "string", "bytes", "date", "array", "object"; required
  *   default                what the key reads as if no layer has a value
@@ -385,12 +385,12 @@ KEPT_API kept_status kept_set_bytes(kept_store *store, const char *key, const vo
  *                          annotations, which are not checked
  * `enum`, `const` and `uniqueItems` compare as JSON Schema does: numbers by numeric value, so that 0, 0.0 and -0.0 are
  * equal, even inside arrays and objects. A value that equals a choice is stored as given, in the form of its type. Any
- * other word is refused with KEPT_UNSUPPORTED. A declaration has at most 64 KiB of text. Matching patterns against one
- * value may take a few seconds in total; a value that takes longer is KEPT_INVALID.
+ * other keyword is refused with KEPT_UNSUPPORTED. A declaration has at most 64 KiB of text. Matching patterns against
+ * one value may take a few seconds in total; a value that takes longer is KEPT_INVALID.
  *
- * Some schemas that JSON Schema allows are refused too, with the place in `error`: words that contradict each other or
- * cannot apply to the type, an empty `enum` or one with a duplicate choice, an `enum` without `type` whose choices are
- * of several kinds (all numbers are one kind), and `default`, `summary` and `secret` in a nested schema.
+ * Some schemas that JSON Schema allows are refused too, with the place in `error`: keywords that contradict each other
+ * or cannot apply to the type, an empty `enum` or one with a duplicate choice, an `enum` without `type` whose choices
+ * are of several kinds (all numbers are one kind), and `default`, `summary` and `secret` in a nested schema.
  * --------------------------------------------------------------------------------------------------------------- */
 
 /** Declares a key. Repeating the same declaration changes nothing. A declaration with another default, summary or
@@ -398,7 +398,7 @@ KEPT_API kept_status kept_set_bytes(kept_store *store, const char *key, const vo
  *  absent.
  *  @return KEPT_OK; KEPT_MISFIT if a stored value does not fit, each time the key is declared, with the reason in
  *          `error`; KEPT_INVALID with `error->offset` if the text is wrong; KEPT_TYPE_CONFLICT if the key is declared
- *          with another type; KEPT_TOO_LARGE; or KEPT_UNSUPPORTED for a word that Kept does not have.
+ *          with another type; KEPT_TOO_LARGE; or KEPT_UNSUPPORTED for a keyword that Kept lacks.
  *  In Swift: `Store.declare(_:forKey:)`; in Python: `settings.declare(key)`. */
 KEPT_API kept_status kept_declare_json(kept_store *store, const char *key, const char *schema, kept_error *error);
 
@@ -954,9 +954,9 @@ KEPT_API kept_status kept_value_double(const kept_value *value, double *out, kep
 /** Reads a date, like kept_get_date(). */
 KEPT_API kept_status kept_value_date(const kept_value *value, int64_t *seconds, int32_t *nanoseconds,
                                      kept_error *error);
-/** Reads text in place: valid during the callback, followed by a NUL. `length` may be NULL. */
+/** Reads text in place: valid as long as the notice, followed by a NUL. `length` may be NULL. */
 KEPT_API kept_status kept_value_string(const kept_value *value, const char **text, size_t *length, kept_error *error);
-/** Reads bytes in place: valid during the callback. */
+/** Reads bytes in place: valid as long as the notice. */
 KEPT_API kept_status kept_value_bytes(const kept_value *value, const void **bytes, size_t *length, kept_error *error);
 
 #ifdef __cplusplus
