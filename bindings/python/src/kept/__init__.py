@@ -17,7 +17,7 @@ import typing as _typing
 
 from . import _forking
 from ._c.status import kept_version as _kept_version
-from ._dates import datetime_ns
+from ._datetime_ns import datetime_ns
 from ._errors import (
     AbsentError,
     BusyError,
@@ -55,24 +55,24 @@ from ._transaction import Transaction
 if _typing.TYPE_CHECKING:
     from ._changes import Changes
     from ._explanation import Explanation, LayerFinding
+    from ._import_report import ImportChange, ImportRefusal, ImportReport, NotCarried
     from ._migrations import Migrated, Migration
     from ._notices import Change, Notice, Origin
     from ._observation import Subscription
     from ._setting import Setting
     from ._snapshot import Snapshot
-    from ._transfer import ImportChange, ImportRefusal, ImportReport, NotCarried
 else:
     _HOMES = {
         "Change": "_notices",
         "Changes": "_changes",
         "Explanation": "_explanation",
-        "ImportChange": "_transfer",
-        "ImportRefusal": "_transfer",
-        "ImportReport": "_transfer",
+        "ImportChange": "_import_report",
+        "ImportRefusal": "_import_report",
+        "ImportReport": "_import_report",
         "LayerFinding": "_explanation",
         "Migrated": "_migrations",
         "Migration": "_migrations",
-        "NotCarried": "_transfer",
+        "NotCarried": "_import_report",
         "Notice": "_notices",
         "Origin": "_notices",
         "Setting": "_setting",

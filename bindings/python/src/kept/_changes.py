@@ -19,12 +19,10 @@ from ._c.status import kept_error
 from ._errors import ClosedError, FailedError, ForkedError
 from ._key import Key
 from ._notices import subjects
-from ._observation import Delivery, begin
+from ._observation import Delivery, Observable, begin
 
 if TYPE_CHECKING:
     from asyncio import Future
-
-    from ._store import Store
 
 N = TypeVar("N", covariant=True)
 
@@ -40,7 +38,7 @@ class Changes(Generic[N]):
     In Swift: `Store.changes(of:)`.
     """
 
-    def __init__(self, store: Store, key: str | Key[Any] | None, encoded: bytes, initial: bool) -> None:
+    def __init__(self, store: Observable, key: str | Key[Any] | None, encoded: bytes, initial: bool) -> None:
         """Subscribes; programs call `Store.changes`."""
         self._key = key
         # A notice that the library has given, until it was read; what was read, until it is asked for. An interrupt

@@ -11,7 +11,8 @@ from enum import Enum
 from types import NoneType, UnionType
 from typing import Any, Literal, NamedTuple, Union, get_args, get_origin
 
-from ._dates import datetime_ns, timestamp_of_date
+from ._dates import timestamp_of_date
+from ._datetime_ns import datetime_ns
 from ._errors import InvalidError, OutOfRangeError, WrongTypeError
 from ._json import JSON
 from ._refusal import Refusal, with_article

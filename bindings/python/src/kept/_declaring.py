@@ -10,7 +10,7 @@ from ._c.status import kept_error
 from ._c.store import StorePointer
 from ._errors import InvalidError
 from ._key import Key, encoded_key, encoded_text, encoded_value
-from ._refusal import AnyOf, Known, Secrecy
+from ._refusal import AnyOf, Known, Secrecy, TypedKey
 
 
 class Declaring:
@@ -20,7 +20,7 @@ class Declaring:
 
     if TYPE_CHECKING:
 
-        def _is_secret(self, key: str | Key[Any]) -> bool: ...
+        def _is_secret(self, key: str | TypedKey) -> bool: ...
 
     def declare(self, *keys: Key[Any] | Mapping[str, Mapping[str, Any]]) -> None:
         """Declares keys, all or none: from now on every process and language is refused another type, and what breaks

@@ -10,7 +10,7 @@ from ._conversion import name_of_type, secretive_name_of_type
 from ._errors import InvalidError
 from ._json import JSON, Storable, decode, encode
 from ._key_types import conversion_of
-from ._refusal import Secrecy, telling, with_article
+from ._refusal import Secrecy, TypedKey, telling, with_article
 
 if TYPE_CHECKING:
     from ._schemas import Schema
@@ -198,8 +198,8 @@ class Key(Generic[T]):
         """The value that is stored as `json`. Another type is a `WrongTypeError`."""
         return telling(self._conversion.from_json, json, self, secrecy)  # type: ignore[no-any-return]
 
-    def _is_secret(self, key: str | Key[Any]) -> bool:
-        """Whether it is declared so here. Where there is a store, ask that: it may be declared so there."""
+    def _is_secret(self, key: str | TypedKey) -> bool:
+        """Whether this program declares it secret. If there is a store, ask that: the key may be declared so there."""
         return bool(self._rules.get("secret"))
 
     @property

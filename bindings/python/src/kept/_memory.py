@@ -1,10 +1,11 @@
 """What a store has read, kept for as long as nothing in it changes.
 
-Invariant: what is remembered at a generation was read between two looks at the store's generation that both gave that
-even number. So whoever looks, and finds a value there, has one that was current at that look; a number never returns.
-Where layers can change, the same holds for the pair of that number and the count of their changes.
+Invariant: a value that is remembered at a generation was read between two reads of the store's generation that both
+gave that even number. Generations never repeat, so a value that is found under the current one is current. Where layers
+can change, the same holds for the pair of the generation and the count of layer changes.
 
-A look compares the word with a copy of it from then: that makes no int, and so takes half the time.
+A check compares the library's words with copies of them. It makes no int, which halves its time. A store has one word,
+or a tuple of two if its layers can change: `==` compares both in the same way, and one never equals the other.
 """
 
 from __future__ import annotations
@@ -15,50 +16,59 @@ from enum import Enum
 from types import NoneType
 from typing import Any, Final, TypeAlias
 
-from ._dates import datetime_ns
+from ._datetime_ns import datetime_ns
 from ._key import Key
 from ._timestamps import Timestamp
 
 Word: TypeAlias = "memoryview[int]"
-"""64 bits, here or in the library. Equal to another that is the same number; `[()]` is the number."""
+"""64 bits, here or in the library. Equal to another word with the same number; `[()]` is the number."""
+
+Words: TypeAlias = "Word | tuple[Word, Word]"
+"""A generation, or a generation and the count of layer changes."""
 
 
 def word_at(word: c_uint64) -> Word:
-    """The word that stands there."""
+    """A view of the word at this place."""
     return memoryview(word).cast("B").cast("Q", ())
 
 
 Moment: TypeAlias = tuple[int, ...]
-"""A generation and, where layers can change, their count."""
+"""The numbers of `Words` at one time."""
 
 Memory: TypeAlias = tuple[Any, ...]
-"""Words that hold a moment, and a dict of what was read at it, by a key's name or by the identity of a `kept.Key`. It
-is one thing, so that whoever takes it has values that belong to the moment."""
+"""Copies of `Words`, and a dict of the values that were read then, by a key's name or by the identity of a `kept.Key`.
+It is one tuple, so that a reader always gets values that belong to these words."""
 
 UNKNOWN: Final = word_at(c_uint64(1))
-"""The generation of settings that remember nothing: odd for ever."""
+"""The generation of settings that remember nothing: always odd."""
 
 NOTHING: Final[Memory] = (word_at(c_uint64(2**64 - 1)), {})
-"""What is remembered at first: of no moment."""
+"""The memory to begin with. No generation has this number."""
 
-# Lists, dicts and dataclasses are the caller's to change: they are made anew for each read.
+# The caller may change lists, dicts and dataclasses: each read makes new ones.
 _SHAREABLE = frozenset({NoneType, bool, int, float, str, bytes, datetime, datetime_ns, Timestamp})
 _KEYS = 4096
 _LENGTH = 4096
 
 
+def numbers_of(words: Words) -> Moment:
+    """The numbers that the words have now."""
+    return tuple(word[()] for word in words) if isinstance(words, tuple) else (words[()],)
+
+
 def moment_of(memory: Memory) -> Moment:
-    """When its values were read."""
-    return tuple(word[()] for word in memory[:-1])
+    """The moment at which its values were read."""
+    return numbers_of(memory[0])
 
 
 def remembering(memory: Memory, moment: Moment, key: str | Key[Any], value: Any) -> Memory:
-    """The memory with a value, unless that is long or the caller could change it. There are never more than 4096."""
+    """The memory with one more value, unless it is long or the caller could change it. It holds at most 4096 values."""
     if not (type(value) in _SHAREABLE or isinstance(value, Enum)):
         return memory
     if isinstance(value, (str, bytes)) and len(value) > _LENGTH:
         return memory
     if moment_of(memory) != moment or len(memory[-1]) >= _KEYS:
-        memory = (*(word_at(c_uint64(number)) for number in moment), {})
+        words = tuple(word_at(c_uint64(number)) for number in moment)
+        memory = (words if len(words) > 1 else words[0], {})
     memory[-1][key._identity if isinstance(key, Key) else key] = value
     return memory

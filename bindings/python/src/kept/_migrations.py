@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Sequence
 from ctypes import byref, c_char_p, c_uint32
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from ._c import migrations
 from ._c.status import KEPT_FAILED, KEPT_OK, kept_error, kept_free
@@ -15,9 +15,7 @@ from ._errors import InvalidError, KeptError, OutOfRangeError
 from ._exit import calling_back
 from ._interrupts import Heard
 from ._key import encoded_text
-
-if TYPE_CHECKING:
-    from ._transaction import Transaction
+from ._transaction import LentTransaction, Transaction
 
 Outcome = Literal["nothing", "migrated", "fresh", "elsewhere", "read only"]
 
@@ -59,8 +57,15 @@ class Migrated:
     """The path of the copy that was made before; None: there is none."""
 
 
+def schema_version(handle: StorePointer) -> int:
+    """Implements `Store.schema_version`."""
+    version = c_uint32()
+    migrations.kept_schema_version(handle, byref(version), kept_error())
+    return version.value
+
+
 def migrate(handle: StorePointer, steps: Sequence[Migration], others: str, later: str, backup: bool) -> Migrated:
-    """What `Store.migrate` does."""
+    """Implements `Store.migrate`."""
     flags = _flag(_OTHERS, others, "others") | _flag(_LATER, later, "later")
     flags |= 0 if backup else migrations.KEPT_MIGRATE_NO_BACKUP
     run = _Run(steps)
@@ -100,8 +105,6 @@ class _Run:
         return migrations.kept_migration(step.version, 0, encoded_text(step.name, "a step's name"), call, None)
 
     def _call(self, step: Migration) -> Callable[[int | None, StorePointer, Any], int]:
-        from ._transaction import LentTransaction
-
         def call(_: int | None, transaction: StorePointer, error: Any) -> int:
             # C takes what stands in `error` for the answer, and there it stands that this has failed.
             try:

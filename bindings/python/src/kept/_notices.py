@@ -12,7 +12,7 @@ from ._c.observation import NoticePointer
 from ._json import JSON
 from ._key import Key, decoded_value
 from ._layers import Layer, layer_of_number
-from ._refusal import Known
+from ._refusal import Known, TypedKey
 
 T = TypeVar("T")
 
@@ -87,7 +87,7 @@ class Change(_Told, Generic[T]):
             return self._declared.default if self._declared.has_default else None
         return self._declared._from_json(value, self)
 
-    def _is_secret(self, key: str | Key[Any]) -> bool:
+    def _is_secret(self, key: str | TypedKey) -> bool:
         return self.secret
 
 

@@ -9,19 +9,17 @@ from collections.abc import Callable, Sequence
 from ctypes import POINTER, byref
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Protocol, Self
 
 from ._c import notices, observation
 from ._c.status import kept_error
+from ._c.store import StorePointer
 from ._errors import ClosedError, FailedError
 from ._exit import calling_back, expect_callbacks
 from ._interrupts import Heard
 from ._key import Key
 from ._notices import subjects
 from ._reports import log
-
-if TYPE_CHECKING:
-    from ._store import Store
 
 
 class Subscription:
@@ -68,20 +66,33 @@ class Subscription:
         self.cancel()
 
 
+class Observable(Protocol):
+    """A store that can be observed. It stays open while an observer holds it."""
+
+    _handle: StorePointer
+
+    @property
+    def _is_open(self) -> bool:
+        """Whether it has not been closed."""
+
+    def close(self) -> None:
+        """Closes it, which ends its observers."""
+
+
 class Beginning(Heard):
-    """The call of C that subscribes, during which an initial notice is delivered."""
+    """The C call that subscribes, during which an initial notice is delivered."""
 
     def __init__(self) -> None:
         super().__init__(_deliver)
         self.is_done = False
-        """Whether the callback has heard of the initial notice."""
+        """Whether the initial notice was delivered to the callback."""
 
 
 @dataclass(frozen=True)
 class Delivery:
-    """What C needs while a subscription lives: it is in `_deliveries` until C releases it."""
+    """What C needs during a subscription. It is in `_deliveries` until C releases it."""
 
-    store: Store
+    store: Observable
     callback: Callable[[Any], Any] | None
     """None: nothing is delivered; notices are taken by `kept_subscription_take`."""
     key: str | Key[Any] | None
@@ -150,7 +161,7 @@ def begin(delivery: Delivery, encoded: bytes, initial: bool, subscription: obser
             *(byref(subscription), kept_error()),
             heard=beginning,
         )
-        if initial and is_called and not beginning.is_done and delivery.store._close.alive:
+        if initial and is_called and not beginning.is_done and delivery.store._is_open:
             raise FailedError("observe() was interrupted before the initial notice was delivered; observe again")
     except BaseException:
         # It was refused, or the caller will not have the token. C releases what it has accepted, and nothing else.
@@ -162,7 +173,7 @@ def begin(delivery: Delivery, encoded: bytes, initial: bool, subscription: obser
 
 
 def subscribe(
-    store: Store, callback: Callable[[Any], Any], key: str | Key[Any] | None, encoded: bytes, initial: bool
+    store: Observable, callback: Callable[[Any], Any], key: str | Key[Any] | None, encoded: bytes, initial: bool
 ) -> Subscription:
     """Subscribes a callback to a key, or where it is None to the prefix `encoded`."""
     delivery = Delivery(store, callback, key)

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from ._c.store import KEPT_DURABLE, KEPT_OPTIONS_INIT, KEPT_SHARED, KEPT_STANDARD_FILE
 from ._errors import InvalidError
 from ._key import encoded_text
-from ._store import LayeredStore, Store
+from ._store import Store
 from ._transaction import encoded_tag
 
 Durability = Literal["shared", "durable"]
@@ -59,9 +59,7 @@ def open(
     options.environment = None if environment is None else encoded_text(environment, "the prefix of the environment")
     if arguments is not None:
         options.argv, options.argc = _encoded_arguments(arguments), len(arguments)
-    # One that begins as what it will be is quicker than one that is made it.
-    kind = Store if options.managed is options.system is None else LayeredStore
-    return kind(_text_of_location(location), options)
+    return Store(_text_of_location(location), options)
 
 
 def _encoded_file(file: bool | str | os.PathLike[str], layer: str) -> bytes | None:

@@ -13,10 +13,10 @@ from ._c.status import kept_error, kept_free
 from ._c.store import StorePointer
 from ._errors import AbsentError, WrongTypeError
 from ._json import JSON, decode_schema
-from ._key import A_PREFIX, ABSENCE, Key, decoded_value, encoded_key, encoded_text, name_of
+from ._key import A_PREFIX, ABSENCE, Key, decoded_value, encoded_key, encoded_text
 from ._layers import TEXT_LAYERS, Layer, layer_of_number
-from ._memory import NOTHING, UNKNOWN, Memory, Word
-from ._refusal import Known, Refusal
+from ._memory import NOTHING, UNKNOWN, Memory, Words
+from ._refusal import Known, Refusal, TypedKey
 from ._scalars import read_scalar
 from ._views import ItemsOf, KeysOf, ValuesOf
 
@@ -41,8 +41,8 @@ class SettingsReading(Mapping[str, JSON]):
     """
 
     _handle: StorePointer
-    # `_memory.py` says what is remembered; only a store remembers anything.
-    _generation: Word = UNKNOWN
+    # See `_memory.py`. Only a store remembers values.
+    _generation: Words = UNKNOWN
     _memory: Memory = NOTHING
 
     # --- one key
@@ -143,12 +143,12 @@ class SettingsReading(Mapping[str, JSON]):
                 continue
         return key._from_json(self[key.name], self)
 
-    def _is_secret(self, key: str | Key[Any]) -> bool:
-        """Whether a key is declared secret, by itself or here; also where that cannot be known."""
+    def _is_secret(self, key: str | TypedKey) -> bool:
+        """Whether a key is secret in this program or declared secret in the store; true also if that is unknown."""
         if isinstance(key, Key) and key._is_secret(key):
             return True
         try:
-            return self.explain(name_of(key)).secret
+            return self.explain(key if isinstance(key, str) else key.name).secret
         except Exception:
             return True
 
@@ -178,7 +178,8 @@ class SettingsReading(Mapping[str, JSON]):
         """A view of the keys that begin with `prefix` and that any layer has something for, but for defaults, in the
         order of their UTF-8 bytes. Each look at the view lists them as they are at one moment.
         In C: `kept_list_json`."""
-        return KeysOf(self, encoded_text(prefix, A_PREFIX))
+        encoded = encoded_text(prefix, A_PREFIX)
+        return KeysOf(self, prefix, lambda: self._list(encoded))
 
     def items(self) -> ItemsView[str, JSON]:
         """A view of keys and values. A key that another writer removes meanwhile is passed over; for one moment's

@@ -7,12 +7,9 @@ conversions: it alone decides what the error may show.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from ._errors import InvalidError, KeptError
-
-if TYPE_CHECKING:
-    from ._key import Key
 
 R = TypeVar("R")
 NOT_SHOWN = "a secret is not shown"
@@ -37,34 +34,46 @@ class Refusal(Exception):
         return self.error(f'"{readable(key)}"{place}: {self}', key=key)
 
 
-class Secrecy(Protocol):
-    """Knows which keys are secret: settings, a change, or a key, which knows of itself."""
+class TypedKey(Protocol):
+    """What an error says of a `kept.Key`."""
 
-    def _is_secret(self, key: str | Key[Any]) -> bool:
-        """Whether the key is declared secret, or may be. Asked only when something has failed."""
+    @property
+    def name(self) -> str:
+        """Its name."""
+
+    @property
+    def _mismatch(self) -> str:
+        """What an error says of a value that is secret."""
+
+
+class Secrecy(Protocol):
+    """Knows which keys are secret: settings, a change, or a key itself."""
+
+    def _is_secret(self, key: str | TypedKey) -> bool:
+        """Whether the key is declared secret, or may be. Called only when something has failed."""
 
 
 class Known(NamedTuple):
-    """Where it is known already."""
+    """The answer is known already."""
 
     is_secret: bool
 
-    def _is_secret(self, key: str | Key[Any]) -> bool:
+    def _is_secret(self, key: str | TypedKey) -> bool:
         return self.is_secret
 
 
 class AnyOf(NamedTuple):
-    """Of a call that takes several keys: they are secret if one of them is."""
+    """For a call with several keys: they are secret if one of them is."""
 
     secrecy: Secrecy
     keys: tuple[str, ...]
 
-    def _is_secret(self, key: str | Key[Any]) -> bool:
+    def _is_secret(self, key: str | TypedKey) -> bool:
         return any(map(self.secrecy._is_secret, self.keys))
 
 
 def telling(
-    convert: Callable[[Any], R], value: Any, key: str | Key[Any], secrecy: Secrecy, instead: str | None = None
+    convert: Callable[[Any], R], value: Any, key: str | TypedKey, secrecy: Secrecy, instead: str | None = None
 ) -> R:
     """Converts a value of `key`. What is refused becomes an error with the key, the place and the sentence.
 
@@ -85,7 +94,7 @@ def telling(
         del error
 
 
-def _error_of(raised: Exception, key: str | Key[Any], secrecy: Secrecy, instead: str | None) -> Exception:
+def _error_of(raised: Exception, key: str | TypedKey, secrecy: Secrecy, instead: str | None) -> Exception:
     name = key if isinstance(key, str) else key.name
     if secrecy._is_secret(key):
         if instead is None:

@@ -9,7 +9,7 @@ from datetime import datetime
 from enum import Enum
 from typing import Any, Union
 
-from ._dates import datetime_ns
+from ._datetime_ns import datetime_ns
 from ._key_types import _bare, _has_default, _hints, _required
 from ._timestamps import Timestamp
 

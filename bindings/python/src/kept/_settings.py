@@ -17,7 +17,6 @@ from ._errors import AbsentError, InvalidError, KeptError, UnsupportedError, Wro
 from ._json import JSON, Storable
 from ._key import A_PREFIX, ABSENCE, Key, encoded_key, encoded_text, encoded_value, name_of
 from ._layers import TEXT_LAYERS
-from ._migrating import Renaming
 from ._reading import SettingsReading
 from ._refusal import NOT_SHOWN, Refusal, Secrecy
 from ._scalars import write_scalar
@@ -26,7 +25,7 @@ T = TypeVar("T")
 D = TypeVar("D")
 
 
-class Settings(SettingsReading, MutableMapping[str, JSON], Declaring, Renaming):
+class Settings(SettingsReading, MutableMapping[str, JSON], Declaring):
     """A store or a transaction, as a mapping: functions that work with both say `kept.Settings`.
 
     What is read is as in `SettingsReading`; what is written goes to the store. In Swift: `SettingsAccess`. In C: every
@@ -61,6 +60,18 @@ class Settings(SettingsReading, MutableMapping[str, JSON], Declaring, Renaming):
         """Removes a key from the store. One that is not stored is an `AbsentError`, also if it has a default or a value
         in another layer. In C: `kept_remove`."""
         kept_remove(self._handle, encoded_key(key), kept_error())
+
+    def rename(self, key: str | Key[Any], to: str | Key[Any]) -> bool:
+        """Moves the stored value and the declaration of a key to another key, in one commit. Returns False if the key
+        is neither stored nor declared. `InvalidError` if the other key is stored or declared; `LockedError`.
+        In C: `kept_rename`. In Swift: `rename(_:to:)`."""
+        from ._c.migrations import kept_rename
+
+        try:
+            kept_rename(self._handle, encoded_key(key), encoded_key(to), kept_error())
+        except AbsentError:
+            return False
+        return True
 
     def _beneath_text(self, key: str | Key[T], default: Any) -> Any:
         """What `[]`, or `get` with a default, would give if arguments and environment were not asked."""

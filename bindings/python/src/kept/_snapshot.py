@@ -5,16 +5,13 @@ from __future__ import annotations
 import weakref
 from ctypes import POINTER, byref
 from types import TracebackType
-from typing import TYPE_CHECKING, NoReturn, Self
+from typing import NoReturn, Self
 
 from ._c.snapshots import kept_snapshot, kept_snapshot_end
 from ._c.status import kept_error
-from ._c.store import kept_store
+from ._c.store import StorePointer, kept_store
 from ._key import A_PREFIX, encoded_text
 from ._reading import SettingsReading
-
-if TYPE_CHECKING:
-    from ._store import Store
 
 
 class Snapshot(SettingsReading):
@@ -27,11 +24,11 @@ class Snapshot(SettingsReading):
     asked, and is never absent. In C: `kept_snapshot`. In Swift: `Snapshot`.
     """
 
-    def __init__(self, store: Store, prefix: str) -> None:
-        """Takes one; programs call `Store.snapshot`."""
+    def __init__(self, store: StorePointer, prefix: str) -> None:
+        """Takes a snapshot of an open store. Programs call `Store.snapshot`."""
         self._handle = POINTER(kept_store)()
         self._prefix = prefix
-        kept_snapshot(store._handle, encoded_text(prefix, A_PREFIX), byref(self._handle), kept_error())
+        kept_snapshot(store, encoded_text(prefix, A_PREFIX), byref(self._handle), kept_error())
         self._end = weakref.finalize(self, kept_snapshot_end, self._handle)
         self._end.atexit = False
 

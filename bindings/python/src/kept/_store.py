@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import time
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from ctypes import POINTER, byref, c_char_p
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, Self, TypeVar, overload
 
 from ._c.layers import kept_register_json
 from ._c.status import KEPT_SALVAGED, kept_error, kept_free
@@ -18,17 +18,17 @@ from ._backup import BackingUp
 from ._errors import AbsentError, ConflictError, InvalidError, SalvagedWarning, warn
 from ._exit import calling_back, close, expect_callbacks, later, opened
 from ._json import JSON, Storable
-from ._key import A_PREFIX, ABSENCE, Key, encoded_key, encoded_text, encoded_value
-from ._memory import NOTHING, UNKNOWN, Moment, Word, remembering, word_at
-from ._migrating import Migrating
+from ._key import A_PREFIX, Key, encoded_key, encoded_text, encoded_value
+from ._memory import NOTHING, UNKNOWN, Moment, Word, numbers_of, remembering, word_at
 from ._refusal import AnyOf
 from ._reports import c_report, forget, reporting
 from ._settings import Settings
 from ._transaction import Transaction, set_if
-from ._transferring import Transferring
+from ._transfer import Transferring
 
 if TYPE_CHECKING:
     from ._changes import Changes
+    from ._migrations import Migrated, Migration
     from ._notices import Change, Notice
     from ._observation import Subscription
     from ._snapshot import Snapshot
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class Store(Settings, Transferring, BackingUp, Migrating):
+class Store(Settings, Transferring, BackingUp):
     """An open settings store; made by `kept.open`, ended by `close` or the end of a `with` block.
 
     A store that is dropped is closed, unless a subscription needs it; one that was opened with layers is closed on
@@ -45,7 +45,8 @@ class Store(Settings, Transferring, BackingUp, Migrating):
     In C: `kept_store`. In Swift: `Store`.
     """
 
-    _layers: Word = UNKNOWN
+    _layers: Word | None = None
+    """The count of layer changes; None if no layer can change."""
 
     def __init__(self, location: str, options: kept_options) -> None:
         """Opens one; programs call `kept.open`."""
@@ -79,11 +80,15 @@ class Store(Settings, Transferring, BackingUp, Migrating):
 
     # --- its life
 
+    @property
+    def _is_open(self) -> bool:
+        return self._close.alive
+
     def close(self) -> None:
         """Closes the store and syncs what was written to the disk. Its subscriptions end: no further callback begins,
         and one that runs on another thread is waited for; an interrupt is raised only then. Any thread; the second time
         does nothing. Later calls raise `ClosedError`. In C: `kept_close`."""
-        if self._close.alive:
+        if self._is_open:
             _close(id(self._handle), self._reports)
             # Not before: where an interrupt comes in between, dropping the store still closes it.
             self._close.detach()
@@ -128,7 +133,7 @@ class Store(Settings, Transferring, BackingUp, Migrating):
         self.close()
 
     def __repr__(self) -> str:
-        return f"<kept.Store {self._location!r}{'' if self._close.alive else ', closed'}>"
+        return f"<kept.Store {self._location!r}{'' if self._is_open else ', closed'}>"
 
     def __reduce__(self) -> NoReturn:
         raise TypeError(f"{self!r} cannot be copied or pickled; open its location once more")
@@ -146,23 +151,24 @@ class Store(Settings, Transferring, BackingUp, Migrating):
         return value
 
     def _moment(self) -> Moment:
-        """A look at what values depend on."""
-        return (self._generation[()],)
+        """The current numbers of what values depend on."""
+        return numbers_of(self._generation)
 
     def _find_generation(self) -> None:
-        """Only for a store that is read: from now on the library looks out for writers that move no generation."""
-        self._generation = word_at(kept_store_generation(self._handle).contents)
-        # `close` on another thread may have come in between; whichever of the two is last sees the other.
-        if not self._close.alive:
+        """Called by the first read: from now on the library watches for writers that move no generation."""
+        word = word_at(kept_store_generation(self._handle).contents)
+        # No call is between the test and the assignment, so `_find_layers` cannot run on another thread between them.
+        self._generation = word if self._layers is None else (word, self._layers)
+        # If `close` runs on another thread meanwhile, the later of the two sees what the other has set.
+        if not self._is_open:
             self._generation = UNKNOWN
 
     def _find_layers(self) -> None:
-        """Lets the memory look at the layers too, if they can change."""
+        """Makes the memory depend on the layers too, if they can change. The next read finds the generation."""
         word = kept_store_layers(self._handle)
-        if word and self._layers is UNKNOWN:
-            self._layers, self._memory = word_at(word.contents), NOTHING
-            if type(self) is Store:
-                self.__class__ = LayeredStore
+        if word and self._layers is None:
+            self._layers = word_at(word.contents)
+            self._generation, self._memory = UNKNOWN, NOTHING
 
     def register(self, defaults: Mapping[str, Storable]) -> None:
         """Registers defaults for this handle, above those that keys are declared with: they are not stored, and end
@@ -178,7 +184,7 @@ class Store(Settings, Transferring, BackingUp, Migrating):
         `Store.snapshot(prefix:)`."""
         from ._snapshot import Snapshot
 
-        return Snapshot(self, prefix)
+        return Snapshot(self._handle, prefix)
 
     # --- writing with conditions
 
@@ -217,7 +223,7 @@ class Store(Settings, Transferring, BackingUp, Migrating):
         With `durable` it survives power loss when it is committed, else it is as the store was opened. `tag` is what
         observers in every process are told instead of the store's own. Where another writer was faster the commit is
         a `ConflictError`; `run_transaction` begins again by itself. In C: `kept_begin`."""
-        return Transaction(self, durable, tag)
+        return Transaction(self._handle, durable, tag)
 
     def run_transaction(self, body: Callable[[Transaction], T], durable: bool = False, *, tag: str | None = None) -> T:
         """Runs `body` in a transaction, commits, and returns what it returned; begins again when another writer was
@@ -246,6 +252,37 @@ class Store(Settings, Transferring, BackingUp, Migrating):
 
     def _together(self, steps: Callable[[Settings], T]) -> T:
         return self.run_transaction(steps)
+
+    # --- migrations
+
+    @property
+    def schema_version(self) -> int:
+        """The version of the schema of what is stored, which programs set by `migrate`; 0 if none has.
+        `UnsupportedError` for a storage without schema versions. In C: `kept_schema_version`.
+        In Swift: `Store.schemaVersion()`."""
+        from ._migrations import schema_version
+
+        return schema_version(self._handle)
+
+    def migrate(
+        self,
+        steps: Sequence[Migration],
+        *,
+        others: Literal["wait", "carry on"] = "wait",
+        later: Literal["refuse", "read only"] = "refuse",
+        backup: bool = True,
+    ) -> Migrated:
+        """Brings the store to the version of the last step. One process runs the steps to versions above the store's,
+        in order and in one transaction, after it has made a copy in the store's folder `backups`.
+
+        If a step raises, nothing is changed, and an exception with the step's version and name is raised from it. While
+        another process migrates, `others` says whether to wait for it, at most the `busy_timeout`, or to carry on
+        reading. If the store has a `later` version, this raises `UnsupportedError`, or lets this handle only read the
+        store: its writes raise `DeniedError`. `InvalidError` if the versions do not rise from 1; `BusyError`.
+        In C: `kept_migrate`. In Swift: `Store.migrate`."""
+        from ._migrations import migrate
+
+        return migrate(self._handle, steps, others, later, backup)
 
     # --- observation
 
@@ -303,31 +340,6 @@ class Store(Settings, Transferring, BackingUp, Migrating):
         from ._changes import Changes
 
         return Changes(self, key, _encoded_subject("changes()", key, prefix), initial)
-
-
-class LayeredStore(Store):
-    """A store whose layers can change, so that what it remembers depends on two words. Nothing else is different."""
-
-    def __getitem__(self, key: Any) -> Any:
-        try:
-            moment, count, values = self._memory
-            if self._generation == moment and self._layers == count:
-                return values[key._identity if type(key) is Key else key]
-        except (KeyError, TypeError, ValueError):
-            pass  # not remembered
-        return super().__getitem__(key)
-
-    def get(self, key: Any, default: Any = ABSENCE) -> Any:
-        try:
-            moment, count, values = self._memory
-            if self._generation == moment and self._layers == count:
-                return values[key._identity if type(key) is Key else key]
-        except (KeyError, TypeError, ValueError):
-            pass  # not remembered
-        return super().get(key, default)
-
-    def _moment(self) -> Moment:
-        return self._generation[()], self._layers[()]
 
 
 def _close(number: int, reports: int) -> None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import date, datetime, timedelta, timezone
+from datetime import datetime, timedelta, timezone
 from functools import total_ordering
 from typing import TypeGuard, final
 
+from ._datetime_ns import datetime_ns, nanosecond_of
 from ._errors import InvalidError, OutOfRangeError
 
 EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
@@ -61,14 +62,13 @@ class Timestamp:
         return self._seconds < _FIRST_OF_DATETIME
 
     def to_datetime(self) -> datetime:
-        """The same moment in UTC, a `kept.datetime_ns` where a `datetime` would lose digits. `OutOfRangeError` in year
+        """The same moment in UTC, a `kept.datetime_ns` if a `datetime` would lose digits. `OutOfRangeError` in year
         0."""
-        from ._dates import date_of_timestamp
-
-        moment = date_of_timestamp(self)
-        if isinstance(moment, Timestamp):
+        if self.is_before_datetime:
             raise OutOfRangeError(f"{self} lies before year 1, where Python's datetime begins")
-        return moment
+        microseconds, rest = divmod(self._nanoseconds, 1000)
+        plain = EPOCH + timedelta(seconds=self._seconds, microseconds=microseconds)
+        return datetime_ns.of(plain, rest) if rest else plain
 
     def __str__(self) -> str:
         """RFC 3339 in UTC, with as many digits of seconds as it needs."""
@@ -96,12 +96,6 @@ class Timestamp:
 
     def __reduce__(self) -> tuple[type[Timestamp], tuple[int, int]]:
         return Timestamp, self._parts()
-
-
-def nanosecond_of(moment: date) -> int:
-    """The nanoseconds after the microseconds; 0 where the class has none. The Timestamp of pandas has some, too."""
-    nanosecond = getattr(moment, "nanosecond", 0)
-    return nanosecond if isinstance(nanosecond, int) and 0 <= nanosecond <= 999 else 0
 
 
 def _is_moment(other: object) -> TypeGuard[Timestamp | datetime]:

@@ -6,7 +6,7 @@ import weakref
 from collections.abc import Callable
 from ctypes import POINTER, byref, c_uint64
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
+from typing import Any, Self, TypeVar, overload
 
 from ._c.json import kept_set_json_if
 from ._c.status import kept_error
@@ -16,9 +16,6 @@ from ._errors import ConflictError, InvalidError, OutOfRangeError, UnsupportedEr
 from ._json import Storable
 from ._key import Key, encoded_key, encoded_text, name_of
 from ._settings import Settings, json_for, stored_for, unquoted
-
-if TYPE_CHECKING:
-    from ._store import Store
 
 T = TypeVar("T")
 
@@ -31,14 +28,14 @@ class Transaction(Settings):
     dropped is rolled back. In C: `kept_begin`. In Swift: `Transaction`.
     """
 
-    def __init__(self, store: Store, durable: bool, tag: str | None) -> None:
-        """Begins one; programs call `Store.transaction`."""
+    def __init__(self, store: StorePointer, durable: bool, tag: str | None) -> None:
+        """Begins a transaction on an open store. Programs call `Store.transaction`."""
         options = KEPT_TRANSACTION_OPTIONS_INIT()
         options.tag = encoded_tag(tag)
         if durable:
             options.durability = KEPT_DURABLE
         self._handle = POINTER(kept_store)()
-        kept_begin(store._handle, byref(options), byref(self._handle), kept_error())
+        kept_begin(store, byref(options), byref(self._handle), kept_error())
         self._rollback = weakref.finalize(self, kept_rollback, self._handle)
         self._rollback.atexit = False
         # The expectation of `set` that was not met. Beginning again helps only if it is another one then.

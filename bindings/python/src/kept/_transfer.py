@@ -1,79 +1,184 @@
-"""Exporting a store and importing texts: what is asked for, and the report of what an import has changed."""
+"""Exporting a store and importing texts."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from ctypes import byref, c_char_p
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from ._c import export_and_import as c
 from ._c.status import kept_error, kept_free
+from ._c.store import StorePointer
 from ._errors import InvalidError
 from ._exit import calling_back
 from ._interrupts import Heard
-from ._json import JSON
-from ._key import A_PREFIX, decoded_value, encoded_text
-from ._refusal import Known, with_article
+from ._key import A_PREFIX, encoded_text
+from ._refusal import with_article
 
 if TYPE_CHECKING:
-    from ._transferring import Progress
+    from ._c.export_and_import import kept_transfer_options
+    from ._import_report import ImportReport
+
+Format = Literal["kept", "json", "nested_json", "property_list", "env", "ini", "dconf"]
+"""The format of a text to import: an export of Kept; a JSON object whose members are keys, or whose objects are parts
+of keys; a property list (XML, binary or old style); lines NAME=value; [section] and name = value; a dconf dump."""
+
+Progress = Callable[[int, int], object]
+"""Called with the work that is done and the whole work. If it raises, the call stops and changes nothing."""
 
 
-@dataclass(frozen=True)
-class ImportChange:
-    """A key with another value. In Swift: `ImportReport.Change`."""
+class Transferring:
+    """What a store can export and import, and a transaction cannot."""
 
-    key: str
-    old: JSON
-    """None: there was none that could be read, or it is a secret."""
-    new: JSON
-    """None: it is a secret."""
-    secret: bool
+    _handle: StorePointer
+
+    def export(
+        self,
+        *,
+        prefix: str = "",
+        declarations: bool = False,
+        secrets: bool = False,
+        skip_unreadable: bool = False,
+        progress: Progress | None = None,
+    ) -> str:
+        """Exports what is stored, as it is at one moment, as one canonical JSON object. Defaults and other layers are
+        not part of it.
+
+        It holds the keys that begin with `prefix`; with `declarations`, also what they are declared as; with `secrets`,
+        also the values of secrets, which are otherwise only named. A value that cannot be read is a `CorruptError` with
+        its key, or is left out with `skip_unreadable`.
+        In C: `kept_export_json`. In Swift: `Store.export(_:)`."""
+        from ._c.export_and_import import kept_export_json
+
+        options = _export_options(prefix, declarations, secrets, skip_unreadable)
+        text, heard = c_char_p(), _hearing(options, progress)
+        try:
+            calling_back(kept_export_json, self._handle, byref(options), byref(text), kept_error(), heard=heard)
+            return (text.value or b"").decode("utf-8")
+        finally:
+            kept_free(text)
+
+    def export_file(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        prefix: str = "",
+        declarations: bool = False,
+        secrets: bool = False,
+        skip_unreadable: bool = False,
+        progress: Progress | None = None,
+    ) -> None:
+        """Exports to a file, as `export`. The file is written atomically and synced, and only you can read it. A file
+        with this name is replaced. In C: `kept_export_file`. In Swift: `Store.export(to:_:)`."""
+        from ._c.export_and_import import kept_export_file
+
+        options = _export_options(prefix, declarations, secrets, skip_unreadable)
+        encoded = encoded_text(os.fspath(path), "a path")
+        heard = _hearing(options, progress)
+        calling_back(kept_export_file, self._handle, encoded, byref(options), kept_error(), heard=heard)
+
+    def import_text(
+        self,
+        text: str | bytes,
+        *,
+        format: Format = "kept",
+        prefix: str = "",
+        separator: str = ".",
+        env_prefix: str | None = None,
+        replace: bool = False,
+        dry_run: bool = False,
+        declarations: bool = False,
+        progress: Progress | None = None,
+    ) -> ImportReport:
+        """Imports a text in one commit: all of it, or nothing.
+
+        From an export it takes the keys that begin with `prefix`; with other formats it puts `prefix` in front of every
+        key. `separator` stands between the parts of nested keys. With `env_prefix` it takes only such names of a .env
+        file, each for the key that the environment variable of this name sets. `replace` removes the keys with the
+        prefix that the text does not have; `dry_run` changes nothing and reports what would change; `declarations`
+        takes declarations too.
+        `InvalidError`, with its `offset`, for a text that is not of the format; `UnsupportedError` for a later version
+        of the format or another schema version than the store's; for the first key that is refused `LockedError`,
+        `WrongTypeError`, `InvalidError`, `TypeConflictError` or `TooLargeError`. In these cases nothing is changed.
+        In C: `kept_import`. In Swift: `Store.import(_:_:)`."""
+        from ._c.export_and_import import kept_import
+
+        options = _import_options(prefix, replace, dry_run, declarations, format, separator, env_prefix)
+        encoded = _encoded_import(text)
+        return _importing(kept_import, self._handle, encoded, len(encoded), options=options, progress=progress)
+
+    def import_file(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        format: Format = "kept",
+        prefix: str = "",
+        separator: str = ".",
+        env_prefix: str | None = None,
+        replace: bool = False,
+        dry_run: bool = False,
+        declarations: bool = False,
+        progress: Progress | None = None,
+    ) -> ImportReport:
+        """Imports a file, as `import_text`. `UnavailableError` if there is no such file, or `DeniedError`.
+        In C: `kept_import_file`. In Swift: `Store.import(contentsOf:_:)`."""
+        from ._c.export_and_import import kept_import_file
+
+        options = _import_options(prefix, replace, dry_run, declarations, format, separator, env_prefix)
+        encoded = encoded_text(os.fspath(path), "a path")
+        return _importing(kept_import_file, self._handle, encoded, options=options, progress=progress)
 
 
-@dataclass(frozen=True)
-class ImportRefusal:
-    """A key that cannot be stored. In Swift: `ImportReport.Refusal`."""
+def _export_options(prefix: str, declarations: bool, secrets: bool, skip_unreadable: bool) -> kept_transfer_options:
+    """Options of an export for C."""
+    from ._c import export_and_import as c
 
-    key: str
-    reason: str
-
-
-@dataclass(frozen=True)
-class NotCarried:
-    """Something in a text that was not taken over, or not as it was. In Swift: `NotCarried`."""
-
-    place: str
-    """Where it stands: "line 3", or the name that it has in the text."""
-    reason: str
+    options = c.KEPT_TRANSFER_OPTIONS_INIT()
+    options.flags = (
+        declarations * c.KEPT_TRANSFER_DECLARATIONS
+        | secrets * c.KEPT_TRANSFER_SECRETS
+        | skip_unreadable * c.KEPT_TRANSFER_READABLE
+    )
+    options.prefix = encoded_text(prefix, A_PREFIX)
+    return options
 
 
-@dataclass(frozen=True)
-class ImportReport:
-    """What an import has done; of a dry run, what it would do. In Swift: `ImportReport`."""
+def _import_options(
+    prefix: str,
+    replace: bool,
+    dry_run: bool,
+    declarations: bool,
+    format: Format,
+    separator: str,
+    env_prefix: str | None,
+) -> kept_transfer_options:
+    """Options of an import for C. An unknown format is an `InvalidError`."""
+    from ._c import export_and_import as c
 
-    revision: int
-    """The store's revision after it; of a dry run, the one that it was compared with."""
-    changed: tuple[ImportChange, ...]
-    removed: tuple[str, ...]
-    declared: tuple[str, ...]
-    """The keys that are declared otherwise than before, or not any more."""
-    unchanged: int
-    """How many keys had the value already."""
-    refused: tuple[ImportRefusal, ...]
-    """The keys that cannot be stored; other than in a dry run there are none."""
-    not_carried: tuple[NotCarried, ...]
+    if format not in get_args(Format):
+        raise InvalidError(f"the format is {format!r}; it must be one of {', '.join(get_args(Format))}")
+    options = c.KEPT_TRANSFER_OPTIONS_INIT()
+    options.flags = (
+        replace * c.KEPT_TRANSFER_REPLACE
+        | dry_run * c.KEPT_TRANSFER_DRY_RUN
+        | declarations * c.KEPT_TRANSFER_DECLARATIONS
+    )
+    options.format = getattr(c, f"KEPT_FORMAT_{format.upper()}")
+    options.prefix = encoded_text(prefix, A_PREFIX)
+    options.separator = encoded_text(separator, "a separator")
+    options.env_prefix = None if env_prefix is None else encoded_text(env_prefix, "a prefix of names")
+    return options
 
 
-def hearing(options: c.kept_transfer_options, progress: Progress | None) -> Heard | None:
-    """Lets a progress callback be called during a call of C that is made with these options."""
+def _hearing(options: kept_transfer_options, progress: Progress | None) -> Heard | None:
+    """Puts a progress callback into the options of a C call."""
     if progress is None:
         return None
+    from ._c.export_and_import import kept_progress_callback
 
     def hear(_: int | None, done: int, total: int) -> int:
         try:
-            # What the call before this one was interrupted by stops C now, should it have gone on.
+            # If the last call was interrupted and C went on, this one stops it.
             if heard.raised is None:
                 progress(done, total)
                 return 0
@@ -82,55 +187,12 @@ def hearing(options: c.kept_transfer_options, progress: Progress | None) -> Hear
         return 1
 
     heard = Heard(hear)
-    options.progress = c.kept_progress_callback(hear)
+    options.progress = kept_progress_callback(hear)
     return heard
 
 
-def export_flags(declarations: bool, secrets: bool, skip_unreadable: bool) -> int:
-    """What an export is to hold, as C takes it."""
-    return (
-        declarations * c.KEPT_TRANSFER_DECLARATIONS
-        | secrets * c.KEPT_TRANSFER_SECRETS
-        | skip_unreadable * c.KEPT_TRANSFER_READABLE
-    )
-
-
-def import_flags(replace: bool, dry_run: bool, declarations: bool) -> int:
-    """What an import is to do, as C takes it."""
-    return (
-        replace * c.KEPT_TRANSFER_REPLACE
-        | dry_run * c.KEPT_TRANSFER_DRY_RUN
-        | declarations * c.KEPT_TRANSFER_DECLARATIONS
-    )
-
-
-_FORMATS: dict[str, int] = {
-    "kept": c.KEPT_FORMAT_KEPT,
-    "json": c.KEPT_FORMAT_JSON,
-    "nested_json": c.KEPT_FORMAT_NESTED_JSON,
-    "property_list": c.KEPT_FORMAT_PROPERTY_LIST,
-    "env": c.KEPT_FORMAT_ENV,
-    "ini": c.KEPT_FORMAT_INI,
-    "dconf": c.KEPT_FORMAT_DCONF,
-}
-
-
-def options_of(
-    prefix: str, flags: int, format: str = "kept", separator: str = ".", env_prefix: str | None = None
-) -> c.kept_transfer_options:
-    """Options as C takes them. A format that there is none of is an `InvalidError`."""
-    if format not in _FORMATS:
-        raise InvalidError(f"the format is {format!r}; it must be one of {', '.join(_FORMATS)}")
-    options = c.KEPT_TRANSFER_OPTIONS_INIT()
-    options.flags, options.format = flags, _FORMATS[format]
-    options.prefix = encoded_text(prefix, A_PREFIX)
-    options.separator = encoded_text(separator, "a separator")
-    options.env_prefix = None if env_prefix is None else encoded_text(env_prefix, "a prefix of names")
-    return options
-
-
-def encoded_import(text: str | bytes) -> bytes:
-    """Bytes as they are; of text that is none, C says at which byte."""
+def _encoded_import(text: str | bytes) -> bytes:
+    """The text in UTF-8. Bytes are passed on: C reports the offset at which they are not UTF-8."""
     if isinstance(text, bytes):
         return text
     if not isinstance(text, str):
@@ -138,31 +200,15 @@ def encoded_import(text: str | bytes) -> bytes:
     return text.encode("utf-8", "surrogatepass")
 
 
-def importing(
-    function: Callable[..., Any], *arguments: Any, options: c.kept_transfer_options, progress: Progress | None
+def _importing(
+    function: Callable[..., Any], *arguments: Any, options: kept_transfer_options, progress: Progress | None
 ) -> ImportReport:
-    """Imports with a function of C, and gives its report."""
-    report, heard = c_char_p(), hearing(options, progress)
+    """Imports with a function of C, and returns its report."""
+    from ._import_report import report_of
+
+    report, heard = c_char_p(), _hearing(options, progress)
     try:
         calling_back(function, *arguments, byref(options), byref(report), kept_error(), heard=heard)
-        return _report_of(report.value or b"")
+        return report_of(report.value or b"")
     finally:
         kept_free(report)
-
-
-def _report_of(text: bytes) -> ImportReport:
-    """The report that C has written."""
-    # It has no values of secrets.
-    told: Any = decoded_value(text, "a report", Known(False))
-    return ImportReport(
-        revision=told["revision"],
-        changed=tuple(
-            ImportChange(change["key"], change.get("old"), change.get("new"), "secret" in change)
-            for change in told["changed"]
-        ),
-        removed=tuple(told["removed"]),
-        declared=tuple(told["declared"]),
-        unchanged=told["unchanged"],
-        refused=tuple(ImportRefusal(refusal["key"], refusal["reason"]) for refusal in told["refused"]),
-        not_carried=tuple(NotCarried(lost["place"], lost["reason"]) for lost in told["notCarried"]),
-    )

@@ -1,40 +1,36 @@
-"""The views of a store as a mapping: they look anew each time, since others write too."""
+"""The views of settings as a mapping. Each use of a view reads again, since other processes write too."""
 
 from __future__ import annotations
 
-from collections.abc import ItemsView, Iterator, KeysView, ValuesView
-from typing import TYPE_CHECKING
+from collections.abc import Callable, ItemsView, Iterator, KeysView, Mapping, ValuesView
 
 from ._errors import AbsentError
 from ._json import JSON
 
-if TYPE_CHECKING:
-    from ._reading import SettingsReading
-
 
 class KeysOf(KeysView[str]):
-    """Keys with a prefix."""
+    """The keys with a prefix, which `names` lists."""
 
-    _mapping: SettingsReading
+    _mapping: Mapping[str, JSON]
 
-    def __init__(self, settings: SettingsReading, prefix: bytes) -> None:
+    def __init__(self, settings: Mapping[str, JSON], prefix: str, names: Callable[[], list[str]]) -> None:
         super().__init__(settings)
-        self._prefix = prefix
+        self._prefix, self._names = prefix, names
 
     def __len__(self) -> int:
-        return len(self._mapping._list(self._prefix))
+        return len(self._names())
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._mapping._list(self._prefix))
+        return iter(self._names())
 
     def __contains__(self, key: object) -> bool:
-        return isinstance(key, str) and key.startswith(self._prefix.decode()) and key in self._mapping
+        return isinstance(key, str) and key.startswith(self._prefix) and key in self._mapping
 
 
 class ItemsOf(ItemsView[str, JSON]):
-    """Keys and values that are there when their turn comes."""
+    """Keys and values. A key that is removed during the iteration is skipped."""
 
-    _mapping: SettingsReading
+    _mapping: Mapping[str, JSON]
 
     def __iter__(self) -> Iterator[tuple[str, JSON]]:
         for key in self._mapping:
@@ -45,9 +41,9 @@ class ItemsOf(ItemsView[str, JSON]):
 
 
 class ValuesOf(ValuesView[JSON]):
-    """Values that are there when their turn comes."""
+    """The values of `ItemsOf`."""
 
-    _mapping: SettingsReading
+    _mapping: Mapping[str, JSON]
 
     def __iter__(self) -> Iterator[JSON]:
         return (value for _, value in ItemsOf(self._mapping))

@@ -1,0 +1,74 @@
+"""What an import has changed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from ._json import JSON
+from ._key import decoded_value
+from ._refusal import Known
+
+
+@dataclass(frozen=True)
+class ImportChange:
+    """A key with another value. In Swift: `ImportReport.Change`."""
+
+    key: str
+    old: JSON
+    """None: there was none that could be read, or it is a secret."""
+    new: JSON
+    """None: it is a secret."""
+    secret: bool
+
+
+@dataclass(frozen=True)
+class ImportRefusal:
+    """A key that cannot be stored. In Swift: `ImportReport.Refusal`."""
+
+    key: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class NotCarried:
+    """Something in a text that was not taken over, or not as it was. In Swift: `NotCarried`."""
+
+    place: str
+    """Where it stands: "line 3", or the name that it has in the text."""
+    reason: str
+
+
+@dataclass(frozen=True)
+class ImportReport:
+    """What an import has done; of a dry run, what it would do. In Swift: `ImportReport`."""
+
+    revision: int
+    """The store's revision after it; of a dry run, the one that it was compared with."""
+    changed: tuple[ImportChange, ...]
+    removed: tuple[str, ...]
+    declared: tuple[str, ...]
+    """The keys that are declared otherwise than before, or not any more."""
+    unchanged: int
+    """How many keys had the value already."""
+    refused: tuple[ImportRefusal, ...]
+    """The keys that cannot be stored; other than in a dry run there are none."""
+    not_carried: tuple[NotCarried, ...]
+
+
+def report_of(text: bytes) -> ImportReport:
+    """The report that C has written."""
+    # It has no values of secrets.
+    told: Any = decoded_value(text, "a report", Known(False))
+    return ImportReport(
+        revision=told["revision"],
+        changed=tuple(
+            ImportChange(change["key"], change.get("old"), change.get("new"), "secret" in change)
+            for change in told["changed"]
+        ),
+        removed=tuple(told["removed"]),
+        declared=tuple(told["declared"]),
+        unchanged=told["unchanged"],
+        refused=tuple(ImportRefusal(refusal["key"], refusal["reason"]) for refusal in told["refused"]),
+        not_carried=tuple(NotCarried(lost["place"], lost["reason"]) for lost in told["notCarried"]),
+    )
