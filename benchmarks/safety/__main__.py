@@ -92,7 +92,7 @@ def own_mounts() -> bool:
 
 def main() -> None:
     can_mount = own_mounts()
-    asked = arguments()
+    options = arguments()
     chosen = [row for row in rows(options.quick) if options.only in row.title]
     if not can_mount:
         print("safety: nothing can be mounted here, so no disk can be filled", file=sys.stderr)
@@ -103,12 +103,12 @@ def main() -> None:
     folder.mkdir()
     compile_schema(folder / "schema", [name(index) for index in range(RING)])
     os.environ["GSETTINGS_SCHEMA_DIR"] = str(folder / "schema")
-    tested = candidates(asked.user_defaults.absolute())
+    tested = candidates(options.user_defaults.absolute())
     for each in tested:
         expect_health(each, folder / "health" / each.name)
     for row in chosen:
         print(f"safety: {row.title}", file=sys.stderr)
-        run(row, tested, folder, asked.seed)
+        run(row, tested, folder, options.seed)
 
 
 main()
