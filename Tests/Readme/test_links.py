@@ -1,6 +1,6 @@
 """The links of the documentation are valid: relative links with their headings, and files of the repository.
 
-    .venv/bin/python -m pytest Tests/Readme/test_links.py
+.venv/bin/python -m pytest Tests/Readme/test_links.py
 """
 
 from __future__ import annotations

@@ -82,7 +82,7 @@ def main() -> int:
     results = {**seen, "rows": [row.as_json() for row in measured], "safety": [asdict(test) for test in tests]}
     (BUILD / "results.json").write_text(json.dumps(results, indent=1))
     if options.write:
-        import publishing   # --check does not need the drawing libraries
+        import publishing  # --check does not need the drawing libraries
 
         publishing.publish(ROOT, measured, tests, seen)
     return 0

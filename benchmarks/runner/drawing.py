@@ -18,12 +18,14 @@ from rows import Row
 from table import figure
 
 matplotlib.use("Agg")
-matplotlib.rcParams.update({
-    "font.family": "DejaVu Sans",   # part of matplotlib; the SVG contains outlines of letters
-    "svg.fonttype": "path",
-    "svg.hashsalt": "kept",
-    "hatch.linewidth": 0.8,
-})
+matplotlib.rcParams.update(
+    {
+        "font.family": "DejaVu Sans",  # part of matplotlib; the SVG contains outlines of letters
+        "svg.fonttype": "path",
+        "svg.hashsalt": "kept",
+        "hatch.linewidth": 0.8,
+    }
+)
 
 
 @dataclass(frozen=True)
@@ -101,14 +103,26 @@ def _prepare(axes: Axes, groups: list[Group], lines: float, palette: Palette) ->
 
 
 def _round(decade: float) -> str:
-    return next(f"{decade / scale:g} {unit}" for scale, unit in [(1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1, "ns")]
-                if decade >= scale)
+    return next(
+        f"{decade / scale:g} {unit}"
+        for scale, unit in [(1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1, "ns")]
+        if decade >= scale
+    )
 
 
 def _heading(axes: Axes, at: float, group: Group, palette: Palette) -> None:
-    axes.annotate(group.heading, (0, at), xycoords=("axes fraction", "data"), xytext=(-(NAMES - 0.16) * 72, 0),
-                  textcoords="offset points", size=9.5, weight="bold", color=palette.text, va="center",
-                  bbox=_clearing(palette))
+    axes.annotate(
+        group.heading,
+        (0, at),
+        xycoords=("axes fraction", "data"),
+        xytext=(-(NAMES - 0.16) * 72, 0),
+        textcoords="offset points",
+        size=9.5,
+        weight="bold",
+        color=palette.text,
+        va="center",
+        bbox=_clearing(palette),
+    )
 
 
 def _clearing(palette: Palette) -> dict[str, str | float]:
@@ -119,17 +133,52 @@ def _clearing(palette: Palette) -> dict[str, str | float]:
 def _bar(axes: Axes, at: float, bar: Bar, kept: float, palette: Palette) -> None:
     is_kept, is_floor = bar.role == "Kept", bar.role == "floor"
     color = palette.kept if is_kept else palette.rival
-    axes.barh(at, bar.value, height=0.7, facecolor="none" if is_floor else color, edgecolor=color,
-              linewidth=0.8 if is_floor else 0, hatch="//////" if is_floor else None)
+    axes.barh(
+        at,
+        bar.value,
+        height=0.7,
+        facecolor="none" if is_floor else color,
+        edgecolor=color,
+        linewidth=0.8 if is_floor else 0,
+        hatch="//////" if is_floor else None,
+    )
     ink = palette.kept if is_kept else palette.muted if is_floor else palette.text
     weight = "bold" if is_kept else "normal"
-    axes.annotate(bar.name, (0, at), xycoords=("axes fraction", "data"), xytext=(-7, 0), textcoords="offset points",
-                  size=9, weight=weight, color=ink, ha="right", va="center")
-    label = axes.annotate(figure(bar.value, "ns"), (bar.value, at), xytext=(6, 0), textcoords="offset points", size=9,
-                          weight=weight, color=ink, va="center", bbox=_clearing(palette))
+    axes.annotate(
+        bar.name,
+        (0, at),
+        xycoords=("axes fraction", "data"),
+        xytext=(-7, 0),
+        textcoords="offset points",
+        size=9,
+        weight=weight,
+        color=ink,
+        ha="right",
+        va="center",
+    )
+    label = axes.annotate(
+        figure(bar.value, "ns"),
+        (bar.value, at),
+        xytext=(6, 0),
+        textcoords="offset points",
+        size=9,
+        weight=weight,
+        color=ink,
+        va="center",
+        bbox=_clearing(palette),
+    )
     if not is_kept:
-        axes.annotate(f"×{_times(bar.value / kept)}", (1, 0), xycoords=label, xytext=(7, 0),
-                      textcoords="offset points", size=8, color=palette.muted, va="bottom", bbox=_clearing(palette))
+        axes.annotate(
+            f"×{_times(bar.value / kept)}",
+            (1, 0),
+            xycoords=label,
+            xytext=(7, 0),
+            textcoords="offset points",
+            size=8,
+            color=palette.muted,
+            va="bottom",
+            bbox=_clearing(palette),
+        )
 
 
 def _times(ratio: float) -> str:

@@ -1,8 +1,8 @@
 """The meaning of a goal, and whether a row meets it.
 
-    <= 25 ns            Kept's figure is at most this
-    <= 1.5 x SQLite     Kept takes at most 1.5 times the time of SQLite in the same row
-    >= 4 x one thread   Kept is at least 4 times as fast as the base "one thread" in the same row
+<= 25 ns            Kept's figure is at most this
+<= 1.5 x SQLite     Kept takes at most 1.5 times the time of SQLite in the same row
+>= 4 x one thread   Kept is at least 4 times as fast as the base "one thread" in the same row
 """
 
 from __future__ import annotations

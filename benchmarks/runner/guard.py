@@ -79,8 +79,11 @@ def _beside(accepted: float | None, now: float | None) -> str:
 
 def differing(accepted: dict[str, str], here: dict[str, str]) -> list[str]:
     """The versions that differ from those of the accepted counts."""
-    return [f"{name} {accepted[name]}, here {here.get(name, 'none')}" for name in accepted
-            if accepted[name] != here.get(name)]
+    return [
+        f"{name} {accepted[name]}, here {here.get(name, 'none')}"
+        for name in accepted
+        if accepted[name] != here.get(name)
+    ]
 
 
 def check(counter: Counter, path: Path, accepting: bool) -> int:

@@ -32,12 +32,19 @@ HIGHLIGHTS = [
     Highlight("C: set, survives `kill -9`", "Writing, C", "set 20-byte string"),
     Highlight("C: set, survives power loss", "Writing, C", "set, durable"),
     Highlight("Python: set, survives `kill -9`", "Python", "set by kept.Key"),
-    Highlight("from a set to another process's callback, median", "Notification of changes, C",
-              "set to callback in another process, one in 3 ms, p50"),
-    Highlight("C: open a store of 100,000 keys, to the first value", "Opening and loading",
-              "open to first value, 100,000 keys"),
-    Highlight("Python: start a program, to the first value", "Starting a program",
-              "a Python program to its first value"),
+    Highlight(
+        "from a set to another process's callback, median",
+        "Notification of changes, C",
+        "set to callback in another process, one in 3 ms, p50",
+    ),
+    Highlight(
+        "C: open a store of 100,000 keys, to the first value",
+        "Opening and loading",
+        "open to first value, 100,000 keys",
+    ),
+    Highlight(
+        "Python: start a program, to the first value", "Starting a program", "a Python program to its first value"
+    ),
 ]
 
 

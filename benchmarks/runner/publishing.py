@@ -23,8 +23,10 @@ def publish(root: Path, rows: list[Row], tests: list[safety.Safety], seen: dict[
     note.write(root / "docs/performance.md", f"{table.in_words(seen)}\n\n{pictures}\n\n{tables}")
     first = "".join(f"{picture(chart, 'docs/charts')}\n\n" for chart in drawn[:1])
     short = table.as_markdown([highlights.lines(rows)])
-    note.write(root / "README.md", f"{first}`{seen['command']}`, {seen['date']}, {seen['processor']}, "
-               f"{seen['cores']} cores:\n\n{short}")
+    note.write(
+        root / "README.md",
+        f"{first}`{seen['command']}`, {seen['date']}, {seen['processor']}, {seen['cores']} cores:\n\n{short}",
+    )
 
 
 def picture(chart: Chart, folder: str) -> str:

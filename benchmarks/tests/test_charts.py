@@ -55,7 +55,9 @@ def test_the_short_table_leaves_out_what_has_no_rival() -> None:
 
 
 SOURCES = "".join(
-    file.read_text() for pattern in ("*.c", "*.swift", "*.py") for file in Path(__file__).parents[1].rglob(pattern)
+    file.read_text()
+    for pattern in ("*.c", "*.swift", "*.py")
+    for file in Path(__file__).parents[1].rglob(pattern)
     if file.parent.name not in ("runner", "tests")
 )
 DRAWN = [(drawn.section, drawn.row) for chart in CHARTS for drawn in chart.drawn]

@@ -15,9 +15,16 @@ NOWHERE = Counter(*[Path()] * 5)
 SWIFT = {"Swift": "6.3.1"}
 
 
-@pytest.mark.parametrize(("now", "word", "grew"), [
-    (1099, "", []), (1101, "grew", ["set"]), (901, "", []), (899, "shrank", []), (1000, "", []),
-])
+@pytest.mark.parametrize(
+    ("now", "word", "grew"),
+    [
+        (1099, "", []),
+        (1101, "grew", ["set"]),
+        (901, "", []),
+        (899, "shrank", []),
+        (1000, "", []),
+    ],
+)
 def test_a_change_of_more_than_a_tenth_is_named(now: float, word: str, grew: list[str]) -> None:
     verdict = judge({"set": 1000}, {"set": now})
     assert verdict.grew == grew

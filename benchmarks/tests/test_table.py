@@ -10,11 +10,20 @@ from measured import row
 from safety import Safety
 
 
-@pytest.mark.parametrize(("value", "unit", "text"), [
-    (8.04, "ns", "8.04 ns"), (99.96, "ns", "100 ns"), (1040, "ns", "1.04 µs"), (2.5e6, "ns", "2.50 ms"),
-    (3.2e9, "ns", "3.20 s"), (578, "bytes", "578 B"), (6_900_000, "bytes", "6.90 MB"),
-    (44573.2, "instructions", "44,573"), (0, "count", "0"),
-])
+@pytest.mark.parametrize(
+    ("value", "unit", "text"),
+    [
+        (8.04, "ns", "8.04 ns"),
+        (99.96, "ns", "100 ns"),
+        (1040, "ns", "1.04 µs"),
+        (2.5e6, "ns", "2.50 ms"),
+        (3.2e9, "ns", "3.20 s"),
+        (578, "bytes", "578 B"),
+        (6_900_000, "bytes", "6.90 MB"),
+        (44573.2, "instructions", "44,573"),
+        (0, "count", "0"),
+    ],
+)
 def test_a_figure_has_three_digits_and_a_unit(value: float, unit: str, text: str) -> None:
     assert table.figure(value, unit) == text
 

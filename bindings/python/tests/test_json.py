@@ -45,7 +45,7 @@ def decode(text: bytes | str, key: str) -> kept.JSON:
         (math.inf, '{"$numberDouble":"Infinity"}'),
         (-math.inf, '{"$numberDouble":"-Infinity"}'),
         ("", '""'),
-        ("é😀\0\n\"\\/", '"é😀\\u0000\\n\\"\\\\/"'),
+        ('é😀\0\n"\\/', '"é😀\\u0000\\n\\"\\\\/"'),
         (b"\0\1\2\3", '{"$binary":{"base64":"AAECAw==","subType":"00"}}'),
         (b"", '{"$binary":{"base64":"","subType":"00"}}'),
         (datetime(2026, 11, 20, 23, 44, 1, 250_000, UTC), '{"$date":"2026-11-20T23:44:01.25Z"}'),

@@ -93,9 +93,7 @@ def test_initial_tells_what_is_there_on_this_thread(settings: kept.Store) -> Non
     told: list[tuple[Any, threading.Thread]] = []
     settings.observe("a.1", lambda change: told.append((change, threading.current_thread())), initial=True)
     settings.observe(VOLUME, lambda change: told.append((change, threading.current_thread())), initial=True)
-    settings.observe(
-        prefix="", callback=lambda notice: told.append((notice, threading.current_thread())), initial=True
-    )
+    settings.observe(prefix="", callback=lambda notice: told.append((notice, threading.current_thread())), initial=True)
     assert [thread for _, thread in told] == [threading.current_thread()] * 3
     change, absent, notice = (subject for subject, _ in told)
     assert (change.old, change.new, change.origin) == (None, 1, kept.Origin.INITIAL)

@@ -38,7 +38,7 @@ def test_a_date_of_year_0_is_read_by_name_and_written_back(settings: kept.Store)
 @pytest.mark.parametrize("kind", [datetime, kept.datetime_ns])
 def test_a_key_of_datetime_says_how_to_read_it(settings: kept.Store, kind: Any) -> None:
     settings["seen"] = NEVER
-    sentence = "\"seen\": holds the date 0000-12-30T00:00:00Z, and Python's datetime begins at year 1"
+    sentence = '"seen": holds the date 0000-12-30T00:00:00Z, and Python\'s datetime begins at year 1'
     with pytest.raises(kept.WrongTypeError, match=sentence) as caught:
         settings[kept.Key("seen", kind)]
     assert "use a kept.Key of kept.Timestamp" in str(caught.value)

@@ -21,7 +21,6 @@ class kept_value(Structure):
     """A value in a notice; opaque, and valid during the callback."""
 
 
-
 # uint64_t kept_notice_revision(const kept_notice *notice);
 kept_notice_revision = prototype("kept_notice_revision", c_uint64, [POINTER(kept_notice)])
 
