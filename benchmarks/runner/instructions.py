@@ -52,7 +52,7 @@ class Counter:
     stores: Path
     """The parent of each count's own folder, so that counts can run in parallel."""
 
-    @cache
+    @cache  # noqa: B019 (one object, which lives as long as the program)
     def operation(self, engine: str, operation: str) -> float:
         count = GETS if operation.startswith("get") else SETS
         return self._counted(count, lambda folder: [str(self.operations), folder, engine, operation, str(count)])

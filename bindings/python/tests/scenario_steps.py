@@ -38,7 +38,7 @@ def migrate(scenario_runner: Any, store: kept.Store, step: Step, _: Any) -> str:
     except kept.KeptError as error:
         assert says in str(error)
         if error.__cause__ is not None and not isinstance(error.__cause__, kept.KeptError):
-            raise error.__cause__
+            raise error.__cause__  # noqa: B904
         raise
 
 

@@ -155,7 +155,7 @@ def test_the_end_of_an_async_with_block_ends_it(settings: kept.Store) -> None:
         with pytest.raises(ZeroDivisionError):
             async with settings.changes("a") as changes:
                 settings["a"] = 1
-                async for change in changes:
+                async for _ in changes:
                     assert subscriptions() == before + 1
                     1 / 0
         assert subscriptions() == before
@@ -167,7 +167,7 @@ def test_the_end_of_an_async_with_block_ends_it(settings: kept.Store) -> None:
 def test_leaving_the_loop_drops_it_with_what_still_waits(settings: kept.Store) -> None:
     async def scenario() -> None:
         for number in range(20):
-            async for change in settings.changes("a", initial=True):
+            async for _ in settings.changes("a", initial=True):
                 settings["a"] = number
                 break
 
@@ -337,7 +337,7 @@ def test_ending_at_any_moment_while_changes_pour_in(settings: kept.Store) -> Non
     moments = random.Random(seed)
 
     async def scenario() -> None:
-        for round in range(1000):
+        for _ in range(1000):
             changes = settings.changes(kept.Key("n", int), initial=moments.random() < 0.5)
             task = asyncio.create_task(collect(changes))
             for _ in range(moments.randrange(5)):

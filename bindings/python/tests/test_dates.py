@@ -101,7 +101,7 @@ def test_the_nanoseconds_of_other_libraries_dates_are_stored(settings: kept.Stor
         nanosecond = 123
 
     noon = Moment(2026, 1, 1, 12, tzinfo=timezone(timedelta(hours=1)))
-    stored = kept.datetime_ns(2026, 1, 1, 11, tzinfo=timezone.utc, nanosecond=123)
+    stored = kept.datetime_ns(2026, 1, 1, 11, tzinfo=UTC, nanosecond=123)
     keys: list[Any] = ["k", *(kept.Key("k", kind) for kind in (datetime, kept.datetime_ns, kept.Timestamp))]
     for key in keys:
         settings[key] = noon

@@ -161,7 +161,7 @@ def check(told: list[Heard], scope: Scope, written: dict[int, tuple[str, Edits]]
         """Brings `state` to a revision; who changed something in the scope."""
         nonlocal revision, state
         authors = set()
-        for revision in range(revision + 1, to + 1):
+        for revision in range(revision + 1, to + 1):  # noqa: B020
             author, edits = written[revision]
             after = state | {key: value for key, value in edits.items() if scope.contains(key)}
             after = {key: value for key, value in after.items() if value is not None}

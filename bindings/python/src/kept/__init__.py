@@ -15,7 +15,7 @@ Start with `kept.open`, `kept.Key` and `kept.Store`. What goes wrong is a `kept.
 
 import typing as _typing
 
-from . import _forking
+from . import _forking  # noqa: F401 (registers what runs before a fork)
 from ._c.status import kept_version as _kept_version
 from ._datetime_ns import datetime_ns
 from ._errors import (

@@ -121,7 +121,8 @@ def _plain_array(values: Sequence[object], depth: int) -> list[object]:
         try:
             result.append(_plain(value, depth))
         except Refusal as refusal:
-            raise refusal.inside(index)
+            refusal.inside(index)
+            raise
     return result
 
 
@@ -135,7 +136,8 @@ def _plain_object(members: Mapping[Any, object], depth: int) -> dict[str, object
         try:
             result[name] = _plain(value, depth)
         except Refusal as refusal:
-            raise refusal.inside(name)
+            refusal.inside(name)
+            raise
     return {"$literal": result} if literal else result
 
 

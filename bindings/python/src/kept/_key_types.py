@@ -155,7 +155,8 @@ def _inside(step: str | int, convert: Callable[[Any], Any], value: Any) -> Any:
     try:
         return convert(value)
     except Refusal as refusal:
-        raise refusal.inside(step)
+        refusal.inside(step)
+        raise
 
 
 def _members(json: dict[str, Any], members: dict[str, Conversion], optional: set[str]) -> dict[str, Any]:

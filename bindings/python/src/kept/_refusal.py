@@ -23,10 +23,9 @@ class Refusal(Exception):
         self.error = error
         self.path = ""
 
-    def inside(self, step: str | int) -> Refusal:
-        """The same refusal, seen from the container that holds the refused part under `step`."""
+    def inside(self, step: str | int) -> None:
+        """Puts a step in front of the path: the container around the refused part holds it under `step`."""
         self.path = (f"[{step}]" if isinstance(step, int) else f".{step}") + self.path
-        return self
 
     def about(self, key: str) -> KeptError:
         """The exception for the caller, who asked for `key`."""
