@@ -9,9 +9,9 @@ from typing import Any
 import gdeclaration
 import gschema
 import pytest
-from programs import build_c, python, run, swift_folder
 
 import kept
+from programs import build_c, python, run, swift_folder
 
 DESKTOP = Path("/usr/share/glib-2.0/schemas")
 SCHEMAS = """<schemalist>

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import re
 import subprocess
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from pathlib import Path
 
-from programs import run, swift_folder
-
 import kept
+from programs import run, swift_folder
 
 
 def test_the_watching_program_prints_what_another_process_changes(tmp_path: Path) -> None:
@@ -26,7 +25,7 @@ def expect_changes_of_others(watching: subprocess.Popen[str], location: str) -> 
     assert watching.stdout.readline() == "watching\n"
     with kept.open(location) as settings:
         with settings.transaction() as transaction:
-            transaction["audio.volume"], transaction["written"] = 70, datetime.now(timezone.utc)
+            transaction["audio.volume"], transaction["written"] = 70, datetime.now(UTC)
         lines = [watching.stdout.readline() for _ in range(2)]
         assert re.fullmatch(r"audio\.volume: null → 70  latency \d+ µs\n", lines[0])
         assert re.fullmatch(r'written: null → \{"\$date":".*"\}  latency \d+ µs\n', lines[1])

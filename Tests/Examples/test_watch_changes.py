@@ -7,7 +7,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -38,7 +38,7 @@ def watching(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
 def test_it_prints_each_change_and_ends_with_quit(tmp_path: Path, watching: subprocess.Popen[str]) -> None:
     with kept.open(tmp_path / "a.kept") as settings:
         with settings.transaction() as transaction:
-            transaction["volume"], transaction["written"] = 70, datetime.now(timezone.utc)
+            transaction["volume"], transaction["written"] = 70, datetime.now(UTC)
         assert watching.stdout is not None
         printed = [watching.stdout.readline(), watching.stdout.readline()]
         found = re.fullmatch(r"volume: null → 70  latency (\d+) µs\n", printed[0])

@@ -14,7 +14,6 @@ import subprocess
 from pathlib import Path
 
 import pytest
-
 from swift_package import ARTICLES, executables, program
 
 

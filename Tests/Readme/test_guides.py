@@ -14,8 +14,16 @@ import sys
 from pathlib import Path
 
 import pytest
-from guides import C_GUIDE, HEADERS, PYTHON_GUIDE
-from guides import c_programs, promised_by_c, promised_by_python, python_program, wide_lines
+from guides import (
+    C_GUIDE,
+    HEADERS,
+    PYTHON_GUIDE,
+    c_programs,
+    promised_by_c,
+    promised_by_python,
+    python_program,
+    wide_lines,
+)
 from swift_package import ROOT
 
 LIBRARY = Path(os.environ.get("KEPT_LIBRARY", ROOT / "build/lib/libkept.so")).resolve()

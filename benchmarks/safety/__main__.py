@@ -22,7 +22,7 @@ import damage
 import full_disk
 import kills
 import processes
-from candidates import Candidate, compile_schema, candidates, place
+from candidates import Candidate, candidates, compile_schema, place
 from survivor import RING, WIDTH, name, text
 
 Cell = Callable[[Candidate, Path, Random, int], str]

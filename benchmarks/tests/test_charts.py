@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from measured import row
 
 from charts import CHARTS, Bar, Chart, Drawn
 from highlights import HIGHLIGHTS, Highlight, lines
-from measured import row
 from rows import MUTEX
 
 WRITING = Chart("writing", "Writing", [Drawn("C", "Writing, C", "set", ("a page",)), Drawn("Python", "Python", "set")])

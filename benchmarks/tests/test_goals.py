@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from measured import row
 
 from goals import judge
-from measured import row
 
 
 @pytest.mark.parametrize(("kept", "verdict"), [(25, "met"), (25.1, "missed")])

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from measured import row
 
 import safety
 import table
-from measured import row
 from safety import Safety
 
 

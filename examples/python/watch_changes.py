@@ -14,7 +14,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-from datetime import datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta
 
 import kept
 
@@ -33,7 +33,7 @@ async def watch(settings: kept.Store) -> None:
     async with settings.changes(prefix="") as notices:
         print("watching", flush=True)
         async for notice in notices:
-            age = latency(notice, datetime.now(timezone.utc))
+            age = latency(notice, datetime.now(UTC))
             for change in notice.changes:
                 print(f"{change.key}: {shown(change.old)} → {shown(change.new)}  latency {age}", flush=True)
             if any(change.key == "quit" for change in notice.changes):

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import diskcache
+
 from engines.engine import Engine
 from names import Value
 

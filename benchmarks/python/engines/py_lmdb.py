@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import lmdb
+
 from engines.engine import Engine
 from names import Value
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
 from places import ROOT
 
 # The package loads its library when it is imported, so this comes first. Child processes inherit it.

@@ -15,13 +15,11 @@ import threading
 import warnings
 from collections.abc import Callable
 from ctypes import byref, c_char_p, c_int64, c_uint64
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-import scenario_steps
-
 import kept
+import scenario_steps
 from kept._c.declarations import kept_declaration_json, kept_declarations_json, kept_declare_json, kept_declare_list
 from kept._c.json import kept_get_json, kept_set_json, kept_set_json_if
 from kept._c.keys import kept_revision_of

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from loops import SECONDS, run, subscriptions, until_it_waits
 
 import kept
+from loops import SECONDS, run, subscriptions, until_it_waits
 
 spawn = multiprocessing.get_context("spawn")
 VOLUME = kept.Key("audio.volume", int, default=50)

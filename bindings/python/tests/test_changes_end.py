@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from loops import SECONDS, collect, run, subscriptions, until_it_waits
 
 import kept
 from kept import _changes
+from loops import SECONDS, collect, run, subscriptions, until_it_waits
 
 
 def descriptors() -> int:

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from loops import SECONDS, run, until_it_waits
-from test_exit import run as run_program
 
 import kept
+from loops import SECONDS, run, until_it_waits
+from test_exit import run as run_program
 
 fork = multiprocessing.get_context("fork")
 spawn = multiprocessing.get_context("spawn")

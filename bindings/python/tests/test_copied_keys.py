@@ -7,7 +7,7 @@ import enum
 import multiprocessing
 import pickle
 from dataclasses import dataclass
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal, Optional, TypedDict
 
@@ -29,7 +29,7 @@ class Login(TypedDict):
     name: str
 
 
-NOON = datetime(2026, 1, 1, 12, tzinfo=timezone.utc)
+NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 KEYS: list[kept.Key[Any]] = [
     kept.Key("k", bool),
     kept.Key("k", int),

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import copy
 import pickle
-from datetime import datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from values import dates
 
 import kept
+from values import dates
 
-UTC = timezone.utc
+UTC = UTC
 MOMENT = kept.datetime_ns(2026, 11, 20, 23, 44, 1, 250_000, UTC, nanosecond=7)
 PLAIN = datetime(2026, 11, 20, 23, 44, 1, 250_000, UTC)
 

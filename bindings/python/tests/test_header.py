@@ -10,10 +10,10 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from places import ROOT
 
 import kept._c
 from kept import _errors
+from places import ROOT
 
 HEADER = (ROOT / "include/kept.h").read_text("utf-8")
 

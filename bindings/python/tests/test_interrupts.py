@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from interrupting import Interrupt, alarms, interrupted
 
 import kept
+from interrupting import Interrupt, alarms, interrupted
 from kept import _exit, _observation, _reports
 
 KEYS = ["a", "b", "c"]

@@ -5,19 +5,19 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Mapping, Sequence
-from datetime import date, datetime, timedelta, timezone
+from datetime import UTC, date, datetime, timedelta, timezone
 from types import MappingProxyType
 from typing import Any
 
 import pytest
 from hypothesis import given
-from values import canonical, values
 
 import kept
 from kept._key import decoded_value, encoded_value
 from kept._refusal import Known
+from values import canonical, values
 
-UTC = timezone.utc
+UTC = UTC
 
 
 def encode(value: kept.Storable, key: str) -> bytes:

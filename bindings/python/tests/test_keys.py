@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 import math
 from dataclasses import InitVar, dataclass, field
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from typing import Any, NotRequired, Optional, TypedDict, Union
 
 import pytest
@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import kept
 
-UTC = timezone.utc
+UTC = UTC
 
 
 class Theme(enum.Enum):

@@ -8,7 +8,7 @@ import sqlite3
 import threading
 import time
 from ctypes import c_uint64
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from enum import Enum
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,7 @@ class Theme(Enum):
     DARK = "dark"
 
 
-SCALARS: list[Any] = [True, 0, -1, 2**64 - 1, 0.5, "", "text", b"bytes", datetime(2026, 1, 2, tzinfo=timezone.utc)]
+SCALARS: list[Any] = [True, 0, -1, 2**64 - 1, 0.5, "", "text", b"bytes", datetime(2026, 1, 2, tzinfo=UTC)]
 
 
 def remembered(settings: kept.Settings) -> dict[object, Any]:

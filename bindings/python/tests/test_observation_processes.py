@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from test_observation import SECONDS, VOLUME, Heard
 
 import kept
+from test_observation import SECONDS, VOLUME, Heard
 
 spawn = multiprocessing.get_context("spawn")
 

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from loops import SECONDS, run
 
 import kept
+from loops import SECONDS, run
 
 spawn = multiprocessing.get_context("spawn")
 

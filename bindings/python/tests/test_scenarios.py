@@ -7,6 +7,7 @@ from pathlib import Path
 
 import jsonschema  # type: ignore[import-untyped]
 import pytest
+
 from scenario_runner import ScenarioRunner
 
 ROOT = Path(__file__).parents[3]

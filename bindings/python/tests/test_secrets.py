@@ -11,14 +11,14 @@ import traceback
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from datetime import datetime, timedelta, timezone, tzinfo
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from typing import Any, Literal, TypedDict
 
 import pytest
 
 import kept
 
-UTC = timezone.utc
+UTC = UTC
 NUMBER = 9007199254740993
 TEXT = "hunter2"
 FIRST_YEAR = kept.Timestamp(-62_167_219_200 + 12_345)

@@ -5,18 +5,18 @@ from __future__ import annotations
 import copy
 import pickle
 import sys
-from datetime import datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from values import dates, first_dates
 
 import kept
+from values import dates, first_dates
 
-UTC = timezone.utc
+UTC = UTC
 NEVER = kept.Timestamp(-62_135_769_600)
 """Foundation's `Date.distantPast`."""
 seconds = st.integers(-62_167_219_200, 253_402_300_799)

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
-from values import canonical, values
 
 import kept
+from values import canonical, values
 
 
 @pytest.fixture(scope="module")

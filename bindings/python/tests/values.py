@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from typing import Any
 
 from hypothesis import strategies as st
@@ -16,7 +16,7 @@ names = st.text(st.characters(codec="utf-8", exclude_characters="\0")) | st.samp
     ["", "$", "$date", "$literal", "$numberLong", "$binary", "é", "e\u0301", "😀"]
 )
 dates = st.datetimes(
-    min_value=datetime(1, 1, 1), max_value=datetime(9999, 12, 31, 23, 59, 59, 999_999), timezones=st.just(timezone.utc)
+    min_value=datetime(1, 1, 1), max_value=datetime(9999, 12, 31, 23, 59, 59, 999_999), timezones=st.just(UTC)
 )
 precise_dates = st.builds(kept.datetime_ns.of, dates, st.integers(1, 999))
 first_dates = st.builds(kept.Timestamp, st.integers(-62_167_219_200, -62_135_596_801), st.integers(0, 999_999_999))
@@ -44,7 +44,7 @@ def canonical(value: Any) -> Any:
         case float():
             return "float", "nan" if value != value else struct.pack("d", value)
         case datetime():
-            return "date", value.astimezone(timezone.utc).replace(tzinfo=None), getattr(value, "nanosecond", 0)
+            return "date", value.astimezone(UTC).replace(tzinfo=None), getattr(value, "nanosecond", 0)
         case list() | tuple():
             return "list", [canonical(item) for item in value]
         case dict():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta
 
 from ._datetime_ns import datetime_ns, nanosecond_of
 from ._errors import InvalidError, OutOfRangeError
@@ -15,7 +15,7 @@ def text_of_date(moment: datetime) -> str:
     if moment.utcoffset() is None:
         raise Refusal(InvalidError, f"{moment} has no time zone; give it one, such as datetime.timezone.utc")
     try:
-        utc = moment.astimezone(timezone.utc)
+        utc = moment.astimezone(UTC)
     except OverflowError:
         advice = "; write a kept.Timestamp" if moment.year == 1 else ""
         raise Refusal(OutOfRangeError, f"{moment} lies outside the years 1 to 9999 in UTC{advice}") from None
@@ -39,7 +39,7 @@ def date_of_text(text: str) -> datetime | Timestamp:
     try:
         year, month, day, hour, minute, second = map(int, parts.groups()[:6])
         # The calendar repeats itself after 400 years, and year 400 is one of Python's.
-        moment = datetime(year or 400, month, day, hour, minute, second, nanoseconds // 1000, timezone.utc)
+        moment = datetime(year or 400, month, day, hour, minute, second, nanoseconds // 1000, UTC)
     except ValueError as error:
         raise Refusal(InvalidError, f"{text!r} is not a date: {error}") from None
     if year == 0:

@@ -11,8 +11,15 @@ from typing import Any
 from ._c.buffers import kept_get_bytes, kept_get_string, kept_set_bytes, kept_set_string
 from ._c.status import kept_error
 from ._c.store import StorePointer
-from ._c.values import kept_get_bool, kept_get_date, kept_get_double, kept_get_int64
-from ._c.values import kept_set_bool, kept_set_double, kept_set_int64
+from ._c.values import (
+    kept_get_bool,
+    kept_get_date,
+    kept_get_double,
+    kept_get_int64,
+    kept_set_bool,
+    kept_set_double,
+    kept_set_int64,
+)
 from ._dates import date_of_timestamp
 from ._errors import TooLargeError
 from ._timestamps import Timestamp

@@ -10,11 +10,20 @@ from ctypes import POINTER, byref, c_char_p
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, Self, TypeVar, overload
 
+from ._backup import BackingUp
 from ._c.layers import kept_register_json
 from ._c.status import KEPT_SALVAGED, kept_error, kept_free
-from ._c.store import kept_acknowledge_salvage, kept_close, kept_flush, kept_open, kept_options, kept_salvaged
-from ._c.store import kept_store, kept_store_generation, kept_store_layers
-from ._backup import BackingUp
+from ._c.store import (
+    kept_acknowledge_salvage,
+    kept_close,
+    kept_flush,
+    kept_open,
+    kept_options,
+    kept_salvaged,
+    kept_store,
+    kept_store_generation,
+    kept_store_layers,
+)
 from ._errors import AbsentError, ConflictError, InvalidError, SalvagedWarning, warn
 from ._exit import calling_back, close, expect_callbacks, later, opened
 from ._json import JSON, Storable

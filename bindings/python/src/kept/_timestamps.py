@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta
 from functools import total_ordering
 from typing import TypeGuard, final
 
 from ._datetime_ns import datetime_ns, nanosecond_of
 from ._errors import InvalidError, OutOfRangeError
 
-EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 ERA = 146_097 * 86_400
 """The seconds of 400 years, after which the calendar repeats itself."""
 _FIRST, _FIRST_OF_DATETIME, _LAST = -62_167_219_200, -62_135_596_800, 253_402_300_799
