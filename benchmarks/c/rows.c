@@ -1,4 +1,4 @@
-/* The table of C: a list for each of its sections. The goals are those of Kept. */
+/* The rows of the C programs: a list for each section of the table. */
 #include "rows.h"
 
 #include "fatal.h"
