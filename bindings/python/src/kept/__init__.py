@@ -9,8 +9,8 @@
         settings["window"] = {"size": [800, 600]}   # kept.JSON, by name
         print(settings[VOLUME], settings["window"])
 
-Callbacks (`settings.observe`) and `async for change in settings.changes(VOLUME)` hear of what every process changes.
-Start with `kept.open`, `kept.Key` and `kept.Store`. What goes wrong is a `kept.KeptError`.
+Callbacks (`settings.observe`) and `async for change in settings.changes(VOLUME)` report the changes of every
+process. Start with `kept.open`, `kept.Key` and `kept.Store`. Errors are subclasses of `kept.KeptError`.
 """
 
 import typing as _typing
@@ -51,7 +51,7 @@ from ._store import Store
 from ._timestamps import Timestamp
 from ._transaction import Transaction
 
-# Programs that only read and write need none of these: a module is imported when one of its names is first asked for.
+# Programs that only read and write need none of these. Each module is imported at the first use of one of its names.
 if _typing.TYPE_CHECKING:
     from ._changes import Changes
     from ._explanation import Explanation, LayerFinding

@@ -1,4 +1,4 @@
-"""Backup: a copy of the whole store, and the way back."""
+"""Backup: copying and restoring a whole store."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from ._key import encoded_text
 
 
 class BackingUp:
-    """What only a store can do with copies of itself."""
+    """What a store can do with copies of itself, and a transaction cannot."""
 
     _handle: StorePointer
 
     def backup(self, path: str | os.PathLike[str], replace: bool = False) -> int:
-        """Copies the store with declarations, revisions and secrets, as it is at one moment, while others write.
-        Returns the revision that the copy shows.
+        """Copies the store at one revision, with declarations, revisions and secrets. Other processes may write
+        meanwhile. Returns the revision of the copy.
 
-        `path` is a file that is not there yet, or with `replace` may be; or, as a str with a slash at its end or the
-        path of an empty folder, a folder, which `kept.open` opens. The copy is readable for its owner alone, and on the
-        disk when this returns. `InvalidError` where something is there, `UnavailableError` where the folder of the file
-        is not. In C: `kept_backup`. In Swift: `Store.backup(to:replacing:)`."""
+        `path` names a new file, or with `replace` one that may exist. A str with a slash at its end, or the path of an
+        empty folder, names a folder instead, which `kept.open` opens. Only its owner can read the copy, and it is
+        synced when this returns. `InvalidError` if the path exists, `UnavailableError` if its parent folder does not.
+        In C: `kept_backup`. In Swift: `Store.backup(to:replacing:)`."""
         from ._c.backup import KEPT_BACKUP_REPLACE, kept_backup
 
         revision = c_uint64()
@@ -31,12 +31,12 @@ class BackingUp:
         return revision.value
 
     def restore(self, path: str | os.PathLike[str]) -> str | None:
-        """Makes the store what a backup is, in one commit that every observer hears of: values, declarations and schema
-        version. Returns the path of a copy of what was there before, in the store's folder `quarantine`; None where
-        nothing, or nothing else, was.
+        """Replaces values, declarations and schema version by those of a backup, in one commit that observers receive.
+        Returns the path of a copy of the old content, in the store's folder `quarantine`; None if the store was empty
+        or had the same content.
 
-        To restore beside, open another location and restore there. `UnavailableError` where there is no backup,
-        `CorruptError` for a damaged one, `UnsupportedError` for what is none: nothing is changed then.
+        To keep the store, open another location and restore there. `UnavailableError` if there is no backup,
+        `CorruptError` if it is damaged, `UnsupportedError` if the file is not a backup. Then nothing is changed.
         In C: `kept_restore`. In Swift: `Store.restore(from:)`."""
         from ._c.backup import kept_restore
 

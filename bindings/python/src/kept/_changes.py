@@ -1,8 +1,8 @@
-"""`async for change in settings.changes(...)`: changes at the pace of a task, in whatever event loop runs it.
+"""`async for change in settings.changes(...)`: changes at the pace of a task, in any event loop.
 
-Nothing is buffered in Python. The library keeps what waits for each iterator, merged where it must be, and makes a
-descriptor readable; a task that waits watches it, and then takes one notice. So a task that is cancelled while it waits
-has taken nothing, a slow one finds its changes merged, and nothing is watched while nobody waits.
+Nothing is buffered in Python. The library queues the notices of each iterator, merges them if it must, and makes a
+descriptor readable. A waiting task watches the descriptor, and then takes one notice. So a task that is cancelled while
+it waits has taken nothing, a slow task gets merged changes, and the loop watches the descriptor only while tasks wait.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ class Changes(Generic[N]):
     """The changes of a key, or the notices of a prefix, for `async for`; made by `Store.changes`.
 
     It begins with the first change after it was made, waits for the next one each time, and ends when the store is
-    closed. Of tasks that share one, each change goes to one; each that is to hear of all needs its own. End it by
-    `aclose`, by the end of an `async with` block, or by dropping it. It keeps its store open.
+    closed. If tasks share an iterator, each change goes to one of them: a task that needs all changes needs its own.
+    End it by `aclose`, by the end of an `async with` block, or by dropping it. It keeps its store open.
     In Swift: `Store.changes(of:)`.
     """
 
     def __init__(self, store: Observable, key: str | Key[Any] | None, encoded: bytes, initial: bool) -> None:
         """Subscribes; programs call `Store.changes`."""
         self._key = key
-        # A notice that the library has given, until it was read; what was read, until it is asked for. An interrupt
-        # between the two leaves the notice, and it is read again.
+        # The notice of the library that is being read, and what was read and not returned yet. An interrupt between
+        # the two leaves the notice, which is read again.
         self._notice = (POINTER(observation.kept_notice) * 1)()
         self._taken: deque[Any] = deque()
         self._pointer: observation.SubscriptionPointer = POINTER(observation.kept_subscription)()
@@ -51,7 +51,7 @@ class Changes(Generic[N]):
         self._unobserve.atexit = False  # _exit sees to that
         self._bell: _Bell | None = _Bell(self._pointer)
         self._process = os.getpid()
-        # Who waits: tasks of one loop, which watches the bell while there are any.
+        # The waiting tasks. They belong to one loop, which watches the bell while there are any.
         self._rings: list[Future[None]] = []
 
     def __aiter__(self) -> Self:
@@ -61,14 +61,14 @@ class Changes(Generic[N]):
         """Waits for the next one. A task that is cancelled meanwhile has taken nothing."""
         from asyncio import sleep
 
-        # Other tasks have their turn even where there is always something to take.
+        # Lets other tasks run, even if there is always a notice to take.
         await sleep(0)
         while not self._take():
             await self._readable()
         return self._given()
 
     async def aclose(self) -> None:
-        """Ends it: whoever waits for it, or asks it again, finds the end. The second time does nothing."""
+        """Ends the iteration, also for tasks that wait in it. The second call does nothing."""
         self._unobserve()
         self._taken.clear()
         notice, self._notice[0] = self._notice[0], NO_NOTICE
@@ -84,7 +84,7 @@ class Changes(Generic[N]):
         await self.aclose()
 
     def _take(self) -> bool:
-        """Asks the library for one notice; whether there was one."""
+        """Takes one notice from the library. Returns whether there was one."""
         if os.getpid() != self._process:
             raise ForkedError("these changes are the parent's of this process; call settings.changes() again")
         if self._taken:
@@ -109,7 +109,7 @@ class Changes(Generic[N]):
         return self._taken.popleft()  # type: ignore[no-any-return]
 
     async def _readable(self) -> None:
-        """Returns when there may be something to take, or when it has ended."""
+        """Returns when there may be a notice, or when the iteration has ended."""
         # Importing kept need not import asyncio, which a program that comes here has done already.
         from asyncio import get_running_loop
 
@@ -137,8 +137,8 @@ class Changes(Generic[N]):
 
 
 class _Bell:
-    """A descriptor that is readable when there is something to take: Python's own, so that no loop ever watches a
-    number that the library has closed. Closed when nobody has it any more, also no loop."""
+    """A descriptor that is readable when there is a notice. It is a duplicate, so that no loop watches a number that
+    the library has closed; it is closed with the last reference to this object."""
 
     def __init__(self, subscription: observation.SubscriptionPointer) -> None:
         number = c_int()
@@ -149,7 +149,7 @@ class _Bell:
         except OSError as error:
             raise FailedError(f"changes() needs a file descriptor of its own: {error}") from None
         finally:
-            # Another thread may have closed the store, and the number be another file's: then this is a ClosedError.
+            # If another thread has closed the store, the number may be another file's. Then this raises a ClosedError.
             observation.kept_subscription_fd(subscription, byref(number), kept_error())
 
     def fileno(self) -> int:

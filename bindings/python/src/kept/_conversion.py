@@ -1,6 +1,6 @@
 """How a value of one type becomes JSON and comes back: what a conversion is, and those of scalars and Enums.
 
-A conversion refuses what does not survive the round trip: 3.0 is the int 3, 3.5 is no int, a bool is never a number.
+A conversion refuses what does not survive the round trip: 3.0 is the int 3, 3.5 is not an int, a bool is not a number.
 """
 
 from __future__ import annotations

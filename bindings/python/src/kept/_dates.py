@@ -28,7 +28,7 @@ _RFC_3339 = r"(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?Z"
 
 
 def date_of_text(text: str) -> datetime | Timestamp:
-    """The date in canonical text: a `datetime` in UTC, a `datetime_ns` where that would lose digits, and a `Timestamp`
+    """The date in canonical text: a `datetime` in UTC, a `datetime_ns` if that would lose digits, or a `Timestamp`
     in year 0, which `datetime` does not have."""
     import re
 
@@ -53,7 +53,7 @@ def date_of_timestamp(moment: Timestamp) -> datetime | Timestamp:
 
 
 def timestamp_of_date(moment: datetime | Timestamp) -> Timestamp:
-    """The same moment in the form that all dates have. One without a time zone is refused."""
+    """The same moment as a `Timestamp`. A date without a time zone is refused."""
     if isinstance(moment, Timestamp):
         return moment
     if moment.utcoffset() is None:

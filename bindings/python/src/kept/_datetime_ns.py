@@ -11,7 +11,7 @@ from ._errors import InvalidError
 class datetime_ns(datetime):
     """A `datetime` that also knows the nanoseconds, 0 to 999, that follow its microseconds.
 
-    Reading a stored date gives one only where a `datetime` would lose digits; writing it back writes the same date.
+    Reading a stored date gives one only if a `datetime` would lose digits; writing it back writes the same date.
     Comparing, hashing, `replace`, `astimezone`, pickling and adding a `timedelta` respect the nanoseconds; the
     difference of two dates is a `timedelta`, which has none. In C: `kept_get_date`. In Swift: `Timestamp`.
     """
@@ -114,7 +114,7 @@ class datetime_ns(datetime):
         others = other._plain() if isinstance(other, datetime_ns) else other
         return self._plain() == others and self._nanosecond == nanosecond_of(other)
 
-    # datetime has its own, and would not ask __eq__.
+    # datetime has its own, which does not call __eq__.
     __ne__ = object.__ne__
 
     def __hash__(self) -> int:
@@ -139,6 +139,6 @@ class datetime_ns(datetime):
 
 
 def nanosecond_of(moment: date) -> int:
-    """The nanoseconds after the microseconds; 0 where the class has none. The Timestamp of pandas has some, too."""
+    """The nanoseconds after the microseconds; 0 if the class has none. The Timestamp of pandas has them too."""
     nanosecond = getattr(moment, "nanosecond", 0)
     return nanosecond if isinstance(nanosecond, int) and 0 <= nanosecond <= 999 else 0

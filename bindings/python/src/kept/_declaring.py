@@ -1,4 +1,4 @@
-"""Declaring keys, in a store as in a transaction: what a key holds, for every process and language."""
+"""Declaring, in a store or a transaction, what keys hold for every process and language."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ class Declaring:
         def _is_secret(self, key: str | TypedKey) -> bool: ...
 
     def declare(self, *keys: Key[Any] | Mapping[str, Mapping[str, Any]]) -> None:
-        """Declares keys, all or none: from now on every process and language is refused another type, and what breaks
-        a constraint.
+        """Declares keys, all or none. From then on, every process and language is refused values of another type and
+        values that break a constraint.
 
         A `kept.Key` declares its type, its default and its constraints; a dict declares names with their JSON Schemas,
-        as `declarations` gives them. The same again changes nothing; another default, summary or constraint takes the
-        place of the old one. What is stored and does not fit stays, reads as absent, and is a `MisfitWarning`.
+        as `declarations` gives them. Declaring the same again changes nothing; another default, summary or constraint
+        replaces the old one. A stored value that does not fit stays, reads as absent, and is a `MisfitWarning`.
         `TypeConflictError` if a key is declared with another type; `InvalidError`, or `UnsupportedError` for a word
         that Kept does not have. In C: `kept_declare_list`. In Swift: `Store.declare(_:)`."""
         schemas: dict[str, Any] = {}
@@ -40,29 +40,29 @@ class Declaring:
         if schemas:
             from ._c.declarations import kept_declare_list
 
-            # Whoever writes anything but false there wants a secret.
+            # Anything but false may be meant as true.
             is_secret = any(schema.get("secret", False) is not False for schema in schemas.values())
             secrecy: Secrecy = Known(True) if is_secret else AnyOf(self, tuple(map(str, schemas)))
             json = encoded_value({"properties": schemas}, "declare()", secrecy)
             kept_declare_list(self._handle, json, kept_error())
 
     def declare_json(self, key: str | Key[Any], schema: str) -> None:
-        """Declares a key with a JSON Schema that is text, as `declare`. `InvalidError` has the `offset` where the text
-        is wrong. In C: `kept_declare_json`."""
+        """Declares a key with a JSON Schema that is text, as `declare`. `InvalidError` has the `offset` of the
+        error in the text. In C: `kept_declare_json`."""
         from ._c.declarations import kept_declare_json
 
         kept_declare_json(self._handle, encoded_key(key), encoded_text(schema, "a JSON Schema"), kept_error())
 
     def declare_file(self, path: str | os.PathLike[str]) -> None:
         """Declares the keys of a file, all or none, as `declare`: one JSON Schema object with `properties`, which a
-        program ships for all its languages. `UnavailableError` where there is no such file, or `DeniedError`.
+        program ships for all its languages. `UnavailableError` if there is no such file, or `DeniedError`.
         In C: `kept_declare_file`. In Swift: `Store.declare(contentsOf:)`."""
         from ._c.declarations import kept_declare_file
 
         kept_declare_file(self._handle, encoded_text(os.fspath(path), "a path"), kept_error())
 
     def undeclare(self, key: str | Key[Any]) -> None:
-        """Takes a declaration away; the value stays. One that is not there is an `AbsentError`.
+        """Removes a declaration; the value stays. `AbsentError` if there is none.
         In C: `kept_undeclare`. In Swift: `Store.undeclare(_:)`."""
         from ._c.declarations import kept_undeclare
 

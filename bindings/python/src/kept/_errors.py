@@ -19,7 +19,7 @@
     ├── UnsupportedError               this storage, or this version, cannot do it
     └── FailedError                    anything else; the sentence says what
 
-A `ShadowedWarning`, a `MisfitWarning` and a `SalvagedWarning` are no errors: what was asked is done.
+A `ShadowedWarning`, a `MisfitWarning` and a `SalvagedWarning` are not errors: the call has done its work.
 
 In C: `kept_status` and `kept_error`. In Swift: `StoreError`.
 """
@@ -31,12 +31,12 @@ import warnings
 
 
 class KeptError(Exception):
-    """Why a call failed. `str(error)` is one sentence: what was asked, what was found, what can be done."""
+    """Why a call failed. `str(error)` is one sentence: what was asked, what was found, and what to do."""
 
     status: int = -16
     """The `KEPT_…` status of kept.h."""
     key: str | None
-    """The key or the prefix that it is about, where there is one."""
+    """The key or the prefix that it is about, if there is one."""
     offset: int | None
     """The byte at which a JSON text is wrong, from 0."""
 
@@ -183,13 +183,13 @@ _warning_of_status: dict[int, type[UserWarning]] = {1: ShadowedWarning, 3: Misfi
 
 
 def warn_of_status(status: int, message: str) -> None:
-    """Shows a warning for a positive status where the program has called the package."""
+    """Shows a warning for a positive status, at the place where the program has called the package."""
     if category := _warning_of_status.get(status):
         warn(message, category)
 
 
 def warn(message: str, category: type[UserWarning]) -> None:
-    """Shows a warning where the program has called the package."""
+    """Shows a warning at the place where the program has called the package."""
     level, frame = 1, sys._getframe()
     while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] == "kept":
         level, frame = level + 1, frame.f_back

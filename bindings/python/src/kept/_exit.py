@@ -1,13 +1,13 @@
-"""The end of the interpreter: nothing is called in it any more once it begins to go.
+"""The end of the interpreter: no callback runs once it begins to shut down.
 
-A thread of the library that called into a finished interpreter would be ended by it, in the middle of library code. So
-all stores are closed while Python still runs, and what might call back or open another store is refused from then on,
-also to daemon threads, which run longer than everything else.
+If a thread of the library called into a finished interpreter, Python would end the thread in the middle of library
+code. So all stores are closed while Python still runs. From then on, calls that may call back or open a store are
+refused, also on daemon threads, which outlive everything else.
 
-Closing waits for a callback that runs, and a callback may wait for anything. So where something can call back, stores
-are closed on a thread of their own: at the end, so that Ctrl-C ends the waiting of the main thread, which runs no
-handler of a signal inside C; and when a store is dropped, since the collector runs at any allocation of any thread,
-which may hold what the callback waits for.
+Closing waits for running callbacks, and a callback may wait for anything. So if callbacks are possible, stores are
+closed on the closing thread. At the end, Ctrl-C can then end the wait of the main thread, which runs no signal handlers
+inside C. When a store is dropped, the garbage collector may be running on any thread, which may hold what the callback
+waits for.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ T = TypeVar("T")
 class _Gate:
     """Knows the calls that may call back, each by the thread that makes it, and holds the stores that are open.
 
-    It has no lock, which Ctrl-C could leave taken: a call is entered before it looks whether Python ends, and who ends
-    it says so before looking for calls."""
+    It has no lock, which Ctrl-C could leave locked. A call is registered before it checks whether Python ends, and the
+    end sets `closing` before it looks for calls."""
 
     def __init__(self) -> None:
         self.calls: dict[object, int] = {}
         self.closing = False
-        # Something is put here whenever a call ends while Python does.
+        # Receives an item for each call that returns after `closing` was set.
         self.ended: SimpleQueue[None] = SimpleQueue()
-        # By number and not by store: a handle outlives its Python object, and closing twice is fine.
+        # By number and not by store: a handle outlives its Python object, and may be closed twice.
         self.handles: dict[int, StorePointer] = {}
-        # What the closing thread is to do; None: there is no such thread.
+        # The queue of the closing thread; None if there is no such thread.
         self.closing_thread: SimpleQueue[Callable[[], object]] | None = None
 
 
@@ -49,9 +49,9 @@ _gate = _Gate()
 
 
 def calling_back(function: Callable[..., T], *arguments: Any, heard: Heard | None = None) -> T:
-    """Makes a call during which the library may call Python or make a store, and raises what the callbacks of `heard`
+    """Makes a call during which the library may call back or open a store, and raises what the callbacks of `heard`
     have raised. `ClosedError` once Python ends."""
-    gate = _gate  # a callback that forks finds another one in the child when it returns
+    gate = _gate  # if a callback forks, the child has another one
     token = object()
     try:
         gate.calls[token] = threading.get_ident()
@@ -70,28 +70,28 @@ def opened(handle: StorePointer) -> None:
 
 
 def close(number: int) -> None:
-    """Closes a store. The second time waits for the first, and does nothing."""
+    """Closes a store. A second call waits for the first, and does nothing."""
     if handle := _gate.handles.get(number):
-        # Remembered until it is closed: the end of Python waits for it.
+        # It stays here until it is closed: the end of Python waits for it.
         kept_close(handle)
         _gate.handles.pop(number, None)
 
 
 def expect_callbacks() -> None:
-    """Called before something can call back on the library's thread. Starts the closing thread: at its end Python
-    starts no other (3.12)."""
+    """Called before the first callback on the library's thread is possible. Starts the closing thread, since Python
+    3.12 starts no threads at its end."""
     if _gate.closing_thread is None:
         queue: SimpleQueue[Callable[[], object]] = SimpleQueue()
         try:
             _thread.start_new_thread(_run, (queue,))
         except RuntimeError:
-            return  # no more threads: then closing waits where it is called
-        # Two threads that come here at once have two closing threads, of which one has nothing to do.
+            return  # no more threads: closing waits on the calling thread
+        # Two threads that come here at once start two closing threads, and one is never used.
         _gate.closing_thread = queue
 
 
 def later(action: Callable[[], object]) -> None:
-    """Lets the closing thread do something that may wait, or does it now where there is none."""
+    """Runs an action that may wait on the closing thread, or here if there is none."""
     if _gate.closing_thread is None:
         action()
     else:
@@ -104,12 +104,12 @@ def _run(queue: SimpleQueue[Callable[[], object]]) -> None:
         try:
             action()
         except BaseException:
-            # A handler of the log may have raised it. No other thread would go on with what is due.
+            # A handler of the log may have raised it. The thread must go on with the queue.
             threading.excepthook(threading.ExceptHookArgs((*sys.exc_info(), None)))
 
 
 def _close_for_good(number: int) -> None:
-    """Closes a store at the end. Ctrl-C leaves it to the closing thread."""
+    """Closes a store at the end, and waits. After Ctrl-C, the closing thread finishes it."""
     done: SimpleQueue[None] = SimpleQueue()
 
     def action() -> None:
@@ -124,21 +124,21 @@ def _close_for_good(number: int) -> None:
 
 def _end() -> None:
     _gate.closing = True
-    # Closing before waiting: a callback that is running may itself wait for something that only the end will bring.
+    # Close before waiting: a running callback may itself wait for something that closing causes.
     for number in list(_gate.handles):
         _close_for_good(number)
-    # This thread is in no call: what it seems to be in was left by an interrupt.
+    # This thread is in no call. If it is registered, an interrupt has left the entry.
     thread = threading.get_ident()
     while any(each != thread for each in list(_gate.calls.values())):
         _gate.ended.get()
-    # A call that was under way may have opened one more.
+    # A call that was running may have opened another store.
     for number in list(_gate.handles):
         _close_for_good(number)
 
 
 def _forget_threads() -> None:
-    """In a forked child: the other threads are gone with the calls they were in, and perhaps with the lock. The stores
-    go on; to close one here leaves the parent's open."""
+    """In a forked child, the other threads and their calls are gone. The stores stay usable; closing one here does not
+    close the parent's."""
     global _gate
     handles = _gate.handles
     _gate = _Gate()

@@ -1,4 +1,4 @@
-"""Why a value is the one that it is: what each layer has to say of a key."""
+"""Why a key reads as it does: what each layer holds for it."""
 
 from __future__ import annotations
 
@@ -11,45 +11,45 @@ from ._layers import Layer
 from ._refusal import NOT_SHOWN, Known
 
 Outcome = Literal["wins", "hidden", "skipped", "ignored", "locks", "silent"]
-"""What becomes of what a layer says: it decides; a higher one does; it does not fit the declaration; the key is locked
-and the layer is not asked; it locks the key and has no value; it says nothing."""
+"""What becomes of a layer's value: it is read; a higher layer hides it; it does not fit the declaration; the key is
+locked, so the layer is not read; the layer locks the key and has no value; the layer has nothing for the key."""
 
 
 @dataclass(frozen=True)
 class LayerFinding:
-    """What one layer has to say of a key. In Swift: `Explanation.LayerFinding`."""
+    """What one layer holds for a key. In Swift: `Explanation.LayerFinding`."""
 
     layer: Layer
     outcome: Outcome
     value: JSON
-    """What it has, as far as it can be read; None where it has nothing, and for a secret."""
+    """Its value; None if it has none that can be read, and for a secret."""
     source: str | None
-    """The file, the argument or the variable that it stands in."""
+    """The file, the argument or the variable that holds it."""
     problem: str | None
     """Why its value does not count, or its file cannot be read."""
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """What a key reads as, and why; made by `Settings.explain`. As text it is a small table.
+    """What a key reads as, and why; made by `Settings.explain`. `str()` gives a small table.
 
     In C: `kept_explain_json`. In Swift: `Explanation`."""
 
     key: str
     value: JSON
-    """What it reads as; None where it is absent, and for a secret."""
+    """What it reads as; None if it is absent, and for a secret."""
     layer: Layer | None
-    """Where that comes from; None: it is absent."""
+    """The layer that the value comes from; None if the key is absent."""
     locked: bool
     """Whether an administrator has locked the key."""
     secret: bool
     """Whether values must not be written to a log or a screen; then they are left out here."""
     revision: int
-    """The revision that last changed what is stored; 0: nothing is."""
+    """The revision that last changed the stored value; 0 if there is none."""
     reason: str
-    """The whole of it in one sentence."""
+    """The explanation in one sentence."""
     layers: tuple[LayerFinding, ...]
-    """What each layer that was given has to say, the highest first."""
+    """The findings of the layers that the store has, the highest first."""
 
     def __str__(self) -> str:
         value = "absent" if self.layer is None else "secret" if self.secret else repr(self.value)
@@ -68,7 +68,7 @@ class Explanation:
 
 
 def explanation(text: bytes, key: str | Key[Any]) -> Explanation:
-    """What `kept_explain_json` says."""
+    """The explanation that `kept_explain_json` returns."""
     told: Any = decoded_value(text, key, Known(True))
     if isinstance(key, Key) and key._is_secret(key) and not told["secret"]:
         _hide(told)
@@ -94,7 +94,7 @@ def explanation(text: bytes, key: str | Key[Any]) -> Explanation:
 
 
 def _hide(told: dict[str, Any]) -> None:
-    """Leaves out what the library would, if it knew that the key is secret."""
+    """Leaves out what the library would leave out if it knew that the key is secret."""
     told["secret"] = True
     for part in (told, *told["layers"]):
         part.pop("value", None)

@@ -1,8 +1,8 @@
 """Forks: a child never waits for an import that a thread of its parent had begun.
 
-`import kept` is quick because much is imported at its first use. If another thread imports a module at the moment of
-the fork, the child inherits the module's lock as taken, and waits for ever where it needs the module. So the first fork
-of a program with several threads imports everything before, and thereby waits for the imports of the others.
+`import kept` is quick because many modules are imported at their first use. If another thread imports a module during
+the fork, the child inherits the module's lock as locked, and blocks forever when it needs the module. So the first fork
+of a program with several threads first imports everything, and thereby waits for imports on other threads.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ LATER = (
 """The modules of this package that are imported at their first use."""
 
 LATER_OF_PYTHON = ("base64", "binascii", "copy", "dataclasses", "importlib", "json", "random", "re")
-"""The modules of Python that this package imports at their first use. Not asyncio and logging, which it only uses in
-programs that have imported them."""
+"""The modules of Python that this package imports at their first use. asyncio and logging are not among them: it uses
+them only in programs that have imported them."""
 
 
 def _import_everything() -> None:
-    # Each thread that runs Python has a frame. Where the library's threads can call back, the closing thread has one.
+    # Each thread that runs Python has a frame. If the library's threads can call back, the closing thread has one.
     if len(sys._current_frames()) == 1:
         return
     for name in LATER_OF_PYTHON:

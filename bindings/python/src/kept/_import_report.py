@@ -16,9 +16,9 @@ class ImportChange:
 
     key: str
     old: JSON
-    """None: there was none that could be read, or it is a secret."""
+    """None if there was none that could be read, or if it is a secret."""
     new: JSON
-    """None: it is a secret."""
+    """None if it is a secret."""
     secret: bool
 
 
@@ -32,27 +32,27 @@ class ImportRefusal:
 
 @dataclass(frozen=True)
 class NotCarried:
-    """Something in a text that was not taken over, or not as it was. In Swift: `NotCarried`."""
+    """Something in a text that was not imported, or was changed. In Swift: `NotCarried`."""
 
     place: str
-    """Where it stands: "line 3", or the name that it has in the text."""
+    """Its place: "line 3", or its name in the text."""
     reason: str
 
 
 @dataclass(frozen=True)
 class ImportReport:
-    """What an import has done; of a dry run, what it would do. In Swift: `ImportReport`."""
+    """What an import has done, or in a dry run what it would do. In Swift: `ImportReport`."""
 
     revision: int
-    """The store's revision after it; of a dry run, the one that it was compared with."""
+    """The store's revision after the import; in a dry run, the revision that it was compared with."""
     changed: tuple[ImportChange, ...]
     removed: tuple[str, ...]
     declared: tuple[str, ...]
-    """The keys that are declared otherwise than before, or not any more."""
+    """The keys whose declaration was changed or removed."""
     unchanged: int
-    """How many keys had the value already."""
+    """How many keys had the value before."""
     refused: tuple[ImportRefusal, ...]
-    """The keys that cannot be stored; other than in a dry run there are none."""
+    """The keys that cannot be stored; empty except in a dry run."""
     not_carried: tuple[NotCarried, ...]
 
 

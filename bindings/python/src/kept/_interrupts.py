@@ -1,9 +1,9 @@
-"""Exceptions that leave a callback of C: Ctrl-C may come as a callback begins, before any `try` of its own.
+"""Exceptions that leave a callback of C: Ctrl-C may come when a callback begins, before its `try`.
 
-ctypes shows such an exception to `sys.unraisablehook` and drops it, and what C reads as the answer is whatever its
-place held, often that of the call before. So no answer of a callback is believed. What can be asked for is asked for
+ctypes passes such an exception to `sys.unraisablehook` and drops it. C then reads an undefined result, often that of
+the callback before. So no result of a callback is trusted: calls without callbacks are used if there are any
 (`kept_list_json`, `kept_subscription_take`), a migration's step confirms that it is done (`KEPT_MIGRATE_CONFIRMED`),
-and what a callback raises is kept here, and raised when the call of C has returned.
+and an exception in a callback is kept here and raised when the call of C has returned.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ T = TypeVar("T")
 
 
 class Heard:
-    """What the callbacks of one call of C have raised."""
+    """The exceptions of the callbacks of one C call."""
 
     def __init__(self, *callbacks: Callable[..., Any]) -> None:
         self._callbacks = callbacks
         self._thread = threading.get_ident()
         self._before: Callable[[UnraisableHookArgs], Any] = sys.unraisablehook
         self.raised: BaseException | None = None
-        """The first exception that the caller is to get; a callback that catches one puts it here."""
+        """The first exception, which the caller gets. A callback that catches one puts it here."""
         self.shown: BaseException | None = None
-        """One that is left to `sys.unraisablehook`."""
+        """An exception that is left to `sys.unraisablehook`."""
 
     def during(self, function: Callable[..., T], *arguments: Any) -> T:
-        """Makes the call, and raises what was heard, whatever came of the call.
+        """Makes the call, and raises the first exception of its callbacks, whatever the call returns.
 
-        The hook is the process's, so it is exchanged only on the main thread, the one that runs the handlers of
-        signals. Between the call's end and the hook's return to its place nothing looks for signals."""
+        The hook belongs to the process, so it is replaced only on the main thread, which runs the signal handlers.
+        Between the end of the call and the restoring of the hook, Python checks for no signals."""
         hook, self._before = self._hear, sys.unraisablehook
         try:
             if threading.main_thread().ident == self._thread:
@@ -61,7 +61,7 @@ class Heard:
 
 
 def has_left(callback: Callable[..., Any], unraisable: UnraisableHookArgs) -> bool:
-    """Whether an exception is one that ctypes shows because it left this callback."""
+    """Whether ctypes reports this exception because it left this callback."""
     # From Python 3.13 on only the sentence names the function.
     there, sentence = unraisable.object, unraisable.err_msg or ""
     return callback is there or (there is None and repr(callback) in sentence)

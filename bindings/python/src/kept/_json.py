@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 JSON: TypeAlias = Union[
     None, bool, int, float, str, bytes, datetime, Timestamp, list["JSON"], dict[str, "JSON"]
 ]  # fmt: skip
-"""What reading a key by its name gives. None stands inside lists and dicts only, a `Timestamp` for a date of year 0,
-which a `datetime` cannot be."""
+"""What reading a key by its name gives. None is only inside lists and dicts. A `Timestamp` is a date of year 0, which
+`datetime` does not have."""
 
 Storable: TypeAlias = Union[
     None, bool, int, float, str, bytes, datetime, Timestamp, Sequence["Storable"], Mapping[str, "Storable"]
 ]  # fmt: skip
-"""What a key can be set to. Sequences are stored as lists; None may stand inside containers only."""
+"""What a key can be set to. Sequences are stored as lists; None may only be inside containers."""
 
 NESTING = 64
-"""How many lists and dicts may stand inside each other; the library's own limit."""
+"""How deep lists and dicts may be nested; the library's own limit."""
 
 
 def encode(value: Storable) -> bytes:
@@ -44,18 +44,18 @@ def encode(value: Storable) -> bytes:
 
 
 def decode(text: bytes | str) -> JSON:
-    """The value of canonical JSON, as the library returns it. What is none is a `Refusal`: see `telling`."""
+    """The value of canonical JSON, as the library returns it. Anything else is a `Refusal`: see `telling`."""
     try:
         text = text if isinstance(text, str) else text.decode("utf-8")
         tree = _reader().decode(text)
     except ValueError as error:
         raise Refusal(InvalidError, f"this is not JSON: {error}") from None
-    # Only wrapped kinds have a key that begins with a dollar sign; the rest is what the reader made of it.
+    # Only wrapped kinds have a key that begins with a dollar sign; everything else needs no conversion.
     return _unwrapped(tree) if '"$' in text else tree  # type: ignore[no-any-return]
 
 
 def decode_schema(text: bytes) -> JSON:
-    """The JSON Schema of canonical JSON, in which a name with a dollar sign, such as $id, may also be a name."""
+    """The JSON Schema of canonical JSON, in which a name with a dollar sign, such as $id, may be a plain name."""
     return _named(_reader().decode(text.decode("utf-8")))  # type: ignore[no-any-return]
 
 
@@ -63,7 +63,7 @@ def decode_schema(text: bytes) -> JSON:
 
 
 def _plain(value: object, depth: int) -> object:
-    """The value in JSON's own kinds, each kind that JSON lacks wrapped in an object."""
+    """The value in the types of JSON. Each type that JSON lacks is wrapped in an object."""
     match value:
         case None | bool() | str():
             return value
@@ -230,7 +230,7 @@ def _refuse_constant(name: str) -> NoReturn:
     raise Refusal(InvalidError, f"{name} is not JSON")
 
 
-# Made once: json.loads and json.dumps would make them for each call that asks for anything special.
+# Made once: json.loads and json.dumps make new ones for each call with options.
 @cache
 def _reader() -> JSONDecoder:
     from json import JSONDecoder

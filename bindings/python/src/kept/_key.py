@@ -21,13 +21,13 @@ A_KEY, A_PREFIX = "a key", "a prefix"
 
 
 class Absence:
-    """Stands where no default is given, since None is a default. There is one, which is compared by identity."""
+    """Means that no default is given, since None is a default. There is one object, which is compared by identity."""
 
     def __repr__(self) -> str:
         return "…"
 
     def __reduce__(self) -> str:
-        # By its name: a copy of it would be another value.
+        # By its name: a copy would be another value.
         return "ABSENCE"
 
 
@@ -35,47 +35,47 @@ ABSENCE: Final = Absence()
 
 
 class Rules(TypedDict, total=False):
-    """What else a key may be declared with. `settings.declare(KEY)` makes it count."""
+    """What else a key may be declared with. The rules hold after `settings.declare(KEY)`."""
 
     choices: Iterable[Any]
-    """The values that there are."""
+    """The allowed values."""
     minimum: float
     """The smallest int or float."""
     maximum: float
-    """The largest one."""
+    """The largest int or float."""
     exclusive_minimum: float
-    """What an int or float is above."""
+    """An int or float must be above this."""
     exclusive_maximum: float
-    """What it is below."""
+    """An int or float must be below this."""
     multiple_of: float
-    """What it is a multiple of, in decimal: 19.99 is one of 0.01."""
+    """An int or float must be a multiple of this, in decimal: 19.99 is a multiple of 0.01."""
     constant: Any
-    """The one value that there is."""
+    """The only allowed value."""
     min_length: int
-    """How many characters a str, or bytes a bytes, has at least."""
+    """The least number of characters of a str, or of bytes."""
     max_length: int
-    """How many at most."""
+    """The greatest number."""
     pattern: str
-    """What a str must match, by PCRE2, anywhere in it: use ^ and $."""
+    """A regular expression (PCRE2) that a str must match. It may match anywhere: use ^ and $."""
     min_items: int
-    """How many elements a list has at least."""
+    """The least number of elements of a list."""
     max_items: int
-    """How many at most."""
+    """The greatest number."""
     unique_items: bool
     """Whether no two elements may be equal."""
     min_members: int
-    """How many members a dict has at least."""
+    """The least number of members of a dict."""
     max_members: int
-    """How many at most."""
+    """The greatest number."""
     format: str
-    """What kind of text it is, such as "email": a remark, which nothing checks."""
+    """The kind of text, such as "email". It is a remark and not checked."""
     deprecated: bool
-    """Whether it is not to be set any more. Setting it works, and the logger "kept" hears of it once for each store."""
+    """Whether programs should stop setting it. Setting it works, and is logged by "kept" once for each store."""
     summary: str
     """What the key is for, in a sentence."""
     secret: bool
-    """Whether its values stay out of errors, reports and explanations: of this program at once, of all others and of
-    the log once it is declared."""
+    """Whether errors, reports and explanations leave out its values: in this program at once, in all others and in the
+    log once it is declared."""
 
 
 _WORDS = {
@@ -100,14 +100,14 @@ _WORDS = {
     "secret": "secret",
 }
 _VALUES = frozenset({"default", "choices", "constant"})
-"""What a secret key is declared with, and does not show."""
+"""The rules of a secret key whose values are not shown."""
 
 
 @final
 class Key(Generic[T]):
     """A key's name, type and default: `VOLUME = kept.Key("audio.volume", int, default=50)`.
 
-    Then `settings[VOLUME]` is an `int` to mypy and to the reader. The type is bool, int, float, str, bytes,
+    Then `settings[VOLUME]` is an `int`, also for mypy. The type is bool, int, float, str, bytes,
     `datetime`, `kept.datetime_ns`, `kept.Timestamp`, `list[…]`, `dict[str, …]`, an Enum (stored by value), a Literal, a
     dataclass or a TypedDict (stored as a JSON object), or one of them with None. A key with None has the default None,
     and setting it to None removes it; mypy needs its type spelled: `Key[Frame | None]("frame", Frame | None)`, or
@@ -116,11 +116,11 @@ class Key(Generic[T]):
     `choices`, `minimum`, `pattern` and the other rules of `Rules` hold for every process and language once
     `settings.declare(VOLUME)` has put them into the store, with the type and the default.
 
-    Of a dataclass the fields are stored that its constructor takes, and no others. Reading passes over members that the
-    type does not have, and writing such a value leaves them out: a program that is to keep what a newer one has stored
-    changes the dict that it reads by the key's name.
+    Of a dataclass, the fields that its constructor takes are stored, and no others. Reading ignores members that the
+    type does not have, and writing the value back drops them. To keep what a newer program has stored, change the dict
+    that reading by the key's name gives.
 
-    Immutable; may be used with any store and from any thread, copied, and pickled where its type can be.
+    Immutable; may be used with any store and from any thread, copied, and pickled if its type can be.
     In Swift: `Key`. C passes the name alone.
     """
 
@@ -141,15 +141,15 @@ class Key(Generic[T]):
     def __init__(self, name: str, type: UnionType, *, default: T = ..., **rules: Unpack[Rules]) -> None: ...
 
     def __init__(self, name: str, type: Any, *, default: Any = ABSENCE, **rules: Any) -> None:
-        """Names a key. A name that is no key and a type that cannot be stored are an `InvalidError`; a default of
-        another type is a `WrongTypeError`."""
+        """Makes a key. An invalid name and a type that cannot be stored are an `InvalidError`; a default of another
+        type is a `WrongTypeError`."""
         if unknown := rules.keys() - _WORDS.keys():
             raise TypeError(f"kept.Key() has no {min(unknown)!r}; it takes default, {', '.join(_WORDS)}")
         self._encoded = encoded_name(name)
         self._rules = {_WORDS[rule]: value for rule, value in rules.items() if value is not None}
         if "enum" in self._rules:
             self._rules["enum"] = tuple(self._rules["enum"])
-        # Finds the key in a dict without a Python call, as its own hash cannot.
+        # A dict finds the key by this object without calling Python, which `__hash__` would.
         self._identity = object()
         kind = type | None if default is None else type
         self.name, self.value_type = name, kind
@@ -159,7 +159,7 @@ class Key(Generic[T]):
             return
         stored = self._to_json(default, self)
         encoded_value(stored, self, self)
-        # What reading gives once it is stored: a float key's default 1 is 1.0.
+        # As reading would give it once it is stored: the default 1 of a float key is 1.0.
         self._default = self._from_json(stored, self)
 
     @property
@@ -223,12 +223,12 @@ class Key(Generic[T]):
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Its type must be one that pickle can find; what converts the values is made anew.
+        # Pickle must be able to find its type. Unpickling makes a new conversion.
         rules = {rule: self._rules[word] for rule, word in _WORDS.items() if word in self._rules}
         return _made, (self.name, self.value_type, self._default, rules)
 
     def __eq__(self, other: object) -> bool:
-        """Whether both declare the same."""
+        """Whether both keys declare the same."""
         if not isinstance(other, Key):
             return NotImplemented
         mine, others = (self.name, self.value_type, self._rules), (other.name, other.value_type, other._rules)
@@ -246,7 +246,7 @@ class Key(Generic[T]):
 
 
 def _made(name: str, kind: Any, default: Any, rules: dict[str, Any]) -> Key[Any]:
-    """The key that was pickled."""
+    """Restores a pickled key."""
     return Key(name, kind, default=default, **rules)
 
 
@@ -266,12 +266,12 @@ def name_of(key: str | Key[Any]) -> str:
 
 
 def encoded_key(key: str | Key[Any]) -> bytes:
-    """The name of a key that is given either way, as C takes it."""
+    """The name of a key that is given either way, for C."""
     return key._encoded if isinstance(key, Key) else encoded_name(key)
 
 
 def encoded_name(name: str) -> bytes:
-    """A key's name as C takes it. What C would cut or cannot be told is an `InvalidError` here."""
+    """A key's name for C. A name that C would cut or cannot take is an `InvalidError` here."""
     encoded = encoded_text(name, A_KEY)
     if not 0 < len(encoded) <= KEY_BYTES:
         raise InvalidError(f"a key has {len(encoded)} bytes of UTF-8; it must have 1 to {KEY_BYTES}", key=name)
@@ -279,16 +279,16 @@ def encoded_name(name: str) -> bytes:
 
 
 def encoded_text(text: str, role: str) -> bytes:
-    """Text that ends with a NUL in C. Anything but a str, a NUL and a lone surrogate are an `InvalidError`."""
+    """Text for C, which ends it with a NUL. Anything but a str, a NUL and a lone surrogate are an `InvalidError`."""
     if not isinstance(text, str):
         possible = "a str or a kept.Key" if role == A_KEY else "a str"
         raise InvalidError(f"{role} is {with_article(type(text).__qualname__)}; it must be {possible}")
-    # Any other text may have a secret in it, such as a declaration's default.
+    # Any other text may contain a secret, such as a declaration's default.
     key = text if role in (A_KEY, A_PREFIX) else None
     try:
         encoded = text.encode("utf-8")
     except UnicodeEncodeError as error:
-        # It has the text in it, and is not to be the context of what is raised.
+        # This error contains the text, and must not become the context of the one that is raised.
         trouble = f"the lone surrogate U+{ord(text[error.start]):04X}, which is no character"
     else:
         if b"\0" not in encoded:

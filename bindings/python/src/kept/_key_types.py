@@ -1,4 +1,4 @@
-"""Which types a `kept.Key` may have: scalars and Enums, and what is built of them."""
+"""The types that a `kept.Key` may have: scalars and Enums, and types that are built of them."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ if TYPE_CHECKING:
 
 
 def conversion_of(kind: Any) -> Conversion:
-    """The conversion of a type; a `Refusal` with the list of what is possible when there is none."""
+    """The conversion of a type. If there is none, a `Refusal` lists the possible types."""
     return _Conversions().of(kind)
 
 
 class _Conversions:
-    """Conversions in the making: a dataclass may hold lists of itself."""
+    """The conversions made so far: a dataclass may hold lists of itself."""
 
     def __init__(self) -> None:
         self._known: dict[Any, Conversion] = {}
 
     def of(self, kind: Any) -> Conversion:
-        # Anything may be handed in, also what no dict takes as a key.
+        # Any object may be passed, also one that is not hashable.
         if isinstance(kind, Hashable) and (known := SCALARS.get(kind) or self._known.get(kind)):
             return known
         origin, arguments = typing.get_origin(kind), typing.get_args(kind)
@@ -160,7 +160,7 @@ def _inside(step: str | int, convert: Callable[[Any], Any], value: Any) -> Any:
 
 
 def _members(json: dict[str, Any], members: dict[str, Conversion], optional: set[str]) -> dict[str, Any]:
-    """The members that a type knows; others belong to a newer program and are passed over."""
+    """The members that a type has. Others belong to a newer program and are ignored."""
     found: dict[str, Any] = {}
     for name, member in members.items():
         if name in json:
@@ -186,7 +186,7 @@ def _hints(kind: Any) -> dict[str, Any]:
 
 
 def _required(kind: Any, hints: dict[str, Any]) -> set[str]:
-    """The members that a TypedDict must have: `__required_keys__` misses what annotations say that are still text."""
+    """The members that a TypedDict must have. `__required_keys__` ignores annotations that are still strings."""
     required = set(kind.__required_keys__)
     required -= {name for name, hint in hints.items() if typing.get_origin(hint) is typing.NotRequired}
     required |= {name for name, hint in hints.items() if typing.get_origin(hint) is typing.Required}

@@ -1,4 +1,4 @@
-"""Where a value comes from: the layers."""
+"""The layers that values come from."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ._c import layers
 
 
 class Layer(Enum):
-    """A source of values; the higher one decides. In C: `KEPT_LAYER_…`. In Swift: `Layer`."""
+    """A source of values. The highest layer with a value decides. In C: `KEPT_LAYER_…`. In Swift: `Layer`."""
 
     DECLARED = layers.KEPT_LAYER_DECLARED
     """The defaults that keys are declared with."""
@@ -23,15 +23,15 @@ class Layer(Enum):
     ARGUMENTS = layers.KEPT_LAYER_ARGUMENTS
     """The command line."""
     MANAGED = layers.KEPT_LAYER_MANAGED
-    """What the administrator prescribes."""
+    """The values that the administrator enforces."""
 
 
 def layer_of_number(number: int) -> Layer | None:
-    """None: no layer has a value, or it is one of a later version."""
+    """The layer; None if no layer has a value, or for a layer of a later version."""
     return _LAYERS.get(number)
 
 
 _LAYERS = {layer.value: layer for layer in Layer}
 
 TEXT_LAYERS = frozenset({Layer.ARGUMENTS, Layer.ENVIRONMENT})
-"""The layers that hide what is written."""
+"""The layers that hide written values."""

@@ -1,4 +1,4 @@
-"""What a store has read, kept for as long as nothing in it changes.
+"""The values that a store has read, which it keeps until something in it changes.
 
 Invariant: a value that is remembered at a generation was read between two reads of the store's generation that both
 gave that even number. Generations never repeat, so a value that is found under the current one is current. Where layers

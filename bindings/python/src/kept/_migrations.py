@@ -1,4 +1,4 @@
-"""Migrations: steps from one shape of a program's settings to the next, each run once, by one process."""
+"""Migrations: steps from one schema version of a program's settings to the next, each run once by one process."""
 
 from __future__ import annotations
 
@@ -34,27 +34,27 @@ _LATER = {"refuse": 0, "read only": migrations.KEPT_MIGRATE_READ_ONLY}
 class Migration:
     """A step that leads to a schema version: `Migration(1, "volume in percent", lambda t: t.rename("volume", VOLUME))`.
 
-    `run` reads and writes through the transaction it is given, and must have no effect elsewhere: it is called again
-    when another process writes meanwhile. In C: `kept_migration`. In Swift: `Migration`.
+    `run` reads and writes through the transaction it is given, and must have no other effect: it is called again if
+    another process writes meanwhile. In C: `kept_migration`. In Swift: `Migration`.
     """
 
     version: int
     """The schema version that it leads to, 1 or above."""
     name: str
-    """What it does, for errors."""
+    """The description that errors show."""
     run: Callable[[Transaction], Any]
 
 
 @dataclass(frozen=True)
 class Migrated:
-    """What `Store.migrate` came to. In C: `KEPT_MIGRATED…`. In Swift: `Migrated`."""
+    """The result of `Store.migrate`. In C: `KEPT_MIGRATED…`. In Swift: `Migrated`."""
 
     outcome: Outcome
-    """"migrated": the steps were run; "nothing": the store had the last version; "fresh": nothing was stored, so it has
-    the last version and no step was run; "elsewhere": another process is at it; "read only": the store is of a later
-    version, and this handle only reads it."""
+    """"migrated": the steps were run; "nothing": the store had the last version; "fresh": nothing was stored, so the
+    store now has the last version and no step was run; "elsewhere": another process is migrating; "read only": the
+    store has a later version, and this handle only reads it."""
     backup: str | None
-    """The path of the copy that was made before; None: there is none."""
+    """The path of the copy that was made before; None if there is none."""
 
 
 def schema_version(handle: StorePointer) -> int:
@@ -87,11 +87,11 @@ def migrate(handle: StorePointer, steps: Sequence[Migration], others: str, later
 
 
 class _Run:
-    """Steps as C takes them, and what they have raised."""
+    """Steps for C, and what they have raised."""
 
     def __init__(self, steps: Sequence[Migration]) -> None:
         self.failure: Exception | None = None
-        """What the last step that was called has failed with."""
+        """The exception of the last step that was called."""
         functions = [self._call(step) for step in steps]
         self.heard = Heard(*functions)
         # C has only their addresses.
@@ -106,7 +106,7 @@ class _Run:
 
     def _call(self, step: Migration) -> Callable[[int | None, StorePointer, Any], int]:
         def call(_: int | None, transaction: StorePointer, error: Any) -> int:
-            # C takes what stands in `error` for the answer, and there it stands that this has failed.
+            # C reads the result from `error`, which says "failed" until the step has returned.
             try:
                 self.failure = None
                 lent = LentTransaction(transaction)
@@ -128,7 +128,7 @@ class _Run:
 
 
 def _sentence(raised: Exception) -> bytes:
-    """What was raised, as it fits into a `kept_error`."""
+    """The exception as text, cut to the size of a `kept_error`."""
     sentence = str(raised) if isinstance(raised, KeptError) else f"{type(raised).__name__}: {raised}"
     return sentence.encode("utf-8", "replace")[:495].decode("utf-8", "ignore").encode("utf-8")
 

@@ -1,4 +1,4 @@
-"""What an observer is told: notices and their changes, copied out of the library while it calls."""
+"""What an observer receives: notices and their changes, copied out of the library during the callback."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 
 class Origin(Enum):
-    """Who made a change. In C: `KEPT_ORIGIN_…`. In Swift: `Notice.Origin`."""
+    """The source of a change. In C: `KEPT_ORIGIN_…`. In Swift: `Notice.Origin`."""
 
     STORE = notices.KEPT_ORIGIN_STORE
     """The store that the subscription was made on."""
@@ -27,29 +27,29 @@ class Origin(Enum):
     OTHER = notices.KEPT_ORIGIN_OTHER
     """Another process."""
     INITIAL = notices.KEPT_ORIGIN_INITIAL
-    """Nobody now: the value at the time of subscribing."""
+    """The subscription itself: this is the value at the time of subscribing."""
     SEVERAL = notices.KEPT_ORIGIN_SEVERAL
-    """Several of the others: the observer was too slow to hear of each."""
+    """Several of the others: the observer was too slow to receive each notice, so they were merged."""
     LAYER = notices.KEPT_ORIGIN_LAYER
-    """Nobody wrote to the store: a file of the store's layers has changed, or what the program has registered."""
+    """A layer, without a write to the store: a layer's file has changed, or the program has registered defaults."""
 
 
 @dataclass(frozen=True)
 class _Told:
-    """What a notice says of itself, and each of its changes too."""
+    """What a notice and each of its changes have in common."""
 
     revisions: tuple[int, int]
-    """The first and the last revision that it tells of; it is about all between."""
+    """The first and the last of the revisions that it covers."""
     origin: Origin
     tag: str | None
-    """What the writers of all its transactions call themselves; None where they do not agree."""
+    """The tag of all its transactions; None if they have different tags, or none."""
     may_have_missed: bool
-    """Whether changes in between may have been missed, because the store no longer knows what happened: it was read
-    again, and the values are right."""
+    """Whether changes in between may be missing, because the store does not know them any more. It was read again, and
+    the values are current."""
 
     @property
     def revision(self) -> int:
-        """The revision of the store that it leads up to."""
+        """The last of its revisions."""
         return self.revisions[1]
 
 
@@ -61,7 +61,7 @@ class Change(_Told, Generic[T]):
     _old: JSON
     _new: JSON
     layer: Layer | None = None
-    """Where the new value comes from; None where there is none. A change may be of this alone."""
+    """The layer of the new value; None if there is no value. A change may be a change of the layer alone."""
     secret: bool = False
     """Whether the key is declared secret: `old` and `new` must not be written to a log or a screen."""
     _declared: Key[T] | None = None
@@ -93,15 +93,15 @@ class Change(_Told, Generic[T]):
 
 @dataclass(frozen=True)
 class Notice(_Told):
-    """One or more whole transactions as a subscription to a prefix hears of them. One of this process is a notice of
-    its own; those of others may come merged. In C: `kept_notice`. In Swift: `Notice`."""
+    """One or more whole transactions, as a subscription to a prefix receives them. A transaction of this process has
+    its own notice; those of other processes may be merged. In C: `kept_notice`. In Swift: `Notice`."""
 
     changes: tuple[Change[JSON], ...]
-    """One for each key."""
+    """One change for each key."""
 
 
 def subjects(pointer: NoticePointer, key: str | Key[Any] | None) -> Sequence[Notice | Change[Any]]:
-    """What a subscription to `key`, or to a prefix where it is None, passes on of a notice: its changes, or itself."""
+    """What a subscription passes on: for a `key` the changes of a notice, for a prefix (`key` is None) the notice."""
     tag = notices.kept_notice_tag(pointer)
     told = (
         (notices.kept_notice_first_revision(pointer), notices.kept_notice_revision(pointer)),

@@ -1,4 +1,4 @@
-"""Hearing of changes: who is called, and for how long."""
+"""Observation by callbacks: which callback is called, and until when."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from ._reports import log
 class Subscription:
     """A callback that is called until `cancel`, the end of a `with` block, or the end of the store.
 
-    It keeps its store open; dropping it does not end it. Calling it calls the callback, so that a decorated function
-    stays one. When it ends, or when its last call returns, it lets go of the callback and of the store; calling it is
+    It keeps its store open; dropping it does not end it. Calling it calls the callback, so a decorated function can
+    still be called. When it ends, or when its last call returns, it releases the callback and the store; calling it is
     a `ClosedError` then. In C: `kept_subscription`. In Swift: `Subscription`.
     """
 
     def __init__(self, delivery: Delivery) -> None:
-        # Weakly: when C releases the delivery, the token holds neither the callback nor the store.
+        # A weak reference: when C releases the delivery, this object keeps neither the callback nor the store alive.
         self._delivery = weakref.ref(delivery)
         self._pointer: observation.SubscriptionPointer = POINTER(observation.kept_subscription)()
         for name in functools.WRAPPER_ASSIGNMENTS:
@@ -39,8 +39,8 @@ class Subscription:
                 setattr(self, name, getattr(delivery.callback, name))
 
     def cancel(self) -> None:
-        """Ends the subscription. When it returns no further call begins; one that runs is waited for, unless this is
-        called from inside it; an interrupt is raised only then. Any thread; the second time does nothing.
+        """Ends the subscription. No call begins after it returns. It waits for a running call, unless it is called from
+        inside that call, and raises an interrupt only after the wait. Any thread; the second time does nothing.
         In C: `kept_unobserve`."""
         observation.kept_unobserve(self._pointer)
 
@@ -94,7 +94,7 @@ class Delivery:
 
     store: Observable
     callback: Callable[[Any], Any] | None
-    """None: nothing is delivered; notices are taken by `kept_subscription_take`."""
+    """None if notices are not delivered but taken by `kept_subscription_take`."""
     key: str | Key[Any] | None
     """None for a prefix."""
     beginning: Beginning = field(default_factory=Beginning)
@@ -115,9 +115,9 @@ def _deliver(number: int, pointer: observation.NoticePointer) -> None:
             _pass_on(delivery.callback, told, beginning)
     except BaseException as error:
         if beginning is None or error is beginning.shown:
-            # Here ctypes hands it to sys.unraisablehook. It never reaches C.
+            # ctypes passes it to sys.unraisablehook. It never reaches C.
             raise
-        # An interrupt on the thread that subscribes: its caller gets it.
+        # An interrupt on the thread that subscribes: the caller gets it.
         beginning.raised = error
 
 
@@ -131,7 +131,7 @@ def _pass_on(callback: Callable[[Any], Any], told: Sequence[Any], beginning: Beg
                 raise
             beginning.shown = error
             beginning.is_done = True
-        # Without a handler of the program's own the log is silent, and the error is shown once.
+        # Unless the program has a handler, the log is silent, and the error is shown once.
         if logger := log():
             logger.exception("a callback failed: %s", error)
         raise
@@ -139,9 +139,9 @@ def _pass_on(callback: Callable[[Any], Any], told: Sequence[Any], beginning: Beg
         beginning.is_done = True
 
 
-# Made once, and alive for as long as the module: C never holds a callback that could be collected.
+# Lives as long as the module, so C never holds a callback that was collected.
 _c_deliver = observation.kept_notice_callback(_deliver)
-# No function of Python's, which an interrupt could end before it has done anything.
+# A built-in method: an interrupt could end a Python function before it has done anything.
 _c_release = observation.kept_release(_deliveries.__delitem__)
 
 
@@ -164,7 +164,7 @@ def begin(delivery: Delivery, encoded: bytes, initial: bool, subscription: obser
         if initial and is_called and not beginning.is_done and delivery.store._is_open:
             raise FailedError("observe() was interrupted before the initial notice was delivered; observe again")
     except BaseException:
-        # It was refused, or the caller will not have the token. C releases what it has accepted, and nothing else.
+        # C has refused it, or the caller will not get the subscription. C releases only what it has accepted.
         if subscription:
             observation.kept_unobserve(subscription)
         else:
@@ -175,7 +175,7 @@ def begin(delivery: Delivery, encoded: bytes, initial: bool, subscription: obser
 def subscribe(
     store: Observable, callback: Callable[[Any], Any], key: str | Key[Any] | None, encoded: bytes, initial: bool
 ) -> Subscription:
-    """Subscribes a callback to a key, or where it is None to the prefix `encoded`."""
+    """Subscribes a callback to a key, or to the prefix `encoded` if `key` is None."""
     delivery = Delivery(store, callback, key)
     subscription = Subscription(delivery)
     begin(delivery, encoded, initial, subscription._pointer)

@@ -1,4 +1,4 @@
-"""Opening a store: how its location and its options are said to C."""
+"""Opening a store: its location and its options for C."""
 
 from __future__ import annotations
 
@@ -27,22 +27,22 @@ def open(
     arguments: Sequence[str] | None = None,
     environment: str | None = None,
 ) -> Store:
-    """Opens a store, and creates it where there is none.
+    """Opens a store, and creates it if there is none.
 
     `location` is an identifier such as "com.example.player" (lives in $XDG_CONFIG_HOME/kept/<identifier>.kept/, by
     default in ~/.config), a path to the store's folder (a str with a slash, or any `Path`), "memory:" for a new store
-    without a file, or "memory:name" for one that this process shares by name. `durability` is for writes that do not
-    say: "shared" survives kill -9 of every process, "durable" survives power loss too. `busy_timeout` is how long, in
-    seconds, a write waits for other writers before it is a `BusyError`: 0 to 4,294,967, which is 49 days. `tag` is what
-    the program calls itself: observers in every process find it in `Notice.tag` and `Change.tag`.
+    without a file, or "memory:name" for one that this process shares by name. `durability` is the default for writes:
+    "shared" survives kill -9 of every process, "durable" survives power loss too. `busy_timeout` is the time, in
+    seconds, that a write waits for other writers before it raises a `BusyError`: 0 to 4,294,967, which is 49 days.
+    `tag` names the program: observers in every process find it in `Notice.tag` and `Change.tag`.
 
-    The others give the store layers: `managed` and `system` are files of the administrator's, a path or True for
+    The other arguments add layers: `managed` and `system` are files of the administrator, a path or True for
     /etc/kept/<identifier>/managed.json and system.json; `arguments` is a command line such as `sys.argv`; `environment`
-    is the prefix of the variables that count, such as "PLAYER_". A file that cannot be read and a value that does not
-    fit are warnings in `logging.getLogger("kept")`, from whichever thread finds them.
+    is the prefix of the environment variables to read, such as "PLAYER_". A file that cannot be read and a value that
+    does not fit are warnings in `logging.getLogger("kept")`, on any thread.
 
-    A store that was found damaged, and salvaged as far as it could be read, is opened with a `SalvagedWarning`, each
-    time until somebody calls its `acknowledge_salvage`.
+    If a store was damaged and has been salvaged, every open shows a `SalvagedWarning` until `acknowledge_salvage` is
+    called.
 
     Raises `InvalidError`, `DeniedError`, `NoSpaceError`, `CorruptError`, `UnavailableError` or `UnsupportedError`.
     In C: `kept_open`. In Swift: `Store.open(_:)`.
@@ -63,7 +63,7 @@ def open(
 
 
 def _encoded_file(file: bool | str | os.PathLike[str], layer: str) -> bytes | None:
-    """The file of a layer as C takes it."""
+    """The file of a layer for C."""
     if isinstance(file, bool):
         return KEPT_STANDARD_FILE if file else None
     encoded = os.fsencode(file)
@@ -73,7 +73,7 @@ def _encoded_file(file: bool | str | os.PathLike[str], layer: str) -> bytes | No
 
 
 def _encoded_arguments(arguments: Sequence[str]) -> Any:
-    """A command line as C takes it, with the bytes that are not UTF-8 as Python was given them."""
+    """A command line for C. Bytes that are not UTF-8 are passed as Python has received them."""
     if isinstance(arguments, str):
         raise InvalidError("arguments are a str; give a list such as sys.argv")
     try:
@@ -86,7 +86,7 @@ def _encoded_arguments(arguments: Sequence[str]) -> Any:
 
 
 def _text_of_location(location: str | os.PathLike[str]) -> str:
-    """A `Path` is always a path: without a slash it would be taken for an identifier."""
+    """The location as text. A `Path` is always a path, so one without a slash gets one: it is not an identifier."""
     if isinstance(location, os.PathLike):
         path = os.fspath(location)
         return path if not isinstance(path, str) or "/" in path else f"./{path}"

@@ -1,4 +1,4 @@
-"""What a store, a transaction and a snapshot have in common: reading, and being a mapping to be read."""
+"""What a store, a transaction and a snapshot have in common: reading, as a mapping."""
 
 from __future__ import annotations
 
@@ -28,13 +28,12 @@ D = TypeVar("D")
 
 
 class SettingsReading(Mapping[str, JSON]):
-    """A store, a transaction or a snapshot, as a mapping to be read: functions that read any of them say
+    """A store, a transaction or a snapshot, as a read-only mapping: functions that read any of them take
     `kept.SettingsReading`.
 
-    A key is a `kept.Key`, which fixes the type of its values, or a str, whose values are `kept.JSON`. What is read
-    comes from the highest layer that has a fitting value (`explain` tells). Defaults are read by `[]` and `get`, the
-    declared and registered ones before a `Key`'s own; `in`, `len` and iteration pass over them. Any thread may call
-    everything.
+    A key is a `kept.Key`, which fixes the type of its values, or a str, whose values are `kept.JSON`. A value comes
+    from the highest layer that has a fitting one (`explain` shows which). `[]` and `get` also read defaults, declared
+    and registered ones before a `Key`'s own; `in`, `len` and iteration ignore them. Any thread may call everything.
     Every call may raise `ClosedError`, `BusyError`, `NoSpaceError`, `DeniedError`, `CorruptError`,
     `UnavailableError`, `ForkedError` or `FailedError`; the methods say what they add to these.
     In Swift: `SettingsReading`. In C: every function that takes a `kept_store *` and does not write.
@@ -52,8 +51,8 @@ class SettingsReading(Mapping[str, JSON]):
     @overload
     def __getitem__(self, key: str) -> JSON: ...
     def __getitem__(self, key: Any) -> Any:
-        """The value of a key. Absent without a default is an `AbsentError`, which is a KeyError; a stored value that
-        is not of the key's type is a `WrongTypeError`, and is not touched. In C: `kept_get_json`."""
+        """The value of a key. If it is absent and has no default, an `AbsentError`, which is a KeyError; if the stored
+        value is not of the key's type, a `WrongTypeError`, and the value stays. In C: `kept_get_json`."""
         try:
             moment, values = self._memory
             if self._generation == moment:
@@ -68,7 +67,7 @@ class SettingsReading(Mapping[str, JSON]):
             raise
 
     def __contains__(self, key: object) -> bool:
-        """Whether any layer has something for the key; defaults do not count. In C: `kept_contains`."""
+        """Whether any layer has a value for the key, defaults excluded. In C: `kept_contains`."""
         found = c_bool()
         kept_contains(self._handle, encoded_key(key), byref(found), kept_error())  # type: ignore[arg-type]
         return found.value
@@ -82,7 +81,7 @@ class SettingsReading(Mapping[str, JSON]):
     @overload
     def get(self, key: str, default: D) -> JSON | D: ...
     def get(self, key: Any, default: Any = ABSENCE) -> Any:
-        """The value of a key. Where no layer has one: `default` if given, else the key's own, else None."""
+        """The value of a key. If no layer has one: `default` if given, else the key's own default, else None."""
         try:
             moment, values = self._memory
             if self._generation == moment:
@@ -101,9 +100,9 @@ class SettingsReading(Mapping[str, JSON]):
     @overload
     def revision(self, key: str | Key[Any]) -> int: ...
     def revision(self, key: Any = ABSENCE) -> int:
-        """The revision of the store that last changed the key, from 1; 0 where it is absent, which is what
-        `Store.set(..., if_revision=0)` expects. Without a key the store's count of commits: of a snapshot at its
-        moment, of a store now; `UnsupportedError` for a transaction.
+        """The revision of the store that last changed the key, from 1; 0 if it is absent, which is what
+        `Store.set(..., if_revision=0)` expects. Without a key, the revision of the store, or that of a snapshot;
+        `UnsupportedError` for a transaction.
         In C: `kept_revision_of`, `kept_store_revision`."""
         revision = c_uint64()
         if key is ABSENCE:
@@ -118,7 +117,7 @@ class SettingsReading(Mapping[str, JSON]):
         return revision.value
 
     def _read(self, key: str | Key[Any]) -> Any:
-        """What a key reads as, of its type."""
+        """The value of a key, in its type."""
         text = c_char_p()
         kept_get_json(self._handle, encoded_key(key), byref(text), kept_error())
         try:
@@ -130,11 +129,11 @@ class SettingsReading(Mapping[str, JSON]):
         try:
             return key._conversion.from_json(stored)
         except Exception:
-            pass  # it may be a text; if not, the error is made from what is there now
+            pass  # it may be text from a layer; if not, the error is made from the current value
         return self._read_text(key)
 
     def _read_text(self, key: Key[T]) -> T:
-        """The same where another type was found: "50" on a command line is an int, and a str if that is asked for."""
+        """The value if another type was found: "50" on a command line is read as an int or a str, as the key says."""
         for kind in key._conversion.scalars if self.layer(key) in TEXT_LAYERS else ():
             try:
                 read: T = key._conversion.from_json(read_scalar(self._handle, key._encoded, kind))
@@ -167,7 +166,7 @@ class SettingsReading(Mapping[str, JSON]):
             kept_free(text)
 
     def layer(self, key: str | Key[Any]) -> Layer | None:
-        """The layer that decides what a key reads as; None where no layer has a value. In C: `kept_layer_of`."""
+        """The layer that a key's value comes from; None if no layer has one. In C: `kept_layer_of`."""
         number = c_uint32()
         kept_layer_of(self._handle, encoded_key(key), byref(number), kept_error())
         return layer_of_number(number.value)
@@ -175,15 +174,15 @@ class SettingsReading(Mapping[str, JSON]):
     # --- all keys
 
     def keys(self, prefix: str = "") -> KeysView[str]:
-        """A view of the keys that begin with `prefix` and that any layer has something for, but for defaults, in the
-        order of their UTF-8 bytes. Each look at the view lists them as they are at one moment.
+        """A view of the keys that begin with `prefix` and have a value in any layer, defaults excluded, in the order
+        of their UTF-8 bytes. Each use of the view lists the keys of one revision.
         In C: `kept_list_json`."""
         encoded = encoded_text(prefix, A_PREFIX)
         return KeysOf(self, prefix, lambda: self._list(encoded))
 
     def items(self) -> ItemsView[str, JSON]:
-        """A view of keys and values. A key that another writer removes meanwhile is passed over; for one moment's
-        values, ask a transaction."""
+        """A view of keys and values. A key that another process removes during the iteration is skipped. For the
+        values of one revision, use a transaction or a snapshot."""
         return ItemsOf(self)
 
     def values(self) -> ValuesView[JSON]:
@@ -197,7 +196,7 @@ class SettingsReading(Mapping[str, JSON]):
         return len(self._list(b""))
 
     def _list(self, prefix: bytes) -> list[str]:
-        # Not by `kept_list`: a callback that is interrupted would leave out a key.
+        # `kept_list` is not used: an interrupted callback would leave out a key.
         text = c_char_p()
         kept_list_json(self._handle, prefix, byref(text), kept_error())
         try:
@@ -208,7 +207,7 @@ class SettingsReading(Mapping[str, JSON]):
     # --- declarations
 
     def declaration(self, key: str | Key[Any]) -> dict[str, JSON] | None:
-        """The JSON Schema that a key is declared with; None: it may hold anything.
+        """The JSON Schema that a key is declared with; None if it may hold anything.
         In C: `kept_declaration_json`. In Swift: `Store.declaration(forKey:)`."""
         from ._c.declarations import kept_declaration_json
 

@@ -1,7 +1,7 @@
-"""How a value that cannot be stored or read says which part of it is to blame, and when it must not say so.
+"""Errors about values that cannot be stored or read: they name the part at fault, unless the key is secret.
 
-A conversion raises a `Refusal`, whose sentence may quote the value. `telling` makes an error of it, for all
-conversions: it alone decides what the error may show.
+A conversion raises a `Refusal`, whose sentence may quote the value. `telling` turns it into an error for all
+conversions, and alone decides what the error may show.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ NOT_SHOWN = "a secret is not shown"
 
 
 class Refusal(Exception):
-    """A part of a value is refused. The path to the part grows while the refusal leaves the containers around it."""
+    """A part of a value is refused. The path to the part grows as the refusal leaves the containers around it."""
 
     def __init__(self, error: type[KeptError], sentence: str) -> None:
         super().__init__(sentence)
@@ -76,9 +76,9 @@ def telling(
 ) -> R:
     """Converts a value of `key`. What is refused becomes an error with the key, the place and the sentence.
 
-    Of a secret the error says `instead`, or that the value is not of the key's type. Nothing else of what was raised is
-    in it: not the sentence, which may quote the value; not the place, since names of members are a part of the value;
-    and no exception that came before.
+    For a secret, the error says `instead`, or that the value is not of the key's type. It contains nothing else of the
+    refusal: not its sentence, which may quote the value; not its path, since names of members are part of the value;
+    and no earlier exception.
     """
     try:
         return convert(value)
@@ -86,7 +86,7 @@ def telling(
         raise
     except Exception as raised:
         error = _error_of(raised, key, secrecy, instead)
-    # Not in the handler, where it would get what was raised as its context.
+    # Raised outside the handler, so that `raised` does not become its context.
     try:
         raise error
     finally:
@@ -110,7 +110,7 @@ def _error_of(raised: Exception, key: str | TypedKey, secrecy: Secrecy, instead:
 
 
 def with_article(name: str) -> str:
-    """The name of a type as a sentence has it: an int, a str, a UUID."""
+    """The name of a type with its article: an int, a str, a UUID."""
     is_spelled = name[:1] == "U" and name[1:2].isupper()
     return f"{'an' if name[:1] in tuple('AEIOUaeiou') and not is_spelled else 'a'} {name}"
 

@@ -1,8 +1,9 @@
-"""What no call can return: a layer's file that is broken, a value in a layer that does not fit. It goes to the log.
+"""Problems that no call can return, such as a layer's file that is broken or a value in it that does not fit: they are
+logged.
 
-Any call of C may report, and few do, so no call prepares for the Ctrl-C that comes as a report begins, before its
-`try`. The callback prepares itself: as ctypes makes its two arguments, it calls built-in functions that exchange
-`sys.unraisablehook`. Python runs no handler of a signal meanwhile, since none of its bytecode is run.
+Any C call may report, and few do, so calls do not prepare for a Ctrl-C at the beginning of a report, before its `try`.
+The callback prepares itself: when ctypes makes its two arguments, it calls built-in functions that replace
+`sys.unraisablehook`. Python runs no signal handlers meanwhile, since it runs no bytecode.
 """
 
 from __future__ import annotations
@@ -23,14 +24,14 @@ if TYPE_CHECKING:
     from logging import Logger
     from sys import UnraisableHookArgs
 
-# The context that C passes back is a number here; what it stands for is the location of a store.
+# The context that C passes back is a number, which stands for the location of a store.
 _locations: dict[int, str] = {}
 _numbers = itertools.count(1)
 
 
 def log() -> Logger | None:
-    """The package's, which is silent unless the program says where its log goes. None where the program has not
-    imported `logging`, and so has not said it."""
+    """The package's logger, which is silent unless the program configures logging. None if the program has not imported
+    `logging`."""
     if "logging" not in sys.modules:
         return None
     import logging
@@ -42,14 +43,14 @@ def log() -> Logger | None:
 
 
 def reporting(location: str) -> int:
-    """A context for the reports of a store about to be opened."""
+    """A context for the reports of a store that will be opened."""
     number = next(_numbers)
     _locations[number] = location
     return number
 
 
 def forget(number: int) -> None:
-    """Nothing comes for a context any more."""
+    """Frees a context. No report uses it any more."""
     _locations.pop(number, None)
 
 
@@ -62,32 +63,32 @@ def _warn(number: int, pointer: Any) -> None:
     logger.warning("%s: %s", location, error, extra={"kept_error": error, "kept_report": number})
 
 
-# What sys.unraisablehook was: an element for each report that has begun and has not put it back.
+# The earlier values of sys.unraisablehook: one for each report that has begun and not restored it.
 _hooks: list[Callable[[UnraisableHookArgs], Any]] = []
 
 
 def report(context: c_void_p, pointer: Any) -> None:
-    """What C calls."""
+    """Called by C."""
     try:
-        # As in `_hear`; no call is among these, so that no signal is.
+        # As in `_hear`. These statements make no call, so no signal handler runs.
         if sys.unraisablehook is _hear:
             sys.unraisablehook = _hooks[-1]
         del _hooks[-1]
         _warn(context.value or 0, pointer)
     except Exception:
-        # Here ctypes hands it to sys.unraisablehook.
+        # ctypes passes it to sys.unraisablehook.
         raise
     except BaseException as interrupt:
         if sys._getframe().f_back is None:
-            # The library's own thread, and no call that could raise it. Left there, it would be raised by a call of
-            # a later thread with the same number.
+            # A thread of the library, where no call can raise it. In `interrupts`, it would be raised by a call of a
+            # later thread with the same number.
             raise
         interrupts[get_ident()] = interrupt
 
 
 def _hear(unraisable: UnraisableHookArgs) -> None:
-    """The hook from the making of a report's arguments to its `try`: what leaves the report there, the call of C that
-    it came in raises."""
+    """The hook between the making of a report's arguments and its `try`. An exception that leaves the report there is
+    raised by the C call that has reported."""
     if not has_left(report, unraisable) or _is_past_its_beginning(unraisable):
         (_hooks[0] if _hooks else sys.__unraisablehook__)(unraisable)
         return
@@ -101,14 +102,14 @@ def _hear(unraisable: UnraisableHookArgs) -> None:
 
 
 def _is_past_its_beginning(unraisable: UnraisableHookArgs) -> bool:
-    """Whether a report has raised this after it has put the hook back: it is another thread's, in another report."""
+    """Whether a report has raised this after it restored the hook: then it is another report, on another thread."""
     trace = unraisable.exc_traceback
     if trace is None or trace.tb_frame.f_code is not report.__code__:
         return False
     return trace.tb_lineno != report.__code__.co_firstlineno
 
 
-# Two built-in functions without arguments that return None, as an `__init__` does.
+# Two built-in functions without arguments that return None, as an `__init__` must.
 _save_hook = partial(next, map(_hooks.append, iter(partial(getattr, sys, "unraisablehook"), object())))
 _put_hook = partial(setattr, sys, "unraisablehook", _hear)
 
@@ -116,5 +117,5 @@ _put_hook = partial(setattr, sys, "unraisablehook", _hear)
 _Context = type("_Context", (c_void_p,), {"__init__": staticmethod(_save_hook)})
 _Error = type("_Error", (POINTER(kept_error),), {"_type_": kept_error, "__init__": staticmethod(_put_hook)})
 
-# Made once, and alive for as long as the module: C never holds a callback that could be collected.
+# Lives as long as the module, so C never holds a callback that was collected.
 c_report = cast(CFUNCTYPE(None, _Context, _Error)(report), store.kept_report_callback)

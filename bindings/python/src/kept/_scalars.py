@@ -1,5 +1,5 @@
-"""Scalars by the typed functions of C: written so, that no JSON is made and read for them; read so, where a text of the
-command line or of the environment is what it is asked for."""
+"""Scalars by the typed functions of C: all scalars are written by them, which saves making and parsing JSON; text from
+the command line or the environment is read by them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from ._timestamps import Timestamp
 
 
 def write_scalar(settings: StorePointer, key: bytes, value: Any) -> bool:
-    """Writes a scalar; False for everything that only JSON can say, or only `encode` can refuse."""
+    """Writes a scalar. Returns False for values that only JSON can express, or only `encode` can refuse."""
     kind = type(value)
     if kind is int:
         if not -(2**63) <= value < 2**63:
@@ -50,7 +50,7 @@ def write_scalar(settings: StorePointer, key: bytes, value: Any) -> bool:
 
 
 def read_scalar(settings: StorePointer, key: bytes, kind: type) -> Any:
-    """Reads a scalar of a type. Another is a `WrongTypeError`."""
+    """Reads a scalar of a type. A value of another type is a `WrongTypeError`."""
     return _READERS[kind](settings, key)
 
 

@@ -29,12 +29,12 @@ _WORDS: dict[Any, str] = {
 
 
 def schema_of(kind: Any) -> Schema:
-    """The schema of a type that a key may have. None is left out: it removes the key."""
+    """The schema of a type that a key may have, without None, which removes the key."""
     return _schema(_without_none(kind), ())
 
 
 def _schema(kind: Any, around: tuple[Any, ...]) -> Schema:
-    """`around` are the types that it stands in: one that holds itself is any object there."""
+    """`around` are the types that contain this one. A type that contains itself is any object there."""
     origin, arguments = typing.get_origin(kind), typing.get_args(kind)
     if origin in (Union, types.UnionType):
         return _or_null(_schema(_without_none(kind), around))
@@ -54,7 +54,7 @@ def _schema(kind: Any, around: tuple[Any, ...]) -> Schema:
 
 
 def _members(kind: Any, around: tuple[Any, ...]) -> Schema:
-    """Of a dataclass or a TypedDict. Other members are allowed, since a newer program may have some."""
+    """The schema of a dataclass or a TypedDict. Other members are allowed, since a newer program may have some."""
     hints = {name: _bare(hint) for name, hint in _hints(kind).items()}
     if dataclasses.is_dataclass(kind):
         fields = [field for field in dataclasses.fields(kind) if field.init]
@@ -62,7 +62,7 @@ def _members(kind: Any, around: tuple[Any, ...]) -> Schema:
         required = {field.name for field in fields if not _has_default(field)}
     else:
         required = _required(kind, _hints(kind))
-    # A member that may be None may also be missing.
+    # A member that may be None may also be absent.
     needed = sorted(name for name in required if _without_none(hints[name]) is hints[name])
     schema = {"type": "object", "properties": {name: _schema(hint, around) for name, hint in hints.items()}}
     return schema | ({"required": needed} if needed else {})
@@ -73,7 +73,7 @@ def _choices(values: typing.Iterable[Any]) -> Schema:
     words = {_WORDS[type(value)] for value in values}
     if words == {"integer", "number"}:
         words = {"number"}
-    # Several types can be said inside of others only; elsewhere the library refuses it with a sentence.
+    # Several types are allowed only inside other types; elsewhere the library refuses them.
     return {"type": words.pop() if len(words) == 1 else sorted(words), "enum": values}
 
 

@@ -23,7 +23,7 @@ class Setting(Generic[T]):
 
     It reads and writes as `settings[VOLUME]` does, with the same errors; `del player.volume` removes what is stored.
     The store is the object's attribute `settings`, or the one that `store` names, or `store` itself. To mypy the
-    attribute has the key's type. Of the class, `Player.volume` is the Setting, and its `key` the key.
+    attribute has the key's type. `Player.volume`, an attribute of the class, is the Setting, and its `key` the key.
     In Swift: `@Setting(.volume) var volume`. C passes keys to functions.
     """
 

@@ -1,4 +1,4 @@
-"""What a store and a transaction have in common: writing, and being a mapping to be changed."""
+"""What a store and a transaction have in common: writing, as a mutable mapping."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ D = TypeVar("D")
 
 
 class Settings(SettingsReading, MutableMapping[str, JSON], Declaring):
-    """A store or a transaction, as a mapping: functions that work with both say `kept.Settings`.
+    """A store or a transaction, as a mapping: functions that work with both take `kept.Settings`.
 
-    What is read is as in `SettingsReading`; what is written goes to the store. In Swift: `SettingsAccess`. In C: every
+    Reading is as in `SettingsReading`; writes go to the store. In Swift: `SettingsAccess`. In C: every
     function that takes a `kept_store *`.
     """
 
@@ -43,7 +43,7 @@ class Settings(SettingsReading, MutableMapping[str, JSON], Declaring):
         `InvalidError`, one that is not of the key's type a `WrongTypeError`, one above 16 MiB a `TooLargeError`. A key
         that an administrator has locked is a `LockedError`; one that arguments or environment hide is set with a
         `ShadowedWarning`. None removes a key whose type has None, and is an `InvalidError` for all others.
-        In C: `kept_set_int64` and its kin, and `kept_set_json`."""
+        In C: `kept_set_int64` and the like, and `kept_set_json`."""
         name, stored = encoded_key(key), stored_for(key, value, self)
         try:
             if not write_scalar(self._handle, name, stored):
@@ -74,10 +74,10 @@ class Settings(SettingsReading, MutableMapping[str, JSON], Declaring):
         return True
 
     def _beneath_text(self, key: str | Key[T], default: Any) -> Any:
-        """What `[]`, or `get` with a default, would give if arguments and environment were not asked."""
+        """What `[]`, or `get` with a default, would give without arguments and environment."""
         if self.layer(key) not in TEXT_LAYERS:
             return self[key] if default is ABSENCE else self.get(key, default)
-        # A key that is secret in this program alone is shown here.
+        # This shows the values of a key that is secret in this program alone.
         explanation = self.explain(name_of(key))
         if explanation.secret:
             raise UnsupportedError(f"{explanation.key} is secret and {explanation.reason}", key=explanation.key)
@@ -92,14 +92,14 @@ class Settings(SettingsReading, MutableMapping[str, JSON], Declaring):
         raise AbsentError(sentence, key=explanation.key)
 
     def _is_quoted(self, key: str | Key[Any]) -> bool:
-        """Whether the store's sentences quote values of a key that is secret: it is not declared so there."""
+        """Whether the store's error messages quote the values of a secret key: if it is not declared secret there."""
         return isinstance(key, Key) and key._is_secret(key) and not self._is_secret(key.name)
 
     # --- several steps as one
 
     @abstractmethod
     def _together(self, steps: Callable[[Settings], T]) -> T:
-        """Runs `steps` so that all of it happens at once or not at all."""
+        """Runs `steps` atomically."""
 
     @overload
     def update_value(self, key: Key[T], change: Callable[[T], T], *, default: T = ...) -> T: ...
@@ -108,15 +108,15 @@ class Settings(SettingsReading, MutableMapping[str, JSON], Declaring):
     def update_value(self, key: Any, change: Callable[[Any], Any], *, default: Any = ABSENCE) -> Any:
         """Replaces a value by what `change` makes of it, and returns the new one: `update_value(N, lambda n: n + 1)`.
 
-        Nobody can write between the reading and the writing: then `change` is called again, so it must have no effect
-        of its own. An absent key begins with `default`, else with the key's own, else it is an `AbsentError`. What it
-        begins with comes from the store or the layers beneath, not from arguments or environment that hide it.
+        It is atomic: if another process writes meanwhile, `change` is called again, so it must have no other effect. An
+        absent key begins with `default`, else with the key's own default, else it is an `AbsentError`. The old value
+        comes from the store or the layers beneath, and not from arguments or environment that hide it.
         In Swift: `Store.update(_:_:)`."""
 
         def step(settings: Settings) -> Any:
             new = change(settings._beneath_text(key, default))
             settings[key] = new
-            # What is read now, or what is stored and hidden.
+            # The value that is read now, or the stored one if a layer hides it.
             return new if settings.layer(key) in TEXT_LAYERS else settings.get(key)
 
         return self._together(step)
@@ -130,8 +130,8 @@ class Settings(SettingsReading, MutableMapping[str, JSON], Declaring):
     @overload
     def pop(self, key: str, default: D) -> JSON | D: ...
     def pop(self, key: Any, default: Any = ABSENCE) -> Any:
-        """Removes a key and returns the value it had, atomically. Where it is not stored: `default` if given, else the
-        key's own, else an `AbsentError`."""
+        """Removes a key and returns the value it had, atomically. If it is not stored: `default` if given, else the
+        key's own default, else an `AbsentError`."""
 
         def step(settings: Settings) -> Any:
             value = settings.get(key)
@@ -144,7 +144,7 @@ class Settings(SettingsReading, MutableMapping[str, JSON], Declaring):
         return self._together(step)
 
     def popitem(self) -> tuple[str, JSON]:
-        """Removes the first key that is stored and returns it with its value, atomically; `AbsentError` when there is
+        """Removes the first key that is stored and returns it with its value, atomically; `AbsentError` if there is
         none."""
 
         def step(settings: Settings) -> tuple[str, JSON]:
@@ -177,7 +177,7 @@ class Settings(SettingsReading, MutableMapping[str, JSON], Declaring):
         /,
         **more: Storable,
     ) -> None:
-        """Sets many keys, all or none of them; in a transaction those before a refused one stay."""
+        """Sets several keys, all or none; in a transaction, the keys before a refused one stay set."""
         pairs: list[tuple[Any, Any]] = list(values.items() if isinstance(values, Mapping) else values)
         pairs.extend(more.items())
 
@@ -194,15 +194,15 @@ class Settings(SettingsReading, MutableMapping[str, JSON], Declaring):
     # --- back to the defaults
 
     def reset(self, key: str | Key[Any]) -> None:
-        """Lets a key read as its default again: removes what is stored, if anything is. A key that an administrator has
+        """Resets a key to its default by removing the stored value, if there is one. A key that an administrator has
         locked is a `LockedError`; one that arguments or environment hide is reset with a `ShadowedWarning`.
         In C: `kept_reset`. In Swift: `Store.reset(_:)`."""
         kept_reset(self._handle, encoded_key(key), kept_error())
 
     def remove_all(self, prefix: str) -> int:
-        """Removes what is stored under every key that begins with `prefix` ("" is every key), in one commit, and
-        returns how many there were; declarations stay. `LockedError`, with nothing removed, if one of them is locked;
-        `UnsupportedError` likewise for several keys of a `dir:` store, which changes one at a time.
+        """Removes every stored key that begins with `prefix` ("" is every key), in one commit, and returns their
+        number; declarations stay. If one of them is locked, a `LockedError`, and if there are several in a `dir:`
+        store, which changes one key at a time, an `UnsupportedError`; nothing is removed then.
         In C: `kept_remove_all`. In Swift: `Store.removeAll(prefix:)`."""
         removed = c_size_t()
         kept_remove_all(self._handle, encoded_text(prefix, A_PREFIX), byref(removed), kept_error())
@@ -210,15 +210,15 @@ class Settings(SettingsReading, MutableMapping[str, JSON], Declaring):
 
 
 def unquoted(kind: type[KeptError], key: Key[Any]) -> KeptError:
-    """What the store has refused, without its sentence."""
+    """An error for a value that the store has refused, without the store's message."""
     return Refusal(kind, f"breaks the key's declaration; {NOT_SHOWN}").about(key.name)
 
 
 def stored_for(key: str | Key[Any], value: Any, secrecy: Secrecy) -> Any:
-    """What is stored for a value. Checked only if the key has a type."""
+    """The stored form of a value. It is checked only if the key has a type."""
     return key._to_json(value, secrecy) if isinstance(key, Key) else value
 
 
 def json_for(key: str | Key[Any], stored: Any, secrecy: Secrecy) -> bytes:
-    """What `stored_for` gave as JSON; the text null, which removes the key, only where the key's type has None."""
+    """The stored form as JSON. The text null, which removes the key, is used only if the key's type has None."""
     return b"null" if stored is None and isinstance(key, Key) else encoded_value(stored, key, secrecy)

@@ -1,4 +1,4 @@
-"""Snapshots: one moment, looked at for as long as one likes."""
+"""Snapshots: an immutable view of one revision."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from ._reading import SettingsReading
 
 
 class Snapshot(SettingsReading):
-    """What keys read as at one moment, as a mapping that nothing changes, while others go on writing.
+    """The values of one revision, as an immutable mapping. Other processes may write meanwhile.
 
-    Made by `Store.snapshot`: a copy in this process's memory, which holds no lock and no file, and can be read when its
-    store is closed. Ended by `close`, the end of a `with` block, or when it is dropped; later calls are a
+    Made by `Store.snapshot`: a copy in this process's memory, which holds no lock and no file, and can be read after
+    its store was closed. Ended by `close`, the end of a `with` block, or when it is dropped; later calls are a
     `ClosedError`.
-    Keys outside its prefix are an `InvalidError`; a value that could not be read is a `CorruptError` when its key is
-    asked, and is never absent. In C: `kept_snapshot`. In Swift: `Snapshot`.
+    Keys outside its prefix are an `InvalidError`. A value that could not be read is a `CorruptError` when its key is
+    read, and never counts as absent. In C: `kept_snapshot`. In Swift: `Snapshot`.
     """
 
     def __init__(self, store: StorePointer, prefix: str) -> None:

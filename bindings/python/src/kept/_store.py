@@ -1,4 +1,4 @@
-"""What only a store can do, and not a transaction."""
+"""What a store can do and a transaction cannot."""
 
 from __future__ import annotations
 
@@ -48,9 +48,8 @@ T = TypeVar("T")
 class Store(Settings, Transferring, BackingUp):
     """An open settings store; made by `kept.open`, ended by `close` or the end of a `with` block.
 
-    A store that is dropped is closed, unless a subscription needs it; one that was opened with layers is closed on
-    another thread then. Every store is closed when Python ends, which waits for callbacks that run; Ctrl-C ends the
-    wait.
+    A store that is dropped is closed, unless a subscription needs it; if it was opened with layers, another thread
+    closes it. Every store is closed when Python ends, which waits for running callbacks; Ctrl-C ends the wait.
     In C: `kept_store`. In Swift: `Store`.
     """
 
@@ -58,7 +57,7 @@ class Store(Settings, Transferring, BackingUp):
     """The count of layer changes; None if no layer can change."""
 
     def __init__(self, location: str, options: kept_options) -> None:
-        """Opens one; programs call `kept.open`."""
+        """Opens a store. Programs call `kept.open`."""
         self._location = location
         self._busy_timeout: float = options.busy_timeout_ms / 1000
         self._handle = POINTER(kept_store)()
@@ -73,11 +72,11 @@ class Store(Settings, Transferring, BackingUp):
             status = calling_back(self._open, location_text, options, error)
             self._close = weakref.finalize(self, drop, id(self._handle), self._reports)
         except BaseException:
-            # An interrupt may have come after it was opened.
+            # An interrupt may come after it was opened.
             _close(id(self._handle), self._reports)
             kept_close(self._handle)
             raise
-        self._close.atexit = False  # _exit sees to that
+        self._close.atexit = False  # _exit closes it
         self._find_layers()
         if status == KEPT_SALVAGED:
             warn(error.message.decode("utf-8", "replace"), SalvagedWarning)
@@ -94,30 +93,30 @@ class Store(Settings, Transferring, BackingUp):
         return self._close.alive
 
     def close(self) -> None:
-        """Closes the store and syncs what was written to the disk. Its subscriptions end: no further callback begins,
-        and one that runs on another thread is waited for; an interrupt is raised only then. Any thread; the second time
-        does nothing. Later calls raise `ClosedError`. In C: `kept_close`."""
+        """Closes the store and syncs what was written to the disk. Its subscriptions end: no further callback begins.
+        It waits for callbacks that run on other threads, and raises an interrupt only after that. Any thread; the
+        second call does nothing. Later calls raise `ClosedError`. In C: `kept_close`."""
         if self._is_open:
             _close(id(self._handle), self._reports)
-            # Not before: where an interrupt comes in between, dropping the store still closes it.
+            # Not before: if an interrupt comes in between, dropping the store still closes it.
             self._close.detach()
         self._generation, self._memory = UNKNOWN, NOTHING
 
     def flush(self) -> None:
-        """Syncs every write that has returned, of all processes, so that it survives power loss. In C: `kept_flush`."""
+        """Syncs every finished write of all processes, so that it survives power loss. In C: `kept_flush`."""
         kept_flush(self._handle, kept_error())
 
     async def aflush(self) -> None:
-        """`flush` on a thread of the event loop's, so that the loop goes on meanwhile. Cancelling it waits for nothing;
-        the syncing goes on. In Swift: `Store.flush()`."""
+        """`flush` on a thread of the event loop, so that the loop is not blocked. Cancelling it does not wait, and the
+        sync continues. In Swift: `Store.flush()`."""
         from asyncio import to_thread
 
         await to_thread(self.flush)
 
     @property
     def salvaged(self) -> str | None:
-        """The folder with the files of a damaged database, from which what could be read was salvaged: values may be
-        missing. None where there was no damage, or where it was acknowledged. In C: `kept_salvaged`."""
+        """The folder with the files of a damaged database, from which the store was salvaged: values may be missing.
+        None if there was no damage, or if it was acknowledged. In C: `kept_salvaged`."""
         path = c_char_p()
         try:
             kept_salvaged(self._handle, byref(path), kept_error())
@@ -129,8 +128,8 @@ class Store(Settings, Transferring, BackingUp):
             kept_free(path)
 
     def acknowledge_salvage(self) -> None:
-        """Says that a person or a program has seen to what was lost: openers are not told of it any more. The damaged
-        files stay where they are. In C: `kept_acknowledge_salvage`."""
+        """Acknowledges a salvage: opening the store no longer reports it. The damaged files stay in place.
+        In C: `kept_acknowledge_salvage`."""
         kept_acknowledge_salvage(self._handle, kept_error())
 
     def __enter__(self) -> Self:
@@ -150,7 +149,7 @@ class Store(Settings, Transferring, BackingUp):
     # --- reading
 
     def _read(self, key: str | Key[Any]) -> Any:
-        """As in any settings; remembers what it has read if nothing has changed meanwhile."""
+        """Reads, and remembers the value if nothing has changed meanwhile."""
         if self._generation is UNKNOWN:
             self._find_generation()
         before = self._moment()
@@ -180,16 +179,16 @@ class Store(Settings, Transferring, BackingUp):
             self._generation, self._memory = UNKNOWN, NOTHING
 
     def register(self, defaults: Mapping[str, Storable]) -> None:
-        """Registers defaults for this handle, above those that keys are declared with: they are not stored, and end
-        with it. None takes one back. In C: `kept_register_json`. In Swift: `Store.register(defaults:)`."""
+        """Registers defaults for this handle, above those that keys are declared with. They are not stored, and end
+        with the handle. None removes one. In C: `kept_register_json`. In Swift: `Store.register(defaults:)`."""
         names = tuple(name for name in defaults if isinstance(name, str))
         json = encoded_value(defaults, "register()", AnyOf(self, names))
         kept_register_json(self._handle, json, kept_error())
         self._find_layers()
 
     def snapshot(self, prefix: str = "") -> Snapshot:
-        """Takes a snapshot: `with settings.snapshot() as s:` reads one moment of all keys that begin with `prefix`,
-        layers and defaults included, while others go on writing. In C: `kept_snapshot`. In Swift:
+        """Takes a snapshot: `with settings.snapshot() as s:` reads one revision of all keys that begin with `prefix`,
+        layers and defaults included. Other processes may write meanwhile. In C: `kept_snapshot`. In Swift:
         `Store.snapshot(prefix:)`."""
         from ._snapshot import Snapshot
 
@@ -208,9 +207,9 @@ class Store(Settings, Transferring, BackingUp):
     def set(self, key: Any, value: Any, *, if_revision: int | None = None, durable: bool = False) -> int | None:
         """Sets a key as `[]` does, with conditions.
 
-        With `if_revision` only if the key still has that revision (0: is absent), else it is a `ConflictError` and
-        nothing is written; returns the key's new revision. With `durable` it survives power loss when this returns;
-        should that fail after a compare-and-set, the value is written and the error is raised all the same.
+        With `if_revision`, it sets the key only if that is the key's revision (0: the key is absent), and returns the
+        new revision; otherwise it raises a `ConflictError` and writes nothing. With `durable`, the value survives power
+        loss when this returns; if the sync fails after a compare-and-set, the error is raised but the value is written.
         In C: `kept_set_json_if`. In Swift: `Store.set(_:forKey:ifRevision:)`."""
         if if_revision is not None:
             revision = set_if(self, key, value, if_revision)
@@ -229,15 +228,15 @@ class Store(Settings, Transferring, BackingUp):
     def transaction(self, durable: bool = False, *, tag: str | None = None) -> Transaction:
         """Begins a transaction: `with settings.transaction() as t:` commits at the end, rolls back on an exception.
 
-        With `durable` it survives power loss when it is committed, else it is as the store was opened. `tag` is what
-        observers in every process are told instead of the store's own. Where another writer was faster the commit is
-        a `ConflictError`; `run_transaction` begins again by itself. In C: `kept_begin`."""
+        With `durable`, the commit survives power loss; otherwise the store's durability holds. Observers in every
+        process receive `tag` instead of the store's own. If another writer was faster, the commit is a `ConflictError`;
+        `run_transaction` retries by itself. In C: `kept_begin`."""
         return Transaction(self._handle, durable, tag)
 
     def run_transaction(self, body: Callable[[Transaction], T], durable: bool = False, *, tag: str | None = None) -> T:
-        """Runs `body` in a transaction, commits, and returns what it returned; begins again when another writer was
-        faster. So `body` must have no effect outside the transaction. `ConflictError` when it was overtaken for as
-        long as the store's `busy_timeout`, or when it expects a revision that is gone.
+        """Runs `body` in a transaction, commits, and returns the result of `body`. If another writer was faster, it
+        starts again, so `body` must have no effect outside the transaction. `ConflictError` if that goes on for the
+        store's `busy_timeout`, or if `body` expects a revision that is not current any more.
         In Swift: `Store.transaction`."""
         deadline = time.monotonic() + self._busy_timeout
         refused: tuple[str, int] | None = None
@@ -255,7 +254,7 @@ class Store(Settings, Transferring, BackingUp):
                 refused = transaction._refused
             from random import uniform
 
-            # A short random pause, longer each time, so that those who were overtaken do not meet again.
+            # A random pause, longer each time, so that the same writers do not conflict again.
             time.sleep(uniform(0, 20e-6 * 2 ** min(attempt, 8)))
             attempt += 1
 
@@ -316,12 +315,12 @@ class Store(Settings, Transferring, BackingUp):
         initial: bool = False,
     ) -> Any:
         """Calls back with a `Change` at each change of `key`, or with a `Notice` at each commit that changes keys with
-        `prefix` ("" is every key), whichever process makes it. Commits of other processes may come merged.
+        `prefix` ("" is every key), by any process. Commits of other processes may be merged.
 
-        A decorator where no callback is given, and a context manager: `@settings.observe(VOLUME)`, or
-        `with settings.observe(VOLUME, show):`. The callback runs on the library's own thread, one call at a time and
-        in the order of the commits; with `initial`, first on this thread with what is there now. What it raises goes
-        to `logging.getLogger("kept")` and `sys.unraisablehook`. In C: `kept_observe`. In Swift: `Store.observe`."""
+        Without a callback it is a decorator, and the result is a context manager: `@settings.observe(VOLUME)`, or
+        `with settings.observe(VOLUME, show):`. The callback runs on a thread of the library, one call at a time and in
+        the order of the commits; with `initial`, first on this thread with the current values. Its exceptions go to
+        `logging.getLogger("kept")` and `sys.unraisablehook`. In C: `kept_observe`. In Swift: `Store.observe`."""
         from ._observation import subscribe
 
         encoded = _encoded_subject("observe()", key, prefix)
@@ -340,12 +339,12 @@ class Store(Settings, Transferring, BackingUp):
     def changes(
         self, key: str | Key[Any] | None = None, *, prefix: str | None = None, initial: bool = False
     ) -> Changes[Any]:
-        """What `observe` tells, for asyncio: `async for change in settings.changes(VOLUME)`.
+        """The changes of `observe`, for asyncio: `async for change in settings.changes(VOLUME)`.
 
-        It tells of everything after this call, with `initial` first of what is there now, in order, from whichever
-        process, and ends when the store is closed. A task that is slower than the writers finds commits merged by
-        key: it misses states in between, never the last. `WrongTypeError` comes from a change's `old` and `new`, not
-        from the loop. Any thread, any loop; each task needs its own. In Swift: `Store.changes(of:)`."""
+        It yields every change after this call, of all processes and in order, with `initial` first the current values,
+        and ends when the store is closed. For a task that is slower than the writers, commits are merged by key: it
+        misses states in between, but not the last. `WrongTypeError` comes from a change's `old` and `new`, not from the
+        loop. Any thread, any loop; each task needs its own. In Swift: `Store.changes(of:)`."""
         from ._changes import Changes
 
         return Changes(self, key, _encoded_subject("changes()", key, prefix), initial)
@@ -357,12 +356,12 @@ def _close(number: int, reports: int) -> None:
 
 
 def _drop(number: int, reports: int) -> None:
-    """Closes a store with layers, of which the library's thread may be telling the log."""
+    """Closes a store with layers, for which the library's thread may be logging a report."""
     later(lambda: _close(number, reports))
 
 
 def _encoded_subject(asking: str, key: str | Key[Any] | None, prefix: str | None) -> bytes:
-    """The key or the prefix that somebody wants to hear of, as C takes it."""
+    """The key or the prefix to observe, for C."""
     if (key is None) == (prefix is None):
         raise InvalidError(f"{asking} takes either a key or prefix=…, and exactly one of them")
     return encoded_key(key) if key is not None else encoded_text(prefix or "", A_PREFIX)

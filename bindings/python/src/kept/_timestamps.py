@@ -1,4 +1,4 @@
-"""Moments as the store holds them, from year 0 on: Python's own dates begin at year 1."""
+"""Dates as the store holds them, from year 0 on: Python's own dates begin at year 1."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ _FIRST, _FIRST_OF_DATETIME, _LAST = -62_167_219_200, -62_135_596_800, 253_402_30
 @final
 @total_ordering
 class Timestamp:
-    """A moment as the store holds it: seconds since 1970-01-01T00:00:00Z, and nanoseconds to be added to them.
+    """A moment as the store holds it: seconds since 1970-01-01T00:00:00Z, and nanoseconds to add to them.
 
     Dates reach from year 0 to 9999, and Python's `datetime` begins at year 1. A stored date of year 0, such as
     Foundation's `Date.distantPast`, is read as a `Timestamp` by the key's name, and is a `WrongTypeError` for a
     `kept.Key` of `datetime`. A `kept.Key` of `Timestamp` reads every date as one.
 
-    Immutable. It is compared with other timestamps and with dates that have a time zone: the same moment is equal.
+    Immutable. It can be compared with other timestamps and with dates that have a time zone.
     In C: `kept_get_date`, `kept_set_date`. In Swift: `Timestamp`.
     """
 
     __slots__ = ("_seconds", "_nanoseconds")
 
     def __init__(self, seconds: int, nanoseconds: int = 0) -> None:
-        """Names a moment. Seconds outside the years 0 to 9999 are an `OutOfRangeError`, nanoseconds that are not 0 to
-        999,999,999 an `InvalidError`."""
+        """Makes a timestamp. Seconds outside the years 0 to 9999 are an `OutOfRangeError`, nanoseconds outside 0
+        to 999,999,999 an `InvalidError`."""
         if not _FIRST <= seconds <= _LAST:
             raise OutOfRangeError(f"a date of {seconds} seconds since 1970 lies outside the years 0 to 9999")
         if not 0 <= nanoseconds <= 999_999_999:
@@ -53,7 +53,7 @@ class Timestamp:
 
     @property
     def nanoseconds(self) -> int:
-        """What is to be added to the seconds, 0 to 999,999,999."""
+        """Nanoseconds to add to the seconds, 0 to 999,999,999."""
         return self._nanoseconds
 
     @property

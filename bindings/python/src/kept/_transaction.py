@@ -1,4 +1,4 @@
-"""Transactions: many keys change together or not at all."""
+"""Transactions: several keys change together or not at all."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ T = TypeVar("T")
 
 
 class Transaction(Settings):
-    """One commit in the making: it reads its own writes, and holds no lock.
+    """A commit that is being prepared. It reads its own writes, and holds no lock.
 
     Made by `Store.transaction`; as a context manager it commits at the end of the block, and rolls back on an
-    exception. Its reads raise `ConflictError` as soon as what it has read is known to have changed. One that is
-    dropped is rolled back. In C: `kept_begin`. In Swift: `Transaction`.
+    exception. Its reads raise `ConflictError` once a value that it has read is known to have changed. A transaction
+    that is dropped is rolled back. In C: `kept_begin`. In Swift: `Transaction`.
     """
 
     def __init__(self, store: StorePointer, durable: bool, tag: str | None) -> None:
@@ -38,20 +38,20 @@ class Transaction(Settings):
         kept_begin(store, byref(options), byref(self._handle), kept_error())
         self._rollback = weakref.finalize(self, kept_rollback, self._handle)
         self._rollback.atexit = False
-        # The expectation of `set` that was not met. Beginning again helps only if it is another one then.
+        # The expected revision that `set` has not found. A retry helps only if it expects another one.
         self._refused: tuple[str, int] | None = None
 
     def commit(self) -> int:
-        """Commits, and ends the transaction whatever comes of it. Returns the store's new revision, or the current one
-        when nothing changed. `ConflictError`, with nothing written, when somebody else has changed what it read: begin
-        again. In C: `kept_commit`."""
+        """Commits, and ends the transaction even if that fails. Returns the store's new revision, or the current one if
+        nothing changed. If another writer has changed a value that it has read, `ConflictError`, and nothing is
+        written: start again. In C: `kept_commit`."""
         self._rollback.detach()
         revision = c_uint64()
         kept_commit(self._handle, byref(revision), kept_error())
         return revision.value
 
     def rollback(self) -> None:
-        """Ends the transaction and forgets its writes. Does nothing to one that has ended. In C: `kept_rollback`."""
+        """Ends the transaction and discards its writes. Does nothing if it has ended. In C: `kept_rollback`."""
         self._rollback()
 
     @overload
@@ -59,7 +59,7 @@ class Transaction(Settings):
     @overload
     def set(self, key: str, value: Storable, *, if_revision: int | None = None) -> None: ...
     def set(self, key: Any, value: Any, *, if_revision: int | None = None) -> None:
-        """As `[]`, with an expectation: where the key's revision is not `if_revision`, here or in `commit` there is a
+        """Sets a key as `[]` does. If the key's revision is not `if_revision`, this call or `commit` raises a
         `ConflictError`. 0 expects that the key is absent. In C: `kept_set_json_if`."""
         if if_revision is None:
             self[key] = value
@@ -79,7 +79,7 @@ class Transaction(Settings):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        # One that the block has ended itself stays as it is.
+        # The block may have ended it already.
         if not self._rollback.alive:
             return
         if kind is None:
@@ -89,8 +89,8 @@ class Transaction(Settings):
 
 
 class LentTransaction(Transaction):
-    """The transaction of a migration's step, which is committed when all steps are done, and not by the step: `commit`
-    and `rollback` are an `UnsupportedError`, and a step that raises rolls back."""
+    """The transaction of a migration's step. It is committed after the last step, and not by a step: `commit` and
+    `rollback` are an `UnsupportedError`, and a step that raises rolls back."""
 
     def __init__(self, handle: StorePointer) -> None:
         self._handle = handle
@@ -108,12 +108,12 @@ class LentTransaction(Transaction):
 
 
 def encoded_tag(tag: str | None) -> bytes | None:
-    """What a writer calls itself, as C takes it."""
+    """The tag of a writer, for C."""
     return None if tag is None else encoded_text(tag, "a tag")
 
 
 def set_if(settings: Settings, key: Any, value: Any, expected: int) -> int:
-    """Compare-and-set. Returns the key's revision, or 0 in a transaction, which does not know it yet."""
+    """Compare-and-set. Returns the key's revision; 0 in a transaction, where it is not known before the commit."""
     revision = c_uint64()
     name, json = encoded_key(key), json_for(key, stored_for(key, value, settings), settings)
     try:
@@ -128,7 +128,7 @@ def set_if(settings: Settings, key: Any, value: Any, expected: int) -> int:
 
 
 def revision_number(value: int) -> int:
-    """A revision as C takes it; ctypes would cut off what is too much."""
+    """A revision for C. ctypes would cut off bits that do not fit."""
     if not 0 <= value < 2**64:
         raise OutOfRangeError(f"the revision {value} cannot be; revisions are 0 to 2^64 - 1")
     return value

@@ -1,4 +1,4 @@
-"""Backup: a copy of everything, and the way back."""
+"""Backup: copying and restoring a whole store."""
 
 from __future__ import annotations
 

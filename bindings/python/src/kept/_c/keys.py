@@ -1,4 +1,4 @@
-"""Keys: what is there."""
+"""Keys: what is stored."""
 
 from __future__ import annotations
 

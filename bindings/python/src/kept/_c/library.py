@@ -1,7 +1,7 @@
 """Which libkept.so is used, and how a prototype is declared.
 
 Looked for in this order: the file that `KEPT_LIBRARY` names, the one inside this package, the system's. The variable
-does not count where a program has other rights than the user who has set it, as one with a set-user-ID bit has.
+is ignored if the program has other rights than the user who runs it, as a program with a set-user-ID bit has.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def find() -> str:
 
 
 def _variable(name: str) -> str | None:
-    """A variable of the environment, where the C library would give it to a program that minds its rights."""
+    """An environment variable; None in a program with other rights than its user, as for secure_getenv(3)."""
     try:
         secure_getenv = ctypes.CDLL(None).secure_getenv
     except (AttributeError, OSError):

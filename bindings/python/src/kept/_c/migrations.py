@@ -1,4 +1,4 @@
-"""Migrations: when the shape of settings changes."""
+"""Migrations: changing the schema of a program's settings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Notices: what an observer is told; everything is valid during the callback."""
+"""Notices: what an observer receives."""
 
 from __future__ import annotations
 

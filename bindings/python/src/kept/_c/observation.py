@@ -1,4 +1,4 @@
-"""Observation: hearing of changes."""
+"""Observation: being notified of changes."""
 
 from __future__ import annotations
 

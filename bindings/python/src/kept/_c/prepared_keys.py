@@ -1,4 +1,4 @@
-"""Prepared keys: for the hottest reads."""
+"""Prepared keys: for the most frequent reads."""
 
 from __future__ import annotations
 

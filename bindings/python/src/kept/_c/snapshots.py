@@ -1,4 +1,4 @@
-"""Snapshots: one moment, looked at for as long as one likes."""
+"""Snapshots: an immutable view of one revision."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Status: what a call came to, and why."""
+"""Status: the result of a call."""
 
 from __future__ import annotations
 

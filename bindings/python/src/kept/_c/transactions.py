@@ -1,4 +1,4 @@
-"""Transactions: many keys change together or not at all."""
+"""Transactions: several keys change together or not at all."""
 
 from __future__ import annotations
 
