@@ -1,3 +1,4 @@
+// swift-tools-version: 6.2
 // The fuzz targets are a package of their own, so that users do not build them. Run it with scripts/fuzz.
 import PackageDescription
 

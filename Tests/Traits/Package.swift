@@ -1,3 +1,4 @@
+// swift-tools-version: 6.2
 // Tests of what Kept offers only with package traits. This is a separate package, so that its dependencies are fetched
 // only for these tests. Run it with: swift test --package-path Tests/Traits
 import PackageDescription

@@ -1,3 +1,4 @@
+// swift-tools-version: 6.2
 // Swift programs that use Kept as a package, like any other program. They are not in Kept's own package, so that
 // programs which depend on Kept do not build them.
 import PackageDescription
