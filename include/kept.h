@@ -580,7 +580,8 @@ KEPT_API kept_status kept_begin(kept_store *store, const kept_transaction_option
  *          read or expected, or a prefix that it listed: begin again. */
 KEPT_API kept_status kept_commit(kept_store *transaction, uint64_t *revision, kept_error *error);
 
-/** Ends a transaction and discards its writes. NULL and an ended transaction are allowed. */
+/** Ends a transaction and discards its writes. NULL and an ended transaction are allowed. The step of a migration that
+ *  rolls back its transaction fails with KEPT_UNSUPPORTED, and so does the migration. */
 KEPT_API void kept_rollback(kept_store *transaction);
 
 /* ------------------------------------------------------------------------------------------------------------------

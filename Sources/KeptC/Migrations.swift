@@ -96,6 +96,10 @@ extension Migration {
       let returned = run(context, handle, &error)
       let status = isConfirmed ? error.status : returned
       if status < 0 { throw error.asStoreError(status) }
+      guard !transaction.hasEnded else {
+        throw StoreError(
+          .unsupported, "a step cannot roll back the transaction of its migration; let the step fail instead")
+      }
     }
   }
 }

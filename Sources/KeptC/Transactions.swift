@@ -33,7 +33,11 @@ public func kept_commit(
 
 @_cdecl("kept_rollback") @implementation
 public func kept_rollback(_ transaction: OpaquePointer?) {
-  uncancelled { if let ending = try? transaction.transaction(), !ending.isLent { end(ending, transaction) } }
+  uncancelled {
+    guard let ending = try? transaction.transaction() else { return }
+    // The migration withdraws the ticket of its step's transaction, and fails.
+    if ending.isLent { ending.rollBack() } else { end(ending, transaction) }
+  }
 }
 
 /// Rolls a transaction back and withdraws its ticket.

@@ -133,7 +133,6 @@ static kept_status end_it(void *context, kept_store *transaction, kept_error *er
   kept_store **later = context;
   EXPECT(KEPT_OK, kept_set_int64(transaction, "a", 1, &why));
   EXPECT(KEPT_UNSUPPORTED, kept_commit(transaction, NULL, &why));
-  kept_rollback(transaction);
   EXPECT(KEPT_OK, kept_set_int64(transaction, "b", 2, &why));
   *later = transaction;
   return KEPT_OK;
@@ -146,6 +145,21 @@ static void a_step_does_not_end_its_transaction_nor_outlive_it(void) {
   CHECK_TEXT("2", json_of(store, "b"));
   EXPECT(KEPT_CLOSED, kept_set_int64(later, "a", 2, &why));
   EXPECT(KEPT_CLOSED, kept_commit(later, NULL, &why));
+}
+
+static kept_status roll_back(void *unused, kept_store *transaction, kept_error *error) {
+  (void)unused, (void)error;
+  EXPECT(KEPT_OK, kept_set_int64(transaction, "a", 1, &why));
+  kept_rollback(transaction);
+  EXPECT(KEPT_CLOSED, kept_set_int64(transaction, "b", 2, &why));
+  return KEPT_OK;
+}
+
+static void a_step_that_rolls_back_fails(void) {
+  kept_store *store = played();
+  EXPECT(KEPT_UNSUPPORTED, migrate(store, &(kept_migration){ 1, 0, "roll back", roll_back, NULL }, 1, 0, NULL));
+  CHECK_TEXT("absent", json_of(store, "a"));
+  CHECK_UINT(0, version_of(store));
 }
 
 static kept_status migrate_within(void *context, kept_store *transaction, kept_error *error) {
@@ -415,6 +429,7 @@ int main(int argc, char **argv) {
     TEST(a_step_that_fails_names_itself_and_changes_nothing),
     TEST(a_step_answers_with_any_status),
     TEST(a_step_does_not_end_its_transaction_nor_outlive_it),
+    TEST(a_step_that_rolls_back_fails),
     TEST(a_step_cannot_migrate_nor_restore),
     TEST(a_step_that_closes_the_store_changes_nothing),
     TEST(a_fork_in_a_step_leaves_it_to_the_parent),

@@ -229,8 +229,7 @@ extension JSONScanner {
 
 extension StoreError {
   /// A value with more containers inside each other than ``Limits/nesting``.
-  static func nestedTooDeeply(at offset: Int? = nil) -> StoreError {
-    StoreError(
-      .tooLarge, offset: offset, "arrays and dictionaries are nested more than \(Limits.nesting) deep; flatten them")
+  static func nestedTooDeeply(at offset: Int? = nil, limit: Int = Limits.nesting) -> StoreError {
+    StoreError(.tooLarge, offset: offset, "arrays and dictionaries are nested more than \(limit) deep; flatten them")
   }
 }

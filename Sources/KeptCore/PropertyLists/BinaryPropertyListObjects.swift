@@ -6,8 +6,8 @@ extension BinaryPropertyList {
       guard object.weight >= 0 else {
         throw StoreError(.invalid, offset: try offset(of: number), "an object of the property list contains itself")
       }
-      guard depth + object.height <= Limits.nesting else {
-        throw StoreError.nestedTooDeeply(at: try offset(of: number))
+      guard depth + object.height <= Self.nesting else {
+        throw StoreError.nestedTooDeeply(at: try offset(of: number), limit: Self.nesting)
       }
       return object
     }
@@ -96,8 +96,11 @@ extension BinaryPropertyList {
     return object
   }
 
+  /// How many containers may be nested: reading them takes two kilobytes of stack for each.
+  private static let nesting = 40
+
   private mutating func enter(_ start: Int) throws(StoreError) {
-    guard depth < Limits.nesting else { throw StoreError.nestedTooDeeply(at: start - 1) }
+    guard depth < Self.nesting else { throw StoreError.nestedTooDeeply(at: start - 1, limit: Self.nesting) }
     depth += 1
   }
 }

@@ -170,6 +170,9 @@ public final class Transaction: SettingsAccess {
   /// Ending twice has no further effect. In C: `kept_rollback`.
   package func rollBack() { state.update { $0.hasEnded = true } }
 
+  /// Whether it was committed or rolled back.
+  package var hasEnded: Bool { state.read(\.hasEnded) }
+
   private func end() throws(StoreError) -> State {
     try open { state throws(StoreError) in
       state.hasEnded = true

@@ -38,8 +38,8 @@ struct GVariantReader: TextCursor {
 
   /// Parses a value of a type, as far as the type is known.
   mutating func value(as type: GVariantType) throws(StoreError) -> Typed {
-    // GVariant's own nesting limit; the limit of a store is lower.
-    guard depth < 2 * Limits.nesting else { throw StoreError.nestedTooDeeply(at: position) }
+    // Values inside as many containers, annotations and variants as a store takes containers.
+    guard depth <= Limits.nesting else { throw StoreError.nestedTooDeeply(at: position) }
     depth += 1
     defer { depth -= 1 }
     skipSpace()
