@@ -1,19 +1,20 @@
-// The log of commits in the database: which keys each revision changed, and for how many revisions that is remembered.
+// The log of commits in the database: which keys each revision changed, and for how many revisions this is kept.
 
-/// Reads, extends and cuts off the table `change`.
+/// Reads, extends and truncates the table `change`.
 ///
 /// Not thread-safe: it belongs to a connection.
 struct ChangeLog {
   let connection: SQLiteConnection
 
-  /// No revision is so high: what is there or above it, or below 0, is damage.
+  /// The lowest number that is no valid revision.
   ///
-  /// A salvage begins at the seconds since 1970 times 2^30, which is 2^62 in the year 2106.
+  /// A stored number below 0, or equal to this one or above, is damage. A salvage begins at the seconds since 1970 times
+  /// 2^30, which is 2^62 in the year 2106.
   static let end: Revision = 3 << 61
-  /// So much below the end a salvage does not go on from what it finds: it would have no room for more.
+  /// The distance from `end` within which a salvage ignores the revisions it finds, because too few would be left.
   static let room: Revision = 1 << 60
 
-  /// The revision that a stored number is; nil: it is damage.
+  /// Converts a stored number to a revision; nil if the number is damage.
   static func revision(_ number: Int64) -> Revision? {
     Revision(exactly: number).flatMap { $0 < end ? $0 : nil }
   }
@@ -23,12 +24,12 @@ struct ChangeLog {
       clamping: try connection.integer("SELECT max(floor, coalesce((SELECT max(revision) FROM change), 0)) FROM store"))
   }
 
-  /// Below it, changes are forgotten.
+  /// The revision up to which changes are forgotten.
   func floor() throws(StoreError) -> Revision {
     Revision(clamping: try connection.integer("SELECT floor FROM store"))
   }
 
-  /// What is not forgotten: from after `floor` up to the present revision.
+  /// The range of revisions that the log covers: from after `floor` up to the current revision.
   func extent() throws(StoreError) -> (floor: Revision, revision: Revision) {
     let rows = try connection.statement("SELECT floor, (SELECT max(revision) FROM change) FROM store")
     let found = try rows.first { (Revision(clamping: rows.integer(0)), Revision(clamping: rows.integer(1))) }
@@ -39,22 +40,22 @@ struct ChangeLog {
   /// The keys that changed after a revision, each with the last revision that changed it.
   struct Keys {
     var revisions: [KeyName: Revision] = [:]
-    /// The first and the last revision that are remembered; 0 where there are none.
+    /// The first and the last revision found in the log; 0 if there are none.
     var first: Revision = 0
     var last: Revision = 0
-    /// The tag that all these commits have; nil where they do not agree.
+    /// The tag shared by all these commits; nil if they differ.
     var tag: String?
   }
 
-  /// What changed after `revision`, up to `last`.
+  /// Returns what changed after `revision`, up to `last`.
   ///
-  /// - Returns: nil if some of it is forgotten, or if there are more than `limit` keys.
+  /// - Returns: nil if part of the log is forgotten, or if there are more than `limit` keys.
   func keys(after revision: Revision, upTo last: Revision = .max, limit: Int = .max) throws(StoreError) -> Keys? {
     guard try floor() <= revision else { return nil }
     return try remembered(after: revision, upTo: last, limit: limit)
   }
 
-  /// What changed after `revision`, which is not below the floor.
+  /// Returns what changed after `revision`, which must not be below the floor.
   ///
   /// - Returns: nil if there are more than `limit` keys.
   func remembered(after revision: Revision, upTo last: Revision, limit: Int) throws(StoreError) -> Keys? {
@@ -66,7 +67,7 @@ struct ChangeLog {
     var changed = Keys()
     var allowance = Allowance()
     while try rows.step() {
-      // A short name takes more than its bytes.
+      // In memory a short name takes more than its bytes.
       try Memory.ask(for: 32 * rows.count(1), to: "read what has changed")
       let at = Revision(clamping: rows.integer(0))
       let names = rows.withBytes(1, Self.names)
@@ -77,14 +78,14 @@ struct ChangeLog {
       if changed.revisions.count > limit { return nil }
       let tag = rows.isNull(2) ? nil : rows.string(2)
       changed.tag = changed.first == 0 || changed.tag == tag ? tag : nil
-      // Where a log begins it does not tell what came before.
+      // The first row of a log does not describe what came before.
       if changed.first == 0, !names.isEmpty { changed.first = at }
       changed.last = at
     }
     return changed
   }
 
-  /// Gives each commit after a revision, with the names of its keys, divided by NULs.
+  /// Calls `body` with each commit after a revision and the names of its keys, separated by NULs.
   func eachRow(
     after revision: Revision, _ body: (Revision, UnsafeBufferPointer<UInt8>) -> Void
   ) throws(StoreError) {
@@ -106,7 +107,7 @@ struct ChangeLog {
     }
   }
 
-  /// The keys, divided by NULs.
+  /// The names of the changed keys, separated by NULs.
   private static func names(of changes: [StoredChange]) -> [UInt8] {
     var names: [UInt8] = []
     for change in changes {
@@ -116,9 +117,9 @@ struct ChangeLog {
     return names
   }
 
-  /// Lets a log that is empty begin above a revision.
+  /// Starts an empty log above a revision.
   ///
-  /// There is a row for it, without keys: the triggers for others count on from the newest.
+  /// This adds a row without keys, because the triggers for other programs count from the newest row.
   func begin(above revision: Revision) throws(StoreError) {
     for sql: StaticString in ["UPDATE store SET floor = ?1", "INSERT INTO change (revision, keys) VALUES (?1, x'')"] {
       let statement = try connection.statement(sql)
@@ -127,7 +128,7 @@ struct ChangeLog {
     }
   }
 
-  /// What is not a key of Kept was stored by somebody else, and nobody can ask for it.
+  /// Splits a row's bytes into key names; names that are not keys of Kept come from other programs and are skipped.
   static func names(_ bytes: UnsafeBufferPointer<UInt8>) -> [KeyName] {
     bytes.split(separator: 0).compactMap { name in
       String(exactly: UnsafeBufferPointer(rebasing: name)).flatMap { try? KeyName($0) }
@@ -135,14 +136,14 @@ struct ChangeLog {
   }
 }
 
-/// How much of the log is kept, so that whoever was away can still be told what changed.
+/// How much of the log is kept for readers that catch up later.
 struct LogLimit: Sendable {
-  /// So many of the newest revisions are remembered.
+  /// The number of newest revisions that are kept.
   var revisions: Revision = 10_000
-  /// The log is cut off where the revision divides by this: most commits need not.
+  /// The log is truncated when the revision passes a multiple of this, so most commits skip the work.
   var interval: Revision = 1024
 
-  /// Runs inside the write transaction of a commit that leads from one revision to another.
+  /// Truncates the log; runs inside the write transaction of a commit that leads from `start` to `revision`.
   func cutOff(_ connection: SQLiteConnection, from start: Revision, to revision: Revision) throws(StoreError) {
     guard start / interval < revision / interval, revision > revisions else { return }
     let newest = Int64(clamping: revision - revisions)

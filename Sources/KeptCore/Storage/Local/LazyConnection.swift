@@ -1,11 +1,11 @@
-// What stands on a connection of its own: it is made when it is needed, let go during a fork, and gone after closing.
+// A connection that is opened at its first use, released during a fork, and gone after closing.
 
 /// The part of a storage that owns a connection.
 protocol ConnectionOwner {
   var connection: SQLiteConnection { get }
 }
 
-/// Something that asks SQLite.
+/// The owner of a connection, created at its first use.
 ///
 /// Not thread-safe: its owner keeps it behind a monitor.
 struct LazyConnection<Thing: ConnectionOwner> {
@@ -18,7 +18,7 @@ struct LazyConnection<Thing: ConnectionOwner> {
     self.make = make
   }
 
-  /// The thing, made now if need be; throws `closed` after ``close()``.
+  /// Returns the owner, creating it if necessary; throws `closed` after ``close()``.
   mutating func get() throws(StoreError) -> Thing {
     if isClosed { throw StoreError(.closed, "the store was closed; open it again") }
     let thing = if let thing { thing } else { try make() }
@@ -26,13 +26,13 @@ struct LazyConnection<Thing: ConnectionOwner> {
     return thing
   }
 
-  /// Closes the connection as if nobody had noticed: the log stays as it is, and the next use opens another one.
+  /// Closes the connection without settling: the log stays as it is, and the next use opens another connection.
   mutating func letGo() {
     thing?.connection.leaveLog()
     thing = nil
   }
 
-  /// Whether the database is not where it was; nil: nothing is connected.
+  /// Whether the database is no longer where it was; nil if there is no connection.
   var hasMoved: Bool? { thing?.connection.hasMoved }
 
   mutating func close() {

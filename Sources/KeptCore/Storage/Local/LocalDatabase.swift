@@ -1,8 +1,8 @@
-// How the database of a folder is made, and how it is connected to.
+// How the database of a folder is created and opened.
 
 /// The database file of one store.
 ///
-/// Each connection is its owner's.
+/// Each connection belongs to its caller.
 struct LocalDatabase: Sendable {
   let folder: StoreFolder
   let busyTimeoutMilliseconds: Int
@@ -12,14 +12,14 @@ struct LocalDatabase: Sendable {
     self.busyTimeoutMilliseconds = busyTimeoutMilliseconds
   }
 
-  /// Makes sure that the folder and a database in it are there.
+  /// Creates the folder and a database in it if they do not exist.
   func prepare() throws(StoreError) {
     try folder.prepare { path throws(StoreError) in
       try LocalSchema.create(on: SQLiteConnection(path: path, busyTimeoutMilliseconds: 0))
     }
   }
 
-  /// Connects again to a store; throws `unavailable` if another one is in the folder by now.
+  /// Reconnects to a store; throws `unavailable` if the folder contains another store by now.
   func connect(to store: StoreID) throws(StoreError) -> LocalReader {
     try connect { reader throws(StoreError) in
       guard try reader.storeID() == store else {
@@ -28,8 +28,10 @@ struct LocalDatabase: Sendable {
     }
   }
 
-  /// Opens another connection; throws `unsupported` for a database that is not ours, or of a later version, and what
-  /// `look` throws, which sees the database at the same moment.
+  /// Opens another connection.
+  ///
+  /// Throws `unsupported` for a database that is not ours or is of a later version. Rethrows the errors of `look`, which
+  /// reads the same state of the database.
   func connect(_ look: (LocalReader) throws(StoreError) -> Void = { _ in }) throws(StoreError) -> LocalReader {
     try folder.checkInPlace()
     let connection = try SQLiteConnection(path: folder.database, busyTimeoutMilliseconds: busyTimeoutMilliseconds)
@@ -38,7 +40,7 @@ struct LocalDatabase: Sendable {
       connection.limitWork(steps: LocalSchema.mostSteps)
       defer { connection.limitWork(steps: 0) }
       try connection.run("PRAGMA cell_size_check = ON")
-      // As much log as 1,000 of SQLite's usual pages, which are four times as large as ours.
+      // As much log as SQLite's default of 1,000 pages, which are four times as large as ours.
       connection.checkpointsAutomatically(afterPages: 4000)
       try reader.atOneMoment { () throws(StoreError) in
         try LocalSchema.check(connection, path: folder.path)
@@ -46,7 +48,7 @@ struct LocalDatabase: Sendable {
       }
       return reader
     } catch {
-      // A database that was not understood is left exactly as it was found.
+      // A database that was refused is left exactly as it was found.
       connection.leaveLog()
       throw error
     }

@@ -1,4 +1,4 @@
-// What is asked of the database: entries, listings, and what changed since. Writers ask it too, inside their
+// Queries on the database: entries, listings, and changes after a revision. Writers use them too, inside their
 // transaction.
 
 /// The reading half of a LocalStorage.
@@ -7,7 +7,7 @@
 final class LocalReader: ConnectionOwner {
   let connection: SQLiteConnection
   let log: ChangeLog
-  // A database keeps its id for life.
+  // The id of a database never changes.
   private var knownID: StoreID?
 
   init(_ connection: SQLiteConnection) {
@@ -15,9 +15,9 @@ final class LocalReader: ConnectionOwner {
     log = ChangeLog(connection: connection)
   }
 
-  /// What is known of a key: its revision and its declaration are readable even where its value is not.
+  /// What is known of a key; its revision and its declaration are readable even if its value is not.
   struct Row {
-    /// nil: nothing is stored.
+    /// nil if nothing is stored.
     let value: Result<Value?, StoreError>
     let revision: Revision
     var declaration: Declaration?
@@ -29,7 +29,7 @@ final class LocalReader: ConnectionOwner {
 
   private static let listing = "list what is stored"
 
-  // One statement for both tables: what it tells of a key is of one moment. The row that has no kind is a declaration.
+  // One statement reads both tables, so that the result is consistent. The row without a kind is a declaration.
   private static let selectRow: StaticString = """
     SELECT kind, value, revision FROM entry WHERE key = ?1
     UNION ALL SELECT NULL, schema, 0 FROM declaration WHERE key = ?1
@@ -40,7 +40,7 @@ final class LocalReader: ConnectionOwner {
     return try row(for: key, &none)
   }
 
-  /// The same for who reads many keys.
+  /// Returns the row of a key, and takes its size from the allowance of a caller that reads many keys.
   func row(for key: KeyName, _ allowance: inout Allowance?) throws(StoreError) -> Row? {
     let rows = try connection.statement(Self.selectRow)
     try rows.bind(1, text: key.exact)
@@ -55,19 +55,19 @@ final class LocalReader: ConnectionOwner {
     return found.isEmpty ? nil : Row(value: value, revision: revision, declaration: declaration)
   }
 
-  /// Throws `corrupt` where the row holds no value that Kept could have written.
+  /// Returns the entry of a key; throws `corrupt` if the row holds no value that Kept could have written.
   func entry(for key: KeyName) throws(StoreError) -> Entry? { try row(for: key)?.entry() }
 
   func revision() throws(StoreError) -> Revision { try log.revision() }
 
-  /// The table is made with the first version.
+  /// The schema version of the program; 0 without the table, which the first version creates.
   func schemaVersion() throws(StoreError) -> UInt32 {
     guard try connection.integer("SELECT count(*) FROM sqlite_schema WHERE name = 'application'") > 0 else { return 0 }
     return UInt32(clamping: try connection.integer("SELECT schema_version FROM application"))
   }
 
-  // One statement for all that opening asks, because each that is prepared makes it slower. The revisions are not
-  // needed here: they are asked for to see that the log can be read, and that there is room for more.
+  // One statement for everything that opening needs, because preparing each one makes it slower. The revisions are not
+  // used here: reading them checks that the log is readable and has room for more.
   private static let selectStore: StaticString = """
     SELECT uuid, quarantine, (SELECT max(revision) FROM change), floor FROM store
     """
@@ -88,16 +88,16 @@ final class LocalReader: ConnectionOwner {
     return id
   }
 
-  /// The place inside the folder where a salvage has set the damaged database aside; nil: there is nothing to tell.
+  /// The path, inside the folder, where a salvage has set the damaged database aside; nil if there is none to report.
   func quarantine() throws(StoreError) -> String? {
     let rows = try connection.statement(Self.selectStore)
     return try rows.first { rows.isNull(1) ? nil : rows.string(1) ?? "quarantine" } ?? nil
   }
 
-  /// Throws unless every table can be asked.
+  /// Throws unless every table is readable.
   func checkTables() throws(StoreError) {
     _ = try storeID()
-    // An empty text is nobody's key.
+    // The empty text is not a valid key.
     let rows = try connection.statement(Self.selectRow)
     try rows.bind(1, text: "")
     _ = try rows.first {}
@@ -108,7 +108,7 @@ final class LocalReader: ConnectionOwner {
     try rows.bind(1, text: prefix)
     try rows.bind(2, textBytes: Self.end(of: prefix))
     var allowance = Allowance()
-    // What others stored under a name that is no key of Kept is theirs: nobody could ask for it.
+    // Names that are not keys of Kept come from other programs, and no call could read them.
     return try rows.all { () throws(StoreError) in
       try allowance.take(rows.count(0), to: Self.listing)
       return rows.string(0).flatMap { try? KeyName($0) }
@@ -118,18 +118,18 @@ final class LocalReader: ConnectionOwner {
   func changes(after revision: Revision) throws(StoreError) -> ChangesAfter {
     try atOneMoment { () throws(StoreError) in
       let keys = try log.remembered(after: revision, upTo: .max, limit: .max) ?? ChangeLog.Keys()
-      // What is remembered without a gap needs no question about what is forgotten.
+      // If the log is complete from `revision` on, the floor need not be read.
       if keys.first != 0, keys.first - 1 == revision { return .changed(try delta(keys, upTo: keys.last)) }
       let (floor, upTo) = try log.extent()
-      // A revision that is still to come is one of a store that stood here before.
+      // A revision in the future belongs to a store that was here before.
       guard floor <= revision, revision <= upTo else { return .tooOld }
       return .changed(try delta(keys, upTo: upTo))
     }
   }
 
-  /// The present values of keys that changed.
+  /// Returns the current values of keys that changed.
   ///
-  /// - Parameter instead: what counts in place of what is known of a key now, if anything does.
+  /// - Parameter instead: returns the entry to use in place of the current one; nil to use the current one.
   func delta(
     _ keys: ChangeLog.Keys, upTo: Revision, instead: (KeyName) -> Entry? = { _ in nil }
   ) throws(StoreError) -> Delta {
@@ -143,7 +143,7 @@ final class LocalReader: ConnectionOwner {
         continue
       }
       let row = try row(for: key, &allowance)
-      // A value that cannot be read was not removed: it is left out, and reading the key says what is wrong.
+      // An unreadable value was not removed: it is left out, and reading the key reports the failure.
       if case .failure = row?.value { continue }
       let entry = Entry(value: try row?.value.get(), revision: logged, declaration: row?.declaration)
       entries.append(KeyedEntry(key: key, entry: entry))
@@ -151,9 +151,9 @@ final class LocalReader: ConnectionOwner {
     return Delta(entries.inOrder(of: \.entry.revision, then: \.key.exact), upTo: upTo, tag: keys.tag)
   }
 
-  /// What is stored in some scopes, at one moment; of one scope in the order of the keys.
+  /// Returns what is stored in the given scopes, as one consistent state; the keys of each scope are in order.
   ///
-  /// A database that cannot be read throws.
+  /// Throws if the database cannot be read.
   func entries(in scopes: [Scope]) throws(StoreError) -> StoredEntries {
     try atOneMoment { () throws(StoreError) in
       var found = StoredEntries(entries: [], revision: try revision())
@@ -182,17 +182,17 @@ final class LocalReader: ConnectionOwner {
     }.compactMap(\.self)
   }
 
-  /// 0xFF occurs in no UTF-8, so it is above everything that begins with the prefix.
+  /// An upper bound for keys with a prefix: 0xFF does not occur in UTF-8, so it sorts after all of them.
   private static func end(of prefix: ExactString) -> [UInt8] { Array(prefix.text.utf8) + [0xFF] }
 
-  /// What is stored and declared under a prefix, in the order of the keys.
+  /// Returns what is stored and declared under a prefix, in the order of the keys.
   private func rows(prefix: ExactString) throws(StoreError) -> [(KeyName, Row)] {
     let stored = try storedRows(prefix: prefix)
     let declared = try declarations(prefix: prefix)
     if declared.isEmpty { return stored }
     var all: [(KeyName, Row)] = []
     all.reserveCapacity(stored.count + declared.count)
-    // Both are in order.
+    // Both lists are sorted.
     var next = declared.makeIterator()
     var waiting = next.next()
     for (key, row) in stored {
@@ -222,17 +222,17 @@ final class LocalReader: ConnectionOwner {
     var allowance = Allowance()
     let found = try rows.all { () throws(StoreError) -> (KeyName, Row)? in
       guard let key = rows.string(3).flatMap({ try? KeyName($0) }) else { return nil }
-      // Of a structure only its text is counted here: the rest is when it is built.
+      // Only the text of a structure is counted here; building it takes the rest.
       try allowance.take(rows.count(1) + rows.count(3), to: Self.listing)
       let (value, revision) = try rows.result(0, of: key, at: rows.integer(2))
       return (key, Row(value: value, revision: revision, declaration: nil))
     }
-    // They go through some hands, in the form that each needs.
+    // The rows are converted several times, and each conversion needs memory.
     try Allowance.ask(forEntries: found.count, to: Self.listing)
     return found.compactMap(\.self)
   }
 
-  /// What changed after a revision, as it is in the transaction around it; nil: too old, or too much.
+  /// Returns what changed after a revision, in the current transaction; nil if the log is too short or holds too much.
   func rows(
     after revision: Revision, limit: Int, where isWanted: (KeyName) -> Bool
   ) throws(StoreError) -> [(KeyName, Row)]? {
@@ -254,7 +254,7 @@ final class LocalReader: ConnectionOwner {
       do throws(StoreError) { try connection.commit() } catch { connection.rollBack() }
       return result
     } catch {
-      // COMMIT would repeat the failure, and not know its reason any more.
+      // COMMIT would repeat the failure without its reason.
       connection.rollBack()
       throw error
     }
@@ -273,7 +273,7 @@ extension StoredEntries {
     }
   }
 
-  /// Leaves one of each key: scopes may overlap.
+  /// Keeps one entry for each key, because scopes may overlap.
   fileprivate mutating func removeDuplicates() {
     var seen: Set<KeyName> = []
     entries.removeAll { !seen.insert($0.key).inserted }
@@ -282,9 +282,9 @@ extension StoredEntries {
 }
 
 extension SQLiteStatement {
-  /// The value of a key, or why it cannot be read, and its revision; 0 for a number that is none.
+  /// Returns the value of a key, or why it cannot be read, and its revision; 0 for a number that is no revision.
   ///
-  /// Throws `failed` without memory: the value is whole, and must not pass for one that is not.
+  /// Throws `failed` if memory is lacking: the value is intact, and must not be reported as damaged.
   fileprivate func result(
     _ column: Int32, of key: KeyName, at number: Int64
   ) throws(StoreError) -> (Result<Value?, StoreError>, Revision) {

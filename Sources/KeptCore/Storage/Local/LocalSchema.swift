@@ -1,27 +1,26 @@
-// The shape of values.sqlite: its tables, how a new one is made, and how a foreign or newer one is recognised.
+// The schema of values.sqlite: its tables, how they are created, and how a foreign or newer database is recognised.
 
 enum LocalSchema {
-  /// "Kept" in ASCII: tells our databases from everybody else's.
+  /// "Kept" in ASCII; it identifies our databases.
   static let applicationID: Int64 = 0x4B65_7074
   /// The version of the format.
   ///
-  /// A higher one was written by a later Kept and is refused, never guessed at.
+  /// A higher version was written by a later Kept and is refused.
   static let version: Int64 = 1
 
-  /// How much work it may be to learn what a database is: a hundred times what one of ours takes.
+  /// The limit on SQLite's work while a database is identified: a hundred times what one of ours takes.
   static let mostSteps: Int64 = 20_000
 
-  // `entry` keeps every key with its kind, value and revision; ValueColumns.swift says what stands in `value`. ANY
-  // keeps -0.0 and 5.0 as they are; a REAL column would not. `declaration` says in canonical JSON what keys are
-  // declared as, be they stored or not. `change` is the log of commits: one row for each revision, with the keys that
-  // it changed or declared, divided by NULs, which no key holds. A key that stands there and not in `entry` was
-  // removed. Its newest row gives the store's revision. `tag` is what the writer calls itself, if anything. `store`
-  // has one row: the revision up to which the log was cut off (`floor`), what tells this store from others, and after
-  // a salvage where the damaged files are (`quarantine`). The triggers are for whoever else writes, such as the
-  // sqlite3 shell: they log what that changes, so that it is a commit like any other, with the revision after the
-  // newest row's. Kept's own connections have triggers switched off, and log by themselves. But every connection parses
-  // all of this when it is opened, so each word costs: databases that older versions made have longer triggers, and a
-  // view that these asked.
+  // `entry` holds every key with its kind, value and revision; ValueColumns.swift describes `value`. The type ANY keeps
+  // -0.0 and 5.0 as they are; a REAL column would not. `declaration` holds the declarations of keys in canonical JSON,
+  // whether or not the keys are stored. `change` is the log of commits: one row for each revision, with the keys that it
+  // changed or declared, separated by NULs, which no key contains. A key that is listed there and missing in `entry` was
+  // removed. The newest row gives the store's revision. `tag` is the name that the writer gives itself, if any. `store`
+  // has one row: the revision up to which the log was truncated (`floor`), the id of the store, and after a salvage the
+  // place of the damaged files (`quarantine`). The triggers are for other programs, such as the sqlite3 shell: they log
+  // what these change as a commit like any other, with the revision after that of the newest row. Kept's own connections
+  // disable triggers and write the log themselves. But every connection parses the whole schema when it is opened, so
+  // each word costs time. Databases that older versions created have longer triggers, and a view that these use.
   static let creation = """
     \(SchemaPart.entry.sql);
     \(SchemaPart.declaration.sql);
@@ -35,7 +34,7 @@ enum LocalSchema {
     PRAGMA user_version = \(version);
     """
 
-  /// Inside a write transaction.
+  /// Stores the schema version of the program; runs inside a write transaction.
   static func write(schemaVersion version: UInt32, _ connection: SQLiteConnection) throws(StoreError) {
     if try connection.integer("SELECT count(*) FROM sqlite_schema WHERE name = 'application'") == 0 {
       try connection.run("\(SchemaPart.application.sql)")
@@ -45,9 +44,9 @@ enum LocalSchema {
     try row.finish()
   }
 
-  /// Makes the tables in an empty database file, as one transaction.
+  /// Creates the tables in an empty database file, as one transaction.
   static func create(on connection: SQLiteConnection) throws(StoreError) {
-    // Each commit writes whole pages to the log: small ones suit small values.
+    // Each commit writes whole pages to the log, and values are small, so pages are small.
     try connection.run("PRAGMA page_size = 1024")
     let mode = try connection.statement("PRAGMA journal_mode = WAL")
     let answer = try mode.first { mode.string(0) } ?? nil
@@ -57,16 +56,16 @@ enum LocalSchema {
       )
     }
     try connection.write { () throws(StoreError) in try connection.run(creation) }
-    // Closing would do it too, and keep a failure to itself: the file would then be linked into place without its log.
+    // Closing would do it too, but would hide a failure: the file would then be linked into place without its log.
     try connection.copyLog()
   }
 
-  /// Throws unless the database is ours, of a version that we know, and has Kept's tables and nothing else.
+  /// Throws unless the database is ours, of a known version, and has Kept's tables and nothing else.
   ///
-  /// Nothing that the file says is run before: what could be run, it says in its schema.
+  /// Nothing from the file is executed before this check: everything executable is in its schema.
   static func check(_ connection: SQLiteConnection, path: String) throws(StoreError) {
     let judgement = try SchemaParts.judge(connection)
-    // No other program has a whole schema of ours.
+    // No other program has our complete schema.
     if case .known = judgement {} else { try checkOwner(connection, path: path) }
     let version = try connection.integer("PRAGMA user_version")
     guard version <= self.version else {
@@ -90,7 +89,7 @@ enum LocalSchema {
     }
   }
 
-  /// Throws unless the database says that it is ours.
+  /// Throws unless the application id of the database is ours.
   static func checkOwner(_ connection: SQLiteConnection, path: String) throws(StoreError) {
     let application = try connection.integer("PRAGMA application_id")
     guard application != applicationID else { return }
@@ -103,7 +102,7 @@ enum LocalSchema {
 }
 
 extension SQLiteConnection {
-  /// The integer that a statement answers; 0 where it answers nothing.
+  /// Returns the integer result of a statement; 0 if it returns no row.
   func integer(_ sql: StaticString) throws(StoreError) -> Int64 {
     let statement = try statement(sql)
     return try statement.first { statement.integer(0) } ?? 0

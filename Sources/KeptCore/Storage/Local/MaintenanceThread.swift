@@ -1,20 +1,21 @@
-// What has to be done now and then: plain writes are brought to the disk within a second, and a store that is being
-// read is looked at again, because the sqlite3 shell moves no pulse. One thread, that sleeps while there is nothing.
+// Background work of an open store: plain writes are synced to the disk within a second, and a store that is being
+// read is checked for foreign writers, because the sqlite3 shell does not move the pulse. One thread, which sleeps
+// while there is no work.
 
 import Synchronization
 
 /// The thread behind one open store.
 ///
-/// It is started by the first thing there is to do.
+/// It is started when there is work for the first time.
 final class MaintenanceThread: Sendable {
   private struct State {
     var hasThread = false
     var isEnded = false
     var mustSync = false
     var mustLook = false
-    // Somebody caches above us and asks nobody: look for ever.
+    // A caller caches above the storage and does not call it: check without end.
     var looksAlways = false
-    // A watcher does that meanwhile, whenever it has waited in vain.
+    // A watcher performs the check meanwhile, each time it has waited in vain.
     var isWatched = false
 
     var mustLookOften: Bool { looksAlways && !isWatched }
@@ -22,25 +23,28 @@ final class MaintenanceThread: Sendable {
     var isIdle: Bool { !mustSync && !mustLook && !mustLookOften }
   }
   private let state = Monitor(State())
-  // The thread will sync and look, and has begun with neither: whoever finds that need not say anything. It is said
-  // under the monitor, and taken back there before the thread begins.
+  // Set while the thread is about to sync and check and has begun with neither; callers that see it need not notify the
+  // thread. It is set under the monitor, and cleared there before the thread begins.
   private let isDue = Atomic<Bool>(false)
   private let sync: @Sendable () -> Bool
   private let look: @Sendable (_ forCaches: Bool) -> Void
 
-  /// How long after a write, or a read, its duty is done at the latest.
+  /// The longest delay between a write or a read and the work that it causes.
   private static let intervalMilliseconds: Int64 = 900
 
-  /// `sync` brings the log to the disk, and says whether it must be called again; `look` looks for foreign writers;
-  /// both are called with no lock held.
+  /// Creates the maintenance of one store.
+  ///
+  /// - Parameters:
+  ///   - sync: syncs the log to the disk; returns whether it must be called again. No lock is held.
+  ///   - look: checks for foreign writers. No lock is held.
   init(sync: @escaping @Sendable () -> Bool, look: @escaping @Sendable (_ forCaches: Bool) -> Void) {
     self.sync = sync
     self.look = look
   }
 
-  /// Somebody reads from the index, or soon will.
+  /// Notes that the index is in use, or is about to be.
   ///
-  /// - Parameter mustSync: there is something in the log that is not on the disk, too.
+  /// - Parameter mustSync: whether the log also contains data that is not on the disk.
   func noteUseOfIndex(mustSync: Bool = false) {
     if isDue.load(ordering: .sequentiallyConsistent) { return }
     note { state in
@@ -49,21 +53,22 @@ final class MaintenanceThread: Sendable {
     }
   }
 
-  /// Somebody reads, and keeps what was read for as long as the generation stands still.
+  /// Notes that a reader caches values until the generation moves.
   func noteCaching() { note { $0.looksAlways = true } }
 
-  /// A watcher waits for commits, and calls ``watchedInVain()`` now and then: an idle program need not wake twice.
+  /// Notes that a watcher waits for commits and calls ``watchedInVain()`` periodically, so an idle program wakes once.
   func noteWatching() { state.updateQuietly { $0.isWatched = true } }
 
-  /// The watcher may not come back.
+  /// Notes that the watcher has stopped and may not return.
   func noteEndOfWatching() { note(mayStart: false) { $0.isWatched = false } }
 
-  /// Nobody rang: the store is looked at here.
+  /// Checks the store after a watcher has timed out without a wakeup.
   func watchedInVain() { look(state.read(\.looksAlways)) }
 
-  /// In the child of a fork: there is no thread, and what was to be synced is the parent's to sync.
+  /// Resets the state in the child of a fork: it has no thread, and pending syncs are the parent's.
   ///
-  /// - Returns: whether somebody caches above us, and must be made to ask, so that the thread is started again.
+  /// - Returns: whether a caller caches above the storage, and must be made to call it, so that the thread is started
+  ///   again.
   func afterForkInChild() -> Bool {
     state.update { state in
       (state.hasThread, state.mustSync, state.mustLook, state.isWatched) = (false, false, false, false)
@@ -84,9 +89,9 @@ final class MaintenanceThread: Sendable {
       }
       return (mayStart && !state.hasThread && !state.isEnded, wasIdle && !state.isIdle)
     }
-    // One that works, or pauses before it does, finds the note by itself.
+    // A thread that works, or pauses before work, finds the note by itself.
     if mustWake { state.update { _ in } }
-    // Without a thread, writes are still synced by `flush` and `close`, and each read asks SQLite after a while.
+    // Without a thread, `flush` and `close` still sync writes, and each read queries SQLite after a while.
     if mustStart { try? LibraryThread.start { [self] in work() } }
   }
 
@@ -97,7 +102,7 @@ final class MaintenanceThread: Sendable {
     }
   }
 
-  /// Waits for something to do, then for the interval, and takes it; nil at the end.
+  /// Waits for work, then for the interval, and takes the work; nil at the end.
   private func next() -> State? {
     let isEnded = state.wait { $0.isEnded ? true : $0.isIdle ? nil : false }
     if isEnded || state.wait(milliseconds: Self.intervalMilliseconds, until: { $0.isEnded ? true : nil }) != nil {
