@@ -8,8 +8,8 @@ struct ChangeLog {
 
   /// The lowest number that is no valid revision.
   ///
-  /// A stored number below 0, or equal to this one or above, is damage. A salvage begins at the seconds since 1970 times
-  /// 2^30, which is 2^62 in the year 2106.
+  /// A stored number below 0, or equal to this one or above, is damage. A salvage begins at the seconds since 1970
+  /// times 2^30, which is 2^62 in the year 2106.
   static let end: Revision = 3 << 61
   /// The distance from `end` within which a salvage ignores the revisions it finds, because too few would be left.
   static let room: Revision = 1 << 60

@@ -1,17 +1,17 @@
-// Which file systems cannot hold a store: on those of a network, processes of several machines would share neither the
-// mapped pages nor, reliably, the locks.
+// Which file systems cannot hold a store. On a network file system, processes on different machines do not share
+// mapped pages, and do not share locks reliably.
 
 import CPlatform
 
 /// The kind of file system that a folder is on.
 ///
-/// FUSE is let in: it has one number for sshfs and for what is as local as any disk (encrypted folders, rootless
-/// containers). Whoever keeps a store on sshfs must use it from one machine only.
+/// FUSE is allowed. It has one number for sshfs and for file systems that are as local as any disk (encrypted folders,
+/// rootless containers). A store on sshfs must be used from one machine only.
 struct FileSystem: Sendable {
-  /// The number that `statfs` gives.
+  /// The number that `statfs` returns.
   let kind: UInt32
 
-  /// The name of the network file system that it is; nil: it is none.
+  /// The name of the network file system; nil if it is none.
   private var network: StaticString? {
     switch kind {
     case 0x6969: "NFS"
@@ -38,7 +38,7 @@ struct FileSystem: Sendable {
     self.kind = kind
   }
 
-  /// Throws `unsupported` for the file system of a network.
+  /// Throws `unsupported` for a network file system.
   func checkLocal(_ path: String) throws(StoreError) {
     guard let network else { return }
     throw StoreError(

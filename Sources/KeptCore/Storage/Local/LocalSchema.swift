@@ -13,14 +13,15 @@ enum LocalSchema {
 
   // `entry` holds every key with its kind, value and revision; ValueColumns.swift describes `value`. The type ANY keeps
   // -0.0 and 5.0 as they are; a REAL column would not. `declaration` holds the declarations of keys in canonical JSON,
-  // whether or not the keys are stored. `change` is the log of commits: one row for each revision, with the keys that it
-  // changed or declared, separated by NULs, which no key contains. A key that is listed there and missing in `entry` was
-  // removed. The newest row gives the store's revision. `tag` is the name that the writer gives itself, if any. `store`
-  // has one row: the revision up to which the log was truncated (`floor`), the id of the store, and after a salvage the
-  // place of the damaged files (`quarantine`). The triggers are for other programs, such as the sqlite3 shell: they log
-  // what these change as a commit like any other, with the revision after that of the newest row. Kept's own connections
-  // disable triggers and write the log themselves. But every connection parses the whole schema when it is opened, so
-  // each word costs time. Databases that older versions created have longer triggers, and a view that these use.
+  // whether or not the keys are stored. `change` is the log of commits: one row for each revision, with the keys that
+  // it changed or declared, separated by NULs, which no key contains. A key that is listed there and missing in `entry`
+  // was removed. The newest row gives the store's revision. `tag` is the name that the writer gives itself, if any.
+  // `store` has one row: the revision up to which the log was truncated (`floor`), the id of the store, and after a
+  // salvage the place of the damaged files (`quarantine`). The triggers are for other programs, such as the sqlite3
+  // shell: they log what these change as a commit like any other, with the revision after that of the newest row.
+  // Kept's own connections disable triggers and write the log themselves. But every connection parses the whole schema
+  // when it is opened, so each word costs time. Databases that older versions created have longer triggers, and a view
+  // that these use.
   static let creation = """
     \(SchemaPart.entry.sql);
     \(SchemaPart.declaration.sql);

@@ -1,11 +1,11 @@
-// A folder with an SQLite database in it, and a mapped page that tells every process at once when it has changed.
+// A folder with an SQLite database in it, and a mapped page that shows every process at once when it has changed.
 
 import CPlatform
 import Synchronization
 
-/// The default storage: values last in `values.sqlite`, shared by every process that opens the folder.
+/// The default storage: values are kept in `values.sqlite`, shared by every process that opens the folder.
 ///
-/// Reads come from an index in memory for as long as the pulse stands still; writers of one process commit in groups.
+/// Reads come from an index in memory while the pulse stands still; writers of one process commit in groups.
 public final class LocalStorage: Storage {
   public let abilities: StorageAbilities = [
     .sharedBetweenProcesses, .atomicBatch, .revisions, .durable, .pushesChanges, .declarations, .listsKeys,
@@ -30,10 +30,10 @@ public final class LocalStorage: Storage {
     var isClosed = false
   }
 
-  /// Opens the store in a folder, and makes both where there are none.
+  /// Opens the store in a folder, and creates both if they do not exist.
   ///
   /// - Parameters:
-  ///   - path: the folder. Directories on the way are made with mode 0700.
+  ///   - path: the folder. Missing parent directories are created with mode 0700.
   ///   - busyTimeoutMilliseconds: how long a commit waits for other writers before it throws `busy`; it is
   ///     bounded as ``StoreOptions/busyTimeoutMilliseconds`` is.
   public convenience init(path: String, busyTimeoutMilliseconds: Int = 5000) throws(StoreError) {
@@ -42,7 +42,7 @@ public final class LocalStorage: Storage {
   }
 
   init(_ folder: StoreFolder, busyTimeoutMilliseconds: Int, limit: LogLimit) throws(StoreError) {
-    // A fork would find connections that nobody lets go.
+    // A child forked meanwhile would inherit connections that it cannot close.
     Fork.gate.enter()
     defer { Fork.gate.leave() }
     let patience = StoreOptions.patience(milliseconds: busyTimeoutMilliseconds)
@@ -56,7 +56,7 @@ public final class LocalStorage: Storage {
       scans: LazyConnection { () throws(StoreError) in try database.connect(to: id) })
     let commitObserver = Monitor<(any CommitObserver)?>(nil)
     let eraser = SecretEraser()
-    // Whoever only reads needs none.
+    // A handle that only reads needs no writer.
     let writer = Monitor(
       LazyConnection { () throws(StoreError) in
         try LocalWriter(
@@ -91,7 +91,8 @@ public final class LocalStorage: Storage {
 
   public var generation: UInt64 { pulse.generation }
 
-  /// Where the generation stands, for caches above; from now on foreign writers are looked for all the time.
+  /// The address of the generation, for caches above; from now on the maintenance checks for foreign writers without
+  /// end.
   package var generationAddress: UnsafePointer<UInt64> {
     maintenance.noteCaching()
     return pulse.generationAddress
@@ -100,20 +101,20 @@ public final class LocalStorage: Storage {
   public func entry(for key: KeyName) throws(StoreError) -> Entry? {
     let known: Entry?? = key.withPrepared { key in indexed(key) { $0.entry } }
     if let known { return known }
-    // Whoever asks but once needs neither the index nor a thread.
+    // A single read needs neither the index nor a thread.
     if !hasRead.exchange(true, ordering: .relaxed) {
       return try loader.read { reader throws(StoreError) in try reader.entry(for: key) }
     }
     return try entry(for: key, view: nil)
   }
 
-  /// Reads a key from the database, if it must, and leaves it in the index and in a view.
+  /// Reads a key from the database if necessary, and puts it into the index and a view.
   func entry(for key: KeyName, view: IndexView?) throws(StoreError) -> Entry? {
     maintenance.noteUseOfIndex()
     return try loader.entry(for: key, view: view)
   }
 
-  /// Gives `body` what the index knows of a key; nil if the database must be asked.
+  /// Calls `body` with what the index knows of a key; returns nil if the database must be read.
   ///
   /// It makes no system call, no String and no allocation.
   @inline(__always)
@@ -154,17 +155,20 @@ public final class LocalStorage: Storage {
     try loader.read { reader throws(StoreError) in try reader.changes(after: revision) }
   }
 
-  /// A durable commit is a shared one and a sync of the log: then it is on the disk with all that came before it.
+  /// Commits a batch.
+  ///
+  /// A durable commit is a shared one followed by a sync of the log, which puts it on the disk with every commit before
+  /// it.
   public func commit(_ batch: Batch) throws(StoreError) -> Commit {
     let commit = try commits.commit(batch)
-    // What was written stands in the index.
+    // The index holds what was written.
     if !commit.changes.isEmpty { maintenance.noteUseOfIndex(mustSync: batch.durability == .shared || eraser.isDue) }
     if batch.durability == .durable { try log.wait() }
     return commit
   }
 
   public func flush() throws(StoreError) {
-    // Closed stores say so.
+    // A closed store throws here.
     _ = try revision()
     try log.wait()
   }
@@ -175,11 +179,11 @@ public final class LocalStorage: Storage {
       if takesInterruption() { break }
       let seen = pulse.generation
       if try hasNews(after: revision) { return true }
-      // Two seconds: the sqlite3 shell rings no bell.
+      // Two seconds, because the sqlite3 shell does not wake sleepers.
       pulse.sleep(seen: seen, milliseconds: 2000)
       let now = pulse.generation
       if now == seen { maintenance.watchedInVain() }
-      // A commit is visible when its number is even; whoever asks for the changes finds what it was.
+      // A commit is visible when its number is even; reading the changes then finds it.
       if now != seen, now % 2 == 0 { return true }
     }
     maintenance.noteEndOfWatching()
@@ -221,8 +225,9 @@ public final class LocalStorage: Storage {
     }
   }
 
-  /// Notices that the folder was removed, renamed or replaced: whoever asks next connects by the path, and is told what
-  /// is there.
+  /// Detects that the folder was removed, renamed or replaced.
+  ///
+  /// The next call then connects by the path and reports what it finds there.
   private static func stayInPlace(
     _ folder: StoreFolder, _ pulse: Pulse, _ writer: Monitor<LazyConnection<LocalWriter>>, _ loader: IndexLoader,
     _ log: LogSync
@@ -233,17 +238,17 @@ public final class LocalStorage: Storage {
     loader.letGo()
     writer.update { writer in
       writer.letGo()
-      // No commit of ours is on its way that would make it even again.
+      // No commit of this process is running that would make it even again.
       pulse.distrust()
     }
   }
 
-  /// Readers wait for nobody, but they are slow while the generation is odd: perhaps its writer was killed.
+  /// Makes the generation even after a writer was killed: readers never wait, but they are slow while it is odd.
   private static func settle(_ pulse: Pulse, by writer: Monitor<LazyConnection<LocalWriter>>) {
     writer.update { writer in try? writer.get().settlePulse() }
   }
 
-  /// Erases what is due; false: it is done, or nothing was.
+  /// Erases what is due; returns false if it is done, or if there was nothing to erase.
   private static func erase(_ eraser: SecretEraser, by writer: Monitor<LazyConnection<LocalWriter>>) -> Bool {
     guard eraser.isDue else { return false }
     return writer.update { writer in
@@ -259,7 +264,7 @@ public final class LocalStorage: Storage {
     return (writer.commit(group, waiting: milliseconds), writer.connection.isStuckReading)
   }
 
-  /// Commits a group and lets the index know, so that this process need not read what it has just written.
+  /// Commits a group and updates the index, so that this process need not read what it has just written.
   private static func commit(
     _ group: [Batch], waiting milliseconds: Int, by writer: Monitor<LazyConnection<LocalWriter>>,
     telling loader: IndexLoader, _ log: LogSync, _ eraser: SecretEraser
@@ -269,7 +274,7 @@ public final class LocalStorage: Storage {
       do throws(StoreError) {
         var (first, isStuck) = try attempt(group, waiting: milliseconds, by: &writer)
         if isStuck {
-          // What all connections are stuck with goes with the last of them.
+          // The state that blocks all connections ends with the last of them.
           writer.letGo()
           log.letGo()
           loader.letGo()
@@ -282,7 +287,7 @@ public final class LocalStorage: Storage {
       if let visible = outcome.visible {
         loader.apply(outcome.results, from: visible.start, pulse: visible.pulse)
       }
-      // Where it does not succeed the maintenance tries again.
+      // If it does not succeed, the maintenance thread tries again.
       if eraser.isDue, let writer = try? writer.get() { _ = eraser.perform(on: writer.connection) }
       return outcome.results
     }
@@ -300,7 +305,7 @@ extension LocalStorage: ForkAware {
     loader.letGo()
   }
 
-  /// The pulse stays mapped, and its file's lock is the child's too.
+  /// Resets the storage in the child of a fork; the pulse stays mapped, and the child shares the lock on its file.
   func afterForkInChild() {
     loader.afterForkInChild()
     commits.afterForkInChild()

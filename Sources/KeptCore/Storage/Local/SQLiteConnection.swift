@@ -1,24 +1,26 @@
-// One connection to a database, and how SQLite is asked. Not thread-safe: its owner keeps it behind a lock.
+// One database connection, and how statements run on it. Not thread-safe: its owner keeps it behind a lock.
 
 import CPlatform
 import CSQLite
 
 /// An open database connection with its prepared statements.
 final class SQLiteConnection {
-  /// For tests, to count what it does.
+  /// The handle of SQLite; visible for tests, which count its work.
   let handle: OpaquePointer
-  // A dozen: looking at each is faster than hashing one.
+  // About a dozen entries: a linear search is faster than hashing.
   private var statements: [(name: UInt, statement: SQLiteStatement)] = []
   private var patience: Int
   private var limitsWork = false
-  // Until it is closed, no file of its database is read beside it.
+  // Until this connection is closed, its database's files must not be read outside SQLite.
   private let use: Int?
 
-  /// Opens a database file that exists, for writing.
+  /// Opens an existing database file for writing.
   convenience init(path: String, busyTimeoutMilliseconds: Int) throws(StoreError) {
     try self.init(path: path, busyTimeoutMilliseconds: busyTimeoutMilliseconds, access: SQLITE_OPEN_READWRITE)
   }
 
+  /// Opens an existing database file.
+  ///
   /// - Parameters:
   ///   - path: without symbolic links.
   ///   - access: `SQLITE_OPEN_READWRITE` or `SQLITE_OPEN_READONLY`.
@@ -36,7 +38,7 @@ final class SQLiteConnection {
       FilesInUse.leave(use)
       throw error
     }
-    // SQLite opens what it could not open for writing for reading, and never tries again.
+    // If SQLite cannot open a file for writing it opens it for reading, and never tries again.
     guard access & SQLITE_OPEN_READWRITE == 0 || sqlite3_db_readonly(opened, "main") == 0 else {
       let error = StoreError.sqlite(SQLITE_READONLY, nil, at: path, doing: "open \(path) for writing")
       sqlite3_close_v2(opened)
@@ -48,7 +50,7 @@ final class SQLiteConnection {
     try configure(path, readsWholePages: SQLitePatience.vfs != nil)
   }
 
-  /// Opens a copy in memory, for reading; it is freed with the connection.
+  /// Opens a copy in memory for reading; it is freed with the connection.
   init(_ copy: DatabaseCopy, of path: String) throws(StoreError) {
     var opened: OpaquePointer?
     let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_MEMORY | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
@@ -57,7 +59,7 @@ final class SQLiteConnection {
     if status == SQLITE_OK {
       let flags = UInt32(SQLITE_DESERIALIZE_FREEONCLOSE | SQLITE_DESERIALIZE_READONLY)
       let start = bytes.baseAddress?.assumingMemoryBound(to: UInt8.self)
-      // Where it fails it has freed the copy.
+      // If this fails it has freed the copy.
       status = sqlite3_deserialize(opened, "main", start, size, size, flags)
     } else {
       sqlite3_free(bytes.baseAddress)
@@ -75,22 +77,22 @@ final class SQLiteConnection {
     setPatience(milliseconds: patience)
     kept_sqlite_configure(handle, SQLITE_DBCONFIG_DEFENSIVE, 1)
     kept_sqlite_configure(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
-    // Ours are for those who know nothing of Kept.
+    // The triggers of Kept are for programs that do not use Kept.
     kept_sqlite_configure(handle, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0)
-    // None of ours is a view, and one could take the place of a table.
+    // Kept has no views, and a view could take the place of a table.
     kept_sqlite_configure(handle, SQLITE_DBCONFIG_ENABLE_VIEW, 0)
     limitParsing()
-    // Otherwise SQLite reads zeros where a database was cut off.
+    // Otherwise SQLite reads zeros where a database was truncated.
     if !readsWholePages {
       let reading = kept_sqlite_read_whole_pages(handle)
       guard reading == SQLITE_OK else { throw StoreError.sqlite(reading, nil, doing: "read \(path) strictly") }
     }
   }
 
-  /// Whether the file begins as a database does; an empty one does not.
+  /// Whether the file begins with the header of a database; an empty file does not.
   var hasHeader: Bool { kept_sqlite_has_header(handle) != 0 }
 
-  /// Far above what Kept's own schema and statements need: what a file holds is parsed before it can be judged.
+  /// Limits the parser: a schema is parsed before it can be checked. The limits are far above what Kept needs.
   private func limitParsing() {
     sqlite3_limit(handle, SQLITE_LIMIT_SQL_LENGTH, 64 << 10)
     sqlite3_limit(handle, SQLITE_LIMIT_COLUMN, 200)
@@ -100,19 +102,19 @@ final class SQLiteConnection {
     sqlite3_limit(handle, SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 100)
     sqlite3_limit(handle, SQLITE_LIMIT_VARIABLE_NUMBER, 20)
     sqlite3_limit(handle, SQLITE_LIMIT_TRIGGER_DEPTH, 1)
-    // VACUUM attaches one.
+    // VACUUM attaches one database.
     sqlite3_limit(handle, SQLITE_LIMIT_ATTACHED, 1)
   }
 
-  /// A statement that takes more steps of SQLite's machine from now on fails with `unsupported`; 0: none does.
+  /// Makes statements fail with `unsupported` after so many steps of SQLite's virtual machine; 0 removes the limit.
   ///
-  /// Steps are counted and not time, so that a busy machine changes nothing.
+  /// It counts steps instead of time, so that a busy machine changes nothing.
   func limitWork(steps: Int64) {
     limitsWork = steps > 0
     kept_sqlite_limit_work(handle, Int32(clamping: steps))
   }
 
-  /// How long statements wait from now on for what another connection has locked.
+  /// Sets how long statements wait for locks of other connections.
   func setPatience(milliseconds: Int) {
     patience = milliseconds
     sqlite3_busy_timeout(handle, Int32(clamping: milliseconds))
@@ -130,12 +132,12 @@ final class SQLiteConnection {
     try check(sqlite3_exec(handle, sql, nil, nil, nil), doing: "run \"\(sql)\"")
   }
 
-  /// A statement that is prepared once and kept.
+  /// Returns a statement that is prepared once and cached.
   ///
-  /// Use it up, or reset it, before the next use; the time for which it may wait begins now.
+  /// Step it to its end, or reset it, before the next use. The time that it may wait for locks starts now.
   func statement(_ sql: StaticString) throws(StoreError) -> SQLiteStatement {
     SQLitePatience.begin(milliseconds: patience)
-    // A literal is known by its address: finding its prepared statement makes no String.
+    // A literal is identified by its address, so finding its prepared statement makes no String.
     let name = UInt(bitPattern: sql.utf8Start)
     for kept in statements where kept.name == name {
       if limitsWork { kept.statement.forgetWork() }
@@ -146,7 +148,7 @@ final class SQLiteConnection {
     return statement
   }
 
-  /// The same for a damaged database; nil: the table or a column of it cannot be found there.
+  /// Returns a statement on a damaged database; nil if the table or one of its columns is missing.
   func statement(ifThere sql: StaticString) throws(StoreError) -> SQLiteStatement? {
     SQLitePatience.begin(milliseconds: patience)
     let name = UInt(bitPattern: sql.utf8Start)
@@ -155,7 +157,7 @@ final class SQLiteConnection {
       return kept.statement
     }
     let (status, statement) = prepare(sql, name)
-    // The text is ours and has no mistake: it is about what is not there.
+    // The SQL is ours and is correct, so this error means that something is missing.
     guard statement != nil || status == SQLITE_ERROR else {
       throw StoreError.sqlite(status, handle, doing: "prepare \"\(sql)\"")
     }
@@ -175,7 +177,7 @@ final class SQLiteConnection {
 
   /// Runs `body` as one write transaction.
   ///
-  /// It holds the write lock from the beginning, and is undone when `body` throws.
+  /// It holds the write lock from the beginning, and is rolled back if `body` throws.
   func write<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
     try begin()
     do throws(StoreError) {
@@ -188,57 +190,57 @@ final class SQLiteConnection {
     }
   }
 
-  /// Begins a write transaction; it holds the write lock from now on.
+  /// Begins a write transaction and takes the write lock.
   func begin() throws(StoreError) {
     endUnended()
     try statement("BEGIN IMMEDIATE").finish()
   }
 
-  /// Begins a transaction that only reads.
+  /// Begins a read transaction.
   func beginReading() throws(StoreError) {
     endUnended()
     try statement("BEGIN").finish()
   }
 
-  /// Ends a transaction for whose end there was no memory: a new one could not begin.
+  /// Rolls back a transaction that lacked the memory to end: a new one could not begin.
   private func endUnended() {
     if sqlite3_get_autocommit(handle) == 0 { rollBack() }
   }
 
   func commit() throws(StoreError) { try statement("COMMIT").finish() }
 
-  /// Undoes the transaction, if there is one: after some failures SQLite has done so by itself.
+  /// Rolls back the transaction, if there is one: after some failures SQLite has already done so.
   func rollBack() {
     guard sqlite3_get_autocommit(handle) == 0 else { return }
     sqlite3_exec(handle, "ROLLBACK", nil, nil, nil)
   }
 
-  /// Moves with every commit that this connection sees, its own and others'.
+  /// A number that changes with every commit that this connection sees, its own and others'.
   ///
-  /// It is up to date inside a transaction.
+  /// It is current inside a transaction.
   var dataVersion: UInt32 { kept_sqlite_data_version(handle) }
 
-  /// Whether every page is in the database file or in the log; a cut-off database lacks some.
+  /// Whether every page is in the database file or in the log; a truncated database lacks some.
   ///
-  /// Ask inside a transaction.
+  /// Call it inside a transaction.
   func hasAllPages() throws(StoreError) -> Bool {
     var answer = KEPT_PAGES_MISSING
     var status = kept_sqlite_has_pages(handle, -1, &answer)
     if answer == KEPT_PAGES_UNCOUNTED {
       status = kept_sqlite_has_pages(handle, try integer("PRAGMA page_count"), &answer)
     }
-    // A file was asked, not the connection: that knows of no failure.
+    // The call read a file and not the connection, so the connection has no error of it.
     guard status == SQLITE_OK else { throw StoreError.sqlite(status, nil, doing: "look for all pages of the database") }
     return answer == KEPT_PAGES_WHOLE
   }
 
-  /// What is damaged, in SQLite's words; nil: nothing.
+  /// Returns the damage in SQLite's words; nil if there is none.
   func damage() throws(StoreError) -> String? {
     _ = kept_sqlite_take_reading(handle)
     let check = try statement("PRAGMA integrity_check(1)")
     let answer = try check.first { check.string(0) ?? "" } ?? ""
     if answer == "ok" { return nil }
-    // SQLite tells in the same words of what it could not read, be it damaged or not.
+    // SQLite uses the same words for pages that it could not read, whether or not they are damaged.
     let reading = kept_sqlite_take_reading(handle)
     if reading.failure != 0 {
       let (code, advice) = StoreError.meaning(ofSystemError: reading.failure)
@@ -254,41 +256,42 @@ final class SQLiteConnection {
   /// Syncs every commit of every process that is in the log now.
   func syncLog() throws(StoreError) {
     guard kept_sqlite_sync_log(handle) != SQLITE_OK else { return }
-    // The log was asked, not the connection: that knows of no failure, and errno is still that of the sync.
+    // The call used the log and not the connection, so the connection has no error of it, and errno is that of the
+    // sync.
     throw StoreError.unsynced(errno: kept_errno())
   }
 
-  /// Brings every commit that is in the log into the database, syncs that, and empties the log.
+  /// Checkpoints the whole log: copies its commits into the database, syncs the database, and truncates the log.
   func copyLog() throws(StoreError) {
     try check(
       sqlite3_wal_checkpoint_v2(handle, "main", SQLITE_CHECKPOINT_TRUNCATE, nil, nil),
       doing: "bring the log into the database")
   }
 
-  /// Whether SQLite could open a file only for reading once, and has just refused to write.
+  /// Whether SQLite could once open a file for reading only, and has just refused to write.
   ///
-  /// It goes on refusing until this process has no connection to the database any more.
+  /// It keeps refusing until this process has closed its last connection to the database.
   var isStuckReading: Bool { sqlite3_errcode(handle) & 0xFF == SQLITE_READONLY }
 
-  /// Whether another database is in this one's place by now, or none.
+  /// Whether the path of the database now leads to another file, or to none.
   var hasMoved: Bool { kept_sqlite_has_moved(handle) != 0 }
 
-  /// How many rows the last statement that changes rows has changed.
+  /// The number of rows that the last modifying statement has changed.
   var changedRows: Int64 { sqlite3_changes64(handle) }
 
-  /// How long the log may grow before a commit copies it into the database.
+  /// Sets the size of the log from which a commit checkpoints it.
   func checkpointsAutomatically(afterPages pages: Int32) { sqlite3_wal_autocheckpoint(handle, pages) }
 
-  /// Closing will neither copy the log into the database nor remove it.
+  /// Makes closing neither copy the log into the database nor remove it.
   func leaveLog() { kept_sqlite_configure(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1) }
 
-  /// Lets the tables that can be understood be read where another, or a trigger, cannot: SQLite would read none.
+  /// Makes intact tables readable although another table, or a trigger, is damaged: SQLite would otherwise read none.
   func overlookDamagedSchema() {
     kept_sqlite_configure(handle, SQLITE_DBCONFIG_DEFENSIVE, 0)
     kept_sqlite_configure(handle, SQLITE_DBCONFIG_WRITABLE_SCHEMA, 1)
   }
 
-  /// Reads the schema anew, as it is inside the present transaction.
+  /// Reads the schema again, as it is inside the current transaction.
   func reloadSchema() throws(StoreError) {
     try run("PRAGMA writable_schema = RESET")
     overlookDamagedSchema()

@@ -1,12 +1,12 @@
-// What SQLite's result codes mean to a program that uses Kept, and what it can do about them.
+// What SQLite's result codes mean to a program that uses Kept, and what the program can do.
 
 import CPlatform
 import CSQLite
 
 extension StoreError {
-  /// The error for a result code, with SQLite's own words and an advice.
+  /// Returns the error for a result code, with SQLite's message and advice.
   ///
-  /// - Parameter database: where it is, for a connection that could not be opened.
+  /// - Parameter database: the path, for a connection that could not be opened.
   static func sqlite(
     _ status: Int32, _ connection: OpaquePointer?, at database: String? = nil, doing what: String
   ) -> StoreError {
@@ -16,7 +16,7 @@ extension StoreError {
     return StoreError(code, "could not \(what): SQLite says \"\(words)\"; \(advice)")
   }
 
-  /// The error for a sync that has failed: what it was about is written, and everybody reads it.
+  /// Returns the error for a failed sync: the data is written, and every reader sees it.
   static func unsynced(errno error: Int32) -> StoreError {
     let (code, _) = meaning(ofSystemError: error)
     return StoreError(
@@ -25,16 +25,16 @@ extension StoreError {
         + "power loss may take it: check the disk, and write durably or flush again")
   }
 
-  /// nil: the system has failed, and knows why.
+  /// Returns the meaning of a result code; nil if a system call failed, and its errno has the meaning.
   ///
-  /// Only what SQLite calls corrupt, or no database, is damage (WholePages.h keeps errors of the disk apart): on
-  /// anything else a store is as it was, and nothing may be replaced.
+  /// Only SQLITE_CORRUPT and SQLITE_NOTADB are damage (WholePages.h keeps errors of the disk apart). After any other
+  /// error the store is unchanged, and nothing may be replaced.
   private static func meaning(of status: Int32) -> (Code, advice: String)? {
     if kept_sqlite_lacks_memory(status) != 0 {
       return (.failed, "there is no memory for it; free some, nothing was changed")
     }
     return switch status & 0xFF {
-    // The last one: a writer was stopped in the instant in which nobody can begin to read (SQLitePatience).
+    // SQLITE_PROTOCOL: a writer was stopped in the instant in which no reader can begin (SQLitePatience).
     case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL:
       (.busy, "another writer held the store for longer than the time-out; try again")
     case SQLITE_CORRUPT, SQLITE_NOTADB:
@@ -42,17 +42,17 @@ extension StoreError {
     case SQLITE_FULL: meaning(ofSystemError: ENOSPC)
     case SQLITE_PERM, SQLITE_AUTH: meaning(ofSystemError: EACCES)
     case SQLITE_TOOBIG: (.tooLarge, "the value is over SQLite's own limit; store less under one key")
-    // Nothing else interrupts it than the limit on its work.
+    // Only the limit on its work interrupts a statement.
     case SQLITE_INTERRUPT:
       (.unsupported, "reading it takes more work than Kept's own databases do; it was not made by Kept, give another")
-    // A file that could not be opened for writing SQLite opens for reading, for whatever reason.
+    // SQLite opens a file for reading if it cannot open it for writing, whatever the reason.
     case SQLITE_IOERR, SQLITE_CANTOPEN, SQLITE_READONLY: nil
     default: (.failed, "nothing was changed; try again")
     }
   }
 
   private static func systemMeaning(_ connection: OpaquePointer?, at database: String?) -> (Code, advice: String) {
-    // SQLite forgets why a write has failed while it undoes it, and the file does not know of calls that have no file.
+    // SQLite forgets why a write failed while it rolls back, and the file records no errors of calls without a file.
     let errors = connection.map { [kept_sqlite_take_reading($0).failure, sqlite3_system_errno($0)] } ?? []
     let meanings = errors.map { meaning(ofSystemError: $0) }
     if let known = meanings.first(where: { $0.0 != .unavailable }) { return known }
@@ -62,7 +62,7 @@ extension StoreError {
     return path.map { meaning(ofSystemError: OpenFailure.errno(around: $0)) } ?? known
   }
 
-  /// What an errno means, and what can be done.
+  /// Returns what an errno means, and what the program can do.
   static func meaning(ofSystemError error: Int32) -> (Code, advice: String) {
     switch error {
     case ENOSPC, EDQUOT:

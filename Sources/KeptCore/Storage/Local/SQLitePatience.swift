@@ -1,8 +1,9 @@
-// How long SQLite sleeps when another connection is in its way: no longer than the caller has patience.
+// Bounds how long SQLite sleeps while another connection blocks it: no longer than the caller's time-out.
 //
-// A busy time-out alone does not bound it. A commit writes the header of SQLite's shared memory twice, in an instant;
-// who finds the two unequal, because a writer was stopped in just that instant, tries a hundred times in ten seconds
-// and asks no busy handler (`walTryBeginRead`). SQLite sleeps through its VFS, so ours is SQLite's with another sleep.
+// A busy time-out alone does not bound it. A commit writes the header of SQLite's shared memory twice, in an instant.
+// If a writer was stopped in that instant, a reader finds the two copies unequal, retries a hundred times in ten
+// seconds, and calls no busy handler (`walTryBeginRead`). SQLite sleeps through its VFS, so Kept uses SQLite's VFS with
+// another sleep.
 
 import CPlatform
 import CSQLite
@@ -10,9 +11,9 @@ import CSQLite
 enum SQLitePatience {
   /// The VFS to open a database with: SQLite's, which sleeps as above and reads strictly (WholePages.h).
   ///
-  /// Its name has its address in it: a program may have loaded two copies of this library, each with a VFS of its own,
-  /// that knows only its own threads' patience. nil: the program has put a VFS of its own in the place of SQLite's, and
-  /// that is left as it is.
+  /// Its name contains its address. A program may have loaded two copies of this library, each with its own VFS, which
+  /// knows the time-outs of its own threads only. nil: the program has replaced SQLite's VFS by its own, and this is
+  /// left as it is.
   static let vfs: String? = {
     guard left != nil, let usual = sqlite3_vfs_find(nil), strncmp(usual.pointee.zName, "unix", 4) == 0 else {
       return nil
@@ -41,7 +42,7 @@ enum SQLitePatience {
       UnsafeMutablePointer<Int32>?
     ) -> Int32
 
-  // Written before the VFS is registered, and never again.
+  // Written once, before the VFS is registered.
   nonisolated(unsafe) private static var theirs: Open = { _, _, _, _, _ in SQLITE_CANTOPEN }
 
   private typealias FullPath =
@@ -51,7 +52,7 @@ enum SQLitePatience {
 
   nonisolated(unsafe) private static var theirFullPath: FullPath = { _, _, _, _ in SQLITE_CANTOPEN }
 
-  /// The path of a file in a folder that is held stays as it is: SQLite would follow it to the folder's own.
+  /// Keeps the path of a file in a held folder as it is: SQLite would resolve it to the folder's own path.
   private static func fullPath(
     _ vfs: UnsafeMutablePointer<sqlite3_vfs>?, _ name: UnsafePointer<CChar>?, _ size: Int32,
     _ path: UnsafeMutablePointer<CChar>?
@@ -74,17 +75,18 @@ enum SQLitePatience {
     return status
   }
 
-  /// A writer that merely waits for its turn on a busy machine must not look like one that was stopped.
+  /// The lower bound of a time-out: a writer that waits for its turn on a busy machine must not look like a stopped
+  /// one.
   private static let leastMilliseconds = 100
 
-  // What the thread has left: a positive number of milliseconds, of which none has passed yet; or the negative of the
-  // moment at which they are over.
+  // The time that the thread has left: a positive number of milliseconds, none of which has passed yet, or the negative
+  // of the time at which they end.
   private static let left: pthread_key_t? = {
     var key = pthread_key_t()
     return pthread_key_create(&key, nil) == 0 ? key : nil
   }()
 
-  /// From now on this thread's calls of SQLite sleep so long altogether.
+  /// Lets the SQLite calls of this thread sleep for so many milliseconds in total from now on.
   static func begin(milliseconds: Int) {
     guard let left else { return }
     pthread_setspecific(left, UnsafeRawPointer(bitPattern: max(milliseconds, leastMilliseconds)))
@@ -98,7 +100,7 @@ enum SQLitePatience {
       patience = -(now + max(patience, leastMilliseconds))
       pthread_setspecific(left, UnsafeRawPointer(bitPattern: patience))
     }
-    // Those of the hundred tries that are left take no time.
+    // The rest of the hundred retries take no time.
     let pause = min(Int(microseconds), (-patience - now) * 1000)
     guard pause > 0 else { return 0 }
     MonotonicTime.letPass(microseconds: pause)

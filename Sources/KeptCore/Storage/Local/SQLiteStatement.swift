@@ -34,17 +34,17 @@ struct SQLiteStatement {
     try check(kept_sqlite_bind_text(statement, index, text.baseAddress, UInt64(text.count)))
   }
 
-  /// Binds text that is there for ever, and need not be copied.
+  /// Binds static text without a copy.
   func bind(_ index: Int32, constant text: StaticString) throws(StoreError) {
     try check(kept_sqlite_bind_lent_text(statement, index, text.utf8Start, UInt64(text.utf8CodeUnitCount)))
   }
 
-  /// Binds text that stays where it is until the statement has finished, and need not be copied.
+  /// Binds text without a copy; it must stay in place until the statement has finished.
   func bind(_ index: Int32, lentText text: UnsafeBufferPointer<UInt8>) throws(StoreError) {
     try check(kept_sqlite_bind_lent_text(statement, index, text.baseAddress, UInt64(text.count)))
   }
 
-  /// The same for bytes.
+  /// Binds bytes without a copy; they must stay in place until the statement has finished.
   func bind(_ index: Int32, lentBytes bytes: UnsafeBufferPointer<UInt8>) throws(StoreError) {
     try check(kept_sqlite_bind_lent_bytes(statement, index, bytes.baseAddress, UInt64(bytes.count)))
   }
@@ -64,10 +64,11 @@ struct SQLiteStatement {
       })
   }
 
-  /// Lets its next use have all the steps of a limit: SQLite counts those of all its uses.
+  /// Resets the step count of the statement, so that its next use has the whole limit: SQLite counts steps over all
+  /// uses.
   func forgetWork() { sqlite3_stmt_status(statement, SQLITE_STMTSTATUS_VM_STEP, 1) }
 
-  /// Moves to the next row; false, and ready for the next use, when there is none.
+  /// Moves to the next row; returns false, with the statement reset, if there is none.
   func step() throws(StoreError) -> Bool {
     let status = sqlite3_step(statement)
     switch status {
@@ -96,7 +97,7 @@ struct SQLiteStatement {
     }
   }
 
-  /// The same with bytes.
+  /// Binds the last parameter to bytes without a copy, and runs the statement to its end.
   func finish(_ index: Int32, lent bytes: [UInt8]) throws(StoreError) {
     try bytes.withUnsafeBufferPointer { bytes throws(StoreError) in
       try bind(index, lentBytes: bytes)
@@ -122,7 +123,7 @@ struct SQLiteStatement {
     return rows
   }
 
-  /// Lets go of rows and locks; what was bound is forgotten.
+  /// Releases rows and locks, and clears the bindings.
   func reset() {
     sqlite3_reset(statement)
     sqlite3_clear_bindings(statement)
@@ -130,16 +131,16 @@ struct SQLiteStatement {
 
   func finalize() { sqlite3_finalize(statement) }
 
-  /// What a column holds: one of SQLITE_INTEGER, SQLITE_FLOAT, SQLITE_TEXT, SQLITE_BLOB and SQLITE_NULL.
+  /// The type of a column: one of SQLITE_INTEGER, SQLITE_FLOAT, SQLITE_TEXT, SQLITE_BLOB and SQLITE_NULL.
   func type(_ column: Int32) -> Int32 { sqlite3_column_type(statement, column) }
   func isNull(_ column: Int32) -> Bool { type(column) == SQLITE_NULL }
   func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(statement, column) }
   func double(_ column: Int32) -> Double { sqlite3_column_double(statement, column) }
 
-  /// How many bytes the text or the bytes of a column have.
+  /// The number of bytes in the text or the blob of a column.
   func count(_ column: Int32) -> Int { Int(sqlite3_column_bytes(statement, column)) }
 
-  /// Text or bytes, valid until the next step: as SQLite has them, so that this needs no memory.
+  /// Calls `body` with text or bytes in SQLite's own memory, valid until the next step; it allocates nothing.
   func withBytes<T, Failure: Error>(
     _ column: Int32, _ body: (UnsafeBufferPointer<UInt8>) throws(Failure) -> T
   ) throws(Failure) -> T {
@@ -151,7 +152,7 @@ struct SQLiteStatement {
 
   func bytes(_ column: Int32) -> [UInt8] { withBytes(column) { Array($0) } }
 
-  /// Text; nil where the bytes are not UTF-8.
+  /// Returns text; nil if the bytes are not UTF-8.
   func string(_ column: Int32) -> String? { withBytes(column) { String(exactly: $0) } }
 
   private var text: String { String(cString: sqlite3_sql(statement)) }

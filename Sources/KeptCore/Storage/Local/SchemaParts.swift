@@ -1,17 +1,17 @@
-// Every text that Kept has ever written into sqlite_schema, and how that of a database is compared with them: what
-// stands there is run by SQLite, so a table that is a view, an index over an endless expression or another trigger is
-// refused before the first question to any table.
+// Every text that any version of Kept has written into sqlite_schema, and how the schema of a database is compared with
+// them. SQLite executes what is in the schema, so a view in place of a table, an index over an endless expression or a
+// foreign trigger is refused before the first query of any table.
 
 import CPlatform
 
-/// A table, view or trigger of ours, as it stands in `sqlite_schema`.
+/// A table, view or trigger of Kept, as its text in `sqlite_schema`.
 enum SchemaPart: Int, CaseIterable {
-  // In the order in which they are made: the tables are the first rows.
+  // In the order in which they are created: the tables are the first rows.
   case entry, declaration, change, store
   case inserted, updated, deleted
-  // Made with the first schema version.
+  // Created with the first schema version.
   case application
-  // Databases that were made before version 0.1 was finished have these in place of the triggers above.
+  // Databases from before version 0.1 was finished have these in place of the triggers above.
   case oldRevision, oldInserted, oldUpdated, oldRenamed, oldDeleted
 
   var name: StaticString {
@@ -36,7 +36,7 @@ enum SchemaPart: Int, CaseIterable {
     }
   }
 
-  // No word, space or line of these may change: databases have them as they are.
+  // No word, space or line of these may change: existing databases contain them as they are.
   var sql: StaticString {
     switch self {
     case .entry:
@@ -136,7 +136,7 @@ enum SchemaPart: Int, CaseIterable {
   }
 }
 
-/// Which parts of Kept's schema a database has.
+/// The set of parts of Kept's schema that a database has.
 struct SchemaParts: Equatable {
   private var bits: UInt = 0
 
@@ -146,7 +146,7 @@ struct SchemaParts: Equatable {
 
   private func contains(_ part: SchemaPart) -> Bool { bits & 1 << UInt(part.rawValue) != 0 }
 
-  /// What a whole schema has; the table `application` is made later, or never.
+  /// The parts of a complete schema; the table `application` is created later, or never.
   private static var present: SchemaParts {
     SchemaParts(.application, .entry, .declaration, .change, .store, .inserted, .updated, .deleted)
   }
@@ -156,21 +156,22 @@ struct SchemaParts: Equatable {
       .oldDeleted)
   }
 
-  /// How a schema compares with those that Kept makes.
+  /// How a schema compares with those that Kept writes.
   enum Assessment {
     case known
-    /// Something of ours is another, or missing: that is damage.
+    /// A part of Kept's schema is different or missing: this is damage.
     case altered(String)
-    /// All of ours is there, and something else.
+    /// All parts of Kept's schema are there, and something else.
     case foreign
   }
 
   static func judge(_ connection: SQLiteConnection) throws(StoreError) -> Assessment {
     var found = SchemaParts()
     var isForeign = false
-    // One column: opening waits for it.
+    // One column only, because opening waits for this query.
     guard let rows = try connection.statement(ifThere: "SELECT sql FROM sqlite_schema") else {
-      // Its text has no mistake, so it is the header: another version of the schema's format, or another encoding.
+      // The text of the query is correct, so the header is the cause: another version of the schema's format, or
+      // another encoding.
       throw StoreError(
         .unsupported,
         "SQLite does not know the format of the database; open it with a newer SQLite, or restore a backup")
@@ -186,7 +187,7 @@ struct SchemaParts: Equatable {
     return isForeign ? .foreign : .known
   }
 
-  /// What a schema has that is none of Kept's.
+  /// Returns the name of an object in the schema that is not Kept's.
   static func foreignName(_ connection: SQLiteConnection) throws(StoreError) -> String? {
     let rows = try connection.statement("SELECT sql, type, name FROM sqlite_schema")
     defer { rows.reset() }
@@ -197,9 +198,9 @@ struct SchemaParts: Equatable {
     return nil
   }
 
-  /// Puts the texts of tables in order, and takes all else out of the schema, in a transaction that is never committed.
+  /// Repairs the texts of tables and removes everything else from the schema, in a transaction that is never committed.
   ///
-  /// The rows of a table are there also where its text is damaged. It is told by its name, else by its place.
+  /// The rows of a table exist even if its text is damaged. A table is identified by its name, else by its position.
   static func restore(_ connection: SQLiteConnection) throws(StoreError) {
     let tables = SchemaPart.allCases.filter(\.isTable)
     let known = tables.map { "'\($0.sql)'" }.joined(separator: ", ")
@@ -223,10 +224,10 @@ struct SchemaParts: Equatable {
 }
 
 extension SchemaPart {
-  /// The part that has exactly this text.
+  /// Returns the part that has exactly this text.
   fileprivate init?(sql: UnsafeBufferPointer<UInt8>) {
     guard let start = sql.baseAddress else { return nil }
-    // No list of all cases: it would be made anew for each text.
+    // The list of all cases is avoided: it would be allocated again for each text.
     var number = 0
     while let part = SchemaPart(rawValue: number) {
       let known = part.sql

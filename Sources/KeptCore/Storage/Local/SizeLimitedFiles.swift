@@ -1,5 +1,5 @@
-// SQLite's files under a limit on the size of files (ulimit -f): its own methods, with the signal held back that would
-// end the process. Without a limit nothing is put between SQLite and its files.
+// SQLite's files under a limit on the size of files (ulimit -f): SQLite's own methods, with the signal blocked that
+// would end the process. Without a limit, SQLite uses its files directly.
 
 import CPlatform
 import CSQLite
@@ -14,20 +14,20 @@ enum SizeLimitedFiles {
 
   private typealias File = UnsafeMutablePointer<sqlite3_file>
 
-  // The address of the first of a list, one for each table of methods that SQLite has: for databases, and for files
-  // that it does not lock. They are never freed.
+  // The address of the first element of a list, with one element for each method table of SQLite: for databases, and
+  // for files without locks. They are never freed.
   private static let made = Atomic<UInt>(0)
 
-  /// Puts the methods between, in a process that has a limit.
+  /// Replaces the methods of a file if the process has a size limit.
   ///
-  /// A limit that is set later counts for files that are opened later.
+  /// A limit that is set later applies to files that are opened later.
   static func wrap(_ file: UnsafeMutablePointer<sqlite3_file>) {
     guard kept_has_size_limit(), let theirs = file.pointee.pMethods else { return }
     let ours = find { $0.pointee.theirs == theirs } ?? make(over: theirs)
     file.pointee.pMethods = UnsafeRawPointer(ours).assumingMemoryBound(to: sqlite3_io_methods.self)
   }
 
-  /// Two threads may make the same; that is a few hundred bytes.
+  /// Creates the methods over a table of SQLite's; two threads may create the same, which wastes a few hundred bytes.
   private static func make(over theirs: UnsafePointer<sqlite3_io_methods>) -> UnsafePointer<Methods> {
     var ours = theirs.pointee
     ours.xWrite = { file, bytes, count, offset in
@@ -59,7 +59,7 @@ enum SizeLimitedFiles {
     return next
   }
 
-  /// Calls a method of SQLite's with the signal held back.
+  /// Calls a method of SQLite with the signal blocked.
   private static func held(
     _ file: UnsafeMutablePointer<sqlite3_file>?, _ call: (sqlite3_io_methods, File) -> Int32?
   ) -> Int32 {
@@ -69,7 +69,7 @@ enum SizeLimitedFiles {
     return call(methods.pointee.theirs.pointee, file) ?? SQLITE_MISUSE
   }
 
-  /// Of a database others stand in front of ours (WholePages.h); its methods are those with a shared memory.
+  /// Finds the methods of a file: a database has others in front of ours (WholePages.h), those with shared memory.
   private static func methods(of file: File) -> UnsafePointer<Methods>? {
     let front = UnsafeRawPointer(file.pointee.pMethods)
     return find { UnsafeRawPointer($0) == front } ?? find { $0.pointee.theirs.pointee.xShmMap != nil }

@@ -1,19 +1,19 @@
-// A store's folder: made for its owner alone, and only ever with a whole database in it.
+// A store's folder: created for its owner alone, and never with an incomplete database in it.
 
 import CPlatform
 
 /// The folder of a LocalStorage.
 ///
-/// Directories that it makes have mode 0700, files 0600.
+/// Directories that it creates have mode 0700, files 0600.
 struct StoreFolder {
-  /// For system calls; users are told ``shown``.
+  /// The path for system calls; messages to users have ``shown``.
   let path: String
-  /// Holds the folder, where another user could exchange what its path leads to.
+  /// Holds the folder if another user could replace what its path leads to.
   let anchor: FolderAnchor?
-  /// For tests: what `statfs` would say.
+  /// For tests: the result of `statfs`.
   var fileSystem: FileSystem?
 
-  /// The path that led to it.
+  /// The path by which the folder was opened.
   var shown: String { anchor?.shown ?? path }
 
   init(path: String, on fileSystem: FileSystem? = nil) {
@@ -22,7 +22,7 @@ struct StoreFolder {
     self.fileSystem = fileSystem
   }
 
-  /// The folder that is held, whatever happens to its path from now on.
+  /// Uses a folder that is held, whatever happens to its path from now on.
   ///
   /// - Parameter folder: with a path that has no symbolic links.
   init(_ folder: consuming OpenFolder, on fileSystem: FileSystem? = nil) throws(StoreError) {
@@ -32,13 +32,13 @@ struct StoreFolder {
     self.fileSystem = fileSystem
   }
 
-  /// Makes the folder where there is none.
+  /// Creates the folder if it does not exist.
   init(preparing path: String) throws(StoreError) {
     self.init(path: path)
     try Self.makeDirectories(path)
   }
 
-  /// The same folder, also after the program has changed its working directory.
+  /// Returns the folder with an absolute path, which remains valid if the program changes its working directory.
   func absolute() throws(StoreError) -> StoreFolder {
     guard !path.hasPrefix("/") else { return self }
     guard let here = getcwd(nil, 0) else { throw .system("find the working directory for", path) }
@@ -51,7 +51,7 @@ struct StoreFolder {
 
   var database: String { path + "/" + Self.databaseName }
 
-  /// The same folder by its path without symbolic links; it is made where there is none.
+  /// Returns the folder by its path without symbolic links; the folder is created if it does not exist.
   func resolved() throws(StoreError) -> StoreFolder {
     if anchor != nil { return self }
     if try Self.withoutLinks(path) == nil { try Self.makeDirectories(absolute().path) }
@@ -59,24 +59,24 @@ struct StoreFolder {
     return StoreFolder(path: resolved, on: fileSystem)
   }
 
-  /// The same folder, which is the user's own, held where another user could exchange what its path leads to.
+  /// Returns the folder, which must be the user's own, held if another user could replace what its path leads to.
   ///
-  /// - Returns: for a path that has no symbolic links.
+  /// - Returns: the folder by a path that has no symbolic links.
   func held() throws(StoreError) -> StoreFolder {
     if anchor != nil { return self }
     return try StoreFolder(try OpenFolder.own(path), on: fileSystem)
   }
 
-  /// Whether its path leads to it; where it is not held, that is what is at the path.
+  /// Whether its path leads to it; for a folder that is not held this is always true.
   var isInPlace: Bool { anchor?.isInPlace ?? true }
 
-  /// Throws where the path leads to another folder by now, or to none.
+  /// Throws if the path now leads to another folder, or to none.
   func checkInPlace() throws(StoreError) {
     guard !isInPlace else { return }
     throw StoreError(.unavailable, "\(shown) was removed, or another folder has taken its place; open it again")
   }
 
-  /// nil, with errno, for a path that leads nowhere.
+  /// Resolves the symbolic links of a path; returns nil, with errno, if the path does not exist.
   static func withoutLinks(_ path: String) throws(StoreError) -> String? {
     guard let resolved = realpath(path, nil) else { return nil }
     defer { free(resolved) }
@@ -84,10 +84,10 @@ struct StoreFolder {
     return text
   }
 
-  /// Makes sure that the folder and a database in it are there, and that they are the user's own.
+  /// Creates the folder and a database in it if they do not exist, and checks that they are the user's own.
   ///
-  /// A new database is made whole under a name of its own and then put into place: whoever opens the folder meanwhile,
-  /// or finds it after a kill in the middle, sees either none or a complete one.
+  /// A new database is created completely under a unique name and then renamed. Processes that open the folder
+  /// meanwhile, or after a kill in the middle, find either none or a complete one.
   func prepare(_ fill: (_ path: String) throws(StoreError) -> Void) throws(StoreError) {
     if FileStatus(of: database) == nil { try Self.makeDirectories(path) }
     let fileSystem = if let fileSystem { fileSystem } else { try FileSystem(of: path) }
@@ -99,11 +99,11 @@ struct StoreFolder {
     close(try folder.make(draft))
     try fill(path + "/" + draft)
     try Self.sync(path + "/" + draft)
-    // Somebody else may have been first: theirs stays.
+    // Another process may have been first: its database stays.
     if try folder.putInPlace(draft, as: Self.databaseName) { try folder.sync() }
   }
 
-  /// Whether there is a database; throws where it has another name, or may be another user's to change.
+  /// Whether there is a database; throws if it has another name, or if another user may be able to change it.
   private func checkDatabase(in folder: borrowing OpenFolder) throws(StoreError) -> Bool {
     guard let found = folder.status(of: Self.databaseName) else {
       guard kept_errno() == ENOENT else { throw .system("look at", database) }
@@ -115,10 +115,10 @@ struct StoreFolder {
     return true
   }
 
-  /// Throws where the database has a second name that no salvage has given it.
+  /// Throws if the database has a second name that no salvage has given it.
   ///
-  /// A salvage makes `quarantine` before the second name, and removes it after that one, where it leaves at all:
-  /// between two looks it may have done either.
+  /// A salvage creates `quarantine` before the second name, and if it gives up it removes `quarantine` after that name.
+  /// It may do either between two checks.
   private func checkNames(in folder: borrowing OpenFolder) throws(StoreError) {
     for attempt in 0... {
       guard let now = folder.status(of: Self.databaseName), now.hasOtherNames,
@@ -129,13 +129,13 @@ struct StoreFolder {
     }
   }
 
-  /// Whether the database has no byte left beside a log that has some.
+  /// Whether the database is empty and its log is not.
   func isCutToNothing() throws(StoreError) -> Bool {
     guard let file = FileStatus(of: database) else { throw .system("look at", database) }
     return file.size == 0 && FileStatus(of: database + "-wal").map { $0.size > 0 } == true
   }
 
-  /// Removes the names that a file has had as a draft: who made it was killed before it could do that.
+  /// Removes the draft names of a file: the process that created it was killed before it could do that.
   func removeDrafts(of file: FileStatus) {
     for name in (try? FolderListing.names(in: path)) ?? [] where name.hasPrefix(Self.draftPrefix) {
       let draft = path + "/" + name
@@ -147,13 +147,13 @@ struct StoreFolder {
 
   static func isDraft(_ name: String) -> Bool { name.hasPrefix(draftPrefix) }
 
-  /// A name that nobody else uses, for what is made whole before it is put into place.
+  /// Returns a unique name for a file that is completed before it gets its final name.
   static func draftName() -> String { "\(draftPrefix)\(getpid())-\(UInt32.random(in: 0 ... .max))" }
 
-  /// The path of a draft in it.
+  /// Returns the path of a new draft in the folder.
   func draftPath() -> String { path + "/" + Self.draftName() }
 
-  /// Which folder this is, whatever path or symbolic link led to it; it is made where there is none.
+  /// Returns which folder this is, independent of its path and symbolic links; it is created if it does not exist.
   func identity() throws(StoreError) -> Identity {
     var identity = kept_folder_identity()
     if kept_identify_folder(path, &identity) != 0 {
@@ -166,7 +166,7 @@ struct StoreFolder {
   struct Identity: Hashable, Sendable {
     let device: UInt64
     let inode: UInt64
-    // A folder that was removed may leave its inode number to the next one.
+    // A new folder may have the inode number of a removed one.
     let made: Int64
   }
 
@@ -174,11 +174,13 @@ struct StoreFolder {
     if try makeDirectory(path) { return }
     let above = parent(of: path)
     if above != path { try makeDirectories(above) }
-    // Once more and no longer: in /proc, and in a working directory that was removed, it is missing for ever.
+    // Retry only once: in /proc, and in a removed working directory, the folder stays missing.
     guard try makeDirectory(path) else { throw .system("make the folder", path, errno: ENOENT) }
   }
 
-  /// - Returns: false where the folder that it belongs into is missing.
+  /// Creates one directory.
+  ///
+  /// - Returns: false if its parent is missing.
   private static func makeDirectory(_ path: String) throws(StoreError) -> Bool {
     if kept_make_folder(path) == 0 {
       try sync(folder: parent(of: path))
@@ -208,7 +210,7 @@ struct StoreFolder {
     close(file)
   }
 
-  /// Syncs the names in a folder to the disk; links that lead to it are followed.
+  /// Syncs the directory entries of a folder to the disk; symbolic links are followed.
   static func sync(folder path: String) throws(StoreError) { try sync(path + "/.") }
 
   /// Syncs a file to the disk that is not open in SQLite.
@@ -221,12 +223,12 @@ struct StoreFolder {
 }
 
 extension StoreError {
-  /// The error for a path from the system that is not UTF-8: a repaired one would be that of another file, or of none.
+  /// Returns the error for a path from the system that is not UTF-8: a repaired path would name another file, or none.
   static func notUTF8(_ subject: String) -> StoreError {
     StoreError(.unavailable, "\(subject) is not UTF-8, and Kept takes no other path; rename it, or give another path")
   }
 
-  /// The error for a system call that has just failed.
+  /// Returns the error for a system call that has just failed.
   static func system(_ what: String, _ path: String, errno error: Int32 = kept_errno()) -> StoreError {
     let words = String(cString: strerror(error))
     return switch error {

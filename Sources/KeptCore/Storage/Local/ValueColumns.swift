@@ -1,6 +1,6 @@
-// How a value stands in the table, so that any SQLite tool shows it readably.
+// How a value is represented in the table, so that any SQLite tool shows it readably.
 //
-//   kind        SQLite type   what stands there
+//   kind        SQLite type   content
 //   bool        INTEGER       0 or 1
 //   int         INTEGER
 //   uint        TEXT          decimal digits: SQLite's integers end at Int64.max
@@ -14,13 +14,13 @@
 import CSQLite
 
 extension SQLiteStatement {
-  /// Binds the kind and the value to two parameters that follow each other.
+  /// Binds the kind and the value to two consecutive parameters.
   func bind(_ index: Int32, kindAnd value: Value) throws(StoreError) {
     try bind(index, constant: value.kind.name)
     try bind(index + 1, value)
   }
 
-  /// The same, and runs the statement to its end: what the value holds is not copied.
+  /// Binds the kind and the value without a copy, and runs the statement to its end.
   func finish(_ index: Int32, lentKindAnd value: Value) throws(StoreError) {
     try bind(index, constant: value.kind.name)
     switch value {
@@ -54,13 +54,13 @@ extension SQLiteStatement {
 
   /// Reads the value from the columns `column` (kind) and `column + 1` (value).
   ///
-  /// Throws `corrupt` where the two do not fit each other: then somebody else wrote them.
+  /// Throws `corrupt` if the two do not match: another program wrote them.
   func value(_ column: Int32) throws(StoreError) -> Value {
     guard let kind = withBytes(column, Value.Kind.init(name:)) else {
       let name = string(column) ?? ""
       throw StoreError(.corrupt, "its row names the kind \"\(name)\", which Kept does not have; set it anew")
     }
-    // For a text and for bytes; a structure asks for more when it is known what is in it.
+    // Enough for text and bytes; a structure requests more memory when its content is known.
     try Memory.ask(for: count(column + 1), to: "read a value")
     guard let value = try value(of: kind, column + 1) else {
       throw StoreError(.corrupt, "its row holds no \(kind), though it says so; set it anew")
@@ -68,7 +68,7 @@ extension SQLiteStatement {
     return value
   }
 
-  /// nil: the column does not hold what the kind promises.
+  /// Reads a value of a kind; nil if the column does not hold this kind.
   private func value(of kind: Value.Kind, _ column: Int32) throws(StoreError) -> Value? {
     switch (kind, type(column)) {
     case (.bool, SQLITE_INTEGER): return 0...1 ~= integer(column) ? .bool(integer(column) == 1) : nil
@@ -90,7 +90,7 @@ extension SQLiteStatement {
     }
   }
 
-  /// Stored text that does not read is damage, not the caller's mistake.
+  /// Reports stored text that cannot be parsed as damage, not as the caller's mistake.
   private func damaged(_ read: () throws(StoreError) -> Value) throws(StoreError) -> Value {
     do {
       return try read()
@@ -103,7 +103,7 @@ extension SQLiteStatement {
 }
 
 extension Value.Kind {
-  /// The raw value, for SQLite to keep: no String is made of it, nor compared.
+  /// The raw value, for SQLite to keep; no String is created or compared.
   fileprivate var name: StaticString {
     switch self {
     case .null: "null"
