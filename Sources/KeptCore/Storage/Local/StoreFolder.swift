@@ -86,8 +86,8 @@ struct StoreFolder {
 
   /// Creates the folder and a database in it if they do not exist, and checks that they are the user's own.
   ///
-  /// A new database is created completely under a unique name and then renamed. Processes that open the folder
-  /// meanwhile, or after a kill in the middle, find either none or a complete one.
+  /// A new database is created completely under a unique name and then linked into place. Processes that open the
+  /// folder meanwhile, or after a kill in the middle, find either none or a complete one.
   func prepare(_ fill: (_ path: String) throws(StoreError) -> Void) throws(StoreError) {
     if FileStatus(of: database) == nil { try Self.makeDirectories(path) }
     let fileSystem = if let fileSystem { fileSystem } else { try FileSystem(of: path) }

@@ -1,19 +1,19 @@
-// What the conditions of a group of commits rely on: keys and prefixes to which nothing may have happened. The log of
-// commits is read once for all of them, and what is long is read before the write lock is taken, so that others write
+// What the conditions of a group of commits depend on: keys and prefixes that must not have changed. The log of commits
+// is read once for all of them. A long part of it is read before the write lock is taken, so that others can write
 // meanwhile.
 
 /// The keys and prefixes that conditions name, each with the last revision that the log has for it.
 struct ConditionLog {
   private var keys: [[UInt8]: Revision] = [:]
   private var prefixes: [[UInt8]: Revision] = [:]
-  // A key can begin with no other prefixes than its own ones of these lengths.
+  // The lengths of the prefixes: only a key's own prefixes of these lengths need be looked up.
   private var lengths: [Int] = []
-  /// What happened up to here is forgotten, or nobody asks for it.
+  /// The revision up to which the log is forgotten, or irrelevant to the conditions.
   private var start: Revision
-  /// The log has been read up to here.
+  /// The revision up to which the log has been read.
   private(set) var end: Revision
 
-  /// nil: nothing is relied on, but perhaps for what each key is now.
+  /// Collects the conditions of a group; nil if they depend at most on the present state of each key.
   init?(of group: [Batch]) {
     var earliest: Revision?
     for condition in group.lazy.flatMap(\.conditions) {
@@ -32,7 +32,7 @@ struct ConditionLog {
     lengths = Set(prefixes.keys.map(\.count)).sorted()
   }
 
-  /// Reads on in the log, to its end, in the transaction around it.
+  /// Continues to the end of the log, in the current transaction.
   mutating func read(_ log: ChangeLog) throws(StoreError) {
     let (floor, last) = try log.extent()
     if floor > end { (start, end) = (floor, floor) }
@@ -41,14 +41,14 @@ struct ConditionLog {
     end = last
   }
 
-  /// The last revision after `base` that changed a key; 0 for none.
+  /// Returns the last revision after `base` that changed a key; 0 if there is none.
   ///
-  /// What is forgotten counts as changed.
+  /// A forgotten revision counts as a change.
   func lastChange(of key: KeyName, after base: Revision) -> Revision {
     base < start ? start : keys[Self.bytes(key.exact)] ?? 0
   }
 
-  /// The same for any key with a prefix.
+  /// Returns the last revision after `base` that changed any key with a prefix; 0 if there is none.
   func lastChange(under prefix: ExactString, after base: Revision) -> Revision {
     base < start ? start : prefixes[Self.bytes(prefix)] ?? 0
   }

@@ -1,24 +1,26 @@
-// Writers of one process that arrive while a commit runs go together into the next one, each with its own result, and
-// each waits for other processes only as long as its own time-out says.
+// Writers of one process that arrive while a commit runs go together into the next one. Each gets its own result, and
+// each waits for other processes no longer than its own time-out.
 
 import CPlatform
 
-/// Lets one writer at a time commit for everyone who has come by then.
+/// Lets one writer at a time commit for all writers that are waiting by then.
 final class GroupCommit: Sendable {
   private struct Request: Sendable {
     let batch: Batch
-    /// Until when it waits for other writers: the time that it waits for its round counts.
+    /// The end of its time-out, which includes the time that it waits in the queue.
     let deadline: Int64
   }
-  // A round waits no longer: those who have come meanwhile may have less patience, and a fork waits for it. A shorter
-  // bound would make connections that are merely slow look stuck, on a busy machine again and again.
+  // The longest wait of one round: writers that arrive meanwhile may have shorter time-outs, and a fork waits for the
+  // round. With a shorter bound, connections that are merely slow on a busy machine would repeatedly look stuck.
   private static let mostMilliseconds: Int64 = 1000
 
   private let timeoutMilliseconds: Int
   private let queue: CombiningQueue<Request, Result<Commit, StoreError>>
 
+  /// Creates the queue of one store.
+  ///
   /// - Parameters:
-  ///   - timeoutMilliseconds: how long a writer that does not say waits for those of other processes.
+  ///   - timeoutMilliseconds: the default time for which a writer waits for writers of other processes.
   ///   - run: commits a group; throws `busy` if the store is not free within so many milliseconds.
   init(
     timeoutMilliseconds: Int,
@@ -37,7 +39,7 @@ final class GroupCommit: Sendable {
     let request = Request(batch: batch, deadline: MonotonicTime.milliseconds + Int64(patience))
     while true {
       let result = queue.serve(request)
-      // The store was busy for as long as the round could wait: those who have time left try again.
+      // The store was busy during the whole round: a writer with time left tries again.
       if case .failure(let error) = result, error.code == .busy, MonotonicTime.milliseconds < request.deadline {
         continue
       }

@@ -1,5 +1,5 @@
-// A group of batches as one SQLite transaction: check what each expects, write what really changes, one revision for
-// each batch, and the pulse moved around the moment when all of it becomes visible.
+// A group of batches as one SQLite transaction: check the conditions of each, write what changes, use one revision for
+// each batch, and move the pulse before and after the transaction becomes visible.
 
 /// The writing half of a LocalStorage.
 ///
@@ -11,9 +11,10 @@ final class LocalWriter: ConnectionOwner {
   private let loader: IndexLoader
   private let limit: LogLimit
   private let eraser: SecretEraser
-  /// Who hears of commits while they become visible.
+  /// Receives commits while they become visible.
   private let commitObserver: (any CommitObserver)?
-  // What the database was after the last commit here: as long as the version is the same, nobody else has written.
+  // The state of the database after the last commit here: while the version is the same, no other connection has
+  // written.
   private var last: (version: UInt32, revision: Revision)?
 
   init(
@@ -30,26 +31,27 @@ final class LocalWriter: ConnectionOwner {
     try connection.run("PRAGMA synchronous = NORMAL")
   }
 
-  /// What came of a group.
+  /// The result of a group.
   struct Outcome {
     /// One for each batch, in their order.
     var results: [Result<Commit, StoreError>]
-    /// The revision from which the group went on, and the number of the pulse while it became visible; nil: nothing
-    /// changed, or another writer has moved the pulse on.
+    /// The revision on which the group was based, and the number of the pulse while it became visible; nil if nothing
+    /// changed, or if another writer has moved the pulse since.
     var visible: (start: Revision, pulse: UInt64)?
   }
 
   /// Commits a group.
   ///
-  /// A batch whose conditions do not hold fails alone. All fail with `busy` if others keep the write lock so long.
+  /// A batch whose conditions do not hold fails alone. All fail with `busy` if others hold the write lock for that
+  /// long.
   func commit(_ group: [Batch], waiting milliseconds: Int) -> Outcome {
     connection.setPatience(milliseconds: milliseconds)
     do throws(StoreError) {
       return try commitTogether(group, until: MonotonicTime.milliseconds + Int64(milliseconds))
     } catch {
-      // Busy is nobody's own failure, and waiting again for each would take as many time-outs as there are batches.
+      // Busy is not caused by a single batch, and separate retries would wait for one time-out each.
       guard group.count > 1, error.code != .busy else { return Outcome(results: group.map { _ in .failure(error) }) }
-      // One of them, or the disk: by itself each finds out what its own failure is.
+      // The cause is one of the batches, or the disk: each batch is retried alone to find its own failure.
       return Outcome(results: group.map { commit([$0], waiting: milliseconds).results[0] })
     }
   }
@@ -61,7 +63,7 @@ final class LocalWriter: ConnectionOwner {
       var conditionLog = ConditionLog(of: group)
       for _ in 0..<Self.mostPreparations {
         guard let known = conditionLog?.end, known < start, start - known > Self.fewRevisions else { break }
-        // That takes its time: others shall not wait for it.
+        // Reading the log takes time: release the lock so that others need not wait.
         connection.rollBack()
         try reader.atOneMoment { () throws(StoreError) in try conditionLog?.read(reader.log) }
         connection.setPatience(milliseconds: Int(max(0, deadline - MonotonicTime.milliseconds)))
@@ -84,9 +86,9 @@ final class LocalWriter: ConnectionOwner {
     }
   }
 
-  /// Moves a pulse that a killed writer has left odd to an even number; under the write lock no commit is on its way.
+  /// Makes the pulse even again after a killed writer has left it odd; under the write lock no commit is running.
   ///
-  /// It does not wait: while somebody has the write lock there is nothing to settle.
+  /// It does not wait: while another connection holds the write lock there is nothing to repair.
   func settlePulse() throws(StoreError) {
     connection.setPatience(milliseconds: 0)
     try connection.begin()
@@ -96,20 +98,20 @@ final class LocalWriter: ConnectionOwner {
 
   private static let purpose = "commit the changes"
 
-  /// So much of the log is read under the write lock.
+  /// The number of revisions that are read under the write lock.
   private static let fewRevisions: Revision = 64
-  /// Where others write faster than the log can be read, the rest is read under the lock.
+  /// How often the log is read without the lock; if others write faster than that, the rest is read under the lock.
   private static let mostPreparations = 4
 
-  /// How far a group has come.
+  /// The progress of a group.
   private struct Progress {
     let start: Revision
     var revision: Revision
-    /// What the group relies on, if anything.
+    /// What the conditions of the group depend on, if anything.
     var conditionLog: ConditionLog?
-    /// What the batches before have written.
+    /// What the previous batches have written.
     var written: [KeyName: Entry] = [:]
-    /// Whether one of them has changed the schema version, which is no revision.
+    /// Whether a batch has changed the schema version, which creates no revision.
     var hasNewVersion = false
   }
 
@@ -118,7 +120,7 @@ final class LocalWriter: ConnectionOwner {
     return try reader.revision()
   }
 
-  /// Makes the transaction visible, and lets the commitObserver know of what it holds and of what others did before.
+  /// Makes the transaction visible, and passes its commits and the preceding ones of others to the commit observer.
   private func publish(
     _ group: [Batch], _ results: [Result<Commit, StoreError>], after start: Revision
   ) throws(StoreError) -> UInt64? {
@@ -139,7 +141,7 @@ final class LocalWriter: ConnectionOwner {
     return own
   }
 
-  /// What others have committed, as it was before the commits of this transaction.
+  /// Returns what others have committed, as it was before the commits of this transaction.
   private func others(
     after delivered: Revision, upTo start: Revision, before commits: [Commit]
   ) throws(StoreError) -> ChangesAfter {
@@ -153,7 +155,7 @@ final class LocalWriter: ConnectionOwner {
 
   /// Makes the transaction visible.
   ///
-  /// The pulse is odd from before until after, also if the commit fails.
+  /// The pulse is odd from before until after the commit, also if the commit fails.
   private func makeVisible() throws(StoreError) -> UInt64? {
     let own = pulse.beginCommit()
     do throws(StoreError) {
@@ -165,7 +167,7 @@ final class LocalWriter: ConnectionOwner {
     return pulse.endCommit(own) ? own : nil
   }
 
-  /// Applies one batch; that it is refused is its result, anything else fails the group.
+  /// Applies one batch; a refusal is its result, and any other error fails the group.
   private func apply(
     _ batch: Batch, of group: Int, _ progress: inout Progress
   ) throws(StoreError) -> Result<Commit, StoreError> {
@@ -180,12 +182,12 @@ final class LocalWriter: ConnectionOwner {
     if !changes.isEmpty {
       progress.revision += 1
       if changes.contains(where: \.leavesSecret) {
-        // Until the database is written anew at least the present copy is gone.
+        // Until the whole database is rewritten, at least the current copy is erased.
         try connection.run("PRAGMA secure_delete = ON")
         eraser.note()
       }
       try store(changes)
-      // A batch has one edit for a key: only another batch of the group could ask.
+      // A batch has one edit for each key, so only another batch of the group can read this.
       if group > 1 { for change in changes { progress.written[change.key] = change.new } }
       try reader.log.append(changes, at: progress.revision, tag: batch.author.tag)
     }
@@ -211,15 +213,15 @@ final class LocalWriter: ConnectionOwner {
     }
   }
 
-  /// What the log says up to the present revision; nil: nothing has happened after `base`.
+  /// Returns the log up to the current revision; nil if nothing has happened after `base`.
   private func log(after base: Revision, _ progress: inout Progress) throws(StoreError) -> ConditionLog? {
     guard progress.revision > base else { return nil }
-    // The batches before this one are in the log, too.
+    // The log includes the previous batches of the group.
     if progress.conditionLog?.end ?? base < progress.revision { try progress.conditionLog?.read(reader.log) }
     return progress.conditionLog
   }
 
-  /// What the batch changes; edits that leave a key as it is are left out.
+  /// Returns what the batch changes, without edits that leave a key as it is.
   private func changes(by batch: Batch, _ progress: Progress) throws(StoreError) -> [StoredChange] {
     try Allowance.ask(forEntries: batch.edits.count + batch.declarations.count, to: Self.purpose)
     let keys = batch.keys
@@ -230,12 +232,12 @@ final class LocalWriter: ConnectionOwner {
     for (index, key) in keys.enumerated() {
       let (old, damage) = try old(key, known.isEmpty ? nil : known[index], progress, &allowance)
       let edit = batch.edits[key]
-      // To declare what cannot be read would make it look absent.
+      // Declaring a key with an unreadable value would make it look absent.
       if let damage, edit == nil { throw damage }
       if let change = try batch.change(of: key, by: edit, from: old, at: progress.revision + 1) {
         changes.append(change)
       } else if damage != nil {
-        // One that cannot be read is replaced by whatever is written: that is how a damaged row is mended.
+        // Any write replaces an unreadable value: this is how a damaged row is repaired.
         let gone = Entry(value: nil, revision: progress.revision + 1, declaration: old?.declaration)
         changes.append(StoredChange(key: key, old: old, new: gone))
       }
@@ -243,7 +245,7 @@ final class LocalWriter: ConnectionOwner {
     return changes
   }
 
-  /// What there is before the batch: from the group itself, from the index, or from the database.
+  /// Returns the state before the batch: from the group itself, from the index, or from the database.
   private func old(
     _ key: KeyName, _ known: IndexedEntry?, _ progress: Progress, _ allowance: inout Allowance?
   ) throws(StoreError) -> (entry: Entry?, damage: StoreError?) {
@@ -259,13 +261,13 @@ final class LocalWriter: ConnectionOwner {
 
   private func store(_ changes: [StoredChange]) throws(StoreError) {
     guard changes.count > 1 else { return try store(changes[0]) }
-    // SQLite takes all the memory that there is, and does without where there is none.
+    // SQLite may use all the memory that there is, and continues without it.
     var allowance = Allowance()
     for change in changes {
       try store(change)
       try allowance.take(change.new.value?.bytes ?? 0, to: Self.purpose)
     }
-    // Once it is visible, what follows cannot be refused.
+    // Once the transaction is visible, nothing after it may fail.
     try Allowance.ask(forEntries: changes.count, to: Self.purpose)
   }
 
@@ -295,7 +297,7 @@ final class LocalWriter: ConnectionOwner {
     try row.finish()
   }
 
-  /// An update looks for the row once; the upsert looks twice, and a REPLACE writes a tenth more pages.
+  /// Writes a value: an update finds the row once, an upsert twice, and a REPLACE writes a tenth more pages.
   private func put(_ value: Value, _ key: KeyName, _ revision: Revision, isThere: Bool) throws(StoreError) {
     if isThere {
       try put(value, key, revision, "UPDATE entry SET kind = ?2, value = ?3, revision = ?4 WHERE key = ?1")

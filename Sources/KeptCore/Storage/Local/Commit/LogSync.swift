@@ -1,16 +1,16 @@
-// Bringing the write-ahead log to the disk: one sync serves everyone whose commit came before it.
+// Syncs the write-ahead log to the disk: one sync serves every commit before it.
 
-/// Syncs the log on a connection of its own, so that others go on committing meanwhile.
+/// Syncs the log on a connection of its own, so that others can commit meanwhile.
 final class LogSync: Sendable {
   private struct Log {
-    // Opened by the first sync; its log is the one that everybody writes.
+    // Opened by the first sync; its log is the one that all connections write.
     var connection: LazyConnection<SQLiteConnection>
-    // A sync has failed: the system may have given up what it could not write, and the next sync would succeed without
-    // it. Until everything is in the database, and the log is empty, no sync of the log says anything.
+    // A sync has failed. The system may have dropped what it could not write, and the next sync would succeed without
+    // it. A sync of the log proves nothing until everything is in the database and the log is empty.
     var isDoubtful = false
   }
   private let log: Monitor<Log>
-  // A round that begins after a commit has returned brings it to the disk.
+  // A round that begins after a commit has returned writes this commit to the disk.
   private let queue: CombiningQueue<Void, StoreError?>
 
   init(of store: StoreID, in database: LocalDatabase) {
@@ -26,22 +26,22 @@ final class LogSync: Sendable {
 
   func close() { log.update { $0.connection.close() } }
 
-  /// The next use connects again.
+  /// Closes the connection; the next use opens another one.
   func letGo() { log.update { $0.connection.letGo() } }
 
   func afterForkInChild() { queue.afterForkInChild() }
 
-  /// Returns when everything that was committed before the call is on the disk.
+  /// Returns when every commit from before the call is on the disk.
   func wait() throws(StoreError) {
     if let failure = queue.serve(()) { throw failure }
   }
 
   private static func sync(_ log: Monitor<Log>) throws(StoreError) {
     try log.update { log throws(StoreError) in
-      // A log that nobody will find any more is no place for what must last.
+      // The log of a database that has moved is not found again, so a sync of it is not durable.
       if log.connection.hasMoved == true { log.connection.letGo() }
       let connection = try log.connection.get()
-      // SQLite opens its log when it first reads.
+      // SQLite opens its log at the first read.
       _ = try connection.integer("SELECT floor FROM store")
       let wasDoubtful = log.isDoubtful
       log.isDoubtful = true

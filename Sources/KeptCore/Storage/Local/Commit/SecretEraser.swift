@@ -1,15 +1,15 @@
-// What was stored under a key that is declared secret is erased when it is removed or replaced: no file of the store
-// keeps its bytes.
+// Erases the value of a key that is declared secret when it is removed or replaced: no file of the store keeps its
+// bytes.
 //
-// SQLite's secure_delete is not enough. When it balances a tree it leaves copies of rows in the gaps of pages, also of
-// rows that stay, and finds none of them later (docs/decisions/0023). So the whole database is written anew, without
-// gaps, and then the log is brought into it and emptied.
+// SQLite's secure_delete is not enough. When SQLite balances a tree it leaves copies of rows in the gaps of pages, also
+// of rows that remain, and does not find them later (docs/decisions/0023). So the whole database is rewritten without
+// gaps, and then the log is checkpointed and truncated.
 
 import Synchronization
 
-/// What is still to be erased in one store.
+/// What remains to be erased in one store.
 ///
-/// The writer sees to it right after its commit; where somebody's long reading is in the way, the maintenance tries on.
+/// The writer erases right after its commit; if a long read blocks it, the maintenance thread retries.
 final class SecretEraser: Sendable {
   private enum Stage {
     static let nothing: UInt8 = 0
@@ -18,21 +18,21 @@ final class SecretEraser: Sendable {
   }
   private let stage = Atomic<UInt8>(Stage.nothing)
 
-  /// How long others may keep it from being done, each time that it is tried.
+  /// How long each attempt waits for other connections.
   private static let patienceMilliseconds = 50
 
   /// Whether there is something to erase.
   var isDue: Bool { stage.load(ordering: .acquiring) != Stage.nothing }
 
-  /// Something is about to be committed that takes the place of a secret.
+  /// Notes that a commit is about to replace a secret.
   func note() { stage.store(Stage.database, ordering: .releasing) }
 
-  /// Erases what is due, on the writer's connection, which runs nothing else meanwhile; false: others are in the way.
+  /// Erases what is due, on the writer's connection, which must be idle; returns false if others block it.
   func perform(on connection: SQLiteConnection) -> Bool {
     connection.setPatience(milliseconds: Self.patienceMilliseconds)
     do throws(StoreError) {
       if stage.load(ordering: .acquiring) == Stage.database {
-        // What is written anew waits in memory: a temporary file would be one more copy.
+        // The new copy is built in memory: a temporary file would be one more copy.
         try connection.run("PRAGMA temp_store = MEMORY")
         try connection.run("VACUUM")
         stage.store(Stage.log, ordering: .releasing)
@@ -47,9 +47,9 @@ final class SecretEraser: Sendable {
 }
 
 extension StoredChange {
-  /// Whether a value goes, or stands somewhere already, that is declared secret before the commit or after it.
+  /// Whether the change removes a value that is declared secret before or after it, or declares a stored value secret.
   var leavesSecret: Bool {
-    // First what costs nothing where nothing is declared.
+    // The check that is free without declarations comes first.
     guard old?.declaration?.isSecret == true || new.declaration?.isSecret == true else { return false }
     return old?.value != nil || old?.revision ?? 0 != 0
   }

@@ -1,4 +1,5 @@
-// A file that says "SQLite has found this database damaged": whoever opens the store next, alone, mends it.
+// A file that marks a database in which SQLite has found damage. The next process that opens the store exclusively
+// repairs it.
 
 import CPlatform
 import CSQLite
@@ -7,12 +8,12 @@ import CSQLite
 enum DamageMark {
   private static let name = "damaged"
 
-  /// What is no regular file is no mark.
+  /// Whether the mark exists; only a regular file counts.
   static func isThere(in folder: StoreFolder) -> Bool {
     FileStatus(of: folder.path + "/" + name).map { $0.otherKind == nil } == true
   }
 
-  /// Called when a connection has met damage; what cannot be marked is found again by the next who meets it.
+  /// Leaves the mark when a connection has met damage; if this fails, the next connection that meets it marks it.
   static func leave(by connection: OpaquePointer) {
     guard let name = sqlite3_db_filename(connection, "main").flatMap({ String(validatingCString: $0) }),
       name.hasSuffix("/values.sqlite")

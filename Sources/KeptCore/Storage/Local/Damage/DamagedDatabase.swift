@@ -1,14 +1,14 @@
-// What can still be read of a damaged database: rows from both ends of it, and of every stretch between damaged pages;
+// What is still readable in a damaged database: rows from both ends of it, and of every range between damaged pages,
 // and each key that its log of commits names.
 
-/// A damaged database, read and never written.
+/// A damaged database, which is read and never written.
 ///
-/// It is read in place, because its log counts; SQLite writes nothing but its own `-shm`. What is damaged is passed
-/// over; whatever else fails, be it memory, the disk or another program that has the database open, is thrown: it says
-/// nothing of what is there.
+/// It is read in place, because its log counts; SQLite writes only its own `-shm`. Damage is skipped. Any other failure
+/// is thrown, be it of memory, of the disk, or because another program has the database open: it proves nothing about
+/// the content.
 final class DamagedDatabase {
   private let connection: SQLiteConnection
-  /// The highest revision that anything in it has.
+  /// The highest revision found anywhere in it.
   private(set) var highestRevision: Revision = 0
 
   init(of folder: StoreFolder, busyTimeoutMilliseconds: Int) throws(StoreError) {
@@ -16,7 +16,7 @@ final class DamagedDatabase {
     connection.leaveLog()
     connection.overlookDamagedSchema()
     try ifReadable { () throws(StoreError) in try connection.run("PRAGMA cell_size_check = ON") }
-    // For ever: whoever else writes has to wait, and what is done to the schema is never written.
+    // The transaction never ends: other writers have to wait, and changes to the schema are never written.
     try ifReadable { () throws(StoreError) in
       try connection.begin()
       try connection.run("PRAGMA cache_spill = OFF")
@@ -27,7 +27,7 @@ final class DamagedDatabase {
     }
   }
 
-  /// Gives each entry that can be read, perhaps several times.
+  /// Calls `body` with each readable entry, perhaps several times.
   func forEachEntry(_ body: (KeyedEntry) throws(StoreError) -> Void) throws(StoreError) {
     try search(body)
     for key in try loggedKeys() {
@@ -38,14 +38,14 @@ final class DamagedDatabase {
     _ = try eachRow("SELECT floor FROM store") { rows in _ = note(rows.integer(0)) }
   }
 
-  /// nil: it cannot be read, and programs have to find out by themselves.
+  /// Returns the schema version of the program; nil if it is unreadable, and programs have to detect it themselves.
   func schemaVersion() throws(StoreError) -> UInt32? {
     var version: UInt32?
     _ = try eachRow("SELECT schema_version FROM application") { rows in version = UInt32(clamping: rows.integer(0)) }
     return version
   }
 
-  /// Gives each declaration that can be read from either end of the table, or by a key that the log names.
+  /// Calls `body` with each declaration that is readable from either end of the table, or by a key that the log names.
   func forEachDeclaration(_ body: (KeyName, Declaration) throws(StoreError) -> Void) throws(StoreError) {
     let fromBothEnds: [StaticString] = [
       "SELECT key, schema FROM declaration ORDER BY 1", "SELECT key, schema FROM declaration ORDER BY 1 DESC",
@@ -67,7 +67,7 @@ final class DamagedDatabase {
     try body(key, .stored(schema))
   }
 
-  /// What is damaged gives nil.
+  /// Runs a read; returns nil if it meets damage.
   @discardableResult
   private func ifReadable<Result>(_ read: () throws(StoreError) -> Result) throws(StoreError) -> Result? {
     do throws(StoreError) { return try read() } catch {
@@ -76,14 +76,14 @@ final class DamagedDatabase {
     }
   }
 
-  /// Gives the rows of a query up to the first damaged page.
+  /// Calls `body` with the rows of a query up to the first damaged page.
   ///
-  /// - Returns: whether it came to the end.
+  /// - Returns: whether it reached the end.
   private func eachRow(
     _ sql: StaticString, _ bounds: [[UInt8]] = [], _ body: (SQLiteStatement) throws(StoreError) -> Void
   ) throws(StoreError) -> Bool {
     let prepared = try ifReadable { () throws(StoreError) in try connection.statement(ifThere: sql) }
-    // What is not there has no end that could be read from another side.
+    // A missing table has no other end to read from.
     guard let rows = prepared ?? nil else { return true }
     defer { rows.reset() }
     for (index, bound) in bounds.enumerated() { try rows.bind(Int32(index + 1), textBytes: bound) }
@@ -94,12 +94,13 @@ final class DamagedDatabase {
     }
   }
 
-  /// Gives the rows that can be reached.
+  /// Calls `body` with every row that is reachable.
   ///
-  /// A stretch is read from both ends. Where both meet a damaged page it is halved, since what lies between two of them
-  /// may be whole. The keys of a damaged page are halved in vain, so there is an end to the attempts.
+  /// A range is read from both ends. If both reads meet a damaged page the range is halved, since the rows between two
+  /// damaged pages may be intact. Halving the keys of one damaged page finds nothing, so the number of attempts is
+  /// finite.
   private func search(_ body: (KeyedEntry) throws(StoreError) -> Void) throws(StoreError) {
-    // The first from the very ends: finding a key compares others, and one of those may go on in a damaged page.
+    // The first reads use no bounds: finding a key compares others, and one of those may continue in a damaged page.
     var all = KeyStretch(low: [], high: [0xFF])
     if try scan("SELECT kind, value, revision, key FROM entry ORDER BY key", [], &all, \.low, body) { return }
     _ = try scan("SELECT kind, value, revision, key FROM entry ORDER BY key DESC", [], &all, \.high, body)
@@ -118,9 +119,9 @@ final class DamagedDatabase {
 
   private static let attempts = 1000
 
-  /// Reads to the other end, or to the first page that is damaged; the end where it begins comes along.
+  /// Reads to the other end of a range, or to the first damaged page, and moves the end where it begins.
   ///
-  /// - Returns: whether it came to the other end.
+  /// - Returns: whether it reached the other end.
   private func scan(
     _ sql: StaticString, _ bounds: [[UInt8]], _ stretch: inout KeyStretch,
     _ end: WritableKeyPath<KeyStretch, [UInt8]>, _ body: (KeyedEntry) throws(StoreError) -> Void
@@ -133,7 +134,7 @@ final class DamagedDatabase {
     }
   }
 
-  /// Gives the entry of a row, if it is one.
+  /// Calls `body` with the entry of a row, if the row is valid.
   private func give(
     _ rows: SQLiteStatement, _ body: (KeyedEntry) throws(StoreError) -> Void
   ) throws(StoreError) {
@@ -144,7 +145,7 @@ final class DamagedDatabase {
     try body(KeyedEntry(key: key, entry: Entry(value: value, revision: revision)))
   }
 
-  /// The revision that a number is; 0: it is damage, and no revision.
+  /// Returns the revision for a stored number; 0 if the number is damage.
   private func note(_ number: Int64) -> Revision {
     guard let revision = ChangeLog.revision(number), revision < ChangeLog.end - ChangeLog.room else { return 0 }
     highestRevision = max(highestRevision, revision)
@@ -165,12 +166,12 @@ final class DamagedDatabase {
   }
 }
 
-/// What may lie between two keys; the bytes need not be UTF-8.
+/// The range between two keys; the bytes need not be UTF-8.
 private struct KeyStretch {
   var low: [UInt8]
   var high: [UInt8]
 
-  /// Divided at a place that need be no key; none where the ends are next to each other, or almost.
+  /// The two halves, divided at bytes that need not be a key; empty if the ends are adjacent, or almost.
   var halves: [KeyStretch] {
     let prefix = zip(low, high).prefix { $0 == $1 }.map(\.0)
     let start = Self.number(low.dropFirst(prefix.count))
@@ -181,7 +182,7 @@ private struct KeyStretch {
     return [KeyStretch(low: low, high: middle), KeyStretch(low: middle, high: high)]
   }
 
-  /// The first seven bytes.
+  /// The first seven bytes as a number.
   private static func number(_ bytes: ArraySlice<UInt8>) -> UInt64 {
     (bytes.prefix(7) + repeatElement(0, count: max(0, 7 - bytes.count))).reduce(0) { $0 << 8 | UInt64($1) }
   }

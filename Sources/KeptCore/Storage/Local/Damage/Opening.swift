@@ -1,17 +1,17 @@
-// How a store is entered: nobody connects to a database that somebody else is mending, and a damaged one is mended by
-// the first who has it alone.
+// How a store is opened. No process connects to a database while another one repairs it. The first process that has a
+// damaged database exclusively repairs it.
 
 import CPlatform
 
 extension LocalDatabase {
-  /// Opens the database and its pulse; a damaged database is set aside first, and what can be read is salvaged.
+  /// Opens the database and its pulse; a damaged database is set aside first, and its readable content is salvaged.
   ///
-  /// Throws `corrupt` if it is damaged and others have it open.
+  /// Throws `corrupt` if it is damaged and other processes have it open.
   func open() throws(StoreError) -> sending (LocalReader, Pulse) {
     try prepare()
     let file = try PulseFile.open(in: folder, waiting: busyTimeoutMilliseconds)
     do throws(StoreError) {
-      // Marked by a process that met damage: it can wait until no other has the store open.
+      // The mark comes from a process that met damage; repair can wait until no other process has the store open.
       let isUnfinished = try Salvage.isUnfinished(in: folder)
       if isUnfinished || DamageMark.isThere(in: folder) {
         _ = try mend(file, waiting: Self.patienceMilliseconds)
@@ -28,7 +28,7 @@ extension LocalDatabase {
     }
   }
 
-  /// Mends a damaged store and enters it; or enters it when one of the others who meet the damage now has mended it.
+  /// Opens a damaged store after repairing it, or after another process that met the damage has repaired it.
   private func enterMended(_ file: PulseFile) throws(StoreError) -> sending (LocalReader, Pulse) {
     let end = MonotonicTime.milliseconds + Int64(busyTimeoutMilliseconds)
     repeat {
@@ -43,7 +43,7 @@ extension LocalDatabase {
         + "and what can be read is salvaged")
   }
 
-  /// How long one waits to be alone before looking whether another has mended the store, and has it open now.
+  /// How long one attempt waits for exclusive access before it checks whether another process has repaired the store.
   private static let patienceMilliseconds = 50
 
   private func enter(_ file: PulseFile) throws(StoreError) -> sending (LocalReader, Pulse) {
@@ -51,9 +51,9 @@ extension LocalDatabase {
     return (reader, try file.pulse(of: reader.storeID()))
   }
 
-  /// Connects, and looks whether all pages are there and all tables can be asked.
+  /// Connects, and checks that all pages exist and all tables are readable.
   private func connectToWhole() throws(StoreError) -> LocalReader {
-    // What would be written to the old database now would be lost with it.
+    // A write to the old database would be lost with it.
     guard try !Salvage.isUnfinished(in: folder) else {
       throw StoreError(.corrupt, "the salvage of the store in \(folder.path) was not finished; open it again")
     }
@@ -69,9 +69,9 @@ extension LocalDatabase {
     }
   }
 
-  /// Mends the store if this is the only one that has it open; false if it is not.
+  /// Repairs the store if no other process has it open; returns false otherwise.
   private func mend(_ file: PulseFile, waiting milliseconds: Int) throws(StoreError) -> Bool {
-    // Two who both want to be alone must not wait for each other: the shared lock is given back first.
+    // Two processes that both want exclusive access must not wait for each other: the shared lock is released first.
     _ = file.lock(Int16(F_UNLCK), waiting: 0)
     let isAlone = file.lock(Int16(F_WRLCK), waiting: milliseconds)
     if isAlone {
@@ -86,9 +86,9 @@ extension LocalDatabase {
     return isAlone
   }
 
-  /// Another process may have mended it meanwhile, and a mark may be an old one.
+  /// Whether the database is intact: another process may have repaired it meanwhile, and the mark may be out of date.
   ///
-  /// Throws where it cannot be told: only damage is damage.
+  /// Throws if this cannot be determined: no other failure counts as damage.
   private func isSound() throws(StoreError) -> Bool {
     let connection: SQLiteConnection
     do throws(StoreError) { connection = try connectToWhole().connection } catch {

@@ -1,12 +1,12 @@
-// What happens to a damaged database: it is set aside untouched, and what can be read goes into a new one.
+// Recovery of a damaged database: it is set aside untouched, and its readable content goes into a new one.
 //
-// Each step may be the last one before a kill:
-//   1. `quarantine/<date>/` gets a second name for each of its files; they are never written again.
-//   2. A new database is made whole under a name of its own, synced, and renamed to `salvaged.sqlite`. From here on it
-//      is the truth: whoever opens the folder goes on with step 3.
+// The process may be killed after each step:
+//   1. `quarantine/<date>/` gets a second name for each file of the database; these files are never written again.
+//   2. A new database is completed under a temporary name, synced, and renamed to `salvaged.sqlite`. From here on it is
+//      the store's database: the next process that opens the folder continues with step 3.
 //   3. The old `-wal` and `-shm` are removed, then `salvaged.sqlite` is renamed to `values.sqlite`: the new database
 //      never stands beside an old log.
-// All of it under the exclusive lock of the pulse, which ends with its process.
+// All steps run under the exclusive lock of the pulse, which ends with its process.
 
 import CPlatform
 
@@ -14,6 +14,8 @@ struct Salvage {
   private let folder: StoreFolder
   private let busyTimeoutMilliseconds: Int
 
+  /// Creates the salvage of a folder.
+  ///
   /// - Parameter busyTimeoutMilliseconds: how long it waits for other programs that have the damaged database locked.
   init(_ folder: StoreFolder, busyTimeoutMilliseconds: Int = 0) {
     self.folder = folder
@@ -26,12 +28,14 @@ struct Salvage {
   static func isUnfinished(in folder: StoreFolder) throws(StoreError) -> Bool {
     let salvaged = Salvage(folder).salvaged
     if FileStatus(of: salvaged) != nil { return true }
-    // Who does not know must not go on with what may be the old database.
+    // If this is unknown, the old database must not be used.
     guard kept_errno() == ENOENT else { throw .system("look for", salvaged) }
     return false
   }
 
-  /// Throws without having replaced anything unless the database is read as far as it is not damaged.
+  /// Salvages the database; if it throws, nothing was replaced.
+  ///
+  /// It throws unless everything that is not damaged was read.
   func run() throws(StoreError) {
     let place = try setAside()
     do throws(StoreError) { try rebuild(notedAs: place) } catch {
@@ -41,7 +45,7 @@ struct Salvage {
     try finish()
   }
 
-  /// Step 3.
+  /// Performs step 3.
   func finish() throws(StoreError) {
     guard try Self.isUnfinished(in: folder) else { return }
     for suffix in ["-wal", "-shm", "-journal"] {
@@ -54,7 +58,7 @@ struct Salvage {
     try StoreFolder.sync(folder: folder.path)
   }
 
-  /// Step 1; gives the path of the quarantine inside the folder.
+  /// Performs step 1; returns the path of the quarantine inside the folder.
   private func setAside() throws(StoreError) -> String {
     let quarantine = folder.path + "/quarantine"
     let date = try Timestamp(seconds: MonotonicTime.secondsSince1970).description
@@ -84,14 +88,14 @@ struct Salvage {
 
   private static var names: [String] { ["values.sqlite", "values.sqlite-wal"] }
 
-  /// Takes a place back into which nothing was set aside in the end: the files have their first names still.
+  /// Removes a quarantine that is not needed: the files still have their first names.
   private func leave(_ place: String) {
     for name in Self.names { unlink("\(folder.path)/\(place)/\(name)") }
     rmdir("\(folder.path)/\(place)")
     rmdir("\(folder.path)/quarantine")
   }
 
-  /// Step 2.
+  /// Performs step 2.
   private func rebuild(notedAs place: String) throws(StoreError) {
     let draft = folder.draftPath()
     defer { for suffix in ["", "-wal", "-shm"] { unlink(draft + suffix) } }
@@ -120,11 +124,11 @@ struct Salvage {
       try resume(above: damaged.highestRevision, connection)
       try SalvageNote.write(quarantine: place, connection)
     }
-    // The file goes into place without its log.
+    // The file is renamed without its log.
     try connection.copyLog()
   }
 
-  /// A key that is met twice keeps what has the higher revision.
+  /// Stores an entry; of two entries for one key, the one with the higher revision is kept.
   private func put(_ entry: KeyedEntry, _ connection: SQLiteConnection) throws(StoreError) {
     guard let value = entry.entry.value else { return }
     let row = try connection.statement(
@@ -138,8 +142,10 @@ struct Salvage {
     try row.finish()
   }
 
-  /// Lets revisions go on far above all that may have been given out: the seconds since 1970 are its upper half, so
-  /// also the next salvage, of a database that tells nothing, begins higher.
+  /// Continues with revisions far above all that may have been assigned.
+  ///
+  /// The upper half of the new revision is the seconds since 1970, so the next salvage begins higher even if its
+  /// database is unreadable.
   private func resume(above found: Revision, _ connection: SQLiteConnection) throws(StoreError) {
     let seconds = min(Revision(clamping: MonotonicTime.secondsSince1970), 1 << 32)
     let revision = max(found + (1 << 30), seconds << 30)

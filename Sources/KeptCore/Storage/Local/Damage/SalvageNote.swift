@@ -1,13 +1,13 @@
-// The mark of a salvage: it tells every opener that values may be missing, until somebody acknowledges it.
+// The mark of a salvage: every open reports that values may be missing, until this is acknowledged.
 
 /// Where a damaged database was set aside.
 ///
-/// In C and Python it is the text in ``quarantine``.
+/// In C and Python this is the text in ``quarantine``.
 public struct SalvageNote: Sendable, Hashable {
   /// The folder with the damaged files.
   public let quarantine: String
 
-  /// What an opener is told.
+  /// The warning that every open reports.
   var warning: StoreError {
     StoreError(
       .salvaged,
@@ -15,9 +15,9 @@ public struct SalvageNote: Sendable, Hashable {
         + "\(quarantine); look at what is missing, then acknowledge the salvage")
   }
 
-  /// Inside the transaction that fills the new database: note and values appear together.
+  /// Stores the note inside the transaction that fills the new database: note and values appear together.
   ///
-  /// - Parameter quarantine: inside the store's folder.
+  /// - Parameter quarantine: the path inside the store's folder.
   static func write(quarantine: String, _ connection: SQLiteConnection) throws(StoreError) {
     let row = try connection.statement("UPDATE store SET quarantine = ?1")
     try row.bind(1, text: ExactString(quarantine))
@@ -42,7 +42,7 @@ extension LocalStorage {
   public func acknowledgeSalvage() throws(StoreError) {
     Fork.gate.enter()
     defer { Fork.gate.leave() }
-    // Closed stores say so.
+    // A closed store throws here.
     guard try salvaged() != nil else { return }
     try SalvageNote.acknowledge(database.connect().connection)
   }
