@@ -33,9 +33,9 @@ struct Salvage {
     return false
   }
 
-  /// Salvages the database; if it throws, nothing was replaced.
+  /// Salvages the database.
   ///
-  /// It throws unless everything that is not damaged was read.
+  /// It throws, and replaces nothing, unless everything that is not damaged was read.
   func run() throws(StoreError) {
     let place = try setAside()
     do throws(StoreError) { try rebuild(notedAs: place) } catch {

@@ -1,15 +1,15 @@
-// A hash table from the bytes of a key to what is known of it. Found by bytes: no Swift String is made.
+// A hash table from the bytes of a key to what is known of it. Lookups use bytes, so no Swift String is created.
 
 import CPlatform
 
-/// What the index knows of a key; it never changes, a newer one takes its place.
+/// What the index knows of a key; it is immutable and is replaced by a newer one.
 final class IndexedEntry: Sendable {
   let key: KeyName
-  /// What is stored and declared; nil: nothing.
+  /// What is stored and declared; nil for nothing.
   let entry: Entry?
-  /// The value that the key reads as; nil: it is absent.
+  /// The value that the key reads as; nil if it is absent.
   let value: Value?
-  /// A revision at which it was so.
+  /// A revision at which this was the state of the key.
   let asOf: Revision
 
   init(_ key: KeyName, _ entry: Entry?, asOf: Revision, showing value: Value?) {
@@ -20,37 +20,37 @@ final class IndexedEntry: Sendable {
   }
 }
 
-/// Open addressing by groups of slots, one after the other; at most half full.
+/// Open addressing by groups of slots with linear probing; at most half full.
 ///
-/// Not thread-safe: a ``ReadersGate`` stands before it. But who only glances stands outside the gate, and looks whether
-/// the table was changed meanwhile: so slots and the bytes of keys are never freed.
+/// Not thread-safe: a ``ReadersGate`` protects it. Seqlock readers do not pass the gate: they read, and then check
+/// whether the table has changed meanwhile. So slots and the bytes of keys are never freed.
 struct EntryTable: @unchecked Sendable {
   // Invariants: a slot is empty while its tag and its `hash` are 0; from a key's home group up to its own no group has
-  // an empty slot; a slot owns a reference to its entry, and what it tells at a glance is the value of that entry.
+  // an empty slot; a slot owns a reference to its entry, and its inline value is the value of that entry.
   private(set) var search: Search
   private var keys = KeyArena()
-  // Every array of slots that there ever was, each twice as large as the one before, and which of them is in use.
+  // All arrays of slots ever allocated, each twice as large as the one before, and how many of them are in use.
   private var arrays: [UnsafeMutablePointer<kept_slots>] = []
   private var used = 0
-  // Where the array in use is shown to those who glance.
+  // Where the array in use is published to seqlock readers.
   private let header: UnsafeMutablePointer<kept_index_header>
   private(set) var count = 0
-  /// How many entries say that a key is absent.
+  /// The number of entries for absent keys.
   private(set) var absent = 0
 
   init(shownIn header: UnsafeMutablePointer<kept_index_header>) {
     self.header = header
-    // Few, because a program that opens a store need not read from it: more would be many new pages of memory.
+    // Small, because a program that opens a store may never read from it: a larger one would touch many new pages.
     search = Search(table: Self.allocate(groups: 2))
     arrays.append(search.table)
     show()
   }
 
-  /// All that a search needs: a copy of the whole table would count references.
+  /// Everything that a search needs: a copy of the whole table would count references.
   struct Search {
     fileprivate let table: UnsafeMutablePointer<kept_slots>
 
-    /// The entry of a key, without a reference of its own: use it before the table changes.
+    /// Returns the entry of a key without retaining it: use it before the table changes.
     @inline(__always)
     func find(_ key: UnsafeBufferPointer<UInt8>, hash: UInt64) -> Unmanaged<IndexedEntry>? {
       slot(of: key, hash)?.pointee.indexed
@@ -64,7 +64,7 @@ struct EntryTable: @unchecked Sendable {
     fileprivate var slots: UnsafeMutableBufferPointer<kept_slot> { table.pointee.all }
   }
 
-  /// Puts an entry in, or in place of the one that its key has; one of an earlier revision is left out.
+  /// Inserts an entry, or replaces the one of its key; an entry of an earlier revision is ignored.
   mutating func put(_ entry: IndexedEntry, hash: UInt64) {
     let slot: UnsafeMutablePointer<kept_slot>
     if let known = entry.key.exact.withBytes({ search.slot(of: $0, hash) }) {
@@ -89,7 +89,7 @@ struct EntryTable: @unchecked Sendable {
     if count * 2 > search.slots.count { grow() }
   }
 
-  /// Forgets everything; the memory is kept for what comes.
+  /// Removes everything; the memory is kept for reuse.
   mutating func removeAll() {
     for slot in search.slots { slot.indexed?.release() }
     search.table.pointee.clear()
@@ -97,7 +97,7 @@ struct EntryTable: @unchecked Sendable {
     (count, absent) = (0, 0)
   }
 
-  /// The same, and the system has most of the memory until then.
+  /// Removes everything, and returns most of the memory to the system until it is used again.
   mutating func shrink() {
     for slot in search.slots { slot.indexed?.release() }
     for array in arrays.dropFirst().prefix(used) { array.pointee.giveBack() }
@@ -127,7 +127,7 @@ struct EntryTable: @unchecked Sendable {
   private static func allocate(groups: Int) -> UnsafeMutablePointer<kept_slots> {
     let line = MemoryLayout<kept_slot>.stride
     let slotBytes = groups * Int(KEPT_GROUP) * line
-    // The tags behind the slots.
+    // The tags follow the slots.
     let bytes = UnsafeMutableRawPointer.allocate(
       byteCount: slotBytes + groups * MemoryLayout<UInt64>.stride, alignment: line)
     let table = UnsafeMutablePointer<kept_slots>.allocate(capacity: 1)
@@ -147,7 +147,7 @@ extension kept_slots {
     UnsafeMutableBufferPointer(start: slots, count: groups * Int(KEPT_GROUP))
   }
 
-  /// Where they are, in one piece with the tags behind them.
+  /// The memory of the slots and of the tags that follow them.
   private var bytes: UnsafeMutableRawBufferPointer {
     UnsafeMutableRawBufferPointer(
       start: slots, count: all.count * MemoryLayout<kept_slot>.stride + groups * MemoryLayout<UInt64>.stride)
@@ -165,7 +165,7 @@ extension kept_slot {
   @inline(__always)
   fileprivate var indexed: Unmanaged<IndexedEntry>? { entry.map { .fromOpaque($0) } }
 
-  /// Says at a glance what can be said.
+  /// Stores the value inline if it fits.
   fileprivate mutating func tell(_ value: Value?) {
     (count, payload) = (0, (0, 0, 0, 0))
     switch value {

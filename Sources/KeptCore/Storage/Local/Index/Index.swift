@@ -1,29 +1,29 @@
-// What this process has read, kept in memory together with the generation under which it is known to be current.
+// What this process has read, kept in memory with the generation at which it is current.
 //
 // Invariants:
 // - An entry is what the database held at some revision up to `applied`, and every key in the table is as it was at
 //   `applied` or later.
 // - The gate is open for a generation G only if the table was brought up to date between two readings of the pulse that
-//   both gave G, and G is even. So whoever reads G from the pulse and passes the gate for G reads nothing stale: had a
-//   commit become visible meanwhile, the pulse would have moved first.
-// - The table changes only while the gate's sequence number is odd, and that number never returns. So what was copied
-//   without passing, between two readings of the same even number, stood there at a moment when the gate was open for
-// G.
+//   both gave G, and G is even. So a reader that reads G from the pulse and passes the gate for G reads nothing stale:
+//   if a commit had become visible meanwhile, the pulse would have moved first.
+// - The table changes only while the gate's sequence number is odd, and that number never repeats. So a copy that a
+//   seqlock reader made between two readings of the same even number was the state at a time when the gate was open
+//   for G.
 
 import CPlatform
 
-/// The index of one open store, and of others before and after it: see ``Indexes``.
+/// The index of one open store, and later of others: see ``Indexes``.
 ///
-/// Readers pass without a lock; changes are made by one thread at a time.
+/// Readers pass without a lock; one thread at a time changes it.
 final class Index: @unchecked Sendable {
-  // `table` and `applied` are touched by readers inside the gate, and by the one changer while it is closed.
+  // Readers use `table` and `applied` inside the gate; the changing thread uses them while the gate is closed.
   private let gate = ReadersGate()
   private var table: EntryTable
   private(set) var applied: Revision = 0
   // One seed for the process, so that a prepared key serves every store.
   private static let seed = UInt64.random(in: 1 ... .max)
 
-  /// So many absent keys are remembered; with one more all of them are forgotten.
+  /// The number of absent keys that are remembered; above it all of them are removed.
   private static let absentLimit = 16_384
 
   init() {
@@ -31,13 +31,13 @@ final class Index: @unchecked Sendable {
     gate.header.pointee.index = Unmanaged.passUnretained(self).toOpaque()
   }
 
-  /// The generation for which the index is current; odd: for none.
+  /// The generation for which the index is current; odd if there is none.
   var generation: UInt64 { gate.generation }
 
   @inline(__always)
   static func hash(_ key: UnsafeBufferPointer<UInt8>) -> UInt64 { kept_hash(key.baseAddress, key.count, seed) }
 
-  /// Gives `body` the entry of a key; nil if the index is not current at this generation or does not know the key.
+  /// Calls `body` with the entry of a key; nil if the index is not current at this generation or does not know the key.
   @inline(__always)
   func read<Result>(
     _ key: PreparedBytes, at generation: UInt64, _ body: (IndexedEntry) -> Result
@@ -47,32 +47,32 @@ final class Index: @unchecked Sendable {
     }
   }
 
-  /// Where those look who take what the index can tell of a key at a glance, and write no word that others see.
+  /// The header for seqlock readers, which read inline values and write no shared word.
   @inline(__always)
   var header: UnsafePointer<kept_index_header> { UnsafePointer(gate.header) }
 
-  /// Whether it holds nothing.
+  /// Whether it is empty.
   ///
-  /// For the one changer, as the next.
+  /// Only the changing thread may call this.
   var isEmpty: Bool { table.count == 0 }
 
-  /// Whether it knows the key; others are not worth the memory until they are read.
+  /// Whether it knows the key; a key that was never read is not worth the memory.
   func knows(_ key: KeyName) -> Bool { entry(for: key) != nil }
 
-  /// What it knows of a key, as of `applied`.
+  /// Returns what it knows of a key, as of `applied`.
   ///
-  /// For the one changer, too.
+  /// Only the changing thread may call this.
   func entry(for key: KeyName) -> IndexedEntry? {
     key.exact.withBytes { table.search.find($0, hash: key.hash)?.takeUnretainedValue() }
   }
 
-  /// Adds what was read of one key while the index was, and stayed, current.
+  /// Adds one key that was read while the index was, and stayed, current.
   func add(_ key: KeyName, _ entry: Entry?, _ reading: any EntryReading) {
     let current = gate.generation
     change(current: current, applied: applied) { $0.put(key, entry, asOf: applied, reading) }
   }
 
-  /// Brings the table to another revision; afterwards it is current at `current`, or at no generation for nil.
+  /// Moves the table to another revision; afterwards it is current at `current`, or at no generation for nil.
   func change(current: UInt64?, applied: Revision, _ body: (inout Changes) -> Void) {
     gate.close {
       var changes = Changes(table: table)
@@ -84,7 +84,7 @@ final class Index: @unchecked Sendable {
     }
   }
 
-  /// Forgets everything, and gives the memory back: it is as a new one.
+  /// Removes everything, and returns the memory to the system, as in a new index.
   func clear() {
     gate.close {
       table.shrink()
@@ -93,20 +93,20 @@ final class Index: @unchecked Sendable {
     }
   }
 
-  /// In the child of a fork: the table is whole, since nobody was changing it, and as current as it was.
+  /// Resets the readers in the child of a fork: no thread was changing the table, so it is intact, and stays current.
   func afterForkInChild() { gate.forgetReaders() }
 
-  /// Says that nothing in it may be used until it was brought up to date.
+  /// Makes the index unusable until it is brought up to date.
   func distrust() { gate.close { nil } }
 
-  /// What a change may do while the gate is closed.
+  /// The changes that are allowed while the gate is closed.
   struct Changes {
     fileprivate var table: EntryTable
 
-    /// How many keys are known, the absent ones too.
+    /// The number of known keys, including absent ones.
     var count: Int { table.count }
 
-    /// Puts in what a key has at a revision, and what it reads as.
+    /// Inserts the entry of a key at a revision, and the value that it reads as.
     mutating func put(_ key: KeyName, _ entry: Entry?, asOf revision: Revision, _ reading: any EntryReading) {
       let known = entry?.isThere == true ? entry : nil
       let indexed = IndexedEntry(key, known, asOf: revision, showing: reading.value(of: key, known))

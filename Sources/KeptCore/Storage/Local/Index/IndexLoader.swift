@@ -1,29 +1,30 @@
-// Bringing the index up to date from the database: after the pulse has moved, and for keys that were never read.
-// Page docs/life-of-a-read-and-a-write.md tells the whole story.
+// Loads the index from the database: after the pulse has moved, and for keys that were never read. See
+// docs/life-of-a-read-and-a-write.md for the whole path.
 
-/// The slow way of reading, one thread at a time: it asks SQLite and leaves the answer in the index.
+/// The slow path of reading, for one thread at a time: it queries SQLite and stores the result in the index.
 final class IndexLoader: Sendable {
   private let index: Index
-  // Until this is gone the index serves nobody else.
+  // While this exists, the index serves no other store.
   private let own: IndexView
   private let pulse: Pulse
   private let state: Monitor<State>
-  // For readings of many keys: whoever commits meanwhile must not wait for them.
+  // For reads of many keys, so that commits meanwhile need not wait for them.
   private let scans: Monitor<LazyConnection<LocalReader>>
 
   fileprivate struct State {
     var reader: LazyConnection<LocalReader>
-    // A generation and the revision that the database had while the pulse stood still there.
+    // A generation, and the revision of the database while the pulse stood at it.
     var seen: (generation: UInt64, revision: Revision) = (1, 0)
-    // How handles with layers read.
+    // The views of handles with layers.
     var views: [(view: IndexView, reading: any EntryReading)] = []
   }
 
-  /// More rows than this are not applied one by one: the index begins anew.
+  /// The limit on rows that are applied one by one; above it the index is loaded from scratch.
   private static let deltaLimit = 4096
-  /// What a commit of so few keys has written is likely to be read or written again.
+  /// A commit of at most so many keys is put into the index, since its keys are likely to be used again.
   private static let worthKnowing = 64
-  /// And what a larger one has, while the index is as small as that: an import is bounded in memory.
+  /// A larger commit is put into the index only while the index is smaller than this, which bounds the memory of
+  /// imports.
   private static let smallIndex = 4096
 
   init(
@@ -37,7 +38,7 @@ final class IndexLoader: Sendable {
     state = Monitor(State(reader: reader))
   }
 
-  /// Reads a key, and remembers it; also for a view that asks.
+  /// Reads a key and stores it in the index, and in a view if one is given.
   func entry(for key: KeyName, view: IndexView? = nil) throws(StoreError) -> Entry? {
     try state.update { state throws(StoreError) in
       let before = pulse.generation
@@ -46,7 +47,7 @@ final class IndexLoader: Sendable {
     }
   }
 
-  /// Lets a view read like this from now on: it is new, or its layers have changed.
+  /// Sets how a view reads from now on: it is new, or its layers have changed.
   func show(_ reading: any EntryReading, in view: IndexView) {
     state.update { state in
       state.views.removeAll { $0.view === view }
@@ -55,7 +56,7 @@ final class IndexLoader: Sendable {
     }
   }
 
-  /// Forgets a view, whose handle is closed.
+  /// Removes a view whose handle is closed.
   func remove(_ view: IndexView) {
     state.update { state in
       state.views.removeAll { $0.view === view }
@@ -63,9 +64,9 @@ final class IndexLoader: Sendable {
     }
   }
 
-  /// Makes sure that what somebody else than Kept has written is noticed: at once, or by the next reader.
+  /// Checks for commits of foreign writers, so that they are noticed at once, or by the next reader.
   ///
-  /// - Parameter forCaches: somebody caches above the index and will ask nobody while the pulse stands still.
+  /// - Parameter forCaches: whether a cache above the index makes no calls while the pulse stands still.
   func look(forCaches: Bool) {
     state.update { state in
       if forCaches, (try? refresh(&state, pulse.generation, reading: nil, for: nil)) != nil { return }
@@ -74,11 +75,11 @@ final class IndexLoader: Sendable {
     }
   }
 
-  /// Takes over what this process has just committed, if the index was as the database was right before it.
+  /// Applies what this process has just committed, if the index was up to date right before it.
   ///
   /// - Parameters:
-  ///   - start: the revision from which the commits went on.
-  ///   - own: the number that the pulse had meanwhile.
+  ///   - start: the revision on which the commits are based.
+  ///   - own: the number of the pulse during the commit.
   func apply(_ results: [Result<Commit, StoreError>], from start: Revision, pulse own: UInt64) {
     state.updateQuietly { state in
       var last: Revision?
@@ -98,9 +99,9 @@ final class IndexLoader: Sendable {
     }
   }
 
-  /// What the index knows of keys at a revision.
+  /// Returns what the index knows of keys at a revision.
   ///
-  /// - Returns: one for each key, or nothing if the index is at another revision.
+  /// - Returns: one element for each key, or none if the index is at another revision.
   func known(_ keys: [KeyName], at revision: Revision) -> [IndexedEntry?] {
     state.updateQuietly { _ in
       index.applied == revision && !index.isEmpty ? keys.map { index.entry(for: $0) } : []
@@ -112,16 +113,16 @@ final class IndexLoader: Sendable {
     try state.update { state throws(StoreError) in try body(state.reader.get()) }
   }
 
-  /// Runs `body`, which reads for long, with a connection that nothing else waits for.
+  /// Runs `body`, a long read, with a connection that no other operation waits for.
   func scan<Result>(_ body: (LocalReader) throws(StoreError) -> Result) throws(StoreError) -> Result {
     try scans.update { reader throws(StoreError) in
-      // The connection alone takes some.
+      // The connection alone needs some memory.
       try Memory.ask(for: Memory.small, to: "list what is stored")
       return try body(reader.get())
     }
   }
 
-  /// Closes the connections, and forgets what was read.
+  /// Closes the connections, and removes what was read.
   func close() {
     state.update { state in
       state.reader.close()
@@ -132,15 +133,15 @@ final class IndexLoader: Sendable {
 
   var hasMoved: Bool? { state.read { $0.reader.hasMoved } }
 
-  /// The next use connects again.
+  /// Closes the connections; the next use opens others.
   func letGo() {
     state.update { $0.reader.letGo() }
     scans.update { $0.letGo() }
   }
 
-  /// In the child of a fork: a view is asked for again, so that somebody looks after its layers.
+  /// Resets the indexes in the child of a fork; each view is requested again, so that its layers are watched.
   func afterForkInChild() {
-    // Perhaps before it was their turn.
+    // This may run before the indexes' own turn.
     index.afterForkInChild()
     for (view, _) in state.read(\.views) {
       view.index.afterForkInChild()
@@ -148,7 +149,7 @@ final class IndexLoader: Sendable {
     }
   }
 
-  /// The index is current and does not know the key, or a view does not: one row is all that is needed.
+  /// Adds one row, if the index or a view is current and does not know the key.
   private func addMissing(
     _ key: KeyName, _ state: inout State, for asking: IndexView?, at generation: UInt64
   ) throws(StoreError) -> Entry? {
@@ -164,7 +165,7 @@ final class IndexLoader: Sendable {
     return entry
   }
 
-  /// Brings what changed since `applied` into the index, and reads a key at the same moment.
+  /// Applies the changes since `applied` to the index, and reads a key in the same transaction.
   private func refresh(
     _ state: inout State, _ before: UInt64, reading key: KeyName?, for asking: IndexView?
   ) throws(StoreError) -> Entry? {
@@ -202,7 +203,7 @@ extension IndexLoader.State {
     }
   }
 
-  /// Whether no index knows anything.
+  /// Whether all indexes are empty.
   fileprivate func areEmpty(_ own: Index) -> Bool { own.isEmpty && views.allSatisfy { $0.view.index.isEmpty } }
 
   /// Whether any index knows the key.
@@ -214,7 +215,7 @@ extension IndexLoader.State {
 extension IndexLoader.State {
   /// Whether the revision has moved while the pulse has not.
   ///
-  /// Then somebody else than Kept has written, with the sqlite3 shell perhaps, and nobody was told.
+  /// Then a foreign writer such as the sqlite3 shell has committed, which notifies no process.
   fileprivate mutating func notes(_ revision: Revision, at generation: UInt64) -> Bool {
     defer { seen = (generation, revision) }
     return seen.generation == generation && seen.revision != revision
@@ -222,7 +223,7 @@ extension IndexLoader.State {
 }
 
 extension Index.Changes {
-  /// nil: too much has changed to be told one by one.
+  /// Applies changes one by one; nil stands for too many of them.
   fileprivate mutating func apply(
     _ delta: [(KeyName, LocalReader.Row)]?, asOf revision: Revision, knownTo index: Index,
     _ reading: any EntryReading

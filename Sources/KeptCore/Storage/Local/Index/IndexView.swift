@@ -1,22 +1,22 @@
-// What an index shows of the entries in it: the store by itself shows what is stored and declared, a handle with layers
-// what comes of that under its layers.
+// What an index shows of its entries: for the store itself what is stored and declared, for a handle with layers the
+// result under its layers.
 
-/// How an entry is read.
+/// How an entry is converted to a value.
 protocol EntryReading: Sendable {
-  /// The value that a key with this entry reads as; nil: it is absent.
+  /// Returns the value that a key with this entry reads as; nil if it is absent.
   ///
-  /// Called with locks held: it must not ask the storage.
+  /// Called with locks held: it must not call the storage.
   func value(of key: KeyName, _ entry: Entry?) -> Value?
 }
 
-/// Without layers.
+/// Reads without layers.
 struct PlainReading: EntryReading {
   func value(of key: KeyName, _ entry: Entry?) -> Value? { entry?.shown }
 }
 
-/// An index of values as one handle reads them, or as they are stored; it is given back with this.
+/// An index of values as one handle reads them, or as they are stored; deinitialization returns it to ``Indexes``.
 ///
-/// Invariant: a handle's is of the same revision as the storage's own, and is brought up to date together with that.
+/// Invariant: a handle's view is at the same revision as the storage's own, and both are brought up to date together.
 final class IndexView: Sendable {
   let index = Indexes.ofThisProcess.take()
 

@@ -1,7 +1,7 @@
-// The indexes of the process: made when one is needed, lent to one store after the other, and never freed. Readers
-// count no reference, so one that is late may look into an index whose store is gone; it finds it closed.
+// The indexes of the process: created when needed, used for one store after another, and never freed. Readers count no
+// reference, so a late reader may use an index whose store is closed; it finds the gate closed.
 
-/// The indexes that serve no store now.
+/// The indexes that serve no store at present.
 final class Indexes: Sendable {
   private struct State {
     var all: [Index] = []
@@ -15,7 +15,7 @@ final class Indexes: Sendable {
     return indexes
   }()
 
-  /// An empty index.
+  /// Returns an empty index.
   func take() -> Index {
     state.updateQuietly { state in
       if let spare = state.spare.popLast() { return spare }
@@ -25,7 +25,7 @@ final class Indexes: Sendable {
     }
   }
 
-  /// Takes an index back, which nobody changes any more.
+  /// Takes back an index that no thread changes any more.
   func put(_ index: Index) {
     index.clear()
     state.updateQuietly { $0.spare.append(index) }
@@ -35,6 +35,6 @@ final class Indexes: Sendable {
 extension Indexes: ForkAware {
   func beforeFork() {}
 
-  /// Whoever looked into one was a thread of the parent.
+  /// Resets all indexes in the child of a fork: the threads that read from them were the parent's.
   func afterForkInChild() { for index in state.read(\.all) { index.afterForkInChild() } }
 }

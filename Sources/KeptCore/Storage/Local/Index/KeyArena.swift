@@ -1,9 +1,9 @@
-// Where the index keeps the bytes of its keys: memory that is used again and never freed. A reader that still looks at
-// a key that was forgotten sees other bytes, but never memory of another owner.
+// The memory for the bytes of the index's keys, which is reused and never freed. A reader of a key that was removed may
+// see other bytes, but never memory of another owner.
 
 import CPlatform
 
-/// Grows by chunks.
+/// An arena that grows by chunks.
 ///
 /// Not thread-safe.
 struct KeyArena: @unchecked Sendable {
@@ -13,7 +13,7 @@ struct KeyArena: @unchecked Sendable {
 
   private static let chunkSize = 16_384
 
-  /// A copy of a key.
+  /// Copies a key into the arena.
   mutating func copy(_ key: UnsafeBufferPointer<UInt8>) -> UnsafeMutablePointer<UInt8> {
     if offset + key.count > Self.chunkSize { nextChunk() }
     let copy = chunks[used - 1] + offset
@@ -22,10 +22,10 @@ struct KeyArena: @unchecked Sendable {
     return copy
   }
 
-  /// Forgets all keys; their memory is used again.
+  /// Removes all keys; their memory is reused.
   mutating func removeAll() { (used, offset) = (0, Self.chunkSize) }
 
-  /// The same, and the system has the memory until then.
+  /// Removes all keys, and returns the memory to the system until it is used again.
   mutating func shrink() {
     for chunk in chunks { kept_give_back(chunk, Self.chunkSize + Limits.keyBytes) }
     removeAll()
@@ -33,7 +33,7 @@ struct KeyArena: @unchecked Sendable {
 
   private mutating func nextChunk() {
     if used == chunks.count {
-      // Who looks while a slot changes may take the length of another key with the place of this one.
+      // A reader during the change of a slot may combine the length of another key with the address of this one.
       let size = Self.chunkSize + Limits.keyBytes
       let chunk = UnsafeMutablePointer<UInt8>.allocate(capacity: size)
       chunk.initialize(repeating: 0, count: size)

@@ -1,23 +1,23 @@
-// A gate that many readers pass at once without meeting each other, and that one changer closes for a moment.
+// A gate that many readers pass at once without contention, and that one changing thread closes briefly.
 
 import CPlatform
 
 /// Counts readers in stripes, so that readers of different threads write to different cache lines.
 ///
-/// Invariant: while ``generation`` is odd no reader is inside, except those that entered before it became odd; a
-/// changer waits for these. A reader is inside only while it has found ``generation`` equal to the even number it was
-/// given.
+/// Invariant: while ``generation`` is odd no reader is inside, except those that entered before it became odd; the
+/// changing thread waits for these. A reader is inside only if it has found ``generation`` equal to the even number
+/// that it was given.
 struct ReadersGate: @unchecked Sendable {
-  // All words are atomic. They live as long as the process: a late reader must not touch freed memory.
+  // All words are atomic. They are never freed, because a late reader may still use them.
   private let stripes: UnsafeMutablePointer<UInt64>
-  /// What those look at who do not pass; on cache lines of its own.
+  /// The header for seqlock readers, which do not pass the gate; on cache lines of its own.
   let header: UnsafeMutablePointer<kept_index_header>
   private let open: UnsafeMutablePointer<UInt64>
   private let sequence: UnsafeMutablePointer<UInt64>
 
   private static let stripeCount = 64
   private static let wordsApart = 16
-  /// Odd, so it equals no generation under which something was filled.
+  /// Odd, so it differs from every generation for which the gate opens.
   private static let closed: UInt64 = 1
 
   init() {
@@ -33,25 +33,25 @@ struct ReadersGate: @unchecked Sendable {
   /// The generation for which the gate is open; odd while it is closed.
   var generation: UInt64 { kept_load64(open) }
 
-  /// Runs `body` inside if the gate is open for this generation; nil otherwise.
+  /// Runs `body` inside if the gate is open for this generation; returns nil otherwise.
   @inline(__always)
   func pass<Result>(at generation: UInt64, _ body: () -> Result?) -> Result? {
     let stripe = stripes + Int(kept_stripe(UInt32(Self.stripeCount))) * Self.wordsApart
-    // Entering comes before looking, closing before counting: one of the two sees the other.
+    // A reader counts itself before it checks, and the changer closes before it counts: one of the two sees the other.
     kept_add64(stripe, 1)
     defer { kept_subtract64(stripe, 1) }
     guard kept_load64(open) == generation else { return nil }
     return body()
   }
 
-  /// In the child of a fork: readers that were inside have vanished.
+  /// Resets the counts in the child of a fork: readers that were inside do not exist there.
   func forgetReaders() {
     for stripe in 0..<Self.stripeCount { kept_store64(stripes + stripe * Self.wordsApart, 0) }
   }
 
-  /// Closes the gate, waits until nobody is inside, runs `body`, and opens it for the generation that it returns.
+  /// Closes the gate, waits until no reader is inside, runs `body`, and opens it for the generation that it returns.
   ///
-  /// One thread at a time, and never from inside.
+  /// One thread at a time may call this, and never from inside the gate.
   func close(_ body: () -> UInt64?) {
     kept_store64(open, Self.closed)
     for stripe in 0..<Self.stripeCount {

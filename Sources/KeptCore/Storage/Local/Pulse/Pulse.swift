@@ -1,4 +1,4 @@
-// How commits move the pulse, how readers look at it, and how watchers sleep on it. PulsePage.swift states the
+// How commits move the pulse, how readers check it, and how watchers sleep on it. PulsePage.swift states the
 // invariants.
 
 import CPlatform
@@ -7,7 +7,7 @@ import CPlatform
 final class Pulse: Sendable {
   private let page: PulsePage
   private let store: StoreID
-  // Open for as long as the store is: it carries the lock that says "somebody has this store open". nil: released.
+  // Open while the store is open: it carries the shared lock that marks the store as open. nil after release.
   private let file: Monitor<PulseFile?>
 
   init(_ file: PulseFile, _ page: PulsePage, of store: StoreID) {
@@ -21,7 +21,7 @@ final class Pulse: Sendable {
     PulsePages.retire(page)
   }
 
-  /// Says that this process, or its parent, does not have the store open any more; the page stays mapped.
+  /// Releases the lock: this process, or its parent, no longer has the store open. The page stays mapped.
   func release() {
     file.update { file in
       file?.close()
@@ -29,9 +29,9 @@ final class Pulse: Sendable {
     }
   }
 
-  /// Goes over to the file that everybody finds now, if this one was removed, replaced or cut.
+  /// Switches to the file that other processes find now, if this one was removed, replaced or truncated.
   ///
-  /// What others committed meanwhile was noticed as that of foreign writers is.
+  /// Commits of others before that are detected in the same way as those of foreign writers.
   func stayInPlace() {
     file.update { file in
       guard let old = file, !old.isInPlace || !old.isWhole else { return }
@@ -39,13 +39,13 @@ final class Pulse: Sendable {
     }
   }
 
-  /// Even and unchanged: nothing was committed since it was last looked at.
+  /// The generation; if it is even and unchanged, nothing was committed since it was last read.
   var generation: UInt64 { kept_load64(page.generation) }
 
-  /// Where the generation stands; the address stays mapped for as long as the process lives.
+  /// The address of the generation, which stays mapped until the process ends.
   var generationAddress: UnsafePointer<UInt64> { UnsafePointer(page.generation) }
 
-  /// Says that a commit is about to become visible.
+  /// Marks the beginning of a commit that is about to become visible.
   ///
   /// Call it under SQLite's write lock, before COMMIT.
   ///
@@ -58,9 +58,9 @@ final class Pulse: Sendable {
     }
   }
 
-  /// Says that the commit is visible, or will never be, and wakes who waits for it.
+  /// Marks the end of a commit, visible or failed, and wakes sleepers.
   ///
-  /// - Returns: false if another writer has moved on already; the end is then announced by that one.
+  /// - Returns: false if another writer has already moved the pulse; that writer then marks the end.
   @discardableResult
   func endCommit(_ own: UInt64) -> Bool {
     let isLast = kept_exchange64(page.generation, own, own &+ 1)
@@ -68,32 +68,32 @@ final class Pulse: Sendable {
     return isLast
   }
 
-  /// Says that something changed without a commit of Kept: readers must ask again.
+  /// Moves the generation after a change without a commit of Kept, so that readers query SQLite again.
   func touch() {
     let seen = generation
     if seen % 2 == 0 { _ = kept_exchange64(page.generation, seen, seen &+ 2) }
     wakeSleepers()
   }
 
-  /// Says that the page is not to be trusted until the next commit: readers ask SQLite.
+  /// Marks the page as unreliable until the next commit: readers query SQLite.
   func distrust() { page.moveToNewOdd() }
 
-  /// Sleeps until a commit rings the bell, at most so long; returns at once if the generation is not `seen` any more.
+  /// Sleeps until a commit wakes sleepers, or until the time-out; returns at once if the generation is not `seen`.
   func sleep(seen: UInt64, milliseconds: Int32) {
     let bell = kept_load32(page.bell)
-    // The flag first, then the generation: a writer moves the generation first and then looks at the flag.
+    // The flag first, then the generation: a writer moves the generation first and then reads the flag.
     kept_store32(page.sleeping, 1)
     if generation == seen { kept_sleep_on(page.bell, bell, milliseconds) }
   }
 
-  /// Wakes everyone who sleeps; they look again at what they waited for.
+  /// Wakes all sleepers; they check their conditions again.
   func ring() {
     _ = kept_add32(page.bell, 1)
     kept_wake_all(page.bell)
   }
 
   private func wakeSleepers() {
-    // A plain look first: with nobody asleep a commit touches no more than this line.
+    // A plain load first: without sleepers a commit touches only this cache line.
     if kept_load32(page.sleeping) != 0, kept_swap32(page.sleeping, 0) != 0 { ring() }
   }
 }

@@ -1,11 +1,11 @@
-// The file behind the pulse: made whole and linked into place, mended where it is damaged, and locked while it is in
+// The file behind the pulse: completed and then linked into place, repaired if it is damaged, and locked while it is in
 // use.
 
 import CPlatform
 
 /// The open file `pulse` in a store's folder.
 ///
-/// Everyone who has the store open holds a shared lock on it.
+/// Every process that has the store open holds a shared lock on it.
 struct PulseFile: Sendable {
   private static let name = "pulse"
 
@@ -20,12 +20,12 @@ struct PulseFile: Sendable {
     return here.identity == there.identity
   }
 
-  /// Whether it has its whole page: what is mapped and not there is a crash for whoever reads it.
+  /// Whether the file has its whole page: reading a mapped page beyond the end of the file crashes.
   var isWhole: Bool {
     FileStatus(of: descriptor).map { $0.size >= PulsePage.size } == true
   }
 
-  /// Opens the file that is at the path now, and lets its page take the place of the one that is mapped.
+  /// Opens the file that is at the path now, and maps its page in place of the current one.
   func reopened(for store: StoreID, under page: PulsePage) throws(StoreError) -> PulseFile {
     let folder = StoreFolder(path: StoreFolder.parent(of: path))
     let new = try Self.open(in: folder, waiting: 0)
@@ -40,7 +40,7 @@ struct PulseFile: Sendable {
     return new
   }
 
-  /// Opens the pulse of a folder, and makes it where there is none; waits for whoever mends the store.
+  /// Opens the pulse of a folder, creating it if necessary; waits while another process repairs the store.
   static func open(in folder: StoreFolder, waiting milliseconds: Int) throws(StoreError) -> PulseFile {
     let path = folder.path + "/" + name
     let file = PulseFile(path: path, descriptor: try descriptor(in: folder))
@@ -51,10 +51,10 @@ struct PulseFile: Sendable {
     return file
   }
 
-  /// The page, as that of a store; it closes the file when it goes.
+  /// Maps the page for a store; the pulse closes the file when it is released.
   func pulse(of store: StoreID) throws(StoreError) -> Pulse { Pulse(self, try map(for: store), of: store) }
 
-  /// Takes or changes the lock: F_RDLCK, F_WRLCK, F_UNLCK; false when the time is over.
+  /// Acquires or changes the lock: F_RDLCK, F_WRLCK, F_UNLCK; returns false after the time-out.
   func lock(_ kind: Int16, waiting milliseconds: Int) -> Bool {
     let end = MonotonicTime.milliseconds + Int64(milliseconds)
     var attempt = 0
@@ -80,14 +80,14 @@ struct PulseFile: Sendable {
     return made
   }
 
-  // Whose it is becomes known when the database is open.
+  // The store's id is written when the database is open.
   private static func write(_ draft: String, in folder: borrowing OpenFolder) throws(StoreError) {
     let descriptor = try folder.make(draft)
     defer { CPlatform.close(descriptor) }
     try PulseFile(path: folder.path + "/" + draft, descriptor: descriptor).allocate()
   }
 
-  /// Gives the file its page before it is mapped: on a full disk this is an error, not a crash at the first write.
+  /// Allocates the page before it is mapped: on a full disk this is an error instead of a crash at the first write.
   private func allocate() throws(StoreError) {
     let status = kept_allocate(descriptor, off_t(PulsePage.size))
     guard status == 0 else { throw .system("make room for", path, errno: status) }
@@ -95,9 +95,9 @@ struct PulseFile: Sendable {
 
   private func map(for store: StoreID) throws(StoreError) -> PulsePage {
     guard let status = FileStatus(of: descriptor) else { throw .system("look at", path) }
-    // A truncated page would be a crash for whoever reads beyond the end.
+    // Reading a truncated page beyond the end of the file crashes.
     if status.size < PulsePage.size { try allocate() }
-    // The page is mapped for ever and would keep the lock with it: it is mapped through an opening of its own.
+    // The page stays mapped and would hold the lock with it, so it is mapped through a second open file description.
     let folder = try OpenFolder.own(StoreFolder.parent(of: path))
     guard let other = try folder.open(Self.name, O_RDWR) else { throw .system("open", path, errno: ENOENT) }
     defer { CPlatform.close(other) }
@@ -107,7 +107,7 @@ struct PulseFile: Sendable {
     let start = mmap(nil, PulsePage.size, PROT_READ | PROT_WRITE, MAP_SHARED, other, 0)
     guard let start, start != kept_map_failed() else { throw .system("map", path) }
     let page = PulsePage(start)
-    // A damaged or strange one is mended where it is: those who have it mapped see another generation, and ask SQLite.
+    // A damaged or foreign page is repaired in place: processes that map it see another generation, and query SQLite.
     if !page.belongs(to: store) { page.initialize(for: store) }
     return page
   }

@@ -1,10 +1,11 @@
-// How a database is read where nothing may be written, and when that has to be done anew.
+// How a database is read in a place without write permission, and when the copy must be renewed.
 
 import CPlatform
 
 extension StoreFolder {
-  /// Whether there is a database that may be read, in a place where nothing may be written, or that is another user's:
-  /// root could write there, and would leave files of its own.
+  /// Whether there is a database that can only be read: the folder is not writable, or belongs to another user.
+  ///
+  /// In a folder of another user, root could write, and would leave files of its own.
   var isReadOnly: Bool {
     guard FileStatus(of: database) != nil else { return false }
     return isForeign || faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) != 0
@@ -15,17 +16,18 @@ extension StoreFolder {
   private var isForeign: Bool { FileStatus(of: path).map { $0.owner != Trust.user } == true }
 }
 
-/// The database file of a store that may only be read.
+/// The database file of a store that can only be read.
 ///
-/// It is read as a copy: what its owner does to the files meanwhile reaches no reader.
+/// It is read as a copy, so changes that its owner makes to the files meanwhile do not affect readers.
 struct ReadOnlyDatabase: Sendable {
   let folder: StoreFolder
 
-  /// What tells whether a copy is still the same.
+  /// Returns the stamp that tells whether a copy is still current.
   func stamp() -> DatabaseCopy.Stamp { DatabaseCopy.Stamp(folder.database) }
 
-  /// Copies the database; throws where others than its owner may change what is read, and `busy` if it is changed all
-  /// the time until it is over.
+  /// Copies the database.
+  ///
+  /// Throws if users other than its owner may change the files, and `busy` if they keep changing until `isOver`.
   func copy(
     until isOver: () throws(StoreError) -> Bool
   ) throws(StoreError) -> (reader: LocalReader, stamp: DatabaseCopy.Stamp) {
@@ -45,7 +47,7 @@ struct ReadOnlyDatabase: Sendable {
     let reader = LocalReader(connection)
     try reader.atOneMoment { () throws(StoreError) in
       try LocalSchema.check(connection, path: folder.path)
-      // The owner may be hostile. Where no page is used twice, what there is to read is bounded by the size.
+      // The owner may be hostile. If no page is used twice, the size bounds the amount of data.
       connection.limitWork(steps: Int64(copy.memory.count) * 10 + LocalSchema.mostSteps)
       try reader.checkTables()
       if let damage = try connection.damage() {

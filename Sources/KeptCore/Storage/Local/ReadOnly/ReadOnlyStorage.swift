@@ -1,15 +1,15 @@
-// A store that this process may read and not write: a folder without permission, or a read-only medium.
+// A store that this process can read and not write: in a folder without write permission, or on a read-only medium.
 
-/// The storage of a folder with a database in it, where nothing may be written.
+/// The storage of a folder with a database in it, without write permission.
 ///
-/// It reads a copy in memory, and copies anew when the files have changed: writers that have the permission may be at
-/// work meanwhile, and what they commit is seen.
+/// It reads a copy in memory, and copies again when the files have changed: other processes with the permission may
+/// write meanwhile, and their commits are seen.
 final class ReadOnlyStorage: Storage {
   let abilities: StorageAbilities = [
     .sharedBetweenProcesses, .atomicBatch, .revisions, .durable, .pushesChanges, .declarations, .listsKeys,
     .schemaVersion,
   ]
-  // It cannot know whether somebody has committed.
+  // It cannot detect commits of other processes.
   let generation: UInt64 = 1
 
   fileprivate struct State {
@@ -22,12 +22,14 @@ final class ReadOnlyStorage: Storage {
   private let busyTimeoutMilliseconds: Int
   private static let leastMilliseconds = 5 * Int(FileStamp.settlingMilliseconds)
 
-  /// - Parameter busyTimeoutMilliseconds: how long a read waits for a moment at which nobody changes the files.
+  /// Opens the storage of a folder.
+  ///
+  /// - Parameter busyTimeoutMilliseconds: how long a read waits until no process is changing the files.
   init(_ folder: StoreFolder, busyTimeoutMilliseconds: Int = 5000) throws(StoreError) {
     database = ReadOnlyDatabase(folder: try folder.resolved())
-    // What was changed just now has to be left alone for a moment first.
+    // Files that were changed a moment ago must first stay unchanged for some time.
     self.busyTimeoutMilliseconds = max(busyTimeoutMilliseconds, Self.leastMilliseconds)
-    // What is no store, or cannot be opened without writing, is refused at once.
+    // A folder that is no store, or cannot be opened without writing, is refused at once.
     _ = try revision()
     Fork.join(self)
   }
@@ -77,13 +79,13 @@ final class ReadOnlyStorage: Storage {
         + "and whether its disk is mounted read-only")
   }
 
-  /// Nothing of ours is ever on its way to the disk.
+  /// Checks that the store is open; there is nothing to sync.
   func flush() throws(StoreError) { _ = try revision() }
 
   func wait(after revision: Revision) throws(StoreError) -> Bool {
     while true {
       if try self.revision() > revision { return true }
-      // Nobody may ring a bell on a page that we may not write to.
+      // The page is not writable, so writers cannot be asked to wake this process.
       let isOver: Bool? = state.wait(milliseconds: 1000) { $0.takesInterruption() ? true : nil }
       if isOver != nil { return false }
     }
@@ -98,11 +100,11 @@ final class ReadOnlyStorage: Storage {
     }
   }
 
-  /// Reads a copy of what is there now.
+  /// Reads from a copy of the current files.
   private func read<Result>(_ body: (LocalReader) throws(StoreError) -> Result) throws(StoreError) -> Result {
     if let result = try readConnected(body) { return result }
-    // Not inside the monitor: the owner of the files can make it last, and closing does not wait for that. A fork does:
-    // a child would find SQLite's locks taken by nobody.
+    // Outside the monitor: the owner of the files can make it take long, and closing must not wait for that. A fork
+    // waits, because a child would find SQLite's locks held by a thread that it does not have.
     Fork.gate.enter()
     defer { Fork.gate.leave() }
     let end = MonotonicTime.milliseconds + Int64(busyTimeoutMilliseconds)
@@ -117,7 +119,7 @@ final class ReadOnlyStorage: Storage {
     }
   }
 
-  /// nil: there is no copy, or the files may have changed since it was made.
+  /// Reads from the existing copy; nil if there is none, or if the files may have changed since it was made.
   private func readConnected<Result>(
     _ body: (LocalReader) throws(StoreError) -> Result
   ) throws(StoreError) -> Result? {
