@@ -1,20 +1,20 @@
-// Copies of a whole store: to a file, or to a folder that is a store itself.
+// Copies of a whole store: to a file, or to a folder that is itself a store.
 
 import CPlatform
 
 extension Store {
-  /// Copies the store with declarations, revisions and secrets, as it is at one moment, while others write.
+  /// Copies the store with declarations, revisions and secrets, as one consistent state, while others write.
   ///
-  /// The copy is readable for its owner alone, and on the disk when the call returns; until then nothing stands at the
-  /// path. The C twin is `kept_backup`. In Python: `settings.backup(path)`.
+  /// The copy is readable for its owner only, and on the disk when the call returns; an incomplete copy never appears at
+  /// the path. In C: `kept_backup`. In Python: `settings.backup(path)`.
   ///
-  /// Throws `invalid` where something is there already, `denied` or `noSpace`, with nothing left behind, and
+  /// Throws `invalid` if the path exists already, `denied` or `noSpace`, with nothing left behind, and
   /// `unsupported` for a storage that cannot list its keys.
   /// - Parameters:
   ///   - path: a file; with a slash at its end, or as the path of a folder without a store, a folder, which can then be
   ///     opened by its path.
-  ///   - replacing: whether a regular file that is there may be replaced, once the new one is whole.
-  /// - Returns: the revision that the copy shows.
+  ///   - replacing: whether an existing regular file may be replaced, once the new one is complete.
+  /// - Returns: the revision of the copy.
   @discardableResult
   public func backup(to path: String, replacing: Bool = false) throws(StoreError) -> Revision {
     let storage = try storage()
@@ -25,7 +25,7 @@ extension Store {
     let isNew = kept_is_folder(path) != 1
     do throws(StoreError) {
       let target = isFolder ? try Self.database(inFolder: path) : try Self.free(path)
-      // What is opened as a store has files beside it, and cannot be exchanged.
+      // An open store has files beside its database, so its database must not be replaced.
       let file = try FileTarget(target)
       return try DatabaseDraft.place(at: file, replacing: replacing && !isFolder) { draft throws(StoreError) in
         if let local = storage as? LocalStorage { return try local.vacuum(into: draft) }
@@ -46,13 +46,13 @@ extension Store {
     return folder.database
   }
 
-  /// The path of a file, if a copy may stand there.
+  /// Returns the path of a file, if a copy may be written there.
   private static func free(_ path: String) throws(StoreError) -> String {
     try checkAlone(path)
     return path
   }
 
-  /// Whoever opens a database takes what stands beside it for its own.
+  /// Throws if there is a log or journal beside the path: SQLite would apply it to the copy.
   private static func checkAlone(_ path: String) throws(StoreError) {
     for file in [path + "-wal", path + "-journal"] where FileStatus(of: file) != nil {
       throw StoreError(

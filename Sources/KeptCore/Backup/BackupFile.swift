@@ -1,17 +1,17 @@
-// A backup that is read: it is judged as a whole before anything is done with it, and never written.
+// A backup that is read: it is checked completely before it is used, and never written.
 
 import CPlatform
 import CSQLite
 
-/// What a backup holds.
+/// The content of a backup.
 struct BackupFile {
   let entries: [KeyName: Entry]
   let schemaVersion: UInt32
 
   /// Reads a backup: a file, or a folder with a store.
   ///
-  /// Throws `unavailable` where there is none, `unsupported` for what is none, or one of a later version, and `corrupt`
-  /// for one that cannot be read whole.
+  /// Throws `unavailable` if there is none, `unsupported` for a file of another kind or a backup of a later version,
+  /// and `corrupt` for a backup that is not completely readable.
   init(at path: String) throws(StoreError) {
     guard !path.isEmpty, !path.utf8.contains(0) else {
       throw StoreError(.invalid, "a backup has a path; an empty one, or one with a NUL, is none")
@@ -27,7 +27,7 @@ struct BackupFile {
       reader.connection.limitWork(steps: LocalSchema.mostSteps)
       try LocalSchema.check(reader.connection, path: file)
       try LocalSchema.checkOwner(reader.connection, path: file)
-      // From here on the work is bounded by the size: a row takes a dozen steps, and no byte is in two of them.
+      // From here on the size bounds the work: a row takes a dozen steps, and no byte belongs to two rows.
       let size = try reader.connection.integer("PRAGMA page_count") * reader.connection.integer("PRAGMA page_size")
       reader.connection.limitWork(steps: size * 10 + LocalSchema.mostSteps)
       try reader.checkTables()
@@ -38,7 +38,7 @@ struct BackupFile {
 
   /// Reads a file: as a copy, or through SQLite if this process has it open as a store.
   private static func read(_ file: String) throws(StoreError) -> BackupFile {
-    // A fork would find a connection that nobody lets go.
+    // A child forked meanwhile would inherit a connection that it cannot close.
     Fork.gate.enter()
     defer { Fork.gate.leave() }
     let connection = try connect(file)
@@ -54,7 +54,7 @@ struct BackupFile {
   private static func connect(_ file: String) throws(StoreError) -> SQLiteConnection {
     guard let status = FileStatus(of: file) else { throw .system("look at", file) }
     if let database = FilesInUse.database(with: status.identity) {
-      // By its own path SQLite shares an open database; by another name it knows neither its log nor its locks.
+      // By its own path SQLite shares an open database; by another name it uses neither its log nor its locks.
       guard FolderAnchor.shown(in: database) == file else {
         throw StoreError(.invalid, "\(file) belongs to a store that is open in this program, \(database)")
       }
@@ -67,7 +67,7 @@ struct BackupFile {
       name, in: folder, calling: file,
       { found, path throws(StoreError) in
         if let other = found.otherKind { throw StoreError(.unsupported, "\(path) is \(other)") }
-        // A log beside it may be anybody's, in a folder in which others may make files.
+        // If others may create files in the folder, a log beside the backup may be another user's.
         guard found.owner == status.owner else {
           throw StoreError(
             .denied, "\(path) belongs to another user than the backup; remove it, or give another backup")
@@ -76,14 +76,14 @@ struct BackupFile {
     return try SQLiteConnection(copy, of: file)
   }
 
-  /// The path of a file that can be read, without the links that lead to it: its log stands beside itself.
+  /// Returns the path of a readable file with symbolic links resolved: its log is beside the file itself.
   private static func file(_ path: String) throws(StoreError) -> String {
     guard let file = try StoreFolder.withoutLinks(path), let status = FileStatus(of: file),
       faccessat(AT_FDCWD, file, R_OK, AT_EACCESS) == 0
     else {
       throw .system("read the backup", path)
     }
-    // Opening some of these would wait for ever.
+    // Opening some kinds of file would block forever.
     if let other = status.otherKind {
       throw StoreError(.unsupported, "\(file) is \(other); give the file or folder of a backup")
     }

@@ -1,12 +1,12 @@
-// A database that is made whole in a folder of its own, and gets its name when it is on the disk.
+// A database that is completed in a private folder, and gets its name when it is on the disk.
 
 import CPlatform
 
 enum DatabaseDraft {
-  /// Puts a database into a place, filled by `fill`; gives its revision.
+  /// Creates a database at a place, filled by `fill`, and returns its revision.
   ///
-  /// It is a store of its own, with an id of its own. Whatever fails leaves nothing behind. SQLite opens files by path,
-  /// so it works in a folder that is the user's alone, also where others may write around it.
+  /// The database is an independent store with a new id. A failure leaves nothing behind. SQLite opens files by path,
+  /// so it works in a private folder of the user, even if others may write around it.
   static func place(
     at target: borrowing FileTarget, replacing: Bool = false, _ fill: (_ draft: String) throws(StoreError) -> Void
   ) throws(StoreError) -> Revision {
@@ -33,7 +33,7 @@ enum DatabaseDraft {
 
   private static let name = "draft"
 
-  /// Removes what was left by a process that was killed while it made one.
+  /// Removes the drafts of processes that were killed while they created them.
   static func sweep(_ folder: borrowing OpenFolder) throws(StoreError) {
     for name in try FolderListing.names(in: folder.path) where StoreFolder.isDraft(name) {
       folder.remove(name)
@@ -43,10 +43,10 @@ enum DatabaseDraft {
     }
   }
 
-  /// Fills a draft with what any storage holds at one moment.
+  /// Fills a draft with one consistent state of any storage.
   static func fill(_ draft: String, from storage: any Storage) throws(StoreError) {
     let stored = try storage.entries(in: [.prefix("")])
-    // A copy must not lose what a person could still mend.
+    // A copy must not lose what could still be repaired.
     if let unreadable = stored.unreadable.first { throw unreadable.reason }
     let schemaVersion = storage.abilities.contains(.schemaVersion) ? try storage.schemaVersion() : 0
     Fork.gate.enter()
@@ -65,7 +65,7 @@ enum DatabaseDraft {
     Fork.gate.enter()
     defer { Fork.gate.leave() }
     let connection = try SQLiteConnection(path: draft, busyTimeoutMilliseconds: 0)
-    // As stores have it: a copy that SQLite makes has no log.
+    // Stores use a write-ahead log; a copy by SQLite does not.
     let mode = try connection.statement("PRAGMA journal_mode = WAL")
     _ = try mode.first {}
     try connection.statement("UPDATE store SET uuid = randomblob(16), quarantine = NULL").finish()
@@ -75,7 +75,7 @@ enum DatabaseDraft {
 }
 
 extension SQLiteConnection {
-  /// Adds what is known of a key, as it is, to a new database.
+  /// Adds the entry of a key, unchanged, to a new database.
   fileprivate func insert(_ keyed: KeyedEntry) throws(StoreError) {
     if let declaration = keyed.entry.declaration {
       let row = try statement("INSERT INTO declaration (key, schema) VALUES (?1, ?2)")
@@ -93,24 +93,24 @@ extension SQLiteConnection {
 }
 
 extension LocalStorage {
-  /// Copies the database as it is at one moment into a file that is there, and empty.
+  /// Copies one consistent state of the database into an existing empty file.
   func vacuum(into draft: String) throws(StoreError) {
-    // A fork would find a connection that nobody lets go.
+    // A child forked meanwhile would inherit a connection that it cannot close.
     Fork.gate.enter()
     defer { Fork.gate.leave() }
-    // Closed stores say so.
+    // A closed store throws here.
     _ = try revision()
     let connection = try database.connect().connection
-    // A statement does not keep its connection.
+    // A statement does not retain its connection.
     defer { withExtendedLifetime(connection) {} }
     let statement = try connection.statement("VACUUM INTO ?1")
     try statement.bind(1, text: ExactString(draft))
     try statement.finish()
   }
 
-  /// Copies the database to a folder of the store, under the date and what is said of it; gives the path.
+  /// Copies the database to a folder of the store, under the date and a description, and returns the copy.
   ///
-  /// For whoever has the turn to migrate or restore: then a draft that is there is one of somebody who was killed.
+  /// The caller must hold the turn to migrate or restore: any existing draft is then of a process that was killed.
   func setCopyAside(in name: String, _ what: String) throws(StoreError) -> CopyAside {
     let path = database.folder.path + "/" + name
     guard kept_make_folder(path) == 0 || kept_errno() == EEXIST else { throw .system("make the folder", path) }
@@ -135,7 +135,7 @@ struct CopyAside {
   fileprivate let name: String
   fileprivate let folder: StoreFolder
 
-  /// As users are told it.
+  /// The path as users are told it.
   var path: String { folder.shown + "/" + name }
 
   func remove() { unlink(folder.path + "/" + name) }

@@ -1,26 +1,26 @@
-// The way back: what a backup holds becomes the store's content in one commit, so that others keep it open and hear of
-// it, and a kill at any point leaves the old state or the new one.
+// Restores a backup in one commit, so that other processes keep the store open and receive the changes, and a kill at
+// any point leaves either the old state or the new one.
 
 import CPlatform
 
-/// What a restore has done.
+/// The result of a restore.
 public struct Restored: Sendable, Hashable {
-  /// The store's revision after it.
+  /// The revision of the store after the restore.
   public let revision: Revision
-  /// The path of the copy of what was there before, in the store's folder `quarantine`; nil: nothing was, or nothing
-  /// else, or the store has no folder.
+  /// The path of the copy of the previous content, in the store's folder `quarantine`; nil if the store was empty, had
+  /// the same content, or has no folder.
   public let quarantine: String?
 }
 
 extension Store {
-  /// Makes the store what a backup is: values, declarations and schema version.
+  /// Replaces the content of the store by a backup: values, declarations and schema version.
   ///
-  /// What was there is copied to the folder `quarantine` first. Values that an administrator has locked are restored
-  /// too, and stay hidden. To restore beside, open another location and restore there. The C twin is `kept_restore`. In
-  /// Python: `settings.restore(path)`.
+  /// The previous content is copied to the folder `quarantine` first. Values that an administrator has locked are
+  /// restored too, and stay hidden. To restore without replacing this store, open another location and restore there.
+  /// In C: `kept_restore`. In Python: `settings.restore(path)`.
   ///
-  /// Throws `unavailable` where there is no backup, `corrupt` for a damaged one, `unsupported` for what is none, or one
-  /// of a later version, and `busy` if others write all the time: nothing is changed then.
+  /// Throws `unavailable` if there is no backup, `corrupt` for a damaged one, `unsupported` for a file of another kind
+  /// or a backup of a later version, and `busy` if others keep writing: nothing is changed then.
   /// - Parameter path: what ``backup(to:replacing:)`` has written, a file or a folder.
   @discardableResult
   public func restore(from path: String) throws(StoreError) -> Restored {
@@ -49,7 +49,7 @@ extension Store {
     }
   }
 
-  /// Throws `conflict` if somebody has written after the revision.
+  /// Replaces the content; throws `conflict` if another process has written after the revision.
   private func put(_ backup: BackupFile, after base: Revision) throws(StoreError) -> Restored {
     let present = try storage().entries(in: [.prefix("")])
     try Allowance.ask(
@@ -64,7 +64,7 @@ extension Store {
     }
     for (key, entry) in backup.entries {
       batch.edit(key, entry.value.map { .set($0) } ?? .remove)
-      // Also another type takes the place of the present one.
+      // A declaration of another type can replace the current one.
       batch.declare(key, nil)
       if let declaration = entry.declaration { batch.declare(key, declaration) }
     }
@@ -78,7 +78,7 @@ extension Store {
       if isUnchanged, let aside { aside.remove() }
       return Restored(revision: restored, quarantine: isUnchanged ? nil : aside?.path)
     } catch {
-      // It may have been done, and not have reached the disk.
+      // The commit may have succeeded without reaching the disk.
       if let aside, (try? storage().revision()) == base { aside.remove() }
       throw error
     }

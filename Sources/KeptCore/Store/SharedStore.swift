@@ -1,13 +1,13 @@
-// What all handles on one location share in this process: the storage, and the path of its changes to the observers.
+// What all handles on one location share in this process: the storage, and the delivery of its changes to observers.
 
 /// One open location of this process.
 ///
-/// Handles (``Store``) come and go; the last one closes it.
+/// Handles (``Store``) share it; closing the last one closes it.
 final class SharedStore: Sendable {
   let storage: any Storage
-  /// The storage, if it is the one that can be read from memory.
+  /// The storage, if it supports reads from memory.
   ///
-  /// It lives as long as `storage`: counting a reference for each look would make threads wait for each other.
+  /// It lives as long as `storage`. It is unmanaged because counting a reference for each read would cause contention.
   let local: Unmanaged<LocalStorage>?
   let feed: ChangeFeed
   let watcher: Watcher
@@ -24,7 +24,7 @@ final class SharedStore: Sendable {
     witnessed?.report(to: feed)
   }
 
-  /// Commits, and lets every handle's observers hear of it.
+  /// Commits a batch, and delivers it to the observers of every handle.
   func commit(_ batch: Batch) throws(StoreError) -> Commit {
     let commit = if isWitnessed { try storage.commit(batch) } else { try commitAndPublish(batch) }
     if !commit.changes.isEmpty {
@@ -34,13 +34,13 @@ final class SharedStore: Sendable {
     return commit
   }
 
-  /// Lets a handle's observers hear that its layers have changed.
+  /// Notifies a handle's observers that its layers have changed.
   func layersChanged(_ layerStack: LayerStack) {
     feed.layersChanged(layerStack)
     watcher.fetchMail()
   }
 
-  /// For a storage that has no commit observer: nothing else is delivered while it commits.
+  /// Commits to a storage without a commit observer: nothing else is delivered while it commits.
   private func commitAndPublish(_ batch: Batch) throws(StoreError) -> Commit {
     var commit: Commit?
     try feed.publish { delivered throws(StoreError) in

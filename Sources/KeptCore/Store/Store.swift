@@ -1,26 +1,25 @@
-// A handle on an open store: what programs hold. Its typed face for Swift is in the module Kept, its C face in KeptC.
+// A handle on an open store, as programs use it. The typed API for Swift is in the module Kept, the C API in KeptC.
 
 import Synchronization
 
 /// An open settings database, shared by every process that opens the same location.
 ///
-/// Every method may be called from any thread. After ``close()`` everything throws `closed`. The C twin is
-/// `kept_store`.
+/// Every method may be called from any thread. After ``close()`` every method throws `closed`. In C: `kept_store`.
 public final class Store: SettingsAccess {
   package let options: StoreOptions
   public let identity: StoreIdentity
   let shared: SharedStore
-  /// Where reads from memory begin, and what C calls this store by.
+  /// Where reads from memory begin; it identifies this store in C.
   package let handle: ReadContext
   let reads: MemoryReads
-  // Under which name the shared store is known to this process; nil: this handle has it alone.
+  // The identity under which this process shares the store; nil if this handle does not share it.
   private let place: OpenLocations.Identity?
   private let isClosed = Atomic<Bool>(false)
-  // The first call that closes it.
+  // The first call of `close()`.
   private let closing = Monitor<RunningCall?>(nil)
-  // Only who wrote something has something to sync when it closes.
+  // Closing syncs only after a write.
   private let hasWritten = Atomic<Bool>(false)
-  // The schema version that is too late for this program, which has chosen only to read then; 0: it may write.
+  // The later schema version, which this program does not know and opened for reading only; 0 if it may write.
   private let laterVersion = Atomic<UInt32>(0)
   let layerStack: LayerStack
   let deprecations = Deprecations()
@@ -42,13 +41,13 @@ public final class Store: SettingsAccess {
     observation = StoreObservation(shared, layerStack, report: options.errorHandler)
   }
 
-  /// Uses a storage of your own making, or a `MemoryStorage` in a test.
+  /// Uses a storage that the program provides, or a `MemoryStorage` in a test.
   ///
   /// Closing the store closes the storage.
   ///
-  /// Without an identifier there is no standard place for a file of a layer: give paths. Where the options that name
-  /// layers are wrong there are none, and the error handler hears why. Where a managed layer was asked for, and cannot
-  /// be read, every key is locked.
+  /// Without an identifier there is no standard place for a layer file: give paths. If the options that name layers are
+  /// invalid there are no layers, and the error handler receives the reason. If a managed layer was requested and is
+  /// unreadable, every key is locked.
   public convenience init(storage: any Storage, options: StoreOptions = StoreOptions()) {
     var sources = LayerSources(insteadOf: options)
     do { sources = try LayerSources(options, identifier: nil) } catch { options.errorHandler(error) }
@@ -57,27 +56,27 @@ public final class Store: SettingsAccess {
 
   deinit { close() }
 
-  /// Opens a store, and creates it where there is none.
+  /// Opens a store, and creates it if it does not exist.
   ///
-  /// The C twin is `kept_open`.
+  /// In C: `kept_open`.
   ///
-  /// - Parameter location: an identifier such as `com.example.player`, which lives in
-  /// `$XDG_CONFIG_HOME/kept/<identifier>.kept/` (by default in `~/.config`); text with a slash is a path to the store's
-  ///   folder; `dir:/path` keeps each key in a file of its own there, see ``DirectoryStorage``; `memory:`
-  ///   is a new store without a file, and `memory:name` one that this process shares by name for as long as a handle
-  ///   is open.
+  /// - Parameter location: an identifier such as `com.example.player`, which is stored in
+  ///   `$XDG_CONFIG_HOME/kept/<identifier>.kept/` (by default in `~/.config`); text with a slash is a path to the
+  ///   store's folder; `dir:/path` keeps each key in its own file there, see ``DirectoryStorage``; `memory:` is a new
+  ///   store without a file, and `memory:name` one that this process shares by name while a handle is open.
   ///
-  /// Throws `invalid`, `denied`, `noSpace`, `corrupt`, `unavailable` or `unsupported`. Opening a location several
-  /// times, in one process or in many, is legal: all handles see the same values. A database that was found damaged is
-  /// set aside, and what can be read is salvaged: then the error handler hears `salvaged`, see ``salvaged()``.
+  /// Throws `invalid`, `denied`, `noSpace`, `corrupt`, `unavailable` or `unsupported`. A location may be opened several
+  /// times, in one process or in many: all handles see the same values. A damaged database is set aside, and its
+  /// readable content is salvaged; the error handler then receives `salvaged`, see ``salvaged()``.
   ///
-  /// A folder that other users may write to is `denied`; one of another user is opened for reading, also by root. A
+  /// A folder that other users may write to is `denied`; a folder of another user is opened for reading, also by root.
+  /// A managed layer that exists and is unreadable is `unavailable`.
   /// managed layer that is there and cannot be read is `unavailable`.
   public static func open(_ location: String, options: StoreOptions = StoreOptions()) throws(StoreError) -> Store {
     try open(location, options: options, warning: options.errorHandler)
   }
 
-  /// Opens a store, and tells `warning` what its user should know.
+  /// Opens a store, and calls `warning` with what its user should know.
   package static func open(
     _ location: String, options: StoreOptions, warning: (StoreError) -> Void
   ) throws(StoreError) -> Store {
@@ -118,11 +117,11 @@ public final class Store: SettingsAccess {
     }
   }
 
-  /// Closes the handle and syncs what was written to the disk.
+  /// Closes the handle and syncs its writes to the disk.
   ///
-  /// Closing twice is fine; of two threads that do, both wait for the end. The C twin is `kept_close`.
+  /// It may be called twice; of two threads that call it, both wait for the end. In C: `kept_close`.
   ///
-  /// Its subscriptions end: when it returns, no further callback begins.
+  /// Its subscriptions end: no callback begins after it has returned.
   public func close() {
     isClosed.store(true, ordering: .releasing)
     handle.close()
@@ -151,34 +150,34 @@ public final class Store: SettingsAccess {
 
   /// Syncs every write that has returned to the disk, so that it survives power loss.
   ///
-  /// The C twin is `kept_flush`.
+  /// In C: `kept_flush`.
   public func flush() throws(StoreError) {
     try storage().flush()
   }
 
-  /// Whether the store was found damaged, and nobody has acknowledged yet that values may be missing.
+  /// Returns a note if the store was found damaged and values may be missing, until this is acknowledged.
   ///
-  /// The C twin is `kept_salvaged`.
+  /// In C: `kept_salvaged`.
   public func salvaged() throws(StoreError) -> SalvageNote? { try storage().salvaged() }
 
-  /// Says that a person or a program has seen to what was lost: openers are not told of it any more.
+  /// Acknowledges the damage, after the lost values have been handled: later opens no longer report it.
   ///
-  /// The C twin is `kept_acknowledge_salvage`.
+  /// In C: `kept_acknowledge_salvage`.
   public func acknowledgeSalvage() throws(StoreError) { try storage().acknowledgeSalvage() }
 
-  /// Tells the error handler of a failure that nobody is there to catch.
+  /// Passes a failure to the error handler if no caller can catch it.
   package func report(_ error: StoreError) { options.errorHandler(error) }
 
-  /// Where to see whether anything has changed: even and unchanged, nothing has.
+  /// The address of the generation: if it is even and unchanged, nothing has changed.
   ///
-  /// The word may be read for as long as the process lives; when the store is closed it may become that of another
-  /// one. Of a closed store, and of a storage that cannot tell, it is odd for ever.
+  /// The word stays readable until the process ends; after the store is closed it may become that of another store. For
+  /// a closed store, and for a storage without generations, it stays odd.
   package var generationAddress: UnsafePointer<UInt64> {
     guard !hasEnded, let local = shared.storage as? LocalStorage else { return Self.unknownGeneration }
     return local.generationAddress
   }
 
-  /// The word of a closed store, and of a storage that cannot tell.
+  /// The address for a closed store, and for a storage without generations.
   package static var unknownGeneration: UnsafePointer<UInt64> { ReadContext.closed }
 
   func storage() throws(StoreError) -> any Storage {
@@ -207,7 +206,7 @@ extension Store {
     try layerStack.resolve(key, layeredEntry(for: key))
   }
 
-  /// The entry of a key, which also goes into the index of the handle's own layers.
+  /// Returns the entry of a key, and adds it to the index of the handle's own layers.
   private func layeredEntry(for key: KeyName) throws(StoreError) -> Entry? {
     guard let index = layerStack.index, let local = try storage() as? LocalStorage else { return try entry(for: key) }
     return try local.entry(for: key, view: index.takeUnretainedValue())
@@ -225,7 +224,7 @@ extension Store {
     batch.edit(key, .set(value))
     if let expected { batch.conditions = [.revision(key, expected)] }
     let commit = try commit(batch)
-    // Where nothing changed, the key has kept the revision that was expected.
+    // If nothing changed, the key still has the revision that was expected.
     return commit.changes.isEmpty ? expected ?? commit.revision : commit.revision
   }
 
@@ -238,15 +237,15 @@ extension Store {
     return try !commit(batch).changes.isEmpty
   }
 
-  /// The store's count of commits now.
+  /// The current revision of the store.
   public func currentRevision() throws(StoreError) -> Revision { try storage().revision() }
 
-  /// What changed after a revision.
+  /// Returns what changed after a revision.
   func changes(after revision: Revision) throws(StoreError) -> ChangesAfter { try storage().changes(after: revision) }
 
-  /// Commits a batch as this handle's.
+  /// Commits a batch of this handle.
   ///
-  /// Its values were checked.
+  /// Its values have been checked.
   func commit(_ batch: Batch) throws(StoreError) -> Commit {
     try checkOpen()
     try checkMayWrite()
@@ -256,10 +255,10 @@ extension Store {
     return commit
   }
 
-  /// From now on this handle only reads: the store has a schema version that the program does not know.
+  /// Makes this handle read-only: the store has a schema version that the program does not know.
   func refuseWrites(tooLate version: UInt32) { laterVersion.store(version, ordering: .releasing) }
 
-  /// The store has a version that the program knows, perhaps since somebody has restored it.
+  /// Makes this handle writable: the store has a known version, perhaps after a restore.
   func allowWrites() { laterVersion.store(0, ordering: .releasing) }
 
   private func checkMayWrite() throws(StoreError) {
@@ -269,7 +268,7 @@ extension Store {
       .denied, "the store has schema version \(version), of a later program, and is only read here; update the program")
   }
 
-  /// A batch of this handle's.
+  /// Returns a new batch of this handle.
   func newBatch(durability: Durability? = nil, tag: String? = nil) -> Batch {
     var batch = Batch(durability: durability ?? options.durability)
     batch.busyTimeoutMilliseconds = options.patience

@@ -223,7 +223,7 @@ extension IndexLoader.State {
 }
 
 extension Index.Changes {
-  /// Applies changes one by one; nil stands for too many of them.
+  /// Applies changes one by one; nil means that there were too many, and removes everything.
   fileprivate mutating func apply(
     _ delta: [(KeyName, LocalReader.Row)]?, asOf revision: Revision, knownTo index: Index,
     _ reading: any EntryReading
