@@ -92,7 +92,7 @@ final class SQLiteConnection {
   /// Whether the file begins with the header of a database; an empty file does not.
   var hasHeader: Bool { kept_sqlite_has_header(handle) != 0 }
 
-  /// Limits the parser: a schema is parsed before it can be checked. The limits are far above what Kept needs.
+  /// Limits the parser, far above what Kept needs, because a schema is parsed before it can be checked.
   private func limitParsing() {
     sqlite3_limit(handle, SQLITE_LIMIT_SQL_LENGTH, 64 << 10)
     sqlite3_limit(handle, SQLITE_LIMIT_COLUMN, 200)

@@ -21,7 +21,7 @@ final class Pulse: Sendable {
     PulsePages.retire(page)
   }
 
-  /// Releases the lock: this process, or its parent, no longer has the store open. The page stays mapped.
+  /// Releases the lock of this process, or of its parent, when the store is closed; the page stays mapped.
   func release() {
     file.update { file in
       file?.close()

@@ -26,9 +26,9 @@ struct ReadOnlyDatabase: Sendable {
   func stamp() -> DatabaseCopy.Stamp { DatabaseCopy.Stamp(folder.database) }
 
   /// Copies the database.
+  ///
   /// Throws if users other than its owner may change the files, and `busy` if the files keep changing until `isOver`
   /// returns true.
-  /// Throws if users other than its owner may change the files, and `busy` if they keep changing until `isOver`.
   func copy(
     until isOver: () throws(StoreError) -> Bool
   ) throws(StoreError) -> (reader: LocalReader, stamp: DatabaseCopy.Stamp) {
