@@ -1,11 +1,11 @@
-// What the functions on notices give to C: texts and values that live as long as the callback.
+// What the C functions on notices return: texts and values that live until the callback returns.
 
 import CPlatform
 import KeptCore
 
-/// A notice and what was asked of it.
+/// A notice and the texts and values that C has requested from it.
 ///
-/// Used by one thread.
+/// Not thread-safe.
 final class ShownNotice {
   private struct Texts {
     var key: ShownText?
@@ -20,7 +20,7 @@ final class ShownNotice {
 
   let notice: Notice
   private lazy var tagText = notice.tag.map { ShownText(short: $0) }
-  // One for each change, from the first use on. What is lazy would be copied by each write.
+  // One element for each change, from the first use on. A lazy property would be copied by each write.
   private var texts: [Texts] = []
   private let memory = ShownMemory()
   private lazy var values = notice.changes.map {
@@ -35,10 +35,10 @@ final class ShownNotice {
     notice.changes.indices.contains(index) ? notice.changes[index] : nil
   }
 
-  /// Which text of a change is meant.
+  /// Selects a text of a change.
   enum Side { case key, old, new }
 
-  /// nil: there is none, or no memory for it now.
+  /// Returns a text of a change; nil if there is none, or if memory for it is lacking.
   func text(_ index: Int, _ side: Side) -> UnsafePointer<CChar>? {
     guard notice.changes.indices.contains(index) else { return nil }
     let change = notice.changes[index]
@@ -49,7 +49,7 @@ final class ShownNotice {
     }
   }
 
-  /// A text that is made at its first use.
+  /// Returns a text that is created at its first use.
   private func made(
     _ text: WritableKeyPath<Texts, ShownText?>, _ index: Int, _ make: () -> ShownText?
   ) -> UnsafePointer<CChar>? {
@@ -64,34 +64,34 @@ final class ShownNotice {
   }
 }
 
-/// What the texts and values of a notice take together.
+/// The memory of all texts and values of a notice.
 ///
-/// They are C's, but C may take all that there is.
+/// They are allocated with malloc, which may use up all memory and leave none for Swift.
 final class ShownMemory {
   private var allowance = Allowance(each: 128)
 
   func take(_ count: Int) throws(StoreError) { try allowance.take(count, to: "show a value") }
 }
 
-/// Text with a NUL behind it.
+/// Text that ends with a NUL.
 final class ShownText {
   let start: UnsafePointer<CChar>
   private let isOfC: Bool
 
-  /// A key or a tag: too short for its memory to be worth asking for.
+  /// Copies a key or a tag, which is too short to request its memory first.
   init(short text: String) {
     start = Self.copy(text)
     isOfC = false
   }
 
-  /// The JSON of a value; nil where there is no memory for it.
+  /// Copies the JSON of a value; nil if memory for it is lacking.
   init?(_ value: Value, _ memory: ShownMemory) {
     guard (try? memory.take(value.bytes)) != nil, let text = try? value.newCText() else { return nil }
     start = UnsafePointer(text)
     isOfC = true
   }
 
-  /// Text in Swift's memory, which has to be deallocated, or to stay for ever.
+  /// Copies text into Swift's memory, which must be deallocated, or kept until the process ends.
   static func copy(_ text: String) -> UnsafePointer<CChar> {
     let copy = UnsafeMutablePointer<CChar>.allocate(capacity: text.utf8.count + 1)
     for (index, byte) in text.utf8.enumerated() { copy[index] = CChar(bitPattern: byte) }
@@ -116,7 +116,7 @@ final class ShownValue {
 
   deinit { free(copy) }
 
-  /// The value in the type that was asked for; `wrongType` where it would not survive.
+  /// Returns the value in the requested type; throws `wrongType` if the conversion would lose information.
   func converted<Asked>(_ asked: StaticString, _ convert: (Value) -> Asked?) throws(StoreError) -> Asked {
     guard let converted = convert(value) else {
       throw StoreError(.wrongType, "the value is \(value.described), asked for \(asked)")
@@ -124,9 +124,9 @@ final class ShownValue {
     return converted
   }
 
-  /// A copy of the content, made once, with a NUL behind it.
+  /// Returns a copy of the content, made once and followed by a NUL.
   ///
-  /// Throws `failed` where there is no memory for it.
+  /// Throws `failed` if memory for it is lacking.
   func content(_ bytes: UnsafeRawBufferPointer) throws(StoreError) -> UnsafeRawPointer {
     if let copy { return UnsafeRawPointer(copy) }
     try memory.take(bytes.count)

@@ -5,8 +5,8 @@ import CPlatform
 extension Store {
   /// Copies the store with declarations, revisions and secrets, as one consistent state, while others write.
   ///
-  /// The copy is readable for its owner only, and on the disk when the call returns; an incomplete copy never appears at
-  /// the path. In C: `kept_backup`. In Python: `settings.backup(path)`.
+  /// The copy is readable for its owner only, and on the disk when the call returns; the path never holds an incomplete
+  /// copy. In C: `kept_backup`. In Python: `settings.backup(path)`.
   ///
   /// Throws `invalid` if the path exists already, `denied` or `noSpace`, with nothing left behind, and
   /// `unsupported` for a storage that cannot list its keys.

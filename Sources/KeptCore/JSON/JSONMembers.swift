@@ -1,15 +1,15 @@
-// A JSON object read member by member: the text may be larger than a value can be, and each member is judged alone.
+// A JSON object read member by member: the text may exceed the limits of a value, and each member is checked alone.
 
-/// A place among the members of a JSON object, and of the objects in it that are opened.
+/// A position among the members of a JSON object, and of the nested objects that have been opened.
 struct JSONMembers {
   private var scanner: JSONScanner
-  /// The keys so far of each object that is open.
+  /// The keys read so far of each open object.
   private var keys: [Set<ExactString>] = []
   private var isBehindMember = false
 
-  /// Opens the object that the whole text is.
+  /// Opens the object that the whole text consists of.
   ///
-  /// Throws `invalid` if it is none.
+  /// Throws `invalid` if the text is no object.
   /// - Parameter isForeign: whether another program has written it.
   @inline(never)
   init(_ bytes: UnsafeBufferPointer<UInt8>, from start: Int = 0, isForeign: Bool = false) throws(StoreError) {
@@ -18,12 +18,12 @@ struct JSONMembers {
     guard try open() else { throw scanner.invalid("the JSON text must be an object, whose members are keys") }
   }
 
-  /// How many bytes are read.
+  /// The number of bytes read so far.
   var position: Int { scanner.position }
 
-  /// Passes over the next key of the object that was opened last; its value must be passed over next, or opened.
+  /// Reads the next key of the object that was opened last; its value must then be skipped or opened.
   ///
-  /// nil closes the object: the next key is one of the object around it. Behind the outermost nothing may stand.
+  /// nil closes the object: the next key belongs to the enclosing object. After the outermost object the text must end.
   @inline(never)
   mutating func nextKey() throws(StoreError) -> String? {
     guard !keys.isEmpty else { return nil }
@@ -50,14 +50,14 @@ struct JSONMembers {
   /// Reads the value of a key.
   mutating func value() throws(StoreError) -> Value { try part().value() }
 
-  /// Passes over the value of a key, which is checked as JSON then, but not yet as a value.
+  /// Skips the value of a key, which is checked as JSON here, and not yet as a value.
   @inline(never)
   mutating func part() throws(StoreError) -> JSONPart {
     let place = try scanner.scanPart()
     return JSONPart(bytes: UnsafeBufferPointer(rebasing: scanner.bytes[place]), findings: scanner.findings)
   }
 
-  /// Passes over the value of a key; an object may be of any size.
+  /// Skips the value of a key; an object may be of any size.
   mutating func pass() throws(StoreError) {
     guard try open() else {
       _ = try part()
@@ -78,10 +78,10 @@ struct JSONMembers {
     return true
   }
 
-  /// What the value of a key begins as.
+  /// What the value of a key begins with.
   enum Ahead {
     case noObject, emptyObject, object
-    /// An object whose first key has a dollar sign in front, as the forms of Extended JSON.
+    /// An object whose first key begins with a dollar sign, as the forms of Extended JSON do.
     case form
   }
 
@@ -102,13 +102,13 @@ struct JSONPart {
   fileprivate let bytes: UnsafeBufferPointer<UInt8>
   fileprivate let findings: JSONFindings
 
-  /// How many bytes of memory the value takes, at most.
+  /// An upper bound of the memory that the value takes, in bytes.
   var memory: Int { findings.memory }
 
   /// Reads the value.
   ///
-  /// Throws `invalid` or `tooLarge` for one that is JSON, but cannot be stored.
-  /// - Parameter isSchema: whether it is a JSON Schema, whose words may begin with a dollar sign.
+  /// Throws `invalid` or `tooLarge` for a value that is JSON, but cannot be stored.
+  /// - Parameter isSchema: whether it is a JSON Schema, whose keywords may begin with a dollar sign.
   @inline(never)
   func value(isSchema: Bool = false) throws(StoreError) -> Value {
     let value = try JSONBuilder.value(of: bytes, findings, isSchema: isSchema)

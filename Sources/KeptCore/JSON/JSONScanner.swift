@@ -1,28 +1,28 @@
-// What counts as a JSON text, decided byte by byte before anything is built of it: RFC 8259, no key twice, no number
-// out of range, and the byte at which a text is wrong.
+// Decides whether a text is JSON, byte by byte and before anything is built from it: RFC 8259, without duplicate keys
+// and without numbers out of range. An error has the offset of the invalid byte.
 //
-// No sentence quotes the text: it may hold a secret.
+// No message quotes the text, because it may hold a secret.
 
 /// The strict scan of a JSON text.
 struct JSONScanner {
-  /// How deep the brackets of a text may stand: every container of a value can have a `$literal` around it, and the
-  /// innermost value be a `$binary`, which has two of its own.
+  /// The limit on nested brackets of a text: every container of a value can have a `$literal` around it, and the
+  /// innermost value can be a `$binary`, which has two brackets of its own.
   static let bracketNesting = 2 * Limits.nesting + 2
 
-  /// What memory is for.
+  /// The purpose of memory requests, for error messages.
   static let purpose = "read a JSON text"
 
   let bytes: UnsafeBufferPointer<UInt8>
   var position = 0
   var findings = JSONFindings()
-  /// Whether another program has written the text: it may have the integer `-0`, which is the double -0.0.
+  /// Whether another program has written the text: it may contain the integer `-0`, which is the double -0.0.
   var isForeign = false
-  // The text of the key that was scanned last, unescaped; here so that keys share one allocation.
+  // The text of the last key, unescaped; stored here so that keys share one allocation.
   var text: [UInt8] = []
   private var depth = 0
-  // What long keys take, while they are compared.
+  // The memory of long keys while they are compared.
   private var allowance = Allowance(each: 0)
-  // How long the canonical text will be at least: its commas, its brackets of arrays and of empty objects.
+  // A lower bound of the canonical text's length: its commas, the brackets of its arrays and of its empty objects.
   private var leastLength = 0
 
   init(_ bytes: UnsafeBufferPointer<UInt8>, from start: Int = 0) {
@@ -46,9 +46,9 @@ struct JSONScanner {
     return scanner.findings
   }
 
-  /// Passes over one value of a larger text.
+  /// Skips one value of a larger text.
   ///
-  /// The limits of a value count for it alone, and `findings` are of it alone.
+  /// The limits of a value apply to it alone, and `findings` describes it alone.
   mutating func scanPart() throws(StoreError) -> Range<Int> {
     findings = JSONFindings()
     leastLength = 0
@@ -64,24 +64,24 @@ struct JSONScanner {
   }
 }
 
-/// What the scan leaves for the one who builds the value.
+/// What the scan passes on to the builder of the value.
 struct JSONFindings {
-  /// How many elements or members each array and object has, in the order in which they begin.
+  /// The number of elements or members of each array and object, in the order in which they begin.
   var counts: [UInt32] = []
-  /// The numbers with a point or an exponent, correctly rounded in every locale, in the order of the text.
+  /// The numbers with a decimal point or an exponent, correctly rounded in every locale, in the order of the text.
   var doubles: [Double] = []
-  /// How many bytes of memory the value takes, at most.
+  /// An upper bound of the memory that the value takes, in bytes.
   var memory = 0
 
-  /// Counts the memory of a container and what stands in it, without their texts.
+  /// Adds the memory of a container and its elements, without their texts.
   fileprivate mutating func weigh(_ count: UInt32, each stride: Int) {
-    // What an allocation costs beside what is in it: its header, Swift's, and the rounding.
+    // The overhead of an allocation: its header, Swift's object header, and rounding.
     memory += count == 0 ? 0 : 64 + Int(count) * stride
   }
 
-  /// Counts the memory of a string, at most.
+  /// Adds an upper bound of the memory of a string.
   fileprivate mutating func weigh(text count: Int) {
-    // Up to 15 bytes stand in the value itself.
+    // Up to 15 bytes are stored inline.
     memory += count <= 15 ? 0 : 64 + count
   }
 }
@@ -135,9 +135,9 @@ extension JSONScanner {
     guard next == "\"" else { throw invalid("a key in double quotes must stand here, in an object") }
     let start = position
     try scanString(isKey: true)
-    // A set grows by twice as many places, of which a quarter stays empty.
+    // A set doubles its capacity when it grows, and a quarter of it stays empty.
     if keys.count == keys.capacity { try Memory.ask(for: 48 * keys.count, to: Self.purpose) }
-    // What is too long to stand in its place.
+    // Longer keys are not stored inline.
     if text.count > 15 { try allowance.take(text.count, to: Self.purpose) }
     guard keys.insert(ExactString(String(decoding: text, as: UTF8.self))).inserted else {
       throw invalid(at: start, "an object has this key twice; keep one of the two")
@@ -168,7 +168,7 @@ extension JSONScanner {
     return true
   }
 
-  /// Refuses a value that is sure to be too large before anything is built of it.
+  /// Refuses a value that is certain to be too large before anything is built from it.
   private mutating func countCanonical(_ length: Int) throws(StoreError) {
     leastLength += length
     guard leastLength <= Limits.valueBytes else {
@@ -178,7 +178,7 @@ extension JSONScanner {
     }
   }
 
-  /// The place of the container among the findings.
+  /// Returns the index of the container in the findings.
   private mutating func enterContainer() throws(StoreError) -> Int {
     guard depth < Self.bracketNesting else { throw StoreError.nestedTooDeeply(at: position) }
     depth += 1
@@ -205,7 +205,7 @@ extension JSONScanner {
   /// The byte at the position, as a scalar so that it compares with a literal; nil at the end.
   var next: Unicode.Scalar? { position < bytes.count ? Unicode.Scalar(bytes[position]) : nil }
 
-  /// Passes over a byte if it is the one that comes next.
+  /// Skips the next byte if it is the expected one.
   mutating func skip(_ expected: Unicode.Scalar) -> Bool {
     guard next == expected else { return false }
     position += 1
@@ -216,7 +216,7 @@ extension JSONScanner {
     while let next, next == " " || next == "\n" || next == "\r" || next == "\t" { position += 1 }
   }
 
-  /// The error for the byte at an offset, or at the position.
+  /// Returns the error for the byte at an offset, or at the position.
   func invalid(at offset: Int? = nil, _ message: String) -> StoreError {
     StoreError(.invalid, offset: offset ?? position, message)
   }
@@ -228,8 +228,8 @@ extension JSONScanner {
 }
 
 extension StoreError {
-  /// A value with more containers inside each other than ``Limits/nesting``.
   static func nestedTooDeeply(at offset: Int? = nil, limit: Int = Limits.nesting) -> StoreError {
     StoreError(.tooLarge, offset: offset, "arrays and dictionaries are nested more than \(limit) deep; flatten them")
+  /// Returns the error for a value with more nested containers than ``Limits/nesting``.
   }
 }

@@ -1,19 +1,19 @@
-// What both kinds of property lists are read with: a place in the text that moves on, and how deep it is.
+// The cursor that the readers of both kinds of property lists share: a position in the text, and the depth there.
 
-/// A place in the text of a property list.
+/// A position in the text of a property list.
 ///
-/// Each reading begins where the one before ended. What cannot be read is nil; the place is then of no use.
+/// Each read begins where the previous one ended. An invalid text gives nil; the position is then undefined.
 struct PropertyListReader: TextCursor {
   let bytes: UnsafeBufferPointer<UInt8>
   var position = 0
   private var depth = 0
-  /// How many containers may stand inside each other.
+  /// The limit on nested containers.
   private let nesting: Int
-  /// Where dictionaries end that have a key twice.
+  /// The end positions of dictionaries that have a key twice.
   private(set) var repeats: [Int] = []
-  /// Why nothing more is read, although the text may be sound.
+  /// The lack of memory that ended the read, although the text may be valid.
   private(set) var shortage: StoreError?
-  // What texts take.
+  // The memory of texts.
   private var allowance = Allowance(each: 64)
 
   init(_ bytes: UnsafeBufferPointer<UInt8>, from start: Int = 0, nesting: Int = Limits.nesting) {
@@ -22,7 +22,7 @@ struct PropertyListReader: TextCursor {
     position = start
   }
 
-  /// Reads the inside of a container, if it is not one too many.
+  /// Reads the content of a container, unless it is nested too deeply.
   mutating func nested(_ read: (inout PropertyListReader) -> Value?) -> Value? {
     guard depth < nesting else { return nil }
     depth += 1
@@ -30,10 +30,10 @@ struct PropertyListReader: TextCursor {
     return read(&self)
   }
 
-  /// Makes room for one more element or member; false without memory.
+  /// Reserves space for one more element or member; returns false if memory is lacking.
   mutating func hasRoom<Element>(in elements: inout [Element]) -> Bool {
     do throws(StoreError) {
-      // What an array or a text has beside its place.
+      // The overhead of an array or a text.
       try allowance.take(0, to: "read a property list")
       try Memory.makeRoom(in: &elements, to: "read a property list")
       return true
@@ -43,11 +43,11 @@ struct PropertyListReader: TextCursor {
     }
   }
 
-  /// A dictionary that ends here; of two members with the same key the later one stays.
+  /// Returns a dictionary that ends here; of two members with the same key, the later one is kept.
   ///
-  /// nil without memory.
+  /// Returns nil if memory is lacking.
   mutating func dictionary(_ members: [ValueDictionary.Member]) -> Value? {
-    // The sorting has a copy of all.
+    // Sorting makes a copy of all members.
     do throws(StoreError) { try Memory.ask(for: 128 * members.count, to: "read a property list") } catch {
       shortage = error
       return nil

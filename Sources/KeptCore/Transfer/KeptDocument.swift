@@ -1,31 +1,31 @@
-// How an export is read back: member by member, so that only each value has a limit, and not the text.
+// How an export is read: member by member, so that the limits apply to each value and not to the text.
 //
-// What is wrong with the text as such ends the reading; what is wrong with one key is a refusal, and all are found.
+// An error in the text itself ends the read; an error in one key is a refusal, and all refusals are collected.
 
-/// What a text asks to be stored.
+/// The content of a text to be imported.
 final class Incoming {
-  /// Only keys that begin with it are meant.
+  /// The prefix of the keys that are imported.
   var scope: ExactString
   var settings: [ForeignText.Entry] = []
-  /// nil: the text says nothing of declarations.
+  /// nil if the text does not mention declarations.
   var declarations: [(key: KeyName, declaration: Declaration)]?
-  /// The keys that the text calls secret, and those whose declarations cannot be read: they may say so.
+  /// The keys that the text declares secret, and those with unreadable declarations, which may be secret.
   var secrets: Set<KeyName> = []
-  /// Stands in the text's keys where an object was split into its members; nil: none was.
+  /// The separator in the text's keys where an object was split into its members; nil if none was split.
   var separator: String?
-  /// Keys that stood where the text comes from, without their values: they are left as they are.
+  /// Keys that the exported store had, without their values: they are not changed.
   var withheld: Set<KeyName> = []
   /// Whether it was written without the values of secrets.
   var isWithoutSecrets = false
-  /// 0: it has none.
+  /// 0 if there is none.
   var schemaVersion: UInt32 = 0
-  /// What cannot be stored, each with its key.
+  /// The errors for what cannot be stored, each with its key.
   var refusals: [StoreError] = []
   var notCarried: [NotCarried] = []
 
   init(scope: ExactString) { self.scope = scope }
 
-  /// What another program's text says.
+  /// Uses the content of another program's text.
   init(_ text: ForeignText, scope: ExactString) {
     self.scope = scope
     settings = text.entries
@@ -45,13 +45,14 @@ final class KeptDocument {
   private let found: Incoming
   private var prefix: ExactString = ""
   private var hasValues = false
-  // What the settings and declarations take.
+  // The memory of the settings and declarations.
   private var allowance = Allowance()
 
   /// Reads an export.
   ///
-  /// Throws `invalid`, with an offset, for what is none, `unsupported` for one of a later version, and `tooLarge`.
-  /// - Parameter prefix: keys that do not begin with it are passed over.
+  /// Throws `invalid`, with an offset, if the text is no export, `unsupported` for one of a later version, and
+  /// `tooLarge`.
+  /// - Parameter prefix: keys without this prefix are skipped.
   static func read(
     _ bytes: UnsafeBufferPointer<UInt8>, prefix: String, _ progress: TransferProgress?
   ) throws(StoreError) -> Incoming {
@@ -70,7 +71,7 @@ final class KeptDocument {
     found = Incoming(scope: prefix)
   }
 
-  /// First of all: what else stands in a text of a later version nobody can know.
+  /// Checks the version before anything else, because the other members of a later version are unknown.
   private static func checkVersion(of bytes: UnsafeBufferPointer<UInt8>) throws(StoreError) {
     var members = try JSONMembers(bytes)
     while let name = try members.nextKey() {
@@ -147,7 +148,7 @@ final class KeptDocument {
     while let name = try members.nextKey() {
       try teller.tell(members.position)
       let part = try members.part()
-      // A declaration keeps its text, too.
+      // A declaration also keeps its text.
       try allowance.take(2 * part.memory + name.utf8.count, to: Self.purpose)
       guard let key = key(name) else { continue }
       do throws(StoreError) {
@@ -170,7 +171,7 @@ final class KeptDocument {
     }
   }
 
-  /// A key that is wanted; nil for any other, and for one that is none, which is refused.
+  /// Returns a key with the wanted prefix; nil for any other, and for an invalid one, which is refused.
   @inline(never)
   private func key(_ name: String) -> KeyName? {
     guard ExactString(name).hasPrefix(wanted) else { return nil }
@@ -196,14 +197,14 @@ final class KeptDocument {
     return keys
   }
 
-  /// What was found, once it is known to be whole.
+  /// Returns the content after checking that it is complete.
   private func settled() throws(StoreError) -> Incoming {
     guard hasValues else {
       throw StoreError(.invalid, offset: 0, "the export has no member \"values\"; take another copy")
     }
     for setting in found.settings { try checkPrefix(of: setting.key) }
     for declared in found.declarations ?? [] { try checkPrefix(of: declared.key) }
-    // What the export was not made of, it says nothing about.
+    // An export says nothing about keys outside its own prefix.
     if prefix.hasPrefix(wanted) {
       found.scope = prefix
     } else if !wanted.hasPrefix(prefix) {

@@ -1,21 +1,21 @@
-// Whether there is memory for what a caller, a file or another process has made large.
+// Checks whether there is memory for something that a caller, a file or another process has made large.
 //
-// An allocation of Swift cannot fail: the process ends. So what may be large is asked for first, in a way that can.
+// An allocation in Swift cannot fail: the process ends. So a large amount is first requested in a way that can fail.
 
 import CPlatform
 
 package enum Memory {
-  /// What is not worth asking for, in bytes.
+  /// The size below which memory is not requested first, in bytes.
   static let small = 256 << 10
 
-  /// Throws `failed` where so many bytes cannot be had now.
+  /// Throws `failed` if so many bytes are not available now.
   ///
-  /// They are given back at once: this tells a limit of the process (`ulimit -v`) and a system that is out of memory,
-  /// but reserves nothing.
-  /// - Parameter purpose: what they are for, behind "to".
+  /// The memory is returned at once: this detects a limit of the process (`ulimit -v`) and a system that is out of
+  /// memory, but reserves nothing.
+  /// - Parameter purpose: what the memory is for, after "to".
   package static func ask(for count: Int, to purpose: @autoclosure () -> String) throws(StoreError) {
     guard count >= small else { return }
-    // The allocator needs some more: pages of its own, and what stands between the blocks.
+    // The allocator needs some more: pages of its own, and the headers of blocks.
     let (needed, isTooMuch) = count.addingReportingOverflow(count / 8 + 1 << 20)
     guard !isTooMuch, kept_has_memory(needed) != 0 else {
       throw StoreError(
@@ -23,7 +23,7 @@ package enum Memory {
     }
   }
 
-  /// Makes room for one more element, by twice as much where there is none left; asks for it before.
+  /// Makes room for one more element, doubling a full array after requesting the memory.
   @inline(__always)
   static func makeRoom<Element>(in array: inout [Element], to purpose: @autoclosure () -> String) throws(StoreError) {
     guard array.count == array.capacity else { return }
@@ -33,46 +33,49 @@ package enum Memory {
   }
 }
 
-/// Memory that is used up bit by bit, by many values or entries, none of which is large.
+/// A running count of memory that many small values or entries use.
 ///
-/// Each time 128 KiB have been taken, it asks for what comes next, and for the lists and tables of all that was taken:
-/// they double as they grow, and are made anew when all has been gathered.
+/// After each 128 KiB it requests the memory for the next ones, and for the lists and tables of all of them: these
+/// double as they grow, and are allocated again when all entries have been collected.
 package struct Allowance: Sendable {
-  /// What is taken between two questions.
+  /// The amount that is counted between two requests.
   static let step = 128 << 10
-  /// What an entry takes in lists and tables while an operation on many of them lasts, beside its texts and its value.
+  /// The memory of an entry in lists and tables during an operation on many entries, in addition to its texts and
+  /// value.
   package static let entryBytes = 512
 
   private let each: Int
   private var untold = 0
   private var count = 0
 
-  /// - Parameter each: what one of them takes in the lists and tables.
+  /// Creates an empty count.
+  ///
+  /// - Parameter each: the memory of each one in the lists and tables.
   package init(each: Int = entryBytes) { self.each = each }
 
-  /// Takes so many bytes for one value or entry, which is not there yet.
+  /// Counts so many bytes for one value or entry that is about to be created.
   ///
-  /// Throws `failed` where they cannot be had.
+  /// Throws `failed` if the memory is not available.
   package mutating func take(_ bytes: Int, to purpose: @autoclosure () -> String) throws(StoreError) {
-    // What an allocation has beside its bytes.
+    // The overhead of an allocation.
     untold += bytes + 64
     count += 1
     guard untold >= Self.step else { return }
     try Memory.ask(for: Memory.small + bytes + each * count, to: purpose())
-    // After a refusal each one asks again.
+    // After a refusal each call requests again.
     untold = 0
   }
 
-  /// Asks once for what so many entries take in lists and tables.
+  /// Requests the memory of so many entries in lists and tables at once.
   ///
-  /// Throws `failed` where they cannot be had.
+  /// Throws `failed` if the memory is not available.
   package static func ask(forEntries count: Int, to purpose: @autoclosure () -> String) throws(StoreError) {
     try Memory.ask(for: entryBytes * count, to: purpose())
   }
 }
 
 extension Value {
-  /// About so much memory it takes, beside its place.
+  /// The approximate memory of the value, in addition to its inline storage.
   package var bytes: Int {
     switch self {
     case .null, .bool, .int, .uint, .double, .date: 0

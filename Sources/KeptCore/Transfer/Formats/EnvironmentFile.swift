@@ -1,10 +1,10 @@
-// What of a .env file is read, where programs differ:
+// How a .env file is read, since programs differ:
 //
 // - NAME=value, with or without `export` and white space. A name alone has no value.
-// - A value without quotes ends at the line, or at a # behind white space. White space around it does not count.
-// - Single quotes hold text as it is. In double quotes \n \r \t \" \\ \$ and \` are escapes; other backslashes stay.
-//   Quoted text may go over several lines.
-// - Nothing is expanded: $NAME and `command` stay as they are, and are reported, except in single quotes.
+// - A value without quotes ends at the end of the line, or at a # after white space. White space around it is dropped.
+// - Single quotes hold literal text. In double quotes \n \r \t \" \\ \$ and \` are escapes; other backslashes are kept.
+//   Quoted text may span several lines.
+// - Nothing is expanded: $NAME and `command` are kept as they are, and are reported, except in single quotes.
 
 extension ForeignText {
   mutating func readEnvironmentFile(_ bytes: UnsafeBufferPointer<UInt8>, from start: Int) throws(StoreError) {
@@ -26,7 +26,7 @@ extension ForeignText {
     }
   }
 
-  /// The name of the key that a variable stands for; nil for one that is not asked for, or is reported.
+  /// Returns the key's name for a variable; nil if the variable has another prefix, or is reported.
   private mutating func settingName(_ name: String, at place: String) -> String? {
     guard let prefix = naming.environmentPrefix else { return name }
     guard ExactString(name).hasPrefix(ExactString(prefix)) else { return nil }
@@ -44,7 +44,7 @@ struct EnvironmentFile: TextCursor {
   let bytes: UnsafeBufferPointer<UInt8>
   var position: Int
   private var line = 1
-  // What texts take: each is copied when it has been read.
+  // The memory of texts: each is copied after it has been read.
   private var allowance = Allowance(each: 0)
 
   init(_ bytes: UnsafeBufferPointer<UInt8>, from start: Int) {
@@ -54,9 +54,9 @@ struct EnvironmentFile: TextCursor {
 
   struct Variable {
     let name: String
-    /// nil without an equals sign.
+    /// nil if there is no equals sign.
     var text: String?
-    /// Whether a shell would read a variable or a command into it.
+    /// Whether a shell would expand a variable or a command in it.
     var hasReference = false
     let line: Int
   }
@@ -97,7 +97,7 @@ struct EnvironmentFile: TextCursor {
     }
   }
 
-  /// Up to the end of the line, or to a comment.
+  /// Reads up to the end of the line, or to a comment.
   private mutating func bare(_ variable: inout Variable) throws(StoreError) -> String {
     let start = position
     var end = start
@@ -137,7 +137,7 @@ struct EnvironmentFile: TextCursor {
     case "r": result.append(0x0D)
     case "t": result.append(0x09)
     case "\"", "\\", "$", "`": result.append(bytes[position])
-    // The backslash stays, and what follows is read as if there were none.
+    // The backslash is kept, and the next character is read as if there were none.
     default: return result.append(UInt8(ascii: "\\"))
     }
     position += 1
@@ -172,7 +172,7 @@ extension EnvironmentFile {
     while let next, next != "\n" { position += 1 }
   }
 
-  /// Nothing but a comment may stand behind a value.
+  /// Requires that only a comment follows a value on its line.
   private mutating func expectEndOfLine() throws(StoreError) {
     while let next, next != "\n", isSpace(next) { position += 1 }
     if next == "#" { skipLine() }

@@ -1,55 +1,55 @@
-// What every reader of another program's text gives: settings, and what of the text is none.
+// The common result of all readers of other programs' texts: the settings, and what could not be read as a setting.
 //
-// A value is carried whole or not at all. What Kept cannot hold is no error of the text: it is reported. No sentence
-// quotes a value: it may be a secret.
+// A value is imported completely or not at all. What Kept cannot hold is no error of the text and is reported. No
+// message quotes a value, because it may be a secret.
 
 /// The settings in a text that another program has written.
 package struct ForeignText: Sendable {
-  /// The settings, in the order of their keys, each key once.
+  /// The settings, sorted by their unique keys.
   package private(set) var entries: [Entry] = []
-  /// What the text says and Kept does not take over, or not as it is.
+  /// Content of the text that is not imported, or is changed by the import.
   package private(set) var notCarried: [NotCarried] = []
   let naming: KeyNaming
-  /// How many bytes the text has.
+  /// The number of bytes of the text.
   private let size: Int
-  /// The bytes of all keys so far, those that are there twice, too.
+  /// The number of bytes of all keys so far, including duplicates.
   private var keyBytes = 0
-  // What the entries and the notes take.
+  // The memory of entries and notes.
   private var allowance = Allowance()
-  // What texts take while they are read.
+  // The memory of texts while they are read.
   private var reading = Allowance(each: 0)
-  // Why the text is not imported; what is read after it is of no use.
+  // The reason why the text is not imported; anything read after it is ignored.
   private var refusal: StoreError?
 
-  /// How many bytes the keys of a text may have together: the name of a section or of an object stands there once, and
+  /// The limit on the total size of a text's keys: the name of a section or of an object occurs once in the text, and
   /// in front of each of its keys.
   static func mostKeyBytes(ofTextWith size: Int) -> Int { 8 * size + 1 << 20 }
-  /// How much may be reported: with more the text is of another format, and the report larger than the text.
+  /// The limit on notes: with more the text is in another format, and the report would be larger than the text.
   static let mostNotes = 100_000
 
   package struct Entry: Sendable {
     package let key: KeyName
     package let content: Content
-    /// Where it stands in the text: "line 3", or the name that it has there.
+    /// Its position in the text: "line 3", or its name there.
     package let place: String
   }
 
   package enum Content: Sendable {
-    /// In the form that a store keeps.
+    /// A value in the form in which a store keeps it.
     case value(Value)
-    /// Text whose type a declaration can tell, as in a layer of text; otherwise it is a string.
+    /// Text whose type a declaration can determine, as in a layer of text; otherwise it is a string.
     case text(TextValue)
   }
 
-  /// Reads a text of any format but ``ImportFormat/kept``.
+  /// Reads a text of any format except ``ImportFormat/kept``.
   ///
-  /// Throws `invalid` or `tooLarge`, with an offset, for a text that is not of the format.
+  /// Throws `invalid` or `tooLarge`, with an offset, for a text that is not in the format.
   package init(
     _ bytes: UnsafeBufferPointer<UInt8>, as format: ImportFormat, _ naming: KeyNaming = KeyNaming()
   ) throws(StoreError) {
     self.naming = naming
     size = bytes.count
-    // Editors on Windows put a byte order mark in front.
+    // Editors on Windows write a byte order mark first.
     let start = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
     switch format {
     case .json: try readJSON(bytes, from: start, isNested: false)
@@ -65,7 +65,7 @@ package struct ForeignText: Sendable {
     try checkAccepted()
   }
 
-  /// Throws what the text is refused for, if that is known already.
+  /// Throws the reason for which the text is refused, if there is one already.
   func checkAccepted() throws(StoreError) {
     if let refusal { throw refusal }
   }
@@ -81,12 +81,12 @@ package struct ForeignText: Sendable {
     return false
   }
 
-  /// Asks for what the reading of so many bytes takes: a text grows while it is read.
+  /// Requests the memory for reading so many bytes: a text grows while it is read.
   mutating func ask(forReading bytes: Int) throws(StoreError) {
     try reading.take(4 * bytes, to: "import the settings")
   }
 
-  /// Whether there is memory for one more; without it the text cannot be read to its end.
+  /// Whether there is memory for one more setting; without it the text cannot be read to its end.
   private mutating func hasMemory(for texts: Int) -> Bool {
     guard refusal == nil else { return false }
     do throws(StoreError) {
@@ -100,9 +100,9 @@ package struct ForeignText: Sendable {
   }
 }
 
-/// Something in an imported text that was not taken over, or not as it was.
+/// Something in an imported text that was not imported, or was changed by the import.
 public struct NotCarried: Hashable, Sendable {
-  /// Where it stands: "line 3", or the name that it has in the text.
+  /// Its position: "line 3", or its name in the text.
   public let place: String
   public let reason: String
 
@@ -115,12 +115,12 @@ public struct NotCarried: Hashable, Sendable {
 // MARK: - Interface for the readers
 
 extension ForeignText {
-  /// Takes a value over under a name, or reports why it cannot be.
+  /// Imports a value under a name, or reports why this is impossible.
   mutating func carry(_ name: String, _ value: Value, at place: String? = nil) {
     take(name, value, isText: false, at: place ?? name)
   }
 
-  /// Takes a text over whose type a declaration may tell.
+  /// Imports a text whose type a declaration may determine.
   mutating func carry(_ name: String, text: String, at place: String) {
     take(name, .string(text), isText: true, at: place)
   }
@@ -142,7 +142,7 @@ extension ForeignText {
     }
   }
 
-  /// Takes over what a reader has found, and reports what of it Kept has not.
+  /// Imports what a reader has found, and reports what Kept cannot hold.
   mutating func carry(_ name: String, _ found: ForeignValue, at place: String? = nil) {
     if let obstacle = found.obstacle { return leaveOut(place ?? name, obstacle) }
     carry(name, found.value, at: place)
@@ -162,12 +162,12 @@ extension ForeignText {
     notCarried.append(NotCarried(place: Self.shortened(place), reason: reason))
   }
 
-  /// Of a key that is there twice the later one stays.
+  /// Keeps the later one of two settings with the same key.
   private mutating func settleRepeats() {
     do throws(StoreError) { try Allowance.ask(forEntries: entries.count, to: "import the settings") } catch {
       return refusal = error
     }
-    // The sorting leaves those with the same key in the order of the text.
+    // The sort is stable: settings with the same key stay in the order of the text.
     entries = entries.inOrder(of: \.key.exact)
     var count = 0
     for index in entries.indices {
@@ -184,7 +184,7 @@ extension ForeignText {
     entries.removeLast(entries.count - count)
   }
 
-  /// A long name is cut: there may be many.
+  /// Truncates a long name, because a report may contain many.
   static func shortened(_ name: String) -> String {
     name.utf8.count <= 160 ? name : String(name.unicodeScalars.prefix(150)) + "…"
   }

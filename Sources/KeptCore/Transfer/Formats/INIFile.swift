@@ -1,12 +1,12 @@
-// What of an INI file is read, where its many dialects differ:
+// How an INI file is read, since its many dialects differ:
 //
-// - # and ; begin a comment at the beginning of a line only: a value may hold either. = or : ends a name.
-// - Names are as they are written, capitals too. [General], [DEFAULT] and the like are sections as others.
-// - A line that is indented deeper than the name above it goes on with that name's value, as in Python's configparser;
+// - # and ; begin a comment at the beginning of a line only: a value may contain either. = or : ends a name.
+// - Names keep their case. [General], [DEFAULT] and the like are ordinary sections.
+// - A line that is indented deeper than the name above it continues that name's value, as in Python's configparser;
 //   a backslash at the end of a line has no meaning.
-// - A value in double quotes is what stands between them, with the escapes \" \\ \n \r \t; one in single quotes too,
-//   without escapes. Otherwise a backslash stands for itself: C:\new is a path.
-// - What Qt writes for its own kinds, such as @ByteArray(…), stays as it is, and is reported.
+// - A value in double quotes is the text between them, with the escapes \" \\ \n \r \t; so is one in single quotes,
+//   without escapes. Otherwise a backslash is literal: C:\new is a path.
+// - Qt's own notation, such as @ByteArray(…), is kept as it is, and is reported.
 
 extension ForeignText {
   mutating func readINI(_ bytes: UnsafeBufferPointer<UInt8>, from start: Int) throws(StoreError) {
@@ -27,9 +27,9 @@ extension ForeignText {
 struct INIFile {
   private var lines: TextLines
   private var section: String?
-  /// The line behind the last setting, which was read to see whether it belongs to it.
+  /// The line after the last setting, which was read to check whether it continues the setting.
   private var pending: TextLines.Line?
-  // What texts take: each is copied more than once.
+  // The memory of texts: each is copied more than once.
   private var allowance = Allowance(each: 0)
 
   init(_ bytes: UnsafeBufferPointer<UInt8>, from start: Int) { lines = TextLines(bytes, from: start) }
@@ -61,7 +61,7 @@ struct INIFile {
   }
 
   private func sectionName(_ line: TextLines.Line) throws(StoreError) -> String {
-    // The last one: a name may hold brackets.
+    // The last bracket, because a name may contain brackets.
     guard let end = line.content.last(where: { lines.bytes[$0] == UInt8(ascii: "]") }), isComment(end + 1, in: line)
     else {
       throw lines.invalid(line, "begins with [ and must be a section: [name]")
@@ -71,7 +71,7 @@ struct INIFile {
     return lines.text(name)
   }
 
-  /// Whether nothing or a comment stands behind a section.
+  /// Whether a section is followed by nothing or by a comment.
   private func isComment(_ start: Int, in line: TextLines.Line) -> Bool {
     let rest = lines.trimmed(start..<line.content.upperBound)
     guard let first = rest.first else { return true }
@@ -91,7 +91,7 @@ struct INIFile {
     return Setting(section: section, name: lines.text(name), text: text, place: line.place)
   }
 
-  /// The lines below that are indented deeper; an empty one ends them, and comments among them do not count.
+  /// Reads the following lines that are indented deeper; an empty line ends them, and comments among them are skipped.
   private mutating func continuation(of line: TextLines.Line) throws(StoreError) -> String {
     var text = ""
     while let below = lines.next() {
@@ -110,7 +110,7 @@ struct INIFile {
 // MARK: - Values
 
 extension INIFile {
-  /// The text between quotes; other text as it is.
+  /// Returns the text between quotes; other text is returned as it is.
   static func unquoted(_ text: String) -> String {
     let bytes = Array(text.utf8)
     guard bytes.count >= 2, bytes[0] == bytes[bytes.count - 1] else { return text }
@@ -121,7 +121,8 @@ extension INIFile {
     return String(decoding: inside, as: UTF8.self)
   }
 
-  /// What stands between the first and the last byte; nil where their like stands there, so that they are no pair.
+  /// Returns the text between the first and the last byte; nil if the same quote occurs between them, so they are no
+  /// pair.
   private static func inside(_ bytes: [UInt8], hasEscapes: Bool) -> [UInt8]? {
     var result: [UInt8] = []
     var place = 1
@@ -139,7 +140,7 @@ extension INIFile {
       case "r": result.append(0x0D)
       case "t": result.append(0x09)
       case "\"", "\\": result.append(bytes[place])
-      // What is no escape stays as it is, with its backslash: "C:\Users".
+      // Any other sequence is kept with its backslash: "C:\Users".
       default:
         result.append(byte)
         result.append(bytes[place])
