@@ -135,7 +135,7 @@ struct CopyAside {
   fileprivate let name: String
   fileprivate let folder: StoreFolder
 
-  /// The path as users are told it.
+  /// The path for messages to users.
   var path: String { folder.shown + "/" + name }
 
   func remove() { unlink(folder.path + "/" + name) }

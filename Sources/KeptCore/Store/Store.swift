@@ -19,7 +19,7 @@ public final class Store: SettingsAccess {
   private let closing = Monitor<RunningCall?>(nil)
   // Closing syncs only after a write.
   private let hasWritten = Atomic<Bool>(false)
-  // The later schema version, which this program does not know and opened for reading only; 0 if it may write.
+  // A schema version that the program does not know, so it opened the store for reading only; 0 if it may write.
   private let laterVersion = Atomic<UInt32>(0)
   let layerStack: LayerStack
   let deprecations = Deprecations()

@@ -124,7 +124,7 @@ def test_a_slow_task_finds_the_commits_of_another_process_merged(location: Path,
         told = [await anext(changes)]
         while told[-1].new != 499:
             told.append(await anext(changes))
-        # While the process was there nobody took anything: only what was found after its end may come apart.
+        # No change was taken while the process ran: only what is found after its end may be a separate notice.
         assert len(told) <= 2 and told[0].old is None
         assert told[0].revisions[0] == 1 and told[-1].revisions[1] == 500
 

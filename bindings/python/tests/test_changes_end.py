@@ -88,7 +88,7 @@ def test_another_thread_may_close_the_store_while_many_wait(location: Path) -> N
             tasks = [asyncio.create_task(collect(settings.changes("a"))) for _ in range(5)]
             closing = asyncio.get_running_loop().run_in_executor(None, settings.close)
             settings_are_gone = await asyncio.gather(*tasks, closing, return_exceptions=True)
-            # Whoever was too late to subscribe is told so.
+            # A late subscriber gets ClosedError.
             assert all(isinstance(end, (list, kept.ClosedError, type(None))) for end in settings_are_gone)
 
     run(scenario())

@@ -180,7 +180,7 @@ class Taking(Attempt):
         while len(rest) < 4 and (not rest or rest[-1] < self.store.revision()):
             rest.append(_next_of(self.changes).revision)
         _at_once(self.changes.aclose())
-        # The last two, or all from where the interrupt came; with it, one may be in nobody's hand.
+        # The last two, or all since the interrupt; the interrupt itself may lose one.
         assert len(self.heard) + len(rest) >= (3 if result == self.heard else 2)
         assert rest[-1] == self.store.revision()
         return bool(result == self.heard)
@@ -210,7 +210,7 @@ KINDS = [Listing, MigratingOnce, Exporting, Importing, Observing, Opening, Repor
 
 @pytest.fixture(autouse=True)
 def _nothing_is_left() -> Iterator[None]:
-    """No call counts as being under way, and nobody is asked about exceptions that nothing can raise any more."""
+    """Checks that no call is left running, and that no hook for unraisable exceptions is left installed."""
     before = sys.unraisablehook
     yield
     assert sys.unraisablehook is before

@@ -379,7 +379,7 @@ def test_registered_defaults_may_be_anything_that_can_be_stored(settings: kept.S
 
 
 def test_no_reader_sees_an_older_layer_after_a_newer_one(folder: Path) -> None:
-    """Readers on several threads, while a file counts up: nobody's numbers ever go down."""
+    """Readers on several threads, while a file counts up: the numbers of each never decrease."""
     system = write(folder / "system.json", '{"values": {"n": 0}}')
     with kept.open(folder / "store", system=system) as settings:
         ended, backwards = threading.Event(), list[tuple[Any, Any]]()

@@ -1,4 +1,4 @@
-"""Transactions: all or nothing, and beginning again when somebody else was faster."""
+"""Transactions: all or nothing, and retries after a conflicting commit."""
 
 from __future__ import annotations
 
@@ -167,7 +167,7 @@ def test_update_value_is_one_step(settings: kept.Store) -> None:
     def louder(volume: int) -> int:
         calls.append(volume)
         if len(calls) == 1:
-            settings[VOLUME] = 80  # somebody else, between the reading and the writing
+            settings[VOLUME] = 80  # a conflicting write between the read and the write
         return volume + 1
 
     assert settings.update_value(VOLUME, louder) == 81 == settings[VOLUME]

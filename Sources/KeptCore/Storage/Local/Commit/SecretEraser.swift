@@ -47,7 +47,7 @@ final class SecretEraser: Sendable {
 }
 
 extension StoredChange {
-  /// Whether the change removes a value that is declared secret before or after it, or declares a stored value secret.
+  /// Whether files may hold a secret: the key is declared secret before or after the commit, and has had a value.
   var leavesSecret: Bool {
     // The check that is free without declarations comes first.
     guard old?.declaration?.isSecret == true || new.declaration?.isSecret == true else { return false }

@@ -29,7 +29,7 @@ struct EntryTable: @unchecked Sendable {
   // an empty slot; a slot owns a reference to its entry, and its inline value is the value of that entry.
   private(set) var search: Search
   private var keys = KeyArena()
-  // All arrays of slots ever allocated, each twice as large as the one before, and how many of them are in use.
+  // All arrays of slots ever allocated, each twice as large as the one before, and the index of the one in use.
   private var arrays: [UnsafeMutablePointer<kept_slots>] = []
   private var used = 0
   // Where the array in use is published to seqlock readers.

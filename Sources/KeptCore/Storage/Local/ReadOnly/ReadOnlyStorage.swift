@@ -9,7 +9,7 @@ final class ReadOnlyStorage: Storage {
     .sharedBetweenProcesses, .atomicBatch, .revisions, .durable, .pushesChanges, .declarations, .listsKeys,
     .schemaVersion,
   ]
-  // It cannot detect commits of other processes.
+  // Odd, because it cannot know whether another process has committed.
   let generation: UInt64 = 1
 
   fileprivate struct State {
