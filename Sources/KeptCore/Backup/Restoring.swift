@@ -64,7 +64,7 @@ extension Store {
     }
     for (key, entry) in backup.entries {
       batch.edit(key, entry.value.map { .set($0) } ?? .remove)
-      // A declaration of another type can replace the current one.
+      // Removing the current declaration first allows one of another type.
       batch.declare(key, nil)
       if let declaration = entry.declaration { batch.declare(key, declaration) }
     }

@@ -71,7 +71,6 @@ public final class Store: SettingsAccess {
   ///
   /// A folder that other users may write to is `denied`; a folder of another user is opened for reading, also by root.
   /// A managed layer that exists and is unreadable is `unavailable`.
-  /// managed layer that is there and cannot be read is `unavailable`.
   public static func open(_ location: String, options: StoreOptions = StoreOptions()) throws(StoreError) -> Store {
     try open(location, options: options, warning: options.errorHandler)
   }

@@ -8,7 +8,7 @@ package enum Memory {
   /// The size below which memory is not requested first, in bytes.
   static let small = 256 << 10
 
-  /// Throws `failed` if so many bytes are not available now.
+  /// Throws `failed` if `count` bytes are not available now.
   ///
   /// The memory is returned at once: this detects a limit of the process (`ulimit -v`) and a system that is out of
   /// memory, but reserves nothing.
@@ -53,7 +53,7 @@ package struct Allowance: Sendable {
   /// - Parameter each: the memory of each one in the lists and tables.
   package init(each: Int = entryBytes) { self.each = each }
 
-  /// Counts so many bytes for one value or entry that is about to be created.
+  /// Counts the bytes of one value or entry that is about to be created.
   ///
   /// Throws `failed` if the memory is not available.
   package mutating func take(_ bytes: Int, to purpose: @autoclosure () -> String) throws(StoreError) {
@@ -66,7 +66,7 @@ package struct Allowance: Sendable {
     untold = 0
   }
 
-  /// Requests the memory of so many entries in lists and tables at once.
+  /// Requests the memory of `count` entries in lists and tables at once.
   ///
   /// Throws `failed` if the memory is not available.
   package static func ask(forEntries count: Int, to purpose: @autoclosure () -> String) throws(StoreError) {

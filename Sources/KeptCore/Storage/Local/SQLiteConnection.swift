@@ -106,7 +106,7 @@ final class SQLiteConnection {
     sqlite3_limit(handle, SQLITE_LIMIT_ATTACHED, 1)
   }
 
-  /// Makes statements fail with `unsupported` after so many steps of SQLite's virtual machine; 0 removes the limit.
+  /// Limits a statement to `steps` of SQLite's virtual machine, then it fails with `unsupported`; 0 removes the limit.
   ///
   /// It counts steps instead of time, so that a busy machine changes nothing.
   func limitWork(steps: Int64) {

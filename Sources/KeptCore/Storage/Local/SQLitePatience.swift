@@ -86,7 +86,7 @@ enum SQLitePatience {
     return pthread_key_create(&key, nil) == 0 ? key : nil
   }()
 
-  /// Lets the SQLite calls of this thread sleep for so many milliseconds in total from now on.
+  /// Sets how long the SQLite calls of this thread may sleep in total from now on.
   static func begin(milliseconds: Int) {
     guard let left else { return }
     pthread_setspecific(left, UnsafeRawPointer(bitPattern: max(milliseconds, leastMilliseconds)))

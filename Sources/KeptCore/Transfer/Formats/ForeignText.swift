@@ -81,7 +81,7 @@ package struct ForeignText: Sendable {
     return false
   }
 
-  /// Requests the memory for reading so many bytes: a text grows while it is read.
+  /// Requests the memory for reading a number of bytes: a text grows while it is read.
   mutating func ask(forReading bytes: Int) throws(StoreError) {
     try reading.take(4 * bytes, to: "import the settings")
   }

@@ -21,7 +21,7 @@ final class GroupCommit: Sendable {
   ///
   /// - Parameters:
   ///   - timeoutMilliseconds: the default time for which a writer waits for writers of other processes.
-  ///   - run: commits a group; throws `busy` if the store is not free within so many milliseconds.
+  ///   - run: commits a group; throws `busy` if the store is not free within `milliseconds`.
   init(
     timeoutMilliseconds: Int,
     _ run: @escaping @Sendable (_ group: [Batch], _ milliseconds: Int) -> [Result<Commit, StoreError>]

@@ -1,5 +1,5 @@
-// A file that marks a database in which SQLite has found damage. The next process that opens the store exclusively
-// repairs it.
+// A file that marks a database in which SQLite has found damage. The next process that opens the store with exclusive
+// access repairs it.
 
 import CPlatform
 import CSQLite

@@ -1,5 +1,5 @@
-// How a store is opened. No process connects to a database while another one repairs it. The first process that has a
-// damaged database exclusively repairs it.
+// How a store is opened. No process connects to a database while another one repairs it. A damaged database is repaired
+// by the first process that has exclusive access.
 
 import CPlatform
 

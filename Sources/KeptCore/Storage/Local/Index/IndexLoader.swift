@@ -21,7 +21,7 @@ final class IndexLoader: Sendable {
 
   /// The limit on rows that are applied one by one; above it the index is loaded from scratch.
   private static let deltaLimit = 4096
-  /// A commit of at most so many keys is put into the index, since its keys are likely to be used again.
+  /// A commit of at most this many keys is put into the index, since its keys are likely to be used again.
   private static let worthKnowing = 64
   /// A larger commit is put into the index only while the index is smaller than this, which bounds the memory of
   /// imports.

@@ -5,7 +5,7 @@ import CPlatform
 extension StoreFolder {
   /// Whether there is a database that can only be read: the folder is not writable, or belongs to another user.
   ///
-  /// In a folder of another user, root could write, and would leave files of its own.
+  /// Root could write in a folder of another user, but would leave files of its own there.
   var isReadOnly: Bool {
     guard FileStatus(of: database) != nil else { return false }
     return isForeign || faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) != 0
