@@ -228,8 +228,8 @@ extension JSONScanner {
 }
 
 extension StoreError {
+  /// Returns the error for a value with more nested containers than a limit allows.
   static func nestedTooDeeply(at offset: Int? = nil, limit: Int = Limits.nesting) -> StoreError {
     StoreError(.tooLarge, offset: offset, "arrays and dictionaries are nested more than \(limit) deep; flatten them")
-  /// Returns the error for a value with more nested containers than ``Limits/nesting``.
   }
 }
