@@ -80,9 +80,9 @@ import Testing
   }
 
   @Test func `objects that are referred to often are read once`() throws {
-    // Each array contains the next one twice: the value would have 2 to the 60 elements.
+    // Each array contains the next one twice: the value would have 2 to the 30 elements.
     var objects: [[UInt8]] = [[0xD1, 1, 2], [0x51, 0x6B]]
-    for index in 2..<62 { objects.append([0xA2, UInt8(index + 1), UInt8(index + 1)]) }
+    for index in 2..<32 { objects.append([0xA2, UInt8(index + 1), UInt8(index + 1)]) }
     objects.append([0x09])
     let read = try read(file(objects))
     #expect(read.carried == [])
