@@ -2,6 +2,7 @@
 #define _GNU_SOURCE   /* pthread_setattr_default_np */
 #include "check.h"
 
+#include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -159,29 +160,36 @@ static void *use_everything(void *unused) {
   return unused;
 }
 
-static void measure_stack(void *size, const kept_notice *notice) {
+static void measure_stack(void *pipe, const kept_notice *notice) {
   pthread_attr_t attributes;
+  size_t size = 0;
   (void)notice;
   CHECK_INT(0, pthread_getattr_np(pthread_self(), &attributes));
-  CHECK_INT(0, pthread_attr_getstacksize(&attributes, size));
+  CHECK_INT(0, pthread_attr_getstacksize(&attributes, &size));
   pthread_attr_destroy(&attributes);
+  CHECK(write(((int *)pipe)[1], &size, sizeof size) == sizeof size);
 }
 
 /* The limit on the stack (ulimit -s) sets the size of new threads, and the caller of a program may have lowered it. */
 static void the_librarys_threads_have_a_stack_of_their_own(void) {
   pthread_attr_t usual, small;
   size_t size = 0;
+  int ends[2];
+  CHECK_INT(0, pipe(ends));
   CHECK_INT(0, pthread_getattr_default_np(&usual));
   pthread_attr_init(&small);
   CHECK_INT(0, pthread_attr_setstacksize(&small, stack_bytes));
   CHECK_INT(0, pthread_setattr_default_np(&small));
   kept_store *store = fresh_store();
   kept_subscription *subscription = NULL;
-  EXPECT(KEPT_OK, kept_observe(store, "key", 0, measure_stack, &size, NULL, &subscription, &why));
+  EXPECT(KEPT_OK, kept_observe(store, "key", 0, measure_stack, ends, NULL, &subscription, &why));
   EXPECT(KEPT_OK, kept_set_int64(store, "key", 1, &why));
-  for (int i = 0; i < 10000 && __atomic_load_n(&size, __ATOMIC_SEQ_CST) == 0; i++) usleep(1000);
+  struct pollfd measured = { ends[0], POLLIN, 0 };
+  CHECK_INT(1, poll(&measured, 1, 10000));
   kept_unobserve(subscription);
+  CHECK(measured.revents != 0 && read(ends[0], &size, sizeof size) == sizeof size);
   CHECK(size >= 1 << 20);
+  close(ends[0]), close(ends[1]);
   CHECK_INT(0, pthread_setattr_default_np(&usual));
   pthread_attr_destroy(&small);
   pthread_attr_destroy(&usual);

@@ -84,7 +84,7 @@ static bool is_told(size_t *operations) {
 }
 
 static void answer(span span) {
-  if (write(STDOUT_FILENO, &span, sizeof span) != sizeof span) die("nobody hears this process");
+  if (write(STDOUT_FILENO, &span, sizeof span) != sizeof span) die("cannot write the result");
 }
 
 static void take_turns(const row *row, const candidate *candidate, void *store, int index) {
