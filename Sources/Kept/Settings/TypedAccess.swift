@@ -11,8 +11,8 @@ extension SettingsAccess {
   /// command line or the environment, is reported as `shadowed`. In a transaction, the commit throws the error of a
   /// failed write, or of a read that did not reach the store.
   ///
-  /// `settings[.volume] += 1` is two operations, between which another writer may write: ``Store/update(_:_:)->Value``
-  /// is one. In Python: `settings[key]`.
+  /// `settings[.volume] += 1` is two operations, between which another writer may write:
+  /// ``Store/updateValue(_:_:)->Value`` is one. In Python: `settings[key]`.
   @inlinable
   public subscript<Value>(key: Key<Value>) -> Value {
     // If `self` is known to be a store, the check costs nothing.

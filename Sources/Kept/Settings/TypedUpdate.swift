@@ -19,7 +19,7 @@ extension Store {
 extension Transaction {
   /// Changes a value, as a part of the transaction.
   ///
-  /// Throws as ``Store/update(_:_:)->Value`` does.
+  /// Throws as ``Store/updateValue(_:_:)->Value`` does.
   /// - Returns: the value afterwards.
   @discardableResult
   public func updateValue<Value>(_ key: Key<Value>, _ body: (inout Value) throws -> Void) throws -> Value {

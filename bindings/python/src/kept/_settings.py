@@ -111,7 +111,7 @@ class Settings(SettingsReading, MutableMapping[str, JSON], Declaring):
         It is atomic: if another process writes meanwhile, `change` is called again, so it must have no other effect. An
         absent key begins with `default`, else with the key's own default, else it is an `AbsentError`. The old value
         comes from the store or the layers beneath, and not from arguments or environment that hide it.
-        In Swift: `Store.update(_:_:)`."""
+        In Swift: `Store.updateValue(_:_:)`."""
 
         def step(settings: Settings) -> Any:
             new = change(settings._beneath_text(key, default))
