@@ -51,12 +51,14 @@ let package = Package(
 
     .testTarget(name: "KeptCoreTests", dependencies: ["KeptCore", "kept-test-child"]),
     // The other process of tests that need two.
-    .executableTarget(name: "kept-test-child", dependencies: ["Kept", "KeptCore"], path: "Tests/Child"),
+    .executableTarget(name: "kept-test-child", dependencies: ["Kept", "KeptCore"], path: "Tests/Unit/Child"),
     .testTarget(name: "KeptCTests", dependencies: ["KeptC", "CKept", "KeptCore"]),
     .testTarget(name: "KeptUserDefaultsTests", dependencies: ["KeptUserDefaults", "Kept", "KeptCore"]),
     .testTarget(name: "KeptTests", dependencies: ["Kept", "kept-test-child"]),
   ]
 )
+
+for target in package.targets where target.type == .test { target.path = "Tests/Unit/\(target.name)" }
 
 for target in package.targets where target.type != .system {
   target.swiftSettings = [

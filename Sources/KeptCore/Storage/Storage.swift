@@ -1,5 +1,5 @@
-// The contract of a storage backend. The conformance suite (Tests/KeptCoreTests/Storage/) runs for every storage; what
-// it tests is the contract.
+// The contract of a storage backend. The conformance suite (Tests/Unit/KeptCoreTests/Storage/) runs for every
+// storage; what it tests is the contract.
 
 /// The store's count of commits: 1 for the first.
 ///

@@ -1,4 +1,4 @@
-/* Runs the shared scenarios in C: scenarios FILE.json... (Tests/scenarios/README.md describes the scenarios). */
+/* Runs the shared scenarios in C: scenarios FILE.json... (Tests/Scenarios/README.md describes the scenarios). */
 #include <ftw.h>
 #include <inttypes.h>
 #include <stdarg.h>

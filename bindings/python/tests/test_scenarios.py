@@ -11,7 +11,7 @@ import pytest
 from scenario_runner import ScenarioRunner
 
 ROOT = Path(__file__).parents[3]
-FOLDER = ROOT / "Tests" / "scenarios"
+FOLDER = ROOT / "Tests" / "Scenarios"
 SCENARIOS = {file.stem: json.loads(file.read_text("utf-8")) for file in sorted(FOLDER.glob("*.json"))}
 SHARED = {name: scenario for name, scenario in SCENARIOS.items() if "python" not in scenario.get("not_in", {})}
 

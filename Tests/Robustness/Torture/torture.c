@@ -1,0 +1,167 @@
+/* How torture programs get their seeds, folders and processes, and how they report failures. */
+#include "torture.h"
+
+#include <errno.h>
+#include <ftw.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+unsigned rounds;
+unsigned round_now;
+uint64_t seed;
+
+static const char *name;
+static int64_t begun_at;
+static char root[4096];
+static char folder[4200];
+static unsigned folders;
+
+/* Beginning and ending */
+
+int64_t now_ns(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+}
+
+void begin_torture(int argc, char **argv, unsigned default_rounds) {
+  const char *slash = strrchr(argv[0], '/');
+  name = slash ? slash + 1 : argv[0];
+  rounds = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 0) : default_rounds;
+  if (rounds == 0) {
+    fprintf(stderr, "usage: %s ROUNDS [SEED]\n", name);
+    exit(2);
+  }
+  begun_at = now_ns();
+  seed = argc > 2 ? strtoull(argv[2], NULL, 0) : (uint64_t)begun_at ^ (uint64_t)getpid() << 40;
+  const char *base = getenv("TMPDIR");
+  snprintf(root, sizeof root, "%s/kept-torture-XXXXXX", base && *base ? base : "/tmp");
+  if (mkdtemp(root) == NULL) fail("no folder at %s: %s", root, strerror(errno));
+  printf("%s: %u rounds, seed 0x%" PRIx64 "\n", name, rounds, seed);
+  fflush(stdout);
+}
+
+static int remove_entry(const char *path, const struct stat *status, int type, struct FTW *walk) {
+  (void)status, (void)type, (void)walk;
+  return remove(path);
+}
+
+int end_torture(const char *format, ...) {
+  va_list values;
+  nftw(root, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+  printf("%s: ", name);
+  va_start(values, format);
+  vprintf(format, values);
+  va_end(values);
+  printf(", %.1f s\n", (double)(now_ns() - begun_at) / 1e9);
+  return 0;
+}
+
+void fail(const char *format, ...) {
+  va_list values;
+  char text[1024];
+  va_start(values, format);
+  vsnprintf(text, sizeof text, format, values);
+  va_end(values);
+  fprintf(stderr, "%s: %s\n  seed 0x%" PRIx64 ", round %u, folder %s\n", name, text, seed, round_now, folder);
+  while (getenv("KEPT_TORTURE_STAY") != NULL) pause();
+  _exit(1);
+}
+
+/* SplitMix64. */
+uint64_t random_below(uint64_t *state, uint64_t end) {
+  uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
+  z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+  z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+  return (z ^ z >> 31) % end;
+}
+
+/* Shared memory */
+
+void *share(size_t size) {
+  void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) fail("no shared memory: %s", strerror(errno));
+  return memory;
+}
+
+int64_t load(const int64_t *word) { return __atomic_load_n(word, __ATOMIC_SEQ_CST); }
+void store_word(int64_t *word, int64_t value) { __atomic_store_n(word, value, __ATOMIC_SEQ_CST); }
+int64_t add(int64_t *word, int64_t value) { return __atomic_add_fetch(word, value, __ATOMIC_SEQ_CST); }
+
+/* Stores */
+
+const char *fresh_folder(void) {
+  if (folders > 0) nftw(folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+  snprintf(folder, sizeof folder, "%s/store-%u", root, ++folders);
+  return folder;
+}
+
+kept_store *open_store(const char *path, uint32_t durability, uint32_t busy_timeout_ms) {
+  kept_options options = KEPT_OPTIONS_INIT;
+  kept_store *store = NULL;
+  kept_error error;
+  options.durability = durability;
+  options.busy_timeout_ms = busy_timeout_ms;
+  expect_ok(kept_open(path, &options, &store, &error), "open", &error);
+  return store;
+}
+
+void expect_ok(kept_status status, const char *what, const kept_error *error) {
+  if (status != KEPT_OK) fail("could not %s: %s: %s", what, kept_status_text(status), error->message);
+}
+
+/* Processes */
+
+pid_t start(void (*play)(void *), void *context) {
+  pid_t parent = getpid(), process = fork();
+  if (process < 0) fail("no process: %s", strerror(errno));
+  if (process > 0) return process;
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) _exit(0);
+  play(context);
+  _exit(0);
+}
+
+void finish(pid_t process) {
+  struct pollfd end = { (int)syscall(SYS_pidfd_open, process, 0), POLLIN, 0 };
+  int status = 0;
+  if (end.fd < 0) fail("process %d cannot be awaited: %s", (int)process, strerror(errno));
+  int ended = poll(&end, 1, PATIENCE_SECONDS * 1000);
+  close(end.fd);
+  if (ended != 1) fail("process %d hangs", (int)process);
+  waitpid(process, &status, 0);
+  if (WIFSIGNALED(status)) fail("process %d died of signal %d", (int)process, WTERMSIG(status));
+  if (WEXITSTATUS(status) != 0) fail("process %d found something wrong", (int)process);
+}
+
+void kill_now(pid_t process) {
+  int status = 0;
+  kill(process, SIGKILL);
+  waitpid(process, &status, 0);
+  if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL) fail("process %d ended before it was killed", (int)process);
+}
+
+void await_word(const int64_t *word, int64_t least, const char *what) {
+  int64_t deadline = now_ns() + PATIENCE_SECONDS * INT64_C(1000000000);
+  while (load(word) < least) {
+    if (now_ns() > deadline) fail("in %d seconds %s", PATIENCE_SECONDS, what);
+    let_pass(50);
+  }
+}
+
+void let_pass(uint64_t microseconds) {
+  struct timespec pause = { (time_t)(microseconds / 1000000), (long)(microseconds % 1000000) * 1000 };
+  nanosleep(&pause, NULL);
+}

@@ -1,0 +1,169 @@
+/* kill -9 of a writer between its commit and the wake-up of the others, and of observers that wait: the remaining
+ * observers receive every commit within two seconds. The test reads what is committed from SQLite, since Kept would
+ * wake the others. */
+#include "outside.h"
+
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <sqlite3.h>
+#include <stdio.h>
+
+/* The longest sleep of a watcher, and the delay that a busy machine may add. */
+enum { OBSERVERS = 4, BOUND_MS = 2000, SLACK_MS = 60000 };
+enum { TRIES = 150 };
+
+static struct shared {
+  int64_t begun, acknowledged;
+  struct observer {
+    int64_t listens, heard;
+    int kind;
+  } observers[OBSERVERS];
+} *shared;
+
+static const char *folder;
+static unsigned odd, unannounced, late;
+static int64_t slowest_ns;
+
+/* The victim */
+
+static void write_on(void *context) {
+  kept_error error;
+  kept_store *store = open_store(folder, KEPT_SHARED, 30000);
+  uint64_t random = seed + round_now;
+  (void)context;
+  for (;;) {
+    int64_t number = add(&shared->begun, 1);
+    expect_ok(kept_set_int64(store, "number", number, &error), "write", &error);
+    store_word(&shared->acknowledged, number);
+    let_pass(random_below(&random, 100));
+  }
+}
+
+/* Observers: two with callbacks from the library, one of which also reads, so that its maintenance thread is running;
+ * and two with an event loop */
+
+static int64_t number_in(const kept_value *value) {
+  kept_error error;
+  int64_t number = 0;
+  if (value != NULL) expect_ok(kept_value_int64(value, &number, &error), "read a value in a notice", &error);
+  return number;
+}
+
+static void hear(void *own, const kept_notice *notice) {
+  struct observer *observer = own;
+  int64_t old = number_in(kept_notice_old(notice, 0)), new = number_in(kept_notice_new(notice, 0));
+  if (kept_notice_origin(notice) != KEPT_ORIGIN_INITIAL && (old != observer->heard || new <= old)) {
+    fail("told of %" PRId64 " to %" PRId64 " after %" PRId64, old, new, observer->heard);
+  }
+  store_word(&observer->heard, new);
+}
+
+static void run_loop(kept_store *store) {
+  struct pollfd due = { .events = POLLIN };
+  kept_error error;
+  expect_ok(kept_store_fd(store, &due.fd, &error), "get the descriptor", &error);
+  for (;;) {
+    poll(&due, 1, -1);
+    expect_ok(kept_store_dispatch(store, 0, NULL, &error), "dispatch", &error);
+  }
+}
+
+static void listen(void *own) {
+  struct observer *observer = own;
+  kept_options options = KEPT_OPTIONS_INIT;
+  kept_store *store = NULL;
+  kept_subscription *subscription;
+  kept_error error;
+  uint32_t flags = KEPT_OBSERVE_KEY | KEPT_OBSERVE_INITIAL;
+  int64_t number;
+  if (observer->kind >= 2) options.delivery = KEPT_BY_HOST;
+  expect_ok(kept_open(folder, &options, &store, &error), "open", &error);
+  expect_ok(kept_observe(store, "number", flags, hear, observer, NULL, &subscription, &error), "observe", &error);
+  store_word(&observer->listens, 1);
+  if (observer->kind >= 2) run_loop(store);
+  for (;;) {
+    if (observer->kind == 1) kept_get_int64(store, "number", &number, &error);
+    let_pass(observer->kind == 1 ? 100000 : 10000000);
+  }
+}
+
+static pid_t start_observer(int number) {
+  struct observer *observer = &shared->observers[number];
+  *observer = (struct observer){ .kind = number };
+  pid_t process = start(listen, observer);
+  await_word(&observer->listens, 1, "nobody could subscribe");
+  return process;
+}
+
+/* Rounds */
+
+static int64_t committed(void) {
+  char path[4300];
+  sqlite3 *database;
+  sqlite3_stmt *row;
+  snprintf(path, sizeof path, "%s/values.sqlite", folder);
+  if (sqlite3_open_v2(path, &database, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK) fail("SQLite cannot open %s", path);
+  sqlite3_busy_timeout(database, 5000);
+  sqlite3_prepare_v2(database, "SELECT value FROM entry WHERE key = 'number'", -1, &row, NULL);
+  if (sqlite3_step(row) != SQLITE_ROW) fail("SQLite found nothing: %s", sqlite3_errmsg(database));
+  int64_t number = sqlite3_column_int64(row, 0);
+  sqlite3_finalize(row);
+  sqlite3_close(database);
+  return number;
+}
+
+/* Stops the victim with the generation odd, if possible after the commit. */
+static void stop_after_commit(pid_t victim, uint64_t *random) {
+  for (int tries = 0; tries < TRIES && stop_at(victim, ODD_GENERATION, folder, random); tries++) {
+    if (!stands_at(HALF_A_HEADER, folder) && committed() > load(&shared->acknowledged)) return;
+    kill(victim, SIGCONT);
+  }
+}
+
+static void expect_heard(int64_t last, int64_t since) {
+  for (int i = 0; i < OBSERVERS; i++) {
+    while (load(&shared->observers[i].heard) < last) {
+      if (now_ns() - since > (BOUND_MS + SLACK_MS) * INT64_C(1000000)) {
+        fail("observer %d has heard of %" PRId64 " and not of %" PRId64, i, load(&shared->observers[i].heard), last);
+      }
+      let_pass(100);
+    }
+  }
+  int64_t took = now_ns() - since;
+  if (took > slowest_ns) slowest_ns = took;
+  late += took > BOUND_MS * INT64_C(1000000);
+}
+
+static void play_round(pid_t *observers, uint64_t *random) {
+  int64_t before = load(&shared->acknowledged);
+  store_word(&shared->begun, round_now == 0 ? 0 : committed());
+  pid_t victim = start(write_on, NULL);
+  await_word(&shared->acknowledged, before + 20, "nothing was written");
+  if (random_below(random, 4) > 0) stop_after_commit(victim, random);
+  else let_pass(random_below(random, 3000));
+  kill_now(victim);
+  int64_t killed_at = now_ns(), last = committed();
+  bool is_odd = stands_at(ODD_GENERATION, folder);
+  odd += is_odd;
+  unannounced += is_odd && last > load(&shared->acknowledged);
+  expect_heard(last, killed_at);
+  store_word(&shared->acknowledged, last);
+  int next = (int)random_below(random, OBSERVERS);
+  kill_now(observers[next]);
+  observers[next] = start_observer(next);
+}
+
+int main(int argc, char **argv) {
+  pid_t observers[OBSERVERS];
+  begin_torture(argc, argv, 0);
+  shared = share(sizeof *shared);
+  folder = fresh_folder();
+  uint64_t random = seed;
+  for (int i = 0; i < OBSERVERS; i++) observers[i] = start_observer(i);
+  for (round_now = 0; round_now < rounds; round_now++) play_round(observers, &random);
+  for (int i = 0; i < OBSERVERS; i++) kill_now(observers[i]);
+  return end_torture("%u writers killed (%u with the generation odd, %u of these between commit and wake) and as many "
+                     "waiting observers; the others had heard of everything after %.0f ms at most, %u times after more "
+                     "than %d ms", rounds, odd, unannounced, (double)slowest_ns / 1e6, late, BOUND_MS);
+}
