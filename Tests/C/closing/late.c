@@ -4,6 +4,7 @@
 #include "check.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,7 +89,7 @@ static void a_late_reader_never_finds_the_value_of_another_store(void) {
   for (long round = 1; round < shared.rounds; round++) {
     /* Until a thread has read there. */
     long seen = __atomic_load_n(&shared.values, __ATOMIC_RELAXED);
-    while (__atomic_load_n(&shared.values, __ATOMIC_RELAXED) < seen + 20) continue;
+    while (__atomic_load_n(&shared.values, __ATOMIC_RELAXED) < seen + 20) sched_yield();
     CHECK_INT(KEPT_OK, kept_open(locations[round % stores], NULL, &shared.handles[round], NULL));
     kept_close(shared.handles[round - 1]);
     __atomic_store_n(&shared.round, round, __ATOMIC_RELEASE);
