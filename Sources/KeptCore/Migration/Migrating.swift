@@ -112,12 +112,12 @@ extension Store {
     }
   }
 
-  /// Sets the first version of an empty store; returns false if it is not empty.
+  /// Sets the first version of a store that holds nothing; returns false if it holds something.
   private func begin(at version: UInt32) throws -> Bool {
     // A transaction that has listed everything conflicts with every write, so it is only used for empty stores.
-    guard try shared.storage.keys(prefix: "").isEmpty else { return false }
+    guard try shared.storage.holdsNothing() else { return false }
     return try transaction(durability: .durable) { transaction in
-      guard try transaction.storedKeys(prefix: "").isEmpty else { return false }
+      guard try transaction.storedKeys(prefix: "").isEmpty, try shared.storage.holdsNothing() else { return false }
       transaction.lead(from: 0, to: version)
       return true
     }

@@ -92,6 +92,12 @@ extension Storage {
 
   /// The default implementation for storages that recover nothing: no effect.
   public func acknowledgeSalvage() throws(StoreError) {}
+
+  /// Whether there are neither values nor declarations.
+  func holdsNothing() throws(StoreError) -> Bool {
+    guard try keys(prefix: "").isEmpty else { return false }
+    return try declarations(prefix: "").isEmpty
+  }
 }
 
 /// The optional features of a storage.

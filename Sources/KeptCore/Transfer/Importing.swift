@@ -159,7 +159,7 @@ extension Store {
     guard version > 0 else { return }
     let found = try knownSchemaVersion()
     if found != version {
-      guard found == 0, try storage().keys(prefix: "").isEmpty, try storage().abilities.contains(.schemaVersion) else {
+      guard found == 0, try storage().holdsNothing(), try storage().abilities.contains(.schemaVersion) else {
         let here = found == 0 ? "settings without one" : "settings of schema version \(found)"
         throw StoreError(
           .unsupported,

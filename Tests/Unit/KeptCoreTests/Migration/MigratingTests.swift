@@ -45,6 +45,21 @@ import Testing
     #expect(try new.migrate([renamed, doubled]) == .nothing)
   }
 
+  @Test(arguments: ["memory:", "folder"])
+  func `run in a store that holds declarations and no values`(_ location: String) throws {
+    let declared = try Store.open(location == "folder" ? folder.path + "/declared" : location)
+    try declared.declare(Declaration(json: #"{"type":"string"}"#), forKey: "volume")
+    let retyped = Migration(to: 1, "volume becomes a number") { transaction in
+      try transaction.undeclare("volume")
+      try transaction.declare(Declaration(json: #"{"type":"integer"}"#), forKey: "volume")
+    }
+    guard case .from(version: 0, _) = try declared.migrate([retyped]) else {
+      Issue.record("the step was not run")
+      return
+    }
+    try declared.set(1, forKey: "volume")
+  }
+
   @Test func `are seen as one commit by observers`() throws {
     let before = try settings.currentRevision()
     try settings.migrate([renamed, doubled])
