@@ -18,7 +18,8 @@ struct FileTarget: ~Copyable {
     guard let resolved = try StoreFolder.withoutLinks(parent), let folder = OpenFolder(holding: resolved) else {
       throw .system("make a file in", parent)
     }
-    guard folder.status(of: StoreFolder.databaseName) == nil else {
+    let isStore = [StoreFolder.databaseName, DirectoryStorage.lockName].contains { folder.status(of: $0) != nil }
+    guard !isStore else {
       throw StoreError(.invalid, "\(path) is in the folder of a store; give a path elsewhere")
     }
     self.init(path, in: folder)

@@ -77,12 +77,27 @@ static void no_file_of_a_store_is_written(void) {
   CHECK_TEXT("1", json_of(open_at(closed), "number"));
 }
 
+static void no_file_of_a_dir_store_is_written(void) {
+  const char *location = fresh_folder(), *folder = file_of(location, "");
+  char directory[4096];
+  snprintf(directory, sizeof directory, "dir:%s", location);
+  store_of_values(directory);
+  expect_refusals(file_of(location, "number.json"));
+  expect_refusals(file_of(location, "new"));
+  EXPECT(KEPT_INVALID, kept_backup(store, folder, 0, NULL, &why));
+  CHECK_UINT(0, mode_at(file_of(location, "values.sqlite")));
+  CHECK_TEXT("1", json_of(store, "number"));
+  kept_close(store);
+  CHECK_TEXT("1", json_of(open_at(directory), "number"));
+}
+
 int main(int argc, char **argv) {
   static const test tests[] = {
     FOLDER_TEST(only_a_regular_file_is_replaced),
     FOLDER_TEST(a_folder_is_not_replaced_by_an_export),
     FOLDER_TEST(a_folder_may_be_reached_through_a_link),
     FOLDER_TEST(no_file_of_a_store_is_written),
+    FOLDER_TEST(no_file_of_a_dir_store_is_written),
     { NULL, NULL, 0 },
   };
   static const role none[] = { { NULL, NULL } };

@@ -35,6 +35,9 @@ public final class DirectoryStorage: GuardedStorage {
     let value: Value
     let path: String
   }
+  /// Its presence tells that a folder is a store of this kind: each write creates it.
+  static let lockName = ".kept-lock"
+
   let path: String
   // The same folder, for system calls.
   private let place: StoreFolder
@@ -88,7 +91,9 @@ public final class DirectoryStorage: GuardedStorage {
       defer { state.draft = nil }
       return state.draft
     }
-    guard let draft else { throw StoreError(.failed, "somebody else writes \(path) as this object; try again") }
+    guard let draft else {
+      throw StoreError(.failed, "another thread writes into \(path) through this object; try again")
+    }
     let file = file(of: key)
     try file.replace(by: draft.path)
     changed(key, in: Self.folder(of: file))
@@ -120,7 +125,7 @@ public final class DirectoryStorage: GuardedStorage {
   package func lock(waiting milliseconds: Int) throws(StoreError) {
     // Inside the monitor, so that a fork knows the descriptor; the waiting is outside.
     try state.updateQuietly { state throws(StoreError) in
-      state.lock = try OpenFolder.own(place.path).openOrMake(".kept-lock", O_RDWR)
+      state.lock = try OpenFolder.own(place.path).openOrMake(Self.lockName, O_RDWR)
     }
     let deadline = MonotonicTime.milliseconds + Int64(milliseconds)
     var attempt = 0
