@@ -130,7 +130,8 @@ typedef struct kept_options {
   size_t size;                /* sizeof(kept_options), so that older and newer programs both work */
   uint32_t durability;        /* KEPT_SHARED or KEPT_DURABLE: the default for writes */
   uint32_t busy_timeout_ms;   /* how long a write waits for other writers, including threads of its own process, before
-                                 it returns KEPT_BUSY, in milliseconds. Any number is allowed: UINT32_MAX is 49 days */
+                                 it returns KEPT_BUSY, in milliseconds; up to a second more while another thread of the
+                                 process waits for longer. Any number is allowed: UINT32_MAX is 49 days */
   uint32_t delivery;          /* KEPT_BY_LIBRARY or KEPT_BY_HOST: which thread calls observers */
   uint32_t reserved;          /* 0 */
   const char *tag;            /* a name for the program that observers in every process receive; NULL for none */
@@ -212,7 +213,9 @@ KEPT_API void kept_close(kept_store *store);
  *  In Swift: `Store.flush()`. */
 KEPT_API kept_status kept_flush(kept_store *store, kept_error *error);
 
-/** Tells whether the store was salvaged and the loss has not been acknowledged yet. Values may then be missing.
+/** Tells whether the store was salvaged and the loss has not been acknowledged yet. Values may then be missing. If the
+ *  schema version was unreadable too, it is 0 again, and kept_migrate() would run all steps: compare with a backup
+ *  before you migrate.
  *  @param[out] quarantine  receives the path of the folder with the damaged files; free it with kept_free()
  *  @return KEPT_OK, or KEPT_ABSENT if nothing was salvaged or the salvage was acknowledged.
  *  In Swift: `Store.salvaged()`; in Python: `settings.salvaged`. */
@@ -785,15 +788,16 @@ typedef struct kept_migration {
 
 #define KEPT_MIGRATED_NOTHING    0u   /* the store already had the version of the last step */
 #define KEPT_MIGRATED            1u   /* the steps were run */
-#define KEPT_MIGRATED_FRESH      2u   /* the store was empty: it now has the version of the last step; no step was
-                                         run */
+#define KEPT_MIGRATED_FRESH      2u   /* the store held neither values nor declarations: it now has the version of the
+                                         last step; no step was run */
 #define KEPT_MIGRATED_ELSEWHERE  3u   /* another process is migrating: continue reading, and migrate again before you
                                          write */
 #define KEPT_MIGRATED_READ_ONLY  4u   /* the store is of a later version, and this handle only reads it */
 
 /** Migrates the store to the version of the last step. Runs the steps to versions above the store's own, in order, in
  *  one process and one transaction, after a backup to the store's folder `backups`. Other processes that migrate wait
- *  for up to the busy time-out, or carry on. kill -9 at any point leaves the old state or the new one.
+ *  for up to the busy time-out, or carry on. kill -9 at any point leaves the old state or the new one. Migrate before
+ *  you declare: in a new store, the declarations would otherwise make the steps run.
  *  @param steps  with ascending versions, the first at least 1; at most 65,536
  *  @param flags  KEPT_MIGRATE_…
  *  @param[out] result  receives one of KEPT_MIGRATED…; may be NULL

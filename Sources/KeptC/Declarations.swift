@@ -61,6 +61,7 @@ public func kept_declaration_json(
     let out = try schema.required("schema")
     let key = try key.key()
     guard let declaration = try settings.entry(for: key)?.declaration else { throw undeclared(key) }
+    try declaration.checkText(of: key)
     out.pointee = try copied(declaration.json)
   }
 }

@@ -104,6 +104,7 @@ struct BackupFile {
     var allowance: Allowance? = Allowance()
     for key in try reader.keys(prefix: "") { entries[key] = try reader.row(for: key, &allowance)?.entry() }
     for (key, declaration) in try reader.declarations(prefix: "") {
+      try declaration.checkText(of: key)
       entries[key, default: Entry(value: nil, revision: 0)].declaration = declaration
     }
     return entries

@@ -23,7 +23,8 @@ public final class Declaration: @unchecked Sendable {
   public var summary: String? { contents.summary }
   /// Whether values must be kept out of messages and logs.
   public var isSecret: Bool { contents.isSecret }
-  /// Why this version cannot check values against the stored declaration; a later version has written it.
+  /// Why values cannot be checked against the stored declaration: `unsupported` if a later version has written it,
+  /// `corrupt` if it is not a JSON object.
   package var unreadable: StoreError? { contents.unreadable }
 
   /// The largest canonical text, in bytes.
@@ -89,7 +90,14 @@ public final class Declaration: @unchecked Sendable {
   ///
   /// Throws `failed` if there is not enough memory.
   package func makeKnown() throws(StoreError) {
-    if let unreadable = contents.unreadable, unreadable.code == .failed { throw unreadable }
+    if let unreadable, unreadable.code == .failed { throw unreadable }
+  }
+
+  /// Checks the stored text before it becomes a part of a longer one.
+  ///
+  /// Throws `corrupt` if it is not a JSON object, and `failed` if there is not enough memory.
+  package func checkText(of key: KeyName) throws(StoreError) {
+    if let unreadable, unreadable.code != .unsupported { throw unreadable.about(key.text) }
   }
 
   /// The value as it is stored under the declared key: 1.0 as 1 for an integer, 1 as 1.0 for a number, also inside
@@ -128,8 +136,14 @@ public final class Declaration: @unchecked Sendable {
   }
 
   /// Throws `typeConflict` if the key was declared with another type, and `unsupported` if that cannot be determined.
+  ///
+  /// Any declaration may follow a damaged one.
   package func follows(_ old: Declaration) throws(StoreError) {
-    if let unreadable = unreadable ?? old.unreadable { throw unreadable }
+    if let unreadable { throw unreadable }
+    if let unreadable = old.unreadable {
+      guard unreadable.code == .corrupt else { throw unreadable }
+      return
+    }
     guard type == old.type else {
       throw StoreError(
         .typeConflict,
@@ -166,10 +180,32 @@ private final class Contents: Sendable {
 
   convenience init(stored text: String) {
     do throws(StoreError) {
-      self.init(try RootSchema(Value(schemaJSON: text)))
+      let schema = try Self.object(text)
+      do throws(StoreError) {
+        self.init(try RootSchema(schema))
+      } catch {
+        self.init(
+          unreadable: error.code == .failed
+            ? error
+            : StoreError(
+              .unsupported, "is declared in a way that this version cannot read; use the newer one. \(error.message)"))
+      }
     } catch {
       self.init(unreadable: error)
     }
+  }
+
+  private static func object(_ text: String) throws(StoreError) -> Value {
+    let reason: String
+    do throws(StoreError) {
+      let schema = try Value(schemaJSON: text)
+      if schema.asDictionary != nil { return schema }
+      reason = "it is \(schema.described), and no object"
+    } catch {
+      guard error.code != .failed else { throw error }
+      reason = error.message
+    }
+    throw StoreError(.corrupt, "has a damaged declaration: \(reason); declare the key again")
   }
 
   private init(unreadable error: StoreError) {
@@ -179,10 +215,6 @@ private final class Contents: Sendable {
     // If it cannot be parsed, it may be secret.
     isSecret = true
     schema = Schema()
-    unreadable =
-      error.code == .failed
-      ? error
-      : StoreError(
-        .unsupported, "is declared in a way that this version cannot read; use the newer one. \(error.message)")
+    unreadable = error
   }
 }

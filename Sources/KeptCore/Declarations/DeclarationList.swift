@@ -12,7 +12,12 @@ public struct DeclarationList: Sendable {
   }
 
   /// A list of stored declarations.
-  init(_ declarations: [(key: KeyName, declaration: Declaration)]) { self.declarations = declarations }
+  ///
+  /// Throws `corrupt` with the key if the text of one is not a JSON object.
+  init(checking stored: [(key: KeyName, declaration: Declaration)]) throws(StoreError) {
+    for (key, declaration) in stored { try declaration.checkText(of: key) }
+    declarations = stored
+  }
 
   /// Parses the declarations in a text.
   ///
@@ -30,7 +35,7 @@ public struct DeclarationList: Sendable {
         throw error.about(key.text)
       }
     }
-    self.init(declarations)
+    self.declarations = declarations
   }
 
   /// Parses the declarations in a file.

@@ -81,7 +81,7 @@ public final class Snapshot: SettingsReading {
     let prefix = try covered(ExactString(prefix))
     var declared = entries.compactMap { entry in entry.entry.declaration.map { (key: entry.key, declaration: $0) } }
     declared += unreadable.compactMap { entry in entry.declaration.map { (key: entry.key, declaration: $0) } }
-    return DeclarationList(declared.filter { $0.key.exact.hasPrefix(prefix) }.inOrder(of: \.key.exact))
+    return try DeclarationList(checking: declared.filter { $0.key.exact.hasPrefix(prefix) }.inOrder(of: \.key.exact))
   }
 
   private func keys(

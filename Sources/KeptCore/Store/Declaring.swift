@@ -124,7 +124,7 @@ extension Store {
   ///
   /// In C: `kept_declarations_json`. In Python: `settings.declarations(prefix)`.
   public func declarations(prefix: String = "") throws(StoreError) -> DeclarationList {
-    DeclarationList(try storage().declarations(prefix: ExactString(prefix)))
+    try DeclarationList(checking: storage().declarations(prefix: ExactString(prefix)))
   }
 
   public func declare(

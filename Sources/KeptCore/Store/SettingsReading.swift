@@ -64,7 +64,10 @@ extension SettingsReading {
   ///
   /// In C: `kept_declaration_json`.
   public func declaration(forKey key: String) throws(StoreError) -> Declaration? {
-    try entry(for: KeyName(key))?.declaration
+    let key = try KeyName(key)
+    guard let declaration = try entry(for: key)?.declaration else { return nil }
+    try declaration.checkText(of: key)
+    return declaration
   }
 
   /// Returns the value that each layer has for a key, the layer that wins, and why.

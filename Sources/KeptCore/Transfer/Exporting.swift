@@ -97,7 +97,7 @@ private final class Export {
   private func take(_ keyed: KeyedEntry, _ reason: StoreError?) throws(StoreError) {
     let declaration = keyed.entry.declaration
     try declaration?.makeKnown()
-    if options.includesDeclarations, let declaration { declarations.append((keyed.key, declaration)) }
+    if options.includesDeclarations, let declaration { try take(declaration, of: keyed.key) }
     guard keyed.entry.value != nil || reason != nil else { return }
     if !options.includesSecrets, declaration?.isSecret == true {
       omitted.append(.string(keyed.key.text))
@@ -107,6 +107,14 @@ private final class Export {
     } else {
       values.append(keyed)
     }
+  }
+
+  private func take(_ declaration: Declaration, of key: KeyName) throws(StoreError) {
+    do throws(StoreError) { try declaration.checkText(of: key) } catch {
+      guard error.code == .corrupt, options.leavesOutUnreadable else { throw error }
+      return unreadable.append(.string(key.text))
+    }
+    declarations.append((key, declaration))
   }
 
   /// Writes the text; a long text is written to the draft in parts, if there is one.

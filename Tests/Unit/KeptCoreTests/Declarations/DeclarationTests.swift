@@ -116,7 +116,7 @@ import Testing
 }
 
 @Suite struct `A stored declaration that this version cannot read` {
-  @Test(arguments: [#"{"type":"integer","anyOf":[]}"#, #"{"type":"colour"}"#, "{", "", "[]"])
+  @Test(arguments: [#"{"type":"integer","anyOf":[]}"#, #"{"type":"colour"}"#])
   func `refuses every value and every other declaration`(text: String) throws {
     let declaration = Declaration.stored(text)
     #expect(declaration.unreadable?.code == .unsupported)
@@ -127,6 +127,15 @@ import Testing
     let other = try Declaration(["type": "integer"])
     let error = #expect(throws: StoreError.self) { try other.follows(declaration) }
     #expect(error?.code == .unsupported)
+  }
+
+  @Test(arguments: ["{", "", "[]", "7"])
+  func `is damaged if it is not a JSON object, and then any other may replace it`(text: String) throws {
+    let declaration = Declaration.stored(text)
+    #expect(declaration.unreadable?.code == .corrupt)
+    #expect(declaration.isSecret)
+    #expect(declaration.refusal(of: 2)?.code == .corrupt)
+    try Declaration(["type": "integer"]).follows(declaration)
   }
 }
 

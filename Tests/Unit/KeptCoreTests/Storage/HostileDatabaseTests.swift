@@ -102,6 +102,32 @@ private struct Attack: Sendable, CustomTestStringConvertible {
     #expect(try store.keys() == ["mine"])
   }
 
+  static let damagedDeclarations = [
+    "no json", "", #"{"type":"integer"} x"#, #"{"type":"integer"}},"values":{"a":1"#, "[]", "7",
+    String(repeating: "[", count: 5000) + String(repeating: "]", count: 5000),
+  ]
+
+  @Test(arguments: damagedDeclarations)
+  func `never becomes a part of an export by the text of a declaration`(_ text: String) throws {
+    let declared = try Store.open(path)
+    for name in ["k0", "k1"] { try declared.declare(Declaration(json: #"{"type":"integer"}"#), forKey: name) }
+    declared.close()
+    try shell("UPDATE declaration SET schema = '\(text)' WHERE key = CAST('k1' AS BLOB) OR key = 'k1'")
+
+    let store = try Store.open(path)
+    #expect(code { try store.declarations() } == .corrupt)
+    #expect(code { try store.declaration(forKey: "k1") } == .corrupt)
+    #expect(code { try store.snapshot().declarations() } == .corrupt)
+    #expect(code { try store.export(ExportOptions(includesDeclarations: true)) } == .corrupt)
+    #expect(code { try store.set(1, forKey: "k1") } == .corrupt)
+    let rest = try store.export(ExportOptions(includesDeclarations: true, leavesOutUnreadable: true))
+    #expect(try Value(json: rest).asDictionary?["declarations"]?.asDictionary?.count == 1)
+    #expect(code { try Store.open("memory:").restore(from: path) } == .corrupt)
+    try store.declare(Declaration(json: #"{"type":"integer"}"#), forKey: "k1")
+    #expect(try store.declarations().declarations.count == 2)
+    try store.set(1, forKey: "k1")
+  }
+
   @Test func `says what is in the way, and opens when that is gone`() throws {
     try shell("CREATE TABLE theirs (a)")
     let error = #expect(throws: StoreError.self) { try LocalStorage(path: path) }

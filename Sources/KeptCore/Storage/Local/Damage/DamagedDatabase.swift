@@ -64,7 +64,12 @@ final class DamagedDatabase {
     _ rows: SQLiteStatement, _ body: (KeyName, Declaration) throws(StoreError) -> Void
   ) throws(StoreError) {
     guard let key = rows.string(0).flatMap({ try? KeyName($0) }), let schema = rows.string(1) else { return }
-    try body(key, .stored(schema))
+    let declaration = Declaration.stored(schema)
+    do throws(StoreError) { try declaration.checkText(of: key) } catch {
+      guard error.code == .corrupt else { throw error }
+      return
+    }
+    try body(key, declaration)
   }
 
   /// Runs a read; returns nil if it meets damage.

@@ -81,7 +81,7 @@ extension LocalDatabase {
       DamageMark.remove(in: folder)
     }
     guard file.lock(Int16(F_RDLCK), waiting: busyTimeoutMilliseconds) else {
-      throw StoreError(.busy, "the store in \(folder.path) is being mended by another process; try again")
+      throw StoreError(.busy, "another process is salvaging the store in \(folder.path); try again")
     }
     return isAlone
   }
