@@ -16,14 +16,10 @@ public final class LocalStorage: Storage {
   private let pulse: Pulse
   private let own: IndexView
   let loader: IndexLoader
-  private let writer: Monitor<LazyConnection<LocalWriter>>
-  private let commits: GroupCommit
-  private let log: LogSync
-  private let eraser: SecretEraser
+  private let commitPath: CommitPath
   private let maintenance: MaintenanceThread
   private let watchers = Monitor(Watchers())
   private let hasRead = Atomic<Bool>(false)
-  private let commitObserver: Monitor<(any CommitObserver)?>
 
   private struct Watchers {
     var interruptions = 0
@@ -54,31 +50,18 @@ public final class LocalStorage: Storage {
     let loader = IndexLoader(
       own, pulse, LazyConnection(reader) { () throws(StoreError) in try database.connect(to: id) },
       scans: LazyConnection { () throws(StoreError) in try database.connect(to: id) })
-    let commitObserver = Monitor<(any CommitObserver)?>(nil)
-    let eraser = SecretEraser()
-    // A handle that only reads needs no writer.
-    let writer = Monitor(
-      LazyConnection { () throws(StoreError) in
-        try LocalWriter(
-          try database.connect(to: id).connection, pulse, loader, limit: limit, eraser: eraser,
-          commitObserver: commitObserver.read(\.self))
-      })
-    let log = LogSync(of: id, in: database)
-    self.eraser = eraser
-    self.commitObserver = commitObserver
-    (self.pulse, self.own, self.loader, self.writer, self.log) = (pulse, own, loader, writer, log)
-    commits = GroupCommit(timeoutMilliseconds: patience) {
-      Self.commit($0, waiting: $1, by: writer, telling: loader, log, eraser)
-    }
+    let commitPath = CommitPath(to: id, in: database, pulse, loader, limit: limit)
+    (self.pulse, self.own, self.loader, self.commitPath) = (pulse, own, loader, commitPath)
+    // The closures capture no `self`: the maintenance thread would keep the storage open.
     maintenance = MaintenanceThread(
       sync: {
-        Self.stayInPlace(database.folder, pulse, writer, loader, log)
-        try? log.wait()
-        return Self.erase(eraser, by: writer)
+        commitPath.stayInPlace()
+        try? commitPath.sync()
+        return commitPath.erase()
       },
       look: { forCaches in
-        Self.stayInPlace(database.folder, pulse, writer, loader, log)
-        if pulse.generation % 2 == 1 { Self.settle(pulse, by: writer) }
+        commitPath.stayInPlace()
+        commitPath.settlePulse()
         loader.look(forCaches: forCaches)
       })
     Fork.join(self)
@@ -160,17 +143,19 @@ public final class LocalStorage: Storage {
   /// A durable commit is a shared one followed by a sync of the log, which puts it on the disk with every commit before
   /// it.
   public func commit(_ batch: Batch) throws(StoreError) -> Commit {
-    let commit = try commits.commit(batch)
+    let commit = try commitPath.commit(batch)
     // The index holds what was written.
-    if !commit.changes.isEmpty { maintenance.noteUseOfIndex(mustSync: batch.durability == .shared || eraser.isDue) }
-    if batch.durability == .durable { try log.wait() }
+    if !commit.changes.isEmpty {
+      maintenance.noteUseOfIndex(mustSync: batch.durability == .shared || commitPath.mustErase)
+    }
+    if batch.durability == .durable { try commitPath.sync() }
     return commit
   }
 
   public func flush() throws(StoreError) {
     // A closed store throws here.
     _ = try revision()
-    try log.wait()
+    try commitPath.sync()
   }
 
   public func wait(after revision: Revision) throws(StoreError) -> Bool {
@@ -209,10 +194,7 @@ public final class LocalStorage: Storage {
     maintenance.end()
     watchers.update { $0.isClosed = true }
     pulse.ring()
-    _ = Self.erase(eraser, by: writer)
-    writer.update { $0.close() }
-    commitObserver.update { $0 = nil }
-    log.close()
+    commitPath.close()
     loader.close()
     pulse.release()
   }
@@ -224,92 +206,22 @@ public final class LocalStorage: Storage {
       return watchers.interruptions > 0
     }
   }
-
-  /// Detects that the folder was removed, renamed or replaced.
-  ///
-  /// The next call then connects by the path and reports what it finds there.
-  private static func stayInPlace(
-    _ folder: StoreFolder, _ pulse: Pulse, _ writer: Monitor<LazyConnection<LocalWriter>>, _ loader: IndexLoader,
-    _ log: LogSync
-  ) {
-    guard let hasMoved = loader.hasMoved ?? writer.read({ $0.hasMoved }) else { return }
-    guard hasMoved || !folder.isInPlace else { return pulse.stayInPlace() }
-    log.letGo()
-    loader.letGo()
-    writer.update { writer in
-      writer.letGo()
-      // No commit of this process is running that would make it even again.
-      pulse.distrust()
-    }
-  }
-
-  /// Makes the generation even after a writer was killed: readers never wait, but they are slow while it is odd.
-  private static func settle(_ pulse: Pulse, by writer: Monitor<LazyConnection<LocalWriter>>) {
-    writer.update { writer in try? writer.get().settlePulse() }
-  }
-
-  /// Erases what is due; returns false if it is done, or if there was nothing to erase.
-  private static func erase(_ eraser: SecretEraser, by writer: Monitor<LazyConnection<LocalWriter>>) -> Bool {
-    guard eraser.isDue else { return false }
-    return writer.update { writer in
-      guard let writer = try? writer.get() else { return true }
-      return !eraser.perform(on: writer.connection)
-    }
-  }
-
-  private static func attempt(
-    _ group: [Batch], waiting milliseconds: Int, by writer: inout LazyConnection<LocalWriter>
-  ) throws(StoreError) -> (LocalWriter.Outcome, isStuck: Bool) {
-    let writer = try writer.get()
-    return (writer.commit(group, waiting: milliseconds), writer.connection.isStuckReading)
-  }
-
-  /// Commits a group and updates the index, so that this process need not read what it has just written.
-  private static func commit(
-    _ group: [Batch], waiting milliseconds: Int, by writer: Monitor<LazyConnection<LocalWriter>>,
-    telling loader: IndexLoader, _ log: LogSync, _ eraser: SecretEraser
-  ) -> [Result<Commit, StoreError>] {
-    writer.update { writer in
-      let outcome: LocalWriter.Outcome
-      do throws(StoreError) {
-        var (first, isStuck) = try attempt(group, waiting: milliseconds, by: &writer)
-        if isStuck {
-          // The state that blocks all connections ends with the last of them.
-          writer.letGo()
-          log.letGo()
-          loader.letGo()
-          (first, _) = try attempt(group, waiting: milliseconds, by: &writer)
-        }
-        outcome = first
-      } catch {
-        return group.map { _ in .failure(error) }
-      }
-      if let visible = outcome.visible {
-        loader.apply(outcome.results, from: visible.start, pulse: visible.pulse)
-      }
-      // If it does not succeed, the maintenance thread tries again.
-      if eraser.isDue, let writer = try? writer.get() { _ = eraser.perform(on: writer.connection) }
-      return outcome.results
-    }
-  }
 }
 
 extension LocalStorage: ObservableStorage {
-  package func report(to commitObserver: any CommitObserver) { self.commitObserver.update { $0 = commitObserver } }
+  package func report(to commitObserver: any CommitObserver) { commitPath.report(to: commitObserver) }
 }
 
 extension LocalStorage: ForkAware {
   func beforeFork() {
-    writer.update { $0.letGo() }
-    log.letGo()
+    commitPath.letGo()
     loader.letGo()
   }
 
   /// Resets the storage in the child of a fork; the pulse stays mapped, and the child shares the lock on its file.
   func afterForkInChild() {
     loader.afterForkInChild()
-    commits.afterForkInChild()
-    log.afterForkInChild()
+    commitPath.afterForkInChild()
     watchers.update { $0.interruptions = 0 }
     if maintenance.afterForkInChild() { pulse.touch() }
   }

@@ -1,7 +1,7 @@
 // A group of batches as one SQLite transaction: check the conditions of each, write what changes, use one revision for
 // each batch, and move the pulse before and after the transaction becomes visible.
 
-/// The writing half of a LocalStorage.
+/// The transactions of a ``GroupWriter``.
 ///
 /// Not thread-safe.
 final class LocalWriter: ConnectionOwner {
