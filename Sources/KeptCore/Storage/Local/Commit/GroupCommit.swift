@@ -28,7 +28,7 @@ final class GroupCommit: Sendable {
   ) {
     self.timeoutMilliseconds = timeoutMilliseconds
     queue = CombiningQueue { group in
-      let earliest = group.map(\.deadline).min() ?? 0
+      let earliest = group.lazy.map(\.deadline).min() ?? 0
       let patience = min(earliest - MonotonicTime.milliseconds, Self.mostMilliseconds)
       return run(group.map(\.batch), Int(max(0, patience)))
     }
