@@ -2,35 +2,24 @@
 
 import CPlatform
 
-/// A parsed location.
-enum Location: Equatable {
-  /// `memory:`, always a new store, or `memory:name`, shared by name in this process.
-  case memory(name: String?)
-  /// The path of a store's folder.
-  case folder(String)
-  /// `dir:/path`, a folder with one file for each key.
-  case directory(String)
+/// A parsed location; the ``StorageRegistry`` finds its storage.
+struct Location: Hashable {
+  let scheme: LocationScheme
+  /// What follows the scheme; for an identifier the path of its folder.
+  let name: String
+
+  init(_ scheme: LocationScheme, _ name: String) { (self.scheme, self.name) = (scheme, name) }
 
   /// Text with a known scheme has that scheme, text with a slash is a path, and other text is an identifier.
   init(_ text: String) throws(StoreError) {
     guard !text.utf8.isEmpty, !text.utf8.contains(0) else {
       throw StoreError(.invalid, "a location is empty or holds a NUL; give an identifier, a path or \"memory:\"")
     }
-    if let name = text.split(after: "memory:") {
-      self = .memory(name: name.isEmpty ? nil : name)
-    } else if let path = text.split(after: "dir:") {
-      guard !path.isEmpty else {
-        throw StoreError(.invalid, "\"dir:\" names no folder; give its path, such as dir:/home/me/settings")
-      }
-      self = .directory(path)
-    } else if let scheme = Self.laterSchemes.first(where: { text.hasPrefix($0) }) {
-      throw StoreError(
-        .unsupported, "this version opens no \"\(scheme)\" location; give an identifier, a path or \"memory:\"")
-    } else if text.utf8.contains(UInt8(ascii: "/")) {
-      self = .folder(text)
-    } else {
-      self = .folder(try Self.folder(ofIdentifier: text))
-    }
+    scheme = LocationScheme.allCases.first { text.utf8.starts(with: $0.rawValue.utf8) } ?? .folder
+    let isIdentifier = scheme == .folder && !text.utf8.contains(UInt8(ascii: "/"))
+    name =
+      isIdentifier
+      ? try Self.folder(ofIdentifier: text) : String(Substring(text.utf8.dropFirst(scheme.rawValue.utf8.count)))
   }
 
   /// The identifier in a location, if the location is one.
@@ -38,8 +27,6 @@ enum Location: Equatable {
     if text.utf8.contains(UInt8(ascii: "/")) || text.utf8.contains(UInt8(ascii: ":")) { return nil }
     return text
   }
-
-  private static let laterSchemes = ["etcd:"]
 
   /// `$XDG_CONFIG_HOME/kept/<identifier>.kept`, by default in `~/.config`.
   private static func folder(ofIdentifier identifier: String) throws(StoreError) -> String {
@@ -72,12 +59,5 @@ enum Location: Equatable {
     guard let text = kept_variable(name) else { return nil }
     guard let path = String(validatingCString: text) else { throw .notUTF8("the environment variable \(name)") }
     return path
-  }
-}
-
-extension String {
-  /// The text after a prefix; nil if the text does not begin with it.
-  fileprivate func split(after prefix: String) -> String? {
-    utf8.starts(with: prefix.utf8) ? String(self.dropFirst(prefix.count)) : nil
   }
 }

@@ -4,10 +4,10 @@
 enum OpenLocations {
   /// The identity of a location.
   enum Identity: Hashable, Sendable {
-    case memory(name: String)
-    // By device and inode: a symbolic link leads to the same store.
-    case folder(StoreFolder.Identity)
-    case directory(StoreFolder.Identity)
+    /// By its name, in this process.
+    case name(Location)
+    /// By device and inode: a symbolic link leads to the same store.
+    case folder(StoreFolder.Identity, LocationScheme)
   }
 
   private struct Place: Sendable {
@@ -22,11 +22,13 @@ enum OpenLocations {
   // There are few, so they are searched linearly: the first use of a dictionary would cost a tenth of opening a store.
   private static let places = Monitor<[Place]>([])
 
-  /// The shared store of a location, opened by `open` if this is its first handle.
+  /// The shared store of a location, opened by `open` if this is its first handle, or if it has no identity.
   ///
-  /// Each call that returns needs a ``leave(_:)``.
-  static func enter(_ identity: Identity, open: () throws(StoreError) -> any Storage) throws(StoreError) -> SharedStore
-  {
+  /// Each call that returns needs a ``leave(_:)`` of the identity.
+  static func enter(
+    _ identity: Identity?, open: () throws(StoreError) -> any Storage
+  ) throws(StoreError) -> SharedStore {
+    guard let identity else { return SharedStore(try open()) }
     if let known = places.wait(until: { take(identity, &$0) }) { return known }
     do throws(StoreError) {
       let shared = SharedStore(try open())

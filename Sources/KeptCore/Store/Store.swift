@@ -81,39 +81,14 @@ public final class Store: SettingsAccess {
   ) throws(StoreError) -> Store {
     let sources = try LayerSources(options, identifier: Location.identifier(in: location))
     try sources.checkManaged()
-    let store = try at(Location(location), options, sources)
+    _ = EagerInitialization.isOver
+    let found = try StorageRegistry.find(Location(location))
+    let shared = try OpenLocations.enter(found.identity) { () throws(StoreError) in
+      try found.open(options.busyTimeoutMilliseconds)
+    }
+    let store = Store(shared, found.identity, options, sources)
     if let note = try store.salvaged() { warning(note.warning) }
     return store
-  }
-
-  private static func at(
-    _ location: Location, _ options: StoreOptions, _ sources: LayerSources
-  ) throws(StoreError) -> Store {
-    _ = EagerInitialization.isOver
-    switch location {
-    case .memory(name: nil):
-      return Store(SharedStore(MemoryStorage()), nil, options, sources)
-    case .memory(name: let name?):
-      let identity = OpenLocations.Identity.memory(name: name)
-      return Store(try OpenLocations.enter(identity) { MemoryStorage() }, identity, options, sources)
-    case .folder(let path):
-      let folder = try StoreFolder(path: path).resolved()
-      let identity = OpenLocations.Identity.folder(try folder.identity())
-      let shared = try OpenLocations.enter(identity) { () throws(StoreError) in
-        let timeout = options.busyTimeoutMilliseconds
-        if folder.isReadOnly { return try ReadOnlyStorage(folder, busyTimeoutMilliseconds: timeout) }
-        return try LocalStorage(folder, busyTimeoutMilliseconds: timeout, limit: LogLimit())
-      }
-      return Store(shared, identity, options, sources)
-    case .directory(let path):
-      let path = try StoreFolder(path: path).absolute().path
-      let identity = OpenLocations.Identity.directory(try StoreFolder(path: path).identity())
-      let shared = try OpenLocations.enter(identity) { () throws(StoreError) in
-        let timeout = options.busyTimeoutMilliseconds
-        return SimpleStorageAdapter(try DirectoryStorage(path: path, busyTimeoutMilliseconds: timeout))
-      }
-      return Store(shared, identity, options, sources)
-    }
   }
 
   /// Closes the handle and syncs its writes to the disk.
