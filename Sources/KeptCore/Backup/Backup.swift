@@ -28,7 +28,7 @@ extension Store {
       // An open store has files beside its database, so its database must not be replaced.
       let file = try FileTarget(target)
       return try DatabaseDraft.place(at: file, replacing: replacing && !isFolder) { draft throws(StoreError) in
-        if let local = storage as? LocalStorage { return try local.vacuum(into: draft) }
+        if let copyable = storage as? any CopyableStorage { return try copyable.copy(into: draft) }
         try DatabaseDraft.fill(draft, from: storage)
       }
     } catch {

@@ -92,41 +92,26 @@ extension SQLiteConnection {
   }
 }
 
-extension LocalStorage {
-  /// Copies one consistent state of the database into an existing empty file.
-  func vacuum(into draft: String) throws(StoreError) {
-    // A child forked meanwhile would inherit a connection that it cannot close.
-    Fork.gate.enter()
-    defer { Fork.gate.leave() }
-    // A closed store throws here.
-    _ = try revision()
-    let connection = try database.connect().connection
-    // A statement does not retain its connection.
-    defer { withExtendedLifetime(connection) {} }
-    let statement = try connection.statement("VACUUM INTO ?1")
-    try statement.bind(1, text: ExactString(draft))
-    try statement.finish()
-  }
-
+extension FolderStorage {
   /// Copies the database to a folder of the store, under the date and a description, and returns the copy.
   ///
   /// The caller must hold the turn to migrate or restore: any existing draft is then of a process that was killed.
   func setCopyAside(in name: String, _ what: String) throws(StoreError) -> CopyAside {
-    let path = database.folder.path + "/" + name
+    let path = folder.path + "/" + name
     guard kept_make_folder(path) == 0 || kept_errno() == EEXIST else { throw .system("make the folder", path) }
-    let folder = try OpenFolder.own(path)
-    try DatabaseDraft.sweep(folder)
+    let copies = try OpenFolder.own(path)
+    try DatabaseDraft.sweep(copies)
     let date = try Timestamp(seconds: MonotonicTime.secondsSince1970).description
     var file = "\(date)\(what).sqlite"
     var number = 1
-    while folder.status(of: file) != nil {
+    while copies.status(of: file) != nil {
       number += 1
       file = "\(date)\(what)-\(number).sqlite"
     }
-    let copy = CopyAside(name: name + "/" + file, folder: database.folder)
-    let target = FileTarget(folder.path + "/" + file, in: folder)
-    _ = try DatabaseDraft.place(at: target) { draft throws(StoreError) in try vacuum(into: draft) }
-    return copy
+    let aside = CopyAside(name: name + "/" + file, folder: folder)
+    let target = FileTarget(copies.path + "/" + file, in: copies)
+    _ = try DatabaseDraft.place(at: target) { draft throws(StoreError) in try copy(into: draft) }
+    return aside
   }
 }
 

@@ -29,7 +29,7 @@ extension Store {
       throw StoreError(.unsupported, "this storage cannot change many keys at once; restore into a store in a folder")
     }
     let backup = try BackupFile(at: path)
-    let folder = (storage as? LocalStorage)?.database.folder
+    let folder = (storage as? any FolderStorage)?.folder
     let deadline = MonotonicTime.milliseconds + Int64(options.patience)
     guard let turn = try MigrationTurn.take(of: shared, in: folder, waiting: options.patience) else {
       throw StoreError(.busy, "others still migrate or restore; nothing was restored, try again when they are done")
@@ -71,7 +71,8 @@ extension Store {
     let before = try storage().abilities.contains(.schemaVersion) ? storage().schemaVersion() : nil
     if before != nil { batch.schemaVersion = backup.schemaVersion }
     let isEmpty = keys.isEmpty && present.revision == 0
-    let aside = isEmpty ? nil : try (shared.storage as? LocalStorage)?.setCopyAside(in: "quarantine", "-restored-over")
+    let copying = isEmpty ? nil : shared.storage as? any FolderStorage
+    let aside = try copying?.setCopyAside(in: "quarantine", "-restored-over")
     do throws(StoreError) {
       let restored = try commit(batch).revision
       let isUnchanged = restored == base && batch.schemaVersion == before

@@ -26,7 +26,8 @@ package final class LayerStack: @unchecked Sendable {
   private let state = Monitor(State())
   // Held while files are read, so that readers of the store need not wait for that; `state` is locked after it.
   private let files: Monitor<LayerFiles>
-  private let storage: any Storage
+  // nil if the storage keeps no index.
+  private let storage: (any IndexedStorage)?
   private let hasFiles: Bool
   // Whether a managed layer was requested, readable or not.
   private let mayLock: Bool
@@ -44,7 +45,7 @@ package final class LayerStack: @unchecked Sendable {
   private let watchedSince = Atomic<UInt64>(Fork.count)
 
   init(
-    _ sources: LayerSources, over storage: any Storage, of handle: ReadContext,
+    _ sources: LayerSources, over storage: (any IndexedStorage)?, of handle: ReadContext,
     report: @escaping @Sendable (StoreError) -> Void, tell: @escaping @Sendable (LayerStack) -> Void
   ) {
     self.storage = storage
@@ -152,7 +153,7 @@ package final class LayerStack: @unchecked Sendable {
       return state.watches
     }
     for watch in watches { watch.end() }
-    if let index, let local = storage as? LocalStorage { local.loader.remove(index.takeUnretainedValue()) }
+    if let index { storage?.remove(index.takeUnretainedValue()) }
   }
 
   /// Starts watching before reading, so that no change in between is missed.
@@ -190,10 +191,10 @@ package final class LayerStack: @unchecked Sendable {
   }
 
   private func show(_ layers: Layers) {
-    guard let local = storage as? LocalStorage else { return }
+    guard let storage else { return }
     let isNew = index == nil
     let own = index ?? Unmanaged.passRetained(IndexView())
-    local.loader.show(LayeredReading(layers: layers), in: own.takeUnretainedValue())
+    storage.show(LayeredReading(layers: layers), in: own.takeUnretainedValue())
     guard isNew else { return }
     view.store(UnsafeRawPointer(own.toOpaque()), ordering: .releasing)
     handle.show(own.takeUnretainedValue())

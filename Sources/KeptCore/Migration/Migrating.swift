@@ -25,7 +25,7 @@ extension Store {
   ) throws -> Migrated {
     let target = try Self.target(of: steps)
     if let done = try settled(at: target, ofLaterVersion) { return done }
-    let folder = (shared.storage as? LocalStorage)?.database.folder
+    let folder = (shared.storage as? any FolderStorage)?.folder
     let milliseconds = patience == .wait ? options.patience : 0
     guard let turn = try MigrationTurn.take(of: shared, in: folder, waiting: milliseconds) else {
       guard patience == .carryOn else {
@@ -80,10 +80,8 @@ extension Store {
     if let done = try settled(at: target, ofLaterVersion) { return done }
     let found = try schemaVersion()
     if found == 0, try begin(at: target) { return .fresh }
-    let copy =
-      backup
-      ? try (shared.storage as? LocalStorage)?
-        .setCopyAside(in: "backups", "-before-version-\(target)") : nil
+    let copying = backup ? shared.storage as? any FolderStorage : nil
+    let copy = try copying?.setCopyAside(in: "backups", "-before-version-\(target)")
     let forks = Fork.count
     do { try run(steps, from: found, to: target) } catch {
       // A program that fails at every start must not fill the disk with copies. But the commit may have been made

@@ -107,8 +107,8 @@ extension Store {
   /// The declaration of a key, usually from the index.
   func declaration(of key: KeyName) throws(StoreError) -> Declaration? {
     try checkOpen()
-    let known: Declaration?? = shared.local?._withUnsafeGuaranteedRef { local in
-      key.withPrepared { key in local.indexed(key) { $0.entry?.declaration } }
+    let known: Declaration?? = shared.index.flatMap { index in
+      key.withPrepared { key in index.read(key) { $0.entry?.declaration } }
     }
     if let known { return known }
     return try entry(for: key)?.declaration

@@ -13,10 +13,11 @@ package final class ReadContext: @unchecked Sendable {
   let words = UnsafeMutablePointer<kept_read_context>.allocate(capacity: 1)
   private let isLent = Atomic<Bool>(false)
 
-  init(_ local: LocalStorage?) {
+  /// - Parameter index: of the storage; nil if it keeps none.
+  init(_ index: CurrentIndex?) {
     words.initialize(
       to: kept_read_context(
-        generation: local?.generationWord ?? Self.closed, header: local?.header, owner: nil, layers: 0))
+        generation: index?.generation ?? Self.closed, header: index?.header, owner: nil, layers: 0))
   }
 
   deinit { if !isLent.load(ordering: .acquiring) { words.deallocate() } }

@@ -5,10 +5,10 @@
 /// Handles (``Store``) share it; closing the last one closes it.
 final class SharedStore: Sendable {
   let storage: any Storage
-  /// The storage, if it supports reads from memory.
-  ///
-  /// It lives as long as `storage`. It is unmanaged because counting a reference for each read would cause contention.
-  let local: Unmanaged<LocalStorage>?
+  /// The storage, if it keeps an index.
+  let indexed: (any IndexedStorage)?
+  /// Its index, which lives as long as `storage`.
+  let index: CurrentIndex?
   let feed: ChangeFeed
   let watcher: Watcher
   let attachments = Attachments()
@@ -16,7 +16,8 @@ final class SharedStore: Sendable {
 
   init(_ storage: any Storage) {
     self.storage = storage
-    local = (storage as? LocalStorage).map(Unmanaged.passUnretained)
+    indexed = storage as? any IndexedStorage
+    index = indexed?.currentIndex
     feed = ChangeFeed(storage)
     watcher = Watcher(feed, storage)
     let witnessed = storage as? any ObservableStorage

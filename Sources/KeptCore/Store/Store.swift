@@ -34,10 +34,10 @@ public final class Store: SettingsAccess {
     self.place = place
     self.options = options
     self.identity = StoreIdentity(report: options.errorHandler)
-    handle = ReadContext(shared.storage as? LocalStorage)
+    handle = ReadContext(shared.index)
     reads = MemoryReads(handle)
     layerStack = LayerStack(
-      sources, over: shared.storage, of: handle, report: options.errorHandler, tell: shared.layersChanged)
+      sources, over: shared.indexed, of: handle, report: options.errorHandler, tell: shared.layersChanged)
     observation = StoreObservation(shared, layerStack, report: options.errorHandler)
   }
 
@@ -147,8 +147,8 @@ public final class Store: SettingsAccess {
   /// The word stays readable until the process ends; after the store is closed it may become that of another store. For
   /// a closed store, and for a storage without generations, it stays odd.
   package var generationAddress: UnsafePointer<UInt64> {
-    guard !hasEnded, let local = shared.storage as? LocalStorage else { return Self.unknownGeneration }
-    return local.generationAddress
+    guard !hasEnded, let indexed = shared.indexed else { return Self.unknownGeneration }
+    return indexed.generationAddress
   }
 
   /// The address for a closed store, and for a storage without generations.
@@ -182,8 +182,9 @@ extension Store {
 
   /// Returns the entry of a key, and adds it to the index of the handle's own layers.
   private func layeredEntry(for key: KeyName) throws(StoreError) -> Entry? {
-    guard let index = layerStack.index, let local = try storage() as? LocalStorage else { return try entry(for: key) }
-    return try local.entry(for: key, view: index.takeUnretainedValue())
+    guard let view = layerStack.index, let indexed = shared.indexed else { return try entry(for: key) }
+    try checkOpen()
+    return try indexed.entry(for: key, view: view.takeUnretainedValue())
   }
 
   public func storedKeys(prefix: ExactString) throws(StoreError) -> [KeyName] {

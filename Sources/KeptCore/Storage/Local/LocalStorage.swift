@@ -13,8 +13,8 @@ public final class LocalStorage: Storage {
   ]
 
   let database: LocalDatabase
+  let currentIndex: CurrentIndex
   private let pulse: Pulse
-  private let own: IndexView
   let loader: IndexLoader
   private let commitPath: CommitPath
   private let maintenance: MaintenanceThread
@@ -51,7 +51,8 @@ public final class LocalStorage: Storage {
       own, pulse, LazyConnection(reader) { () throws(StoreError) in try database.connect(to: id) },
       scans: LazyConnection { () throws(StoreError) in try database.connect(to: id) })
     let commitPath = CommitPath(to: id, in: database, pulse, loader, limit: limit)
-    (self.pulse, self.own, self.loader, self.commitPath) = (pulse, own, loader, commitPath)
+    (self.pulse, self.loader, self.commitPath) = (pulse, loader, commitPath)
+    currentIndex = CurrentIndex(own, at: pulse.generationAddress)
     // The closures capture no `self`: the maintenance thread would keep the storage open.
     maintenance = MaintenanceThread(
       sync: {
@@ -74,15 +75,8 @@ public final class LocalStorage: Storage {
 
   public var generation: UInt64 { pulse.generation }
 
-  /// The address of the generation, for caches above; from now on the maintenance checks for foreign writers without
-  /// end.
-  package var generationAddress: UnsafePointer<UInt64> {
-    maintenance.noteCaching()
-    return pulse.generationAddress
-  }
-
   public func entry(for key: KeyName) throws(StoreError) -> Entry? {
-    let known: Entry?? = key.withPrepared { key in indexed(key) { $0.entry } }
+    let known: Entry?? = key.withPrepared { key in currentIndex.read(key) { $0.entry } }
     if let known { return known }
     // A single read needs neither the index nor a thread.
     if !hasRead.exchange(true, ordering: .relaxed) {
@@ -90,26 +84,6 @@ public final class LocalStorage: Storage {
     }
     return try entry(for: key, view: nil)
   }
-
-  /// Reads a key from the database if necessary, and puts it into the index and a view.
-  func entry(for key: KeyName, view: IndexView?) throws(StoreError) -> Entry? {
-    maintenance.noteUseOfIndex()
-    return try loader.entry(for: key, view: view)
-  }
-
-  /// Calls `body` with what the index knows of a key; returns nil if the database must be read.
-  ///
-  /// It makes no system call, no String and no allocation.
-  @inline(__always)
-  func indexed<Result>(_ key: PreparedBytes, _ body: (IndexedEntry) -> Result) -> Result? {
-    let generation = pulse.generation
-    guard generation % 2 == 0 else { return nil }
-    return own.index.read(key, at: generation, body)
-  }
-
-  /// Where reads from memory begin; see ``ReadContext``.
-  var generationWord: UnsafePointer<UInt64> { pulse.generationAddress }
-  var header: UnsafePointer<kept_index_header> { own.index.header }
 
   public func revision() throws(StoreError) -> Revision {
     try loader.read { reader throws(StoreError) in try reader.revision() }
@@ -205,6 +179,40 @@ public final class LocalStorage: Storage {
       defer { watchers.interruptions = max(0, watchers.interruptions - 1) }
       return watchers.interruptions > 0
     }
+  }
+}
+
+extension LocalStorage: IndexedStorage {
+  var generationAddress: UnsafePointer<UInt64> {
+    maintenance.noteCaching()
+    return pulse.generationAddress
+  }
+
+  func entry(for key: KeyName, view: IndexView?) throws(StoreError) -> Entry? {
+    maintenance.noteUseOfIndex()
+    return try loader.entry(for: key, view: view)
+  }
+
+  func show(_ reading: any EntryReading, in view: IndexView) { loader.show(reading, in: view) }
+
+  func remove(_ view: IndexView) { loader.remove(view) }
+}
+
+extension LocalStorage: FolderStorage {
+  var folder: StoreFolder { database.folder }
+
+  func copy(into draft: String) throws(StoreError) {
+    // A child forked meanwhile would inherit a connection that it cannot close.
+    Fork.gate.enter()
+    defer { Fork.gate.leave() }
+    // A closed store throws here.
+    _ = try revision()
+    let connection = try database.connect().connection
+    // A statement does not retain its connection.
+    defer { withExtendedLifetime(connection) {} }
+    let statement = try connection.statement("VACUUM INTO ?1")
+    try statement.bind(1, text: ExactString(draft))
+    try statement.finish()
   }
 }
 

@@ -35,8 +35,7 @@ public struct SalvageNote: Sendable, Hashable {
 
 extension LocalStorage {
   public func salvaged() throws(StoreError) -> SalvageNote? {
-    let folder = database.folder
-    return try loader.read { reader throws(StoreError) in try SalvageNote.read(reader, in: folder) }
+    try loader.read { reader throws(StoreError) in try SalvageNote.read(reader, in: folder) }
   }
 
   public func acknowledgeSalvage() throws(StoreError) {

@@ -1,0 +1,33 @@
+// What a storage may offer beyond the contract of Storage. Callers query it with `as?`, and have a general way for
+// storages without it.
+
+/// A storage that keeps an index in memory, from which handles read, also through views of their own.
+protocol IndexedStorage: Storage {
+  /// The index of what is stored; it is the same one until the storage is deinitialized.
+  var currentIndex: CurrentIndex { get }
+
+  /// The address of the generation, for caches that make no calls while it stands still: from now on it also moves for
+  /// foreign writers.
+  var generationAddress: UnsafePointer<UInt64> { get }
+
+  /// Reads a key as ``Storage/entry(for:)`` does, and puts it into the index and a view.
+  func entry(for key: KeyName, view: IndexView?) throws(StoreError) -> Entry?
+
+  /// Sets how a view reads from now on, empties it, and keeps it up to date.
+  func show(_ reading: any EntryReading, in view: IndexView)
+
+  /// Removes a view; nothing in it is current afterwards.
+  func remove(_ view: IndexView)
+}
+
+/// A storage that can copy its database, which is faster than entry by entry.
+protocol CopyableStorage: Storage {
+  /// Copies one consistent state of the database into an existing empty file.
+  func copy(into draft: String) throws(StoreError)
+}
+
+/// A storage with a folder of its own: migrating and restoring lock the file `migration` in it, and put copies there.
+protocol FolderStorage: CopyableStorage {
+  /// The folder; it never changes.
+  var folder: StoreFolder { get }
+}
