@@ -29,7 +29,7 @@ let package = Package(
     .target(
       name: "Kept",
       dependencies: [
-        "KeptCore",
+        "KeptCore", "KeptFormats",
         .product(name: "Logging", package: "swift-log", condition: .when(traits: ["Logging"])),
         .product(name: "OpenCombine", package: "OpenCombine", condition: .when(traits: ["OpenCombine"])),
         .product(name: "Configuration", package: "swift-configuration", condition: .when(traits: ["Configuration"])),
@@ -38,8 +38,11 @@ let package = Package(
     .target(name: "KeptUserDefaults", dependencies: ["Kept", "KeptCore"]),
 
     // Implements include/kept.h.
-    .target(name: "KeptC", dependencies: ["KeptCore", "CKept", "CPlatform"]),
+    .target(name: "KeptC", dependencies: ["KeptCore", "KeptFormats", "CKept", "CPlatform"]),
     .systemLibrary(name: "CKept", path: "include"),
+
+    // The formats of other programs that can be imported.
+    .target(name: "KeptFormats", dependencies: ["KeptCore"]),
 
     // The untyped store.
     .target(name: "KeptCore", dependencies: ["CPlatform", "CSQLite", "CPCRE2"]),
@@ -49,9 +52,10 @@ let package = Package(
     .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(name: "CPCRE2", pkgConfig: "libpcre2-8", providers: [.apt(["libpcre2-dev"])]),
 
-    .testTarget(name: "KeptCoreTests", dependencies: ["KeptCore", "kept-test-child"]),
+    .testTarget(name: "KeptCoreTests", dependencies: ["KeptCore", "KeptFormats", "kept-test-child"]),
     // The other process of tests that need two.
     .executableTarget(name: "kept-test-child", dependencies: ["Kept", "KeptCore"], path: "Tests/Unit/Child"),
+    .testTarget(name: "KeptFormatsTests", dependencies: ["KeptFormats", "KeptCore"]),
     .testTarget(name: "KeptCTests", dependencies: ["KeptC", "CKept", "KeptCore"]),
     .testTarget(name: "KeptUserDefaultsTests", dependencies: ["KeptUserDefaults", "Kept", "KeptCore"]),
     .testTarget(name: "KeptTests", dependencies: ["Kept", "kept-test-child"]),

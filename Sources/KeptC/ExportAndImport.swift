@@ -2,6 +2,7 @@
 
 public import CKept
 import KeptCore
+import KeptFormats
 
 @_cdecl("kept_export_json") @implementation
 public func kept_export_json(

@@ -1,7 +1,7 @@
 // A JSON object read member by member: the text may exceed the limits of a value, and each member is checked alone.
 
 /// A position among the members of a JSON object, and of the nested objects that have been opened.
-struct JSONMembers {
+package struct JSONMembers {
   private var scanner: JSONScanner
   /// The keys read so far of each open object.
   private var keys: [Set<ExactString>] = []
@@ -12,7 +12,7 @@ struct JSONMembers {
   /// Throws `invalid` if the text is no object.
   /// - Parameter isForeign: whether another program has written it.
   @inline(never)
-  init(_ bytes: UnsafeBufferPointer<UInt8>, from start: Int = 0, isForeign: Bool = false) throws(StoreError) {
+  package init(_ bytes: UnsafeBufferPointer<UInt8>, from start: Int = 0, isForeign: Bool = false) throws(StoreError) {
     scanner = JSONScanner(bytes, from: start)
     scanner.isForeign = isForeign
     guard try open() else { throw scanner.invalid("the JSON text must be an object, whose members are keys") }
@@ -25,7 +25,7 @@ struct JSONMembers {
   ///
   /// nil closes the object: the next key belongs to the enclosing object. After the outermost object the text must end.
   @inline(never)
-  mutating func nextKey() throws(StoreError) -> String? {
+  package mutating func nextKey() throws(StoreError) -> String? {
     guard !keys.isEmpty else { return nil }
     scanner.skipSpace()
     if scanner.skip("}") {
@@ -52,7 +52,7 @@ struct JSONMembers {
 
   /// Skips the value of a key, which is checked as JSON here, and not yet as a value.
   @inline(never)
-  mutating func part() throws(StoreError) -> JSONPart {
+  package mutating func part() throws(StoreError) -> JSONPart {
     let place = try scanner.scanPart()
     return JSONPart(bytes: UnsafeBufferPointer(rebasing: scanner.bytes[place]), findings: scanner.findings)
   }
@@ -68,7 +68,7 @@ struct JSONMembers {
 
   /// Opens the value of a key if it is an object.
   @inline(never)
-  mutating func open() throws(StoreError) -> Bool {
+  package mutating func open() throws(StoreError) -> Bool {
     scanner.skipSpace()
     guard scanner.next == "{" else { return false }
     guard keys.count < JSONScanner.bracketNesting else { throw StoreError.nestedTooDeeply(at: scanner.position) }
@@ -79,13 +79,13 @@ struct JSONMembers {
   }
 
   /// What the value of a key begins with.
-  enum Ahead {
+  package enum Ahead {
     case noObject, emptyObject, object
     /// An object whose first key begins with a dollar sign, as the forms of Extended JSON do.
     case form
   }
 
-  func ahead() throws(StoreError) -> Ahead {
+  package func ahead() throws(StoreError) -> Ahead {
     var scanner = scanner
     scanner.skipSpace()
     guard scanner.skip("{") else { return .noObject }
@@ -98,19 +98,19 @@ struct JSONMembers {
 }
 
 /// The JSON of one value in a larger text.
-struct JSONPart {
+package struct JSONPart {
   fileprivate let bytes: UnsafeBufferPointer<UInt8>
   fileprivate let findings: JSONFindings
 
   /// An upper bound of the memory that the value takes, in bytes.
-  var memory: Int { findings.memory }
+  package var memory: Int { findings.memory }
 
   /// Reads the value.
   ///
   /// Throws `invalid` or `tooLarge` for a value that is JSON, but cannot be stored.
   /// - Parameter isSchema: whether it is a JSON Schema, whose keywords may begin with a dollar sign.
   @inline(never)
-  func value(isSchema: Bool = false) throws(StoreError) -> Value {
+  package func value(isSchema: Bool = false) throws(StoreError) -> Value {
     let value = try JSONBuilder.value(of: bytes, findings, isSchema: isSchema)
     try value.checkSize()
     return value

@@ -4,7 +4,7 @@
 // No message quotes the text, because it may hold a secret.
 
 /// The strict scan of a JSON text.
-struct JSONScanner {
+package struct JSONScanner {
   /// The limit on nested brackets of a text: every container of a value can have a `$literal` around it, and the
   /// innermost value can be a `$binary`, which has two brackets of its own.
   static let bracketNesting = 2 * Limits.nesting + 2
@@ -229,7 +229,7 @@ extension JSONScanner {
 
 extension StoreError {
   /// Returns the error for a value with more nested containers than a limit allows.
-  static func nestedTooDeeply(at offset: Int? = nil, limit: Int = Limits.nesting) -> StoreError {
+  package static func nestedTooDeeply(at offset: Int? = nil, limit: Int = Limits.nesting) -> StoreError {
     StoreError(.tooLarge, offset: offset, "arrays and dictionaries are nested more than \(limit) deep; flatten them")
   }
 }

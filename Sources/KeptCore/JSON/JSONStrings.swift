@@ -61,10 +61,11 @@ extension JSONScanner {
 // MARK: - UTF-8
 
 extension JSONScanner {
-  /// Skips everything up to the end, checking only that it is UTF-8.
-  mutating func scanText() throws(StoreError) {
-    while position < bytes.count {
-      if bytes[position] < 0x80 { position += 1 } else { try scanMultibyteCharacter() }
+  /// Throws `invalid`, with the offset, for a text that is not UTF-8.
+  package static func checkUTF8(_ bytes: UnsafeBufferPointer<UInt8>, from start: Int) throws(StoreError) {
+    var scanner = JSONScanner(bytes, from: start)
+    while scanner.position < bytes.count {
+      if bytes[scanner.position] < 0x80 { scanner.position += 1 } else { try scanner.scanMultibyteCharacter() }
     }
   }
 

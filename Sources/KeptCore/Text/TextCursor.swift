@@ -1,38 +1,44 @@
 // Primitive operations for readers of plain text.
 
 /// A reading position in a text.
-protocol TextCursor {
+package protocol TextCursor {
   var bytes: UnsafeBufferPointer<UInt8> { get }
   var position: Int { get set }
 }
 
 extension TextCursor {
-  var isAtEnd: Bool { position == bytes.count }
+  @inlinable
+  package var isAtEnd: Bool { position == bytes.count }
 
   /// The byte at the position, as a scalar so that it compares with a literal; nil at the end.
-  var next: Unicode.Scalar? { position < bytes.count ? Unicode.Scalar(bytes[position]) : nil }
+  @inlinable
+  package var next: Unicode.Scalar? { position < bytes.count ? Unicode.Scalar(bytes[position]) : nil }
 
   /// The text from an offset up to the position; both must be between characters.
-  func text(from start: Int) -> String {
+  @inlinable
+  package func text(from start: Int) -> String {
     String(decoding: UnsafeBufferPointer(rebasing: bytes[start..<position]), as: UTF8.self)
   }
 
   /// Skips a byte if it is the next one.
-  mutating func skip(_ expected: Unicode.Scalar) -> Bool {
+  @inlinable
+  package mutating func skip(_ expected: Unicode.Scalar) -> Bool {
     guard next == expected else { return false }
     position += 1
     return true
   }
 
   /// Skips some ASCII text if it comes next.
-  mutating func skip(text: StaticString) -> Bool {
+  @inlinable
+  package mutating func skip(text: StaticString) -> Bool {
     guard isAt(text) else { return false }
     position += text.utf8CodeUnitCount
     return true
   }
 
   /// Whether some ASCII text comes next.
-  func isAt(_ text: StaticString) -> Bool {
+  @inlinable
+  package func isAt(_ text: StaticString) -> Bool {
     let length = text.utf8CodeUnitCount
     guard bytes.count - position >= length else { return false }
     for index in 0..<length where bytes[position + index] != text.utf8Start[index] { return false }
@@ -40,7 +46,8 @@ extension TextCursor {
   }
 
   /// Skips everything up to and including some ASCII text; returns false if the text does not occur.
-  mutating func skip(past end: StaticString) -> Bool {
+  @inlinable
+  package mutating func skip(past end: StaticString) -> Bool {
     while position < bytes.count {
       if skip(text: end) { return true }
       position += 1
@@ -48,11 +55,13 @@ extension TextCursor {
     return false
   }
 
-  mutating func skipSpace() {
+  @inlinable
+  package mutating func skipSpace() {
     while let next, next == " " || "\t"..."\r" ~= next { position += 1 }
   }
 
-  mutating func hexadecimalDigit() -> UInt8? {
+  @inlinable
+  package mutating func hexadecimalDigit() -> UInt8? {
     guard position < bytes.count, let digit = bytes[position].hexadecimalDigit else { return nil }
     position += 1
     return digit

@@ -2,12 +2,12 @@
 
 import CPlatform
 
-enum WholeFile {
+package enum WholeFile {
   /// The bytes of a file.
   ///
   /// Throws `unavailable`, `denied`, `invalid` if it is not a file, and `tooLarge` beyond the limit.
   /// - Parameter what: what the file should be, for the error.
-  static func bytes(of path: String, atMost limit: Int, _ what: StaticString) throws(StoreError) -> [UInt8] {
+  package static func bytes(of path: String, atMost limit: Int, _ what: StaticString) throws(StoreError) -> [UInt8] {
     guard !path.isEmpty, !path.utf8.contains(0) else {
       throw StoreError(.invalid, "a file needs a path; an empty one, or one with a NUL, is none")
     }

@@ -19,7 +19,7 @@ final class ImportPlan {
   ///   - batch: the batch to fill.
   ///   - layerStack: determines which keys are locked.
   init(
-    _ incoming: Incoming, over stored: StoredEntries, _ options: ImportOptions, into batch: Batch,
+    _ incoming: Incoming, over stored: StoredEntries, _ rules: ImportRules, into batch: Batch,
     under layerStack: LayerStack
   ) throws(StoreError) {
     // What is stored, wished for, edited and reported are lists and tables of their own.
@@ -41,8 +41,8 @@ final class ImportPlan {
       for (key, entry) in present where entry.declaration?.isSecret == true { split.insert(key, separator: separator) }
     }
     for error in incoming.refusals { refuse(error) }
-    if options.includesDeclarations { wishForDeclarations(replacing: options.replaces) }
-    wishForValues(replacing: options.replaces)
+    if rules.includesDeclarations { wishForDeclarations(replacing: rules.replaces) }
+    wishForValues(replacing: rules.replaces)
     judge(at: stored.revision + 1, layerStack)
   }
 
@@ -101,7 +101,7 @@ final class ImportPlan {
 
   /// The type of a text is known once its key's type is known.
   @inline(never)
-  private func value(of content: ForeignText.Content, for key: KeyName) throws(StoreError) -> Value {
+  private func value(of content: Incoming.Content, for key: KeyName) throws(StoreError) -> Value {
     switch content {
     case .value(let value): return value
     case .text(let text):

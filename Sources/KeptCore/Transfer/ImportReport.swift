@@ -34,6 +34,18 @@ public struct ImportReport: Sendable {
   }
 }
 
+/// Something in an imported text that was not imported, or was changed by the import.
+public struct NotCarried: Hashable, Sendable {
+  /// Its position: "line 3", or its name in the text.
+  public let place: String
+  public let reason: String
+
+  package init(place: String, reason: String) {
+    self.place = place
+    self.reason = reason
+  }
+}
+
 extension ImportReport {
   /// The report as an object.
   ///

@@ -1,34 +1,17 @@
-// Imports a text into a store: all of it in one commit, against the state that it was compared with, or nothing.
+// Imports the content of a text into a store: all of it in one commit, against the state that it was compared with, or
+// nothing. KeptFormats has the formats, and what programs call.
 
-/// What to import, and how.
-public struct ImportOptions: Sendable {
-  public var format: ImportFormat
-  /// In Kept's own format, only keys that begin with it are imported; in other formats it is prepended to every key.
-  public var prefix: String
-  /// The text between the components of nested keys, and after section names.
-  public var separator: String
-  /// For `.env` files: only names with this prefix are read, mapped by ``EnvironmentName``; nil if every name is a key.
-  public var environmentPrefix: String?
+/// How the content of a text is imported.
+package struct ImportRules: Sendable {
   /// Whether keys with the prefix that are not in the text are removed.
-  public var replaces: Bool
+  let replaces: Bool
   /// Whether nothing is changed, and the report describes what would change.
-  public var isDryRun: Bool
+  let isDryRun: Bool
   /// Whether the declarations in the text are imported, too.
-  public var includesDeclarations: Bool
-  public var progress: TransferProgress?
+  let includesDeclarations: Bool
+  let progress: TransferProgress?
 
-  /// The size limit of a text, far above any settings file: 1 GiB.
-  package static let mostBytes = 1 << 30
-
-  public init(
-    format: ImportFormat = .kept, prefix: String = "", separator: String = ".", environmentPrefix: String? = nil,
-    replaces: Bool = false, isDryRun: Bool = false, includesDeclarations: Bool = false,
-    progress: TransferProgress? = nil
-  ) {
-    self.format = format
-    self.prefix = prefix
-    self.separator = separator
-    self.environmentPrefix = environmentPrefix
+  package init(replaces: Bool, isDryRun: Bool, includesDeclarations: Bool, progress: TransferProgress?) {
     self.replaces = replaces
     self.isDryRun = isDryRun
     self.includesDeclarations = includesDeclarations
@@ -37,66 +20,21 @@ public struct ImportOptions: Sendable {
 }
 
 extension Store {
-  /// Imports a text as one commit: all of it, or nothing.
-  ///
-  /// In C: `kept_import`. In Python: `settings.import_text(text)`.
-  ///
-  /// Throws `invalid` or `tooLarge`, with an offset, for a text that is not in the format; `unsupported` for an export
-  /// of a later version, or of another schema version than the store's; for the first refused key `locked`,
-  /// `wrongType`, `invalid`, `typeConflict` or `tooLarge`; and `busy` if others keep writing. Nothing is changed then.
-  /// A dry run reports all refused keys.
-  @discardableResult
-  public func `import`(_ text: String, _ options: ImportOptions = ImportOptions()) throws(StoreError) -> ImportReport {
-    try self.import(Array(text.utf8), options)
-  }
-
-  /// Imports a text or a binary property list from its bytes, as ``import(_:_:)-(String,_)`` does.
-  @discardableResult
-  public func `import`(
-    _ bytes: [UInt8], _ options: ImportOptions = ImportOptions()
-  ) throws(StoreError) -> ImportReport {
-    let result = bytes.withUnsafeBufferPointer { bytes in
-      Result { () throws(StoreError) in try self.import(bytes, options) }
-    }
-    return try result.get()
-  }
-
-  /// Imports a file.
-  ///
-  /// Errors begin with its path.
-  ///
-  /// In C: `kept_import_file`. In Python: `settings.import_file(path)`.
-  ///
-  /// Throws what ``import(_:_:)-(String,_)`` throws, `unavailable` if the file does not exist, `denied`, and `invalid`
-  /// for a file of a store that this process has open.
-  @discardableResult
-  public func `import`(
-    contentsOf path: String, _ options: ImportOptions = ImportOptions()
-  ) throws(StoreError) -> ImportReport {
-    let bytes = try WholeFile.bytes(of: path, atMost: ImportOptions.mostBytes, "what is to be imported")
-    do throws(StoreError) { return try self.import(bytes, options) } catch {
-      throw error.key == nil && error.offset != nil ? error.said { "\(path): \($0)" } : error
-    }
-  }
-
-  /// Imports the bytes of a text.
+  /// Imports what a reader finds in a text, whatever its format: all of it in one commit, or nothing.
   package func `import`(
-    _ bytes: UnsafeBufferPointer<UInt8>, _ options: ImportOptions
+    _ rules: ImportRules, read: () throws(StoreError) -> Incoming
   ) throws(StoreError) -> ImportReport {
     guard try storage().abilities.isSuperset(of: [.atomicBatch, .revisions, .listsKeys]) else {
       throw StoreError(.unsupported, "this storage cannot change many keys at once; import into a store in a folder")
     }
-    guard bytes.count <= ImportOptions.mostBytes else {
-      throw StoreError(.tooLarge, "the text has \(bytes.count) bytes; at most \(ImportOptions.mostBytes) are imported")
-    }
-    let incoming = try Self.incoming(bytes, options)
-    let deadline = MonotonicTime.milliseconds + Int64(self.options.patience)
-    var teller = ProgressTeller(options.progress, total: bytes.count)
+    let incoming = try read()
+    let deadline = MonotonicTime.milliseconds + Int64(options.patience)
+    var teller = ProgressTeller(rules.progress, total: incoming.size)
     var attempt = 0
     while true {
-      let plan = try plan(incoming, options)
+      let plan = try plan(incoming, rules)
       if attempt == 0 { try teller.finish() }
-      if options.isDryRun { return plan.report }
+      if rules.isDryRun { return plan.report }
       if let refusal = plan.refusal { throw refusal }
       do throws(StoreError) {
         if !plan.batch.isEmpty { plan.committed(try commit(plan.batch).revision) }
@@ -112,32 +50,8 @@ extension Store {
     }
   }
 
-  private static func incoming(
-    _ bytes: UnsafeBufferPointer<UInt8>, _ options: ImportOptions
-  ) throws(StoreError) -> Incoming {
-    if options.format == .kept { return try KeptDocument.read(bytes, prefix: options.prefix, options.progress) }
-    try checkSeparator(options)
-    var teller = ProgressTeller(options.progress, total: bytes.count)
-    try teller.tell(0)
-    let naming = KeyNaming(
-      prefix: options.prefix, separator: options.separator, environmentPrefix: options.environmentPrefix)
-    let incoming = Incoming(try ForeignText(bytes, as: options.format, naming), scope: ExactString(options.prefix))
-    if options.format == .nestedJSON { incoming.separator = options.separator }
-    return incoming
-  }
-
-  /// Throws for an empty separator, with which `{"a":{"bc":1}}` and `{"ab":{"c":1}}` would be one key.
-  private static func checkSeparator(_ options: ImportOptions) throws(StoreError) {
-    switch options.format {
-    case .nestedJSON, .ini, .dconf: break
-    default: return
-    }
-    guard options.separator.isEmpty else { return }
-    throw StoreError(.invalid, "the separator between the parts of a key is empty; give one, such as a dot")
-  }
-
   /// Compares the text with the stored data.
-  private func plan(_ incoming: Incoming, _ options: ImportOptions) throws(StoreError) -> ImportPlan {
+  private func plan(_ incoming: Incoming, _ rules: ImportRules) throws(StoreError) -> ImportPlan {
     layerStack.watchAgain()
     let stored = try storage().entries(in: [.prefix(incoming.scope)])
     for entry in stored.entries { try entry.entry.declaration?.makeKnown() }
@@ -145,7 +59,7 @@ extension Store {
     var batch = newBatch()
     batch.conditions = [.unchangedPrefix(incoming.scope, after: stored.revision)]
     try carry(incoming.schemaVersion, into: &batch, at: stored.revision)
-    let plan = try ImportPlan(incoming, over: stored, options, into: batch, under: layerStack)
+    let plan = try ImportPlan(incoming, over: stored, rules, into: batch, under: layerStack)
     if plan.declares, try !storage().abilities.contains(.declarations) {
       throw StoreError(.unsupported, "this storage keeps no declarations; import without them")
     }

@@ -2,39 +2,8 @@
 //
 // An error in the text itself ends the read; an error in one key is a refusal, and all refusals are collected.
 
-/// The content of a text to be imported.
-final class Incoming {
-  /// The prefix of the keys that are imported.
-  var scope: ExactString
-  var settings: [ForeignText.Entry] = []
-  /// nil if the text does not mention declarations.
-  var declarations: [(key: KeyName, declaration: Declaration)]?
-  /// The keys that the text declares secret, and those with unreadable declarations, which may be secret.
-  var secrets: Set<KeyName> = []
-  /// The separator in the text's keys where an object was split into its members; nil if none was split.
-  var separator: String?
-  /// Keys that the exported store had, without their values: they are not changed.
-  var withheld: Set<KeyName> = []
-  /// Whether it was written without the values of secrets.
-  var isWithoutSecrets = false
-  /// 0 if there is none.
-  var schemaVersion: UInt32 = 0
-  /// The errors for what cannot be stored, each with its key.
-  var refusals: [StoreError] = []
-  var notCarried: [NotCarried] = []
-
-  init(scope: ExactString) { self.scope = scope }
-
-  /// Uses the content of another program's text.
-  init(_ text: ForeignText, scope: ExactString) {
-    self.scope = scope
-    settings = text.entries
-    notCarried = text.notCarried
-  }
-}
-
 /// The reader of an export.
-final class KeptDocument {
+package final class KeptDocument {
   /// The version of the format.
   static let version: Int64 = 1
   private static let purpose = "import the settings"
@@ -53,7 +22,7 @@ final class KeptDocument {
   /// Throws `invalid`, with an offset, if the text is no export, `unsupported` for one of a later version, and
   /// `tooLarge`.
   /// - Parameter prefix: keys without this prefix are skipped.
-  static func read(
+  package static func read(
     _ bytes: UnsafeBufferPointer<UInt8>, prefix: String, _ progress: TransferProgress?
   ) throws(StoreError) -> Incoming {
     try checkVersion(of: bytes)
@@ -68,7 +37,7 @@ final class KeptDocument {
     members = try JSONMembers(bytes)
     self.teller = teller
     wanted = prefix
-    found = Incoming(scope: prefix)
+    found = Incoming(scope: prefix, size: bytes.count)
   }
 
   /// Checks the version before anything else, because the other members of a later version are unknown.
@@ -134,7 +103,7 @@ final class KeptDocument {
       do throws(StoreError) {
         let value = try part.value()
         try Memory.makeRoom(in: &found.settings, to: Self.purpose)
-        found.settings.append(ForeignText.Entry(key: key, content: .value(try value.checkedForStore()), place: name))
+        found.settings.append(Incoming.Setting(key: key, content: .value(try value.checkedForStore()), place: name))
       } catch {
         guard error.code != .failed else { throw error.about(name) }
         found.refusals.append(error.about(name))

@@ -7,18 +7,18 @@
 public typealias TransferProgress = @Sendable (_ done: Int, _ total: Int) -> Bool
 
 /// Reports progress about a hundred times, whatever the total.
-struct ProgressTeller {
+package struct ProgressTeller {
   private let hears: TransferProgress?
   private let total: Int
   private var next = 0
 
-  init(_ hears: TransferProgress?, total: Int) {
+  package init(_ hears: TransferProgress?, total: Int) {
     self.hears = hears
     self.total = total
   }
 
   @inline(never)
-  mutating func tell(_ done: Int) throws(StoreError) {
+  package mutating func tell(_ done: Int) throws(StoreError) {
     guard let hears, done >= next else { return }
     next = done + max(1, total / 100)
     guard hears(done, total) else {

@@ -24,8 +24,10 @@ package enum Memory {
   }
 
   /// Makes room for one more element, doubling a full array after requesting the memory.
-  @inline(__always)
-  static func makeRoom<Element>(in array: inout [Element], to purpose: @autoclosure () -> String) throws(StoreError) {
+  @inlinable @inline(__always)
+  package static func makeRoom<Element>(
+    in array: inout [Element], to purpose: @autoclosure () -> String
+  ) throws(StoreError) {
     guard array.count == array.capacity else { return }
     let capacity = max(2 * array.count, 1)
     try ask(for: capacity * MemoryLayout<Element>.stride, to: purpose())

@@ -8,6 +8,11 @@ public struct ValueDictionary: Sendable, Hashable {
   public struct Member: Sendable, Hashable {
     public let key: ExactString
     public var value: Value
+
+    package init(key: ExactString, value: Value) {
+      self.key = key
+      self.value = value
+    }
   }
 
   public init() {}
@@ -18,7 +23,7 @@ public struct ValueDictionary: Sendable, Hashable {
   }
 
   /// Takes ownership of members; of two with the same key the later one is kept.
-  init(_ given: consuming [Member]) {
+  package init(_ given: consuming [Member]) {
     members = given
     // Canonical JSON is already sorted.
     if zip(members, members.dropFirst()).allSatisfy({ $0.key < $1.key }) { return }

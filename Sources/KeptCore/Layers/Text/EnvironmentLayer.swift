@@ -34,7 +34,7 @@ package struct EnvironmentLayer: Sendable {
   }
 
   /// Throws `invalid` for a prefix that is empty or cannot occur in a name.
-  static func check(_ prefix: String) throws(StoreError) {
+  package static func check(_ prefix: String) throws(StoreError) {
     guard !prefix.isEmpty else {
       throw StoreError(
         .invalid, "the prefix of environment variables is empty, and would make every variable a setting; give one")

@@ -22,7 +22,7 @@ public enum EnvironmentName: Sendable {
 
   /// The key that an invalid name was probably meant for: letters match in either case, and other characters stand for
   /// themselves.
-  static func intendedKey(of name: String, prefix: String) -> KeyName? {
+  package static func intendedKey(of name: String, prefix: String) -> KeyName? {
     guard ExactString(name).hasPrefix(ExactString(prefix)) else { return nil }
     let bytes = decoded(Array(name.utf8.dropFirst(prefix.utf8.count)))
     return bytes.withUnsafeBufferPointer { String(exactly: $0) }.flatMap { try? KeyName($0) }

@@ -1,10 +1,10 @@
 // Plain text as numbers. More forms are accepted than in JSON, because people type them.
 
-enum NumberText {
+package enum NumberText {
   /// The integer that a text stands for: decimal digits with an optional sign, in the range of Int64 or UInt64.
   ///
   /// A fraction of zeros is ignored: 3.0 is 3.
-  static func integer(_ text: String) -> Value? {
+  package static func integer(_ text: String) -> Value? {
     var digits = text
     if let point = text.utf8.firstIndex(of: UInt8(ascii: ".")) {
       guard text.utf8[point...].dropFirst().allSatisfy({ $0 == UInt8(ascii: "0") }) else { return nil }
@@ -16,7 +16,7 @@ enum NumberText {
   /// The double nearest to a decimal number, or one of `nan`, `inf` and `infinity` in any case.
   ///
   /// Returns nil for a number that would round to infinity or zero.
-  static func double(_ text: String) -> Double? {
+  package static func double(_ text: String) -> Double? {
     guard isDecimal(text) else { return special(text) }
     let significant = text.utf8.prefix { $0 | 0x20 != UInt8(ascii: "e") }
     let isZero = !significant.contains { UInt8(ascii: "1")...UInt8(ascii: "9") ~= $0 }

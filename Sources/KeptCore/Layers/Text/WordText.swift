@@ -24,7 +24,8 @@ extension String {
 
 extension UInt8 {
   /// The value of a hexadecimal digit, in either case.
-  var hexadecimalDigit: UInt8? {
+  @inlinable
+  package var hexadecimalDigit: UInt8? {
     switch self {
     case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")
     case UInt8(ascii: "A")...UInt8(ascii: "F"): self - UInt8(ascii: "A") + 10

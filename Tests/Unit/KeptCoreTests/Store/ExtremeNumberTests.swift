@@ -2,6 +2,7 @@
 
 import CPlatform
 import Foundation
+import KeptFormats
 import Testing
 
 @testable import KeptCore

@@ -1,6 +1,7 @@
 // The effects of an import: one commit, with a report.
 
 import Foundation
+import KeptFormats
 import Testing
 
 @testable import KeptCore

@@ -5,6 +5,7 @@
 
 import CFuzzer
 @testable import KeptCore
+@testable import KeptFormats
 
 func check(_ holds: Bool, _ property: StaticString) {
   // libFuzzer detects a finding by the crash, and keeps the input that caused it.
