@@ -7,6 +7,8 @@ let package = Package(
   platforms: [.macOS(.v15)],
   products: [
     .library(name: "Kept", targets: ["Kept"]),
+    // For authors of storages: Kept, and the contract of a storage.
+    .library(name: "KeptStorage", targets: ["KeptStorage"]),
     // What CMake installs as libkept.so.
     .library(name: "KeptC", type: .dynamic, targets: ["KeptC"]),
     // A storage on a UserDefaults suite, and Foundation's own values; apart, as they need all of Foundation.
@@ -35,6 +37,8 @@ let package = Package(
         .product(name: "Configuration", package: "swift-configuration", condition: .when(traits: ["Configuration"])),
       ]),
 
+    .target(name: "KeptStorage", dependencies: ["Kept", "KeptCore"]),
+
     .target(name: "KeptUserDefaults", dependencies: ["Kept", "KeptCore"]),
 
     // Implements include/kept.h.
@@ -58,7 +62,7 @@ let package = Package(
     .testTarget(name: "KeptFormatsTests", dependencies: ["KeptFormats", "KeptCore"]),
     .testTarget(name: "KeptCTests", dependencies: ["KeptC", "CKept", "KeptCore"]),
     .testTarget(name: "KeptUserDefaultsTests", dependencies: ["KeptUserDefaults", "Kept", "KeptCore"]),
-    .testTarget(name: "KeptTests", dependencies: ["Kept", "kept-test-child"]),
+    .testTarget(name: "KeptTests", dependencies: ["Kept", "KeptStorage", "kept-test-child"]),
   ]
 )
 

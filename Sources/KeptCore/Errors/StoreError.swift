@@ -130,7 +130,7 @@ extension StoreError {
       }
     }
 
-    /// Lets `catch StoreError.Code.conflict` pick one kind of failure.
-    public static func ~= (code: Code, error: any Error) -> Bool { (error as? StoreError)?.code == code }
+    /// For this module alone: an operator cannot be re-exported, and Kept declares its own.
+    static func ~= (code: Code, error: any Error) -> Bool { (error as? StoreError)?.code == code }
   }
 }

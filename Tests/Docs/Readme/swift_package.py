@@ -20,7 +20,11 @@ let package = Package(
   name: "readme",
   platforms: [.macOS(.v15)],
   dependencies: [.package(name: "kept", path: "../../..")],
-  targets: [%s].map { .executableTarget(name: $0, dependencies: [.product(name: "Kept", package: "kept")]) }
+  targets: [%s].map {
+    .executableTarget(
+      name: $0,
+      dependencies: [.product(name: "Kept", package: "kept"), .product(name: "KeptStorage", package: "kept")])
+  }
 )
 """
 

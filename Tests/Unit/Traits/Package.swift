@@ -25,6 +25,7 @@ let package = Package(
       dependencies: [
         "kept-writer", "kept-watcher",
         .product(name: "Kept", package: "kept"),
+        .product(name: "KeptStorage", package: "kept"),
         .product(name: "Configuration", package: "swift-configuration"),
         .product(name: "ConfigurationTesting", package: "swift-configuration"),
       ]),

@@ -1,4 +1,4 @@
-// Errors are messages with a code, and codes can be caught by name.
+// Errors are messages with a code.
 
 import KeptCore
 import Testing
@@ -14,18 +14,6 @@ import Testing
     let error = StoreError(.invalid, key: String(repeating: "\u{1F3B5}", count: 300), "is too long")
     #expect(error.description.hasSuffix("\u{2026}\": is too long"))
     #expect(error.description.utf8.count < 400)
-  }
-
-  @Test func `is caught by its code`() {
-    do {
-      throw StoreError(.conflict, "x")
-    } catch StoreError.Code.absent {
-      Issue.record("not absent")
-    } catch StoreError.Code.conflict {
-      // The expected one.
-    } catch {
-      Issue.record("nothing else")
-    }
   }
 
   @Test func `has codes of later versions, too`() {

@@ -22,7 +22,7 @@ import Testing
     let lines = types.map { "check((\($0)).self)" }
     try Compiler.check(
       """
-      import Kept
+      import KeptStorage
       struct Camera: Codable, KeyedStorable { static let key = "camera" }
       func check<T: Sendable>(_ type: T.Type) {}
       func checkAll() {
@@ -31,11 +31,11 @@ import Testing
       """)
   }
 
-  /// The public types of the two modules, except those that need a package trait.
+  /// The public types of the modules, except those that need a package trait.
   private static func declared() throws -> [String] {
     let sources = URL(filePath: #filePath).appending(path: "../../../../../Sources").standardizedFileURL
     var names: Set<String> = []
-    for module in ["Kept", "KeptCore"] {
+    for module in ["Kept", "KeptCore", "KeptFormats"] {
       let files = FileManager.default.enumerator(at: sources.appending(path: module), includingPropertiesForKeys: nil)
       while let file = files?.nextObject() as? URL {
         guard file.pathExtension == "swift", !file.path.contains("/Integrations/") else { continue }

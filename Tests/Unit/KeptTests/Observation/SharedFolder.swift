@@ -1,7 +1,7 @@
 // A folder with a store that several processes use, and those processes.
 
 import Foundation
-import Kept
+import KeptStorage
 import Testing
 
 /// A store in a folder of its own, which is removed with it.

@@ -1,7 +1,7 @@
 // Behaviour on which the reference libraries differ: one test for each choice of Kept.
 
 import Dispatch
-import Kept
+import KeptStorage
 import Synchronization
 import Testing
 

@@ -2,7 +2,7 @@
 
 import Configuration
 import Foundation
-import Kept
+import KeptStorage
 import Synchronization
 import Testing
 

@@ -1,0 +1,8 @@
+// Errors that are caught by their code.
+
+public import KeptCore
+
+extension StoreError.Code {
+  /// Lets `catch StoreError.Code.conflict` pick one kind of failure.
+  public static func ~= (code: StoreError.Code, error: any Error) -> Bool { (error as? StoreError)?.code == code }
+}
