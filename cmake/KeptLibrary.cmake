@@ -15,12 +15,27 @@ set(kept_library ${PROJECT_BINARY_DIR}/lib/${kept_file})
 # A separate scratch path: SwiftPM locks it, and a concurrent `swift build` must not have to wait.
 set(scratch ${PROJECT_BINARY_DIR}/swiftpm)
 
+# The C++ library, of which Swift's runtime needs 70 KB, is linked in if the compiler has the archive: with the shared
+# one, loading libkept.so takes twice the instructions (docs/decisions/0019-size.md). The linker looks first in a
+# folder that has only the archive.
+execute_process(COMMAND ${CMAKE_C_COMPILER} -print-file-name=libstdc++.a
+  OUTPUT_VARIABLE archive OUTPUT_STRIP_TRAILING_WHITESPACE)
+if(IS_ABSOLUTE "${archive}")
+  set(static_libraries ${PROJECT_BINARY_DIR}/static)
+  file(MAKE_DIRECTORY ${static_libraries})
+  file(CREATE_LINK ${archive} ${static_libraries}/libstdc++.a SYMBOLIC)
+  set(KEPT_STATIC_FLAGS -Xlinker -L${static_libraries})
+endif()
+
 # -static-stdlib  users of libkept.so need neither a Swift toolchain nor its runtime
 # -z nodelete     a Swift runtime cannot be unloaded: dlclose() leaves it where it is
 # -function-sections  the linker drops unused functions
 # lld             packs relocations, which gold cannot: docs/decisions/0019-size.md
 # --icf=all       identical functions are folded: nothing here compares the addresses of functions
 # -z pack-relative-relocs  0.4 MB less; needs the loader of glibc 2.36
+# -z now          the table of imported functions moves before the data and becomes read-only, so that the zeros at the
+#                 end of the data need not be in the file (ShipLibrary.cmake)
+# -O2             strings that end alike are stored once
 set(swift_build
   ${KEPT_SWIFT} build --package-path ${PROJECT_SOURCE_DIR} --scratch-path ${scratch}
   --configuration release --product KeptC
@@ -33,6 +48,9 @@ set(swift_build
   -Xlinker -znodelete
   -Xlinker --icf=all
   -Xlinker -zpack-relative-relocs
+  -Xlinker -znow
+  -Xlinker -O2
+  ${KEPT_STATIC_FLAGS}
   ${KEPT_SWIFT_FLAGS})
 
 # Thread Sanitizer recognises lazy initialisation only through the runtime's own lock.
