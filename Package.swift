@@ -14,7 +14,7 @@ let package = Package(
     // A storage on a UserDefaults suite, and Foundation's own values; apart, as they need all of Foundation.
     .library(name: "KeptUserDefaults", targets: ["KeptUserDefaults"]),
   ],
-  // Joints to other packages: off unless a program asks for them, and then only what it asked for is fetched.
+  // Integrations with other packages: off unless a program asks for one, and then only what it needs is fetched.
   traits: [
     .trait(name: "Logging", description: "A swift-log error handler."),
     .trait(name: "OpenCombine", description: "Publishers where there is no Combine."),
@@ -27,7 +27,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-configuration", from: "1.0.0", traits: []),
   ],
   targets: [
-    // The face for Swift callers.
+    // The Swift API.
     .target(
       name: "Kept",
       dependencies: [

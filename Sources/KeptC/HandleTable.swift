@@ -139,7 +139,7 @@ extension Optional where Wrapped == OpaquePointer {
   /// A transaction; `invalid` for a store.
   func transaction() throws(StoreError) -> Transaction {
     guard let transaction = try transactionIfTicket() else {
-      throw StoreError(.invalid, "a store is no transaction; begin one with kept_begin")
+      throw StoreError(.invalid, "expected a transaction, got a store; begin one with kept_begin")
     }
     return transaction
   }

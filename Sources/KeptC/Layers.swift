@@ -96,13 +96,14 @@ extension kept_options {
 
   private func arguments(hearing report: (StoreError) -> Void) throws(StoreError) -> [String]? {
     guard argc >= 0, argv != nil || argc == 0 else {
-      throw StoreError(.invalid, "argv has not the \(UInt(bitPattern: argc)) of argc; give both as main() has them")
+      throw StoreError(
+        .invalid, "argv has fewer entries than argc, \(UInt(bitPattern: argc)); pass both as main() received them")
     }
     guard let argv else { return nil }
     var arguments: [String] = []
     for place in 0..<argc {
       guard let argument = argv[place] else {
-        throw StoreError(.invalid, "argv ends at \(place), but argc is \(argc); give both as main() has them")
+        throw StoreError(.invalid, "argv ends at \(place), but argc is \(argc); pass both as main() received them")
       }
       if let text = String(validatingCString: argument) {
         arguments.append(text)

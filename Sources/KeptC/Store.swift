@@ -25,7 +25,7 @@ public func kept_salvaged(
   boundary(error) { () throws(StoreError) in
     let out = try quarantine.required("quarantine")
     guard let note = try store.store().salvaged() else {
-      throw StoreError(.absent, "nothing was salvaged, or it was acknowledged: nothing need be done")
+      throw StoreError(.absent, "nothing was salvaged, or it was acknowledged already; there is nothing to do")
     }
     out.pointee = try copied(note.quarantine)
   }
@@ -100,7 +100,7 @@ func knownOptions<Options: BitwiseCopyable>(
   }
   let given = UnsafeRawBufferPointer(start: start, count: size)
   guard given.dropFirst(MemoryLayout<Options>.size).allSatisfy({ $0 == 0 }) else {
-    throw StoreError(.unsupported, "the options ask for what this version does not have; update the library")
+    throw StoreError(.unsupported, "the options ask for a feature that this version does not have; update the library")
   }
   let known = UnsafeMutablePointer<Options>.allocate(capacity: 1)
   defer { known.deallocate() }

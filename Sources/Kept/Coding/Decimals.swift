@@ -21,7 +21,8 @@ extension Decimal: Storable, CodedAsStored {
     default:
       let text = try String(stored: value)
       guard let decimal = Self.holding(text) else {
-        throw StoreError(.wrongType, "holds string that is no number, or one that Decimal cannot hold unaltered")
+        throw StoreError(
+          .wrongType, "holds a string that is not a number that Decimal can hold exactly")
       }
       self = decimal
     }

@@ -10,7 +10,7 @@ extension URL: Storable, CodedAsStored {
     let text = try String(stored: value)
     let path = text.isPath && !text.utf8.contains(0) ? URL(filePath: text, directoryHint: .inferFromPath) : nil
     guard let url = path ?? URL(string: text), !text.isPath || path != nil else {
-      throw StoreError(.wrongType, "holds string that is no URL")
+      throw StoreError(.wrongType, "holds a string that is not a URL")
     }
     self = url
   }
@@ -35,7 +35,7 @@ extension UUID: Storable, CodedAsStored {
   /// Reads 8-4-4-4-12 hexadecimal digits, in upper or lower case.
   public init(stored value: Value) throws(StoreError) {
     guard let uuid = UUID(uuidString: try String(stored: value)) else {
-      throw StoreError(.wrongType, "holds string that is no UUID")
+      throw StoreError(.wrongType, "holds a string that is not a UUID")
     }
     self = uuid
   }

@@ -55,7 +55,7 @@ extension Declaration {
   fileprivate func agrees(with first: Declaration, about key: KeyName) throws(StoreError) {
     do throws(StoreError) { try follows(first) } catch { throw error.about(key.text) }
     guard self == first else {
-      throw StoreError(.invalid, key: key.text, "is declared by two keys that do not say the same; keep one of them")
+      throw StoreError(.invalid, key: key.text, "is declared by two keys with different declarations; keep one of them")
     }
   }
 }

@@ -19,7 +19,7 @@ extension Store {
   public func backup(to path: String, replacing: Bool = false) throws(StoreError) -> Revision {
     let storage = try storage()
     guard !path.isEmpty, !path.utf8.contains(0) else {
-      throw StoreError(.invalid, "a backup needs a path; an empty one, or one with a NUL, is none")
+      throw StoreError(.invalid, "the path of a backup must not be empty or hold a NUL")
     }
     let isFolder = path.hasSuffix("/") || kept_is_folder(path) == 1
     let isNew = kept_is_folder(path) != 1

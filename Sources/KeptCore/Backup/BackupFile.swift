@@ -14,7 +14,7 @@ struct BackupFile {
   /// and `corrupt` for a backup that is not completely readable.
   init(at path: String) throws(StoreError) {
     guard !path.isEmpty, !path.utf8.contains(0) else {
-      throw StoreError(.invalid, "a backup has a path; an empty one, or one with a NUL, is none")
+      throw StoreError(.invalid, "the path of a backup must not be empty or hold a NUL")
     }
     let file = try Self.file(kept_is_folder(path) == 1 ? StoreFolder(path: path).database : path)
     do throws(StoreError) { self = try Self.read(file) } catch {
@@ -47,7 +47,7 @@ struct BackupFile {
       return try BackupFile(LocalReader(connection), at: file)
     } catch {
       guard !connection.hasHeader, error.code == .corrupt else { throw error }
-      throw StoreError(.unsupported, "it does not begin as a backup does; give what a backup has written")
+      throw StoreError(.unsupported, "it does not begin like a backup; give a file that a backup wrote")
     }
   }
 

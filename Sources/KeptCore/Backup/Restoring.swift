@@ -32,7 +32,8 @@ extension Store {
     let folder = (storage as? any FolderStorage)?.folder
     let deadline = MonotonicTime.milliseconds + Int64(options.patience)
     guard let turn = try MigrationTurn.take(of: shared, in: folder, waiting: options.patience) else {
-      throw StoreError(.busy, "others still migrate or restore; nothing was restored, try again when they are done")
+      throw StoreError(
+        .busy, "another process still migrates or restores; nothing was restored, try again")
     }
     defer { turn.end() }
     var attempt = 0
@@ -41,7 +42,9 @@ extension Store {
       do throws(StoreError) { return try put(backup, after: base) } catch {
         guard error.code == .conflict else { throw error }
         guard MonotonicTime.milliseconds < deadline else {
-          throw StoreError(.busy, "others write all the time; nothing was restored, try again when they are done")
+          throw StoreError(
+            .busy, "others kept writing until the time-out; nothing was restored, try again when they are done"
+          )
         }
         MonotonicTime.backOff(attempt: attempt)
         attempt += 1

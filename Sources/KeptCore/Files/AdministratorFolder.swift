@@ -47,7 +47,7 @@ enum AdministratorFolder {
     if file.othersMayWrite && !(file.isFolder && file.isSticky && file.owner == 0) {
       throw StoreError(
         .denied,
-        "other users may write \(path) (mode \(file.octalMode)), and could prescribe anything; chmod go-w it")
+        "other users may write \(path) (mode \(file.octalMode)), and could set any value; chmod go-w it")
     }
   }
 
@@ -55,7 +55,7 @@ enum AdministratorFolder {
     guard file.owner == 0 || file.owner == Trust.user else {
       throw StoreError(
         .denied,
-        "\(path) belongs to the user with the id \(file.owner), who could prescribe anything; "
+        "\(path) belongs to the user with the id \(file.owner), who could set any value; "
           + "give it to root, or to the user of the program")
     }
   }

@@ -12,7 +12,7 @@ struct FileTarget: ~Copyable {
 
   init(_ path: String) throws(StoreError) {
     guard !path.isEmpty, !path.utf8.contains(0), !path.hasSuffix("/") else {
-      throw StoreError(.invalid, "\"\(path)\" is no path of a file; an empty one, or one with a NUL or a / at its end")
+      throw StoreError(.invalid, "\"\(path)\" is not the path of a file: it is empty, holds a NUL or ends in /")
     }
     let parent = StoreFolder.parent(of: path)
     guard let resolved = try StoreFolder.withoutLinks(parent), let folder = OpenFolder(holding: resolved) else {

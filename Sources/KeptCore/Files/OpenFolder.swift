@@ -88,7 +88,7 @@ struct OpenFolder: ~Copyable {
       if made >= 0 { return made }
       guard kept_errno() == EEXIST else { throw .system("make the file", path + "/" + name) }
     }
-    throw StoreError(.busy, "\(path)/\(name) comes and goes all the time; try again")
+    throw StoreError(.busy, "\(path)/\(name) keeps appearing and disappearing; try again")
   }
 
   /// Creates a file of mode 0600 that does not exist yet.

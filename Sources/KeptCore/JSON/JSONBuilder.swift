@@ -168,6 +168,6 @@ extension StoreError {
   static func unknownForm(at offset: Int) -> StoreError {
     StoreError(
       .invalid, offset: offset,
-      "an object has a key that begins with $ and is no known form; wrap the object as {\"$literal\":{…}}")
+      "an object has a key that begins with $ and is not a known form; wrap the object as {\"$literal\":{…}}")
   }
 }

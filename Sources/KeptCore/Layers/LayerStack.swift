@@ -129,7 +129,7 @@ package final class LayerStack: @unchecked Sendable {
     guard let path = path(of: .managed) else {
       throw StoreError(
         .locked, key: key.text,
-        "is locked, because the options that name the managed layer are wrong; mend them and open the store again")
+        "is locked, because the options that name the managed layer are wrong; correct them and open the store again")
     }
     throw StoreError(.locked, key: key.text, "is locked by the managed layer, \(path); nothing was stored")
   }

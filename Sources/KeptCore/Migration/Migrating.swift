@@ -36,7 +36,8 @@ extension Store {
     }
     defer { turn.end() }
     do { return try migrate(steps, to: target, ofLaterVersion, backup: backup) } catch StoreError.Code.conflict {
-      throw StoreError(.busy, "others write all the time; nothing was migrated, try again when they are done")
+      throw StoreError(
+        .busy, "others kept writing until the time-out; nothing was migrated, try again when they are done")
     }
   }
 

@@ -44,7 +44,7 @@ public final class Snapshot: SettingsReading {
     guard key.exact.hasPrefix(prefix) else {
       throw StoreError(
         .invalid, key: key.text,
-        "is none of the snapshot's, whose keys begin with \"\(prefix)\"; take one with another prefix")
+        "is not in the snapshot, whose keys begin with \"\(prefix)\"; take one with another prefix")
     }
     if let found = entries.found(key, \.key) { return found.entry }
     if let unread = unreadable.found(key, \.key) { throw unread.reason }

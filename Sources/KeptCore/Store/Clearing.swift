@@ -52,7 +52,7 @@ extension SettingsAccess {
       }
       guard error.code == .conflict, !(self is Transaction) else { throw error }
       throw StoreError(
-        .busy, "others write keys with the prefix \"\(prefix)\" all the time; nothing was removed, try again later")
+        .busy, "other processes kept writing keys with the prefix \"\(prefix)\"; nothing was removed, try again later")
     }
     return count ?? 0
   }

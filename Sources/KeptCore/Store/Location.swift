@@ -40,7 +40,7 @@ struct Location: Hashable {
     guard isPlain, !identifier.hasPrefix("."), identifier.utf8.count <= 200 else {
       throw StoreError(
         .invalid,
-        "\"\(identifier)\" is no identifier: use up to 200 letters, digits, '.', '-' and '_', "
+        "\"\(identifier)\" is not an identifier: use up to 200 letters, digits, '.', '-' and '_', "
           + "such as com.example.player; a path needs a slash")
     }
     return try configurationFolder() + "/kept/\(identifier).kept"

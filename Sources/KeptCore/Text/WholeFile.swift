@@ -9,7 +9,7 @@ package enum WholeFile {
   /// - Parameter what: what the file should be, for the error.
   package static func bytes(of path: String, atMost limit: Int, _ what: StaticString) throws(StoreError) -> [UInt8] {
     guard !path.isEmpty, !path.utf8.contains(0) else {
-      throw StoreError(.invalid, "a file needs a path; an empty one, or one with a NUL, is none")
+      throw StoreError(.invalid, "the path of a file must not be empty or hold a NUL")
     }
     let tooLarge = StoreError(.tooLarge, "\(path) has more than \(limit) bytes; split it")
     let outcome = try ForeignFile.open(path, followingLinks: true) { status throws(StoreError) in

@@ -42,7 +42,9 @@ extension Store {
       } catch {
         guard error.code == .conflict else { throw error }
         guard MonotonicTime.milliseconds < deadline else {
-          throw StoreError(.busy, "others write all the time; nothing was imported, try again when they are done")
+          throw StoreError(
+            .busy, "others kept writing until the time-out; nothing was imported, try again when they are done"
+          )
         }
         MonotonicTime.backOff(attempt: attempt)
         attempt += 1

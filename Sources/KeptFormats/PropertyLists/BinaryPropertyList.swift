@@ -130,7 +130,8 @@ extension BinaryPropertyList {
       get throws(StoreError) {
         let place = start + index * size
         guard let reference = BinaryPropertyList.number(bytes, at: place, size: size), reference < end else {
-          throw StoreError(.invalid, offset: place, "a reference is to an object that the property list has not")
+          throw StoreError(
+            .invalid, offset: place, "a reference points to an object that does not exist")
         }
         return reference
       }
@@ -164,7 +165,7 @@ extension BinaryPropertyList {
   }
 
   private func outside(_ offset: Int) -> StoreError {
-    StoreError(.invalid, offset: offset, "an object of the property list goes on behind the end of the objects")
+    StoreError(.invalid, offset: offset, "an object of the property list continues beyond the end of the objects")
   }
 
   /// A big-endian number; nil if it is above Int.max.

@@ -38,7 +38,7 @@ extension BinaryPropertyList {
     case 0xD: return try dictionary(count, at: start)
     default:
       throw StoreError(
-        .invalid, offset: start - 1, "a property list has no object with the marker \(Int(kind) << 4 | count)")
+        .invalid, offset: start - 1, "no object of a property list has the marker \(Int(kind) << 4 | count)")
     }
   }
 }

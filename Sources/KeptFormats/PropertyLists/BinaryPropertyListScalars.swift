@@ -8,7 +8,7 @@ extension BinaryPropertyList {
     case 0x0: return Object(.null)
     case 0x8: return Object(.bool(false))
     case 0x9: return Object(.bool(true))
-    default: throw StoreError(.invalid, offset: place, "a property list has no object with the marker \(word)")
+    default: throw StoreError(.invalid, offset: place, "no object of a property list has the marker \(word)")
     }
   }
 
@@ -51,7 +51,7 @@ extension BinaryPropertyList {
   mutating func ascii(_ count: Int, at start: Int) throws(StoreError) -> Object {
     let content = try take(count, at: start)
     guard content.allSatisfy({ $0 < 0x80 }) else {
-      throw StoreError(.invalid, offset: start, "a string of ASCII has other bytes too")
+      throw StoreError(.invalid, offset: start, "an ASCII string has bytes that are not ASCII")
     }
     return Object(.string(String(decoding: content, as: UTF8.self)), weight: count + 1)
   }

@@ -47,7 +47,7 @@ package struct EnvironmentLayer: Sendable {
   private static func notAKey(_ name: String, prefix: String) -> StoreError {
     let subject = "the environment variable \(shortened(name)) is ignored"
     guard let key = EnvironmentName.intendedKey(of: name, prefix: prefix) else {
-      return StoreError(.invalid, "\(subject): its name stands for no key")
+      return StoreError(.invalid, "\(subject): its name is not a key")
     }
     let canonical = EnvironmentName.name(of: key, prefix: prefix)
     return StoreError(.invalid, key: key.text, "\(subject): for this key write \(shortened(canonical))")

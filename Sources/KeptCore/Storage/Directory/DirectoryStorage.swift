@@ -132,7 +132,7 @@ public final class DirectoryStorage: GuardedStorage {
     while !state.read({ kept_lock_file($0.lock, Int16(F_WRLCK)) }) {
       guard MonotonicTime.milliseconds < deadline else {
         unlock()
-        throw StoreError(.busy, "another process is writing into \(path) all the time; try again")
+        throw StoreError(.busy, "other processes kept writing into \(path) until the time-out; try again")
       }
       MonotonicTime.backOff(attempt: attempt)
       attempt += 1
@@ -240,7 +240,7 @@ public final class DirectoryStorage: GuardedStorage {
         throw .system("make the folder", folder)
       }
       guard status.isFolder else {
-        throw StoreError(.unavailable, "\(folder) is no folder; move away what is there")
+        throw StoreError(.unavailable, "\(folder) is not a folder; move away what is there")
       }
       try Trust.check(shared: status, folder, ofFolder: self.folder)
     }

@@ -289,7 +289,7 @@ extension SQLiteStatement {
     _ column: Int32, of key: KeyName, at number: Int64
   ) throws(StoreError) -> (Result<Value?, StoreError>, Revision) {
     guard let revision = ChangeLog.revision(number) else {
-      let reason = "its row has the revision \(number), which Kept never gives out; set it anew"
+      let reason = "its row has the revision \(number), which Kept never gives out; set it again"
       return (.failure(StoreError(.corrupt, key: key.text, reason)), 0)
     }
     do throws(StoreError) { return (.success(try value(column)), revision) } catch {

@@ -58,12 +58,12 @@ extension SQLiteStatement {
   func value(_ column: Int32) throws(StoreError) -> Value {
     guard let kind = withBytes(column, Value.Kind.init(name:)) else {
       let name = string(column) ?? ""
-      throw StoreError(.corrupt, "its row names the kind \"\(name)\", which Kept does not have; set it anew")
+      throw StoreError(.corrupt, "its row names the kind \"\(name)\", which Kept does not have; set it again")
     }
     // Enough for text and bytes; a structure requests more memory when its content is known.
     try Memory.ask(for: count(column + 1), to: "read a value")
     guard let value = try value(of: kind, column + 1) else {
-      throw StoreError(.corrupt, "its row holds no \(kind), though it says so; set it anew")
+      throw StoreError(.corrupt, "its row does not hold the \(kind) that it says it holds; set it again")
     }
     return value
   }

@@ -182,14 +182,14 @@ struct Refusal: CustomTestStringConvertible {
   func `a key that could not be told apart is refused`(refusal: Refusal) { refusal.expect() }
 
   @Test(arguments: [
-    Refusal(#"{"$foo":1}"#, 0, "no known form"),
-    Refusal(#"[1,{"a":{"$foo":1}}]"#, 8, "no known form"),
+    Refusal(#"{"$foo":1}"#, 0, "not a known form"),
+    Refusal(#"[1,{"a":{"$foo":1}}]"#, 8, "not a known form"),
     Refusal(#"{"$":1}"#, 0, "$literal"),
-    Refusal(#"{"a":1,"$b":2}"#, 0, "no known form"),
-    Refusal(#"{"$date":"2026-01-01T00:00:00Z","a":1}"#, 0, "no known form"),
-    Refusal(#"{"$Date":"2026-01-01T00:00:00Z"}"#, 0, "no known form"),
-    Refusal(#"{"$numberInt":"1"}"#, 0, "no known form"),
-    Refusal(#"{"$oid":"5d505646cf6d4fe581014ab2"}"#, 0, "no known form"),
+    Refusal(#"{"a":1,"$b":2}"#, 0, "not a known form"),
+    Refusal(#"{"$date":"2026-01-01T00:00:00Z","a":1}"#, 0, "not a known form"),
+    Refusal(#"{"$Date":"2026-01-01T00:00:00Z"}"#, 0, "not a known form"),
+    Refusal(#"{"$numberInt":"1"}"#, 0, "not a known form"),
+    Refusal(#"{"$oid":"5d505646cf6d4fe581014ab2"}"#, 0, "not a known form"),
     Refusal(#"{"$numberULong":1}"#, 0, "$numberULong takes"),
     Refusal(#"{"$numberULong":"-1"}"#, 0, "$numberULong takes"),
     Refusal(#"{"$numberULong":"+1"}"#, 0, "$numberULong takes"),
@@ -210,7 +210,7 @@ struct Refusal: CustomTestStringConvertible {
     Refusal(#"{"$literal":1}"#, 0, "$literal takes an object"),
     Refusal(#"{"$literal":[]}"#, 0, "$literal takes an object"),
     Refusal(#"{"$literal":null}"#, 0, "$literal takes an object"),
-    Refusal(#"{"$literal":{"a":{"$b":1}}}"#, 17, "no known form"),
+    Refusal(#"{"$literal":{"a":{"$b":1}}}"#, 17, "not a known form"),
     Refusal(#" [ {"$literal":{"$literal":{"$literal":1}}}]"#, 27, "$literal takes an object"),
   ])
   func `a dollar form that is not one is refused`(refusal: Refusal) { refusal.expect() }

@@ -40,7 +40,8 @@ extension Keys {
     #expect(try settings.value(for: .activity) == activity)
     try settings.set(["id": "none", "name": "x"], forKey: "Activity")
     #expect(
-      failure(.wrongType) { _ = try settings.value(for: .activity) }.contains("at .id: holds string that is no UUID"))
+      failure(.wrongType) { _ = try settings.value(for: .activity) }.contains(
+        "at .id: holds a string that is not a UUID"))
     #expect(settings[.activity] == nil)
     try settings.set(nil, for: .activity)
     #expect(try settings.value(forKey: "Activity") == nil)

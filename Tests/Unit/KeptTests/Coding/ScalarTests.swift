@@ -42,15 +42,15 @@ import Testing
     }
     let based = try #require(URL(string: "/a/b", relativeTo: URL(string: "https://example.com/c")))
     #expect(try based.stored() == "https://example.com/a/b")
-    #expect(failure(.wrongType) { _ = try URL(stored: "/a\0b") } == "holds string that is no URL")
+    #expect(failure(.wrongType) { _ = try URL(stored: "/a\0b") } == "holds a string that is not a URL")
   }
 
   @Test func `a UUID is its text, and other text is none`() throws {
     let uuid = UUID()
     #expect(uuid.stored() == .string(uuid.uuidString))
     #expect(try UUID(stored: .string(uuid.uuidString.lowercased())) == uuid)
-    #expect(failure(.wrongType) { _ = try UUID(stored: "1234") } == "holds string that is no UUID")
-    #expect(failure(.wrongType) { _ = try URL(stored: "") } == "holds string that is no URL")
+    #expect(failure(.wrongType) { _ = try UUID(stored: "1234") } == "holds a string that is not a UUID")
+    #expect(failure(.wrongType) { _ = try URL(stored: "") } == "holds a string that is not a URL")
     #expect(failure(.wrongType) { _ = try UUID(stored: 1) } == "holds int, asked for string")
   }
 }

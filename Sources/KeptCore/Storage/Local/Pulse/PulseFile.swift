@@ -46,7 +46,7 @@ struct PulseFile: Sendable {
     let file = PulseFile(path: path, descriptor: try descriptor(in: folder))
     guard file.lock(Int16(F_RDLCK), waiting: milliseconds) else {
       file.close()
-      throw StoreError(.busy, "\(path) is locked by a process that mends the store; try again")
+      throw StoreError(.busy, "\(path) is locked by a process that salvages the store; try again")
     }
     return file
   }

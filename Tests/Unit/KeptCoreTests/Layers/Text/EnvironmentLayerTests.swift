@@ -51,7 +51,7 @@ import Testing
   func `a name that stands for no key is reported`(name: String) throws {
     let layer = try EnvironmentLayer(prefix: "P_", ["\(name)=hunter2", "P_A=1"])
     #expect(texts(layer) == ["a = 1"])
-    let sentence = "the environment variable \(name) is ignored: its name stands for no key"
+    let sentence = "the environment variable \(name) is ignored: its name is not a key"
     #expect(layer.problems.map(\.description) == [sentence])
   }
 
