@@ -107,11 +107,11 @@ static kept_status export_file(kept_store *store, kept_error *error) {
   return status;
 }
 
-static void hear(void *context, const kept_notice *notice) { (void)context, (void)notice; }
+static void ignore(void *context, const kept_notice *notice) { (void)context, (void)notice; }
 
 static kept_status observe(kept_store *store, kept_error *error) {
   kept_subscription *subscription = NULL;
-  kept_status status = kept_observe(store, "", KEPT_OBSERVE_PREFIX | KEPT_OBSERVE_INITIAL | KEPT_OBSERVE_POLLED, hear,
+  kept_status status = kept_observe(store, "", KEPT_OBSERVE_PREFIX | KEPT_OBSERVE_INITIAL | KEPT_OBSERVE_POLLED, ignore,
                                     NULL, NULL, &subscription, error);
   kept_unobserve(subscription);
   return status;

@@ -19,20 +19,20 @@ int clock_gettime(clockid_t clock, struct timespec *time) {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
-static int heard;
+static int received;
 
 /** Takes until the other observer was called. */
-static void hear_slowly(void *context, const kept_notice *notice) {
+static void receive_slowly(void *context, const kept_notice *notice) {
   (void)context, (void)notice;
   pthread_mutex_lock(&lock);
-  while (!heard) pthread_cond_wait(&changed, &lock);
+  while (!received) pthread_cond_wait(&changed, &lock);
   pthread_mutex_unlock(&lock);
 }
 
-static void hear(void *context, const kept_notice *notice) {
+static void receive(void *context, const kept_notice *notice) {
   (void)context, (void)notice;
   pthread_mutex_lock(&lock);
-  heard = 1;
+  received = 1;
   pthread_cond_broadcast(&changed);
   pthread_mutex_unlock(&lock);
 }
@@ -40,11 +40,11 @@ static void hear(void *context, const kept_notice *notice) {
 static void an_observer_is_called_beside_a_slow_one(kept_store *store) {
   kept_subscription *slow, *quick;
   kept_error error;
-  expect_ok(kept_observe(store, "key", 0, hear_slowly, NULL, NULL, &slow, &error), "observe slowly", &error);
-  expect_ok(kept_observe(store, "key", 0, hear, NULL, NULL, &quick, &error), "observe", &error);
+  expect_ok(kept_observe(store, "key", 0, receive_slowly, NULL, NULL, &slow, &error), "observe slowly", &error);
+  expect_ok(kept_observe(store, "key", 0, receive, NULL, NULL, &quick, &error), "observe", &error);
   expect_ok(kept_set_int64(store, "key", 1, &error), "set", &error);
   pthread_mutex_lock(&lock);
-  while (!heard) pthread_cond_wait(&changed, &lock);
+  while (!received) pthread_cond_wait(&changed, &lock);
   pthread_mutex_unlock(&lock);
 }
 

@@ -161,7 +161,7 @@ static void try_with_a_failure(void *unused) {
   long failed = end_failure();
   if (failed == 0) store_word(&shared->calls_end, 1);
   if (status != KEPT_OK && status != KEPT_UNAVAILABLE && status != KEPT_FAILED) {
-    fail("call %ld failed, and whoever would %s heard \"%s\": %s", failing_call, now->name, kept_status_text(status),
+    fail("call %ld failed, and an attempt to %s returned \"%s\": %s", failing_call, now->name, kept_status_text(status),
          error.message);
   }
   look(store, status, status, &error, true);
@@ -209,7 +209,7 @@ int main(int argc, char **argv) {
     now = &deeds[i];
     int64_t before = load(&shared->refusals);
     play_pages();
-    if (load(&shared->refusals) == before) fail("the disk was never full for who would %s", now->name);
+    if (load(&shared->refusals) == before) fail("the disk was never full for an attempt to %s", now->name);
     printf("%s: refused %" PRId64 " times on a full disk, ", now->name, load(&shared->refusals) - before);
     before = load(&shared->refusals);
     play_calls();

@@ -82,7 +82,7 @@ static void open_new(void *unused) {
   expect_whole(path, 1, 1, true);
 }
 
-static void hear(void *context, const kept_notice *notice) { (void)context, (void)notice; }
+static void ignore(void *context, const kept_notice *notice) { (void)context, (void)notice; }
 
 /* Everything that an open store does for the first time. */
 static void use(void *unused) {
@@ -100,7 +100,7 @@ static void use(void *unused) {
   kept_status durable = kept_set_int64(store, "other", left, &error);
   expect_refusal(durable, &error, "write again without descriptors");
   expect_refusal(kept_flush(store, &error), &error, "sync without descriptors");
-  expect_refusal(kept_observe(store, "", KEPT_OBSERVE_PREFIX | KEPT_OBSERVE_INITIAL, hear, NULL, NULL, &subscription,
+  expect_refusal(kept_observe(store, "", KEPT_OBSERVE_PREFIX | KEPT_OBSERVE_INITIAL, ignore, NULL, NULL, &subscription,
                               &error), &error, "observe without descriptors");
   if (read == KEPT_OK && kept_get_int64(store, "number", &number, &error) != KEPT_OK) fail("what was read is gone");
   relieve();

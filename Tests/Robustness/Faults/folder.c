@@ -152,7 +152,7 @@ static void write_on_demand(void *unused) {
   (void)unused;
   kept_store *store = open_store(folder, KEPT_SHARED, 1000);
   for (int64_t step = 2; step < 5; step++) {
-    await_word(&shared->step, step, "nobody asked for a write");
+    await_word(&shared->step, step, "no write was requested");
     expect_ok(set_both(store, step, KEPT_SHARED, &error), "write", &error);
     await_same_page(store);
     store_word(&shared->answer, step);
@@ -198,7 +198,7 @@ static void pulse_cut(void *unused) {
   snprintf(pulse, sizeof pulse, "%s/pulse", folder);
   if (truncate(pulse, 0) != 0) fail("the pulse cannot be cut");
   for (int64_t end = now_ns() + NOTICE_MS * INT64_C(1000000); stat(pulse, &status) != 0 || status.st_size < 4096;) {
-    if (now_ns() > end) fail("a pulse that was cut is not mended in %d ms", NOTICE_MS);
+    if (now_ns() > end) fail("a truncated pulse was not restored in %d ms", NOTICE_MS);
     let_pass(1000);
   }
   expect_ok(set_both(store, 1, KEPT_SHARED, &error), "write", &error);

@@ -46,16 +46,16 @@ static kept_store *open_for_host(void) {
   return store;
 }
 
-static void hear(void *origin, const kept_notice *notice) { *(uint32_t *)origin = kept_notice_origin(notice); }
+static void receive(void *origin, const kept_notice *notice) { *(uint32_t *)origin = kept_notice_origin(notice); }
 
 static uint32_t origin_of_next(kept_store *store, const uint32_t *origin) {
   struct pollfd due = { .events = POLLIN };
   kept_error error;
   size_t delivered = 0;
   expect_ok(kept_store_fd(store, &due.fd, &error), "get the descriptor", &error);
-  if (poll(&due, 1, PATIENCE_SECONDS * 1000) != 1) fail("nothing was told");
+  if (poll(&due, 1, PATIENCE_SECONDS * 1000) != 1) fail("nothing was delivered");
   expect_ok(kept_store_dispatch(store, 1, &delivered, &error), "dispatch", &error);
-  if (delivered != 1) fail("nothing was told");
+  if (delivered != 1) fail("nothing was delivered");
   return *origin;
 }
 
@@ -64,7 +64,7 @@ static void play(void *what) {
   kept_subscription *subscription = NULL;
   uint32_t origin = 99;
   kept_store *one = open_for_host(), *other = open_for_host();
-  expect_ok(kept_observe(one, "a", KEPT_OBSERVE_KEY, hear, &origin, NULL, &subscription, &error), "observe", &error);
+  expect_ok(kept_observe(one, "a", KEPT_OBSERVE_KEY, receive, &origin, NULL, &subscription, &error), "observe", &error);
   expect_ok(kept_set_int64(other, "a", 1, &error), "set", &error);
   uint32_t found = origin_of_next(one, &origin);
   if (found != KEPT_ORIGIN_PROCESS) fail("%s: a write of this process came with origin %u", (const char *)what, found);

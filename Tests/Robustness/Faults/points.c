@@ -115,12 +115,12 @@ static kept_status play_checkpoint(kept_error *error) {
   return status;
 }
 
-static void hear(void *context, const kept_notice *notice) { (void)context, (void)notice; }
+static void ignore(void *context, const kept_notice *notice) { (void)context, (void)notice; }
 
 static kept_status play_observe(kept_error *error) {
   kept_subscription *subscription = NULL;
   kept_status status =
-    kept_observe(store, "", KEPT_OBSERVE_PREFIX | KEPT_OBSERVE_INITIAL, hear, NULL, NULL, &subscription, error);
+    kept_observe(store, "", KEPT_OBSERVE_PREFIX | KEPT_OBSERVE_INITIAL, ignore, NULL, NULL, &subscription, error);
   kept_unobserve(subscription);
   return status;
 }
@@ -219,7 +219,7 @@ static void go_on(kept_status status) {
     }
   }
   store_word(&shared->has_played, 1);
-  await_word(&shared->was_seen, 1, "nobody looked at the store");
+  await_word(&shared->was_seen, 1, "no other process opened the store");
   if (kept_store_generation(store) == NULL) fail("no generation");
   expect_ok(set_both(store, 3, KEPT_SHARED, &error), what, &error);
   expect_ok(set_both(store, 4, KEPT_DURABLE, &error), what, &error);
@@ -306,5 +306,5 @@ int main(int argc, char **argv) {
     printf("%s: %u points\n", scenes[s].name, points - before);
     fflush(stdout);
   }
-  return end_torture("%u failures, each told and survived", points);
+  return end_torture("%u failures, each reported and survived", points);
 }

@@ -203,7 +203,7 @@ static kept_status play_backup(kept_error *error) {
 }
 
 /* A change must not look like a removal. */
-static void hear(void *context, const kept_notice *notice) {
+static void receive(void *context, const kept_notice *notice) {
   (void)context;
   for (size_t i = 0; i < kept_notice_count(notice); i++) {
     const char *key = kept_notice_key(notice, i), *json = kept_notice_new_json(notice, i);
@@ -216,7 +216,7 @@ static void hear(void *context, const kept_notice *notice) {
 static kept_status play_observe(kept_error *error) {
   kept_subscription *subscription = NULL;
   uint32_t flags = KEPT_OBSERVE_PREFIX | KEPT_OBSERVE_INITIAL | KEPT_OBSERVE_POLLED;
-  kept_status status = kept_observe(store, "", flags, hear, NULL, NULL, &subscription, error);
+  kept_status status = kept_observe(store, "", flags, receive, NULL, NULL, &subscription, error);
   if (status != KEPT_OK) return status;
   status = set_both(store, 2, KEPT_SHARED, error);
   if (status == KEPT_OK) (void)kept_subscription_dispatch(subscription, 0, NULL, error);
@@ -378,5 +378,5 @@ int main(int argc, char **argv) {
     fflush(stdout);
     if (points == before) fail("%s: nothing was ever allocated", scenes[s].name);
   }
-  return end_torture("%u shortages, each told or done without", points);
+  return end_torture("%u shortages, each reported or worked around", points);
 }

@@ -47,7 +47,7 @@ static int64_t switches(void) {
   return sum;
 }
 
-static void hear(void *context, const kept_notice *notice) { (void)context, (void)notice; }
+static void ignore(void *context, const kept_notice *notice) { (void)context, (void)notice; }
 
 static void idle(void *own) {
   const program *program = own;
@@ -58,7 +58,7 @@ static void idle(void *own) {
   expect_ok(kept_set_int64(store, "key", 1, &error), "write", &error);
   for (int i = 0; i < program->observers; i++) {
     uint32_t flags = i % 2 ? KEPT_OBSERVE_PREFIX : KEPT_OBSERVE_KEY;
-    expect_ok(kept_observe(store, "key", flags, hear, NULL, NULL, &subscription, &error), "observe", &error);
+    expect_ok(kept_observe(store, "key", flags, ignore, NULL, NULL, &subscription, &error), "observe", &error);
   }
   for (int i = 0; program->reads && i < 2; i++) {
     expect_ok(kept_get_int64(store, "key", &number, &error), "read", &error);

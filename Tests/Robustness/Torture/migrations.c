@@ -13,7 +13,7 @@
 enum { KEYS = 400, MIGRATORS = 8 };
 
 static struct shared {
-  int64_t ready, go, at_it, migrated, carried_on, was_old, notices, changes, heard_last;
+  int64_t ready, go, at_it, migrated, carried_on, was_old, notices, changes, received_last;
 } *shared;
 
 static const char *folder;
@@ -121,7 +121,7 @@ static void look(void *unused) {
   kept_store *store = open_store(folder, KEPT_SHARED, 30000);
   if (whole_version(store) == 1) store_word(&shared->was_old, 1);
   expect_ok(kept_migrate(store, steps, 2, KEPT_MIGRATE_CARRY_ON, &result, NULL, &error), "migrate after it", &error);
-  if (result == KEPT_MIGRATED_ELSEWHERE) fail("the turn of who was killed is not free");
+  if (result == KEPT_MIGRATED_ELSEWHERE) fail("a killed process still blocks the migration");
   if (whole_version(store) != 2) fail("the migration was not finished");
   expect_ok(kept_restore(store, backup, NULL, &error), "restore after it", &error);
   if (whole_version(store) != 1) fail("the backup was not restored");
@@ -166,7 +166,7 @@ static void migrate_with_others(void *flags) {
   uint32_t result = 99;
   kept_store *store = open_store(folder, KEPT_SHARED, 30000);
   add(&shared->ready, 1);
-  await_word(&shared->go, 1, "the others did not come");
+  await_word(&shared->go, 1, "the other processes did not start");
   expect_ok(kept_migrate(store, steps, 2, *(uint32_t *)flags, &result, NULL, &error), "migrate with others", &error);
   if (result == KEPT_MIGRATED) add(&shared->migrated, 1);
   else if (result == KEPT_MIGRATED_ELSEWHERE) add(&shared->carried_on, 1);
@@ -190,10 +190,10 @@ static void meet(int count, uint32_t flags) {
 
 /* Observers in other processes */
 
-static void hear(void *unused, const kept_notice *notice) {
+static void record(void *unused, const kept_notice *notice) {
   (void)unused;
   if (kept_notice_count(notice) == 1) {
-    store_word(&shared->heard_last, 1);
+    store_word(&shared->received_last, 1);
     return;
   }
   if (kept_notice_origin(notice) != KEPT_ORIGIN_OTHER || kept_notice_may_have_missed(notice)) fail("a wrong notice");
@@ -207,9 +207,9 @@ static void listen(void *unused) {
   kept_subscription *subscription = NULL;
   (void)unused;
   kept_store *store = open_store(folder, KEPT_SHARED, 30000);
-  expect_ok(kept_observe(store, "", KEPT_OBSERVE_PREFIX, hear, NULL, NULL, &subscription, &error), "observe", &error);
+  expect_ok(kept_observe(store, "", KEPT_OBSERVE_PREFIX, record, NULL, NULL, &subscription, &error), "observe", &error);
   add(&shared->ready, 1);
-  await_word(&shared->heard_last, 1, "the last change was not heard of");
+  await_word(&shared->received_last, 1, "the last change was not delivered");
   kept_close(store);
 }
 
@@ -220,8 +220,8 @@ static void migrate_for_the_listener(void *unused) {
   for (int64_t notice = 1; notice <= 2; notice++) {
     if (notice == 1) expect_ok(kept_migrate(store, steps, 2, 0, NULL, NULL, &error), "migrate", &error);
     else expect_ok(kept_restore(store, backup, NULL, &error), "restore", &error);
-    await_word(&shared->notices, notice, "a change of everything was not heard of");
-    if (load(&shared->changes) != 2 * KEYS) fail("it was heard of with %" PRId64 " keys", load(&shared->changes));
+    await_word(&shared->notices, notice, "a change of all keys was not delivered");
+    if (load(&shared->changes) != 2 * KEYS) fail("it was delivered with %" PRId64 " keys", load(&shared->changes));
   }
   expect_ok(kept_set_bool(store, "first", false, &error), "write the last", &error);
   kept_close(store);
@@ -230,7 +230,7 @@ static void migrate_for_the_listener(void *unused) {
 static void observe(void) {
   memset(shared, 0, sizeof *shared);
   pid_t listener = start(listen, NULL);
-  await_word(&shared->ready, 1, "the listener did not come");
+  await_word(&shared->ready, 1, "the observer did not start");
   finish(start(migrate_for_the_listener, NULL));
   finish(listener);
   if (load(&shared->notices) != 2) fail("%" PRId64 " notices", load(&shared->notices));

@@ -1,7 +1,7 @@
 /* Every change is delivered to every process, in order. Processes write with several threads; processes observe keys
  * and prefixes, with callbacks from the library, from their own loop and from a poll. What each received is compared
  * with what was written. The comparison must also find the faults that are inserted into a copy of it. */
-#include "testimony.h"
+#include "delivery_check.h"
 #include "torture.h"
 
 #include <inttypes.h>
@@ -29,7 +29,7 @@ static struct shared {
 } *shared;
 
 static const char *folder;
-static int64_t told, merged, slowest_ns;
+static int64_t delivered, merged, slowest_ns;
 
 /* Writing */
 
@@ -110,7 +110,7 @@ static void write_next(writer *writer, int64_t count) {
 /* Sometimes in a burst, sometimes with a pause, so that some notices are coalesced and some are not. */
 static void *write_all(void *own) {
   writer *writer = own;
-  await_word(&shared->subscribed, OBSERVERS, "nobody had subscribed");
+  await_word(&shared->subscribed, OBSERVERS, "no observer subscribed");
   for (int64_t count = 1; count <= TRANSACTIONS; count++) {
     write_next(writer, count);
     if (random_below(&writer->random, 3) == 0) let_pass(random_below(&writer->random, 1500));
@@ -161,10 +161,10 @@ typedef struct listening {
   record *records;
 } listening;
 
-static void hear(void *record, const kept_notice *notice) { write_down(record, notice); }
+static void receive(void *record, const kept_notice *notice) { write_down(record, notice); }
 
 /* Sometimes slow enough that other callbacks must be called meanwhile. */
-static void hear_slowly(void *own, const kept_notice *notice) {
+static void receive_slowly(void *own, const kept_notice *notice) {
   record *record = own;
   write_down(record, notice);
   let_pass(record->notice_count % 64 == 5 ? 120000 : 300);
@@ -179,13 +179,13 @@ typedef struct ear {
 
 enum { POLLED = 3, LATE = 6 };
 static const ear ears[SUBSCRIPTIONS] = {
-  { BY_LIBRARY, "", KEPT_OBSERVE_PREFIX, hear },
-  { BY_LIBRARY, "pair.03.left", KEPT_OBSERVE_KEY, hear },
-  { BY_LIBRARY, "pair.", KEPT_OBSERVE_PREFIX, hear_slowly },
-  { BY_LIBRARY, "", KEPT_OBSERVE_PREFIX | KEPT_OBSERVE_POLLED, hear },
-  { BY_HOST, "", KEPT_OBSERVE_PREFIX, hear },
-  { BY_HOST, "count.4", KEPT_OBSERVE_KEY, hear },
-  { BY_LIBRARY, "pair.0", KEPT_OBSERVE_PREFIX | KEPT_OBSERVE_INITIAL, hear },
+  { BY_LIBRARY, "", KEPT_OBSERVE_PREFIX, receive },
+  { BY_LIBRARY, "pair.03.left", KEPT_OBSERVE_KEY, receive },
+  { BY_LIBRARY, "pair.", KEPT_OBSERVE_PREFIX, receive_slowly },
+  { BY_LIBRARY, "", KEPT_OBSERVE_PREFIX | KEPT_OBSERVE_POLLED, receive },
+  { BY_HOST, "", KEPT_OBSERVE_PREFIX, receive },
+  { BY_HOST, "count.4", KEPT_OBSERVE_KEY, receive },
+  { BY_LIBRARY, "pair.0", KEPT_OBSERVE_PREFIX | KEPT_OBSERVE_INITIAL, receive },
 };
 
 static void listen(listening *own, int number) {
@@ -199,9 +199,9 @@ static void listen(listening *own, int number) {
                          &own->subscriptions[number], &error), "observe", &error);
 }
 
-static bool have_all_heard(const listening *own) {
+static bool have_all_received(const listening *own) {
   int64_t last = load(&shared->truth.last);
-  for (int i = 0; last > 0 && i < SUBSCRIPTIONS; i++) if (load(&own->records[i].heard) < last) return false;
+  for (int i = 0; last > 0 && i < SUBSCRIPTIONS; i++) if (load(&own->records[i].received) < last) return false;
   return last > 0;
 }
 
@@ -213,7 +213,7 @@ static void run_loop(listening *own) {
   int64_t last_call = 0;
   expect_ok(kept_store_fd(own->stores[BY_HOST], &due[0].fd, &error), "get the descriptor", &error);
   expect_ok(kept_subscription_fd(own->subscriptions[POLLED], &due[1].fd, &error), "get the descriptor", &error);
-  while (!have_all_heard(own)) {
+  while (!have_all_received(own)) {
     poll(due, 2, 20);
     size_t most = (size_t)random_below(&own->random, 4);
     if (due[0].revents) expect_ok(kept_store_dispatch(own->stores[BY_HOST], most, NULL, &error), "dispatch", &error);
@@ -223,7 +223,9 @@ static void run_loop(listening *own) {
     if (is_late && random_below(&own->random, 60) == 0) listen(own, LATE), is_late = false;
     if (last_call == 0) last_call = load(&shared->closed_at);
     if (last_call != 0 && is_late) listen(own, LATE), is_late = false;
-    if (last_call != 0 && now_ns() - last_call > PATIENCE_SECONDS * INT64_C(1000000000)) fail("the last was not told");
+    if (last_call != 0 && now_ns() - last_call > PATIENCE_SECONDS * INT64_C(1000000000)) {
+      fail("the last notice was not delivered");
+    }
   }
 }
 
@@ -252,8 +254,8 @@ static void check(const record *record) {
   if (!agrees(&shared->truth, record, why, sizeof why)) {
     fail("process %d, handle %d, \"%s\": %s", record->observer.process, record->observer.number, record->scope, why);
   }
-  if (record->heard_at - shared->closed_at > slowest_ns) slowest_ns = record->heard_at - shared->closed_at;
-  told += (int64_t)record->notice_count;
+  if (record->received_at - shared->closed_at > slowest_ns) slowest_ns = record->received_at - shared->closed_at;
+  delivered += (int64_t)record->notice_count;
   for (size_t i = 0; i < record->notice_count; i++) merged += record->notices[i].first != record->notices[i].last;
 }
 
@@ -278,23 +280,23 @@ static void swap_notices(record *record, size_t at) {
   record->notices[at + 1].count = first.count;
 }
 
-static void expect_rejected(const record *heard, void (*plant)(record *, size_t), size_t at, const char *what) {
+static void expect_rejected(const record *received, void (*plant)(record *, size_t), size_t at, const char *what) {
   static record planted;
   char why[200];
-  planted = *heard;
+  planted = *received;
   plant(&planted, at);
   if (agrees(&shared->truth, &planted, why, sizeof why)) fail("notice %zu %s, and nothing was noticed", at, what);
   if (round_now == 0) printf("  notice %zu %s: %s\n", at, what, why);
 }
 
 /* Fails unless the comparison finds every inserted fault. */
-static void expect_faults_found(const record *heard, uint64_t *random) {
-  if (heard->notice_count < 4) fail("only %zu notices of everything", heard->notice_count);
-  size_t at = (size_t)random_below(random, heard->notice_count - 2);
-  expect_rejected(heard, lose_notice, at, "lost");
-  expect_rejected(heard, swap_notices, at, "swapped with the next");
-  while (heard->notices[at].count < 2) at = (at + 1) % heard->notice_count;
-  expect_rejected(heard, split_notice, at, "split");
+static void expect_faults_found(const record *received, uint64_t *random) {
+  if (received->notice_count < 4) fail("only %zu notices of everything", received->notice_count);
+  size_t at = (size_t)random_below(random, received->notice_count - 2);
+  expect_rejected(received, lose_notice, at, "lost");
+  expect_rejected(received, swap_notices, at, "swapped with the next");
+  while (received->notices[at].count < 2) at = (at + 1) % received->notice_count;
+  expect_rejected(received, split_notice, at, "split");
 }
 
 /* Rounds */
@@ -321,7 +323,7 @@ int main(int argc, char **argv) {
   uint64_t random = seed;
   for (round_now = 0; round_now < rounds; round_now++) play_round(&random);
   return end_torture("%u transactions, %d subscriptions in %d processes, %" PRId64 " notices, %" PRId64 " of several "
-                     "transactions; the last was heard after %.1f ms at most, by the slow ones too",
-                     rounds * (WRITERS * TRANSACTIONS + 1), OBSERVERS * SUBSCRIPTIONS, OBSERVERS, told, merged,
+                     "transactions; the last arrived after %.1f ms at most, also at slow observers",
+                     rounds * (WRITERS * TRANSACTIONS + 1), OBSERVERS * SUBSCRIPTIONS, OBSERVERS, delivered, merged,
                      (double)slowest_ns / 1e6);
 }

@@ -219,10 +219,10 @@ static void look(void *context) {
   kept_store *store = open_damaged(folder, &is_salvaged);
   expect_like_control(store, is_salvaged);
   for (int i = 0; i < OPENERS; i++) {
-    int64_t number = 0, told = load(&shared->opened[i]);
+    int64_t number = 0, least = load(&shared->opened[i]);
     snprintf(key, sizeof key, "opened%d", i);
     kept_get_int64(store, key, &number, NULL);
-    if (number < told || number > told + WAVES) fail("%s is %" PRId64 ", and was %" PRId64, key, number, told);
+    if (number < least || number > least + WAVES) fail("%s is %" PRId64 ", and was %" PRId64, key, number, least);
   }
   kept_close(store);
 }
@@ -324,7 +324,7 @@ static void kill_openers(ino_t damaged, uint64_t *random) {
     store_word(&shared->begun[i], 0);
     openers[i] = start(open_and_write, (void *)(intptr_t)i);
   }
-  await_word(&shared->begun[0], 1, "nobody began to open the store");
+  await_word(&shared->begun[0], 1, "no process began to open the store");
   await_moment(damaged, random);
   for (int i = 0; i < victims; i++) end_now(openers[i]);
   kills += (unsigned)victims;

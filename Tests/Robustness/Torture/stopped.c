@@ -54,7 +54,7 @@ static void *meet_lock(void *own) {
   int64_t took = milliseconds_since(begin);
   if (status != KEPT_BUSY) fail("a write answered \"%s\" while another writer was stopped", kept_status_text(status));
   if (took < TIMEOUT_MS - EARLY_MS || took > LATEST_MS) {
-    fail("thread %d was told after %" PRId64 " ms that the store is busy", *(int *)own, took);
+    fail("thread %d waited %" PRId64 " ms to learn that the store is busy", *(int *)own, took);
   }
   return NULL;
 }
@@ -171,7 +171,7 @@ static void play_round(uint64_t *random) {
   stop_writing(writer, random);
   pid_t reader = start(read_meanwhile, NULL), other = start(write_as_others, NULL);
   finish(reader);
-  await_word(&shared->met_lock, 1, "the others were not told that the store is busy");
+  await_word(&shared->met_lock, 1, "the others did not learn that the store is busy");
   let_go_on(writer);
   finish(other);
   end(writer);

@@ -16,7 +16,7 @@ enum { TRIES = 150 };
 static struct shared {
   int64_t begun, acknowledged;
   struct observer {
-    int64_t listens, heard;
+    int64_t listens, received;
     int kind;
   } observers[OBSERVERS];
 } *shared;
@@ -50,13 +50,13 @@ static int64_t number_in(const kept_value *value) {
   return number;
 }
 
-static void hear(void *own, const kept_notice *notice) {
+static void receive(void *own, const kept_notice *notice) {
   struct observer *observer = own;
   int64_t old = number_in(kept_notice_old(notice, 0)), new = number_in(kept_notice_new(notice, 0));
-  if (kept_notice_origin(notice) != KEPT_ORIGIN_INITIAL && (old != observer->heard || new <= old)) {
-    fail("told of %" PRId64 " to %" PRId64 " after %" PRId64, old, new, observer->heard);
+  if (kept_notice_origin(notice) != KEPT_ORIGIN_INITIAL && (old != observer->received || new <= old)) {
+    fail("delivered %" PRId64 " to %" PRId64 " after %" PRId64, old, new, observer->received);
   }
-  store_word(&observer->heard, new);
+  store_word(&observer->received, new);
 }
 
 static void run_loop(kept_store *store) {
@@ -79,7 +79,7 @@ static void listen(void *own) {
   int64_t number;
   if (observer->kind >= 2) options.delivery = KEPT_BY_HOST;
   expect_ok(kept_open(folder, &options, &store, &error), "open", &error);
-  expect_ok(kept_observe(store, "number", flags, hear, observer, NULL, &subscription, &error), "observe", &error);
+  expect_ok(kept_observe(store, "number", flags, receive, observer, NULL, &subscription, &error), "observe", &error);
   store_word(&observer->listens, 1);
   if (observer->kind >= 2) run_loop(store);
   for (;;) {
@@ -92,7 +92,7 @@ static pid_t start_observer(int number) {
   struct observer *observer = &shared->observers[number];
   *observer = (struct observer){ .kind = number };
   pid_t process = start(listen, observer);
-  await_word(&observer->listens, 1, "nobody could subscribe");
+  await_word(&observer->listens, 1, "the observer did not subscribe");
   return process;
 }
 
@@ -121,11 +121,11 @@ static void stop_after_commit(pid_t victim, uint64_t *random) {
   }
 }
 
-static void expect_heard(int64_t last, int64_t since) {
+static void expect_received(int64_t last, int64_t since) {
   for (int i = 0; i < OBSERVERS; i++) {
-    while (load(&shared->observers[i].heard) < last) {
+    while (load(&shared->observers[i].received) < last) {
       if (now_ns() - since > (BOUND_MS + SLACK_MS) * INT64_C(1000000)) {
-        fail("observer %d has heard of %" PRId64 " and not of %" PRId64, i, load(&shared->observers[i].heard), last);
+        fail("observer %d has received %" PRId64 " and not %" PRId64, i, load(&shared->observers[i].received), last);
       }
       let_pass(100);
     }
@@ -147,7 +147,7 @@ static void play_round(pid_t *observers, uint64_t *random) {
   bool is_odd = stands_at(ODD_GENERATION, folder);
   odd += is_odd;
   unannounced += is_odd && last > load(&shared->acknowledged);
-  expect_heard(last, killed_at);
+  expect_received(last, killed_at);
   store_word(&shared->acknowledged, last);
   int next = (int)random_below(random, OBSERVERS);
   kill_now(observers[next]);
@@ -164,6 +164,6 @@ int main(int argc, char **argv) {
   for (round_now = 0; round_now < rounds; round_now++) play_round(observers, &random);
   for (int i = 0; i < OBSERVERS; i++) kill_now(observers[i]);
   return end_torture("%u writers killed (%u with the generation odd, %u of these between commit and wake) and as many "
-                     "waiting observers; the others had heard of everything after %.0f ms at most, %u times after more "
+                     "waiting observers; the others had received everything after %.0f ms at most, %u times after more "
                      "than %d ms", rounds, odd, unannounced, (double)slowest_ns / 1e6, late, BOUND_MS);
 }

@@ -1,6 +1,6 @@
 /* What the writers of a store did, what an observer received, and whether the two agree. */
-#ifndef TESTIMONY_H
-#define TESTIMONY_H
+#ifndef DELIVERY_CHECK_H
+#define DELIVERY_CHECK_H
 
 #include <kept.h>
 #include <stdbool.h>
@@ -59,7 +59,7 @@ typedef struct record {
   handle observer;
   bool is_prefix;
   char scope[KEY_LENGTH];
-  int64_t heard, heard_at;   /* the last revision, and the time of its delivery */
+  int64_t received, received_at;   /* the last revision, and the time of its delivery */
   size_t notice_count, change_count;
   notice notices[MOST_NOTICES];
   change changes[MOST_CHANGES];
