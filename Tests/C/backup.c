@@ -35,7 +35,7 @@ static kept_status restore(kept_store *store, const char *path) {
 
 /* Copying */
 
-static void a_copy_is_a_file_of_the_owner_s_and_tells_its_revision(void) {
+static void a_backup_returns_its_revision_and_is_private(void) {
   kept_store *store = played();
   const char *path = path_of(fresh_folder(), "copy");
   uint64_t revision = 0;
@@ -59,7 +59,7 @@ static void a_copy_in_a_folder_can_be_opened(void) {
   EXPECT(KEPT_INVALID, kept_backup(store, folder, KEPT_BACKUP_REPLACE, NULL, &why));
 }
 
-static void what_is_there_is_replaced_only_if_asked(void) {
+static void an_existing_file_is_replaced_only_on_request(void) {
   kept_store *store = played();
   const char *path = path_of(fresh_folder(), "copy");
   uint64_t revision = 0;
@@ -79,7 +79,7 @@ static void no_file_of_a_store_is_replaced(void) {
   CHECK_TEXT("9", json_of(open_at(folder), "volume"));
 }
 
-static void a_log_that_lies_about_is_not_taken_for_the_copy_s(void) {
+static void a_stray_log_is_not_used_with_the_copy(void) {
   kept_store *store = played();
   const char *folder = fresh_folder(), *path = path_of(folder, "copy");
   put_file(file_of(folder, "copy-wal"), "of another database");
@@ -133,7 +133,7 @@ static void a_restore_brings_values_and_declarations_back(void) {
   EXPECT(KEPT_INVALID, kept_set_int64(store, "volume", 101, &why));
 }
 
-static void what_was_there_is_put_aside(void) {
+static void previous_contents_are_set_aside(void) {
   const char *location = fresh_folder(), *path = path_of(fresh_folder(), "copy");
   char *quarantine = NULL;
   kept_store *store = played_at(location);
@@ -166,7 +166,7 @@ static void a_store_may_be_restored_from_one_that_is_open_or_from_itself(void) {
   CHECK_TEXT("2", json_of(source, "a"));
 }
 
-static void nothing_is_restored_from_what_is_no_backup(void) {
+static void only_a_backup_is_restored(void) {
   kept_store *store = played();
   const char *folder = fresh_folder(), *fifo = path_of(folder, "fifo");
   char long_path[6000];
@@ -189,7 +189,7 @@ static void nothing_is_restored_from_what_is_no_backup(void) {
   EXPECT(KEPT_CLOSED, restore(store, fifo));
 }
 
-static void a_link_leads_to_a_backup(void) {
+static void a_backup_is_found_through_a_link(void) {
   kept_store *store = played();
   const char *folder = fresh_folder(), *link = path_of(folder, "link");
   backup(store, file_of(folder, "copy"));
@@ -209,40 +209,40 @@ static void count_changes(void *context, const kept_notice *notice) {
   *(size_t *)context += 100 + kept_notice_count(notice);
 }
 
-static void observers_hear_of_a_restore_as_one_notice(void) {
+static void observers_receive_a_restore_as_one_notice(void) {
   kept_options options = KEPT_OPTIONS_INIT;
   kept_subscription *subscription = NULL;
   const char *location = fresh_location(), *path = path_of(fresh_folder(), "copy");
-  size_t heard = 0, delivered = 0;
+  size_t received = 0, delivered = 0;
   kept_store *store = played_at(location);
   options.delivery = KEPT_BY_HOST;
   kept_store *host = open_with(location, &options);
   backup(store, path);
   EXPECT(KEPT_OK, kept_set_int64(store, "volume", 8, &why));
   EXPECT(KEPT_OK, kept_remove(store, "shape", &why));
-  EXPECT(KEPT_OK, kept_observe(host, "", KEPT_OBSERVE_PREFIX, count_changes, &heard, NULL, &subscription, &why));
+  EXPECT(KEPT_OK, kept_observe(host, "", KEPT_OBSERVE_PREFIX, count_changes, &received, NULL, &subscription, &why));
   CHECK_TEXT("8", json_of(host, "volume"));
   EXPECT(KEPT_OK, restore(store, path));
   while (delivered == 0) EXPECT(KEPT_OK, kept_store_dispatch(host, 0, &delivered, &why));
-  CHECK_UINT(102, heard);
+  CHECK_UINT(102, received);
   CHECK_TEXT("7", json_of(host, "volume"));
 }
 
 int main(int argc, char **argv) {
   const test tests[] = {
-    TEST(a_copy_is_a_file_of_the_owner_s_and_tells_its_revision),
+    TEST(a_backup_returns_its_revision_and_is_private),
     TEST(a_copy_in_a_folder_can_be_opened),
-    TEST(what_is_there_is_replaced_only_if_asked),
+    TEST(an_existing_file_is_replaced_only_on_request),
     FOLDER_TEST(no_file_of_a_store_is_replaced),
-    TEST(a_log_that_lies_about_is_not_taken_for_the_copy_s),
+    TEST(a_stray_log_is_not_used_with_the_copy),
     TEST(a_copy_needs_a_place),
     TEST(a_path_may_be_relative),
     TEST(a_restore_brings_values_and_declarations_back),
-    FOLDER_TEST(what_was_there_is_put_aside),
+    FOLDER_TEST(previous_contents_are_set_aside),
     FOLDER_TEST(a_store_may_be_restored_from_one_that_is_open_or_from_itself),
-    TEST(nothing_is_restored_from_what_is_no_backup),
-    TEST(a_link_leads_to_a_backup),
-    TEST(observers_hear_of_a_restore_as_one_notice),
+    TEST(only_a_backup_is_restored),
+    TEST(a_backup_is_found_through_a_link),
+    TEST(observers_receive_a_restore_as_one_notice),
     { NULL, NULL, 0 }
   };
   const role none[] = { { NULL, NULL } };

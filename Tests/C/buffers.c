@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static void text_comes_back_with_its_length_and_a_NUL_behind_it(void) {
+static void text_is_returned_with_its_length_and_a_terminating_NUL(void) {
   kept_store *store = fresh_store();
   const char text[] = "caf\xc3\xa9 \xf0\x9f\x8e\xb5";
   char buffer[32];
@@ -45,7 +45,7 @@ static void an_empty_text_is_not_absent(void) {
   CHECK_INT(0, buffer[0]);
 }
 
-static void a_buffer_that_is_too_small_is_untouched_and_the_length_is_told(void) {
+static void a_buffer_that_is_too_small_is_untouched_and_the_length_is_returned(void) {
   kept_store *store = fresh_store();
   char buffer[6] = "xxxxx";
   size_t length = 0;
@@ -69,7 +69,7 @@ static void a_buffer_that_is_too_small_is_untouched_and_the_length_is_told(void)
 
 /* A repeated read comes from memory: short text is copied from the key's slot, in a number of parts that depends on its
  * length. */
-static void text_of_each_length_comes_back_again_and_nothing_is_written_behind_it(void) {
+static void text_of_every_length_round_trips_and_nothing_is_written_past_it(void) {
   kept_store *store = fresh_store();
   const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
   for (size_t count = 0; count <= 40; count++) {
@@ -104,7 +104,7 @@ static void text_that_is_not_UTF_8_is_refused(void) {
   CHECK_TEXT("absent", json_of(store, "text"));
 }
 
-static void bytes_come_back_whatever_they_are(void) {
+static void arbitrary_bytes_round_trip(void) {
   kept_store *store = fresh_store();
   unsigned char bytes[256], found[256];
   size_t length = 0;
@@ -118,7 +118,7 @@ static void bytes_come_back_whatever_they_are(void) {
   CHECK_UINT(0, length);
 }
 
-static void a_value_up_to_16_MiB_is_kept_and_one_beyond_is_too_large(void) {
+static void a_value_has_at_most_16_MiB(void) {
   kept_store *store = fresh_store();
   size_t limit = 16u << 20, length = 0;
   char *text = repeated('x', limit + 1), *found = repeated(' ', limit + 1);
@@ -144,9 +144,9 @@ static void every_call_answers(kept_status status, kept_store *store, const char
   EXPECT(status, kept_set_bytes(store, key, "1", 1, &why));
 }
 
-static void what_is_absent_leaves_the_buffer_alone(void) { every_call_answers(KEPT_ABSENT, fresh_store(), "key"); }
+static void an_absent_key_leaves_the_buffer_untouched(void) { every_call_answers(KEPT_ABSENT, fresh_store(), "key"); }
 
-static void no_store_and_no_key_are_refused(void) {
+static void a_NULL_store_or_key_is_refused(void) {
   every_call_answers(KEPT_INVALID, NULL, "key");
   every_call_answers(KEPT_INVALID, fresh_store(), NULL);
 }
@@ -156,13 +156,13 @@ static void a_bad_key_is_refused(void) {
   for (size_t i = 0; bad_key(i) != NULL; i++) every_call_answers(KEPT_INVALID, store, bad_key(i));
 }
 
-static void a_closed_store_says_so(void) {
+static void a_closed_store_returns_closed(void) {
   kept_store *store = fresh_store();
   kept_close(store);
   every_call_answers(KEPT_CLOSED, store, "key");
 }
 
-static void nowhere_to_put_or_to_take_a_value_is_refused(void) {
+static void a_NULL_buffer_or_value_is_refused(void) {
   kept_store *store = fresh_store();
   size_t length = 99;
   EXPECT(KEPT_OK, kept_set_string(store, "text", "1", 1, &why));
@@ -176,7 +176,7 @@ static void nowhere_to_put_or_to_take_a_value_is_refused(void) {
   CHECK_TEXT("\"1\"", json_of(store, "text"));
 }
 
-static void a_length_that_no_memory_has_is_too_large(void) {
+static void an_impossible_length_is_too_large(void) {
   kept_store *store = fresh_store();
   for (size_t i = 0; i < 4; i++) {
     size_t absurd = i < 2 ? SIZE_MAX - i : SIZE_MAX / 2 + i - 2;
@@ -209,21 +209,21 @@ static void a_capacity_may_be_any_number(void) {
 
 int main(int argc, char **argv) {
   static const test tests[] = {
-    TEST(text_comes_back_with_its_length_and_a_NUL_behind_it),
+    TEST(text_is_returned_with_its_length_and_a_terminating_NUL),
     TEST(only_the_given_length_of_a_text_is_kept),
     TEST(a_NUL_inside_a_text_is_kept),
     TEST(an_empty_text_is_not_absent),
-    TEST(a_buffer_that_is_too_small_is_untouched_and_the_length_is_told),
-    TEST(text_of_each_length_comes_back_again_and_nothing_is_written_behind_it),
+    TEST(a_buffer_that_is_too_small_is_untouched_and_the_length_is_returned),
+    TEST(text_of_every_length_round_trips_and_nothing_is_written_past_it),
     TEST(text_that_is_not_UTF_8_is_refused),
-    TEST(bytes_come_back_whatever_they_are),
-    TEST(a_value_up_to_16_MiB_is_kept_and_one_beyond_is_too_large),
-    TEST(what_is_absent_leaves_the_buffer_alone),
-    TEST(no_store_and_no_key_are_refused),
+    TEST(arbitrary_bytes_round_trip),
+    TEST(a_value_has_at_most_16_MiB),
+    TEST(an_absent_key_leaves_the_buffer_untouched),
+    TEST(a_NULL_store_or_key_is_refused),
     TEST(a_bad_key_is_refused),
-    TEST(a_closed_store_says_so),
-    TEST(nowhere_to_put_or_to_take_a_value_is_refused),
-    TEST(a_length_that_no_memory_has_is_too_large),
+    TEST(a_closed_store_returns_closed),
+    TEST(a_NULL_buffer_or_value_is_refused),
+    TEST(an_impossible_length_is_too_large),
     TEST(a_capacity_may_be_any_number),
     { 0 },
   };

@@ -11,12 +11,12 @@ static void lock_holder(const char *location) {
   sqlite3 *database;
   CHECK_INT(SQLITE_OK, sqlite3_open(file_of(location, "values.sqlite"), &database));
   CHECK_INT(SQLITE_OK, sqlite3_exec(database, "BEGIN IMMEDIATE", NULL, NULL, NULL));
-  tell_parent();
+  signal_parent();
   await_parent();
   sqlite3_close(database);
 }
 
-static void a_writer_that_waits_too_long_is_told_so_and_nothing_changes(void) {
+static void a_writer_that_waits_too_long_fails_and_changes_nothing(void) {
   const char *location = fresh_folder();
   kept_options options = KEPT_OPTIONS_INIT;
   kept_store *store = NULL;
@@ -44,7 +44,7 @@ static void *write_hastily(void *unused) {
   return unused;
 }
 
-static void each_handle_waits_as_long_as_it_was_opened_for(void) {
+static void each_handle_waits_for_its_own_timeout(void) {
   const char *location = fresh_folder();
   kept_options hasty = KEPT_OPTIONS_INIT, patient = KEPT_OPTIONS_INIT;
   pthread_t thread;
@@ -61,8 +61,8 @@ static void each_handle_waits_as_long_as_it_was_opened_for(void) {
 
 int main(int argc, char **argv) {
   static const test tests[] = {
-    FOLDER_TEST(a_writer_that_waits_too_long_is_told_so_and_nothing_changes),
-    FOLDER_TEST(each_handle_waits_as_long_as_it_was_opened_for),
+    FOLDER_TEST(a_writer_that_waits_too_long_fails_and_changes_nothing),
+    FOLDER_TEST(each_handle_waits_for_its_own_timeout),
     { 0 },
   };
   static const role roles[] = { ROLE(lock_holder), { 0 } };

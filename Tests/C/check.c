@@ -256,7 +256,7 @@ void kill_child(child *child) {
   CHECK_INT(-SIGKILL, finish_child(child));
 }
 
-void tell_parent(void) {
+void signal_parent(void) {
   if (write(STDOUT_FILENO, ".", 1) != 1) exit(2);
 }
 

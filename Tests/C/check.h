@@ -62,7 +62,7 @@ typedef struct child {
 } child;
 
 child start_child(const char *role, const char *location);
-/** Waits until the child has called tell_parent(). */
+/** Waits until the child has called signal_parent(). */
 void await_child(child *child);
 /** Lets a child that waits in await_parent() continue. */
 void release_child(child *child);
@@ -75,7 +75,7 @@ void kill_child(child *child);
  *  count. */
 void leave_fork(int status);
 /** Called in the child. */
-void tell_parent(void);
+void signal_parent(void);
 void await_parent(void);
 
 typedef struct test {

@@ -29,7 +29,7 @@ static void a_key_that_is_reset_reads_as_its_default(void) {
   CHECK_UINT(before, revision(store));
 }
 
-static void all_keys_with_a_prefix_go_in_one_commit(void) {
+static void all_keys_with_a_prefix_are_removed_in_one_commit(void) {
   kept_store *store = fresh_store();
   size_t removed = 99;
   set(store, "a.one", 1);
@@ -46,7 +46,7 @@ static void all_keys_with_a_prefix_go_in_one_commit(void) {
   CHECK_TEXT("absent", json_of(store, "b"));
 }
 
-static void nothing_goes_where_one_is_locked(void) {
+static void nothing_is_removed_if_one_key_is_locked(void) {
   const char *location = fresh_location();
   kept_store *plain = open_at(location);
   kept_options options = KEPT_OPTIONS_INIT;
@@ -63,7 +63,7 @@ static void nothing_goes_where_one_is_locked(void) {
   CHECK_UINT(1, removed);
 }
 
-static void it_is_a_part_of_a_transaction(void) {
+static void a_transaction_resets_and_removes(void) {
   kept_store *store = fresh_store(), *transaction = NULL;
   set(store, "a", 1);
   set(store, "b", 2);
@@ -109,7 +109,7 @@ static int stands_anywhere(const char *location, const char *text) {
          stands_in(location, "values.sqlite-shm", text);
 }
 
-static void a_secret_that_is_replaced_or_removed_is_in_no_file(void) {
+static void a_replaced_or_removed_secret_is_in_no_file(void) {
   const char *location = fresh_location();
   kept_store *store = open_at(location);
   for (int i = 0; i < 200; i++) {
@@ -132,11 +132,11 @@ static void a_secret_that_is_replaced_or_removed_is_in_no_file(void) {
 int main(int argc, char **argv) {
   static const test tests[] = {
     TEST(a_key_that_is_reset_reads_as_its_default),
-    TEST(all_keys_with_a_prefix_go_in_one_commit),
-    TEST(nothing_goes_where_one_is_locked),
-    TEST(it_is_a_part_of_a_transaction),
+    TEST(all_keys_with_a_prefix_are_removed_in_one_commit),
+    TEST(nothing_is_removed_if_one_key_is_locked),
+    TEST(a_transaction_resets_and_removes),
     TEST(bad_arguments_are_refused),
-    FOLDER_TEST(a_secret_that_is_replaced_or_removed_is_in_no_file),
+    FOLDER_TEST(a_replaced_or_removed_secret_is_in_no_file),
     { 0 },
   };
   static const role roles[] = { { 0 } };

@@ -38,7 +38,7 @@ static bool says(const char *words) { return strstr(why.message, words) != NULL;
 
 /* Declarations are enforced */
 
-static void a_declared_key_refuses_other_types_and_what_is_out_of_bounds(void) {
+static void a_declared_key_refuses_other_types_and_values_out_of_bounds(void) {
   kept_store *store = fresh_store();
   declare(store, "volume", volume);
   EXPECT(KEPT_OK, kept_set_int64(store, "volume", 70, &why));
@@ -134,7 +134,7 @@ static void prepared_keys_give_the_default(void) {
 
 /* Declaring, declaring again, and undeclaring */
 
-static void a_declaration_comes_back_as_canonical_text(void) {
+static void a_declaration_is_returned_as_canonical_text(void) {
   kept_store *store = fresh_store();
   declare(store, "k", " { \"type\" : \"number\", \"default\" : 1, \"secret\" : false, \"$comment\" : \"x\" } ");
   CHECK_TEXT("{\"default\":1.0,\"type\":\"number\"}", declared(store, "k"));
@@ -194,7 +194,7 @@ static void another_type_is_a_conflict_until_it_is_undeclared(void) {
   declare(store, "k", "{\"type\":\"string\"}");
 }
 
-static void what_was_stored_before_and_does_not_fit_reads_as_absent(void) {
+static void a_stored_value_that_does_not_fit_reads_as_absent(void) {
   kept_store *store = fresh_store();
   EXPECT(KEPT_OK, kept_set_string(store, "k", "loud", 4, &why));
   EXPECT(KEPT_MISFIT, kept_declare_json(store, "k", "{\"type\":\"integer\"}", &why));
@@ -271,7 +271,7 @@ static void a_transaction_declares_and_is_refused(void) {
   EXPECT(KEPT_INVALID, kept_set_int64(store, "k", 101, &why));
 }
 
-static void a_declaration_that_is_rolled_back_never_was(void) {
+static void a_declaration_that_is_rolled_back_has_no_effect(void) {
   kept_store *store = fresh_store(), *transaction = NULL;
   EXPECT(KEPT_OK, kept_begin(store, NULL, &transaction, &why));
   declare(transaction, "k", volume);
@@ -294,7 +294,7 @@ static void a_transaction_gives_a_key_another_type(void) {
   CHECK_TEXT("{\"type\":\"string\"}", declared(store, "k"));
 }
 
-static void a_commit_meets_the_declaration_of_that_moment(void) {
+static void a_commit_is_checked_against_current_declarations(void) {
   const char *location = fresh_location();
   kept_store *store = open_at(location), *other = open_at(location), *transaction = NULL;
   EXPECT(KEPT_OK, kept_begin(store, NULL, &transaction, &why));
@@ -306,7 +306,7 @@ static void a_commit_meets_the_declaration_of_that_moment(void) {
   CHECK_TEXT("absent", json_of(store, "l"));
 }
 
-static void every_handle_knows_at_once(void) {
+static void a_declaration_applies_to_every_handle_at_once(void) {
   const char *location = fresh_location();
   kept_store *store = open_at(location), *other = open_at(location);
   EXPECT(KEPT_OK, kept_set_int64(store, "k", 500, &why));
@@ -324,13 +324,13 @@ static void narrower(const char *location) {
   EXPECT(KEPT_TYPE_CONFLICT, kept_declare_json(store, "k", "{\"type\":\"string\"}", &why));
   EXPECT(KEPT_OK, kept_set_int64(store, "k", 500, &why));
   EXPECT(KEPT_MISFIT, kept_declare_json(store, "k", volume, &why));
-  tell_parent();
+  signal_parent();
   await_parent();
   CHECK_TEXT("absent", declared(store, "k"));
   CHECK_TEXT("true", json_of(store, "k"));
 }
 
-static void every_process_knows_at_once(void) {
+static void a_declaration_applies_to_every_process_at_once(void) {
   const char *location = fresh_folder();
   kept_store *store = open_at(location);
   int64_t number = 0;
@@ -357,7 +357,7 @@ static void a_declaration_is_still_there_after_closing_and_opening(void) {
 
 /* Observers */
 
-static void observers_hear_when_a_declaration_changes_what_is_read(void) {
+static void observers_are_notified_when_a_declaration_changes_what_is_read(void) {
   kept_store *store = fresh_store();
   recorder *recorder = new_recorder();
   record(recorder, store, "k", KEPT_OBSERVE_KEY);
@@ -425,7 +425,7 @@ static void text_is_read_as_the_declared_type(void) {
 
 /* Secrets */
 
-static void tell_nothing(const char *text) { CHECK(strstr(text, "hunter") == NULL); }
+static void expect_no_secret(const char *text) { CHECK(strstr(text, "hunter") == NULL); }
 
 static void a_secret_is_in_no_error_report_or_explanation(void) {
   static const char *const argv[] = { "player", "-password", "hunter3hunter3" };
@@ -438,37 +438,37 @@ static void a_secret_is_in_no_error_report_or_explanation(void) {
   options.report = write_report, options.report_context = reports;
   kept_store *store = open_with(fresh_location(), &options), *transaction = NULL;
   EXPECT(KEPT_SHADOWED, kept_set_string(store, "password", "hunter22hunter22", 16, &why));
-  tell_nothing(why.message);
+  expect_no_secret(why.message);
   EXPECT(KEPT_MISFIT, kept_declare_json(store, "password", "{\"type\":\"string\",\"maxLength\":8,\"secret\":true,"
                                         "\"pattern\":\"^h\",\"default\":\"hunter1\"}", &why));
-  tell_nothing(why.message);
+  expect_no_secret(why.message);
   EXPECT(KEPT_INVALID, kept_set_string(store, "password", "hunter2hunter2", 14, &why));
-  tell_nothing(why.message);
+  expect_no_secret(why.message);
   EXPECT(KEPT_WRONG_TYPE, kept_set_json(store, "password", "[\"hunter2\"]", &why));
-  tell_nothing(why.message);
+  expect_no_secret(why.message);
   EXPECT(KEPT_WRONG_TYPE, kept_get_bool(store, "password", &flag, &why));
-  tell_nothing(why.message);
+  expect_no_secret(why.message);
   EXPECT(KEPT_INVALID, kept_set_json(store, "password", "\"hunter2\" \"hunter2\"", &why));
-  tell_nothing(why.message);
+  expect_no_secret(why.message);
   EXPECT(KEPT_OK, kept_begin(store, NULL, &transaction, &why));
   EXPECT(KEPT_INVALID, kept_set_string(transaction, "password", "hunter2hunter2", 14, &why));
-  tell_nothing(why.message);
+  expect_no_secret(why.message);
   kept_rollback(transaction);
   CHECK_TEXT("\"hunter1\"", json_of(store, "password"));
   EXPECT(KEPT_OK, kept_explain_json(store, "password", &json, &why));
-  tell_nothing(json != NULL ? json : "hunter");
+  expect_no_secret(json != NULL ? json : "hunter");
   CHECK(json != NULL && strstr(json, "\"secret\":true") != NULL);
   kept_free(json);
   CHECK_INT(3, reports_now(reports));
-  for (int i = 1; i <= reports_now(reports); i++) tell_nothing(report_text(reports, i));
+  for (int i = 1; i <= reports_now(reports); i++) expect_no_secret(report_text(reports, i));
   EXPECT(KEPT_INVALID, kept_declare_json(store, "password", "{\"type\":\"string\",\"secret\":true,\"maxLength\":2,"
                                          "\"default\":\"hunter2\"}", &why));
-  tell_nothing(why.message);
+  expect_no_secret(why.message);
 }
 
 /* Bad schemas */
 
-static void a_schema_that_is_none_is_refused(void) {
+static void an_invalid_schema_is_refused(void) {
   static const struct { kept_status status; const char *schema, *says; } bad[] = {
     { KEPT_INVALID, "", "" },
     { KEPT_INVALID, "1", "object" },
@@ -511,7 +511,7 @@ static void a_schema_over_the_limit_is_too_large(void) {
   CHECK_TEXT("absent", declared(store, "l"));
 }
 
-static void a_pattern_that_explodes_refuses_the_value(void) {
+static void a_pattern_that_takes_too_long_refuses_the_value(void) {
   kept_store *store = fresh_store();
   declare(store, "k", "{\"type\":\"string\",\"pattern\":\"^(a+)+$\"}");
   const char *text = repeated('a', 5000);
@@ -560,7 +560,7 @@ static void bad_arguments_are_refused(void) {
   CHECK(schema == NULL);
 }
 
-static void a_text_that_is_not_UTF_8_says_where(void) {
+static void an_error_gives_the_offset_of_invalid_UTF_8(void) {
   kept_store *store = fresh_store();
   EXPECT(KEPT_INVALID, kept_declare_json(store, "k", "{\"type\":\"\xff\"}", &why));
   CHECK_INT(9, why.offset);
@@ -570,33 +570,33 @@ static void a_text_that_is_not_UTF_8_says_where(void) {
 
 int main(int argc, char **argv) {
   static const test tests[] = {
-    TEST(a_declared_key_refuses_other_types_and_what_is_out_of_bounds),
+    TEST(a_declared_key_refuses_other_types_and_values_out_of_bounds),
     TEST(numbers_are_stored_in_the_form_of_their_type),
     TEST(every_getter_gives_the_default),
     TEST(prepared_keys_give_the_default),
-    TEST(a_declaration_comes_back_as_canonical_text),
+    TEST(a_declaration_is_returned_as_canonical_text),
     TEST(a_declaration_is_undeclared_once),
     TEST(the_last_declaration_counts),
     TEST(another_type_is_a_conflict_until_it_is_undeclared),
-    TEST(what_was_stored_before_and_does_not_fit_reads_as_absent),
+    TEST(a_stored_value_that_does_not_fit_reads_as_absent),
     TEST(a_list_declares_all_or_none),
     TEST(a_file_declares_a_list),
     TEST(a_transaction_declares_and_is_refused),
-    TEST(a_declaration_that_is_rolled_back_never_was),
+    TEST(a_declaration_that_is_rolled_back_has_no_effect),
     TEST(a_transaction_gives_a_key_another_type),
-    TEST(a_commit_meets_the_declaration_of_that_moment),
-    TEST(every_handle_knows_at_once),
-    FOLDER_TEST(every_process_knows_at_once),
+    TEST(a_commit_is_checked_against_current_declarations),
+    TEST(a_declaration_applies_to_every_handle_at_once),
+    FOLDER_TEST(a_declaration_applies_to_every_process_at_once),
     FOLDER_TEST(a_declaration_is_still_there_after_closing_and_opening),
-    TEST(observers_hear_when_a_declaration_changes_what_is_read),
+    TEST(observers_are_notified_when_a_declaration_changes_what_is_read),
     TEST(a_layer_that_does_not_fit_is_skipped_and_reported_once),
     TEST(text_is_read_as_the_declared_type),
     TEST(a_secret_is_in_no_error_report_or_explanation),
-    TEST(a_schema_that_is_none_is_refused),
+    TEST(an_invalid_schema_is_refused),
     TEST(a_schema_over_the_limit_is_too_large),
-    TEST(a_pattern_that_explodes_refuses_the_value),
+    TEST(a_pattern_that_takes_too_long_refuses_the_value),
     TEST(bad_arguments_are_refused),
-    TEST(a_text_that_is_not_UTF_8_says_where),
+    TEST(an_error_gives_the_offset_of_invalid_UTF_8),
     { 0 },
   };
   static const role roles[] = { ROLE(narrower), { 0 } };

@@ -49,7 +49,7 @@ static void an_export_is_canonical_text(void) {
   kept_free(text);
 }
 
-static void a_file_is_the_same_text_and_the_owner_s(void) {
+static void an_exported_file_has_the_same_text_and_is_private(void) {
   const char *path = fresh_file("what was there");
   kept_store *store = fresh_store();
   char *text = NULL;
@@ -89,15 +89,15 @@ static void a_dry_run_changes_nothing_and_reports_every_refusal(void) {
   EXPECT(KEPT_INVALID, take(store, text, NULL, &report));
   CHECK(report == NULL);
   EXPECT(KEPT_OK, take(store, text, &options, &report));
-  json_object *told = json_tokener_parse(report);
-  CHECK_INT(2, (int64_t)json_object_array_length(json_object_object_get(told, "refused")));
-  CHECK_INT(1, (int64_t)json_object_array_length(json_object_object_get(told, "changed")));
+  json_object *members = json_tokener_parse(report);
+  CHECK_INT(2, (int64_t)json_object_array_length(json_object_object_get(members, "refused")));
+  CHECK_INT(1, (int64_t)json_object_array_length(json_object_object_get(members, "changed")));
   CHECK_TEXT("absent", json_of(store, "b"));
-  json_object_put(told);
+  json_object_put(members);
   kept_free(report);
 }
 
-static void a_file_is_imported_and_what_is_none_is_refused(void) {
+static void a_file_is_imported_and_an_unreadable_one_is_refused(void) {
   kept_store *store = fresh_store();
   EXPECT(KEPT_OK, kept_import_file(store, fresh_file(kept_text()), NULL, NULL, &why));
   CHECK_TEXT("1", json_of(store, "a"));
@@ -107,7 +107,7 @@ static void a_file_is_imported_and_what_is_none_is_refused(void) {
   CHECK_INT(9, why.offset);
 }
 
-static void other_programs_texts_are_imported(void) {
+static void texts_of_other_programs_are_imported(void) {
   static const struct {
     uint32_t format;
     const char *text, *key, *json;
@@ -170,31 +170,31 @@ static void a_secret_is_never_shown(void) {
 
 /* Progress */
 
-struct heard {
+struct progress {
   uint64_t calls, last, total, stop;
 };
 
-static int hear(void *context, uint64_t done, uint64_t total) {
-  struct heard *heard = context;
-  heard->calls++, heard->last = done, heard->total = total;
-  return heard->calls == heard->stop;
+static int receive_progress(void *context, uint64_t done, uint64_t total) {
+  struct progress *progress = context;
+  progress->calls++, progress->last = done, progress->total = total;
+  return progress->calls == progress->stop;
 }
 
-static void progress_is_told_and_can_stop_it(void) {
+static void progress_is_reported_and_can_stop_a_transfer(void) {
   kept_store *store = fresh_store();
   char *text = NULL;
-  struct heard heard = { 0, 0, 0, 0 };
+  struct progress progress = { 0, 0, 0, 0 };
   kept_transfer_options options = KEPT_TRANSFER_OPTIONS_INIT;
-  options.progress = hear;
-  options.progress_context = &heard;
+  options.progress = receive_progress;
+  options.progress_context = &progress;
   EXPECT(KEPT_OK, take(store, kept_text(), &options, NULL));
-  CHECK(heard.calls > 1 && heard.last == heard.total && heard.total == strlen(kept_text()));
-  heard = (struct heard){ 0, 0, 0, 1 };
+  CHECK(progress.calls > 1 && progress.last == progress.total && progress.total == strlen(kept_text()));
+  progress = (struct progress){ 0, 0, 0, 1 };
   EXPECT(KEPT_FAILED, take(store, "{\"kept\":1,\"values\":{\"c\":1}}", &options, NULL));
   CHECK_TEXT("absent", json_of(store, "c"));
-  heard = (struct heard){ 0, 0, 0, 2 };
+  progress = (struct progress){ 0, 0, 0, 2 };
   EXPECT(KEPT_FAILED, kept_export_json(store, &options, &text, &why));
-  CHECK(text == NULL && heard.calls == 2 && heard.total == 2);
+  CHECK(text == NULL && progress.calls == 2 && progress.total == 2);
 }
 
 /* Bad input */
@@ -231,7 +231,7 @@ static void bad_arguments_are_refused(void) {
   EXPECT(KEPT_CLOSED, take(store, kept_text(), NULL, NULL));
 }
 
-static void options_that_mean_nothing_are_refused(void) {
+static void options_without_a_meaning_are_refused(void) {
   kept_store *store = fresh_store();
   char *text = NULL;
   static const uint32_t not_of_import[] = { KEPT_TRANSFER_SECRETS, KEPT_TRANSFER_READABLE, 32u };
@@ -255,15 +255,15 @@ static void options_that_mean_nothing_are_refused(void) {
 int main(int argc, char **argv) {
   static const test tests[] = {
     TEST(an_export_is_canonical_text),
-    TEST(a_file_is_the_same_text_and_the_owner_s),
+    TEST(an_exported_file_has_the_same_text_and_is_private),
     TEST(an_import_reports_what_it_has_changed),
     TEST(a_dry_run_changes_nothing_and_reports_every_refusal),
-    TEST(a_file_is_imported_and_what_is_none_is_refused),
-    TEST(other_programs_texts_are_imported),
+    TEST(a_file_is_imported_and_an_unreadable_one_is_refused),
+    TEST(texts_of_other_programs_are_imported),
     TEST(a_secret_is_never_shown),
-    TEST(progress_is_told_and_can_stop_it),
+    TEST(progress_is_reported_and_can_stop_a_transfer),
     TEST(bad_arguments_are_refused),
-    TEST(options_that_mean_nothing_are_refused),
+    TEST(options_without_a_meaning_are_refused),
     { 0 },
   };
   static const role roles[] = { { 0 } };

@@ -45,7 +45,7 @@ static void one_with_tiny_files(const char *location) {
   expect_limit(kept_set_string(store, "large", large, 5000, &why));
 }
 
-static void a_limit_on_the_size_of_files_is_told_and_ends_nothing(void) {
+static void a_limit_on_file_sizes_is_reported_and_ends_no_process(void) {
   const char *location = fresh_folder();
   kept_store *store = open_at(location);
   char *large = repeated('y', 300000);
@@ -73,7 +73,7 @@ static void a_store_in_memory_has_no_files(void) {
 
 int main(int argc, char **argv) {
   static const test tests[] = {
-    FOLDER_TEST(a_limit_on_the_size_of_files_is_told_and_ends_nothing),
+    FOLDER_TEST(a_limit_on_file_sizes_is_reported_and_ends_no_process),
     TEST(a_store_in_memory_has_no_files),
     { 0 },
   };

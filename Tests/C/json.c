@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void any_value_comes_back_as_canonical_text(void) {
+static void any_value_is_returned_as_canonical_text(void) {
   static const char *const texts[][2] = {
     { "true", "true" },
     { " false ", "false" },
@@ -39,13 +39,13 @@ static void any_value_comes_back_as_canonical_text(void) {
   }
 }
 
-static void the_order_of_keys_is_that_of_their_bytes(void) {
+static void keys_are_ordered_by_their_bytes(void) {
   kept_store *store = fresh_store();
   EXPECT(KEPT_OK, kept_set_json(store, "key", "{\"e\xcc\x81\":1,\"\xc3\xa9\":2,\"Z\":3,\"a\":4,\"\":5}", &why));
   CHECK_TEXT("{\"\":5,\"Z\":3,\"a\":4,\"e\xcc\x81\":1,\"\xc3\xa9\":2}", json_of(store, "key"));
 }
 
-static void null_removes_also_what_is_not_there(void) {
+static void null_removes_a_key_even_if_it_is_absent(void) {
   kept_store *store = fresh_store();
   EXPECT(KEPT_OK, kept_set_json(store, "key", "1", &why));
   EXPECT(KEPT_OK, kept_set_json(store, "key", "null", &why));
@@ -53,7 +53,7 @@ static void null_removes_also_what_is_not_there(void) {
   EXPECT(KEPT_OK, kept_set_json(store, "key", " null ", &why));
 }
 
-static void a_wrong_text_is_refused_at_its_byte_and_nothing_changes(void) {
+static void invalid_text_is_refused_with_its_offset_and_changes_nothing(void) {
   static const struct { const char *text; int64_t offset; } wrong[] = {
     { "", 0 },
     { "   ", 3 },
@@ -82,7 +82,7 @@ static void a_wrong_text_is_refused_at_its_byte_and_nothing_changes(void) {
   CHECK_TEXT("\"safe\"", json_of(store, "key"));
 }
 
-static void what_json_c_would_let_pass_is_refused(void) {
+static void text_that_json_c_would_accept_is_refused(void) {
   static const char *const wrong[] = {
     "1.", ".5", "01", "-", "1e", "9223372036854775808", "-9223372036854775809", "1e400", "\"tab\there\"",
     "\"\\x\"", "\"\\ud800\"", "\"\\udc00\\ud800\"", "{\"k\\u0000x\":1}", "\"open", "[1 2]", "nul", "truefalse",
@@ -106,7 +106,7 @@ static char *nested(size_t depth) {
   return text;
 }
 
-static void sixty_four_nested_arrays_are_fine_and_one_more_is_not(void) {
+static void arrays_nest_at_most_64_levels_deep(void) {
   kept_store *store = fresh_store();
   char *text = nested(64);
   EXPECT(KEPT_OK, kept_set_json(store, "key", text, &why));
@@ -151,7 +151,7 @@ static void a_bad_key_is_refused(void) {
   CHECK(json == NULL);
 }
 
-static void what_is_absent_leaves_the_out_argument_alone(void) {
+static void an_absent_key_leaves_the_out_argument_untouched(void) {
   char marker, *json = &marker;
   EXPECT(KEPT_ABSENT, kept_get_json(fresh_store(), "key", &json, &why));
   CHECK(json == &marker);
@@ -159,7 +159,7 @@ static void what_is_absent_leaves_the_out_argument_alone(void) {
 
 /* Compare-and-set */
 
-static void a_key_is_written_if_nobody_else_wrote_it(void) {
+static void a_key_is_written_if_its_revision_is_unchanged(void) {
   kept_store *store = fresh_store();
   uint64_t first = 0, second = 0, stored = 0;
   EXPECT(KEPT_OK, kept_set_json_if(store, "key", "1", 0, &first, &why));
@@ -184,7 +184,7 @@ static void an_old_revision_is_a_conflict_and_nothing_is_written(void) {
   CHECK_TEXT("absent", json_of(store, "other"));
 }
 
-static void null_is_no_value_to_write_on_a_condition(void) {
+static void a_conditional_write_of_null_is_refused(void) {
   kept_store *store = fresh_store();
   uint64_t revision = 0;
   EXPECT(KEPT_OK, kept_set_json_if(store, "key", "1", 0, &revision, &why));
@@ -201,7 +201,7 @@ static void a_removed_key_is_absent_to_compare_and_set(void) {
   EXPECT(KEPT_OK, kept_set_json_if(store, "key", "2", 0, NULL, &why));
 }
 
-static void a_closed_store_says_so(void) {
+static void a_closed_store_returns_closed(void) {
   kept_store *store = fresh_store();
   kept_close(store);
   EXPECT(KEPT_CLOSED, kept_set_json_if(store, "key", "1", 0, NULL, &why));
@@ -210,21 +210,21 @@ static void a_closed_store_says_so(void) {
 
 int main(int argc, char **argv) {
   static const test tests[] = {
-    TEST(any_value_comes_back_as_canonical_text),
-    TEST(the_order_of_keys_is_that_of_their_bytes),
-    TEST(null_removes_also_what_is_not_there),
-    TEST(a_wrong_text_is_refused_at_its_byte_and_nothing_changes),
-    TEST(what_json_c_would_let_pass_is_refused),
-    TEST(sixty_four_nested_arrays_are_fine_and_one_more_is_not),
+    TEST(any_value_is_returned_as_canonical_text),
+    TEST(keys_are_ordered_by_their_bytes),
+    TEST(null_removes_a_key_even_if_it_is_absent),
+    TEST(invalid_text_is_refused_with_its_offset_and_changes_nothing),
+    TEST(text_that_json_c_would_accept_is_refused),
+    TEST(arrays_nest_at_most_64_levels_deep),
     TEST(a_text_over_the_limit_is_too_large),
     TEST(NULL_is_refused),
     TEST(a_bad_key_is_refused),
-    TEST(what_is_absent_leaves_the_out_argument_alone),
-    TEST(a_key_is_written_if_nobody_else_wrote_it),
+    TEST(an_absent_key_leaves_the_out_argument_untouched),
+    TEST(a_key_is_written_if_its_revision_is_unchanged),
     TEST(an_old_revision_is_a_conflict_and_nothing_is_written),
-    TEST(null_is_no_value_to_write_on_a_condition),
+    TEST(a_conditional_write_of_null_is_refused),
     TEST(a_removed_key_is_absent_to_compare_and_set),
-    TEST(a_closed_store_says_so),
+    TEST(a_closed_store_returns_closed),
     { 0 },
   };
   static const role roles[] = { { 0 } };

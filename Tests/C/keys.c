@@ -39,7 +39,7 @@ static void set_all(kept_store *store, const char *const *keys) {
   for (; *keys != NULL; keys++) EXPECT(KEPT_OK, kept_set_bool(store, *keys, true, &why));
 }
 
-static void a_key_is_there_from_set_to_remove(void) {
+static void a_key_exists_from_set_to_remove(void) {
   kept_store *store = fresh_store();
   bool there = true;
   EXPECT(KEPT_OK, kept_contains(store, "key", &there, &why));
@@ -52,7 +52,7 @@ static void a_key_is_there_from_set_to_remove(void) {
   CHECK(!there);
 }
 
-static void removing_what_is_not_there_changes_nothing(void) {
+static void removing_an_absent_key_changes_nothing(void) {
   kept_store *store = fresh_store();
   uint64_t before = 0, after = 0;
   EXPECT(KEPT_ABSENT, kept_remove(store, "key", &why));
@@ -71,7 +71,7 @@ static void the_shortest_and_the_longest_key_are_kept(void) {
   CHECK_TEXT("2", json_of(store, longest));
 }
 
-static void keys_that_look_alike_are_two_keys(void) {
+static void keys_that_look_alike_are_different_keys(void) {
   kept_store *store = fresh_store();
   listing list;
   static const char *const keys[] = { "caf\xc3\xa9", "cafe\xcc\x81", "Caf\xc3\xa9", "a.b", "a", "a.b.c", NULL };
@@ -79,7 +79,7 @@ static void keys_that_look_alike_are_two_keys(void) {
   CHECK_TEXT("Caf\xc3\xa9,a,a.b,a.b.c,cafe\xcc\x81,caf\xc3\xa9,", listed(&list, store, ""));
 }
 
-static void a_prefix_lists_what_begins_with_it_and_nothing_else(void) {
+static void a_prefix_lists_only_the_keys_that_begin_with_it(void) {
   kept_store *store = fresh_store();
   listing list;
   static const char *const keys[] = { "audio", "audio.mute", "audio.volume", "audio_x", "Audio.up", "video", "%", "_",
@@ -98,7 +98,7 @@ static void a_prefix_lists_what_begins_with_it_and_nothing_else(void) {
              listed(&list, store, ""));
 }
 
-static void a_listing_stops_when_it_is_told_to(void) {
+static void a_listing_stops_when_its_callback_asks(void) {
   kept_store *store = fresh_store();
   listing list = { "", 2, 0 };
   static const char *const keys[] = { "a", "b", "c", NULL };
@@ -123,7 +123,7 @@ static int replace(void *context, const char *key) {
   return 0;
 }
 
-static void a_listing_tells_of_one_moment_whatever_its_callback_does(void) {
+static void a_listing_shows_one_revision_whatever_its_callback_does(void) {
   kept_store *store = fresh_store();
   listing list;
   sweep sweep = { store, 0 };
@@ -145,7 +145,7 @@ static void a_revision_counts_the_commits_of_the_store(void) {
   CHECK_UINT(2, second);
 }
 
-static void what_is_not_there_has_no_revision(void) {
+static void an_absent_key_has_no_revision(void) {
   kept_store *store = fresh_store();
   uint64_t revision = 99;
   EXPECT(KEPT_ABSENT, kept_revision_of(store, "key", &revision, &why));
@@ -180,7 +180,7 @@ static void bad_arguments_are_refused(void) {
   CHECK_INT(0, list.count);
 }
 
-static void a_closed_store_says_so(void) {
+static void a_closed_store_returns_closed(void) {
   kept_store *store = fresh_store();
   listing list = { "", 0, 0 };
   kept_close(store);
@@ -191,17 +191,17 @@ static void a_closed_store_says_so(void) {
 
 int main(int argc, char **argv) {
   static const test tests[] = {
-    TEST(a_key_is_there_from_set_to_remove),
-    TEST(removing_what_is_not_there_changes_nothing),
+    TEST(a_key_exists_from_set_to_remove),
+    TEST(removing_an_absent_key_changes_nothing),
     TEST(the_shortest_and_the_longest_key_are_kept),
-    TEST(keys_that_look_alike_are_two_keys),
-    TEST(a_prefix_lists_what_begins_with_it_and_nothing_else),
-    TEST(a_listing_stops_when_it_is_told_to),
-    TEST(a_listing_tells_of_one_moment_whatever_its_callback_does),
+    TEST(keys_that_look_alike_are_different_keys),
+    TEST(a_prefix_lists_only_the_keys_that_begin_with_it),
+    TEST(a_listing_stops_when_its_callback_asks),
+    TEST(a_listing_shows_one_revision_whatever_its_callback_does),
     TEST(a_revision_counts_the_commits_of_the_store),
-    TEST(what_is_not_there_has_no_revision),
+    TEST(an_absent_key_has_no_revision),
     TEST(bad_arguments_are_refused),
-    TEST(a_closed_store_says_so),
+    TEST(a_closed_store_returns_closed),
     { 0 },
   };
   static const role roles[] = { { 0 } };

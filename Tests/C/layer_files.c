@@ -38,7 +38,7 @@ static void put_and_await(kept_store *store, const char *path, const char *text)
 
 /* Changes */
 
-static void a_file_that_appears_changes_and_goes_is_read_again(void) {
+static void a_file_that_appears_changes_or_is_removed_is_read_again(void) {
   const char *path = fresh_folder();
   kept_options options = with(NULL, path);
   kept_store *store = open_with(fresh_location(), &options);
@@ -63,7 +63,7 @@ static void a_file_whose_folder_appears_is_read(void) {
   CHECK_TEXT("1", json_of(store, "k"));
 }
 
-static void observers_hear_of_a_file(void) {
+static void observers_are_notified_of_a_changed_file(void) {
   const char *path = fresh_folder(), *location = fresh_location();
   kept_options options = with(path, NULL);
   kept_store *store = open_with(location, &options), *plain = open_at(location);
@@ -87,7 +87,7 @@ static void observers_hear_of_a_file(void) {
   CHECK_UINT(KEPT_LAYER_NONE, recorder->layer);
 }
 
-static void a_layer_that_comes_to_decide_is_news_though_the_value_is_the_same(void) {
+static void a_new_deciding_layer_is_delivered_even_if_the_value_is_equal(void) {
   const char *path = fresh_folder();
   kept_options options = with(path, NULL);
   kept_store *store = open_with(fresh_location(), &options);
@@ -99,7 +99,7 @@ static void a_layer_that_comes_to_decide_is_news_though_the_value_is_the_same(vo
   CHECK_UINT(KEPT_LAYER_MANAGED, recorder->layer);
 }
 
-static void an_initial_notice_tells_what_the_layers_say(void) {
+static void an_initial_notice_has_the_values_of_the_layers(void) {
   kept_options options = with(fresh_file("{\"values\":{\"a.k\":1}}"), fresh_file("{\"values\":{\"a.l\":2}}"));
   kept_store *store = open_with(fresh_location(), &options);
   recorder *recorder = new_recorder();
@@ -108,7 +108,7 @@ static void an_initial_notice_tells_what_the_layers_say(void) {
   CHECK_TEXT("I a.k:->1 a.l:->2 a.m:->3;", recorded(recorder, 1));
 }
 
-static void registered_defaults_are_news(void) {
+static void registered_defaults_are_delivered(void) {
   kept_store *store = fresh_store();
   recorder *recorder = new_recorder();
   record(recorder, store, "k", KEPT_OBSERVE_KEY);
@@ -122,7 +122,7 @@ static void registered_defaults_are_news(void) {
 }
 
 /** No commit follows that would deliver a missed change. */
-static void a_change_of_layers_right_after_subscribing_is_heard(void) {
+static void a_change_of_layers_right_after_subscribing_is_delivered(void) {
   kept_store *store = fresh_store();
   char json[32];
   for (int round = 1; round <= 50; round++) {
@@ -136,7 +136,7 @@ static void a_change_of_layers_right_after_subscribing_is_heard(void) {
   }
 }
 
-static void each_handle_hears_of_its_own_files(void) {
+static void each_handle_watches_its_own_files(void) {
   const char *one = fresh_folder(), *two = fresh_folder(), *location = fresh_location();
   kept_options first = with(one, NULL), second = with(two, NULL);
   kept_store *store = open_with(location, &first), *other = open_with(location, &second);
@@ -158,7 +158,7 @@ static void await_descriptor(int fd) {
   CHECK_INT(1, poll(&news, 1, 10000));
 }
 
-static void the_host_hears_of_a_file_on_its_own_thread(void) {
+static void the_host_receives_a_changed_file_on_its_own_thread(void) {
   const char *path = fresh_folder();
   kept_options options = with(path, NULL);
   recorder *recorder = new_recorder();
@@ -175,7 +175,7 @@ static void the_host_hears_of_a_file_on_its_own_thread(void) {
   CHECK(pthread_equal(pthread_self(), recorder->thread));
 }
 
-static void a_polled_subscription_hears_of_a_file(void) {
+static void a_polled_subscription_is_notified_of_a_changed_file(void) {
   const char *path = fresh_folder();
   kept_options options = with(NULL, path);
   recorder *recorder = new_recorder();
@@ -215,7 +215,7 @@ static void only_a_handle_whose_layers_can_change_has_a_count(void) {
 }
 
 /** What a cache on top of the API does: a value is current while neither word has changed. */
-static void the_count_moves_with_every_change_and_only_then(void) {
+static void the_count_moves_with_every_change_and_only_with_a_change(void) {
   const char *path = fresh_file("{\"values\":{\"k\":0}}");
   kept_options options = with(path, NULL);
   kept_store *store = open_with(fresh_location(), &options);
@@ -235,7 +235,7 @@ static void the_count_moves_with_every_change_and_only_then(void) {
 
 /* Malformed files */
 
-static kept_options hearing(kept_options options, reports *reports) {
+static kept_options reporting_to(kept_options options, reports *reports) {
   options.report = write_report;
   options.report_context = reports;
   return options;
@@ -249,7 +249,7 @@ static void a_broken_file_is_reported_and_the_last_good_state_stays(void) {
   };
   const char *path = fresh_file("{\"values\":{\"k\":1}}");
   reports *reports = new_reports();
-  kept_options options = hearing(with(path, NULL), reports);
+  kept_options options = reporting_to(with(path, NULL), reports);
   kept_store *store = open_with(fresh_location(), &options);
   for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
     put_file(path, broken[i]);
@@ -268,7 +268,7 @@ static void a_broken_file_is_reported_and_the_last_good_state_stays(void) {
 
 static void a_system_file_cannot_lock(void) {
   reports *reports = new_reports();
-  kept_options options = hearing(with(NULL, fresh_file("{\"locked\":[\"k\"],\"values\":{\"k\":1}}")), reports);
+  kept_options options = reporting_to(with(NULL, fresh_file("{\"locked\":[\"k\"],\"values\":{\"k\":1}}")), reports);
   kept_store *store = open_with(fresh_location(), &options);
   CHECK(strstr(report_text(reports, 1), "managed") != NULL);
   CHECK_TEXT("absent", json_of(store, "k"));
@@ -285,7 +285,7 @@ static void only_a_plain_file_that_others_cannot_write_is_read(void) {
   CHECK_INT(0, chmod(bad[3], 0666));
   for (int i = 0; i < 4; i++) {
     reports *reports = new_reports();
-    kept_options options = hearing(with(NULL, bad[i]), reports);
+    kept_options options = reporting_to(with(NULL, bad[i]), reports);
     kept_store *store = open_with(fresh_location(), &options);
     CHECK(strstr(report_text(reports, 1), bad[i]) != NULL);
     CHECK_TEXT("absent", json_of(store, "k"));
@@ -297,11 +297,11 @@ static void only_a_plain_file_that_others_cannot_write_is_read(void) {
   }
 }
 
-static void a_file_that_is_replaced_all_the_time_is_read_whole(void) {
+static void a_file_that_is_replaced_constantly_is_never_read_in_part(void) {
   static char text[200000];
   const char *path = fresh_file("{\"values\":{\"a\":0,\"z\":0}}");
   reports *reports = new_reports();
-  kept_options options = hearing(with(path, NULL), reports);
+  kept_options options = reporting_to(with(path, NULL), reports);
   kept_store *store = open_with(fresh_location(), &options);
   memset(text, 'x', sizeof text);
   for (int round = 1; round <= 30; round++) {
@@ -317,11 +317,11 @@ static void a_file_that_is_replaced_all_the_time_is_read_whole(void) {
 
 /* Lifetimes */
 
-static void nothing_is_reported_or_told_after_closing(void) {
+static void nothing_is_reported_or_delivered_after_closing(void) {
   const char *path = fresh_file("{\"values\":{\"k\":1}}");
   for (int round = 0; round < 20; round++) {
     reports *reports = new_reports();
-    kept_options options = hearing(with(path, NULL), reports);
+    kept_options options = reporting_to(with(path, NULL), reports);
     kept_store *store = open_with(fresh_location(), &options);
     CHECK_INT(0, reports_now(reports));
     put_file(path, round % 2 ? "{\"values\":{\"k\":1}}" : "{");
@@ -333,7 +333,7 @@ static void nothing_is_reported_or_told_after_closing(void) {
   }
 }
 
-static void what_has_ended_is_closed_and_not_locked(void) {
+static void an_ended_handle_returns_closed_rather_than_locked(void) {
   kept_options options = with(fresh_file("{\"locked\":[\"k\"]}"), NULL);
   kept_store *store = open_with(fresh_location(), &options), *transaction = NULL;
   EXPECT(KEPT_OK, kept_begin(store, NULL, &transaction, &why));
@@ -355,7 +355,7 @@ static void close_the_store(void *context, const kept_error *error) {
 static void a_report_may_close_the_store(void) {
   const char *path = fresh_file("{}");
   reports *reports = new_reports();
-  kept_options options = hearing(with(path, NULL), reports);
+  kept_options options = reporting_to(with(path, NULL), reports);
   options.report = close_the_store;
   kept_store *store = open_with(fresh_location(), &options);
   __atomic_store_n(&to_be_closed, store, __ATOMIC_RELEASE);
@@ -367,24 +367,24 @@ static void a_report_may_close_the_store(void) {
 
 int main(int argc, char **argv) {
   static const test tests[] = {
-    TEST(a_file_that_appears_changes_and_goes_is_read_again),
+    TEST(a_file_that_appears_changes_or_is_removed_is_read_again),
     TEST(a_file_whose_folder_appears_is_read),
-    TEST(observers_hear_of_a_file),
-    TEST(a_layer_that_comes_to_decide_is_news_though_the_value_is_the_same),
-    TEST(an_initial_notice_tells_what_the_layers_say),
-    TEST(registered_defaults_are_news),
-    TEST(a_change_of_layers_right_after_subscribing_is_heard),
-    TEST(each_handle_hears_of_its_own_files),
-    TEST(the_host_hears_of_a_file_on_its_own_thread),
-    TEST(a_polled_subscription_hears_of_a_file),
+    TEST(observers_are_notified_of_a_changed_file),
+    TEST(a_new_deciding_layer_is_delivered_even_if_the_value_is_equal),
+    TEST(an_initial_notice_has_the_values_of_the_layers),
+    TEST(registered_defaults_are_delivered),
+    TEST(a_change_of_layers_right_after_subscribing_is_delivered),
+    TEST(each_handle_watches_its_own_files),
+    TEST(the_host_receives_a_changed_file_on_its_own_thread),
+    TEST(a_polled_subscription_is_notified_of_a_changed_file),
     TEST(only_a_handle_whose_layers_can_change_has_a_count),
-    TEST(the_count_moves_with_every_change_and_only_then),
+    TEST(the_count_moves_with_every_change_and_only_with_a_change),
     TEST(a_broken_file_is_reported_and_the_last_good_state_stays),
     TEST(a_system_file_cannot_lock),
     TEST(only_a_plain_file_that_others_cannot_write_is_read),
-    TEST(a_file_that_is_replaced_all_the_time_is_read_whole),
-    TEST(nothing_is_reported_or_told_after_closing),
-    TEST(what_has_ended_is_closed_and_not_locked),
+    TEST(a_file_that_is_replaced_constantly_is_never_read_in_part),
+    TEST(nothing_is_reported_or_delivered_after_closing),
+    TEST(an_ended_handle_returns_closed_rather_than_locked),
     TEST(a_report_may_close_the_store),
     { 0 },
   };

@@ -59,7 +59,7 @@ static void the_highest_layer_that_has_a_value_decides(void) {
   unsetenv("PLAYER_M"), unsetenv("PLAYER_A"), unsetenv("PLAYER_E");
 }
 
-static void text_is_read_as_what_is_asked_for(void) {
+static void text_is_read_as_the_requested_type(void) {
   kept_options options = with_arguments();
   kept_store *store = open_with(fresh_location(), &options);
   int64_t number = 0;
@@ -109,7 +109,7 @@ static const char *listed(kept_store *store, const char *prefix) {
   return keys;
 }
 
-static void every_layer_but_defaults_counts_for_what_is_there(void) {
+static void every_layer_except_defaults_makes_a_key_present(void) {
   const char *location = fresh_location();
   kept_store *plain = open_at(location), *transaction = NULL;
   kept_options options = with_managed("{\"values\":{\"managed\":1}}");
@@ -189,7 +189,7 @@ static void a_locked_key_is_not_written(void) {
   CHECK_TEXT("true", json_of(plain, "by.prefix"));
 }
 
-static void a_locked_key_is_the_administrators_alone(void) {
+static void a_locked_key_has_only_the_administrator_s_value(void) {
   const char *location = fresh_location();
   kept_store *plain = open_at(location);
   kept_options options = with_arguments();
@@ -205,7 +205,7 @@ static void a_locked_key_is_the_administrators_alone(void) {
   CHECK_TEXT("4", json_of(plain, "u"));
 }
 
-static void a_hidden_write_is_stored_and_says_so(void) {
+static void a_shadowed_write_is_stored_and_returns_shadowed(void) {
   const char *location = fresh_location();
   kept_store *plain = open_at(location);
   kept_options options = with_arguments();
@@ -235,13 +235,13 @@ static void a_hidden_write_is_stored_and_says_so(void) {
   unsetenv("PLAYER_E");
 }
 
-static void every_hidden_write_says_so(void) {
+static void every_shadowed_write_returns_shadowed(void) {
   kept_options options = with_arguments();
   kept_store *store = open_with(fresh_location(), &options);
   every_write_answers(KEPT_SHADOWED, store, "b");
 }
 
-static void a_hidden_write_in_a_transaction_says_so(void) {
+static void a_shadowed_write_in_a_transaction_returns_shadowed(void) {
   const char *location = fresh_location();
   kept_store *plain = open_at(location), *transaction = NULL;
   kept_options options = with_arguments();
@@ -278,7 +278,7 @@ static void a_registered_default_is_read_and_not_stored(void) {
   CHECK_TEXT("[true]", json_of(store, "b"));
 }
 
-static void defaults_that_are_none_are_refused(void) {
+static void invalid_defaults_are_refused(void) {
   kept_store *store = fresh_store(), *transaction = NULL;
   EXPECT(KEPT_OK, kept_register_json(store, "{\"a\":1}", &why));
   EXPECT(KEPT_INVALID, kept_register_json(NULL, "{}", &why));
@@ -331,40 +331,40 @@ static void an_explanation_names_every_layer(void) {
   options.system = fresh_file("{\"values\":{\"a\":5}}");
   EXPECT(KEPT_OK, kept_set_int64(plain, "a", 4, &why));
   kept_store *store = open_with(location, &options);
-  json_object *told = explained(store, "a");
-  CHECK_TEXT("a", member(told, "key"));
-  CHECK_TEXT("2", member(told, "value"));
-  CHECK_TEXT("arguments", member(told, "layer"));
-  CHECK_TEXT("false", member(told, "locked"));
-  CHECK_TEXT("false", member(told, "secret"));
-  CHECK_TEXT("1", member(told, "revision"));
-  CHECK(strstr(member(told, "reason"), "arguments") != NULL);
-  CHECK_UINT(7, json_object_array_length(json_object_object_get(told, "layers")));
-  CHECK_TEXT("silent", member(finding(told, "managed"), "outcome"));
-  CHECK_TEXT(options.managed, member(finding(told, "managed"), "source"));
-  CHECK_TEXT("wins", member(finding(told, "arguments"), "outcome"));
-  CHECK_TEXT("-a", member(finding(told, "arguments"), "source"));
-  CHECK_TEXT("hidden", member(finding(told, "environment"), "outcome"));
-  CHECK_TEXT("PLAYER_A", member(finding(told, "environment"), "source"));
-  CHECK_TEXT("4", member(finding(told, "user"), "value"));
-  CHECK_TEXT(options.system, member(finding(told, "system"), "source"));
-  CHECK_TEXT("silent", member(finding(told, "registered"), "outcome"));
-  CHECK_TEXT("-", member(finding(told, "declared"), "value"));
-  json_object_put(told);
+  json_object *explanation = explained(store, "a");
+  CHECK_TEXT("a", member(explanation, "key"));
+  CHECK_TEXT("2", member(explanation, "value"));
+  CHECK_TEXT("arguments", member(explanation, "layer"));
+  CHECK_TEXT("false", member(explanation, "locked"));
+  CHECK_TEXT("false", member(explanation, "secret"));
+  CHECK_TEXT("1", member(explanation, "revision"));
+  CHECK(strstr(member(explanation, "reason"), "arguments") != NULL);
+  CHECK_UINT(7, json_object_array_length(json_object_object_get(explanation, "layers")));
+  CHECK_TEXT("silent", member(finding(explanation, "managed"), "outcome"));
+  CHECK_TEXT(options.managed, member(finding(explanation, "managed"), "source"));
+  CHECK_TEXT("wins", member(finding(explanation, "arguments"), "outcome"));
+  CHECK_TEXT("-a", member(finding(explanation, "arguments"), "source"));
+  CHECK_TEXT("hidden", member(finding(explanation, "environment"), "outcome"));
+  CHECK_TEXT("PLAYER_A", member(finding(explanation, "environment"), "source"));
+  CHECK_TEXT("4", member(finding(explanation, "user"), "value"));
+  CHECK_TEXT(options.system, member(finding(explanation, "system"), "source"));
+  CHECK_TEXT("silent", member(finding(explanation, "registered"), "outcome"));
+  CHECK_TEXT("-", member(finding(explanation, "declared"), "value"));
+  json_object_put(explanation);
   unsetenv("PLAYER_A");
 }
 
-static void an_explanation_tells_of_a_lock(void) {
+static void an_explanation_shows_a_lock(void) {
   kept_options options = with_arguments();
   options.managed = fresh_file("{\"locked\":[\"a\"]}");
   kept_store *store = open_with(fresh_location(), &options);
-  json_object *told = explained(store, "a");
-  CHECK_TEXT("true", member(told, "locked"));
-  CHECK_TEXT("-", member(told, "value"));
-  CHECK_TEXT("-", member(told, "layer"));
-  CHECK_TEXT("ignored", member(finding(told, "arguments"), "outcome"));
-  CHECK(strstr(member(told, "reason"), "locked") != NULL);
-  json_object_put(told);
+  json_object *explanation = explained(store, "a");
+  CHECK_TEXT("true", member(explanation, "locked"));
+  CHECK_TEXT("-", member(explanation, "value"));
+  CHECK_TEXT("-", member(explanation, "layer"));
+  CHECK_TEXT("ignored", member(finding(explanation, "arguments"), "outcome"));
+  CHECK(strstr(member(explanation, "reason"), "locked") != NULL);
+  json_object_put(explanation);
 }
 
 static void an_explanation_in_a_transaction_knows_its_writes(void) {
@@ -381,7 +381,7 @@ static void an_explanation_in_a_transaction_knows_its_writes(void) {
   kept_rollback(transaction);
 }
 
-static void what_is_explained_must_be_a_key(void) {
+static void only_a_valid_key_can_be_explained(void) {
   kept_store *store = fresh_store();
   char *json = NULL;
   uint32_t layer = 99;
@@ -421,7 +421,7 @@ static void refused(const kept_options *options) {
   CHECK(store == NULL);
 }
 
-static void layers_that_cannot_be_are_refused(void) {
+static void invalid_layers_are_refused(void) {
   static const char *const short_argv[] = { "player", NULL, "1" };
   kept_options options = KEPT_OPTIONS_INIT;
   options.argc = 1;
@@ -453,10 +453,10 @@ static void a_standard_file_needs_an_identifier(void) {
   options.managed = options.system = KEPT_STANDARD_FILE;
   refused(&options);
   kept_store *store = open_with("com.example.nobody-has-this", &options);
-  json_object *told = explained(store, "a");
-  CHECK_TEXT("/etc/kept/com.example.nobody-has-this/managed.json", member(finding(told, "managed"), "source"));
-  CHECK_TEXT("/etc/kept/com.example.nobody-has-this/system.json", member(finding(told, "system"), "source"));
-  json_object_put(told);
+  json_object *explanation = explained(store, "a");
+  CHECK_TEXT("/etc/kept/com.example.nobody-has-this/managed.json", member(finding(explanation, "managed"), "source"));
+  CHECK_TEXT("/etc/kept/com.example.nobody-has-this/system.json", member(finding(explanation, "system"), "source"));
+  json_object_put(explanation);
 }
 
 static void arguments_are_copied(void) {
@@ -469,14 +469,14 @@ static void arguments_are_copied(void) {
   CHECK_TEXT("2", json_of(store, "a"));
 }
 
-static void no_arguments_are_a_layer_with_nothing(void) {
+static void an_empty_argument_list_is_an_empty_layer(void) {
   kept_options options = with_arguments();
   options.argc = 0;
   kept_store *store = open_with(fresh_location(), &options);
   CHECK_TEXT("absent", json_of(store, "a"));
-  json_object *told = explained(store, "a");
-  CHECK_TEXT("silent", member(finding(told, "arguments"), "outcome"));
-  json_object_put(told);
+  json_object *explanation = explained(store, "a");
+  CHECK_TEXT("silent", member(finding(explanation, "arguments"), "outcome"));
+  json_object_put(explanation);
 }
 
 static void an_argument_that_is_not_UTF_8_is_reported_and_ignored(void) {
@@ -493,7 +493,7 @@ static void an_argument_that_is_not_UTF_8_is_reported_and_ignored(void) {
   }
 }
 
-static void a_variable_that_stands_for_no_key_is_reported(void) {
+static void a_variable_that_names_no_key_is_reported(void) {
   kept_options options = KEPT_OPTIONS_INIT;
   reports *reports = new_reports();
   setenv("PLAYER_volume", "1", 1), setenv("PLAYER_THEME", "dark", 1);
@@ -510,28 +510,28 @@ static void a_variable_that_stands_for_no_key_is_reported(void) {
 int main(int argc, char **argv) {
   static const test tests[] = {
     TEST(the_highest_layer_that_has_a_value_decides),
-    TEST(text_is_read_as_what_is_asked_for),
+    TEST(text_is_read_as_the_requested_type),
     TEST(prepared_keys_read_through_layers_too),
-    TEST(every_layer_but_defaults_counts_for_what_is_there),
+    TEST(every_layer_except_defaults_makes_a_key_present),
     TEST(each_handle_reads_its_own_layers),
     TEST(a_locked_key_is_not_written),
-    TEST(a_locked_key_is_the_administrators_alone),
-    TEST(a_hidden_write_is_stored_and_says_so),
-    TEST(every_hidden_write_says_so),
-    TEST(a_hidden_write_in_a_transaction_says_so),
+    TEST(a_locked_key_has_only_the_administrator_s_value),
+    TEST(a_shadowed_write_is_stored_and_returns_shadowed),
+    TEST(every_shadowed_write_returns_shadowed),
+    TEST(a_shadowed_write_in_a_transaction_returns_shadowed),
     TEST(a_registered_default_is_read_and_not_stored),
-    TEST(defaults_that_are_none_are_refused),
+    TEST(invalid_defaults_are_refused),
     TEST(an_explanation_names_every_layer),
-    TEST(an_explanation_tells_of_a_lock),
+    TEST(an_explanation_shows_a_lock),
     TEST(an_explanation_in_a_transaction_knows_its_writes),
-    TEST(what_is_explained_must_be_a_key),
+    TEST(only_a_valid_key_can_be_explained),
     TEST(options_without_layers_are_accepted),
-    TEST(layers_that_cannot_be_are_refused),
+    TEST(invalid_layers_are_refused),
     TEST(a_standard_file_needs_an_identifier),
     TEST(arguments_are_copied),
-    TEST(no_arguments_are_a_layer_with_nothing),
+    TEST(an_empty_argument_list_is_an_empty_layer),
     TEST(an_argument_that_is_not_UTF_8_is_reported_and_ignored),
-    TEST(a_variable_that_stands_for_no_key_is_reported),
+    TEST(a_variable_that_names_no_key_is_reported),
     { 0 },
   };
   static const role roles[] = { { 0 } };

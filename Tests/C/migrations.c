@@ -75,7 +75,7 @@ static void steps_run_in_their_order_and_once(void) {
   CHECK_INT(1, runs);
 }
 
-static void a_new_store_gets_the_version_alone(void) {
+static void a_new_store_gets_only_the_version(void) {
   kept_store *store = fresh_store();
   uint32_t result = 99;
   int runs = 0;
@@ -86,7 +86,7 @@ static void a_new_store_gets_the_version_alone(void) {
   CHECK_INT(0, runs);
 }
 
-static void a_backup_of_before_is_in_the_folder(void) {
+static void a_backup_from_before_is_in_the_folder(void) {
   const char *location = fresh_folder();
   kept_store *store = played_at(location);
   char *backup = NULL;
@@ -101,7 +101,7 @@ static void a_backup_of_before_is_in_the_folder(void) {
 
 /* Failing */
 
-static void a_step_that_fails_names_itself_and_changes_nothing(void) {
+static void a_failing_step_is_named_and_changes_nothing(void) {
   kept_store *store = played();
   char reason[] = "the old file is missing; put it back";
   kept_migration steps[] = { moved, { 2, 0, "read the old file", fail_with_a_sentence, reason } };
@@ -112,7 +112,7 @@ static void a_step_that_fails_names_itself_and_changes_nothing(void) {
   CHECK_UINT(0, version_of(store));
 }
 
-static void a_step_answers_with_any_status(void) {
+static void a_step_may_return_any_status(void) {
   kept_store *store = played();
   kept_status status = 0;
   kept_migration step = { 1, 0, "answer", fail_without_a_word, &status };
@@ -138,7 +138,7 @@ static kept_status end_it(void *context, kept_store *transaction, kept_error *er
   return KEPT_OK;
 }
 
-static void a_step_does_not_end_its_transaction_nor_outlive_it(void) {
+static void a_step_cannot_end_or_outlive_its_transaction(void) {
   kept_store *store = played(), *later = NULL;
   EXPECT(KEPT_OK, migrate(store, &(kept_migration){ 1, 0, "end it", end_it, &later }, 1, 0, NULL));
   CHECK_TEXT("1", json_of(store, "a"));
@@ -169,7 +169,7 @@ static kept_status migrate_within(void *context, kept_store *transaction, kept_e
   return kept_migrate(((kept_store **)context)[0], &moved, 1, 0, NULL, NULL, error);
 }
 
-static void a_step_cannot_migrate_nor_restore(void) {
+static void a_step_cannot_migrate_or_restore(void) {
   kept_store *store = played();
   const char *folder = fresh_folder();
   mkdir(folder, 0700);
@@ -204,7 +204,7 @@ static kept_status fork_within(void *context, kept_store *transaction, kept_erro
   return kept_set_int64(transaction, "a", 2, error);
 }
 
-static void a_fork_in_a_step_leaves_it_to_the_parent(void) {
+static void after_a_fork_in_a_step_the_parent_continues_it(void) {
   const char *location = fresh_location();
   kept_store *store = played_at(location);
   int status = 0;
@@ -317,7 +317,7 @@ static void a_handle_writes_again_when_its_version_is_back(void) {
 
 static kept_status wait_in_it(void *context, kept_store *transaction, kept_error *error) {
   (void)context;
-  tell_parent();
+  signal_parent();
   await_parent();
   return kept_rename(transaction, "volume", "audio.volume", error);
 }
@@ -327,7 +327,7 @@ static void migrate_slowly(const char *location) {
   EXPECT(KEPT_OK, migrate(store, &(kept_migration){ 1, 0, "slow", wait_in_it, NULL }, 1, 0, NULL));
 }
 
-static void whoever_carries_on_reads_and_whoever_waits_has_a_limit(void) {
+static void other_processes_carry_on_or_wait_with_a_timeout(void) {
   const char *location = fresh_folder();
   kept_options options = KEPT_OPTIONS_INIT;
   uint32_t result = 99;
@@ -346,7 +346,7 @@ static void whoever_carries_on_reads_and_whoever_waits_has_a_limit(void) {
   CHECK_UINT(KEPT_MIGRATED_NOTHING, result);
 }
 
-static void who_is_killed_gives_its_turn_back(void) {
+static void a_killed_process_does_not_block_the_migration(void) {
   const char *location = fresh_folder();
   kept_close(played_at(location));
   child other = start_child("migrate_slowly", location);
@@ -360,7 +360,7 @@ static void who_is_killed_gives_its_turn_back(void) {
 
 /* Arguments */
 
-static void what_is_no_migration_is_refused(void) {
+static void invalid_migrations_are_refused(void) {
   kept_store *store = played();
   kept_migration step = moved;
   EXPECT(KEPT_INVALID, migrate(NULL, &step, 1, 0, NULL));
@@ -424,22 +424,22 @@ static void a_key_is_renamed_with_its_declaration(void) {
 int main(int argc, char **argv) {
   const test tests[] = {
     TEST(steps_run_in_their_order_and_once),
-    TEST(a_new_store_gets_the_version_alone),
-    FOLDER_TEST(a_backup_of_before_is_in_the_folder),
-    TEST(a_step_that_fails_names_itself_and_changes_nothing),
-    TEST(a_step_answers_with_any_status),
-    TEST(a_step_does_not_end_its_transaction_nor_outlive_it),
+    TEST(a_new_store_gets_only_the_version),
+    FOLDER_TEST(a_backup_from_before_is_in_the_folder),
+    TEST(a_failing_step_is_named_and_changes_nothing),
+    TEST(a_step_may_return_any_status),
+    TEST(a_step_cannot_end_or_outlive_its_transaction),
     TEST(a_step_that_rolls_back_fails),
-    TEST(a_step_cannot_migrate_nor_restore),
+    TEST(a_step_cannot_migrate_or_restore),
     TEST(a_step_that_closes_the_store_changes_nothing),
-    TEST(a_fork_in_a_step_leaves_it_to_the_parent),
+    TEST(after_a_fork_in_a_step_the_parent_continues_it),
     FOLDER_TEST(a_child_that_returns_from_a_step_leaves_the_backup),
     TEST(a_step_that_does_not_confirm_has_failed_whatever_it_returns),
     TEST(a_later_store_is_refused_or_only_read),
     TEST(a_handle_writes_again_when_its_version_is_back),
-    FOLDER_TEST(whoever_carries_on_reads_and_whoever_waits_has_a_limit),
-    FOLDER_TEST(who_is_killed_gives_its_turn_back),
-    TEST(what_is_no_migration_is_refused),
+    FOLDER_TEST(other_processes_carry_on_or_wait_with_a_timeout),
+    FOLDER_TEST(a_killed_process_does_not_block_the_migration),
+    TEST(invalid_migrations_are_refused),
     TEST(a_key_is_renamed_with_its_declaration),
     TEST(a_key_that_cannot_be_renamed_in_a_transaction_stays),
     { NULL, NULL, 0 }

@@ -5,7 +5,7 @@
 #include <poll.h>
 #include <string.h>
 
-static void old_and_new_values_are_told_as_json(void) {
+static void old_and_new_values_are_given_as_json(void) {
   kept_store *store = fresh_store();
   recorder *recorder = new_recorder();
   record(recorder, store, "key", KEPT_OBSERVE_KEY);
@@ -42,7 +42,7 @@ static void a_notice_has_only_what_was_subscribed_to(void) {
   CHECK_TEXT("S b:->2;", recorded(recorder, 1));
 }
 
-static void what_was_rolled_back_is_not_announced(void) {
+static void a_rolled_back_transaction_is_not_delivered(void) {
   kept_store *store = fresh_store(), *transaction = NULL;
   recorder *recorder = new_recorder();
   record(recorder, store, "", KEPT_OBSERVE_PREFIX);
@@ -53,7 +53,7 @@ static void what_was_rolled_back_is_not_announced(void) {
   CHECK_TEXT("S end:->1;", recorded(recorder, 1));
 }
 
-static void a_notice_tells_the_revision_of_its_key(void) {
+static void a_notice_has_the_revision_of_its_key(void) {
   kept_store *store = fresh_store();
   recorder *recorder = new_recorder();
   uint64_t revision = 0;
@@ -81,7 +81,7 @@ static void ask_beyond(void *context, const kept_notice *notice) {
   recorder_notice(context, notice);
 }
 
-static void beyond_the_last_change_there_is_nothing(void) {
+static void there_is_nothing_past_the_last_change(void) {
   kept_store *store = fresh_store();
   recorder *recorder = new_recorder();
   EXPECT(KEPT_OK, kept_observe(store, "key", KEPT_OBSERVE_KEY, ask_beyond, recorder, NULL, &recorder->subscription,
@@ -92,7 +92,7 @@ static void beyond_the_last_change_there_is_nothing(void) {
 
 /* Tags and revisions */
 
-static void a_notice_tells_what_the_writer_calls_itself(void) {
+static void a_notice_has_the_tag_of_its_writer(void) {
   const char *location = fresh_location();
   kept_options options = KEPT_OPTIONS_INIT;
   kept_transaction_options import = KEPT_TRANSACTION_OPTIONS_INIT;
@@ -126,7 +126,7 @@ static void a_notice_of_this_process_is_of_one_revision_and_nothing_was_missed(v
   CHECK_UINT(1, recorder->first);
   for (uint64_t revision = 2; revision < 5; revision++) {
     EXPECT(KEPT_OK, kept_set_int64(store, "key", (int64_t)revision, &why));
-    heard_up_to(recorder, revision);
+    await_revision(recorder, revision);
     CHECK_UINT(revision, recorder->first);
     CHECK_UINT(revision, recorder->revision);
     CHECK(!recorder->missed);
@@ -269,7 +269,7 @@ static void values_of_every_kind_are_read_typed(void) {
   check_value("{\"a\":1}", is_none_of_these);
 }
 
-static void of_no_value_nothing_is_read(void) {
+static void a_NULL_value_cannot_be_read(void) {
   EXPECT(KEPT_ABSENT, kept_value_bool(NULL, &truth, &why));
   EXPECT(KEPT_ABSENT, kept_value_int64(NULL, &integer, &why));
   EXPECT(KEPT_ABSENT, kept_value_uint64(NULL, &natural, &why));
@@ -281,7 +281,7 @@ static void of_no_value_nothing_is_read(void) {
   EXPECT(KEPT_INVALID, kept_value_int64(NULL, NULL, &why));
 }
 
-static void of_no_notice_nothing_is_told(void) {
+static void a_NULL_notice_is_empty(void) {
   CHECK_UINT(0, kept_notice_revision(NULL));
   CHECK_UINT(0, kept_notice_first_revision(NULL));
   CHECK(kept_notice_tag(NULL) == NULL);
@@ -297,17 +297,17 @@ static void of_no_notice_nothing_is_told(void) {
 
 int main(int argc, char **argv) {
   static const test tests[] = {
-    TEST(old_and_new_values_are_told_as_json),
+    TEST(old_and_new_values_are_given_as_json),
     TEST(a_transaction_is_one_notice_in_the_order_of_its_keys),
     TEST(a_notice_has_only_what_was_subscribed_to),
-    TEST(what_was_rolled_back_is_not_announced),
-    TEST(a_notice_tells_the_revision_of_its_key),
-    TEST(beyond_the_last_change_there_is_nothing),
-    TEST(a_notice_tells_what_the_writer_calls_itself),
+    TEST(a_rolled_back_transaction_is_not_delivered),
+    TEST(a_notice_has_the_revision_of_its_key),
+    TEST(there_is_nothing_past_the_last_change),
+    TEST(a_notice_has_the_tag_of_its_writer),
     TEST(a_notice_of_this_process_is_of_one_revision_and_nothing_was_missed),
     TEST(values_of_every_kind_are_read_typed),
-    TEST(of_no_value_nothing_is_read),
-    TEST(of_no_notice_nothing_is_told),
+    TEST(a_NULL_value_cannot_be_read),
+    TEST(a_NULL_notice_is_empty),
     { 0 },
   };
   static const role roles[] = { { 0 } };

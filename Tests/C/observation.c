@@ -8,7 +8,7 @@ static void set(kept_store *store, const char *key, int64_t value) {
   EXPECT(KEPT_OK, kept_set_int64(store, key, value, &why));
 }
 
-static void an_observer_of_a_key_hears_of_exactly_that_key(void) {
+static void an_observer_of_a_key_receives_changes_of_that_key_only(void) {
   kept_store *store = fresh_store();
   recorder *one = new_recorder();
   record(one, store, "audio", KEPT_OBSERVE_KEY);
@@ -18,7 +18,7 @@ static void an_observer_of_a_key_hears_of_exactly_that_key(void) {
   CHECK_TEXT("S audio:->3;", recorded(one, 1));
 }
 
-static void an_observer_of_a_prefix_hears_of_all_that_begins_with_it(void) {
+static void an_observer_of_a_prefix_receives_changes_of_all_its_keys(void) {
   kept_store *store = fresh_store();
   recorder *some = new_recorder(), *all = new_recorder();
   record(some, store, "audio.", KEPT_OBSERVE_PREFIX);
@@ -30,7 +30,7 @@ static void an_observer_of_a_prefix_hears_of_all_that_begins_with_it(void) {
   CHECK_TEXT("S audio.volume:->2;", recorded(some, 1));
 }
 
-static void the_first_values_come_on_this_thread_before_the_call_returns(void) {
+static void initial_values_are_delivered_on_this_thread_before_the_call_returns(void) {
   kept_store *store = fresh_store();
   recorder *recorder = new_recorder();
   set(store, "a", 1);
@@ -45,13 +45,13 @@ static void the_first_values_come_on_this_thread_before_the_call_returns(void) {
   CHECK(!pthread_equal(pthread_self(), recorder->thread));
 }
 
-static void the_first_value_of_what_is_absent_is_none(void) {
+static void an_absent_key_has_no_initial_value(void) {
   recorder *recorder = new_recorder();
   record(recorder, fresh_store(), "key", KEPT_OBSERVE_INITIAL);
   CHECK_TEXT("I key:->-;", recorded(recorder, 1));
 }
 
-static void what_changes_nothing_is_not_announced(void) {
+static void a_write_that_changes_nothing_is_not_delivered(void) {
   kept_store *store = fresh_store();
   recorder *recorder = new_recorder();
   set(store, "key", 1);
@@ -63,7 +63,7 @@ static void what_changes_nothing_is_not_announced(void) {
   CHECK_TEXT("S end:->1;", recorded(recorder, 1));
 }
 
-static void what_another_handle_writes_is_heard_and_told_apart(void) {
+static void writes_of_another_handle_are_delivered_with_their_origin(void) {
   const char *location = fresh_location();
   kept_store *own = open_at(location), *other = open_at(location);
   recorder *recorder = new_recorder();
@@ -73,7 +73,7 @@ static void what_another_handle_writes_is_heard_and_told_apart(void) {
   CHECK_TEXT("P key:->1;S key:1>2;", recorded(recorder, 2));
 }
 
-static void commits_are_heard_in_their_order(void) {
+static void commits_are_delivered_in_order(void) {
   kept_store *store = fresh_store();
   recorder *recorder = new_recorder();
   record(recorder, store, "n", KEPT_OBSERVE_KEY);
@@ -98,7 +98,7 @@ static void after_the_end_no_callback_begins_and_the_context_is_released(void) {
   CHECK_INT(0, other->releases);
 }
 
-static void ending_twice_or_ending_nothing_is_fine(void) {
+static void ending_twice_or_ending_NULL_is_allowed(void) {
   recorder *recorder = new_recorder();
   record(recorder, fresh_store(), "key", KEPT_OBSERVE_KEY);
   kept_unobserve(NULL);
@@ -154,7 +154,7 @@ static void write_for_a_while(recorder *recorder) {
   pthread_mutex_unlock(&recorder->lock);
 }
 
-static void a_callback_that_runs_is_waited_for(void) {
+static void ending_waits_for_a_running_callback(void) {
   kept_store *store = fresh_store();
   recorder *recorder = new_recorder();
   recorder->then = write_for_a_while;
@@ -232,7 +232,7 @@ static void a_transaction_cannot_be_observed(void) {
   kept_rollback(transaction);
 }
 
-static void a_closed_store_says_so(void) {
+static void a_closed_store_returns_closed(void) {
   kept_store *store = fresh_store();
   recorder *recorder = new_recorder();
   kept_close(store);
@@ -242,24 +242,24 @@ static void a_closed_store_says_so(void) {
 
 int main(int argc, char **argv) {
   static const test tests[] = {
-    TEST(an_observer_of_a_key_hears_of_exactly_that_key),
-    TEST(an_observer_of_a_prefix_hears_of_all_that_begins_with_it),
-    TEST(the_first_values_come_on_this_thread_before_the_call_returns),
-    TEST(the_first_value_of_what_is_absent_is_none),
-    TEST(what_changes_nothing_is_not_announced),
-    TEST(what_another_handle_writes_is_heard_and_told_apart),
-    TEST(commits_are_heard_in_their_order),
+    TEST(an_observer_of_a_key_receives_changes_of_that_key_only),
+    TEST(an_observer_of_a_prefix_receives_changes_of_all_its_keys),
+    TEST(initial_values_are_delivered_on_this_thread_before_the_call_returns),
+    TEST(an_absent_key_has_no_initial_value),
+    TEST(a_write_that_changes_nothing_is_not_delivered),
+    TEST(writes_of_another_handle_are_delivered_with_their_origin),
+    TEST(commits_are_delivered_in_order),
     TEST(after_the_end_no_callback_begins_and_the_context_is_released),
-    TEST(ending_twice_or_ending_nothing_is_fine),
+    TEST(ending_twice_or_ending_NULL_is_allowed),
     TEST(closing_the_store_ends_its_subscriptions),
     TEST(a_subscription_may_end_itself_from_inside),
     TEST(a_subscription_may_end_itself_at_its_first_value),
-    TEST(a_callback_that_runs_is_waited_for),
+    TEST(ending_waits_for_a_running_callback),
     TEST(a_callback_may_read_and_write),
     TEST(a_callback_may_subscribe),
     TEST(bad_arguments_are_refused_and_nothing_is_released),
     TEST(a_transaction_cannot_be_observed),
-    TEST(a_closed_store_says_so),
+    TEST(a_closed_store_returns_closed),
     { 0 },
   };
   static const role roles[] = { { 0 } };

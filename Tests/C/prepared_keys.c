@@ -12,7 +12,7 @@ static const kept_key *prepared(const char *text) {
   return key;
 }
 
-static void every_kind_reads_as_by_its_text(void) {
+static void every_kind_is_read_by_a_prepared_key_as_by_its_text(void) {
   kept_store *store = fresh_store();
   bool loud = false;
   int64_t volume = 0;
@@ -36,7 +36,7 @@ static void every_kind_reads_as_by_its_text(void) {
   }
 }
 
-static void numbers_convert_as_by_their_text(void) {
+static void numbers_convert_by_a_prepared_key_as_by_its_text(void) {
   kept_store *store = fresh_store();
   int64_t whole = 99;
   double real = 99;
@@ -50,7 +50,7 @@ static void numbers_convert_as_by_their_text(void) {
   CHECK_INT(3, whole);
 }
 
-static void one_text_is_one_key_and_another_is_another(void) {
+static void equal_texts_give_equal_keys_and_different_texts_do_not(void) {
   CHECK(prepared("audio.volume") == prepared("audio.volume"));
   CHECK(prepared("audio.volume") != prepared("audio.volumf"));
   CHECK(prepared("caf\xc3\xa9") != prepared("cafe\xcc\x81"));
@@ -94,7 +94,7 @@ static void a_prepared_key_serves_every_store_and_outlives_them(void) {
   }
 }
 
-static void a_transaction_reads_its_own_writes_by_it(void) {
+static void a_transaction_reads_its_own_writes_by_a_prepared_key(void) {
   kept_store *store = fresh_store(), *transaction = NULL;
   int64_t found = -1;
   EXPECT(KEPT_OK, kept_set_int64(store, "n", 1, &why));
@@ -123,7 +123,7 @@ static void a_write_is_read_at_once(void) {
   EXPECT(KEPT_ABSENT, kept_key_get_int64(store, key, &found, &why));
 }
 
-static void a_buffer_that_is_too_small_is_untouched_and_the_length_is_told(void) {
+static void a_buffer_that_is_too_small_is_untouched_and_the_length_is_returned(void) {
   kept_store *store = fresh_store();
   char buffer[6] = "xxxxx";
   size_t length = 0;
@@ -135,7 +135,7 @@ static void a_buffer_that_is_too_small_is_untouched_and_the_length_is_told(void)
   CHECK_TEXT("hello", buffer);
 }
 
-static void what_is_no_key_is_not_prepared(void) {
+static void an_invalid_key_is_not_prepared(void) {
   const kept_key *const untouched = prepared("untouched"), *key = untouched;
   EXPECT(KEPT_INVALID, kept_key_prepare(NULL, &key, &why));
   EXPECT(KEPT_INVALID, kept_key_prepare("key", NULL, &why));
@@ -158,7 +158,7 @@ static void every_read_answers(kept_status status, kept_store *store, const kept
   CHECK_TEXT("xyz", name);
 }
 
-static void what_cannot_be_read_is_said_and_nothing_is_touched(void) {
+static void a_failed_read_gives_the_reason_and_touches_nothing(void) {
   kept_store *store = fresh_store();
   EXPECT(KEPT_OK, kept_set_json(store, "list", "[1]", &why));
   for (int round = 0; round < 2; round++) {
@@ -177,16 +177,16 @@ static void what_cannot_be_read_is_said_and_nothing_is_touched(void) {
 
 int main(int argc, char **argv) {
   static const test tests[] = {
-    TEST(every_kind_reads_as_by_its_text),
-    TEST(numbers_convert_as_by_their_text),
-    TEST(one_text_is_one_key_and_another_is_another),
+    TEST(every_kind_is_read_by_a_prepared_key_as_by_its_text),
+    TEST(numbers_convert_by_a_prepared_key_as_by_its_text),
+    TEST(equal_texts_give_equal_keys_and_different_texts_do_not),
     TEST(keys_of_every_length_find_their_own_value),
     TEST(a_prepared_key_serves_every_store_and_outlives_them),
-    TEST(a_transaction_reads_its_own_writes_by_it),
+    TEST(a_transaction_reads_its_own_writes_by_a_prepared_key),
     TEST(a_write_is_read_at_once),
-    TEST(a_buffer_that_is_too_small_is_untouched_and_the_length_is_told),
-    TEST(what_is_no_key_is_not_prepared),
-    TEST(what_cannot_be_read_is_said_and_nothing_is_touched),
+    TEST(a_buffer_that_is_too_small_is_untouched_and_the_length_is_returned),
+    TEST(an_invalid_key_is_not_prepared),
+    TEST(a_failed_read_gives_the_reason_and_touches_nothing),
     { 0 },
   };
   static const role roles[] = { { 0 } };

@@ -91,7 +91,7 @@ const char *recorded(recorder *recorder, int notices) {
   return recorder->text;
 }
 
-void heard_up_to(recorder *recorder, uint64_t revision) {
+void await_revision(recorder *recorder, uint64_t revision) {
   struct timespec end = in_ten_seconds();
   pthread_mutex_lock(&recorder->lock);
   while (recorder->revision < revision && pthread_cond_timedwait(&recorder->changed, &recorder->lock, &end) == 0) {}

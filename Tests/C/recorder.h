@@ -32,7 +32,7 @@ void record(recorder *recorder, kept_store *store, const char *key, uint32_t fla
 void recorder_notice(void *context, const kept_notice *notice);
 void recorder_release(void *context);
 /** Waits until its last notice has this revision or a later one; a failed check after ten seconds. */
-void heard_up_to(recorder *recorder, uint64_t revision);
+void await_revision(recorder *recorder, uint64_t revision);
 /** Waits until it has this many notices, and returns its text; a failed check after ten seconds. */
 const char *recorded(recorder *recorder, int notices);
 /** Waits until it is released, and returns the number of releases. */

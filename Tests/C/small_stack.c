@@ -195,7 +195,7 @@ static void the_librarys_threads_have_a_stack_of_their_own(void) {
   pthread_attr_destroy(&usual);
 }
 
-static void everything_fits(void) {
+static void every_call_fits_on_a_small_stack(void) {
   pthread_attr_t attributes;
   pthread_t thread;
   files = fresh_folder();
@@ -210,7 +210,7 @@ static void everything_fits(void) {
 
 int main(int argc, char **argv) {
   static const test tests[] = {
-    FOLDER_TEST(everything_fits), TEST(the_librarys_threads_have_a_stack_of_their_own), { 0 }
+    FOLDER_TEST(every_call_fits_on_a_small_stack), TEST(the_librarys_threads_have_a_stack_of_their_own), { 0 }
   };
   static const role roles[] = { { 0 } };
   return run_tests(argc, argv, tests, roles);

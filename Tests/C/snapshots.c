@@ -42,7 +42,7 @@ static int count_of(kept_store *store, const char *prefix) {
 
 /* One revision */
 
-static void it_shows_what_was_and_the_store_what_is(void) {
+static void a_snapshot_shows_the_past_and_the_store_the_present(void) {
   kept_store *store = fresh_store();
   set(store, "a", 1);
   set(store, "b", 2);
@@ -60,7 +60,7 @@ static void it_shows_what_was_and_the_store_what_is(void) {
   kept_snapshot_end(before);
 }
 
-static void it_is_read_through_every_function_that_reads(void) {
+static void every_function_that_reads_takes_a_snapshot(void) {
   kept_store *store = fresh_store();
   EXPECT(KEPT_OK, kept_set_string(store, "text", "hello", 5, &why));
   EXPECT(KEPT_OK, kept_set_bytes(store, "bytes", "\0\1", 2, &why));
@@ -114,7 +114,7 @@ static void writer(const char *location) {
       kept_set_int64(transaction, key, round, NULL);
     }
     kept_commit(transaction, NULL, NULL);
-    if (round == 1) tell_parent();
+    if (round == 1) signal_parent();
   }
 }
 
@@ -147,7 +147,7 @@ static void iteration_sees_one_state_while_another_process_writes(void) {
   kill_child(&other);
 }
 
-static void one_that_is_kept_holds_nothing_back(void) {
+static void an_open_snapshot_does_not_block_checkpoints(void) {
   const char *location = fresh_location();
   kept_store *store = open_at(location);
   set(store, "a", 1);
@@ -190,7 +190,7 @@ static void a_value_that_cannot_be_read_is_corrupt_and_not_absent(void) {
 
 /* Its end */
 
-static void an_ended_snapshot_says_so(void) {
+static void an_ended_snapshot_returns_closed(void) {
   kept_store *store = fresh_store();
   set(store, "a", 1);
   kept_store *taken = snapshot(store, ""), *other = snapshot(store, "");
@@ -216,7 +216,7 @@ static void it_can_be_read_when_its_store_is_closed(void) {
   kept_snapshot_end(taken);
 }
 
-static void ending_nothing_or_something_else_is_fine(void) {
+static void ending_NULL_or_another_handle_is_allowed(void) {
   kept_store *store = fresh_store(), *transaction = NULL;
   EXPECT(KEPT_OK, kept_begin(store, NULL, &transaction, &why));
   kept_snapshot_end(NULL);
@@ -229,7 +229,7 @@ static void ending_nothing_or_something_else_is_fine(void) {
 
 /* What is refused */
 
-static void whatever_else_is_asked_of_it_is_unsupported(void) {
+static void a_snapshot_supports_nothing_but_reading(void) {
   kept_store *store = fresh_store(), *taken = snapshot(store, ""), *other = NULL;
   int descriptor = -1;
   EXPECT(KEPT_UNSUPPORTED, kept_set_int64(taken, "a", 1, &why));
@@ -273,15 +273,15 @@ static void bad_arguments_are_refused(void) {
 
 int main(int argc, char **argv) {
   static const test tests[] = {
-    TEST(it_shows_what_was_and_the_store_what_is),
-    TEST(it_is_read_through_every_function_that_reads),
+    TEST(a_snapshot_shows_the_past_and_the_store_the_present),
+    TEST(every_function_that_reads_takes_a_snapshot),
     FOLDER_TEST(iteration_sees_one_state_while_another_process_writes),
-    FOLDER_TEST(one_that_is_kept_holds_nothing_back),
+    FOLDER_TEST(an_open_snapshot_does_not_block_checkpoints),
     FOLDER_TEST(a_value_that_cannot_be_read_is_corrupt_and_not_absent),
-    TEST(an_ended_snapshot_says_so),
+    TEST(an_ended_snapshot_returns_closed),
     TEST(it_can_be_read_when_its_store_is_closed),
-    TEST(ending_nothing_or_something_else_is_fine),
-    TEST(whatever_else_is_asked_of_it_is_unsupported),
+    TEST(ending_NULL_or_another_handle_is_allowed),
+    TEST(a_snapshot_supports_nothing_but_reading),
     TEST(bad_arguments_are_refused),
     { 0 },
   };

@@ -37,7 +37,7 @@ static void a_status_of_another_version_is_unknown(void) {
   }
 }
 
-static void freeing_NULL_is_fine(void) { kept_free(NULL); }
+static void freeing_NULL_is_allowed(void) { kept_free(NULL); }
 
 static void the_layout_of_the_error_never_moves(void) {
   CHECK_UINT(512, sizeof(kept_error));
@@ -86,7 +86,7 @@ int main(int argc, char **argv) {
     TEST(every_status_has_a_name_of_its_own),
     TEST(the_name_of_a_status_is_static),
     TEST(a_status_of_another_version_is_unknown),
-    TEST(freeing_NULL_is_fine),
+    TEST(freeing_NULL_is_allowed),
     TEST(the_layout_of_the_error_never_moves),
     TEST(a_refusal_without_an_error_to_fill_is_the_same_refusal),
     TEST(the_sentence_names_the_key),

@@ -56,7 +56,7 @@ static void a_memory_store_without_a_name_is_always_new(void) {
   CHECK_TEXT("absent", json_of(other, "key"));
 }
 
-static void a_location_that_is_none_is_refused(void) {
+static void an_invalid_location_is_refused(void) {
   kept_store *store = NULL;
   EXPECT(KEPT_INVALID, kept_open(NULL, NULL, &store, &why));
   EXPECT(KEPT_INVALID, kept_open("memory:", NULL, NULL, &why));
@@ -96,7 +96,7 @@ static void a_file_that_is_no_database_is_set_aside_untouched(void) {
   kept_close(store);
 }
 
-static void a_salvage_is_told_until_it_is_acknowledged(void) {
+static void a_salvage_is_reported_until_it_is_acknowledged(void) {
   const char *location = fresh_folder();
   kept_store *store = open_at(location), *other = NULL;
   char *quarantine = NULL;
@@ -121,16 +121,16 @@ static void a_salvage_is_told_until_it_is_acknowledged(void) {
 }
 
 /** Opens as a user without permission. */
-static void nobody(const char *location) {
+static void without_permission(const char *location) {
   kept_store *store = NULL;
   if (geteuid() == 0) CHECK_INT(0, setuid(65534));
   EXPECT(KEPT_DENIED, kept_open(location, NULL, &store, &why));
 }
 
-static void a_folder_that_others_closed_is_denied(void) {
+static void a_folder_without_permission_is_denied(void) {
   const char *parent = fresh_folder();
   CHECK_INT(0, mkdir(parent, 0500));
-  child child = start_child("nobody", file_of(parent, "store"));
+  child child = start_child("without_permission", file_of(parent, "store"));
   CHECK_INT(0, finish_child(&child));
 }
 
@@ -201,7 +201,7 @@ static void options_of_an_older_program_are_accepted(void) {
   EXPECT(KEPT_INVALID, kept_open(fresh_location(), &options, &store, &why));
 }
 
-static void what_is_reserved_is_0(void) {
+static void reserved_fields_must_be_0(void) {
   kept_options options = KEPT_OPTIONS_INIT;
   kept_store *store = NULL;
   options.reserved = 1;
@@ -227,14 +227,14 @@ static void options_that_ask_for_what_a_newer_version_has_are_unsupported(void) 
 
 /* Closing */
 
-static void closing_twice_or_closing_nothing_is_fine(void) {
+static void closing_twice_or_closing_NULL_is_allowed(void) {
   kept_store *store = fresh_store();
   kept_close(NULL);
   kept_close(store);
   kept_close(store);
 }
 
-static void a_closed_store_says_so(void) {
+static void a_closed_store_returns_closed(void) {
   kept_store *store = fresh_store();
   EXPECT(KEPT_OK, kept_set_int64(store, "key", 1, &why));
   kept_close(store);
@@ -274,7 +274,7 @@ static void two_handles_on_one_location_see_the_same_values(void) {
 static void writer(const char *location) {
   kept_store *store = open_at(location);
   EXPECT(KEPT_OK, kept_set_string(store, "from.child", "hello", 5, &why));
-  tell_parent();
+  signal_parent();
   await_parent();
   CHECK_TEXT("\"answer\"", json_of(store, "from.parent"));
 }
@@ -297,12 +297,12 @@ static void a_write_that_returned_survives_kill_9(void) {
   CHECK_TEXT("\"hello\"", json_of(open_at(location), "from.child"));
 }
 
-enum { crowd = 4, keys_each = 50 };
+enum { many_writers = 4, keys_each = 50 };
 
-static void one_of_a_crowd(const char *location) {
+static void one_of_many_writers(const char *location) {
   kept_store *store = open_at(location);
   char key[64];
-  tell_parent();
+  signal_parent();
   await_parent();
   for (int i = 0; i < keys_each; i++) {
     snprintf(key, sizeof key, "process.%ld.%d", (long)getpid(), i);
@@ -319,21 +319,21 @@ static int count_key(void *context, const char *key) {
 static void processes_that_write_at_once_lose_nothing(void) {
   const char *location = fresh_folder();
   kept_store *store = open_at(location);
-  child children[crowd];
+  child children[many_writers];
   int count = 0;
-  for (int i = 0; i < crowd; i++) children[i] = start_child("one_of_a_crowd", location);
-  for (int i = 0; i < crowd; i++) await_child(&children[i]);
-  for (int i = 0; i < crowd; i++) release_child(&children[i]);
-  for (int i = 0; i < crowd; i++) CHECK_INT(0, finish_child(&children[i]));
+  for (int i = 0; i < many_writers; i++) children[i] = start_child("one_of_many_writers", location);
+  for (int i = 0; i < many_writers; i++) await_child(&children[i]);
+  for (int i = 0; i < many_writers; i++) release_child(&children[i]);
+  for (int i = 0; i < many_writers; i++) CHECK_INT(0, finish_child(&children[i]));
   EXPECT(KEPT_OK, kept_list(store, "process.", count_key, &count, &why));
-  CHECK_INT(crowd * keys_each, count);
+  CHECK_INT(many_writers * keys_each, count);
 }
 
 /* The generation */
 
 static uint64_t look(const uint64_t *word) { return __atomic_load_n(word, __ATOMIC_ACQUIRE); }
 
-static void the_generation_stands_still_until_somebody_writes(void) {
+static void the_generation_changes_only_with_a_write(void) {
   const char *location = fresh_folder();
   kept_store *store = open_at(location), *other = open_at(location);
   const uint64_t *word = kept_store_generation(store);
@@ -377,7 +377,7 @@ static void the_generation_can_be_read_after_closing(void) {
   CHECK(kept_store_generation(store) != NULL && look(kept_store_generation(store)) % 2 == 1);
 }
 
-static void a_storage_that_cannot_tell_is_always_to_be_asked(void) {
+static void the_generation_of_a_memory_store_is_always_odd(void) {
   kept_store *store = NULL;
   EXPECT(KEPT_OK, kept_open("memory:", NULL, &store, &why));
   const uint64_t *word = kept_store_generation(store);
@@ -389,7 +389,7 @@ static void a_storage_that_cannot_tell_is_always_to_be_asked(void) {
   kept_close(store);
 }
 
-static void what_is_no_store_has_no_generation(void) {
+static void only_a_store_has_a_generation(void) {
   kept_store *transaction = NULL;
   CHECK(kept_store_generation(NULL) == NULL);
   EXPECT(KEPT_OK, kept_begin(fresh_store(), NULL, &transaction, &why));
@@ -404,33 +404,33 @@ int main(int argc, char **argv) {
     FOLDER_TEST(a_folder_is_its_owners_alone),
     FOLDER_TEST(an_identifier_lives_in_the_configuration_folder),
     TEST(a_memory_store_without_a_name_is_always_new),
-    TEST(a_location_that_is_none_is_refused),
+    TEST(an_invalid_location_is_refused),
     FOLDER_TEST(a_file_where_the_folder_should_be_is_refused_and_untouched),
     FOLDER_TEST(a_file_that_is_no_database_is_set_aside_untouched),
-    FOLDER_TEST(a_salvage_is_told_until_it_is_acknowledged),
-    FOLDER_TEST(a_folder_that_others_closed_is_denied),
+    FOLDER_TEST(a_salvage_is_reported_until_it_is_acknowledged),
+    FOLDER_TEST(a_folder_without_permission_is_denied),
     TEST(options_say_how_to_open),
     TEST(a_time_out_may_be_any_number),
     TEST(options_that_were_not_initialised_are_refused),
     TEST(options_of_an_older_program_are_accepted),
-    TEST(what_is_reserved_is_0),
+    TEST(reserved_fields_must_be_0),
     TEST(options_of_a_newer_program_are_accepted),
     TEST(options_that_ask_for_what_a_newer_version_has_are_unsupported),
-    TEST(closing_twice_or_closing_nothing_is_fine),
-    TEST(a_closed_store_says_so),
+    TEST(closing_twice_or_closing_NULL_is_allowed),
+    TEST(a_closed_store_returns_closed),
     TEST(a_closed_handle_is_never_the_next_one),
     TEST(flushing_needs_a_store),
     TEST(two_handles_on_one_location_see_the_same_values),
     FOLDER_TEST(two_processes_see_each_others_values_at_once),
     FOLDER_TEST(a_write_that_returned_survives_kill_9),
     FOLDER_TEST(processes_that_write_at_once_lose_nothing),
-    FOLDER_TEST(the_generation_stands_still_until_somebody_writes),
+    FOLDER_TEST(the_generation_changes_only_with_a_write),
     FOLDER_TEST(another_process_moves_the_generation),
     TEST(the_generation_can_be_read_after_closing),
-    TEST(a_storage_that_cannot_tell_is_always_to_be_asked),
-    TEST(what_is_no_store_has_no_generation),
+    TEST(the_generation_of_a_memory_store_is_always_odd),
+    TEST(only_a_store_has_a_generation),
     { 0 },
   };
-  static const role roles[] = { ROLE(nobody), ROLE(writer), ROLE(one_of_a_crowd), { 0 } };
+  static const role roles[] = { ROLE(without_permission), ROLE(writer), ROLE(one_of_many_writers), { 0 } };
   return run_tests(argc, argv, tests, roles);
 }

@@ -30,7 +30,7 @@ static int count_of(kept_store *store, const char *prefix) {
 
 /* Together or not at all */
 
-static void a_transaction_reads_its_own_writes_and_nobody_else_does(void) {
+static void only_the_transaction_itself_reads_its_writes(void) {
   kept_store *store = fresh_store(), *transaction = begin(store);
   set(transaction, "a", 1);
   set(transaction, "b", 2);
@@ -76,7 +76,7 @@ static void every_kind_of_write_may_be_part_of_it(void) {
   CHECK_TEXT("absent", json_of(store, "gone"));
 }
 
-static void what_is_rolled_back_never_was(void) {
+static void a_rolled_back_transaction_leaves_nothing(void) {
   kept_store *store = fresh_store(), *transaction = begin(store);
   uint64_t revision = 0;
   set(transaction, "a", 1);
@@ -86,7 +86,7 @@ static void what_is_rolled_back_never_was(void) {
   CHECK_UINT(1, revision);
 }
 
-static void what_changes_nothing_makes_no_revision(void) {
+static void a_transaction_that_changes_nothing_makes_no_revision(void) {
   kept_store *store = fresh_store();
   uint64_t revision = 0;
   set(store, "a", 1);
@@ -105,7 +105,7 @@ static void half_done(const char *location) {
     snprintf(key, sizeof key, "half.%d", i);
     set(transaction, key, i);
   }
-  tell_parent();
+  signal_parent();
   await_parent();
 }
 
@@ -167,7 +167,7 @@ static void a_prefix_it_listed_and_another_removed_from_is_a_conflict(void) {
   EXPECT(KEPT_CONFLICT, kept_commit(transaction, NULL, &why));
 }
 
-static void what_it_neither_read_nor_listed_is_no_conflict(void) {
+static void a_change_of_other_keys_is_no_conflict(void) {
   kept_store *store = fresh_store(), *transaction = begin(store);
   CHECK_TEXT("absent", json_of(transaction, "mine"));
   CHECK_INT(0, count_of(transaction, "mine."));
@@ -178,7 +178,7 @@ static void what_it_neither_read_nor_listed_is_no_conflict(void) {
   CHECK_TEXT("2", json_of(store, "yours"));
 }
 
-static void reads_of_two_moments_are_a_conflict_at_once(void) {
+static void reads_of_two_revisions_conflict_at_once(void) {
   kept_store *store = fresh_store();
   char *json = NULL;
   set(store, "a", 1);
@@ -258,7 +258,7 @@ static void *add(void *context) {
   return NULL;
 }
 
-static void threads_that_begin_again_lose_nothing(void) {
+static void threads_that_retry_lose_nothing(void) {
   kept_store *store = fresh_store();
   pthread_t running[threads];
   void *answer;
@@ -283,7 +283,7 @@ static void has_ended(kept_store *transaction) {
   kept_close(transaction);
 }
 
-static void an_ended_transaction_says_so_however_it_ended(void) {
+static void an_ended_transaction_returns_closed_however_it_ended(void) {
   kept_store *store = fresh_store();
   kept_store *committed = begin(store), *rolled_back = begin(store), *closed = begin(store), *failed = begin(store);
   EXPECT(KEPT_OK, kept_commit(committed, NULL, &why));
@@ -317,7 +317,7 @@ static void closing_the_store_ends_its_transactions(void) {
   CHECK_TEXT("absent", json_of(other, "key"));
 }
 
-static void rolling_nothing_back_is_fine(void) { kept_rollback(NULL); }
+static void rolling_back_NULL_is_allowed(void) { kept_rollback(NULL); }
 
 /* Options and bad arguments */
 
@@ -381,7 +381,7 @@ static void a_transaction_in_a_transaction_is_unsupported(void) {
   kept_rollback(transaction);
 }
 
-static void a_closed_store_begins_nothing(void) {
+static void a_closed_store_begins_no_transaction(void) {
   kept_store *store = fresh_store(), *transaction = NULL;
   kept_close(store);
   EXPECT(KEPT_CLOSED, kept_begin(store, NULL, &transaction, &why));
@@ -390,32 +390,32 @@ static void a_closed_store_begins_nothing(void) {
 
 int main(int argc, char **argv) {
   static const test tests[] = {
-    TEST(a_transaction_reads_its_own_writes_and_nobody_else_does),
+    TEST(only_the_transaction_itself_reads_its_writes),
     TEST(all_its_keys_have_one_revision),
     TEST(every_kind_of_write_may_be_part_of_it),
-    TEST(what_is_rolled_back_never_was),
-    TEST(what_changes_nothing_makes_no_revision),
+    TEST(a_rolled_back_transaction_leaves_nothing),
+    TEST(a_transaction_that_changes_nothing_makes_no_revision),
     FOLDER_TEST(a_process_killed_before_the_commit_leaves_nothing),
     TEST(a_key_it_read_and_another_changed_is_a_conflict),
     TEST(a_key_it_found_absent_and_another_wrote_is_a_conflict),
     TEST(a_prefix_it_listed_and_another_added_to_is_a_conflict),
     TEST(a_prefix_it_listed_and_another_removed_from_is_a_conflict),
-    TEST(what_it_neither_read_nor_listed_is_no_conflict),
-    TEST(reads_of_two_moments_are_a_conflict_at_once),
+    TEST(a_change_of_other_keys_is_no_conflict),
+    TEST(reads_of_two_revisions_conflict_at_once),
     TEST(a_transaction_whose_read_was_refused_cannot_commit),
     TEST(compare_and_set_is_checked_with_the_rest),
     FOLDER_TEST(another_process_is_a_conflict_too),
-    TEST(threads_that_begin_again_lose_nothing),
-    TEST(an_ended_transaction_says_so_however_it_ended),
+    TEST(threads_that_retry_lose_nothing),
+    TEST(an_ended_transaction_returns_closed_however_it_ended),
     TEST(closing_a_transaction_leaves_its_store_open),
     TEST(closing_the_store_ends_its_transactions),
-    TEST(rolling_nothing_back_is_fine),
+    TEST(rolling_back_NULL_is_allowed),
     TEST(a_transaction_may_be_durable),
     TEST(options_of_an_older_program_are_accepted),
     TEST(options_of_a_newer_program_are_accepted_unless_they_ask_for_something),
     TEST(bad_arguments_are_refused),
     TEST(a_transaction_in_a_transaction_is_unsupported),
-    TEST(a_closed_store_begins_nothing),
+    TEST(a_closed_store_begins_no_transaction),
     { 0 },
   };
   static const role roles[] = { ROLE(half_done), ROLE(interloper), { 0 } };

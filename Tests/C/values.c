@@ -20,7 +20,7 @@ static uint64_t revision_of(kept_store *store, const char *key) {
 
 /* Bool and numbers */
 
-static void a_bool_comes_back(void) {
+static void a_bool_round_trips(void) {
   kept_store *store = fresh_store();
   bool flag = false;
   EXPECT(KEPT_OK, kept_set_bool(store, "flag", true, &why));
@@ -32,7 +32,7 @@ static void a_bool_comes_back(void) {
   CHECK_TEXT("false", json_of(store, "flag"));
 }
 
-static void integers_come_back_to_their_ends(void) {
+static void integers_round_trip_up_to_their_limits(void) {
   static const int64_t numbers[] = { 0, 1, -1, 50, INT32_MAX, INT64_MAX, INT64_MIN };
   static const uint64_t naturals[] = { 0, 1, INT64_MAX, (uint64_t)INT64_MAX + 1, UINT64_MAX };
   kept_store *store = fresh_store();
@@ -50,7 +50,7 @@ static void integers_come_back_to_their_ends(void) {
   }
 }
 
-static void a_double_comes_back_bit_for_bit(void) {
+static void a_double_round_trips_bit_for_bit(void) {
   static const double numbers[] = { 0.0, -0.0, 0.1, 1.0 / 3, 5e-324, 2.2250738585072014e-308,
                                     1.7976931348623157e308, INFINITY, -INFINITY };
   kept_store *store = fresh_store();
@@ -145,7 +145,7 @@ static void only_reads_as(kept_store *store, const char *key, const char *except
   CHECK_TEXT("buffer", buffer);
 }
 
-static void no_kind_passes_for_another_and_the_value_is_untouched(void) {
+static void a_getter_of_another_kind_fails_and_leaves_its_argument_untouched(void) {
   static const struct { const char *json, *reads_as; } values[] = {
     { "true", "b" },
     { "1", "iud" },
@@ -174,7 +174,7 @@ static void one_as_an_integer_and_one_as_a_double_are_two_values(void) {
   CHECK_TEXT("1.0", json_of(store, "key"));
 }
 
-static void writing_what_is_stored_already_is_no_change(void) {
+static void writing_the_stored_value_is_no_change(void) {
   kept_store *store = fresh_store();
   EXPECT(KEPT_OK, kept_set_double(store, "key", -0.0, &why));
   uint64_t revision = revision_of(store, "key");
@@ -188,7 +188,7 @@ static void writing_what_is_stored_already_is_no_change(void) {
 
 static const int64_t first_second = -62167219200, last_second = 253402300799;
 
-static void a_date_comes_back_to_the_nanosecond(void) {
+static void a_date_round_trips_to_the_nanosecond(void) {
   static const struct { int64_t seconds; int32_t nanoseconds; } dates[] = {
     { 0, 0 }, { 0, 1 }, { -1, 999999999 }, { 1795218241, 250000000 },
     { -62135769600, 0 }, { -62167219200, 0 }, { 253402300799, 999999999 },
@@ -240,11 +240,11 @@ static void every_call_answers(kept_status status, kept_store *store, const char
   EXPECT(status, kept_set_date(store, key, 1, 0, &why));
 }
 
-static void what_is_absent_leaves_the_out_argument_alone(void) {
+static void an_absent_key_leaves_the_out_argument_untouched(void) {
   every_call_answers(KEPT_ABSENT, fresh_store(), "key");
 }
 
-static void no_store_and_no_key_are_refused(void) {
+static void a_NULL_store_or_key_is_refused(void) {
   every_call_answers(KEPT_INVALID, NULL, "key");
   every_call_answers(KEPT_INVALID, fresh_store(), NULL);
 }
@@ -254,13 +254,13 @@ static void a_bad_key_is_refused(void) {
   for (size_t i = 0; bad_key(i) != NULL; i++) every_call_answers(KEPT_INVALID, store, bad_key(i));
 }
 
-static void a_closed_store_says_so(void) {
+static void a_closed_store_returns_closed(void) {
   kept_store *store = fresh_store();
   kept_close(store);
   every_call_answers(KEPT_CLOSED, store, "key");
 }
 
-static void nowhere_to_put_a_value_is_refused(void) {
+static void a_NULL_out_argument_is_refused(void) {
   kept_store *store = fresh_store();
   int64_t seconds = 99;
   int32_t nanoseconds = 99;
@@ -277,22 +277,22 @@ static void nowhere_to_put_a_value_is_refused(void) {
 
 int main(int argc, char **argv) {
   static const test tests[] = {
-    TEST(a_bool_comes_back),
-    TEST(integers_come_back_to_their_ends),
-    TEST(a_double_comes_back_bit_for_bit),
+    TEST(a_bool_round_trips),
+    TEST(integers_round_trip_up_to_their_limits),
+    TEST(a_double_round_trips_bit_for_bit),
     TEST(every_NaN_is_stored_as_the_same),
     TEST(a_number_converts_where_its_value_survives),
     TEST(a_number_that_would_not_survive_is_of_the_wrong_type),
-    TEST(no_kind_passes_for_another_and_the_value_is_untouched),
+    TEST(a_getter_of_another_kind_fails_and_leaves_its_argument_untouched),
     TEST(one_as_an_integer_and_one_as_a_double_are_two_values),
-    TEST(writing_what_is_stored_already_is_no_change),
-    TEST(a_date_comes_back_to_the_nanosecond),
+    TEST(writing_the_stored_value_is_no_change),
+    TEST(a_date_round_trips_to_the_nanosecond),
     TEST(a_date_outside_the_calendar_is_refused),
-    TEST(what_is_absent_leaves_the_out_argument_alone),
-    TEST(no_store_and_no_key_are_refused),
+    TEST(an_absent_key_leaves_the_out_argument_untouched),
+    TEST(a_NULL_store_or_key_is_refused),
     TEST(a_bad_key_is_refused),
-    TEST(a_closed_store_says_so),
-    TEST(nowhere_to_put_a_value_is_refused),
+    TEST(a_closed_store_returns_closed),
+    TEST(a_NULL_out_argument_is_refused),
     { 0 },
   };
   static const role roles[] = { { 0 } };

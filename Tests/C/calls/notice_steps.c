@@ -58,7 +58,7 @@ void read_notice(const kept_notice *notice) {
   for (size_t i = 0; i < sizeof beyond / sizeof *beyond; i++) read_change(notice, beyond[i], count);
 }
 
-static void hear(void *context, const kept_notice *notice) {
+static void receive(void *context, const kept_notice *notice) {
   (void)context;
   read_notice(notice);
 }
@@ -74,7 +74,7 @@ static void observe(script *script) {
   kept_subscription *subscription = NULL;
   uint32_t flags = next_flags(script, KEPT_OBSERVE_PREFIX | KEPT_OBSERVE_INITIAL | KEPT_OBSERVE_POLLED);
   const char *key = flags & KEPT_OBSERVE_PREFIX ? next_prefix(script) : next_key(script);
-  kept_notice_callback callback = rarely(script, 3) ? NULL : hear;
+  kept_notice_callback callback = rarely(script, 3) ? NULL : receive;
   bool is_released = !rarely(script, 4), has_place = !rarely(script, 16);
   kept_status status = TRY(error, kept_observe, store, key, flags, callback, script, is_released ? release : NULL,
                            has_place ? &subscription : NULL);

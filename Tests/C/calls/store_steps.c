@@ -167,7 +167,7 @@ static void act(script *script, kept_store *store) {
   script->depth--;
 }
 
-static int hear_progress(void *context, uint64_t done, uint64_t total) {
+static int receive_progress(void *context, uint64_t done, uint64_t total) {
   script *script = context;
   must(done <= total, "no more is done than there is");
   if (script->place >= script->count) return 0;
@@ -230,7 +230,7 @@ static const kept_transfer_options *next_transfer(script *script, options *memor
   out->prefix = next_name(script, "p.");
   out->separator = next_name(script, ".");
   out->env_prefix = next_name(script, "A_");
-  out->progress = rarely(script, 2) ? hear_progress : NULL;
+  out->progress = rarely(script, 2) ? receive_progress : NULL;
   out->progress_context = script;
   return out;
 }

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* No value of a script is longer, so this buffer holds each of them, whatever capacity Kept is told. */
+/* No value of a script is longer, so this buffer holds each of them, whatever capacity the call gives. */
 static char buffer[room];
 
 static void get_bool(script *script) {
@@ -200,7 +200,7 @@ static void revision_of(script *script) {
   TRY(error, kept_revision_of, store, next_key(script), to);
 }
 
-static int hear_key(void *context, const char *key) {
+static int receive_key(void *context, const char *key) {
   script *script = context;
   must(key != NULL && is_text(key, strlen(key)), "a key is UTF-8");
   if (script->place >= script->count) return 0;
@@ -216,7 +216,7 @@ static void list(script *script) {
   kept_error own, *error = script->depth > 0 ? next_error(script) : rarely(script, 8) ? NULL : &own;
   kept_store *store = next_handle(script);
   const char *prefix = next_prefix(script);
-  TRY(error, kept_list, store, prefix, rarely(script, 16) ? NULL : hear_key, script);
+  TRY(error, kept_list, store, prefix, rarely(script, 16) ? NULL : receive_key, script);
 }
 
 static void list_json(script *script) {

@@ -76,7 +76,7 @@ static void read_everything(const char *location) {
   kept_close(store);
 }
 
-static void hear(void *context, const kept_notice *notice) { (void)context, (void)notice; }
+static void ignore(void *context, const kept_notice *notice) { (void)context, (void)notice; }
 
 /** Leaves a subscription and a transaction for kept_close() to end, and uses layers. */
 static void use_layers_and_observe(const char *location) {
@@ -92,7 +92,7 @@ static void use_layers_and_observe(const char *location) {
   CHECK_INT(KEPT_OK, kept_register_json(store, "{\"registered\":1}", NULL));
   CHECK(kept_store_layers(store) != NULL);
   CHECK_INT(KEPT_OK, kept_begin(store, NULL, &transaction, NULL));
-  CHECK_INT(KEPT_OK, kept_observe(store, "key", KEPT_OBSERVE_KEY, hear, NULL, NULL, &subscription, NULL));
+  CHECK_INT(KEPT_OK, kept_observe(store, "key", KEPT_OBSERVE_KEY, ignore, NULL, NULL, &subscription, NULL));
   CHECK_INT(KEPT_OK, kept_get_int64(store, "registered", &value, NULL));
   kept_close(store);
   CHECK_INT(KEPT_CLOSED, kept_get_int64(transaction, "registered", &value, NULL));
@@ -113,37 +113,37 @@ static const char *filled_location(kept_store **keeper) {
   return location;
 }
 
-static void a_hundred_thousand_closed_handles_of_an_open_store_take_next_to_nothing(void) {
+static void closed_handles_of_an_open_store_take_almost_no_memory(void) {
   kept_store *keeper = NULL;
   const char *location = filled_location(&keeper);
   repeat(100000, 150, read_twice, location);
 }
 
-static void a_hundred_thousand_closed_stores_take_next_to_nothing(void) {
+static void closed_stores_take_almost_no_memory(void) {
   kept_store *keeper = NULL;
   const char *location = filled_location(&keeper);
   kept_close(keeper);
   repeat(100000, 150, look_at_the_generation, location);
 }
 
-static void what_was_read_of_a_store_goes_with_it(void) {
+static void values_that_were_read_are_freed_with_their_store(void) {
   kept_store *keeper = NULL;
   const char *location = filled_location(&keeper);
   kept_close(keeper);
   repeat(200, 150, read_everything, location);
 }
 
-static void layers_and_subscriptions_go_with_their_store(void) {
+static void layers_and_subscriptions_are_freed_with_their_store(void) {
   kept_store *keeper = NULL;
   const char *location = filled_location(&keeper);
   repeat(5000, 150, use_layers_and_observe, location);
 }
 
 static const test tests[] = {
-  TEST(a_hundred_thousand_closed_handles_of_an_open_store_take_next_to_nothing),
-  FOLDER_TEST(a_hundred_thousand_closed_stores_take_next_to_nothing),
-  FOLDER_TEST(what_was_read_of_a_store_goes_with_it),
-  TEST(layers_and_subscriptions_go_with_their_store),
+  TEST(closed_handles_of_an_open_store_take_almost_no_memory),
+  FOLDER_TEST(closed_stores_take_almost_no_memory),
+  FOLDER_TEST(values_that_were_read_are_freed_with_their_store),
+  TEST(layers_and_subscriptions_are_freed_with_their_store),
   { NULL, NULL, 0 },
 };
 

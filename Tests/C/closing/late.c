@@ -101,7 +101,7 @@ static void a_late_reader_never_finds_the_value_of_another_store(void) {
   CHECK(shared.values > 0 && shared.closed > 0);
 }
 
-static void a_closed_store_may_be_closed_and_asked_again(void) {
+static void a_closed_store_may_be_closed_and_read_again(void) {
   for (int i = 0; i < 20; i++) {
     kept_store *store = open_at(fresh_location());
     kept_close(store);
@@ -115,7 +115,7 @@ static void a_closed_store_may_be_closed_and_asked_again(void) {
 int main(int argc, char **argv) {
   static const test tests[] = {
     FOLDER_TEST(a_late_reader_never_finds_the_value_of_another_store),
-    TEST(a_closed_store_may_be_closed_and_asked_again),
+    TEST(a_closed_store_may_be_closed_and_read_again),
     { NULL, NULL, 0 },
   };
   return run_tests(argc, argv, tests, NULL);

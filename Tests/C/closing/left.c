@@ -47,7 +47,7 @@ static int leave_list(void *context, const char *key) {
   return 0;
 }
 
-static void a_list_that_is_left_takes_nothing_with_it(void) {
+static void a_list_that_is_left_holds_no_lock(void) {
   kept_store *store = fresh_store();
   EXPECT(KEPT_OK, kept_set_int64(store, "key", 1, &why));
   LEAVE(kept_list(store, "", leave_list, NULL, NULL));
@@ -181,7 +181,7 @@ static void an_opening_that_is_left_can_be_begun_again(void) {
 
 int main(int argc, char **argv) {
   static const test tests[] = {
-    TEST(a_list_that_is_left_takes_nothing_with_it),
+    TEST(a_list_that_is_left_holds_no_lock),
     TEST(an_export_or_import_that_is_left_changes_nothing),
     TEST(a_subscription_whose_callback_is_left_is_silent_and_ends),
     TEST(a_migration_that_is_left_changes_nothing),

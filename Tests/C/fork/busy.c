@@ -145,7 +145,7 @@ static void check_what_is_left(int rounds) {
   }
 }
 
-static void nothing_is_lost_and_nobody_hangs(void) {
+static void nothing_is_lost_and_no_process_hangs(void) {
   const char *wanted = getenv("KEPT_FORK_ROUNDS");
   int rounds = wanted ? atoi(wanted) : 300;
   const char *location = fresh_folder();
@@ -165,7 +165,7 @@ static void nothing_is_lost_and_nobody_hangs(void) {
   check_what_is_left(rounds);
 }
 
-static const test tests[] = { FOLDER_TEST(nothing_is_lost_and_nobody_hangs), { NULL, NULL, 0 } };
+static const test tests[] = { FOLDER_TEST(nothing_is_lost_and_no_process_hangs), { NULL, NULL, 0 } };
 static const role roles[] = { { NULL, NULL } };
 
 int main(int argc, char **argv) {

@@ -45,7 +45,7 @@ static int standard_numbers_taken(const char *folder, unsigned closed) {
   return taken;
 }
 
-static void what_a_program_prints_without_standard_files_goes_into_no_file_of_ours(void) {
+static void output_of_a_program_without_standard_files_goes_into_no_file_of_ours(void) {
   for (unsigned closed = 1; closed < 16; closed++) {
     const char *folder = fresh_folder();
     int status = -1;
@@ -98,7 +98,7 @@ static void a_child_without_a_free_descriptor_does_not_silence_its_parents(void)
 
 int main(int argc, char **argv) {
   static const test tests[] = {
-    FOLDER_TEST(what_a_program_prints_without_standard_files_goes_into_no_file_of_ours),
+    FOLDER_TEST(output_of_a_program_without_standard_files_goes_into_no_file_of_ours),
     TEST(a_child_without_a_free_descriptor_does_not_silence_its_parents),
     { 0 },
   };

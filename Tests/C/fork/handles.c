@@ -20,7 +20,7 @@ static int read_and_write(void *context) {
   return 0;
 }
 
-static void both_go_on_with_the_same_handle(void) {
+static void parent_and_child_go_on_with_the_same_handle(void) {
   kept_store *store = fresh_store();
   EXPECT(KEPT_OK, kept_set_int64(store, "parent", 1, &why));
   CHECK_INT(0, in_child(read_and_write, store));
@@ -42,7 +42,7 @@ static int fork_again(void *context) {
   return 0;
 }
 
-static void a_grandchild_goes_on_too(void) {
+static void a_grandchild_goes_on_with_the_handle_too(void) {
   kept_store *store = fresh_store();
   EXPECT(KEPT_OK, kept_set_int64(store, "parent", 1, &why));
   CHECK_INT(0, in_child(fork_again, store));
@@ -70,7 +70,7 @@ static void a_child_that_closes_leaves_the_parent_s_store_alone(void) {
 
 static int ends[2];   /* of a pipe */
 
-static int write_when_told(void *context) {
+static int write_on_signal(void *context) {
   char byte;
   MUST(read(ends[0], &byte, 1) == 1);
   return read_and_write(context);
@@ -81,7 +81,7 @@ static void a_parent_that_closes_leaves_the_child_s_store_alone(void) {
   kept_store *store = open_at(location);
   EXPECT(KEPT_OK, kept_set_int64(store, "parent", 1, &why));
   CHECK_INT(0, pipe(ends));
-  pid_t child = fork_child(write_when_told, store);
+  pid_t child = fork_child(write_on_signal, store);
   kept_close(store);
   CHECK_INT(1, write(ends[1], "!", 1));
   CHECK_INT(0, end_of(child));
@@ -97,7 +97,7 @@ static int use_transaction(void *context) {
   return 0;
 }
 
-static void a_transaction_is_the_parent_s(void) {
+static void a_transaction_belongs_to_the_parent(void) {
   kept_store *store = fresh_store();
   kept_store *transaction = NULL;
   EXPECT(KEPT_OK, kept_begin(store, NULL, &transaction, &why));
@@ -108,7 +108,7 @@ static void a_transaction_is_the_parent_s(void) {
   CHECK_TEXT("absent", json_of(store, "b"));
 }
 
-static int hear_only_what_is_subscribed_here(void *context) {
+static int receive_only_own_notices(void *context) {
   recorder *inherited = context;
   recorder *own = new_recorder();
   record(own, inherited->store, "", KEPT_OBSERVE_PREFIX);
@@ -122,26 +122,26 @@ static int hear_only_what_is_subscribed_here(void *context) {
   return 0;
 }
 
-static void a_subscription_is_the_parent_s(void) {
+static void a_subscription_belongs_to_the_parent(void) {
   kept_store *store = fresh_store();
-  recorder *hears = new_recorder();
-  hears->store = store;
-  record(hears, store, "parent.", KEPT_OBSERVE_PREFIX);
+  recorder *observer = new_recorder();
+  observer->store = store;
+  record(observer, store, "parent.", KEPT_OBSERVE_PREFIX);
   EXPECT(KEPT_OK, kept_set_int64(store, "parent.first", 1, &why));
-  recorded(hears, 1);
-  CHECK_INT(0, in_child(hear_only_what_is_subscribed_here, hears));
+  recorded(observer, 1);
+  CHECK_INT(0, in_child(receive_only_own_notices, observer));
   EXPECT(KEPT_OK, kept_set_int64(store, "parent.second", 2, &why));
-  CHECK_TEXT("S parent.first:->1;S parent.second:->2;", recorded(hears, 2));
-  kept_unobserve(hears->subscription);
-  CHECK_INT(1, released(hears));
+  CHECK_TEXT("S parent.first:->1;S parent.second:->2;", recorded(observer, 2));
+  kept_unobserve(observer->subscription);
+  CHECK_INT(1, released(observer));
 }
 
 static void parent_and_child_are_two_processes_to_an_observer(void) {
-  recorder *hears = new_recorder();
-  record(hears, fresh_store(), "child", KEPT_OBSERVE_KEY);
-  EXPECT(KEPT_OK, kept_set_int64(hears->store, "parent", 1, &why));
-  CHECK_INT(0, in_child(read_and_write, hears->store));
-  CHECK_TEXT("O child:->2;", recorded(hears, 1));
+  recorder *observer = new_recorder();
+  record(observer, fresh_store(), "child", KEPT_OBSERVE_KEY);
+  EXPECT(KEPT_OK, kept_set_int64(observer->store, "parent", 1, &why));
+  CHECK_INT(0, in_child(read_and_write, observer->store));
+  CHECK_TEXT("O child:->2;", recorded(observer, 1));
 }
 
 /* Host-driven stores */
@@ -175,17 +175,17 @@ static int dispatch_only_what_is_subscribed_here(void *context) {
 
 static void a_host_driven_store_goes_on_in_both_under_the_same_number(void) {
   kept_options options = KEPT_OPTIONS_INIT;
-  recorder *hears = new_recorder();
+  recorder *observer = new_recorder();
   options.delivery = KEPT_BY_HOST;
   EXPECT(KEPT_OK, kept_open(fresh_location(), &options, &by_host, &why));
   EXPECT(KEPT_OK, kept_store_fd(by_host, &by_host_fd, &why));
-  record(hears, by_host, "first", KEPT_OBSERVE_KEY);
+  record(observer, by_host, "first", KEPT_OBSERVE_KEY);
   EXPECT(KEPT_OK, kept_set_int64(by_host, "first", 1, &why));
   CHECK(readable(by_host_fd, 10000));
-  CHECK_INT(0, in_child(dispatch_only_what_is_subscribed_here, hears));
+  CHECK_INT(0, in_child(dispatch_only_what_is_subscribed_here, observer));
   CHECK(readable(by_host_fd, 0));
   CHECK_INT(KEPT_OK, kept_store_dispatch(by_host, 0, NULL, NULL));
-  CHECK_TEXT("S first:->1;", hears->text);
+  CHECK_TEXT("S first:->1;", observer->text);
   kept_close(by_host);
 }
 
@@ -201,7 +201,7 @@ static int dispatch_polled(void *context) {
   return 0;
 }
 
-static void a_polled_subscription_is_the_parent_s(void) {
+static void a_polled_subscription_belongs_to_the_parent(void) {
   recorder *polled = new_recorder();
   record(polled, fresh_store(), "key", KEPT_OBSERVE_POLLED);
   EXPECT(KEPT_OK, kept_set_int64(polled->store, "key", 1, &why));
@@ -241,15 +241,15 @@ static void fork_here(recorder *recorder) {
 
 static void a_callback_may_fork(void) {
   const char *location = fresh_folder();
-  recorder *hears = new_recorder();
-  hears->store = open_at(location);
-  hears->then = fork_here;
-  record(hears, hears->store, "parent", 0);
-  EXPECT(KEPT_OK, kept_set_int64(hears->store, "parent", 1, &why));
-  recorded(hears, 1);
-  kept_unobserve(hears->subscription);
+  recorder *observer = new_recorder();
+  observer->store = open_at(location);
+  observer->then = fork_here;
+  record(observer, observer->store, "parent", 0);
+  EXPECT(KEPT_OK, kept_set_int64(observer->store, "parent", 1, &why));
+  recorded(observer, 1);
+  kept_unobserve(observer->subscription);
   CHECK_INT(0, end_of(from_callback));
-  CHECK_INT(2, int_of(hears->store, "child"));
+  CHECK_INT(2, int_of(observer->store, "child"));
 }
 
 static void look_at_descriptors(const char *location) {
@@ -267,7 +267,7 @@ static void look_at_descriptors(const char *location) {
 }
 
 /** The number of event descriptors. The C library and valgrind create none. */
-static void look_for_bells(const char *location) {
+static void count_event_descriptors(const char *location) {
   (void)location;
   char path[64], target[4096];
   int found = 0;
@@ -291,7 +291,7 @@ static void spawned_programs_inherit_no_descriptor(void) {
   EXPECT(KEPT_OK, kept_open(fresh_folder(), &options, &store, &why));
   EXPECT(KEPT_OK, kept_store_fd(store, &fd, &why));
   record(polled, store, "key", KEPT_OBSERVE_POLLED);
-  char program[] = "/proc/self/exe", child[] = "--child", role[] = "look_for_bells", nowhere[] = "";
+  char program[] = "/proc/self/exe", child[] = "--child", role[] = "count_event_descriptors", nowhere[] = "";
   char *arguments[] = { program, child, role, nowhere, NULL };
   CHECK_INT(0, posix_spawn(&pid, program, NULL, NULL, arguments, environ));
   CHECK_INT(0, end_of(pid));
@@ -329,16 +329,16 @@ static void a_store_opened_by_a_relative_path_is_found_again(void) {
 }
 
 static const test tests[] = {
-  FOLDER_TEST(both_go_on_with_the_same_handle),
+  FOLDER_TEST(parent_and_child_go_on_with_the_same_handle),
   TEST(a_memory_store_is_copied),
-  FOLDER_TEST(a_grandchild_goes_on_too),
+  FOLDER_TEST(a_grandchild_goes_on_with_the_handle_too),
   FOLDER_TEST(a_child_that_closes_leaves_the_parent_s_store_alone),
   FOLDER_TEST(a_parent_that_closes_leaves_the_child_s_store_alone),
-  TEST(a_transaction_is_the_parent_s),
-  TEST(a_subscription_is_the_parent_s),
+  TEST(a_transaction_belongs_to_the_parent),
+  TEST(a_subscription_belongs_to_the_parent),
   FOLDER_TEST(parent_and_child_are_two_processes_to_an_observer),
   TEST(a_host_driven_store_goes_on_in_both_under_the_same_number),
-  TEST(a_polled_subscription_is_the_parent_s),
+  TEST(a_polled_subscription_belongs_to_the_parent),
   FOLDER_TEST(a_fork_copies_no_log_into_the_database),
   FOLDER_TEST(a_callback_may_fork),
   FOLDER_TEST(exec_inherits_no_file),
@@ -347,6 +347,6 @@ static const test tests[] = {
   { NULL, NULL, 0 },
 };
 
-static const role roles[] = { ROLE(look_at_descriptors), ROLE(look_for_bells), { NULL, NULL } };
+static const role roles[] = { ROLE(look_at_descriptors), ROLE(count_event_descriptors), { NULL, NULL } };
 
 int main(int argc, char **argv) { return run_tests(argc, argv, tests, roles); }

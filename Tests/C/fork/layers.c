@@ -32,7 +32,7 @@ static void await_end(pid_t child) {
   CHECK_INT(0, status);
 }
 
-static void parent_and_child_read_what_changes(void) {
+static void parent_and_child_read_changed_files(void) {
   const char *path = fresh_file("{\"values\":{\"k\":1}}");
   kept_store *store = store_with(path);
   for (int i = 0; i < 3; i++) CHECK(comes_to_read(store, 1));
@@ -53,7 +53,7 @@ static void parent_and_child_read_what_changes(void) {
   close(go_on[0]), close(go_on[1]), close(has_read[0]), close(has_read[1]);
 }
 
-static void an_observer_of_the_child_hears_of_a_file(void) {
+static void an_observer_in_the_child_is_notified_of_a_changed_file(void) {
   const char *path = fresh_file("{}");
   kept_store *store = store_with(path);
   pid_t child = fork();
@@ -66,7 +66,7 @@ static void an_observer_of_the_child_hears_of_a_file(void) {
   await_end(child);
 }
 
-static void a_child_that_closes_leaves_the_parent_its_files(void) {
+static void a_child_that_closes_does_not_stop_the_parent_s_watching(void) {
   const char *path = fresh_file("{}");
   kept_store *store = store_with(path);
   pid_t child = fork();
@@ -111,7 +111,7 @@ static int locks_are_missing(kept_store *store, int kind) {
   return status != KEPT_LOCKED;
 }
 
-static void a_child_that_only_writes_is_bound_by_the_locks_of_today(void) {
+static void a_child_that_only_writes_obeys_the_current_locks(void) {
   for (int kind = 0; kind < 9; kind++) {
     const char *path = fresh_file("{\"values\":{}}");
     kept_store *store = store_with(path);
@@ -131,10 +131,10 @@ static void a_child_that_only_writes_is_bound_by_the_locks_of_today(void) {
 
 int main(int argc, char **argv) {
   static const test tests[] = {
-    TEST(parent_and_child_read_what_changes),
-    TEST(an_observer_of_the_child_hears_of_a_file),
-    TEST(a_child_that_closes_leaves_the_parent_its_files),
-    TEST(a_child_that_only_writes_is_bound_by_the_locks_of_today),
+    TEST(parent_and_child_read_changed_files),
+    TEST(an_observer_in_the_child_is_notified_of_a_changed_file),
+    TEST(a_child_that_closes_does_not_stop_the_parent_s_watching),
+    TEST(a_child_that_only_writes_obeys_the_current_locks),
     { 0 },
   };
   static const role roles[] = { { 0 } };

@@ -102,10 +102,10 @@ static void follows(const char *location) {
   make_read_only(location);
   EXPECT(KEPT_OK, kept_open(location, NULL, &store, &why));
   CHECK_TEXT("\"hello\"", json_of(store, "greeting"));
-  tell_parent();
+  signal_parent();
   await_parent();
   CHECK_TEXT("\"changed\"", json_of(store, "greeting"));
-  tell_parent();
+  signal_parent();
   await_parent();
   CHECK_TEXT("\"changed\"", json_of(store, "greeting"));
   kept_close(store);
@@ -113,7 +113,7 @@ static void follows(const char *location) {
 
 static void greets_until_killed(const char *location) {
   EXPECT(KEPT_OK, kept_set_string(open_at(location), "greeting", "hello", 5, &why));
-  tell_parent();
+  signal_parent();
   await_parent();
 }
 
@@ -132,12 +132,12 @@ static const char *folder_with_greeting(const char *greeting) {
   return location;
 }
 
-static void a_store_is_read_there_and_not_written(void) {
+static void a_store_on_a_read_only_medium_is_read_and_not_written(void) {
   child reader = start_child("reads_and_cannot_write", folder_with_greeting("hello"));
   CHECK_INT(0, finish_child(&reader));
 }
 
-static void what_a_killed_writer_left_in_the_log_is_read_there(void) {
+static void the_log_of_a_killed_writer_is_read_there(void) {
   const char *location = folder_with_greeting("old");
   child writer = start_child("greets_until_killed", location);
   await_child(&writer);
@@ -146,7 +146,7 @@ static void what_a_killed_writer_left_in_the_log_is_read_there(void) {
   CHECK_INT(0, finish_child(&reader));
 }
 
-static void what_others_write_where_they_may_is_seen_there(void) {
+static void writes_by_others_are_seen_there(void) {
   const char *location = folder_with_greeting("hello");
   child reader = start_child("follows", location);
   await_child(&reader);
@@ -167,9 +167,9 @@ static void what_others_write_where_they_may_is_seen_there(void) {
 
 int main(int argc, char **argv) {
   static const test tests[] = {
-    FOLDER_TEST(a_store_is_read_there_and_not_written),
-    FOLDER_TEST(what_a_killed_writer_left_in_the_log_is_read_there),
-    FOLDER_TEST(what_others_write_where_they_may_is_seen_there),
+    FOLDER_TEST(a_store_on_a_read_only_medium_is_read_and_not_written),
+    FOLDER_TEST(the_log_of_a_killed_writer_is_read_there),
+    FOLDER_TEST(writes_by_others_are_seen_there),
     { 0 },
   };
   static const role roles[] = { ROLE(reads_and_cannot_write), ROLE(follows), ROLE(greets_until_killed), { 0 } };

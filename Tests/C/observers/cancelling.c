@@ -58,15 +58,15 @@ static void cancel_the_next(recorder *recorder) {
 }
 
 static void two_callbacks_may_cancel_each_other(void) { hold_meeting(2, cancel_the_next); }
-static void three_callbacks_may_cancel_around_a_ring(void) { hold_meeting(3, cancel_the_next); }
+static void three_callbacks_may_cancel_each_other_in_a_cycle(void) { hold_meeting(3, cancel_the_next); }
 
-static void cancel_everybody(recorder *recorder) {
+static void cancel_all(recorder *recorder) {
   (void)recorder;
   meet();
   for (int i = 0; i < meeting.expected; i++) kept_unobserve(meeting.subscriptions[i]);
 }
 
-static void three_callbacks_may_each_cancel_all(void) { hold_meeting(3, cancel_everybody); }
+static void three_callbacks_may_each_cancel_all(void) { hold_meeting(3, cancel_all); }
 
 static void close_store(recorder *recorder) {
   (void)recorder;
@@ -243,7 +243,7 @@ static void pour_too(const char *location) {
   kept_store *store = open_at(location);
   pthread_t writer;
   CHECK_INT(0, pthread_create(&writer, NULL, pour, store));
-  tell_parent();
+  signal_parent();
   await_parent();
   __atomic_store_n(&is_over, 1, __ATOMIC_RELEASE);
   CHECK_INT(0, pthread_join(writer, NULL));
@@ -380,7 +380,7 @@ static void a_subscription_may_replace_itself_again_and_again(void) {
 int main(int argc, char **argv) {
   static const test tests[] = {
     TEST(two_callbacks_may_cancel_each_other),
-    TEST(three_callbacks_may_cancel_around_a_ring),
+    TEST(three_callbacks_may_cancel_each_other_in_a_cycle),
     TEST(three_callbacks_may_each_cancel_all),
     TEST(two_callbacks_may_close_their_store_at_once),
     TEST(a_report_may_end_a_subscription_whose_callback_closes_the_store),

@@ -10,11 +10,11 @@
 enum { rounds = 10, seconds = 60 };
 
 static kept_store *store;
-static int heard;
+static int received;
 
-static void hear(void *context, const kept_notice *notice) {
+static void receive(void *context, const kept_notice *notice) {
   (void)context, (void)notice;
-  __atomic_add_fetch(&heard, 1, __ATOMIC_RELEASE);
+  __atomic_add_fetch(&received, 1, __ATOMIC_RELEASE);
 }
 
 static void *write_for_ever(void *context) {
@@ -33,11 +33,11 @@ static void be_busy(const char *location) {
   pthread_t writer;
   alarm(seconds);
   EXPECT(KEPT_OK, kept_open(location, NULL, &store, &why));
-  EXPECT(KEPT_OK, kept_observe(store, "", KEPT_OBSERVE_PREFIX, hear, NULL, NULL, &subscription, &why));
-  EXPECT(KEPT_OK, kept_observe(store, "key", KEPT_OBSERVE_KEY, hear, NULL, NULL, &subscription, &why));
+  EXPECT(KEPT_OK, kept_observe(store, "", KEPT_OBSERVE_PREFIX, receive, NULL, NULL, &subscription, &why));
+  EXPECT(KEPT_OK, kept_observe(store, "key", KEPT_OBSERVE_KEY, receive, NULL, NULL, &subscription, &why));
   CHECK_INT(0, pthread_create(&writer, NULL, write_for_ever, NULL));
   CHECK_INT(0, pthread_detach(writer));
-  while (__atomic_load_n(&heard, __ATOMIC_ACQUIRE) < 4) sched_yield();
+  while (__atomic_load_n(&received, __ATOMIC_ACQUIRE) < 4) sched_yield();
 }
 
 static void return_from_main(const char *location) { be_busy(location); }
@@ -71,10 +71,10 @@ static void exit_in_a_callback(const char *location) {
   while (1) pause();
 }
 
-static void hear_late(void) { CHECK_INT(KEPT_OK, kept_flush(store, NULL)); }
+static void flush_at_exit(void) { CHECK_INT(KEPT_OK, kept_flush(store, NULL)); }
 
 static void use_it_at_exit(const char *location) {
-  atexit(hear_late);
+  atexit(flush_at_exit);
   be_busy(location);
 }
 

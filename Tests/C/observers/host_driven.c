@@ -57,7 +57,7 @@ static size_t dispatch_polled(recorder *recorder, size_t max) {
 
 /* The store's descriptor */
 
-static void nobody_is_called_before_the_program_dispatches(void) {
+static void no_callback_runs_before_the_program_dispatches(void) {
   kept_store *store = open_by_host(fresh_location());
   recorder *recorder = new_recorder();
   int fd = fd_of(store);
@@ -75,7 +75,7 @@ static void nobody_is_called_before_the_program_dispatches(void) {
   kept_close(store);
 }
 
-static void the_descriptor_is_readable_for_as_long_as_something_is_due(void) {
+static void the_descriptor_is_readable_while_notices_are_due(void) {
   kept_store *store = open_by_host(fresh_location());
   recorder *one = new_recorder(), *other = new_recorder();
   int fd = fd_of(store);
@@ -94,7 +94,7 @@ static void the_descriptor_is_readable_for_as_long_as_something_is_due(void) {
   kept_close(store);
 }
 
-static void epoll_is_told_again_until_all_is_delivered(void) {
+static void epoll_reports_the_descriptor_until_all_is_delivered(void) {
   kept_store *store = open_by_host(fresh_location());
   recorder *recorder = new_recorder();
   struct epoll_event event = { EPOLLIN, { 0 } };
@@ -112,7 +112,7 @@ static void epoll_is_told_again_until_all_is_delivered(void) {
   kept_close(store);
 }
 
-static void first_values_come_without_dispatching(void) {
+static void initial_values_are_delivered_without_dispatching(void) {
   kept_store *store = open_by_host(fresh_location());
   recorder *recorder = new_recorder();
   record(recorder, store, "key", KEPT_OBSERVE_INITIAL);
@@ -180,7 +180,7 @@ static void a_callback_that_writes_does_not_keep_the_program_in_dispatch(void) {
   kept_close(store);
 }
 
-static void what_was_due_to_an_ended_subscription_is_dropped(void) {
+static void notices_due_to_an_ended_subscription_are_dropped(void) {
   kept_store *store = open_by_host(fresh_location());
   recorder *recorder = new_recorder();
   record(recorder, store, "key", KEPT_OBSERVE_KEY);
@@ -244,15 +244,15 @@ static void a_callback_may_close_the_store_that_is_dispatched(void) {
 
 /* Subscriptions with a descriptor of their own */
 
-static void a_polled_subscription_is_called_by_nobody_else(void) {
+static void a_polled_subscription_is_called_only_by_its_own_dispatch(void) {
   const char *location = fresh_location();
   kept_store *by_library = open_at(location), *by_host = open_by_host(location);
-  recorder *heard = new_recorder(), *one = new_recorder(), *other = new_recorder();
-  record(heard, by_library, "key", KEPT_OBSERVE_KEY);
+  recorder *automatic = new_recorder(), *one = new_recorder(), *other = new_recorder();
+  record(automatic, by_library, "key", KEPT_OBSERVE_KEY);
   record(one, by_library, "key", KEPT_OBSERVE_POLLED);
   record(other, by_host, "key", KEPT_OBSERVE_POLLED);
   set(by_library, "key", 1);
-  recorded(heard, 1);
+  recorded(automatic, 1);
   CHECK_UINT(0, dispatch(by_host, 0));
   CHECK_SILENT(fd_of(by_host));
   CHECK_INT(0, one->notices + other->notices);
@@ -399,7 +399,7 @@ static void notices_are_either_taken_or_delivered(void) {
 
 /* What is refused */
 
-static void only_who_asked_for_it_has_a_descriptor(void) {
+static void a_descriptor_exists_only_where_requested(void) {
   kept_store *store = fresh_store(), *transaction = NULL, *by_host = open_by_host(fresh_location());
   recorder *recorder = new_recorder();
   int fd = -1;
@@ -423,7 +423,7 @@ static void only_who_asked_for_it_has_a_descriptor(void) {
   EXPECT(KEPT_CLOSED, kept_store_dispatch(store, 0, NULL, &why));
 }
 
-static void descriptors_are_not_for_other_programs(void) {
+static void descriptors_are_not_inherited_by_other_programs(void) {
   kept_store *store = open_by_host(fresh_location());
   recorder *recorder = new_recorder();
   record(recorder, store, "key", KEPT_OBSERVE_POLLED);
@@ -449,34 +449,34 @@ static void starved(const char *location) {
   EXPECT(KEPT_OK, kept_set_int64(store, "key", 1, &why));
 }
 
-static void without_a_free_descriptor_there_is_none_and_the_store_goes_on(void) {
+static void without_a_free_descriptor_polling_fails_and_the_store_goes_on(void) {
   child child = start_child("starved", "");
   CHECK_INT(0, finish_child(&child));
 }
 
 int main(int argc, char **argv) {
   static const test tests[] = {
-    TEST(nobody_is_called_before_the_program_dispatches),
-    TEST(the_descriptor_is_readable_for_as_long_as_something_is_due),
-    TEST(epoll_is_told_again_until_all_is_delivered),
-    TEST(first_values_come_without_dispatching),
+    TEST(no_callback_runs_before_the_program_dispatches),
+    TEST(the_descriptor_is_readable_while_notices_are_due),
+    TEST(epoll_reports_the_descriptor_until_all_is_delivered),
+    TEST(initial_values_are_delivered_without_dispatching),
     TEST(another_thread_may_dispatch),
     TEST(a_callback_may_dispatch_for_others_but_is_not_called_inside_itself),
     TEST(a_callback_that_writes_does_not_keep_the_program_in_dispatch),
-    TEST(what_was_due_to_an_ended_subscription_is_dropped),
+    TEST(notices_due_to_an_ended_subscription_are_dropped),
     FOLDER_TEST(another_process_makes_it_readable),
     TEST(closing_makes_the_descriptor_readable_and_closes_it),
     TEST(a_callback_may_close_the_store_that_is_dispatched),
-    TEST(a_polled_subscription_is_called_by_nobody_else),
+    TEST(a_polled_subscription_is_called_only_by_its_own_dispatch),
     TEST(polled_subscriptions_go_at_their_own_pace),
     TEST(the_end_of_a_polled_subscription_makes_it_readable),
     TEST(a_polled_subscription_may_end_itself),
     TEST(notices_are_taken_one_by_one_an_initial_one_first),
     TEST(a_taken_notice_outlives_its_subscription),
     TEST(notices_are_either_taken_or_delivered),
-    TEST(only_who_asked_for_it_has_a_descriptor),
-    TEST(descriptors_are_not_for_other_programs),
-    TEST(without_a_free_descriptor_there_is_none_and_the_store_goes_on),
+    TEST(a_descriptor_exists_only_where_requested),
+    TEST(descriptors_are_not_inherited_by_other_programs),
+    TEST(without_a_free_descriptor_polling_fails_and_the_store_goes_on),
     { 0 },
   };
   static const role roles[] = { ROLE(writer), ROLE(starved), { 0 } };

@@ -24,7 +24,7 @@ static void let(const char *role, const char *location) {
   CHECK_INT(0, finish_child(&child));
 }
 
-static void tell_once(const char *location) {
+static void write_once(const char *location) {
   kept_store *store = open_with_tag(location, "there");
   set(store, "key", 2);
   kept_close(store);
@@ -36,7 +36,7 @@ static void its_change_comes_with_old_and_new_revision_origin_and_tag(void) {
   recorder *recorder = new_recorder();
   set(store, "key", 1);
   record(recorder, store, "key", KEPT_OBSERVE_KEY);
-  let("tell_once", location);
+  let("write_once", location);
   CHECK_TEXT("O key:1>2;", recorded(recorder, 1));
   CHECK_UINT(2, recorder->first);
   CHECK_UINT(2, recorder->revision);
@@ -44,7 +44,7 @@ static void its_change_comes_with_old_and_new_revision_origin_and_tag(void) {
   CHECK(!recorder->missed);
 }
 
-static void tell_together(const char *location) {
+static void write_together(const char *location) {
   kept_store *store = open_with_tag(location, "there"), *transaction = NULL;
   kept_transaction_options options = KEPT_TRANSACTION_OPTIONS_INIT;
   options.tag = "import";
@@ -64,7 +64,7 @@ static void its_transaction_comes_as_one_notice_with_its_own_tag(void) {
   set(store, "p.c", 1);
   record(prefix, store, "p.", KEPT_OBSERVE_PREFIX | KEPT_OBSERVE_INITIAL);
   record(key, store, "q", KEPT_OBSERVE_INITIAL);
-  let("tell_together", location);
+  let("write_together", location);
   CHECK_TEXT("I p.c:->1;O p.a:->\"caf\xc3\xa9\" p.b:->2 p.c:1>-;", recorded(prefix, 2));
   CHECK_TEXT("I q:->-;O q:->3;", recorded(key, 2));
   CHECK_TEXT("import", prefix->tag);
@@ -77,19 +77,19 @@ static const char *numbered(char *key, int number) {
   return key;
 }
 
-static void tell_many(const char *location) {
+static void write_many(const char *location) {
   kept_store *store = open_at(location);
   char key[32];
   for (int i = 0; i < many; i++) set(store, numbered(key, i), i);
 }
 
-static void many_subscriptions_each_hear_of_their_own(void) {
+static void many_subscriptions_each_receive_their_own_key(void) {
   const char *location = fresh_folder();
   kept_store *store = open_at(location);
   recorder *recorders[many];
   char key[32], text[64];
   for (int i = 0; i < many; i++) record(recorders[i] = new_recorder(), store, numbered(key, i), KEPT_OBSERVE_KEY);
-  let("tell_many", location);
+  let("write_many", location);
   for (int i = 0; i < many; i++) {
     snprintf(text, sizeof text, "O k.%d:->%d;", i, i);
     CHECK_TEXT(text, recorded(recorders[i], 1));
@@ -118,7 +118,7 @@ static kept_status write_pair(kept_store *store) {
 static void write_pairs(const char *location) {
   kept_store *store = open_at(location);
   kept_status status;
-  tell_parent();
+  signal_parent();
   await_parent();
   for (int i = 0; i < rounds; i++) {
     while ((status = write_pair(store)) == KEPT_CONFLICT) {}
@@ -159,7 +159,7 @@ static void follow(void *context, const kept_notice *notice) {
   pthread_mutex_unlock(&pair->lock);
 }
 
-static void every_notice_is_whole_transactions_and_the_next_ones(void) {
+static void every_notice_has_complete_transactions_in_order(void) {
   static struct pair pair = { PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0, 0, 0, 0 };
   const char *location = fresh_folder();
   kept_store *store = open_at(location);
@@ -181,11 +181,11 @@ static void every_notice_is_whole_transactions_and_the_next_ones(void) {
 
 static void write_and_wait(const char *location) {
   set(open_at(location), "key", 1);
-  tell_parent();
+  signal_parent();
   await_parent();
 }
 
-static void what_a_killed_process_wrote_is_heard(void) {
+static void commits_of_a_killed_process_are_delivered(void) {
   const char *location = fresh_folder();
   kept_store *store = open_at(location);
   recorder *recorder = new_recorder();
@@ -202,13 +202,13 @@ int main(int argc, char **argv) {
   static const test tests[] = {
     FOLDER_TEST(its_change_comes_with_old_and_new_revision_origin_and_tag),
     FOLDER_TEST(its_transaction_comes_as_one_notice_with_its_own_tag),
-    FOLDER_TEST(many_subscriptions_each_hear_of_their_own),
-    FOLDER_TEST(every_notice_is_whole_transactions_and_the_next_ones),
-    FOLDER_TEST(what_a_killed_process_wrote_is_heard),
+    FOLDER_TEST(many_subscriptions_each_receive_their_own_key),
+    FOLDER_TEST(every_notice_has_complete_transactions_in_order),
+    FOLDER_TEST(commits_of_a_killed_process_are_delivered),
     { 0 },
   };
   static const role roles[] = {
-    ROLE(tell_once), ROLE(tell_together), ROLE(tell_many), ROLE(write_pairs), ROLE(write_and_wait), { 0 },
+    ROLE(write_once), ROLE(write_together), ROLE(write_many), ROLE(write_pairs), ROLE(write_and_wait), { 0 },
   };
   return run_tests(argc, argv, tests, roles);
 }

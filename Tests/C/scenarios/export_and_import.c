@@ -16,7 +16,7 @@ static uint32_t take_flags(struct run *run, json_object *step) {
     const char *word = json_object_get_string(json_object_array_get_idx(with, i));
     size_t known = 0;
     while (known < sizeof words / sizeof *words && strcmp(words[known].word, word) != 0) known++;
-    if (known == sizeof words / sizeof *words) complain(run, "the runner does not know \"with\": \"%s\"", word);
+    if (known == sizeof words / sizeof *words) fail_step(run, "the runner does not know \"with\": \"%s\"", word);
     else flags |= words[known].flag;
   }
   json_object_put(with);
@@ -28,7 +28,7 @@ static uint32_t take_format(struct run *run, json_object *step) {
   const char *name = take_word(step, "format", "kept");
   for (uint32_t i = 0; i < sizeof names / sizeof *names; i++)
     if (strcmp(names[i], name) == 0) return i;
-  complain(run, "the runner does not know the format \"%s\"", name);
+  fail_step(run, "the runner does not know the format \"%s\"", name);
   return 0;
 }
 

@@ -80,7 +80,7 @@ static json_object *plain(json_object *value) {
 }
 
 json_object *take_text(struct run *run, json_object *step, const char *field) {
-  if (!has(step, field)) complain(run, "the step has no \"%s\"", field);
+  if (!has(step, field)) fail_step(run, "the step has no \"%s\"", field);
   json_object *value = take(step, field);
   json_object *text = plain(value);
   json_object_put(value);

@@ -22,7 +22,7 @@ const char *take_path(struct run *run, json_object *step, const char *field) {
 
 /* Atomically replaces a file by one that was created beside it. */
 static void put_in_place(struct run *run, int failed, const char *beside, const char *path) {
-  if (failed || rename(beside, path) != 0) complain(run, "%s cannot be made: %s", path, strerror(errno));
+  if (failed || rename(beside, path) != 0) fail_step(run, "%s cannot be made: %s", path, strerror(errno));
 }
 
 void step_write_file(struct run *run, struct thing *on, json_object *step, struct outcome *outcome) {
@@ -42,7 +42,7 @@ void step_write_file(struct run *run, struct thing *on, json_object *step, struc
 void step_remove_file(struct run *run, struct thing *on, json_object *step, struct outcome *outcome) {
   (void)on, (void)outcome;
   const char *path = take_path(run, step, "file");
-  if (remove(path) != 0) complain(run, "%s cannot be removed: %s", path, strerror(errno));
+  if (remove(path) != 0) fail_step(run, "%s cannot be removed: %s", path, strerror(errno));
 }
 
 void step_make(struct run *run, struct thing *on, json_object *step, struct outcome *outcome) {
@@ -50,12 +50,12 @@ void step_make(struct run *run, struct thing *on, json_object *step, struct outc
   const char *path = take_path(run, step, "file"), *beside = path_of(run, ".new"), *to = take_path(run, step, "to");
   const char *what = take_word(step, "as", "");
   if (strcmp(what, "folder") == 0) {
-    if (mkdir(path, 0755) != 0) complain(run, "%s cannot be made: %s", path, strerror(errno));
+    if (mkdir(path, 0755) != 0) fail_step(run, "%s cannot be made: %s", path, strerror(errno));
   } else if (strcmp(what, "fifo") == 0) {
     put_in_place(run, mkfifo(beside, 0644), beside, path);
   } else if (strcmp(what, "link") == 0 && to) {
     put_in_place(run, symlink(to, beside), beside, path);
   } else {
-    complain(run, "the runner cannot make \"%s\"", what);
+    fail_step(run, "the runner cannot make \"%s\"", what);
   }
 }

@@ -10,17 +10,17 @@
 struct reports {
   pthread_mutex_t mutex;
   pthread_cond_t news;
-  json_object *heard; /* an array of {"status": …, "message": …} */
-  size_t told;        /* how many of them a step has expected */
+  json_object *received; /* an array of {"status": …, "message": …} */
+  size_t expected_count; /* how many of them a step has expected */
 };
 
-static void hear(void *context, const kept_error *error) {
+static void receive_report(void *context, const kept_error *error) {
   struct reports *reports = context;
   json_object *report = json_object_new_object();
   json_object_object_add(report, "status", json_object_new_string(kept_status_text(error->status)));
   json_object_object_add(report, "message", json_object_new_string(error->message));
   pthread_mutex_lock(&reports->mutex);
-  json_object_array_add(reports->heard, report);
+  json_object_array_add(reports->received, report);
   pthread_cond_broadcast(&reports->news);
   pthread_mutex_unlock(&reports->mutex);
 }
@@ -29,13 +29,13 @@ static struct reports *new_reports(void) {
   struct reports *reports = calloc(1, sizeof *reports);
   pthread_mutex_init(&reports->mutex, NULL);
   pthread_cond_init(&reports->news, NULL);
-  reports->heard = json_object_new_array();
+  reports->received = json_object_new_array();
   return reports;
 }
 
 void end_reports(struct reports *reports) {
   if (reports == NULL) return;
-  json_object_put(reports->heard);
+  json_object_put(reports->received);
   free(reports);
 }
 
@@ -51,7 +51,7 @@ static const char **texts_of(json_object *list, const char *first) {
 void take_layers(struct run *run, struct thing *opened, json_object *step, kept_options *options,
                  struct layer_texts *texts) {
   if (opened->reports == NULL) opened->reports = new_reports();
-  options->report = hear;
+  options->report = receive_report;
   options->report_context = opened->reports;
   options->managed = take_path(run, step, "managed");
   options->system = take_path(run, step, "system");
@@ -103,7 +103,7 @@ void step_explain_json(struct run *run, struct thing *on, json_object *step, str
 }
 
 /* Whether one finding, or the explanation itself, has the members that the scenario lists. */
-static bool has_told_members(json_object *expected, json_object *given) {
+static bool has_expected_members(json_object *expected, json_object *given) {
   json_object_object_foreach(expected, name, value) {
     json_object *found = NULL;
     if (!json_object_object_get_ex(given, name, &found)) return false;
@@ -114,17 +114,17 @@ static bool has_told_members(json_object *expected, json_object *given) {
 
 bool same_explanation(json_object *expected, json_object *given) {
   json_object *layers, *found = json_object_object_get(given, "layers");
-  if (!has_told_members(expected, given)) return false;
+  if (!has_expected_members(expected, given)) return false;
   if (!json_object_object_get_ex(expected, "layers", &layers)) return true;
   size_t count = json_object_array_length(layers);
   if (json_object_array_length(found) != count) return false;
   for (size_t i = 0; i < count; i++)
-    if (!has_told_members(json_object_array_get_idx(layers, i), json_object_array_get_idx(found, i))) return false;
+    if (!has_expected_members(json_object_array_get_idx(layers, i), json_object_array_get_idx(found, i))) return false;
   return true;
 }
 
 /* Whether a report is as expected: its message begins with the key. */
-static bool is_as_told(json_object *expected, json_object *report) {
+static bool matches(json_object *expected, json_object *report) {
   json_object *key;
   if (!json_object_equal(json_object_object_get(expected, "status"), json_object_object_get(report, "status")))
     return false;
@@ -138,7 +138,7 @@ static bool is_as_told(json_object *expected, json_object *report) {
 /* Takes one report that matches from those received; false if there is none. */
 static bool take_report(json_object *expected, json_object *news) {
   for (size_t i = 0; i < json_object_array_length(news); i++)
-    if (is_as_told(expected, json_object_array_get_idx(news, i))) return json_object_array_del_idx(news, i, 1) == 0;
+    if (matches(expected, json_object_array_get_idx(news, i))) return json_object_array_del_idx(news, i, 1) == 0;
   return false;
 }
 
@@ -149,10 +149,10 @@ static json_object *await_news(struct reports *reports, size_t count) {
   deadline.tv_sec += 10;
   json_object *news = json_object_new_array();
   pthread_mutex_lock(&reports->mutex);
-  while (json_object_array_length(reports->heard) < reports->told + count &&
+  while (json_object_array_length(reports->received) < reports->expected_count + count &&
          pthread_cond_timedwait(&reports->news, &reports->mutex, &deadline) == 0) {}
-  for (; reports->told < json_object_array_length(reports->heard); reports->told++)
-    json_object_array_add(news, json_object_get(json_object_array_get_idx(reports->heard, reports->told)));
+  for (; reports->expected_count < json_object_array_length(reports->received); reports->expected_count++)
+    json_object_array_add(news, json_object_get(json_object_array_get_idx(reports->received, reports->expected_count)));
   pthread_mutex_unlock(&reports->mutex);
   return news;
 }
@@ -161,7 +161,7 @@ void step_reports(struct run *run, struct thing *on, json_object *step, struct o
   (void)outcome;
   json_object *expected = take_text(run, step, "gives");
   if (on->reports == NULL) {
-    complain(run, "only a store has reports");
+    fail_step(run, "only a store has reports");
     json_object_put(expected);
     return;
   }
@@ -169,11 +169,11 @@ void step_reports(struct run *run, struct thing *on, json_object *step, struct o
   for (size_t i = 0; i < json_object_array_length(expected); i++) {
     json_object *report = json_object_array_get_idx(expected, i);
     if (!take_report(report, news))
-      complain(run, "nothing was reported like %s, but %s", json_object_to_json_string(report),
-               json_object_to_json_string(news));
+      fail_step(run, "expected a report like %s, found %s", json_object_to_json_string(report),
+                json_object_to_json_string(news));
   }
   if (json_object_array_length(news) > 0)
-    complain(run, "nobody expected the reports %s", json_object_to_json_string(news));
+    fail_step(run, "unexpected reports: %s", json_object_to_json_string(news));
   json_object_put(news);
   json_object_put(expected);
 }

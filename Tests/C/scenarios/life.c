@@ -49,7 +49,7 @@ enum { MOST_STEPS = 8 };
 
 struct migration {
   struct run *run;
-  json_object *told;
+  json_object *description;
 };
 
 static kept_status status_named(const char *name) {
@@ -58,15 +58,15 @@ static kept_status status_named(const char *name) {
   return status;
 }
 
-static kept_status tell_migration(void *context, kept_store *transaction, kept_error *error) {
+static kept_status run_migration(void *context, kept_store *transaction, kept_error *error) {
   struct migration *migration = context;
-  json_object *steps = json_object_object_get(migration->told, "steps");
-  json_object *fails = json_object_object_get(migration->told, "fails");
+  json_object *steps = json_object_object_get(migration->description, "steps");
+  json_object *fails = json_object_object_get(migration->description, "fails");
   place_for(migration->run, "transaction")->store = transaction;
   for (size_t i = 0; i < json_object_array_length(steps); i++) {
     json_object *step = NULL;
     json_object_deep_copy(json_object_array_get_idx(steps, i), &step, NULL);
-    tell_step(migration->run, step);
+    run_step(migration->run, step);
     json_object_put(step);
   }
   if (fails == NULL) return KEPT_OK;
@@ -80,7 +80,7 @@ static const char *result_name(uint32_t result) {
 }
 
 void step_migrate(struct run *run, struct thing *on, json_object *step, struct outcome *outcome) {
-  struct migration told[MOST_STEPS];
+  struct migration described[MOST_STEPS];
   kept_migration migrations[MOST_STEPS];
   json_object *steps = take(step, "migrations");
   size_t count = json_object_array_length(steps);
@@ -88,16 +88,16 @@ void step_migrate(struct run *run, struct thing *on, json_object *step, struct o
   snprintf(says, sizeof says, "%s", take_word(step, "says", ""));
   uint32_t result = 0, flags = strcmp(take_word(step, "later", ""), "read only") == 0 ? KEPT_MIGRATE_READ_ONLY : 0;
   if (strcmp(take_word(step, "others", ""), "carry on") == 0) flags |= KEPT_MIGRATE_CARRY_ON;
-  if (count > MOST_STEPS) count = MOST_STEPS, complain(run, "more migrations than the runner has room for");
+  if (count > MOST_STEPS) count = MOST_STEPS, fail_step(run, "more migrations than the runner has room for");
   for (size_t i = 0; i < count; i++) {
-    told[i] = (struct migration){ run, json_object_array_get_idx(steps, i) };
+    described[i] = (struct migration){ run, json_object_array_get_idx(steps, i) };
     migrations[i] = (kept_migration){
-      (uint32_t)json_object_get_int64(json_object_object_get(told[i].told, "version")), 0,
-      json_object_get_string(json_object_object_get(told[i].told, "name")), tell_migration, &told[i]
+      (uint32_t)json_object_get_int64(json_object_object_get(described[i].description, "version")), 0,
+      json_object_get_string(json_object_object_get(described[i].description, "name")), run_migration, &described[i]
     };
   }
   outcome->status = kept_migrate(on->store, migrations, count, flags, &result, NULL, &outcome->error);
   outcome->gives = json_object_new_string(result_name(result));
-  if (*says != '\0' && strstr(outcome->error.message, says) == NULL) complain(run, "the error does not say it");
+  if (*says != '\0' && strstr(outcome->error.message, says) == NULL) fail_step(run, "the error does not say it");
   json_object_put(steps);
 }

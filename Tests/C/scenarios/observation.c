@@ -11,18 +11,18 @@ struct observer {
   kept_subscription *subscription;
   pthread_mutex_t mutex;
   pthread_cond_t news;
-  json_object *heard; /* an array of notices in the form of the scenarios */
-  size_t told;        /* how many of them a step has expected */
+  json_object *received; /* an array of notices in the form of the scenarios */
+  size_t expected_count; /* how many of them a step has expected */
   int released;
   bool once;          /* it cancels itself inside its first callback */
 };
 
 static json_object *text_or_null(const char *text) { return text ? json_object_new_string(text) : NULL; }
 
-static void hear(void *context, const kept_notice *notice) {
+static void receive_notice(void *context, const kept_notice *notice) {
   static const char *const origins[] = {"store", "process", "other", "initial", "several", "layer"};
   struct observer *observer = context;
-  json_object *heard = json_object_new_object(), *changes = json_object_new_array();
+  json_object *received = json_object_new_object(), *changes = json_object_new_array();
   for (size_t i = 0; i < kept_notice_count(notice); i++) {
     json_object *change = json_object_new_object();
     json_object_object_add(change, "key", text_or_null(kept_notice_key(notice, i)));
@@ -33,14 +33,14 @@ static void hear(void *context, const kept_notice *notice) {
     json_object_array_add(changes, change);
   }
   uint32_t origin = kept_notice_origin(notice);
-  json_object_object_add(heard, "revision", json_object_new_uint64(kept_notice_revision(notice)));
-  json_object_object_add(heard, "first", json_object_new_uint64(kept_notice_first_revision(notice)));
-  json_object_object_add(heard, "tag", text_or_null(kept_notice_tag(notice)));
-  json_object_object_add(heard, "missed", json_object_new_boolean(kept_notice_may_have_missed(notice)));
-  json_object_object_add(heard, "origin", json_object_new_string(origin < 6 ? origins[origin] : "?"));
-  json_object_object_add(heard, "changes", changes);
+  json_object_object_add(received, "revision", json_object_new_uint64(kept_notice_revision(notice)));
+  json_object_object_add(received, "first", json_object_new_uint64(kept_notice_first_revision(notice)));
+  json_object_object_add(received, "tag", text_or_null(kept_notice_tag(notice)));
+  json_object_object_add(received, "missed", json_object_new_boolean(kept_notice_may_have_missed(notice)));
+  json_object_object_add(received, "origin", json_object_new_string(origin < 6 ? origins[origin] : "?"));
+  json_object_object_add(received, "changes", changes);
   pthread_mutex_lock(&observer->mutex);
-  json_object_array_add(observer->heard, heard);
+  json_object_array_add(observer->received, received);
   pthread_cond_broadcast(&observer->news);
   pthread_mutex_unlock(&observer->mutex);
   if (observer->once) kept_unobserve(observer->subscription);
@@ -64,9 +64,9 @@ void step_observe(struct run *run, struct thing *on, json_object *step, struct o
   struct observer *observer = thing->observer = calloc(1, sizeof *observer);
   pthread_mutex_init(&observer->mutex, NULL);
   pthread_cond_init(&observer->news, NULL);
-  observer->heard = json_object_new_array();
+  observer->received = json_object_new_array();
   observer->once = once != NULL;
-  outcome->status = kept_observe(on->store, json_object_get_string(scope), flags, hear, observer, release,
+  outcome->status = kept_observe(on->store, json_object_get_string(scope), flags, receive_notice, observer, release,
                                  &observer->subscription, &outcome->error);
   if (outcome->status != KEPT_OK) observer->released = 1; /* no callback will */
   json_object_put(initial);
@@ -80,16 +80,17 @@ static bool wait_for(struct observer *observer, size_t count, int released) {
   clock_gettime(CLOCK_REALTIME, &deadline);
   deadline.tv_sec += 10;
   int failed = 0;
-  while (!failed && (json_object_array_length(observer->heard) < count || observer->released < released))
+  while (!failed && (json_object_array_length(observer->received) < count || observer->released < released))
     failed = pthread_cond_timedwait(&observer->news, &observer->mutex, &deadline);
   return !failed;
 }
 
 /* Removes from the received changes the fields that the scenario does not list. */
-static void leave_untold(json_object *expected, json_object *heard) {
-  json_object *told = json_object_object_get(expected, "changes"), *changes = json_object_object_get(heard, "changes");
+static void remove_unlisted(json_object *expected, json_object *received) {
+  json_object *listed = json_object_object_get(expected, "changes");
+  json_object *changes = json_object_object_get(received, "changes");
   for (size_t i = 0; i < json_object_array_length(changes); i++) {
-    json_object *change = json_object_array_get_idx(told, i);
+    json_object *change = json_object_array_get_idx(listed, i);
     if (!has(change, "layer")) json_object_object_del(json_object_array_get_idx(changes, i), "layer");
     if (!has(change, "secret")) json_object_object_del(json_object_array_get_idx(changes, i), "secret");
   }
@@ -108,14 +109,14 @@ void step_notices(struct run *run, struct thing *on, json_object *step, struct o
   json_object *expected = json_object_object_get(step, "gives");
   for (size_t i = 0; i < json_object_array_length(expected); i++) complete(json_object_array_get_idx(expected, i));
   pthread_mutex_lock(&observer->mutex);
-  size_t first = observer->told;
-  observer->told += json_object_array_length(expected);
-  if (!wait_for(observer, observer->told, 0)) complain(run, "too few notices came in ten seconds");
+  size_t first = observer->expected_count;
+  observer->expected_count += json_object_array_length(expected);
+  if (!wait_for(observer, observer->expected_count, 0)) fail_step(run, "too few notices came in ten seconds");
   outcome->gives = json_object_new_array();
-  for (size_t i = first; i < observer->told; i++) {
-    json_object *notice = json_object_array_get_idx(observer->heard, i);
+  for (size_t i = first; i < observer->expected_count; i++) {
+    json_object *notice = json_object_array_get_idx(observer->received, i);
     if (notice == NULL) continue;
-    leave_untold(json_object_array_get_idx(expected, i - first), notice);
+    remove_unlisted(json_object_array_get_idx(expected, i - first), notice);
     json_object_array_add(outcome->gives, json_object_get(notice));
   }
   pthread_mutex_unlock(&observer->mutex);
@@ -129,10 +130,11 @@ void step_unobserve(struct run *run, struct thing *on, json_object *step, struct
 void end_observer(struct run *run, struct observer *observer) {
   kept_unobserve(observer->subscription);
   pthread_mutex_lock(&observer->mutex);
-  if (!wait_for(observer, 0, 1)) complain(run, "an observer was not released in ten seconds");
-  if (observer->released > 1) complain(run, "an observer was released %d times", observer->released);
-  if (json_object_array_length(observer->heard) > observer->told) complain(run, "an observer heard more than is told");
+  if (!wait_for(observer, 0, 1)) fail_step(run, "an observer was not released in ten seconds");
+  if (observer->released > 1) fail_step(run, "an observer was released %d times", observer->released);
+  if (json_object_array_length(observer->received) > observer->expected_count)
+    fail_step(run, "an observer received more notices than expected");
   pthread_mutex_unlock(&observer->mutex);
-  json_object_put(observer->heard);
+  json_object_put(observer->received);
   free(observer);
 }

@@ -33,7 +33,7 @@ struct outcome {
   kept_error error;
 };
 
-void complain(struct run *run, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void fail_step(struct run *run, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Fills an error with a pattern: the library must leave it alone on success, and replace all of it otherwise. */
 void mark(kept_error *error);
@@ -83,7 +83,7 @@ step_function step_backup, step_restore, step_schema_version, step_rename, step_
 step_function step_observe, step_notices, step_unobserve;              /* observation.c */
 
 /* Runs a step and compares its result; takes its fields. (scenarios.c) */
-void tell_step(struct run *run, json_object *step);
+void run_step(struct run *run, json_object *step);
 
 /* Unsubscribes. The observer must have received nothing that the scenario does not list, and must be released once. */
 void end_observer(struct run *run, struct observer *observer);

@@ -9,7 +9,7 @@
 
 #include "run.h"
 
-void complain(struct run *run, const char *format, ...) {
+void fail_step(struct run *run, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
   fprintf(stderr, "%s: ", run->place);
@@ -125,24 +125,24 @@ static bool check(struct run *run, const char *name, json_object *step, struct o
   const char *found = kept_status_text(outcome->status);
   const kept_error *error = &outcome->error;
   if (strcmp(expected, found) != 0) {
-    complain(run, "expected \"%s\", found \"%s\": %.200s", expected, found, error->message);
+    fail_step(run, "expected \"%s\", found \"%s\": %.200s", expected, found, error->message);
     return false;
   }
-  if (outcome->status == KEPT_OK && !is_marked(error)) complain(run, "nothing failed, but the error was written to");
+  if (outcome->status == KEPT_OK && !is_marked(error)) fail_step(run, "nothing failed, but the error was written to");
   if (outcome->status != KEPT_OK && (error->status != outcome->status || strlen(error->message) < 10))
-    complain(run, "the error does not say its status and a sentence");
+    fail_step(run, "the error does not say its status and a sentence");
   if (has(step, "offset")) {
     json_object *offset = take(step, "offset");
     if (json_object_get_int64(offset) != error->offset)
-      complain(run, "expected the offset %s, found %" PRId64 ": %.200s", json_object_get_string(offset), error->offset,
-               error->message);
+      fail_step(run, "expected the offset %s, found %" PRId64 ": %.200s", json_object_get_string(offset), error->offset,
+                error->message);
     json_object_put(offset);
   }
   if (has(step, "gives")) {
     json_object *gives = take_text(run, step, "gives");
     if (!same(name, gives, outcome->gives))
-      complain(run, "expected %.200s, found %.200s", json_object_to_json_string(gives),
-               json_object_to_json_string(outcome->gives));
+      fail_step(run, "expected %.200s, found %.200s", json_object_to_json_string(gives),
+                json_object_to_json_string(outcome->gives));
     json_object_put(gives);
   }
   return true;
@@ -152,22 +152,22 @@ static bool check(struct run *run, const char *name, json_object *step, struct o
 static void check_rest(struct run *run, const char *name, json_object *step) {
   json_object_object_foreach(step, field, value) {
     (void)value;
-    complain(run, "the runner does not know the field \"%s\" of \"%s\"", field, name);
+    fail_step(run, "the runner does not know the field \"%s\" of \"%s\"", field, name);
   }
 }
 
-void tell_step(struct run *run, json_object *step) {
+void run_step(struct run *run, json_object *step) {
   struct outcome outcome = {.status = KEPT_OK};
   mark(&outcome.error);
   json_object_object_del(step, "note");
   const char *name = take_word(step, "do", "");
   const struct step_kind *kind = kind_of(name);
-  struct thing nobody = {.name = ""}, *on = &nobody;
+  struct thing none = {.name = ""}, *on = &none;
   if (kind && kind->function != step_open) on = named(run, take_word(step, "on", kind->subject));
   if (kind == NULL) {
-    complain(run, "the runner does not know the step \"%s\"", name);
+    fail_step(run, "the runner does not know the step \"%s\"", name);
   } else if (on == NULL || (strcmp(kind->subject, "observer") == 0 && on->observer == NULL)) {
-    complain(run, "nothing that can do it has the name that the step is \"on\"");
+    fail_step(run, "no object that supports the step has the name in \"on\"");
   } else {
     kind->function(run, on, step, &outcome);
     if (check(run, name, step, &outcome)) check_rest(run, name, step);
@@ -189,7 +189,7 @@ static void set_variables(struct run *run, json_object *scenario, bool are_there
   if (!json_object_object_get_ex(scenario, "variables", &variables)) return;
   json_object_object_foreach(variables, name, text) {
     if ((are_there ? setenv(name, json_object_get_string(text), 1) : unsetenv(name)) != 0)
-      complain(run, "the variable %s cannot be set", name);
+      fail_step(run, "the variable %s cannot be set", name);
   }
 }
 
@@ -199,7 +199,7 @@ static int remove_entry(const char *path, const struct stat *status, int kind, s
 }
 
 /* Runs a scenario in a new store of a kind; returns the number of failures. */
-static int tell(json_object *scenario, const char *kind) {
+static int run_scenario(json_object *scenario, const char *kind) {
   static int number;
   char place[300], folder[] = "/tmp/kept-scenario-XXXXXX";
   const char *title = json_object_get_string(json_object_object_get(scenario, "title"));
@@ -213,14 +213,14 @@ static int tell(json_object *scenario, const char *kind) {
   set_variables(&run, scenario, true);
 
   json_object *opening = json_tokener_parse("{\"do\":\"open\"}");
-  tell_step(&run, opening);
+  run_step(&run, opening);
   json_object_put(opening);
   json_object *steps = json_object_object_get(scenario, "steps");
   for (size_t i = 0; i < json_object_array_length(steps); i++) {
     json_object *step = NULL;
     json_object_deep_copy(json_object_array_get_idx(steps, i), &step, NULL);
     snprintf(place, sizeof place, "%s (%s), step %zu %s", title, kind, i + 1, json_object_to_json_string(step));
-    tell_step(&run, step);
+    run_step(&run, step);
     json_object_put(step);
   }
   snprintf(place, sizeof place, "%s (%s)", title, kind);
@@ -243,10 +243,10 @@ int main(int count, char **files) {
       failures++;
     } else if (json_object_object_get_ex(scenario, "not_in", &languages) &&
                json_object_object_get_ex(languages, "c", &reason)) {
-      printf("not told in C - %s: %s\n", files[i], json_object_get_string(reason));
+      printf("not run in C - %s: %s\n", files[i], json_object_get_string(reason));
     } else {
       for (size_t j = 0; j < json_object_array_length(stores); j++)
-        failures += tell(scenario, json_object_get_string(json_object_array_get_idx(stores, j)));
+        failures += run_scenario(scenario, json_object_get_string(json_object_array_get_idx(stores, j)));
     }
     json_object_put(scenario);
   }

@@ -10,7 +10,7 @@
 static void writes_until_killed(const char *location) {
   kept_store *store = open_at(location);
   for (int i = 0; i < 50; i++) EXPECT(KEPT_OK, kept_set_int64(store, "number", i, &why));
-  tell_parent();
+  signal_parent();
   await_parent();
 }
 

@@ -245,7 +245,7 @@ static void writes_as_nobody(const char *location) {
   become_nobody();
   kept_store *store = open_at(location);
   EXPECT(KEPT_OK, kept_set_int64(store, "number", 1, &why));
-  tell_parent();
+  signal_parent();
   await_parent();
 }
 

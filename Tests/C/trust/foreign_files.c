@@ -11,7 +11,7 @@
 static const char *const files[] = { "values.sqlite", "values.sqlite-wal", "values.sqlite-shm", "pulse" };
 enum { FILES = sizeof files / sizeof *files };
 
-/** In another process, when told to: checks whether anything conflicts with a lock on the whole file. */
+/** In another process, on request: checks whether anything conflicts with a lock on the whole file. */
 static void expects_locks(const char *location) {
   await_parent();
   for (int i = 0; i < FILES; i += 2) {
@@ -23,16 +23,16 @@ static void expects_locks(const char *location) {
 }
 
 static kept_store *store;
-static child witness;
+static child lock_checker;
 
 /** Opens a store and lets it take locks, after the fork, since a fork releases them. */
 static void begin(const char *location) {
   store = open_at(location);
-  witness = start_child("expects_locks", location);
+  lock_checker = start_child("expects_locks", location);
   EXPECT(KEPT_OK, kept_set_int64(store, "number", 1, &why));
 }
 
-static void end(void) { CHECK_INT(0, finish_child(&witness)); }
+static void end(void) { CHECK_INT(0, finish_child(&lock_checker)); }
 
 /** Every way to pass a file to Kept. */
 static void hand_over(const char *path) {

@@ -15,7 +15,7 @@
 
 static const char locks[] = "{\"values\":{\"k\":1}}";
 
-static kept_options hearing(kept_options options, reports *reports) {
+static kept_options reporting_to(kept_options options, reports *reports) {
   options.report = write_report;
   options.report_context = reports;
   return options;
@@ -57,7 +57,7 @@ static void expect_no_system(const char *path) {
   reports *reports = new_reports();
   kept_options options = KEPT_OPTIONS_INIT;
   options.system = path;
-  options = hearing(options, reports);
+  options = reporting_to(options, reports);
   kept_store *store = open_with("memory:", &options);
   CHECK(strstr(report_text(reports, 1), "system layer") != NULL);
   CHECK_TEXT("absent", json_of(store, "k"));
@@ -87,7 +87,7 @@ static void only_a_regular_file_is_a_layer(void) {
   expect_refused(link);
 }
 
-static void what_other_users_may_write_is_no_layer(void) {
+static void a_file_that_other_users_may_write_is_no_layer(void) {
   const char *path = file_in_folder(), *folder = folder_of(path);
   CHECK_INT(0, chmod(path, 0664));
   expect_refused(path);
@@ -101,7 +101,7 @@ static void what_other_users_may_write_is_no_layer(void) {
   expect_managed(path);
 }
 
-static void nor_is_what_stands_below_a_folder_that_other_users_may_write(void) {
+static void a_file_below_a_folder_that_other_users_may_write_is_no_layer(void) {
   const char *above = fresh_folder(), *folder = file_of(above, "kept"), *path = file_of(folder, "layer.json");
   CHECK_INT(0, mkdir(above, 0755) | mkdir(folder, 0755));
   put_file(path, locks);
@@ -197,12 +197,12 @@ static void limits_do_not_switch_locks_off(void) {
   play_in_time("opens_without_room", path);
 }
 
-static void what_breaks_later_keeps_its_locks(void) {
+static void a_file_that_breaks_later_keeps_its_locks(void) {
   const char *path = file_in_folder();
   reports *reports = new_reports();
   kept_options options = KEPT_OPTIONS_INIT;
   options.managed = path;
-  options = hearing(options, reports);
+  options = reporting_to(options, reports);
   kept_store *store = open_with("memory:", &options);
   CHECK_INT(0, chmod(path, 0666));
   CHECK(strstr(report_text(reports, 1), "managed layer") != NULL);
@@ -214,13 +214,13 @@ int main(int argc, char **argv) {
   static const test tests[] = {
     FOLDER_TEST(a_layer_that_cannot_be_understood_is_no_layer),
     FOLDER_TEST(only_a_regular_file_is_a_layer),
-    FOLDER_TEST(what_other_users_may_write_is_no_layer),
-    FOLDER_TEST(nor_is_what_stands_below_a_folder_that_other_users_may_write),
+    FOLDER_TEST(a_file_that_other_users_may_write_is_no_layer),
+    FOLDER_TEST(a_file_below_a_folder_that_other_users_may_write_is_no_layer),
     FOLDER_TEST(a_link_on_the_way_counts_with_its_folder),
     FOLDER_TEST(a_layer_belongs_to_root_or_to_the_user),
     FOLDER_TEST(a_user_s_program_trusts_root_and_its_user),
     FOLDER_TEST(limits_do_not_switch_locks_off),
-    FOLDER_TEST(what_breaks_later_keeps_its_locks),
+    FOLDER_TEST(a_file_that_breaks_later_keeps_its_locks),
     { NULL, NULL, 0 },
   };
   static const role roles[] = {

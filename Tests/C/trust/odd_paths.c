@@ -67,7 +67,7 @@ static void works_in_the_folder(const char *folder) {
   CHECK_INT(1, names_in("."));
 }
 
-static void nor_is_one_below_the_working_directory(void) {
+static void a_managed_layer_below_the_working_directory_is_not_absent(void) {
   const char *folder = odd_folder();
   play_in_time("works_in_the_folder", folder);
   CHECK_INT(2, names_in(folder));
@@ -111,7 +111,7 @@ static void a_variable_leads_nowhere_else(void) {
 int main(int argc, char **argv) {
   static const test tests[] = {
     FOLDER_TEST(a_managed_layer_behind_a_link_is_not_absent),
-    FOLDER_TEST(nor_is_one_below_the_working_directory),
+    FOLDER_TEST(a_managed_layer_below_the_working_directory_is_not_absent),
     FOLDER_TEST(a_store_is_made_nowhere_else),
     FOLDER_TEST(a_backup_goes_nowhere_else),
     FOLDER_TEST(a_variable_leads_nowhere_else),

@@ -115,7 +115,7 @@ static void a_turn_is_not_taken_through_a_link(void) {
 
 /* Write permission */
 
-static void what_other_users_may_write_is_denied(void) {
+static void a_store_that_other_users_may_write_is_denied(void) {
   static const mode_t modes[] = { 0720, 0702, 0777, 01777 };
   for (int i = 0; i < 4; i++) {
     const char *location = closed_store();
@@ -144,7 +144,7 @@ static void a_file_with_another_name_is_denied(void) {
   }
 }
 
-static void what_a_killed_opener_has_left_is_cleared_away(void) {
+static void leftovers_of_a_killed_opener_are_removed(void) {
   const char *location = closed_store();
   CHECK_INT(0, link(file_of(location, "values.sqlite"), file_of(location, ".new-1-1")));
   CHECK_INT(0, link(file_of(location, "pulse"), file_of(location, ".new-1-2")));
@@ -189,7 +189,7 @@ static void writes_as_nobody(const char *location) {
   become_nobody();
   kept_store *store = open_at(location);
   EXPECT(KEPT_OK, kept_set_int64(store, "number", 1, &why));
-  tell_parent();
+  signal_parent();
   await_parent();
 }
 
@@ -363,9 +363,9 @@ int main(int argc, char **argv) {
     FOLDER_TEST(a_damaged_store_makes_no_file_elsewhere),
     FOLDER_TEST(a_mark_that_is_a_fifo_is_not_waited_for),
     FOLDER_TEST(a_turn_is_not_taken_through_a_link),
-    FOLDER_TEST(what_other_users_may_write_is_denied),
+    FOLDER_TEST(a_store_that_other_users_may_write_is_denied),
     FOLDER_TEST(a_file_with_another_name_is_denied),
-    FOLDER_TEST(what_a_killed_opener_has_left_is_cleared_away),
+    FOLDER_TEST(leftovers_of_a_killed_opener_are_removed),
     FOLDER_TEST(a_file_of_another_user_s_is_denied),
     FOLDER_TEST(root_only_reads_a_store_of_another_user_s),
     FOLDER_TEST(root_reads_what_a_killed_user_left_in_the_log),

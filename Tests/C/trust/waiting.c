@@ -14,7 +14,7 @@ static void holds_the_database(const char *location) {
   sqlite3 *connection = NULL;
   CHECK_INT(SQLITE_OK, sqlite3_open(file_of(location, "values.sqlite"), &connection));
   CHECK_INT(SQLITE_OK, sqlite3_exec(connection, "PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE", 0, 0, 0));
-  tell_parent();
+  signal_parent();
   await_parent();
   sqlite3_close(connection);
 }

@@ -39,11 +39,11 @@ static kept_json_change *changes_of(const kept_notice *notice, size_t count) {
   return NULL;
 }
 
-static void hear(void *context, const kept_notice *notice) {
-  const observer *hearing = context;
+static void deliver(void *context, const kept_notice *notice) {
+  const observer *receiver = context;
   size_t count = kept_notice_count(notice);
   kept_json_change *changes = changes_of(notice, count);
-  hearing->callback(hearing->context, notice, changes, count);
+  receiver->callback(receiver->context, notice, changes, count);
   free_changes(changes, count);
 }
 
@@ -60,7 +60,7 @@ kept_status kept_json_observe(kept_store *store, const char *key, uint32_t flags
   observer *made = malloc(sizeof *made);
   if (made == NULL) return refuse(error, KEPT_FAILED, "there is no memory for the subscription; free some");
   *made = (observer) { callback, context, release };
-  kept_status status = kept_observe(store, key, flags, hear, made, end, subscription, error);
+  kept_status status = kept_observe(store, key, flags, deliver, made, end, subscription, error);
   if (status < 0) free(made);
   return status;
 }

@@ -48,14 +48,14 @@ static void a_tree_that_declares_nothing_is_refused(void) {
 
 static void an_explanation_is_a_tree(void) {
   kept_store *store = fresh_store();
-  json_object *defaults = json_tokener_parse("{\"volume\":7}"), *told = NULL;
+  json_object *defaults = json_tokener_parse("{\"volume\":7}"), *explanation = NULL;
   EXPECT(KEPT_OK, kept_json_register(store, defaults, &why));
   json_object_put(defaults);
-  EXPECT(KEPT_OK, kept_json_explain(store, "volume", &told, &why));
-  CHECK_TEXT("7", member(told, "value"));
-  CHECK_TEXT("registered", member(told, "layer"));
-  CHECK_INT(3, json_object_array_length(json_object_object_get(told, "layers")));
-  json_object_put(told);
+  EXPECT(KEPT_OK, kept_json_explain(store, "volume", &explanation, &why));
+  CHECK_TEXT("7", member(explanation, "value"));
+  CHECK_TEXT("registered", member(explanation, "layer"));
+  CHECK_INT(3, json_object_array_length(json_object_object_get(explanation, "layers")));
+  json_object_put(explanation);
 }
 
 static void bad_arguments_are_refused(void) {

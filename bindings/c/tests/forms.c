@@ -76,7 +76,7 @@ static void a_double_is_read_in_both_its_forms(void) {
   }
 }
 
-static void what_cannot_be_is_not_made(void) {
+static void invalid_forms_are_not_made(void) {
   CHECK(kept_json_new_bytes(NULL, 3) == NULL);
   CHECK(kept_json_new_bytes("x", (16u << 20) + 1) == NULL);
   CHECK(kept_json_new_date(253402300800, 0) == NULL);
@@ -102,7 +102,7 @@ static void a_tree_of_another_kind_is_of_the_wrong_type(void) {
   CHECK_TEXT("buffer", buffer);
 }
 
-static void a_form_that_is_none_is_refused(void) {
+static void an_invalid_form_is_refused(void) {
   json_object *none = json_tokener_parse("{\"$date\":\"yesterday\"}");
   int64_t seconds = 99;
   int32_t nanoseconds = 99;
@@ -111,7 +111,7 @@ static void a_form_that_is_none_is_refused(void) {
   json_object_put(none);
 }
 
-static void a_buffer_that_is_too_small_is_told_the_length(void) {
+static void a_buffer_that_is_too_small_gets_only_the_length(void) {
   json_object *bytes = kept_json_new_bytes("hello", 5);
   size_t length = 0;
   char buffer[5] = "xxxx";
@@ -141,10 +141,10 @@ int main(int argc, char **argv) {
     TEST(bytes_alone_are_what_kept_get_bytes_reads),
     TEST(a_large_integer_is_read_in_both_its_forms),
     TEST(a_double_is_read_in_both_its_forms),
-    TEST(what_cannot_be_is_not_made),
+    TEST(invalid_forms_are_not_made),
     TEST(a_tree_of_another_kind_is_of_the_wrong_type),
-    TEST(a_form_that_is_none_is_refused),
-    TEST(a_buffer_that_is_too_small_is_told_the_length),
+    TEST(an_invalid_form_is_refused),
+    TEST(a_buffer_that_is_too_small_gets_only_the_length),
     TEST(bad_arguments_are_refused),
     { 0 },
   };

@@ -7,16 +7,16 @@
 #include <string.h>
 
 /** What the last callback received, as text and as copies of the trees. Callbacks run in kept_dispatch(), here. */
-typedef struct heard {
+typedef struct received {
   char text[512];
   json_object *old_value, *new_value;   /* of the last change */
   uint32_t origin;
   int calls, releases;
   kept_subscription *subscription;
-} heard;
+} received;
 
-static void append_tree(heard *heard, json_object *tree) {
-  strcat(heard->text, tree == NULL ? "-" : json_object_to_json_string_ext(tree, JSON_C_TO_STRING_PLAIN));
+static void append_tree(received *received, json_object *tree) {
+  strcat(received->text, tree == NULL ? "-" : json_object_to_json_string_ext(tree, JSON_C_TO_STRING_PLAIN));
 }
 
 static void keep(json_object **place, json_object *tree) {
@@ -25,83 +25,83 @@ static void keep(json_object **place, json_object *tree) {
   if (tree != NULL) CHECK_INT(0, json_object_deep_copy(tree, place, NULL));
 }
 
-static void hear(void *context, const kept_notice *notice, const kept_json_change *changes, size_t count) {
-  heard *heard = context;
+static void receive(void *context, const kept_notice *notice, const kept_json_change *changes, size_t count) {
+  received *received = context;
   CHECK_UINT(kept_notice_count(notice), count);
-  heard->calls++;
-  heard->origin = kept_notice_origin(notice);
-  heard->text[0] = 0;
+  received->calls++;
+  received->origin = kept_notice_origin(notice);
+  received->text[0] = 0;
   for (size_t i = 0; i < count; i++) {
     CHECK_TEXT(kept_notice_key(notice, i), changes[i].key);
-    strcat(heard->text, changes[i].key);
-    strcat(heard->text, ":");
-    append_tree(heard, changes[i].old_value);
-    strcat(heard->text, ">");
-    append_tree(heard, changes[i].new_value);
-    strcat(heard->text, ";");
-    keep(&heard->old_value, changes[i].old_value);
-    keep(&heard->new_value, changes[i].new_value);
+    strcat(received->text, changes[i].key);
+    strcat(received->text, ":");
+    append_tree(received, changes[i].old_value);
+    strcat(received->text, ">");
+    append_tree(received, changes[i].new_value);
+    strcat(received->text, ";");
+    keep(&received->old_value, changes[i].old_value);
+    keep(&received->new_value, changes[i].new_value);
   }
 }
 
-static void release(void *context) { ((heard *)context)->releases++; }
+static void release(void *context) { ((received *)context)->releases++; }
 
-static void observe(heard *heard, kept_store *store, const char *key, uint32_t flags) {
-  EXPECT(KEPT_OK, kept_json_observe(store, key, flags | KEPT_OBSERVE_POLLED, hear, heard, release,
-                                    &heard->subscription, &why));
+static void observe(received *received, kept_store *store, const char *key, uint32_t flags) {
+  EXPECT(KEPT_OK, kept_json_observe(store, key, flags | KEPT_OBSERVE_POLLED, receive, received, release,
+                                    &received->subscription, &why));
 }
 
-static const char *next(heard *heard) {
+static const char *next(received *received) {
   size_t delivered = 0;
-  CHECK_INT(KEPT_OK, kept_subscription_dispatch(heard->subscription, 1, &delivered, NULL));
+  CHECK_INT(KEPT_OK, kept_subscription_dispatch(received->subscription, 1, &delivered, NULL));
   CHECK_UINT(1, delivered);
-  return heard->text;
+  return received->text;
 }
 
-static void end(heard *heard) {
-  kept_unobserve(heard->subscription);
-  CHECK_INT(1, heard->releases);
-  json_object_put(heard->old_value);
-  json_object_put(heard->new_value);
+static void end(received *received) {
+  kept_unobserve(received->subscription);
+  CHECK_INT(1, received->releases);
+  json_object_put(received->old_value);
+  json_object_put(received->new_value);
 }
 
 static void set(kept_store *store, const char *key, const char *json) {
   EXPECT(KEPT_OK, kept_set_json(store, key, json, &why));
 }
 
-static void old_and_new_are_trees_and_what_is_not_there_is_NULL(void) {
+static void old_and_new_are_trees_and_NULL_if_absent(void) {
   kept_store *store = fresh_store();
-  heard heard = { 0 };
-  observe(&heard, store, "key", KEPT_OBSERVE_KEY);
+  received received = { 0 };
+  observe(&received, store, "key", KEPT_OBSERVE_KEY);
   set(store, "key", "{\"b\":[1,2.5,null],\"a\":\"caf\xc3\xa9\"}");
-  CHECK_TEXT("key:->{\"a\":\"caf\xc3\xa9\",\"b\":[1,2.5,null]};", next(&heard));
-  CHECK_INT(KEPT_ORIGIN_STORE, heard.origin);
+  CHECK_TEXT("key:->{\"a\":\"caf\xc3\xa9\",\"b\":[1,2.5,null]};", next(&received));
+  CHECK_INT(KEPT_ORIGIN_STORE, received.origin);
   set(store, "key", "true");
-  CHECK_TEXT("key:{\"a\":\"caf\xc3\xa9\",\"b\":[1,2.5,null]}>true;", next(&heard));
-  CHECK(json_object_is_type(heard.new_value, json_type_boolean));
+  CHECK_TEXT("key:{\"a\":\"caf\xc3\xa9\",\"b\":[1,2.5,null]}>true;", next(&received));
+  CHECK(json_object_is_type(received.new_value, json_type_boolean));
   set(store, "key", "null");
-  CHECK_TEXT("key:true>-;", next(&heard));
-  end(&heard);
+  CHECK_TEXT("key:true>-;", next(&received));
+  end(&received);
 }
 
 static void a_transaction_is_one_call(void) {
   kept_store *store = fresh_store(), *transaction = NULL;
-  heard heard = { 0 };
+  received received = { 0 };
   set(store, "p.b", "1");
-  observe(&heard, store, "p.", KEPT_OBSERVE_PREFIX);
+  observe(&received, store, "p.", KEPT_OBSERVE_PREFIX);
   EXPECT(KEPT_OK, kept_begin(store, NULL, &transaction, &why));
   EXPECT(KEPT_OK, kept_remove(transaction, "p.b", &why));
   set(transaction, "p.a", "[[]]");
   set(transaction, "q", "1");
   EXPECT(KEPT_OK, kept_commit(transaction, NULL, &why));
-  CHECK_TEXT("p.a:->[[]];p.b:1>-;", next(&heard));
-  CHECK_INT(1, heard.calls);
-  end(&heard);
+  CHECK_TEXT("p.a:->[[]];p.b:1>-;", next(&received));
+  CHECK_INT(1, received.calls);
+  end(&received);
 }
 
-static void first_values_are_trees_too(void) {
+static void initial_values_are_trees_too(void) {
   kept_store *store = fresh_store();
-  heard some = { 0 }, none = { 0 }, empty = { 0 };
+  received some = { 0 }, none = { 0 }, empty = { 0 };
   set(store, "key", "7");
   observe(&some, store, "key", KEPT_OBSERVE_INITIAL);
   CHECK_TEXT("key:->7;", some.text);
@@ -118,75 +118,75 @@ static void first_values_are_trees_too(void) {
 
 static void the_kinds_that_JSON_lacks_are_read_as_everywhere(void) {
   kept_store *store = fresh_store();
-  heard heard = { 0 };
+  received received = { 0 };
   int64_t seconds = 0;
   int32_t nanoseconds = 0;
   uint64_t natural = 0;
-  observe(&heard, store, "key", KEPT_OBSERVE_KEY);
+  observe(&received, store, "key", KEPT_OBSERVE_KEY);
   EXPECT(KEPT_OK, kept_set_date(store, "key", 1, 5, &why));
-  next(&heard);
-  EXPECT(KEPT_OK, kept_json_to_date(heard.new_value, &seconds, &nanoseconds, &why));
+  next(&received);
+  EXPECT(KEPT_OK, kept_json_to_date(received.new_value, &seconds, &nanoseconds, &why));
   CHECK_INT(1, seconds);
   CHECK_INT(5, nanoseconds);
   EXPECT(KEPT_OK, kept_set_uint64(store, "key", UINT64_MAX, &why));
-  next(&heard);
-  EXPECT(KEPT_OK, kept_json_to_uint64(heard.new_value, &natural, &why));
+  next(&received);
+  EXPECT(KEPT_OK, kept_json_to_uint64(received.new_value, &natural, &why));
   CHECK_UINT(UINT64_MAX, natural);
-  end(&heard);
+  end(&received);
 }
 
 static void end_inside(void *context, const kept_notice *notice, const kept_json_change *changes, size_t count) {
-  heard *ending = context;
+  received *ending = context;
   kept_unobserve(ending->subscription);
   CHECK_INT(0, ending->releases);
-  hear(context, notice, changes, count);
+  receive(context, notice, changes, count);
 }
 
-static void it_may_end_itself_and_still_has_its_trees(void) {
+static void a_subscription_may_end_itself_and_still_has_its_trees(void) {
   kept_store *store = fresh_store();
-  heard heard = { 0 };
-  EXPECT(KEPT_OK, kept_json_observe(store, "key", KEPT_OBSERVE_POLLED, end_inside, &heard, release,
-                                    &heard.subscription, &why));
+  received received = { 0 };
+  EXPECT(KEPT_OK, kept_json_observe(store, "key", KEPT_OBSERVE_POLLED, end_inside, &received, release,
+                                    &received.subscription, &why));
   set(store, "key", "{\"a\":1}");
-  CHECK_TEXT("key:->{\"a\":1};", next(&heard));
-  end(&heard);
+  CHECK_TEXT("key:->{\"a\":1};", next(&received));
+  end(&received);
 }
 
 static void closing_the_store_releases_the_context_and_none_is_fine(void) {
   kept_store *store = fresh_store();
-  heard heard = { 0 };
+  received received = { 0 };
   kept_subscription *unreleased = NULL;
-  observe(&heard, store, "", KEPT_OBSERVE_PREFIX);
-  EXPECT(KEPT_OK, kept_json_observe(store, "key", KEPT_OBSERVE_POLLED, hear, NULL, NULL, &unreleased, &why));
+  observe(&received, store, "", KEPT_OBSERVE_PREFIX);
+  EXPECT(KEPT_OK, kept_json_observe(store, "key", KEPT_OBSERVE_POLLED, receive, NULL, NULL, &unreleased, &why));
   set(store, "key", "1");
   kept_close(store);
-  CHECK_INT(0, heard.calls);
-  end(&heard);
+  CHECK_INT(0, received.calls);
+  end(&received);
 }
 
 static void bad_arguments_are_refused_and_nothing_is_released(void) {
   kept_store *store = fresh_store();
-  heard heard = { 0 };
-  kept_subscription **out = &heard.subscription;
-  EXPECT(KEPT_INVALID, kept_json_observe(NULL, "key", 0, hear, &heard, release, out, &why));
-  EXPECT(KEPT_INVALID, kept_json_observe(store, NULL, 0, hear, &heard, release, out, &why));
-  EXPECT(KEPT_INVALID, kept_json_observe(store, "key", 8, hear, &heard, release, out, &why));
-  EXPECT(KEPT_INVALID, kept_json_observe(store, "key", 0, NULL, &heard, release, out, &why));
-  EXPECT(KEPT_INVALID, kept_json_observe(store, "key", 0, hear, &heard, release, NULL, &why));
+  received received = { 0 };
+  kept_subscription **out = &received.subscription;
+  EXPECT(KEPT_INVALID, kept_json_observe(NULL, "key", 0, receive, &received, release, out, &why));
+  EXPECT(KEPT_INVALID, kept_json_observe(store, NULL, 0, receive, &received, release, out, &why));
+  EXPECT(KEPT_INVALID, kept_json_observe(store, "key", 8, receive, &received, release, out, &why));
+  EXPECT(KEPT_INVALID, kept_json_observe(store, "key", 0, NULL, &received, release, out, &why));
+  EXPECT(KEPT_INVALID, kept_json_observe(store, "key", 0, receive, &received, release, NULL, &why));
   CHECK_INT(KEPT_INVALID, kept_json_observe(NULL, NULL, 0, NULL, NULL, NULL, NULL, NULL));
   kept_close(store);
-  EXPECT(KEPT_CLOSED, kept_json_observe(store, "key", 0, hear, &heard, release, out, &why));
-  CHECK(heard.subscription == NULL);
-  CHECK_INT(0, heard.calls + heard.releases);
+  EXPECT(KEPT_CLOSED, kept_json_observe(store, "key", 0, receive, &received, release, out, &why));
+  CHECK(received.subscription == NULL);
+  CHECK_INT(0, received.calls + received.releases);
 }
 
 int main(int argc, char **argv) {
   static const test tests[] = {
-    TEST(old_and_new_are_trees_and_what_is_not_there_is_NULL),
+    TEST(old_and_new_are_trees_and_NULL_if_absent),
     TEST(a_transaction_is_one_call),
-    TEST(first_values_are_trees_too),
+    TEST(initial_values_are_trees_too),
     TEST(the_kinds_that_JSON_lacks_are_read_as_everywhere),
-    TEST(it_may_end_itself_and_still_has_its_trees),
+    TEST(a_subscription_may_end_itself_and_still_has_its_trees),
     TEST(closing_the_store_releases_the_context_and_none_is_fine),
     TEST(bad_arguments_are_refused_and_nothing_is_released),
     { 0 },

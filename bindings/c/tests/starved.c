@@ -33,14 +33,14 @@ static kept_status make_bytes(void) {
   return bytes ? KEPT_OK : KEPT_FAILED;
 }
 
-static void hear(void *context, const kept_notice *notice, const kept_json_change *changes, size_t count) {
+static void receive(void *context, const kept_notice *notice, const kept_json_change *changes, size_t count) {
   (void)context, (void)notice;
   for (size_t i = 0; changes && i < count; i++) CHECK(json_object_equal(tree, changes[i].new_value));
 }
 
 static kept_status observe(void) {
   kept_subscription *subscription = NULL;
-  kept_status status = kept_json_observe(store, "tree", KEPT_OBSERVE_INITIAL | KEPT_OBSERVE_POLLED, hear, NULL, NULL,
+  kept_status status = kept_json_observe(store, "tree", KEPT_OBSERVE_INITIAL | KEPT_OBSERVE_POLLED, receive, NULL, NULL,
                                          &subscription, &why);
   kept_unobserve(subscription);
   return status;

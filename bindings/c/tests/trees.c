@@ -21,7 +21,7 @@ static json_object *get(kept_store *store, const char *key) {
   return value;
 }
 
-static void a_tree_comes_back_as_it_was(void) {
+static void a_tree_round_trips(void) {
   static const char text[] =
     "{\"array\":[1,1.5,true,null,\"text\"],\"empty\":{},\"nested\":{\"a\":{\"b\":[[]]}},\"text\":\"caf\xc3\xa9\"}";
   kept_store *store = fresh_store();
@@ -53,7 +53,7 @@ static void every_scalar_is_a_tree(void) {
   json_object_put(text);
 }
 
-static void a_double_comes_back_bit_for_bit(void) {
+static void a_double_round_trips_bit_for_bit(void) {
   static const double numbers[] = { 0.1, 1.0 / 3, 1e16, 1e300, 5e-324, -0.0, 123456789012345680.0,
                                     1.7976931348623157e308 };
   kept_store *store = fresh_store();
@@ -67,7 +67,7 @@ static void a_double_comes_back_bit_for_bit(void) {
   }
 }
 
-static void nobody_else_decides_how_doubles_are_written(void) {
+static void the_double_format_of_json_c_is_not_used(void) {
   kept_store *store = fresh_store();
   CHECK_INT(0, json_c_set_serialization_double_format("%.0f", JSON_C_OPTION_GLOBAL));
   set(store, "plain", json_object_new_double(0.1));
@@ -82,7 +82,7 @@ static void nobody_else_decides_how_doubles_are_written(void) {
   json_object_put(found);
 }
 
-static void what_is_no_number_is_stored_as_a_double_all_the_same(void) {
+static void NaN_and_infinity_are_stored_as_doubles(void) {
   kept_store *store = fresh_store();
   double number = 0;
   set(store, "nan", json_object_new_double(NAN));
@@ -122,7 +122,7 @@ static void the_tree_that_is_read_is_the_callers_alone(void) {
 
 /* Compare-and-set */
 
-static void a_tree_is_written_if_nobody_else_wrote_the_key(void) {
+static void a_tree_is_written_if_the_revision_is_unchanged(void) {
   kept_store *store = fresh_store();
   json_object *one = json_object_new_int(1), *two = json_object_new_int(2);
   uint64_t revision = 0;
@@ -157,7 +157,7 @@ static void text_that_is_not_UTF_8_is_refused(void) {
   }
 }
 
-static void a_dollar_form_that_is_none_is_refused(void) {
+static void an_invalid_dollar_form_is_refused(void) {
   json_object *unknown = json_tokener_parse("{\"$price\":5}"), *wrong = json_tokener_parse("{\"$date\":\"today\"}");
   refused(KEPT_INVALID, unknown);
   refused(KEPT_INVALID, wrong);
@@ -175,7 +175,7 @@ static json_object *nested(int depth) {
   return tree;
 }
 
-static void sixty_four_levels_are_fine_and_one_more_is_not(void) {
+static void trees_nest_at_most_64_levels_deep(void) {
   json_object *just = nested(64), *over = nested(65), *far = nested(5000);
   kept_store *store = fresh_store();
   EXPECT(KEPT_OK, kept_json_set(store, "key", just, &why));
@@ -227,7 +227,7 @@ static void bad_arguments_are_refused(void) {
   CHECK_INT(KEPT_INVALID, kept_json_set(NULL, NULL, NULL, NULL));
 }
 
-static void a_closed_store_says_so(void) {
+static void a_closed_store_returns_closed(void) {
   kept_store *store = fresh_store();
   kept_close(store);
   every_call_answers(KEPT_CLOSED, store, "key");
@@ -261,22 +261,22 @@ static void threads_share_a_store_but_no_tree(void) {
 
 int main(int argc, char **argv) {
   static const test tests[] = {
-    TEST(a_tree_comes_back_as_it_was),
+    TEST(a_tree_round_trips),
     TEST(every_scalar_is_a_tree),
-    TEST(a_double_comes_back_bit_for_bit),
-    TEST(nobody_else_decides_how_doubles_are_written),
-    TEST(what_is_no_number_is_stored_as_a_double_all_the_same),
+    TEST(a_double_round_trips_bit_for_bit),
+    TEST(the_double_format_of_json_c_is_not_used),
+    TEST(NaN_and_infinity_are_stored_as_doubles),
     TEST(a_null_removes),
     TEST(the_tree_that_is_written_stays_the_callers),
     TEST(the_tree_that_is_read_is_the_callers_alone),
-    TEST(a_tree_is_written_if_nobody_else_wrote_the_key),
+    TEST(a_tree_is_written_if_the_revision_is_unchanged),
     TEST(text_that_is_not_UTF_8_is_refused),
-    TEST(a_dollar_form_that_is_none_is_refused),
-    TEST(sixty_four_levels_are_fine_and_one_more_is_not),
+    TEST(an_invalid_dollar_form_is_refused),
+    TEST(trees_nest_at_most_64_levels_deep),
     TEST(a_tree_that_contains_itself_is_refused),
     TEST(a_tree_over_the_limit_is_too_large),
     TEST(bad_arguments_are_refused),
-    TEST(a_closed_store_says_so),
+    TEST(a_closed_store_returns_closed),
     TEST(threads_share_a_store_but_no_tree),
     { 0 },
   };

@@ -9,7 +9,7 @@ KEPT_KEY_BOOL(shuffle, "playlist.shuffle", true)
 KEPT_KEY_DOUBLE(speed, "playback.speed", 1.25)
 KEPT_KEY_STRING(theme, "window.theme", "system")
 
-static void what_is_absent_has_its_default_and_no_error(void) {
+static void an_absent_key_has_its_default_and_no_error(void) {
   kept_store *store = fresh_store();
   kept_error error = { .status = KEPT_FAILED };
   char buffer[16];
@@ -23,7 +23,7 @@ static void what_is_absent_has_its_default_and_no_error(void) {
   CHECK_TEXT("absent", json_of(store, "audio.volume"));
 }
 
-static void what_is_set_is_read_until_it_is_reset(void) {
+static void a_value_is_read_until_it_is_reset(void) {
   kept_store *store = fresh_store();
   kept_error error = { .status = KEPT_FAILED };
   char buffer[16];
@@ -42,7 +42,7 @@ static void what_is_set_is_read_until_it_is_reset(void) {
   CHECK_TEXT("absent", json_of(store, volume_key()));
 }
 
-static void resetting_what_is_not_there_is_fine(void) {
+static void resetting_an_absent_key_is_allowed(void) {
   kept_store *store = fresh_store();
   kept_error error = { .status = KEPT_FAILED };
   CHECK_INT(KEPT_OK, volume_reset(store, &error));
@@ -102,9 +102,9 @@ static void bad_arguments_are_refused_and_the_default_is_given(void) {
 
 int main(int argc, char **argv) {
   static const test tests[] = {
-    TEST(what_is_absent_has_its_default_and_no_error),
-    TEST(what_is_set_is_read_until_it_is_reset),
-    TEST(resetting_what_is_not_there_is_fine),
+    TEST(an_absent_key_has_its_default_and_no_error),
+    TEST(a_value_is_read_until_it_is_reset),
+    TEST(resetting_an_absent_key_is_allowed),
     TEST(a_value_of_another_kind_gives_the_default_and_the_reason),
     TEST(a_text_that_does_not_fit_gives_the_default_and_the_reason),
     TEST(a_transaction_is_a_store_too),
