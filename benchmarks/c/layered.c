@@ -102,7 +102,7 @@ static void *open_layered(const char *folder, uint32_t deciding) {
   free(system);
   uint32_t layer;
   kept_error error;
-  expect_done(kept_layer_of(store, keys_of(1000)->sorted[0].text, &layer, &error), &error, "tell the layer");
+  expect_done(kept_layer_of(store, keys_of(1000)->sorted[0].text, &layer, &error), &error, "find the layer");
   if (deciding != KEPT_LAYER_USER && layer != deciding) die("layer %u decides in place of %u", layer, deciding);
   return store;
 }

@@ -20,7 +20,7 @@ static const char *library_of(const engine *engine) {
 static void *prepare(const row *row, const candidate *candidate, const char *folder) {
   (void)row, (void)folder;
   char self[PATH_MAX] = "", *command;
-  if (readlink("/proc/self/exe", self, sizeof self - 1) < 0) die("cannot tell where this program is");
+  if (readlink("/proc/self/exe", self, sizeof self - 1) < 0) die("cannot find the path of this program");
   if (asprintf(&command, "'%s/load' '%s'", dirname(self), library_of(candidate->engine)) < 0) die("no memory");
   return command;
 }

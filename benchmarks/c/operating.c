@@ -22,7 +22,7 @@ typedef struct state {
   const engine *engine;
   void *store;
   int count;
-  runner runners[MAX_LANES];
+  runner runners[MAX_WORKERS];
   pthread_barrier_t start;   /* of threads */
   process *writer;           /* may be NULL */
 } state;
@@ -40,7 +40,7 @@ static void *prepare(const row *row, const candidate *candidate, const char *fol
     if (row->processes && index) runner->process = process_start(row, candidate, folder, index);
     else runner->worker = worker_begin(row, candidate, prepared->store, index);
   }
-  if (row->beside_writer) prepared->writer = process_start(row, candidate, folder, WRITING_LANE);
+  if (row->beside_writer) prepared->writer = process_start(row, candidate, folder, BACKGROUND_WRITER);
   return prepared;
 }
 

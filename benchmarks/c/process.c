@@ -79,7 +79,7 @@ void process_end(process *process) {
  * The other side
  * --------------------------------------------------------------------------------------------------------------- */
 
-static bool is_told(size_t *operations) {
+static bool read_command(size_t *operations) {
   return read(STDIN_FILENO, operations, sizeof *operations) == sizeof *operations;
 }
 
@@ -90,7 +90,7 @@ static void answer(span span) {
 static void take_turns(const row *row, const candidate *candidate, void *store, int index) {
   worker worker = worker_begin(row, candidate, store, index);
   answer((span){0});
-  for (size_t operations; is_told(&operations);) answer(worker_run(&worker, operations));
+  for (size_t operations; read_command(&operations);) answer(worker_run(&worker, operations));
   worker_end(&worker);
 }
 
@@ -112,7 +112,7 @@ static void write_meanwhile(const row *row, const candidate *candidate, void *st
   walk.stamp = 2000000;
   void *session = candidate->engine->join(store);
   answer((span){0});
-  for (size_t going; is_told(&going);) {
+  for (size_t going; read_command(&going);) {
     if (going) write_on(candidate->engine, session, &walk);
   }
   candidate->engine->leave(session);
@@ -125,7 +125,7 @@ int process_main(int count, char **arguments) {
   const candidate *candidate = &row->candidates[atoi(arguments[2])];
   int worker = atoi(arguments[3]);
   void *store = candidate->engine->open(arguments[0], row->durable);
-  if (worker == WRITING_LANE) write_meanwhile(row, candidate, store);
+  if (worker == BACKGROUND_WRITER) write_meanwhile(row, candidate, store);
   else take_turns(row, candidate, store, worker);
   candidate->engine->close(store);
   return 0;

@@ -38,7 +38,7 @@ extern const task loading;     /* loading the engine's library into a fresh proc
 
 #define MAX_GOALS        5   /* the last is NULL */
 #define MAX_CANDIDATES  8
-#define MAX_LANES       16   /* threads or processes of a row */
+#define MAX_WORKERS     16   /* threads or processes of a row */
 #define SETS_TOGETHER 1000   /* sets in one transaction, or between two flushes of deferred work */
 
 struct row {

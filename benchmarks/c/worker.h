@@ -1,6 +1,6 @@
 /* A worker that operates on a store: a thread or a process. Each walks through its own keys. */
-#ifndef BENCH_LANE_H
-#define BENCH_LANE_H
+#ifndef BENCH_WORKER_H
+#define BENCH_WORKER_H
 
 #include "rows.h"
 

@@ -21,7 +21,7 @@
 extern char **environ;
 
 typedef struct notification {
-  size_t heard, last;
+  size_t received, last;
   int orders;   /* each byte requests the next change */
   sem_t done;
 } notification;
@@ -41,12 +41,12 @@ static void order(notification *notification) {
   if (write(notification->orders, "", 1) != 1) die("the writing process has ended");
 }
 
-static void hear(void *context, const kept_notice *notice) {
+static void receive(void *context, const kept_notice *notice) {
   notification *notification = context;
   int64_t value;
   kept_error error;
   check(kept_value_int64(kept_notice_new(notice, 0), &value, &error), &error);
-  size_t number = ++notification->heard;
+  size_t number = ++notification->received;
   if (number == REHEARSED || number == notification->last) CALLGRIND_TOGGLE_COLLECT;
   if (number == notification->last) sem_post(&notification->done);
   else order(notification);
@@ -87,7 +87,7 @@ int main(int count, char **arguments) {
   kept_store *store = open_store(path);
   kept_subscription *subscription;
   kept_error error;
-  check(kept_observe(store, KEY, KEPT_OBSERVE_KEY, hear, &notification, NULL, &subscription, &error), &error);
+  check(kept_observe(store, KEY, KEPT_OBSERVE_KEY, receive, &notification, NULL, &subscription, &error), &error);
   pid_t writer = start_writing(&notification, arguments[0], path);
   order(&notification);
   while (sem_wait(&notification.done) != 0) {}

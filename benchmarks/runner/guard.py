@@ -52,7 +52,7 @@ def count(counter: Counter) -> Counts:
         "get JSON": lambda: counter.operation("Kept, JSON", "get_integers"),
         "get 20-byte string": lambda: counter.operation(KEPT, "get_texts"),
         "get int64": lambda: counter.operation(KEPT, "get_integers"),
-        "a change heard": counter.change_heard,
+        "a change received": counter.change_received,
     }
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         return dict(zip(measures, pool.map(lambda measure: measure(), measures.values())))

@@ -57,7 +57,7 @@ class Counter:
         count = GETS if operation.startswith("get") else SETS
         return self._counted(count, lambda folder: [str(self.operations), folder, engine, operation, str(count)])
 
-    def change_heard(self) -> float:
+    def change_received(self) -> float:
         """From one callback to the next, on the thread that calls."""
         return self._counted(DELIVERIES, lambda folder: [str(self.delivery), folder, str(DELIVERIES)])
 
@@ -75,7 +75,7 @@ class Counter:
         with TemporaryDirectory(dir=self.stores) as folder:
             said = callgrind(*command(folder), environment=self.environment)
         if not (found := re.search(r"Collected : (\d+)", said)) or found[1] == "0":
-            raise RuntimeError(f"callgrind told no number of instructions; it said:\n{said}")
+            raise RuntimeError(f"callgrind printed no number of instructions; it said:\n{said}")
         return int(found[1]) / count
 
 
@@ -105,7 +105,7 @@ def rows(counter: Counter, only: str) -> list[Row]:
         **{name: partial(beside_rivals, operation) for name, operation in OPERATIONS.items()},
         **{name: partial(beside_plain, *variant) for name, variant in VARIANTS.items()},
         "get in Python": partial(alone, counter.get_in_python),
-        "a change heard": partial(alone, counter.change_heard),
+        "a change received": partial(alone, counter.change_received),
     }
     names = [name for name in makers if only in name]
     with ThreadPoolExecutor(os.cpu_count()) as pool:

@@ -64,8 +64,8 @@ def expect_health(candidate: Candidate, folder: Path) -> None:
         for _ in range(2):
             with home.open() as program:
                 sets, found = list(program.set(0, 1)), program.get(1)
-            if sets != [0] or found != [text(0, WIDTH)] or program.told:
-                sys.exit(f"safety: {candidate.name} does not work here: {program.told or found}")
+            if sets != [0] or found != [text(0, WIDTH)] or program.reports:
+                sys.exit(f"safety: {candidate.name} does not work here: {program.reports or found}")
 
 
 def arguments() -> argparse.Namespace:

@@ -43,31 +43,38 @@ def cell(candidate: Candidate, folder: Path, random: Random, rounds: int, damage
         copy = folder / str(turn)
         copytree(whole, copy / "files")
         damage(sorted(file for file in (copy / "files").rglob("*") if file.is_file()), random)
-        outcome, right = _hear(candidate, copy)
+        outcome, right = _read_all(candidate, copy)
         outcomes[outcome] += 1
         left[outcome] += right
         rmtree(copy)
     return _in_words(outcomes, left)
 
 
-HARMLESS, TOLD, WRONG, GONE, CRASHED, HUNG = "harmless", "told", "silently wrong", "silently gone", "crashed", "hung"
+HARMLESS, REPORTED, WRONG, GONE, CRASHED, HUNG = (
+    "harmless",
+    "reported",
+    "silently wrong",
+    "silently gone",
+    "crashed",
+    "hung",
+)
 
 
 def _closed_store(candidate: Candidate, folder: Path) -> Path:
     with place(candidate, folder) as home, home.open() as program:
-        assert len(list(program.set(0, NAMES))) == NAMES, program.told
+        assert len(list(program.set(0, NAMES))) == NAMES, program.reports
     return home.files
 
 
-def _hear(candidate: Candidate, folder: Path) -> tuple[str, int]:
+def _read_all(candidate: Candidate, folder: Path) -> tuple[str, int]:
     """The result of a program that read every value, and the number of correct values."""
     with place(candidate, folder) as home, home.open() as program:
         found = program.get(NAMES)
     right = sum(found[index] == text(index, WIDTH) for index in range(NAMES))
     if program.crashed:
         return (HUNG if program.hung else CRASHED), right
-    if program.told:
-        return TOLD, right
+    if program.reports:
+        return REPORTED, right
     if right == NAMES:
         return HARMLESS, right
     return (WRONG if any(found[index] not in (None, text(index, WIDTH)) for index in range(NAMES)) else GONE), right
@@ -76,8 +83,8 @@ def _hear(candidate: Candidate, folder: Path) -> tuple[str, int]:
 def _in_words(outcomes: Counter[str], left: Counter[str]) -> str:
     """The results that occurred, the best first; and how much could still be read where values were missing."""
     words = []
-    for outcome in (HARMLESS, TOLD, WRONG, GONE, CRASHED, HUNG):
+    for outcome in (HARMLESS, REPORTED, WRONG, GONE, CRASHED, HUNG):
         if count := outcomes[outcome]:
-            of_values = f" ({left[outcome] / count / NAMES:.1%} left)" if outcome in (TOLD, GONE) else ""
+            of_values = f" ({left[outcome] / count / NAMES:.1%} left)" if outcome in (REPORTED, GONE) else ""
             words.append(f"{count} {outcome}{of_values}")
     return ", ".join(words)

@@ -33,7 +33,7 @@ def cell(candidate: Candidate, folder: Path, _random: Random, _rounds: int) -> s
         afterwards = _missing(home, acknowledged + [LAST] * sets_again)
     if program.hung:
         return "hangs"
-    said = ["told" if program.told else "not told"]
+    said = ["reported" if program.reports else "not reported"]
     if while_full != afterwards:
         said.append("cannot be read while full" if while_full is None else f"{while_full} not there while full")
     said.append("does not open any more" if afterwards is None else f"{afterwards} of {len(acknowledged)} lost")

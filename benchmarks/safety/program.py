@@ -15,7 +15,7 @@ PATIENCE = 60.0
 
 class Program:
     def __init__(self, command: list[str], environment: dict[str, str]) -> None:
-        self.told: list[str] = []
+        self.reports: list[str] = []
         """What the store reported to its program: failures and warnings."""
         self.hung = False
         pipe, null = subprocess.PIPE, subprocess.DEVNULL
@@ -44,7 +44,7 @@ class Program:
             if line == "done\n":
                 return
             if line.startswith(("failed ", "warned ")):
-                self.told.append(line.strip())
+                self.reports.append(line.strip())
             if not line.startswith("warned "):
                 yield line.rstrip("\n")
 

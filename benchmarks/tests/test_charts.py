@@ -26,7 +26,7 @@ def test_a_floor_that_is_not_asked_for_is_not_shown() -> None:
     assert [bar.name for bar in group.bars] == ["Kept"]
 
 
-def test_a_dictionary_is_no_rival() -> None:
+def test_a_dictionary_is_not_a_rival() -> None:
     beside: dict[str, float] = {MUTEX: 10, "UserDefaults": 90}
     measured = row("get", "Reading, Swift", others=beside, Kept=20)
     [group] = Chart("", "", [Drawn("", "Reading, Swift", "get", (MUTEX,))]).groups([measured])
@@ -49,7 +49,7 @@ def test_the_short_table_names_the_best_rival() -> None:
     assert found == ["a set", "20.0 ns", "LMDB, 10.0 ns", "2 ×"]
 
 
-def test_the_short_table_leaves_out_what_has_no_rival() -> None:
+def test_the_short_table_leaves_out_rows_without_a_rival() -> None:
     assert Highlight("a set", "Writing, C", "set").line([row(Kept=20)]) is None
     assert [line[0] for line in lines([])] == ["what"]
 
@@ -65,7 +65,7 @@ SHOWN = [*DRAWN, *((each.section, each.row) for each in HIGHLIGHTS)]
 
 
 @pytest.mark.parametrize(("section", "name"), dict.fromkeys(SHOWN))
-def test_what_is_shown_is_measured(section: str, name: str) -> None:
+def test_the_charts_show_measured_rows(section: str, name: str) -> None:
     """Renaming a row must not silently remove it from the charts."""
     assert f'"{section}"' in SOURCES or f'\\"{section}\\"' in SOURCES
     # Programs compute the end of a few names: ", p50", the number of keys.

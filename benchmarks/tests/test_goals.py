@@ -20,13 +20,13 @@ def test_a_limit_has_a_unit() -> None:
 
 
 @pytest.mark.parametrize(("kept", "verdict"), [(150, "met"), (151, "missed")])
-def test_at_most_so_many_times_a_rival(kept: float, verdict: str) -> None:
+def test_a_limit_may_be_a_multiple_of_a_rival(kept: float, verdict: str) -> None:
     judged = judge(row(Kept=kept, SQLite=100, LMDB=1), "<= 1.5 x SQLite")
     assert (judged.ratio, judged.verdict) == ("1.5 × SQLite", verdict)
 
 
 @pytest.mark.parametrize(("kept", "verdict"), [(25, "met"), (26, "missed")])
-def test_at_least_so_many_times_as_fast_as_the_base(kept: float, verdict: str) -> None:
+def test_a_limit_may_be_a_multiple_of_the_base(kept: float, verdict: str) -> None:
     judged = judge(row(Kept=kept, base={"one thread": 100}), ">= 4 x one thread")
     assert (judged.goal, judged.verdict) == ("≥ 4 × one thread", verdict)
 
@@ -46,6 +46,6 @@ def test_a_goal_that_cannot_be_read_is_an_error() -> None:
         judge(row(Kept=1), "about 25 ns")
 
 
-def test_a_goal_about_nobody_is_an_error() -> None:
+def test_a_goal_about_an_unknown_rival_is_an_error() -> None:
     with pytest.raises(LookupError, match="MMKV"):
         judge(row(Kept=1), "<= 1 x MMKV")

@@ -31,16 +31,16 @@ def test_a_change_of_more_than_a_tenth_is_named(now: float, word: str, grew: lis
     assert verdict.lines[0].endswith("%") if not word else word in verdict.lines[0]
 
 
-def test_what_was_never_accepted_is_new_and_no_failure() -> None:
+def test_a_row_that_was_never_accepted_is_new_and_no_failure() -> None:
     verdict = judge({}, {"set": 1000})
     assert "new" in verdict.lines[0] and not verdict.grew
 
 
-def test_what_is_not_counted_any_more_is_said() -> None:
+def test_a_row_that_is_not_counted_any_more_is_named() -> None:
     assert "gone" in judge({"set": 1000}, {}).lines[0]
 
 
-def test_only_what_is_another_version_here_is_named() -> None:
+def test_only_differing_versions_are_named() -> None:
     accepted = {"Swift": "6.3.1", "SQLite": "3.40.1", "glibc": "2.36"}
     here = {"Swift": "6.3.1", "SQLite": "3.41.0"}
     assert guard.differing(accepted, here) == ["SQLite 3.40.1, here 3.41.0", "glibc 2.36, here none"]
@@ -55,7 +55,7 @@ def counts(monkeypatch: pytest.MonkeyPatch) -> dict[str, float]:
     return counted
 
 
-def test_a_check_fails_when_something_grew(counts: dict[str, float], tmp_path: Path) -> None:
+def test_a_check_fails_when_a_count_grew(counts: dict[str, float], tmp_path: Path) -> None:
     file = tmp_path / "instructions.json"
     Accepted(SWIFT, {"set": 800}).write(file)
     before = file.read_text()
@@ -63,13 +63,13 @@ def test_a_check_fails_when_something_grew(counts: dict[str, float], tmp_path: P
     assert file.read_text() == before
 
 
-def test_a_check_passes_when_something_shrank(counts: dict[str, float], tmp_path: Path) -> None:
+def test_a_check_passes_when_a_count_shrank(counts: dict[str, float], tmp_path: Path) -> None:
     file = tmp_path / "instructions.json"
     Accepted(SWIFT, {"set": 2000}).write(file)
     assert guard.check(NOWHERE, file, accepting=False) == 0
 
 
-def test_what_is_accepted_passes_from_then_on(counts: dict[str, float], tmp_path: Path) -> None:
+def test_an_accepted_count_passes_from_then_on(counts: dict[str, float], tmp_path: Path) -> None:
     file = tmp_path / "instructions.json"
     Accepted({"Swift": "6.2"}, {"set": 800}).write(file)
     assert guard.check(NOWHERE, file, accepting=True) == 0

@@ -37,6 +37,6 @@ def test_the_pages_have_their_marks(page: str) -> None:
 
 
 @pytest.mark.parametrize("given", [["--write", "--only", "set"], ["--accept"]])
-def test_what_makes_no_sense_together_is_refused(given: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_contradictory_options_are_refused(given: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         arguments(given)

@@ -26,7 +26,7 @@ const contender contenders[CONTENDERS] = {
 static const char *own_folder(void) {
   static char self[PATH_MAX], *folder;
   if (folder) return folder;
-  if (readlink("/proc/self/exe", self, sizeof self - 1) < 0) die("cannot tell where this program is");
+  if (readlink("/proc/self/exe", self, sizeof self - 1) < 0) die("cannot find the path of this program");
   return folder = dirname(self);
 }
 

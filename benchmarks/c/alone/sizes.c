@@ -49,7 +49,7 @@ static double allocated;
 
 static int add_one(const char *path, const struct stat *status, int flag, struct FTW *place) {
   (void)place;
-  if (flag == FTW_NS) die("cannot tell the size of %s", path);
+  if (flag == FTW_NS) die("cannot find the size of %s", path);
   allocated += (double)status->st_blocks * 512;
   return 0;
 }

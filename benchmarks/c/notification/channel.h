@@ -16,7 +16,7 @@ typedef struct samples {
 } samples;
 
 /* A value is the time at which its write began. */
-static inline void heard(samples *samples, uint64_t value) {
+static inline void record_delivery(samples *samples, uint64_t value) {
   uint64_t count = atomic_load(&samples->count);
   if (count < MAX_SAMPLES) samples->ns[count] = clock_ns() - value;
   atomic_store(&samples->count, count + 1);
@@ -25,8 +25,8 @@ static inline void heard(samples *samples, uint64_t value) {
 
 typedef struct channel {
   const char *name, *role;
-  void (*hear)(const char *folder, samples *samples);   /* in a process of its own, forever */
-  void *(*open)(const char *folder);                    /* in the writing process, when the other is ready */
+  void (*receive)(const char *folder, samples *samples);   /* in a process of its own, forever */
+  void *(*open)(const char *folder);                       /* in the writing process, when the other is ready */
   void (*write)(void *writer, uint64_t value);
 } channel;
 
@@ -38,13 +38,13 @@ extern const channel parts_channel;   /* Kept's parts: SQLite commit, futex, SQL
 void enter_notification_session(const char *folder, char **arguments);
 
 /* A futex word and a value in a file that two processes map. */
-typedef struct bell {
+typedef struct event {
   _Atomic uint32_t word;
   _Atomic uint64_t value;
-} bell;
-bell *bell_map(const char *folder);
-void bell_ring(bell *bell);
+} event;
+event *event_map(const char *folder);
+void event_signal(event *event);
 /* Sleeps until the word differs from `seen`; returns it. */
-uint32_t bell_await(bell *bell, uint32_t seen);
+uint32_t event_await(event *event, uint32_t seen);
 
 #endif

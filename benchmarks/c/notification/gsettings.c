@@ -21,10 +21,10 @@ static void *open_settings(const char *folder) {
 }
 
 static void note(GSettings *settings, const char *key, gpointer samples) {
-  heard(samples, (uint64_t)g_settings_get_int64(settings, key));
+  record_delivery(samples, (uint64_t)g_settings_get_int64(settings, key));
 }
 
-static void hear(const char *folder, samples *samples) {
+static void receive(const char *folder, samples *samples) {
   GSettings *settings = open_settings(folder);
   g_signal_connect(settings, "changed::clock", G_CALLBACK(note), samples);
   g_settings_get_int64(settings, "clock");
@@ -36,4 +36,4 @@ static void write_value(void *settings, uint64_t value) {
   if (!g_settings_set_int64(settings, "clock", (int64_t)value)) die("GSettings cannot set");
 }
 
-const channel gsettings_channel = {"GSettings", "candidate", hear, open_settings, write_value};
+const channel gsettings_channel = {"GSettings", "candidate", receive, open_settings, write_value};

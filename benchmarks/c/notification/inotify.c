@@ -22,7 +22,7 @@ static void *open_paths(const char *folder) {
   return paths;
 }
 
-static void hear(const char *folder, samples *samples) {
+static void receive(const char *folder, samples *samples) {
   paths *paths = open_paths(folder);
   char events[4096];
   int watch = inotify_init1(IN_CLOEXEC);
@@ -33,7 +33,7 @@ static void hear(const char *folder, samples *samples) {
     int file = open(paths->value, O_RDONLY | O_CLOEXEC);
     if (read(file, &value, sizeof value) != sizeof value) die("cannot read %s", paths->value);
     close(file);
-    heard(samples, value);
+    record_delivery(samples, value);
   }
 }
 
@@ -45,4 +45,4 @@ static void write_value(void *writer, uint64_t value) {
   if (rename(paths->next, paths->value) != 0) die("cannot rename %s", paths->next);
 }
 
-const channel inotify_channel = {"inotify", "candidate", hear, open_paths, write_value};
+const channel inotify_channel = {"inotify", "candidate", receive, open_paths, write_value};

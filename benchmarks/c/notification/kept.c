@@ -25,10 +25,10 @@ static void note(void *samples, const kept_notice *notice) {
   int64_t value;
   kept_error error;
   check(kept_value_int64(kept_notice_new(notice, 0), &value, &error), &error);
-  heard(samples, (uint64_t)value);
+  record_delivery(samples, (uint64_t)value);
 }
 
-static void hear(const char *folder, samples *samples) {
+static void receive(const char *folder, samples *samples) {
   kept_subscription *subscription;
   kept_error error;
   kept_store *store = open_store(folder);
@@ -42,4 +42,4 @@ static void write_value(void *store, uint64_t value) {
   check(kept_set_int64(store, "clock", (int64_t)value, &error), &error);
 }
 
-const channel kept_channel = {"Kept", "candidate", hear, open_store, write_value};
+const channel kept_channel = {"Kept", "candidate", receive, open_store, write_value};

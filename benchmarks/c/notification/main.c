@@ -45,7 +45,7 @@ static uint64_t set(const channel *channel, void *writer) {
 static void await(const channel *channel, samples *samples, uint64_t value) {
   uint64_t began = clock_ns();
   while (atomic_load(&samples->last) != value) {
-    if (clock_ns() - began > PATIENCE_NS) die("%s: the last value was never heard", channel->name);
+    if (clock_ns() - began > PATIENCE_NS) die("%s: the last value was never received", channel->name);
     nap(MILLISECOND / 10);
   }
 }
@@ -102,7 +102,7 @@ static samples *start_notification(const channel *channel, const char *folder) {
   if (process < 0) die("no process");
   if (process > 0) return shared;
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  channel->hear(folder, shared);
+  channel->receive(folder, shared);
   die("%s stopped notification", channel->name);
 }
 

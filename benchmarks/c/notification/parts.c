@@ -10,7 +10,7 @@
 typedef struct parts {
   sqlite3 *database;
   sqlite3_stmt *set, *changes;
-  bell *bell;
+  event *event;
   int64_t revision;
 } parts;
 
@@ -32,26 +32,26 @@ static void *open_parts(const char *folder) {
     "ON CONFLICT (key) DO UPDATE SET value = ?1, revision = ?2", -1, &parts->set, NULL), parts->database);
   check(sqlite3_prepare_v2(parts->database, "SELECT key, value, revision FROM entry WHERE revision > ?1", -1,
                            &parts->changes, NULL), parts->database);
-  parts->bell = bell_map(folder);
+  parts->event = event_map(folder);
   return parts;
 }
 
-static void hear_changes(parts *parts, samples *samples) {
+static void receive_changes(parts *parts, samples *samples) {
   sqlite3_bind_int64(parts->changes, 1, parts->revision);
   while (sqlite3_step(parts->changes) == SQLITE_ROW) {
     parts->revision = sqlite3_column_int64(parts->changes, 2);
-    heard(samples, (uint64_t)sqlite3_column_int64(parts->changes, 1));
+    record_delivery(samples, (uint64_t)sqlite3_column_int64(parts->changes, 1));
   }
   check(sqlite3_reset(parts->changes), parts->database);
 }
 
-static void hear(const char *folder, samples *samples) {
+static void receive(const char *folder, samples *samples) {
   parts *parts = open_parts(folder);
-  uint32_t seen = atomic_load(&parts->bell->word);
+  uint32_t seen = atomic_load(&parts->event->word);
   atomic_store(&samples->is_ready, 1);
   for (;;) {
-    seen = bell_await(parts->bell, seen);
-    hear_changes(parts, samples);
+    seen = event_await(parts->event, seen);
+    receive_changes(parts, samples);
   }
 }
 
@@ -61,7 +61,7 @@ static void write_value(void *writer, uint64_t value) {
   sqlite3_bind_int64(parts->set, 2, ++parts->revision);
   check(sqlite3_step(parts->set), parts->database);
   check(sqlite3_reset(parts->set), parts->database);
-  bell_ring(parts->bell);
+  event_signal(parts->event);
 }
 
-const channel parts_channel = {"its parts", "base", hear, open_parts, write_value};
+const channel parts_channel = {"its parts", "base", receive, open_parts, write_value};

@@ -2,7 +2,7 @@
  * the cost of each of many observers.
  *
  * The clock runs during a set only. Between two sets every observer receives the first, so that each is delivered. */
-#include "crowd.h"
+#include "many_observers.h"
 #include "many.h"
 
 #include "../options.h"
@@ -45,7 +45,7 @@ static const row rows[] = {
 
 typedef struct setter {
   kept_store *store;
-  crowd *crowd;
+  observers *observers;
   char *folder;
   uint64_t (*clock)(void);
   walk walk;   /* with one key */
@@ -61,9 +61,9 @@ static setter prepare(const row *row, const char *parent, const char *name, uint
   };
   const char *prefix = row->flags == KEPT_OBSERVE_PREFIX ? "section-000." : keys->sorted[0].text;
   usual_close(open_filled(&kept, setter.folder, false, (contents){.keys = KEYS}));
-  if (row->elsewhere) setter.crowd = crowd_elsewhere(row->elsewhere, setter.folder, prefix);
+  if (row->elsewhere) setter.observers = observers_elsewhere(row->elsewhere, setter.folder, prefix);
   setter.store = usual_open(setter.folder, false);
-  if (!row->elsewhere) setter.crowd = crowd_here(row->here, setter.store, prefix, row->flags);
+  if (!row->elsewhere) setter.observers = observers_here(row->here, setter.store, prefix, row->flags);
   return setter;
 }
 
@@ -75,14 +75,14 @@ static uint64_t turn(void *setter_, size_t operations) {
     usual_set(setter->store, &setter->walk);
     took += setter->clock() - began;
     nanosleep(&(struct timespec){0, PAUSE_NS}, NULL);
-    crowd_await(setter->crowd, setter->walk.stamp);
+    observers_await(setter->observers, setter->walk.stamp);
   }
   return took;
 }
 
 static void finish(setter *setter) {
   usual_close(setter->store);
-  crowd_end(setter->crowd);
+  observers_end(setter->observers);
   folder_remove(setter->folder);
   free(setter->folder);
 }
