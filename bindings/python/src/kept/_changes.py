@@ -49,10 +49,10 @@ class Changes(Generic[N]):
         begin(Delivery(store, None, key), encoded, initial, self._pointer)
         self._unobserve = weakref.finalize(self, observation.kept_unobserve, self._pointer)
         self._unobserve.atexit = False  # _exit sees to that
-        self._bell: _Bell | None = _Bell(self._pointer)
+        self._descriptor: _Descriptor | None = _Descriptor(self._pointer)
         self._process = os.getpid()
-        # The waiting tasks. They belong to one loop, which watches the bell while there are any.
-        self._rings: list[Future[None]] = []
+        # The waiting tasks. They belong to one loop, which watches the descriptor while there are any.
+        self._waiters: list[Future[None]] = []
 
     def __aiter__(self) -> Self:
         return self
@@ -73,7 +73,7 @@ class Changes(Generic[N]):
         self._taken.clear()
         notice, self._notice[0] = self._notice[0], NO_NOTICE
         observation.kept_notice_free(notice)
-        self._bell = None
+        self._descriptor = None
 
     async def __aenter__(self) -> Self:
         return self
@@ -93,7 +93,7 @@ class Changes(Generic[N]):
             try:
                 observation.kept_subscription_take(self._pointer, self._notice, kept_error())
             except ClosedError:
-                self._bell = None
+                self._descriptor = None
                 raise StopAsyncIteration from None
             if not self._notice[0]:
                 return False
@@ -113,30 +113,30 @@ class Changes(Generic[N]):
         # Importing kept need not import asyncio, which a program that comes here has done already.
         from asyncio import get_running_loop
 
-        bell, loop = self._bell, get_running_loop()
-        if bell is None:
+        descriptor, loop = self._descriptor, get_running_loop()
+        if descriptor is None:
             return
-        if not self._rings:
-            loop.add_reader(bell, self._ring)
-        elif self._rings[0].get_loop() is not loop:
+        if not self._waiters:
+            loop.add_reader(descriptor, self._wake)
+        elif self._waiters[0].get_loop() is not loop:
             raise RuntimeError("another event loop waits for these changes; call settings.changes() once for each loop")
-        ring = loop.create_future()
-        self._rings.append(ring)
+        waiter = loop.create_future()
+        self._waiters.append(waiter)
         try:
-            await ring
+            await waiter
         finally:
-            self._rings.remove(ring)
+            self._waiters.remove(waiter)
             # A loop that a child has inherited is still the parent's: both would lose the reader.
-            if not self._rings and os.getpid() == self._process:
-                loop.remove_reader(bell)
+            if not self._waiters and os.getpid() == self._process:
+                loop.remove_reader(descriptor)
 
-    def _ring(self) -> None:
-        for ring in self._rings:
-            if not ring.done():
-                ring.set_result(None)
+    def _wake(self) -> None:
+        for waiter in self._waiters:
+            if not waiter.done():
+                waiter.set_result(None)
 
 
-class _Bell:
+class _Descriptor:
     """A descriptor that is readable when there is a notice. It is a duplicate, so that no loop watches a number that
     the library has closed; it is closed with the last reference to this object."""
 

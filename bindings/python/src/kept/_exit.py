@@ -23,7 +23,7 @@ from typing import Any, TypeVar
 
 from ._c.store import StorePointer, kept_close
 from ._errors import ClosedError
-from ._interrupts import Heard
+from ._interrupts import CallbackErrors
 
 T = TypeVar("T")
 
@@ -48,8 +48,8 @@ class _Gate:
 _gate = _Gate()
 
 
-def calling_back(function: Callable[..., T], *arguments: Any, heard: Heard | None = None) -> T:
-    """Makes a call during which the library may call back or open a store, and raises what the callbacks of `heard`
+def calling_back(function: Callable[..., T], *arguments: Any, errors: CallbackErrors | None = None) -> T:
+    """Makes a call during which the library may call back or open a store, and raises what the callbacks of `errors`
     have raised. `ClosedError` once Python ends."""
     gate = _gate  # if a callback forks, the child has another one
     token = object()
@@ -57,7 +57,7 @@ def calling_back(function: Callable[..., T], *arguments: Any, heard: Heard | Non
         gate.calls[token] = threading.get_ident()
         if gate.closing:
             raise ClosedError("Python is about to end, and Kept has closed its stores")
-        return function(*arguments) if heard is None else heard.during(function, *arguments)
+        return function(*arguments) if errors is None else errors.during(function, *arguments)
     finally:
         gate.calls.pop(token, None)
         if gate.closing:

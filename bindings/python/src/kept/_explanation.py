@@ -69,17 +69,17 @@ class Explanation:
 
 def explanation(text: bytes, key: str | Key[Any]) -> Explanation:
     """The explanation that `kept_explain_json` returns."""
-    told: Any = decoded_value(text, key, Known(True))
-    if isinstance(key, Key) and key._is_secret(key) and not told["secret"]:
-        _hide(told)
+    members: Any = decoded_value(text, key, Known(True))
+    if isinstance(key, Key) and key._is_secret(key) and not members["secret"]:
+        _hide(members)
     return Explanation(
-        key=told["key"],
-        value=told.get("value"),
-        layer=_named(told.get("layer")),
-        locked=told["locked"],
-        secret=told["secret"],
-        revision=told.get("revision", 0),
-        reason=told["reason"],
+        key=members["key"],
+        value=members.get("value"),
+        layer=_named(members.get("layer")),
+        locked=members["locked"],
+        secret=members["secret"],
+        revision=members.get("revision", 0),
+        reason=members["reason"],
         layers=tuple(
             LayerFinding(
                 Layer[finding["layer"].upper()],
@@ -88,15 +88,15 @@ def explanation(text: bytes, key: str | Key[Any]) -> Explanation:
                 finding.get("source"),
                 finding.get("problem"),
             )
-            for finding in told["layers"]
+            for finding in members["layers"]
         ),
     )
 
 
-def _hide(told: dict[str, Any]) -> None:
+def _hide(members: dict[str, Any]) -> None:
     """Leaves out what the library would leave out if it knew that the key is secret."""
-    told["secret"] = True
-    for part in (told, *told["layers"]):
+    members["secret"] = True
+    for part in (members, *members["layers"]):
         part.pop("value", None)
         if "problem" in part and part["outcome"] in ("skipped", "ignored"):
             part["problem"] = f"its value does not count; {NOT_SHOWN}"

@@ -59,16 +59,16 @@ class ImportReport:
 def report_of(text: bytes) -> ImportReport:
     """The report that C has written."""
     # It has no values of secrets.
-    told: Any = decoded_value(text, "a report", Known(False))
+    members: Any = decoded_value(text, "a report", Known(False))
     return ImportReport(
-        revision=told["revision"],
+        revision=members["revision"],
         changed=tuple(
             ImportChange(change["key"], change.get("old"), change.get("new"), "secret" in change)
-            for change in told["changed"]
+            for change in members["changed"]
         ),
-        removed=tuple(told["removed"]),
-        declared=tuple(told["declared"]),
-        unchanged=told["unchanged"],
-        refused=tuple(ImportRefusal(refusal["key"], refusal["reason"]) for refusal in told["refused"]),
-        not_carried=tuple(NotCarried(lost["place"], lost["reason"]) for lost in told["notCarried"]),
+        removed=tuple(members["removed"]),
+        declared=tuple(members["declared"]),
+        unchanged=members["unchanged"],
+        refused=tuple(ImportRefusal(refusal["key"], refusal["reason"]) for refusal in members["refused"]),
+        not_carried=tuple(NotCarried(lost["place"], lost["reason"]) for lost in members["notCarried"]),
     )

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class Heard:
+class CallbackErrors:
     """The exceptions of the callbacks of one C call."""
 
     def __init__(self, *callbacks: Callable[..., Any]) -> None:
@@ -36,7 +36,7 @@ class Heard:
 
         The hook belongs to the process, so it is replaced only on the main thread, which runs the signal handlers.
         Between the end of the call and the restoring of the hook, Python checks for no signals."""
-        hook, self._before = self._hear, sys.unraisablehook
+        hook, self._before = self._catch, sys.unraisablehook
         try:
             if threading.main_thread().ident == self._thread:
                 sys.unraisablehook = hook
@@ -47,7 +47,7 @@ class Heard:
             if self.raised is not None:
                 raise self.raised from None
 
-    def _hear(self, unraisable: UnraisableHookArgs) -> None:
+    def _catch(self, unraisable: UnraisableHookArgs) -> None:
         raised = unraisable.exc_value
         if raised is None or raised is self.shown or not self._is_of_callback(unraisable):
             self._before(unraisable)

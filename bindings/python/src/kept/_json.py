@@ -32,7 +32,7 @@ NESTING = 64
 
 
 def encode(value: Storable) -> bytes:
-    """The value as JSON in UTF-8. What cannot be stored is a `Refusal`: see `telling`."""
+    """The value as JSON in UTF-8. What cannot be stored is a `Refusal`: see `converted`."""
     if value is None:
         raise Refusal(InvalidError, "None cannot be stored; use del to remove a key")
     tree = _plain(value, 0)
@@ -44,7 +44,7 @@ def encode(value: Storable) -> bytes:
 
 
 def decode(text: bytes | str) -> JSON:
-    """The value of canonical JSON, as the library returns it. Anything else is a `Refusal`: see `telling`."""
+    """The value of canonical JSON, as the library returns it. Anything else is a `Refusal`: see `converted`."""
     try:
         text = text if isinstance(text, str) else text.decode("utf-8")
         tree = _reader().decode(text)

@@ -10,7 +10,7 @@ from ._conversion import name_of_type, secretive_name_of_type
 from ._errors import InvalidError
 from ._json import JSON, Storable, decode, encode
 from ._key_types import conversion_of
-from ._refusal import Secrecy, TypedKey, telling, with_article
+from ._refusal import Secrecy, TypedKey, converted, with_article
 
 if TYPE_CHECKING:
     from ._schemas import Schema
@@ -153,7 +153,7 @@ class Key(Generic[T]):
         self._identity = object()
         kind = type | None if default is None else type
         self.name, self.value_type = name, kind
-        self._conversion = telling(conversion_of, kind, self, self, f"{self._type_name} is not a type of keys")
+        self._conversion = converted(conversion_of, kind, self, self, f"{self._type_name} is not a type of keys")
         if default is ABSENCE or default is None:
             self._default = None if self._conversion.optional else ABSENCE
             return
@@ -192,11 +192,11 @@ class Key(Generic[T]):
 
     def _to_json(self, value: T, secrecy: Secrecy) -> Storable:
         """What is stored for a value; None removes the key."""
-        return telling(self._conversion.to_json, value, self, secrecy)  # type: ignore[no-any-return]
+        return converted(self._conversion.to_json, value, self, secrecy)  # type: ignore[no-any-return]
 
     def _from_json(self, json: JSON | Storable, secrecy: Secrecy) -> T:
         """The value that is stored as `json`. Another type is a `WrongTypeError`."""
-        return telling(self._conversion.from_json, json, self, secrecy)  # type: ignore[no-any-return]
+        return converted(self._conversion.from_json, json, self, secrecy)  # type: ignore[no-any-return]
 
     def _is_secret(self, key: str | TypedKey) -> bool:
         """Whether this program declares it secret. If there is a store, ask that: the key may be declared so there."""
@@ -239,9 +239,9 @@ class Key(Generic[T]):
 
     def __repr__(self) -> str:
         hidden = _VALUES if self._is_secret(self) else frozenset()
-        told = {"default": self._default} if self.has_default else {}
-        told |= {rule: self._rules[word] for rule, word in _WORDS.items() if word in self._rules}
-        rules = "".join(f", {rule}={'…' if rule in hidden else repr(value)}" for rule, value in told.items())
+        shown = {"default": self._default} if self.has_default else {}
+        shown |= {rule: self._rules[word] for rule, word in _WORDS.items() if word in self._rules}
+        rules = "".join(f", {rule}={'…' if rule in hidden else repr(value)}" for rule, value in shown.items())
         return f"kept.Key({self.name!r}, {self._type_name}{rules})"
 
 
@@ -252,12 +252,12 @@ def _made(name: str, kind: Any, default: Any, rules: dict[str, Any]) -> Key[Any]
 
 def encoded_value(value: Any, key: str | Key[Any], secrecy: Secrecy) -> bytes:
     """A value as JSON. What cannot be stored is an `InvalidError` that names the key and the part."""
-    return telling(encode, value, key, secrecy, "cannot be stored")
+    return converted(encode, value, key, secrecy, "cannot be stored")
 
 
 def decoded_value(text: bytes | str, key: str | Key[Any], secrecy: Secrecy) -> JSON:
     """The value of JSON that the library has written."""
-    return telling(decode, text, key, secrecy, "cannot be read")
+    return converted(decode, text, key, secrecy, "cannot be read")
 
 
 def name_of(key: str | Key[Any]) -> str:

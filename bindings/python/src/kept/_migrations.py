@@ -13,7 +13,7 @@ from ._c.status import KEPT_FAILED, KEPT_OK, kept_error, kept_free
 from ._c.store import StorePointer
 from ._errors import InvalidError, KeptError, OutOfRangeError
 from ._exit import calling_back
-from ._interrupts import Heard
+from ._interrupts import CallbackErrors
 from ._key import encoded_text
 from ._transaction import LentTransaction, Transaction
 
@@ -74,7 +74,7 @@ def migrate(handle: StorePointer, steps: Sequence[Migration], others: str, later
         calling_back(
             *(migrations.kept_migrate, handle, run.steps, len(steps), flags | migrations.KEPT_MIGRATE_CONFIRMED),
             *(byref(result), byref(path), kept_error()),
-            heard=run.heard,
+            errors=run.errors,
         )
         copy = None if path.value is None else os.fsdecode(path.value)
         return Migrated(_OUTCOMES[result.value], copy)
@@ -93,7 +93,7 @@ class _Run:
         self.failure: Exception | None = None
         """The exception of the last step that was called."""
         functions = [self._call(step) for step in steps]
-        self.heard = Heard(*functions)
+        self.errors = CallbackErrors(*functions)
         # C has only their addresses.
         self.calls = [migrations.kept_migration_callback(function) for function in functions]
         self.steps = (migrations.kept_migration * len(steps))(*map(self._step, steps, self.calls))
@@ -120,7 +120,7 @@ class _Run:
                 error[0].status = failure.status if isinstance(failure, KeptError) else KEPT_FAILED
                 error[0].message = _sentence(failure)
             except BaseException as interrupt:
-                self.heard.raised = interrupt
+                self.errors.raised = interrupt
                 error[0].status = KEPT_FAILED
             return KEPT_FAILED
 

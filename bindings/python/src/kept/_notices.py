@@ -35,7 +35,7 @@ class Origin(Enum):
 
 
 @dataclass(frozen=True)
-class _Told:
+class _Common:
     """What a notice and each of its changes have in common."""
 
     revisions: tuple[int, int]
@@ -54,7 +54,7 @@ class _Told:
 
 
 @dataclass(frozen=True, repr=False)
-class Change(_Told, Generic[T]):
+class Change(_Common, Generic[T]):
     """One key's old and new value in one notice. In Swift: `Change`."""
 
     key: str
@@ -92,7 +92,7 @@ class Change(_Told, Generic[T]):
 
 
 @dataclass(frozen=True)
-class Notice(_Told):
+class Notice(_Common):
     """One or more whole transactions, as a subscription to a prefix receives them. A transaction of this process has
     its own notice; those of other processes may be merged. In C: `kept_notice`. In Swift: `Notice`."""
 
@@ -103,7 +103,7 @@ class Notice(_Told):
 def subjects(pointer: NoticePointer, key: str | Key[Any] | None) -> Sequence[Notice | Change[Any]]:
     """What a subscription passes on: for a `key` the changes of a notice, for a prefix (`key` is None) the notice."""
     tag = notices.kept_notice_tag(pointer)
-    told = (
+    common = (
         (notices.kept_notice_first_revision(pointer), notices.kept_notice_revision(pointer)),
         Origin(notices.kept_notice_origin(pointer)),
         None if tag is None else tag.decode("utf-8"),
@@ -116,11 +116,11 @@ def subjects(pointer: NoticePointer, key: str | Key[Any] | None) -> Sequence[Not
         texts = notices.kept_notice_old_json(pointer, index), notices.kept_notice_new_json(pointer, index)
         there = notices.kept_notice_old(pointer, index), notices.kept_notice_new(pointer, index)
         if any(text is None and value for text, value in zip(texts, there, strict=True)):
-            raise MemoryError("no memory for a value in a notice; the next notice tells the current one")
+            raise MemoryError("no memory for a value in a notice; the next notice has the current one")
         secret = notices.kept_notice_secret(pointer, index) or (declared is not None and declared._is_secret(declared))
         old, new = (None if text is None else decoded_value(text, name, Known(secret)) for text in texts)
         layer = layer_of_number(notices.kept_notice_layer(pointer, index))
-        return Change(*told, name, old, new, layer, secret, declared)
+        return Change(*common, name, old, new, layer, secret, declared)
 
     changes = tuple(map(change, range(notices.kept_notice_count(pointer))))
-    return (Notice(*told, changes),) if key is None else changes
+    return (Notice(*common, changes),) if key is None else changes

@@ -16,7 +16,7 @@ from ._c.status import kept_error
 from ._c.store import StorePointer
 from ._errors import ClosedError, FailedError
 from ._exit import calling_back, expect_callbacks
-from ._interrupts import Heard
+from ._interrupts import CallbackErrors
 from ._key import Key
 from ._notices import subjects
 from ._reports import log
@@ -79,7 +79,7 @@ class Observable(Protocol):
         """Closes it, which ends its observers."""
 
 
-class Beginning(Heard):
+class Beginning(CallbackErrors):
     """The C call that subscribes, during which an initial notice is delivered."""
 
     def __init__(self) -> None:
@@ -110,9 +110,9 @@ def _deliver(number: int, pointer: observation.NoticePointer) -> None:
     try:
         if notices.kept_notice_origin(pointer) == notices.KEPT_ORIGIN_INITIAL:
             beginning = delivery.beginning
-        told = subjects(pointer, delivery.key)
+        delivered = subjects(pointer, delivery.key)
         if delivery.callback is not None:
-            _pass_on(delivery.callback, told, beginning)
+            _pass_on(delivery.callback, delivered, beginning)
     except BaseException as error:
         if beginning is None or error is beginning.shown:
             # ctypes passes it to sys.unraisablehook. It never reaches C.
@@ -121,9 +121,9 @@ def _deliver(number: int, pointer: observation.NoticePointer) -> None:
         beginning.raised = error
 
 
-def _pass_on(callback: Callable[[Any], Any], told: Sequence[Any], beginning: Beginning | None) -> None:
+def _pass_on(callback: Callable[[Any], Any], delivered: Sequence[Any], beginning: Beginning | None) -> None:
     try:
-        for subject in told:
+        for subject in delivered:
             callback(subject)
     except BaseException as error:
         if beginning is not None:
@@ -159,7 +159,7 @@ def begin(delivery: Delivery, encoded: bytes, initial: bool, subscription: obser
         calling_back(
             *(observation.kept_observe, delivery.store._handle, encoded, flags, c_deliver, number, _c_release),
             *(byref(subscription), kept_error()),
-            heard=beginning,
+            errors=beginning,
         )
         if initial and is_called and not beginning.is_done and delivery.store._is_open:
             raise FailedError("observe() was interrupted before the initial notice was delivered; observe again")

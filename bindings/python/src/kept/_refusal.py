@@ -1,6 +1,6 @@
 """Errors about values that cannot be stored or read: they name the part at fault, unless the key is secret.
 
-A conversion raises a `Refusal`, whose sentence may quote the value. `telling` turns it into an error for all
+A conversion raises a `Refusal`, whose sentence may quote the value. `converted` turns it into an error for all
 conversions, and alone decides what the error may show.
 """
 
@@ -71,7 +71,7 @@ class AnyOf(NamedTuple):
         return any(map(self.secrecy._is_secret, self.keys))
 
 
-def telling(
+def converted(
     convert: Callable[[Any], R], value: Any, key: str | TypedKey, secrecy: Secrecy, instead: str | None = None
 ) -> R:
     """Converts a value of `key`. What is refused becomes an error with the key, the place and the sentence.

@@ -70,8 +70,8 @@ _hooks: list[Callable[[UnraisableHookArgs], Any]] = []
 def report(context: c_void_p, pointer: Any) -> None:
     """Called by C."""
     try:
-        # As in `_hear`. These statements make no call, so no signal handler runs.
-        if sys.unraisablehook is _hear:
+        # As in `_catch`. These statements make no call, so no signal handler runs.
+        if sys.unraisablehook is _catch:
             sys.unraisablehook = _hooks[-1]
         del _hooks[-1]
         _warn(context.value or 0, pointer)
@@ -86,13 +86,13 @@ def report(context: c_void_p, pointer: Any) -> None:
         interrupts[get_ident()] = interrupt
 
 
-def _hear(unraisable: UnraisableHookArgs) -> None:
+def _catch(unraisable: UnraisableHookArgs) -> None:
     """The hook between the making of a report's arguments and its `try`. An exception that leaves the report there is
     raised by the C call that has reported."""
     if not has_left(report, unraisable) or _is_past_its_beginning(unraisable):
         (_hooks[0] if _hooks else sys.__unraisablehook__)(unraisable)
         return
-    if sys.unraisablehook is _hear:
+    if sys.unraisablehook is _catch:
         sys.unraisablehook = _hooks[-1]
     del _hooks[-1]
     if sys._getframe().f_back is None or unraisable.exc_value is None:
@@ -111,7 +111,7 @@ def _is_past_its_beginning(unraisable: UnraisableHookArgs) -> bool:
 
 # Two built-in functions without arguments that return None, as an `__init__` must.
 _save_hook = partial(next, map(_hooks.append, iter(partial(getattr, sys, "unraisablehook"), object())))
-_put_hook = partial(setattr, sys, "unraisablehook", _hear)
+_put_hook = partial(setattr, sys, "unraisablehook", _catch)
 
 # ctypes makes an argument of such a class by calling it.
 _Context = type("_Context", (c_void_p,), {"__init__": staticmethod(_save_hook)})

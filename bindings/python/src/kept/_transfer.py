@@ -11,7 +11,7 @@ from ._c.status import kept_error, kept_free
 from ._c.store import StorePointer
 from ._errors import InvalidError
 from ._exit import calling_back
-from ._interrupts import Heard
+from ._interrupts import CallbackErrors
 from ._key import A_PREFIX, encoded_text
 from ._refusal import with_article
 
@@ -51,9 +51,9 @@ class Transferring:
         from ._c.export_and_import import kept_export_json
 
         options = _export_options(prefix, declarations, secrets, skip_unreadable)
-        text, heard = c_char_p(), _hearing(options, progress)
+        text, errors = c_char_p(), _add_progress(options, progress)
         try:
-            calling_back(kept_export_json, self._handle, byref(options), byref(text), kept_error(), heard=heard)
+            calling_back(kept_export_json, self._handle, byref(options), byref(text), kept_error(), errors=errors)
             return (text.value or b"").decode("utf-8")
         finally:
             kept_free(text)
@@ -74,8 +74,8 @@ class Transferring:
 
         options = _export_options(prefix, declarations, secrets, skip_unreadable)
         encoded = encoded_text(os.fspath(path), "a path")
-        heard = _hearing(options, progress)
-        calling_back(kept_export_file, self._handle, encoded, byref(options), kept_error(), heard=heard)
+        errors = _add_progress(options, progress)
+        calling_back(kept_export_file, self._handle, encoded, byref(options), kept_error(), errors=errors)
 
     def import_text(
         self,
@@ -170,25 +170,25 @@ def _import_options(
     return options
 
 
-def _hearing(options: kept_transfer_options, progress: Progress | None) -> Heard | None:
+def _add_progress(options: kept_transfer_options, progress: Progress | None) -> CallbackErrors | None:
     """Puts a progress callback into the options of a C call."""
     if progress is None:
         return None
     from ._c.export_and_import import kept_progress_callback
 
-    def hear(_: int | None, done: int, total: int) -> int:
+    def receive(_: int | None, done: int, total: int) -> int:
         try:
             # If the last call was interrupted and C went on, this one stops it.
-            if heard.raised is None:
+            if errors.raised is None:
                 progress(done, total)
                 return 0
         except BaseException as raised:
-            heard.raised = raised
+            errors.raised = raised
         return 1
 
-    heard = Heard(hear)
-    options.progress = kept_progress_callback(hear)
-    return heard
+    errors = CallbackErrors(receive)
+    options.progress = kept_progress_callback(receive)
+    return errors
 
 
 def _encoded_import(text: str | bytes) -> bytes:
@@ -206,9 +206,9 @@ def _importing(
     """Imports with a function of C, and returns its report."""
     from ._import_report import report_of
 
-    report, heard = c_char_p(), _hearing(options, progress)
+    report, errors = c_char_p(), _add_progress(options, progress)
     try:
-        calling_back(function, *arguments, byref(options), byref(report), kept_error(), heard=heard)
+        calling_back(function, *arguments, byref(options), byref(report), kept_error(), errors=errors)
         return report_of(report.value or b"")
     finally:
         kept_free(report)
