@@ -180,8 +180,8 @@ def test_three_languages_give_the_same_explanation(folder: Path, store: str) -> 
         "panel.side": "locks silent ignored silent wins silent hidden",
     }.items():
         arguments = [store, str(folder), "P_", key, "-panel.size", "7"]
-        told = [run(*command, *arguments, P_PANEL_SIZE="70", P_PANEL_SIDE="left").stdout for command in commands]
-        lines = [text[8:].replace("'", '"').splitlines() for text in told]
+        explained = [run(*command, *arguments, P_PANEL_SIZE="70", P_PANEL_SIDE="left").stdout for command in commands]
+        lines = [text[8:].replace("'", '"').splitlines() for text in explained]
         assert lines[0] == lines[1] == lines[2]
         assert [line.split()[1] for line in lines[0][1:]] == verdicts.split()
     assert "the key is locked" in lines[0][0]

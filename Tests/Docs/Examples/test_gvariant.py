@@ -46,7 +46,7 @@ def test_a_bad_text_is_refused(kind: str, text: str) -> None:
         gvariant.parse(kind, text)
 
 
-def test_the_types_of_the_members_of_a_tuple_are_told_apart() -> None:
+def test_the_types_of_the_members_of_a_tuple_are_distinguished() -> None:
     assert gvariant.members("(sa(ii)ab)") == ["s", "a(ii)", "ab"]
     assert gvariant.members("()") == []
 

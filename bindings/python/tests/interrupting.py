@@ -65,7 +65,7 @@ def alarms() -> Iterator[Callable[[Callable[[], Any], float], tuple[bool, Any]]]
     `interrupted` does."""
     is_armed = was_raised = False
 
-    def ring(_: int, __: FrameType | None) -> None:
+    def raise_once(_: int, __: FrameType | None) -> None:
         nonlocal is_armed, was_raised
         if is_armed:
             is_armed, was_raised = False, True
@@ -88,7 +88,7 @@ def alarms() -> Iterator[Callable[[Callable[[], Any], float], tuple[bool, Any]]]
         gc.enable()
         return was_raised, result
 
-    before = signal.signal(signal.SIGALRM, ring)
+    before = signal.signal(signal.SIGALRM, raise_once)
     try:
         yield interrupted_after
     finally:

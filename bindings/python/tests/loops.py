@@ -25,7 +25,7 @@ def run(scenario: Coroutine[Any, Any, T]) -> T:
 
 async def until_it_waits(changes: kept.Changes[Any], tasks: int = 1) -> None:
     """Returns when so many tasks wait for a change."""
-    while len(changes._rings) < tasks:
+    while len(changes._waiters) < tasks:
         await asyncio.sleep(0)
 
 

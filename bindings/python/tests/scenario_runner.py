@@ -54,27 +54,27 @@ def word(form: Any) -> str:
     return text(form).decode("utf-8", "surrogateescape")
 
 
-# --- what observers hear
+# --- what observers receive
 
 
 class Listener:
-    """An observer of a scenario: it keeps what it hears until a step asks for it."""
+    """An observer of a scenario: it keeps what it receives until a step takes it."""
 
     def __init__(self, once: bool) -> None:
         self.once = once
         self.subscription: kept.Subscription | None = None
-        self.heard: list[Step] = []
-        self.told = 0
+        self.received: list[Step] = []
+        self.expected_count = 0
         self.news = threading.Condition()
 
-    def hear(self, heard: kept.Notice | kept.Change[Any]) -> None:
-        changes = heard.changes if isinstance(heard, kept.Notice) else (heard,)
+    def receive(self, subject: kept.Notice | kept.Change[Any]) -> None:
+        changes = subject.changes if isinstance(subject, kept.Notice) else (subject,)
         notice = {
-            "revision": heard.revision,
-            "first": heard.revisions[0],
-            "tag": heard.tag,
-            "missed": heard.may_have_missed,
-            "origin": heard.origin.name.lower(),
+            "revision": subject.revision,
+            "first": subject.revisions[0],
+            "tag": subject.tag,
+            "missed": subject.may_have_missed,
+            "origin": subject.origin.name.lower(),
             "changes": [
                 {
                     "key": change.key,
@@ -87,7 +87,7 @@ class Listener:
             ],
         }
         with self.news:
-            self.heard.append(notice)
+            self.received.append(notice)
             self.news.notify_all()
             if self.once:
                 assert self.news.wait_for(lambda: self.subscription is not None, 10)
@@ -95,17 +95,19 @@ class Listener:
             self.end()
 
     def next(self, count: int) -> list[Step]:
-        first, self.told = self.told, self.told + count
+        first, self.expected_count = self.expected_count, self.expected_count + count
         with self.news:
-            assert self.news.wait_for(lambda: len(self.heard) >= self.told, 10), "too few notices came in ten seconds"
-        return self.heard[first : self.told]
+            assert self.news.wait_for(lambda: len(self.received) >= self.expected_count, 10), (
+                "too few notices came in ten seconds"
+            )
+        return self.received[first : self.expected_count]
 
     def end(self) -> None:
         assert self.subscription is not None
         self.subscription.cancel()
 
 
-def notices_as_heard(notices: list[Step]) -> list[Step]:
+def expected_notices(notices: list[Step]) -> list[Step]:
     """What a scenario expects, in the form of a listener: values as Python shows them."""
 
     def value(form: Any) -> str:
@@ -135,8 +137,8 @@ def is_part(expected: Any, found: Any) -> bool:
     return type(expected) is type(found) and bool(expected == found)
 
 
-def told(report: kept.ImportReport) -> Step:
-    """A report as a scenario tells it: of what was left out, what it is about."""
+def members_of(report: kept.ImportReport) -> Step:
+    """The members of a report; of what was left out, only the key or the place."""
     changed = [
         {
             "key": change.key,
@@ -169,36 +171,36 @@ class Reports(logging.Handler):
 
     def __init__(self) -> None:
         super().__init__()
-        self.heard: dict[int, list[kept.KeptError]] = {}
+        self.received: dict[int, list[kept.KeptError]] = {}
         self.news = threading.Condition()
         logging.getLogger("kept").addHandler(self)
 
     def emit(self, record: logging.LogRecord) -> None:
         if number := getattr(record, "kept_report", None):
             with self.news:
-                self.heard.setdefault(number, []).append(record.kept_error)  # type: ignore[attr-defined]
+                self.received.setdefault(number, []).append(record.kept_error)  # type: ignore[attr-defined]
                 self.news.notify_all()
 
     def next(self, store: kept.Store, count: int) -> list[kept.KeptError]:
         with self.news:
             number = store._reports
-            came = self.news.wait_for(lambda: len(self.heard.get(number, [])) >= count, 10)
-            assert came, f"too few reports came in ten seconds: {self.heard.get(number, [])}"
-            return self.heard.pop(number, [])
+            came = self.news.wait_for(lambda: len(self.received.get(number, [])) >= count, 10)
+            assert came, f"too few reports came in ten seconds: {self.received.get(number, [])}"
+            return self.received.pop(number, [])
 
 
-def reported(expected: list[Step], heard: list[kept.KeptError]) -> bool:
+def reported(expected: list[Step], received: list[kept.KeptError]) -> bool:
     """Whether these are the reports, in any order."""
-    heard = list(heard)
+    received = list(received)
     for report in expected:
-        for error in heard:
+        for error in received:
             names_key = "key" not in report or f'"{report["key"]}"' in str(error)
             if kept_status_text(error.status).decode() == report["status"] and names_key:
-                heard.remove(error)
+                received.remove(error)
                 break
         else:
             return False
-    return not heard
+    return not received
 
 
 # --- steps
@@ -248,7 +250,7 @@ class ScenarioRunner:
             if isinstance(thing, kept.Store):
                 thing.close()
         for listener in listeners:
-            assert len(listener.heard) == listener.told, "an observer heard more than is told"
+            assert len(listener.received) == listener.expected_count, "an observer received more notices than expected"
         logging.getLogger("kept").removeHandler(self.reported)
 
     # Each takes its fields out of the step before anything can fail.
@@ -277,9 +279,9 @@ class ScenarioRunner:
         name, initial = step.pop("as", "observer"), step.pop("initial", False)
         if "prefix" in step:
             prefix = word(step.pop("prefix"))
-            subscription = store.observe(prefix=prefix, callback=listener.hear, initial=initial)
+            subscription = store.observe(prefix=prefix, callback=listener.receive, initial=initial)
         else:
-            subscription = store.observe(word(step.pop("key")), listener.hear, initial=initial)
+            subscription = store.observe(word(step.pop("key")), listener.receive, initial=initial)
         with listener.news:
             listener.subscription = subscription
             listener.news.notify_all()
@@ -294,7 +296,7 @@ class ScenarioRunner:
     def declare_file(self, settings: kept.Settings, step: Step, _: Any) -> None:
         settings.declare_file(self.folder / step.pop("file"))
 
-    # A transaction has no such methods; what C says of it, its own tests tell.
+    # A transaction has no such methods; the tests of C check what C returns.
 
     def export(self, store: kept.Store, step: Step, _: Any) -> bytes | None:
         asked: Step = {word: True for word in step.pop("with", [])}
@@ -309,8 +311,8 @@ class ScenarioRunner:
         asked |= {name: step.pop(name) for name in ("prefix", "separator", "env_prefix") if name in step}
         asked["format"] = step.pop("format", "kept").replace(" ", "_")
         if "file" in step:
-            return told(store.import_file(self.folder / step.pop("file"), **asked))
-        return told(store.import_text(text(step.pop("text")), **asked))
+            return members_of(store.import_file(self.folder / step.pop("file"), **asked))
+        return members_of(store.import_text(text(step.pop("text")), **asked))
 
     # Everything takes its place at once: a layer's file is never half there.
 
@@ -338,7 +340,7 @@ class ScenarioRunner:
 
 def same(name: str, expected: Any, given: Any) -> bool:
     if name == "notices":
-        return is_part(notices_as_heard(expected), given)
+        return is_part(expected_notices(expected), given)
     if name == "reports":
         return reported(expected, given)
     if name in ("explain_json", "import", "import_file"):

@@ -32,7 +32,7 @@ def rename(_: Any, settings: kept.Settings, step: Step, __: Any) -> None:
 
 def migrate(scenario_runner: Any, store: kept.Store, step: Step, _: Any) -> str:
     others, later, says = step.pop("others", "wait"), step.pop("later", "refuse"), step.pop("says", "")
-    steps = [migration(scenario_runner, told) for told in step.pop("migrations")]
+    steps = [migration(scenario_runner, description) for description in step.pop("migrations")]
     try:
         return store.migrate(steps, others=others, later=later).outcome
     except kept.KeptError as error:
@@ -42,18 +42,18 @@ def migrate(scenario_runner: Any, store: kept.Store, step: Step, _: Any) -> str:
         raise
 
 
-def migration(scenario_runner: Any, told: Step) -> kept.Migration:
+def migration(scenario_runner: Any, description: Step) -> kept.Migration:
     """Its steps are steps of the scenario, on the transaction that it is given."""
 
     def run(transaction: kept.Transaction) -> None:
         scenario_runner.things["transaction"] = transaction
-        for step in told["steps"]:
+        for step in description["steps"]:
             scenario_runner.run(step)
-        if name := told.get("fails"):
+        if name := description.get("fails"):
             classes = {error.__name__: error for error in class_of_status.values()}
             raise classes[name.title().replace(" ", "") + "Error"]("the scenario lets it fail")
 
-    return kept.Migration(told["version"], told["name"], run)
+    return kept.Migration(description["version"], description["name"], run)
 
 
 STEPS = {

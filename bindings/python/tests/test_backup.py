@@ -19,7 +19,7 @@ def played(settings: kept.Store) -> kept.Store:
     return settings
 
 
-def test_a_backup_is_a_file_of_the_owner_s_and_says_its_revision(played: kept.Store, tmp_path: Path) -> None:
+def test_a_backup_returns_its_revision_and_is_private(played: kept.Store, tmp_path: Path) -> None:
     copy = tmp_path / "copy"
     assert played.backup(copy) == 3
     assert copy.stat().st_mode & 0o777 == 0o600
@@ -36,7 +36,7 @@ def test_a_backup_into_a_folder_can_be_opened(played: kept.Store, tmp_path: Path
         played.backup(tmp_path / "copy", replace=True)
 
 
-def test_a_file_that_is_there_is_replaced_only_if_asked(played: kept.Store, tmp_path: Path) -> None:
+def test_an_existing_file_is_replaced_only_on_request(played: kept.Store, tmp_path: Path) -> None:
     played.backup(tmp_path / "copy")
     with pytest.raises(kept.InvalidError):
         played.backup(tmp_path / "copy")
@@ -44,7 +44,7 @@ def test_a_file_that_is_there_is_replaced_only_if_asked(played: kept.Store, tmp_
     assert played.backup(tmp_path / "copy", replace=True) == 4
 
 
-def test_restoring_brings_everything_back_and_keeps_what_was_there(played: kept.Store, tmp_path: Path) -> None:
+def test_restoring_brings_everything_back_and_sets_the_rest_aside(played: kept.Store, tmp_path: Path) -> None:
     played.backup(tmp_path / "copy")
     played[VOLUME] = 10
     del played["theme"]
@@ -55,7 +55,7 @@ def test_restoring_brings_everything_back_and_keeps_what_was_there(played: kept.
     assert dict(played) == {"audio.volume": 10}
 
 
-def test_restoring_what_is_there_already_changes_nothing(played: kept.Store, tmp_path: Path) -> None:
+def test_restoring_equal_contents_changes_nothing(played: kept.Store, tmp_path: Path) -> None:
     played.backup(tmp_path / "copy")
     assert played.restore(tmp_path / "copy") is None
     assert list((tmp_path / "test.kept/quarantine").iterdir()) == []
@@ -76,16 +76,16 @@ def test_a_bad_backup_changes_nothing(played: kept.Store, tmp_path: Path) -> Non
     assert not (tmp_path / "test.kept/quarantine").exists()
 
 
-def test_an_observer_hears_of_a_restore_as_one_notice(played: kept.Store, tmp_path: Path) -> None:
+def test_an_observer_receives_a_restore_as_one_notice(played: kept.Store, tmp_path: Path) -> None:
     played.backup(tmp_path / "copy")
     played[VOLUME] = 10
     del played["theme"]
-    heard: list[kept.Notice] = []
-    with kept.open(tmp_path / "test.kept") as other, other.observe(prefix="", callback=heard.append):
+    received: list[kept.Notice] = []
+    with kept.open(tmp_path / "test.kept") as other, other.observe(prefix="", callback=received.append):
         played.restore(tmp_path / "copy")
         with played.observe("last", lambda _: None):
             played["last"] = 1
-        while len(heard) < 2:
+        while len(received) < 2:
             other["theme"]
-    keys = [sorted(change.key for change in notice.changes) for notice in heard[:2]]
+    keys = [sorted(change.key for change in notice.changes) for notice in received[:2]]
     assert keys == [["audio.volume", "theme"], ["last"]]

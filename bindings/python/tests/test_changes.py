@@ -1,4 +1,4 @@
-"""`async for change in settings.changes(...)`: what it tells, in which order, and at whose pace."""
+"""`async for change in settings.changes(...)`: what it yields, in which order, and how fast."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ spawn = multiprocessing.get_context("spawn")
 VOLUME = kept.Key("audio.volume", int, default=50)
 
 
-def test_a_key_tells_of_its_changes(settings: kept.Store) -> None:
+def test_a_key_yields_its_changes(settings: kept.Store) -> None:
     async def scenario() -> None:
         changes = settings.changes(VOLUME)
         settings["other"] = 1
@@ -32,7 +32,7 @@ def test_a_key_tells_of_its_changes(settings: kept.Store) -> None:
     run(scenario())
 
 
-def test_a_name_tells_json_and_a_prefix_tells_notices(settings: kept.Store) -> None:
+def test_a_name_yields_json_and_a_prefix_yields_notices(settings: kept.Store) -> None:
     async def scenario() -> None:
         by_name, by_prefix = settings.changes("a.1"), settings.changes(prefix="a.")
         settings.update({"a.1": [1, b"x"], "b": 2, "a.2": 3})
@@ -44,19 +44,19 @@ def test_a_name_tells_json_and_a_prefix_tells_notices(settings: kept.Store) -> N
     run(scenario())
 
 
-def test_a_task_that_waits_is_told(settings: kept.Store) -> None:
+def test_a_waiting_task_receives_a_change(settings: kept.Store) -> None:
     async def scenario() -> None:
         changes = settings.changes(VOLUME)
         task = asyncio.ensure_future(anext(changes))
         await until_it_waits(changes)
         settings[VOLUME] = 1
         assert (await task).new == 1
-        assert changes._rings == []
+        assert changes._waiters == []
 
     run(scenario())
 
 
-def test_initial_tells_first_what_is_there(settings: kept.Store) -> None:
+def test_initial_yields_the_present_value_first(settings: kept.Store) -> None:
     async def scenario() -> None:
         settings.update({"a.1": 1, "b": 2})
         changes, absent = settings.changes("a.1", initial=True), settings.changes(VOLUME, initial=True)
@@ -73,7 +73,7 @@ def test_initial_tells_first_what_is_there(settings: kept.Store) -> None:
     run(scenario())
 
 
-def test_it_is_made_without_a_loop_and_tells_of_everything_since(settings: kept.Store) -> None:
+def test_it_can_be_made_without_a_loop_and_misses_nothing(settings: kept.Store) -> None:
     changes = settings.changes(VOLUME)
     settings[VOLUME] = 1
     assert run(changes.__anext__()).new == 1
@@ -82,7 +82,7 @@ def test_it_is_made_without_a_loop_and_tells_of_everything_since(settings: kept.
     assert run(changes.__anext__()).new == 2
 
 
-def test_a_change_to_another_type_is_told_and_reading_it_is_the_error(settings: kept.Store) -> None:
+def test_a_change_to_another_type_is_delivered_and_its_value_raises(settings: kept.Store) -> None:
     async def scenario() -> None:
         changes = settings.changes(VOLUME)
         settings["audio.volume"] = "loud"
@@ -102,7 +102,7 @@ def write(location: Path, tag: str | None, count: int) -> None:
             settings["n"] = number
 
 
-def test_another_process_is_told_of_with_its_tag(location: Path, settings: kept.Store) -> None:
+def test_a_change_of_another_process_has_its_tag(location: Path, settings: kept.Store) -> None:
     async def scenario() -> None:
         changes = settings.changes("n")
         writer = spawn.Process(target=write, args=(location, "a writer", 1))
@@ -121,12 +121,12 @@ def test_a_slow_task_finds_the_commits_of_another_process_merged(location: Path,
         writer.start()
         await asyncio.to_thread(writer.join, SECONDS)
         assert (await anext(changes)).origin is kept.Origin.INITIAL
-        told = [await anext(changes)]
-        while told[-1].new != 499:
-            told.append(await anext(changes))
+        received = [await anext(changes)]
+        while received[-1].new != 499:
+            received.append(await anext(changes))
         # No change was taken while the process ran: only what is found after its end may be a separate notice.
-        assert len(told) <= 2 and told[0].old is None
-        assert told[0].revisions[0] == 1 and told[-1].revisions[1] == 500
+        assert len(received) <= 2 and received[0].old is None
+        assert received[0].revisions[0] == 1 and received[-1].revisions[1] == 500
 
     run(scenario())
 
@@ -139,19 +139,19 @@ def test_a_slow_task_takes_no_more_memory_than_the_library_s_limit(location: Pat
             for number in range(commits):
                 (settings, other)[number % 2]["n"] = number
             assert not changes._taken
-            told = [await anext(changes)]
-            while told[-1].new != commits - 1:
-                told.append(await anext(changes))
-            assert len(told) <= limit
-            assert [change.old for change in told[1:]] == [change.new for change in told[:-1]]
-            assert told[0].revisions[0] == 1 and told[-1].revisions[1] == commits
-            merged = [change for change in told if change.revisions[0] < change.revisions[1]]
+            received = [await anext(changes)]
+            while received[-1].new != commits - 1:
+                received.append(await anext(changes))
+            assert len(received) <= limit
+            assert [change.old for change in received[1:]] == [change.new for change in received[:-1]]
+            assert received[0].revisions[0] == 1 and received[-1].revisions[1] == commits
+            merged = [change for change in received if change.revisions[0] < change.revisions[1]]
             assert {(change.origin, change.tag) for change in merged} == {(kept.Origin.SEVERAL, None)}
 
     run(scenario())
 
 
-def test_other_tasks_have_their_turn_while_changes_pour_in(settings: kept.Store) -> None:
+def test_other_tasks_run_while_changes_pour_in(settings: kept.Store) -> None:
     async def scenario() -> None:
         changes, turns = settings.changes("n"), 0
         for number in range(100):
@@ -172,15 +172,15 @@ def test_other_tasks_have_their_turn_while_changes_pour_in(settings: kept.Store)
     run(scenario())
 
 
-def test_a_hundred_at_once(settings: kept.Store) -> None:
+def test_a_hundred_subscriptions_at_once(settings: kept.Store) -> None:
     async def scenario() -> None:
-        heard = [settings.changes(VOLUME) if number % 2 else settings.changes("n") for number in range(100)]
+        subscriptions = [settings.changes(VOLUME) if number % 2 else settings.changes("n") for number in range(100)]
 
         async def sum_of(changes: kept.Changes[Any]) -> int:
             return sum([(await anext(changes)).new for _ in range(20)])
 
-        tasks = [asyncio.create_task(sum_of(changes)) for changes in heard]
-        for changes in heard:
+        tasks = [asyncio.create_task(sum_of(changes)) for changes in subscriptions]
+        for changes in subscriptions:
             await until_it_waits(changes)
 
         def write() -> None:
@@ -193,7 +193,7 @@ def test_a_hundred_at_once(settings: kept.Store) -> None:
     run(scenario())
 
 
-def test_of_tasks_that_share_one_each_change_goes_to_one(settings: kept.Store) -> None:
+def test_each_change_goes_to_one_of_the_tasks_that_share_a_subscription(settings: kept.Store) -> None:
     async def scenario() -> None:
         changes = settings.changes("n")
         tasks = [asyncio.ensure_future(anext(changes)) for _ in range(10)]
@@ -218,8 +218,8 @@ def test_another_loop_is_refused_while_one_waits(settings: kept.Store) -> None:
     run(scenario())
 
 
-def test_loops_in_two_threads_hear_each_at_its_own_pace(settings: kept.Store) -> None:
-    heard: list[list[Any]] = [[], []]
+def test_loops_in_two_threads_receive_changes_independently(settings: kept.Store) -> None:
+    received: list[list[Any]] = [[], []]
     ready = threading.Barrier(3)
 
     def listen(number: int) -> None:
@@ -227,7 +227,7 @@ def test_loops_in_two_threads_hear_each_at_its_own_pace(settings: kept.Store) ->
             async with settings.changes("n") as changes:
                 ready.wait(SECONDS)
                 async for change in changes:
-                    heard[number].append(change.new)
+                    received[number].append(change.new)
                     if change.new == 999:
                         break
 
@@ -241,10 +241,10 @@ def test_loops_in_two_threads_hear_each_at_its_own_pace(settings: kept.Store) ->
         settings["n"] = number
     for thread in threads:
         thread.join(SECONDS)
-    assert heard == [list(range(1000))] * 2
+    assert received == [list(range(1000))] * 2
 
 
-def test_a_store_of_the_memory_is_heard_too() -> None:
+def test_a_memory_store_can_be_observed() -> None:
     async def scenario() -> None:
         with kept.open("memory:") as settings:
             changes = settings.changes(VOLUME)
@@ -260,7 +260,7 @@ def test_a_store_of_the_memory_is_heard_too() -> None:
     "subject",
     [{}, {"key": "a", "prefix": "a"}, {"key": ""}, {"key": "a\0"}, {"key": 5}, {"prefix": "a\0"}, {"prefix": 5}],
 )
-def test_a_subject_that_is_none_is_refused(settings: kept.Store, subject: dict[str, Any]) -> None:
+def test_an_invalid_key_or_prefix_is_refused(settings: kept.Store, subject: dict[str, Any]) -> None:
     before = subscriptions()
     with pytest.raises(kept.InvalidError):
         settings.changes(**subject)
@@ -275,7 +275,7 @@ def test_a_closed_store_has_no_changes(settings: kept.Store) -> None:
     assert subscriptions() == before
 
 
-def test_flushing_lets_the_loop_go_on(settings: kept.Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_flushing_does_not_block_the_loop(settings: kept.Store, monkeypatch: pytest.MonkeyPatch) -> None:
     async def scenario() -> None:
         settings["a"] = 1
         await settings.aflush()

@@ -63,7 +63,7 @@ def few_descriptors(spare: int) -> Iterator[None]:
 # --- the end
 
 
-def test_closing_the_store_ends_those_who_wait_and_those_who_do_not(location: Path) -> None:
+def test_closing_the_store_ends_all_iterations_waiting_or_not(location: Path) -> None:
     async def scenario() -> None:
         settings = kept.open(location)
         waiting = [settings.changes("a"), settings.changes(prefix="")]
@@ -122,7 +122,7 @@ def test_a_callback_may_close_the_store_that_a_task_waits_for(location: Path) ->
         assert run(scenario()).wait(SECONDS)
 
 
-def test_aclose_ends_those_who_wait(settings: kept.Store) -> None:
+def test_aclose_ends_waiting_tasks(settings: kept.Store) -> None:
     async def scenario() -> None:
         changes = settings.changes("a", initial=True)
         assert (await anext(changes)).origin is kept.Origin.INITIAL
@@ -139,7 +139,7 @@ def test_aclose_ends_those_who_wait(settings: kept.Store) -> None:
         run(scenario())
 
 
-def test_what_was_not_taken_before_aclose_is_dropped(settings: kept.Store) -> None:
+def test_aclose_drops_changes_that_were_not_taken(settings: kept.Store) -> None:
     async def scenario() -> None:
         changes = settings.changes("a", initial=True)
         settings["a"] = 1
@@ -164,7 +164,7 @@ def test_the_end_of_an_async_with_block_ends_it(settings: kept.Store) -> None:
     run(scenario())
 
 
-def test_leaving_the_loop_drops_it_with_what_still_waits(settings: kept.Store) -> None:
+def test_leaving_the_loop_drops_it_with_its_pending_changes(settings: kept.Store) -> None:
     async def scenario() -> None:
         for number in range(20):
             async for _ in settings.changes("a", initial=True):
@@ -197,7 +197,7 @@ def test_it_keeps_its_store_open_and_dropping_it_closes_the_store(location: Path
         run(scenario())
 
 
-def test_a_loop_that_ends_while_a_task_waits_leaves_nothing(settings: kept.Store) -> None:
+def test_a_loop_that_ends_while_a_task_waits_leaks_nothing(settings: kept.Store) -> None:
     async def scenario() -> None:
         changes = settings.changes("a")
         asyncio.create_task(collect(changes))
@@ -207,23 +207,23 @@ def test_a_loop_that_ends_while_a_task_waits_leaves_nothing(settings: kept.Store
         run(scenario())
 
 
-def test_a_loop_that_is_closed_over_a_waiting_task_leaves_nothing(settings: kept.Store) -> None:
+def test_a_loop_that_is_closed_over_a_waiting_task_leaks_nothing(settings: kept.Store) -> None:
     def scenario() -> None:
-        loop, complaints = asyncio.new_event_loop(), []
-        loop.set_exception_handler(lambda _, context: complaints.append(context["message"]))
+        loop, messages = asyncio.new_event_loop(), []
+        loop.set_exception_handler(lambda _, context: messages.append(context["message"]))
         changes = settings.changes("a")
         task = loop.create_task(collect(changes))
         loop.run_until_complete(until_it_waits(changes))
         loop.close()
         del task, changes
         gc.collect()
-        assert complaints == ["Task was destroyed but it is pending!"]
+        assert messages == ["Task was destroyed but it is pending!"]
 
     with nothing_left_over():
         scenario()
 
 
-def test_without_a_free_descriptor_there_is_an_error_and_nothing_left(settings: kept.Store) -> None:
+def test_without_a_free_descriptor_it_raises_and_leaks_nothing(settings: kept.Store) -> None:
     settings["a"] = 1
     settings.observe("b", print).cancel()
     with nothing_left_over():
@@ -249,7 +249,7 @@ def test_a_task_that_is_cancelled_has_taken_nothing(settings: kept.Store) -> Non
     run(scenario())
 
 
-def test_what_interrupts_the_taking_is_raised_where_it_is_awaited(
+def test_an_interrupt_is_raised_where_the_change_is_awaited(
     settings: kept.Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def interrupted(*_: object) -> None:
@@ -294,21 +294,21 @@ def test_cancelling_at_any_moment_loses_nothing(settings: kept.Store) -> None:
 
     async def scenario() -> tuple[list[Any], int]:
         changes, cancelled = settings.changes("n"), 0
-        heard: list[Any] = []
+        received: list[Any] = []
         with writing(settings, count):
-            while not heard or heard[-1] != count:
+            while not received or received[-1] != count:
                 task = asyncio.ensure_future(anext(changes))
                 for _ in range(moments.randrange(4)):
                     await asyncio.sleep(0)
                 task.cancel()
                 try:
-                    heard.append((await task).new)
+                    received.append((await task).new)
                 except asyncio.CancelledError:
                     cancelled += 1
-        return heard, cancelled
+        return received, cancelled
 
-    heard, cancelled = run(scenario())
-    assert heard == list(range(1, count + 1))
+    received, cancelled = run(scenario())
+    assert received == list(range(1, count + 1))
     assert cancelled > 100
 
 
@@ -319,14 +319,14 @@ def test_a_time_out_at_any_moment_loses_nothing(settings: kept.Store) -> None:
 
     async def scenario() -> list[Any]:
         changes = settings.changes("n")
-        heard: list[Any] = []
+        received: list[Any] = []
         with writing(settings, count):
-            while not heard or heard[-1] != count:
+            while not received or received[-1] != count:
                 try:
-                    heard.append((await asyncio.wait_for(anext(changes), moments.random() * 1e-4)).new)
+                    received.append((await asyncio.wait_for(anext(changes), moments.random() * 1e-4)).new)
                 except TimeoutError:
                     pass
-        return heard
+        return received
 
     assert run(scenario()) == list(range(1, count + 1))
 

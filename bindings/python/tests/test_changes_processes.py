@@ -58,7 +58,7 @@ def test_two_loops_in_two_processes_talk(location: Path, settings: kept.Store, s
         other.start()
         for number in range(rounds + 1):
             settings["question"] = number
-            # The first question may be asked before there is anybody to hear it.
+            # The first question may be asked before another process can read it.
             while (change := await anext(answers)).new != number:
                 pass
             assert change.origin is kept.Origin.OTHER
@@ -70,7 +70,7 @@ def test_two_loops_in_two_processes_talk(location: Path, settings: kept.Store, s
     run(scenario())
 
 
-def test_what_a_child_inherits_is_the_parent_s(settings: kept.Store) -> None:
+def test_inherited_changes_belong_to_the_parent(settings: kept.Store) -> None:
     async def scenario() -> None:
         changes = settings.changes("a", initial=True)
         assert (await anext(changes)).new is None
@@ -113,9 +113,9 @@ def test_a_child_that_collects_the_parent_s_tasks_leaves_them_alone(settings: ke
         assert loop.run_until_complete(asyncio.wait_for(task, SECONDS)).new == 1
 
 
-def test_forks_while_a_loop_is_told_lose_nothing(settings: kept.Store) -> None:
+def test_forks_while_a_loop_receives_changes_lose_nothing(settings: kept.Store) -> None:
     count = 2000
-    heard: list[Any] = []
+    received: list[Any] = []
     ready = threading.Event()
 
     def listen() -> None:
@@ -123,7 +123,7 @@ def test_forks_while_a_loop_is_told_lose_nothing(settings: kept.Store) -> None:
             async with settings.changes("n") as changes:
                 ready.set()
                 async for change in changes:
-                    heard.append(change.new)
+                    received.append(change.new)
                     if change.new == count:
                         break
 
@@ -142,7 +142,7 @@ def test_forks_while_a_loop_is_told_lose_nothing(settings: kept.Store) -> None:
     for child in children:
         child.join(SECONDS)
         assert child.exitcode == 0
-    assert heard == list(range(1, count + 1))
+    assert received == list(range(1, count + 1))
     assert len(settings.keys("child.")) == len(children)
 
 
@@ -158,7 +158,7 @@ def wait(location: Path, connection: Any) -> None:
         run(scenario())
 
 
-def test_kill_9_of_one_who_waits_is_nothing_to_the_others(location: Path, settings: kept.Store) -> None:
+def test_kill_9_of_a_waiting_process_does_not_affect_others(location: Path, settings: kept.Store) -> None:
     async def scenario() -> None:
         changes = settings.changes("n")
         pipes = [spawn.Pipe() for _ in range(3)]
@@ -207,7 +207,7 @@ def test_a_loop_in_a_daemon_thread_ends_with_its_store(location: Path) -> None:
     assert printed == "the changes have ended\n"
 
 
-def test_python_ends_while_loops_are_told(location: Path) -> None:
+def test_python_ends_while_loops_receive_changes(location: Path) -> None:
     printed = run_program(
         """
         begun = threading.Barrier(5)

@@ -37,13 +37,13 @@ USES: list[Callable[[kept.Store], Any]] = [
 
 
 @pytest.mark.parametrize("use", USES)
-def test_a_closed_store_says_so(settings: kept.Store, use: Callable[[kept.Store], Any]) -> None:
+def test_a_closed_store_raises_closed(settings: kept.Store, use: Callable[[kept.Store], Any]) -> None:
     settings.close()
     with pytest.raises(kept.ClosedError, match="was closed"):
         use(settings)
 
 
-def test_closing_twice_is_fine(settings: kept.Store) -> None:
+def test_closing_twice_is_allowed(settings: kept.Store) -> None:
     settings.close()
     settings.close()
     assert repr(settings).endswith(", closed>")
@@ -66,7 +66,7 @@ def test_a_dropped_store_is_closed(location: Path) -> None:
     assert gone() is None and set(_exit._gate.handles) == before
 
 
-def test_one_handle_s_end_is_not_the_other_s(location: Path) -> None:
+def test_closing_one_handle_leaves_the_other_open(location: Path) -> None:
     one, other = kept.open(location), kept.open(location)
     one.close()
     other["a"] = 1
@@ -80,7 +80,7 @@ def test_a_store_is_neither_copied_nor_pickled(settings: kept.Store) -> None:
             use(settings)
 
 
-def test_a_store_that_failed_to_open_leaves_nothing() -> None:
+def test_a_store_that_failed_to_open_leaks_nothing() -> None:
     before = set(_exit._gate.handles)
     with pytest.raises(kept.InvalidError):
         kept.open("")

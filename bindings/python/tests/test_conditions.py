@@ -41,7 +41,7 @@ def test_a_write_with_another_revision_is_a_conflict(settings: kept.Store, expec
 
 
 @pytest.mark.parametrize("expected", [-1, 2**64])
-def test_a_revision_that_cannot_be_is_refused(settings: kept.Store, expected: int) -> None:
+def test_an_invalid_revision_is_refused(settings: kept.Store, expected: int) -> None:
     with pytest.raises(kept.OutOfRangeError, match="revisions are 0 to 2"):
         settings.set("a", 1, if_revision=expected)
 

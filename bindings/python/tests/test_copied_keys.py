@@ -86,11 +86,11 @@ def test_keys_are_copied_with_the_object_that_holds_them(settings: kept.Store) -
     assert copy.deepcopy(Player(volume)).key == volume
     setting = pickle.loads(pickle.dumps(kept.Setting(volume)))
     assert setting.key == volume
-    told: list[kept.Change[int]] = []
+    received: list[kept.Change[int]] = []
     settings["volume"] = 5
-    with settings.observe(volume, told.append, initial=True):
-        change = pickle.loads(pickle.dumps(told[0]))
-        assert change == told[0] == copy.deepcopy(told[0]) and (change.old, change.new) == (None, 5)
+    with settings.observe(volume, received.append, initial=True):
+        change = pickle.loads(pickle.dumps(received[0]))
+        assert change == received[0] == copy.deepcopy(received[0]) and (change.old, change.new) == (None, 5)
 
 
 def _read(location: Path, keys: list[kept.Key[Any]]) -> list[Any]:

@@ -25,7 +25,7 @@ def test_it_is_a_datetime() -> None:
 
 
 @pytest.mark.parametrize("nanosecond", [-1, 1000, 10**9])
-def test_nanoseconds_that_are_none_are_refused(nanosecond: int) -> None:
+def test_invalid_nanoseconds_are_refused(nanosecond: int) -> None:
     with pytest.raises(kept.InvalidError, match="must be 0 to 999"):
         kept.datetime_ns(2026, 1, 1, nanosecond=nanosecond)
 
@@ -48,7 +48,7 @@ def test_equal_moments_of_two_zones_are_equal() -> None:
     assert east == MOMENT and hash(east) == hash(MOMENT) and east.nanosecond == 7 and east.hour == 2
 
 
-def test_it_is_not_ordered_with_what_is_no_date() -> None:
+def test_it_is_ordered_only_with_dates() -> None:
     with pytest.raises(TypeError):
         MOMENT < 5  # type: ignore[operator]
     with pytest.raises(TypeError):

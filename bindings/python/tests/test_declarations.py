@@ -109,7 +109,7 @@ def test_a_key_declares_its_type(settings: kept.Store, kind: Any, schema: dict[s
     assert sorted(declared.get("required", [])) == sorted(schema.get("required", []))
 
 
-def test_what_a_key_can_hold_its_declaration_admits(settings: kept.Store) -> None:
+def test_a_declaration_admits_what_its_key_can_hold(settings: kept.Store) -> None:
     values: list[tuple[Any, Any]] = [
         (Frame, Frame(1, None)),
         (Login, {"name": "a", "theme": Theme.DARK}),
@@ -125,7 +125,7 @@ def test_what_a_key_can_hold_its_declaration_admits(settings: kept.Store) -> Non
         assert settings[key] == value
 
 
-def test_what_breaks_a_type_is_refused_by_name_too(settings: kept.Store) -> None:
+def test_a_value_of_a_wrong_type_is_refused_by_name_too(settings: kept.Store) -> None:
     settings.declare(kept.Key("frame", Frame), kept.Key("theme", Theme), kept.Key("rates", list[int]))
     value: Any
     for name, value in [("frame", {"title": "a"}), ("frame", {"width": "1"}), ("theme", "blue"), ("rates", [1, "2"])]:
@@ -230,7 +230,7 @@ def test_setting_a_deprecated_key_is_logged_once(settings: kept.Store, caplog: p
     assert '"old": was set, and is declared as deprecated' in caplog.text and "use new" in caplog.text
 
 
-def test_a_rule_that_there_is_not_is_a_type_error() -> None:
+def test_an_unknown_rule_is_a_type_error() -> None:
     with pytest.raises(TypeError, match="minimun"):
         kept.Key("a", int, minimun=0)  # type: ignore[call-overload]
 
@@ -246,13 +246,13 @@ def test_a_rule_that_there_is_not_is_a_type_error() -> None:
         kept.Key("a", bool, min_length=1),
     ],
 )
-def test_rules_that_cannot_be_are_refused_when_the_key_is_declared(settings: kept.Store, key: kept.Key[Any]) -> None:
+def test_impossible_rules_are_refused_when_the_key_is_declared(settings: kept.Store, key: kept.Key[Any]) -> None:
     with pytest.raises(kept.InvalidError, match='"a"'):
         settings.declare(kept.Key("b", int), key)
     assert settings.declarations() == {}, "all or none"
 
 
-def test_dicts_declare_what_declarations_gave(settings: kept.Store) -> None:
+def test_declarations_can_be_declared_again_as_dicts(settings: kept.Store) -> None:
     when = datetime(2026, 1, 2, tzinfo=UTC)
     settings.declare(VOLUME, {"$id": {"type": "date", "default": when}, "b": {"type": "bytes", "default": b"\0\xff"}})
     declared = settings.declarations()
@@ -327,19 +327,19 @@ def test_a_transaction_declares_too(settings: kept.Store) -> None:
 SECRET = "hunter2-hunter2"
 
 
-def test_no_sentence_shows_a_secret(settings: kept.Store) -> None:
+def test_no_message_shows_a_secret(settings: kept.Store) -> None:
     token = kept.Key("token", str, pattern="^[a-z]+$", max_length=20, secret=True)
     settings.declare(token)
-    told: list[Any] = []
+    received: list[Any] = []
     both = threading.Event()
 
-    def hear(subject: Any) -> None:
-        told.append(subject)
-        if sum(subject.revision == 3 for subject in told) == 2:
+    def receive(subject: Any) -> None:
+        received.append(subject)
+        if sum(subject.revision == 3 for subject in received) == 2:
             both.set()
 
     settings.declare_json("other", '{"type":"integer"}')
-    with settings.observe(prefix="", callback=hear), settings.observe(token, hear):
+    with settings.observe(prefix="", callback=receive), settings.observe(token, receive):
         for attempt in (SECRET, SECRET * 4):
             with pytest.raises(kept.InvalidError) as caught:
                 settings["token"] = attempt
@@ -354,11 +354,11 @@ def test_no_sentence_shows_a_secret(settings: kept.Store) -> None:
             settings.declare(kept.Key("token", str, max_length=3, secret=True))
         assert "correct" not in str(shown[0].message)
         assert both.wait(10)
-    assert all("correct" not in f"{subject}{subject!r}" for subject in told)
-    assert any(isinstance(subject, kept.Change) and subject.secret and subject.new == "correct" for subject in told)
+    assert all("correct" not in f"{subject}{subject!r}" for subject in received)
+    assert any(isinstance(subject, kept.Change) and subject.secret and subject.new == "correct" for subject in received)
 
 
-def test_a_secret_key_quotes_nothing_of_its_own_accord() -> None:
+def test_a_secret_key_shows_no_value_by_itself() -> None:
     number = kept.Key("number", float, secret=True)
     with kept.open("memory:") as settings:
         settings["number"] = 2**53 + 1
@@ -368,7 +368,7 @@ def test_a_secret_key_quotes_nothing_of_its_own_accord() -> None:
             assert str(2**53 + 1) not in str(caught.value) and caught.value.__suppress_context__
 
 
-def test_what_another_process_declares_counts_at_once(location: Path) -> None:
+def test_a_declaration_of_another_process_applies_at_once(location: Path) -> None:
     def elsewhere(statement: str) -> None:
         program = f"import kept, sys\nwith kept.open(sys.argv[1]) as settings:\n    {statement}"
         subprocess.run([sys.executable, "-W", "ignore", "-c", program, location], check=True, timeout=60)

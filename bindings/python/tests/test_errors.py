@@ -33,7 +33,7 @@ def test_errors_are_python_s_own_where_it_has_one(error: type[Exception], base: 
     assert issubclass(error, base)
 
 
-def test_the_sentence_of_an_absent_error_is_not_quoted() -> None:
+def test_the_message_of_an_absent_error_is_not_quoted() -> None:
     assert str(kept.AbsentError('"a": has no value')) == '"a": has no value'
 
 
@@ -44,7 +44,7 @@ def test_a_status_of_a_later_version_is_a_failure_with_its_number() -> None:
     assert kept.FailedError.status == -16
 
 
-def test_errors_travel_between_processes() -> None:
+def test_errors_can_be_sent_between_processes() -> None:
     error = _errors.error_of_status(-1, "no", key="a", offset=2)
     for travelled in (pickle.loads(pickle.dumps(error)), copy.copy(error)):
         assert type(travelled) is kept.AbsentError

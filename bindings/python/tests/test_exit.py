@@ -36,25 +36,25 @@ def test_an_open_store_is_closed(location: Path) -> None:
         assert settings["a"] == 1
 
 
-def test_subscriptions_that_are_alive_end_before_python_does(location: Path) -> None:
+def test_subscriptions_end_before_python_does(location: Path) -> None:
     printed = run(
         """
-        heard = threading.Event()
+        delivered = threading.Event()
 
         @settings.observe(prefix="")
         def show(notice):
-            heard.set()
+            delivered.set()
 
         settings["a"] = 1
-        heard.wait(30)
-        print("heard")
+        delivered.wait(30)
+        print("delivered")
         """,
         location,
     )
-    assert printed == "heard\n"
+    assert printed == "delivered\n"
 
 
-def test_a_callback_that_runs_is_waited_for(location: Path) -> None:
+def test_the_end_waits_for_a_running_callback(location: Path) -> None:
     printed = run(
         """
         begun, may_end = threading.Event(), threading.Event()
@@ -75,7 +75,7 @@ def test_a_callback_that_runs_is_waited_for(location: Path) -> None:
     assert printed == "the callback has ended\n"
 
 
-def test_after_the_end_stores_are_closed_and_no_other_opens(location: Path) -> None:
+def test_after_the_end_stores_are_closed_and_none_can_be_opened(location: Path) -> None:
     printed = run(
         """
         settings["a"] = 1

@@ -93,7 +93,7 @@ def test_a_child_that_closes_or_ends_leaves_the_parent_s_store_alone(settings: k
     assert dict(settings) == {"a": 1, "b": 2, "c": 3}
 
 
-def test_a_transaction_is_the_parent_s(settings: kept.Store) -> None:
+def test_a_transaction_belongs_to_the_parent(settings: kept.Store) -> None:
     transaction = settings.transaction()
     transaction["a"] = 1
 
@@ -106,16 +106,16 @@ def test_a_transaction_is_the_parent_s(settings: kept.Store) -> None:
     assert settings["a"] == 1
 
 
-def test_a_subscription_is_the_parent_s(settings: kept.Store) -> None:
-    heard: list[str] = []
+def test_a_subscription_belongs_to_the_parent(settings: kept.Store) -> None:
+    received: list[str] = []
     came = threading.Event()
 
-    def hear(notice: kept.Notice) -> None:
-        heard.extend(change.key for change in notice.changes)
-        if heard[-1] == "parent":
+    def receive(notice: kept.Notice) -> None:
+        received.extend(change.key for change in notice.changes)
+        if received[-1] == "parent":
             came.set()
 
-    subscription = settings.observe(prefix="", callback=hear)
+    subscription = settings.observe(prefix="", callback=receive)
 
     def change() -> None:
         settings["child"] = 1
@@ -124,12 +124,12 @@ def test_a_subscription_is_the_parent_s(settings: kept.Store) -> None:
         settings.observe("here", lambda change: again.set())
         settings["here"] = 1
         assert again.wait(SECONDS)
-        assert heard == [], "the child's subscription is the parent's, who is told of the child"
+        assert received == [], "the child's subscription is the parent's, which is notified of the child"
 
     in_child(change)
     settings["parent"] = 1
     assert came.wait(SECONDS)
-    assert heard == ["child", "here", "parent"]
+    assert received == ["child", "here", "parent"]
 
 
 def test_a_program_that_forks_ends_in_both(location: Path) -> None:
@@ -148,7 +148,7 @@ if child:
         assert set(settings) == {"child", "parent"}
 
 
-def test_a_child_does_not_wait_for_what_a_thread_of_its_parent_was_importing() -> None:
+def test_a_child_does_not_wait_for_an_import_in_a_thread_of_its_parent() -> None:
     program = """
 import kept, os, sys, threading, time
 from importlib.machinery import PathFinder

@@ -144,7 +144,7 @@ WITHOUT_KEY = (
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_what_returns_a_status_is_checked_and_takes_its_error_last(name: str) -> None:
+def test_a_function_that_returns_a_status_is_checked_and_takes_its_error_last(name: str) -> None:
     text, function = ALL[name][1], C[name]
     fails = text.startswith("kept_status")
     status = module_of("status")

@@ -25,7 +25,7 @@ class Attempt:
 
     def __init__(self, store: kept.Store, folder: Path) -> None:
         self.store, self.folder = store, folder
-        self.heard: list[Any] = []
+        self.received: list[Any] = []
         store.update({key: 1 for key in KEYS})
 
     def call(self) -> Any:
@@ -66,7 +66,7 @@ class MigratingOnce(Attempt):
 
 class Exporting(Attempt):
     def call(self) -> Any:
-        self.store.export_file(self.folder / "export", progress=lambda *far: self.heard.append(far))
+        self.store.export_file(self.folder / "export", progress=lambda *far: self.received.append(far))
 
     def is_done(self, result: Any) -> bool:
         path = self.folder / "export"
@@ -81,10 +81,10 @@ class Exporting(Attempt):
 
 class Importing(Attempt):
     def call(self) -> Any:
-        def hear(done: int, total: int) -> None:
+        def receive(done: int, total: int) -> None:
             pass
 
-        return self.store.import_text('{"a":2,"b":2,"d":2}', format="json", progress=hear)
+        return self.store.import_text('{"a":2,"b":2,"d":2}', format="json", progress=receive)
 
     def is_done(self, result: Any) -> bool:
         assert dict(self.store) in ({"a": 1, "b": 1, "c": 1}, {"a": 2, "b": 2, "c": 1, "d": 2})
@@ -93,15 +93,15 @@ class Importing(Attempt):
 
 class Observing(Attempt):
     def call(self) -> Any:
-        return self.store.observe(prefix="", callback=self.hear, initial=True)
+        return self.store.observe(prefix="", callback=self.receive, initial=True)
 
-    def hear(self, notice: kept.Notice) -> None:
-        self.heard.append([change.key for change in notice.changes])
+    def receive(self, notice: kept.Notice) -> None:
+        self.received.append([change.key for change in notice.changes])
 
     def is_done(self, result: Any) -> bool:
         assert isinstance(result, (Interrupt, kept.Subscription))
         # Without a token there is no subscription, unless the interrupt came with the token on its way.
-        assert self.heard == [KEYS] or not _observation._deliveries
+        assert self.received == [KEYS] or not _observation._deliveries
         self.store.close()
         return isinstance(result, kept.Subscription)
 
@@ -169,8 +169,8 @@ class Taking(Attempt):
         self.changes = self.store.changes("a", initial=True)
         self.store["a"] = 2
         for _ in range(2):
-            self.heard.append(_next_of(self.changes).revision)
-        return self.heard
+            self.received.append(_next_of(self.changes).revision)
+        return self.received
 
     def is_done(self, result: Any) -> bool:
         if not hasattr(self, "changes"):
@@ -181,9 +181,9 @@ class Taking(Attempt):
             rest.append(_next_of(self.changes).revision)
         _at_once(self.changes.aclose())
         # The last two, or all since the interrupt; the interrupt itself may lose one.
-        assert len(self.heard) + len(rest) >= (3 if result == self.heard else 2)
+        assert len(self.received) + len(rest) >= (3 if result == self.received else 2)
         assert rest[-1] == self.store.revision()
-        return bool(result == self.heard)
+        return bool(result == self.received)
 
 
 def _next_of(changes: kept.Changes[Any]) -> Any:
@@ -254,7 +254,7 @@ def _many(store: kept.Store) -> None:
 
 
 @pytest.mark.parametrize("call", [lambda s: list(s), lambda s: len(s), lambda s: list(s.keys("key."))])
-def test_a_listing_of_many_is_whole_or_raises(call: Callable[[kept.Store], Any]) -> None:
+def test_an_interrupted_listing_is_complete_or_raises(call: Callable[[kept.Store], Any]) -> None:
     with kept.open("memory:") as store, alarms() as interrupted_after:
         _many(store)
         whole = call(store)
@@ -281,14 +281,14 @@ def test_a_second_interrupt_while_the_first_is_noted_does_no_harm(settings: kept
     assert settings.schema_version == 0 and settings["a"] == 1
 
 
-def test_what_an_initial_callback_raises_as_an_interrupt_reaches_the_caller(settings: kept.Store) -> None:
+def test_an_interrupt_in_an_initial_callback_reaches_the_caller(settings: kept.Store) -> None:
     settings["a"] = 1
 
-    def hear(change: kept.Change[Any]) -> None:
+    def receive(change: kept.Change[Any]) -> None:
         raise Interrupt
 
     with pytest.raises(Interrupt):
-        settings.observe("a", hear, initial=True)
+        settings.observe("a", receive, initial=True)
     assert not _observation._deliveries
     settings["a"] = 2
 
@@ -321,7 +321,7 @@ connection.execute("rollback")
     assert settings["old"] == 1 and not shown and sys.unraisablehook is hook
 
 
-def test_what_a_handler_of_the_log_raises_is_shown_once_and_the_call_returns(
+def test_an_exception_of_a_log_handler_is_shown_once_and_the_call_returns(
     settings: kept.Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also where it sets a deprecated key, too, so that a report comes inside a report."""

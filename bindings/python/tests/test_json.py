@@ -67,7 +67,7 @@ def test_a_value_and_its_text(value: Any, text: str) -> None:
 
 
 @given(values)
-def test_any_value_comes_back_the_same(value: kept.JSON) -> None:
+def test_any_value_round_trips(value: kept.JSON) -> None:
     assert canonical(decode(encode(value, "k"), "k")) == canonical(value)
 
 
@@ -83,7 +83,7 @@ def test_sequences_are_lists_and_mappings_are_dicts(value: Sequence[int] | Mappi
     assert decode(encode(value, "k"), "k") == same
 
 
-def test_subclasses_are_stored_as_what_they_are_made_of() -> None:
+def test_subclasses_are_stored_as_their_base_type() -> None:
     class Name(str): ...
 
     class Number(int):
@@ -120,7 +120,7 @@ REFUSED: list[tuple[Any, str]] = [
 
 
 @pytest.mark.parametrize(("value", "sentence"), REFUSED, ids=[sentence for _, sentence in REFUSED])
-def test_what_cannot_be_stored_is_refused_with_its_key(value: Any, sentence: str) -> None:
+def test_a_value_that_cannot_be_stored_is_refused_with_its_key(value: Any, sentence: str) -> None:
     with pytest.raises(kept.InvalidError) as caught:
         encode(value, "audio.volume")
     assert sentence in str(caught.value)
@@ -146,7 +146,7 @@ def nested(depth: int) -> list[Any]:
     return value
 
 
-def test_64_nested_containers_are_fine_and_65_are_not() -> None:
+def test_containers_nest_at_most_64_levels_deep() -> None:
     assert decode(encode(nested(64), "k"), "k") == nested(64)
     with pytest.raises(kept.InvalidError, match="more than 64 lists and dicts"):
         encode(nested(65), "k")

@@ -118,7 +118,7 @@ def test_a_value_of_each_type(settings: kept.Store, kind: Any, value: Any, store
         (Frame, {"title": "", "size": {"width": 0}}, Frame("", Size(0))),
     ],
 )
-def test_what_survives_is_read(settings: kept.Store, kind: Any, stored: Any, value: Any) -> None:
+def test_a_value_that_survives_conversion_is_read(settings: kept.Store, kind: Any, stored: Any, value: Any) -> None:
     settings["k"] = stored
     read = settings[kept.Key[Any]("k", kind)]
     assert read == value and type(read) is type(value)
@@ -156,9 +156,7 @@ def test_what_survives_is_read(settings: kept.Store, kind: Any, stored: Any, val
         (Login, {"sizes": {}}, "the member 'name' is missing"),
     ],
 )
-def test_what_is_of_another_type_is_an_error_and_stays(
-    settings: kept.Store, kind: Any, stored: Any, sentence: str
-) -> None:
+def test_a_value_of_another_type_raises_and_stays(settings: kept.Store, kind: Any, stored: Any, sentence: str) -> None:
     settings["k"] = stored
     before = settings.revision("k")
     key: kept.Key[Any] = kept.Key("k", kind, default=None)
@@ -214,7 +212,7 @@ def test_a_field_that_cannot_be_stored_is_named() -> None:
 
 
 @pytest.mark.parametrize("name", ["", "a\0", "\ud800", "x" * 1025, 5, None])
-def test_a_name_that_is_no_key_is_refused_at_the_declaration(name: Any) -> None:
+def test_an_invalid_name_is_refused_at_the_declaration(name: Any) -> None:
     with pytest.raises(kept.InvalidError):
         kept.Key(name, int)
 
@@ -228,7 +226,7 @@ def test_a_default_of_another_type_is_refused_at_the_declaration() -> None:
         kept.Key("k", datetime, default=datetime(2026, 1, 1))
 
 
-def test_a_default_is_what_reading_would_give() -> None:
+def test_a_default_equals_what_reading_would_give() -> None:
     default = kept.Key("k", float, default=1).default
     assert default == 1.0 and type(default) is float
 
@@ -239,7 +237,7 @@ def test_changing_what_a_default_gave_does_not_change_the_default(settings: kept
     assert settings[recent] == [] == recent.default
 
 
-def test_a_key_without_a_default_says_so() -> None:
+def test_a_key_without_a_default_raises() -> None:
     key = kept.Key("k", int)
     assert not key.has_default
     with pytest.raises(kept.InvalidError, match='"k" has no default'):
@@ -256,14 +254,14 @@ def test_none_removes_a_key_whose_type_has_none(settings: kept.Store) -> None:
     settings[frame] = None
 
 
-def test_optional_is_a_type_of_its_own_accord(settings: kept.Store) -> None:
+def test_optional_is_a_type_of_keys(settings: kept.Store) -> None:
     frame: kept.Key[Size | None] = kept.Key("frame", Size | None)
     assert frame.has_default and settings[frame] is None
     other = kept.Key[Optional[Size]]("frame", Optional[Size], default=Size(3))  # type: ignore[call-overload]
     assert settings[other] == Size(3)
 
 
-def test_a_dataclass_that_refuses_what_is_stored(settings: kept.Store) -> None:
+def test_a_dataclass_may_refuse_a_stored_value(settings: kept.Store) -> None:
     @dataclass
     class Percent:
         value: int
@@ -298,7 +296,7 @@ def test_a_key_shows_what_it_is() -> None:
 
 
 @given(st.integers(-(2**63), 2**64 - 1))
-def test_an_integer_is_a_float_only_if_it_comes_back(value: int) -> None:
+def test_an_integer_is_a_float_only_if_it_round_trips(value: int) -> None:
     key = kept.Key("k", float)
     if int(float(value)) == value:
         assert int(key._from_json(value, key)) == value
@@ -308,7 +306,7 @@ def test_an_integer_is_a_float_only_if_it_comes_back(value: int) -> None:
 
 
 @given(st.floats())
-def test_a_float_is_an_integer_only_if_it_comes_back(value: float) -> None:
+def test_a_float_is_an_integer_only_if_it_round_trips(value: float) -> None:
     key = kept.Key("k", int)
     survives = math.isfinite(value) and -(2**63) <= value < 2**64 and repr(float(int(value))) == repr(value)
     if survives:

@@ -72,7 +72,7 @@ def test_every_layer_is_given_at_opening(folder: Path, monkeypatch: pytest.Monke
         ({"system": True}, "system"),
     ],
 )
-def test_layers_that_cannot_be_are_refused(options: dict[str, Any], words: str) -> None:
+def test_invalid_layers_are_refused(options: dict[str, Any], words: str) -> None:
     with pytest.raises(kept.InvalidError, match=words):
         kept.open("memory:", **options)
 
@@ -86,7 +86,7 @@ def test_the_standard_files_are_those_of_the_identifier(monkeypatch: pytest.Monk
         assert findings[kept.Layer.SYSTEM] == f"/etc/kept/{identifier}/system.json"
 
 
-def test_arguments_that_are_not_utf_8_are_passed_over() -> None:
+def test_arguments_that_are_not_utf_8_are_skipped() -> None:
     with kept.open("memory:", arguments=["player", "-a", "\udcff", "-b", "2"]) as settings:
         assert settings["b"] == 2
 
@@ -124,7 +124,7 @@ def test_a_locked_key_is_an_error_and_a_shadowed_one_a_warning(folder: Path) -> 
         assert settings.revision(VOLUME) == 5, "it is stored all the same"
 
 
-def test_updating_goes_on_from_what_is_stored(folder: Path) -> None:
+def test_updating_starts_from_the_stored_value(folder: Path) -> None:
     system = write(folder / "system.json", '{"values": {"b": 10}}')
     with kept.open("memory:", system=system, arguments=["p", "-volume", "60", "-b", "60", "-c", "60"]) as settings:
         with warnings.catch_warnings():
@@ -141,7 +141,7 @@ def test_updating_goes_on_from_what_is_stored(folder: Path) -> None:
         assert stored[kept.Layer.USER] == 2 and settings[VOLUME] == 60
 
 
-def test_removing_removes_what_is_stored_alone(folder: Path) -> None:
+def test_removing_removes_only_the_stored_value(folder: Path) -> None:
     system = write(folder / "system.json", '{"values": {"a": 3, "b": 3}}')
     with kept.open("memory:", system=system) as settings:
         settings.update({"a": 4, "c": 4})
@@ -195,12 +195,12 @@ def test_text_is_read_as_the_type_of_the_key(kind: Any, text: str, value: Any) -
 @pytest.mark.parametrize(
     ("kind", "text"), [(int, "loud"), (int, '"5"'), (bool, "5"), (Theme, "blue"), (list[int], "1")]
 )
-def test_text_that_means_nothing_is_a_wrong_type(kind: Any, text: str) -> None:
+def test_text_without_a_meaning_is_a_wrong_type(kind: Any, text: str) -> None:
     with kept.open("memory:", arguments=["player", "-a", text]) as settings, pytest.raises(kept.WrongTypeError):
         settings[kept.Key("a", kind)]
 
 
-def test_what_is_stored_is_never_parsed(settings: kept.Store) -> None:
+def test_a_stored_string_is_never_parsed(settings: kept.Store) -> None:
     settings["a"] = "50"
     with pytest.raises(kept.WrongTypeError):
         settings[kept.Key("a", int)]
@@ -228,7 +228,7 @@ def log() -> Iterator[Log]:
     logging.getLogger("kept").removeHandler(handler)
 
 
-def test_what_nobody_asked_for_goes_to_the_log(folder: Path, log: Log) -> None:
+def test_reports_go_to_the_log(folder: Path, log: Log) -> None:
     system = write(folder / "system.json", "{")
     with kept.open("memory:", system=system) as settings:
         assert [record.levelname for record in log.records] == ["WARNING"]
@@ -293,38 +293,38 @@ def test_an_unknown_layer_is_none() -> None:
 # --- observers
 
 
-def test_a_file_that_changes_is_heard_of(folder: Path) -> None:
+def test_a_changed_file_is_delivered(folder: Path) -> None:
     system = write(folder / "system.json", '{"values": {"volume": 30}}')
-    heard: list[kept.Change[int]] = []
+    received: list[kept.Change[int]] = []
     news = threading.Event()
 
-    def hear(change: kept.Change[int]) -> None:
-        heard.append(change)
+    def receive(change: kept.Change[int]) -> None:
+        received.append(change)
         news.set()
 
-    with kept.open("memory:", system=system) as settings, settings.observe(VOLUME, hear):
+    with kept.open("memory:", system=system) as settings, settings.observe(VOLUME, receive):
         write(system, '{"values": {"volume": 40}}')
         assert news.wait(10)
-        change = heard[0]
+        change = received[0]
         assert (change.old, change.new, change.layer, change.secret) == (30, 40, kept.Layer.SYSTEM, False)
         assert change.origin is kept.Origin.LAYER
         news.clear()
         system.unlink()
         assert news.wait(10)
-        assert (heard[1].new, heard[1].layer) == (50, None), "the key's own default"
+        assert (received[1].new, received[1].layer) == (50, None), "the key's own default"
 
 
-def test_a_file_that_is_rewritten_in_place_is_seen_whole_or_not_at_all(folder: Path) -> None:
+def test_a_file_that_is_rewritten_in_place_is_never_read_in_part(folder: Path) -> None:
     system = write(folder / "system.json", '{"values": {"a": 0, "b": 0}}')
-    heard: list[kept.Notice] = []
+    received: list[kept.Notice] = []
     last = threading.Event()
 
-    def hear(notice: kept.Notice) -> None:
-        heard.append(notice)
+    def receive(notice: kept.Notice) -> None:
+        received.append(notice)
         if any(change.new == 100 for change in notice.changes):
             last.set()
 
-    with kept.open("memory:", system=system) as settings, settings.observe(prefix="", callback=hear):
+    with kept.open("memory:", system=system) as settings, settings.observe(prefix="", callback=receive):
         for number in range(1, 101):
             # Empty, then half of it, then all.
             with open(system, "w") as file:
@@ -333,14 +333,14 @@ def test_a_file_that_is_rewritten_in_place_is_seen_whole_or_not_at_all(folder: P
                 file.write(f'"b": {number}}}}}')
         assert last.wait(10)
         assert settings["a"] == settings["b"] == 100
-    assert all(len({change.new for change in notice.changes}) == 1 for notice in heard)
-    assert all([change.key for change in notice.changes] == ["a", "b"] for notice in heard)
+    assert all(len({change.new for change in notice.changes}) == 1 for notice in received)
+    assert all([change.key for change in notice.changes] == ["a", "b"] for notice in received)
 
 
 # --- the memory
 
 
-def test_a_file_that_changes_is_read_at_once_when_it_is_told(folder: Path) -> None:
+def test_a_changed_file_is_read_as_soon_as_it_is_delivered(folder: Path) -> None:
     system = write(folder / "system.json", '{"values": {"volume": 0}}')
     news = threading.Event()
     with kept.open(folder / "store", system=system) as settings:
@@ -353,7 +353,7 @@ def test_a_file_that_changes_is_read_at_once_when_it_is_told(folder: Path) -> No
             assert moment_of(settings._memory) == settings._moment()
 
 
-def test_registering_is_seen_at_once_and_remembered(folder: Path) -> None:
+def test_registered_defaults_are_read_at_once_and_cached(folder: Path) -> None:
     with kept.open(folder / "store") as settings:
         settings.declare(VOLUME)
         assert settings[VOLUME] == settings[VOLUME] == 50
@@ -407,7 +407,7 @@ def test_no_reader_sees_an_older_layer_after_a_newer_one(folder: Path) -> None:
         assert backwards == [] and settings["n"] == 24
 
 
-def test_a_child_of_a_fork_hears_of_its_files(folder: Path) -> None:
+def test_a_child_of_a_fork_watches_its_files(folder: Path) -> None:
     program = textwrap.dedent(
         """
         import os, sys, threading, kept

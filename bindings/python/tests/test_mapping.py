@@ -14,11 +14,11 @@ VOLUME = kept.Key("audio.volume", int, default=50)
 PLAIN = kept.Key("plain", int)
 
 
-def test_it_is_a_mutable_mapping(settings: kept.Store) -> None:
+def test_a_store_is_a_mutable_mapping(settings: kept.Store) -> None:
     assert isinstance(settings, MutableMapping)
 
 
-def test_what_is_set_is_read_contained_counted_and_listed(settings: kept.Store) -> None:
+def test_a_value_that_is_set_is_read_contained_counted_and_listed(settings: kept.Store) -> None:
     settings["a"] = [1]
     settings[VOLUME] = 70
     assert settings["a"] == [1] and settings[VOLUME] == 70 == settings["audio.volume"]
@@ -28,7 +28,7 @@ def test_what_is_set_is_read_contained_counted_and_listed(settings: kept.Store) 
     assert dict(settings) == {"a": [1], "audio.volume": 70} == settings
 
 
-def test_what_is_absent_is_a_key_error(settings: kept.Store) -> None:
+def test_an_absent_key_is_a_key_error(settings: kept.Store) -> None:
     for missing in ("a", PLAIN):
         with pytest.raises(KeyError):
             settings[missing]
@@ -38,7 +38,7 @@ def test_what_is_absent_is_a_key_error(settings: kept.Store) -> None:
         assert settings.get(missing, 5) == 5
 
 
-def test_a_default_is_read_but_is_not_there(settings: kept.Store) -> None:
+def test_a_default_is_read_but_not_contained(settings: kept.Store) -> None:
     assert settings[VOLUME] == 50 == settings.get(VOLUME)
     assert settings.get(VOLUME, 7) == 7
     assert VOLUME not in settings and len(settings) == 0
@@ -63,7 +63,7 @@ def test_keys_with_a_prefix_are_a_live_view(settings: kept.Store) -> None:
     assert list(settings.keys("none")) == []
 
 
-def test_items_pass_over_what_is_removed_meanwhile(settings: kept.Store) -> None:
+def test_items_skip_keys_that_are_removed_meanwhile(settings: kept.Store) -> None:
     settings.update(a=1, b=2, c=3)
     seen = []
     for key, value in settings.items():
@@ -73,7 +73,7 @@ def test_items_pass_over_what_is_removed_meanwhile(settings: kept.Store) -> None
     assert list(settings.values()) == [1, 3]
 
 
-def test_pop_takes_what_is_there(settings: kept.Store) -> None:
+def test_pop_removes_and_returns_the_value(settings: kept.Store) -> None:
     settings.update({"a": 1, VOLUME.name: 70})
     assert settings.pop("a") == 1 and "a" not in settings
     assert settings.pop(VOLUME) == 70 and VOLUME not in settings
@@ -91,7 +91,7 @@ def test_popitem_takes_the_first_until_nothing_is_left(settings: kept.Store) -> 
         settings.popitem()
 
 
-def test_setdefault_sets_only_what_is_absent(settings: kept.Store) -> None:
+def test_setdefault_sets_only_absent_keys(settings: kept.Store) -> None:
     assert settings.setdefault("a", 1) == 1 == settings.setdefault("a", 2)
     assert settings.setdefault(VOLUME, 60) == 60 == settings[VOLUME]
     with pytest.raises(kept.InvalidError):
@@ -132,7 +132,7 @@ def test_clear_removes_everything(settings: kept.Store) -> None:
         (b"a", "a key is a bytes"),
     ],
 )
-def test_what_is_no_key_is_refused_everywhere(settings: kept.Store, key: Any, sentence: str) -> None:
+def test_an_invalid_key_is_refused_everywhere(settings: kept.Store, key: Any, sentence: str) -> None:
     for use in (
         lambda: settings[key],
         lambda: settings.get(key, 1),
@@ -150,12 +150,12 @@ def test_what_is_no_key_is_refused_everywhere(settings: kept.Store, key: Any, se
     assert len(settings) == 0
 
 
-def test_the_longest_key_is_fine(settings: kept.Store) -> None:
+def test_the_longest_key_is_accepted(settings: kept.Store) -> None:
     settings["é" * 512] = 1
     assert list(settings) == ["é" * 512]
 
 
 @pytest.mark.parametrize("prefix", ["a\0", "\ud800", 5])
-def test_what_is_no_prefix_is_refused(settings: kept.Store, prefix: Any) -> None:
+def test_an_invalid_prefix_is_refused(settings: kept.Store, prefix: Any) -> None:
     with pytest.raises(kept.InvalidError, match="a prefix"):
         settings.keys(prefix)

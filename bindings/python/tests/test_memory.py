@@ -35,14 +35,14 @@ def remembered(settings: kept.Settings) -> dict[object, Any]:
 
 
 @pytest.mark.parametrize("value", SCALARS)
-def test_a_value_that_was_read_is_remembered(settings: kept.Store, value: Any) -> None:
+def test_a_value_that_was_read_is_cached(settings: kept.Store, value: Any) -> None:
     settings["a"] = value
     first = settings["a"]
     assert remembered(settings) == {"a": first}
     assert settings["a"] is first and settings.get("a") is first
 
 
-def test_a_key_s_value_is_remembered_in_its_own_type(settings: kept.Store) -> None:
+def test_a_key_s_value_is_cached_in_its_own_type(settings: kept.Store) -> None:
     settings["a"] = 1
     whole, real = kept.Key("a", int), kept.Key("a", float)
     for _ in range(2):
@@ -51,7 +51,7 @@ def test_a_key_s_value_is_remembered_in_its_own_type(settings: kept.Store) -> No
     assert len(remembered(settings)) == 3
 
 
-def test_an_enum_is_remembered(settings: kept.Store) -> None:
+def test_an_enum_is_cached(settings: kept.Store) -> None:
     theme = kept.Key("theme", Theme, default=Theme.DARK)
     settings[theme] = Theme.DARK
     assert settings[theme] is settings[theme] is Theme.DARK
@@ -59,7 +59,7 @@ def test_an_enum_is_remembered(settings: kept.Store) -> None:
 
 
 @pytest.mark.parametrize("value", [[1, [2]], {"a": {"b": 1}}])
-def test_what_the_caller_may_change_is_made_anew(settings: kept.Store, value: Any) -> None:
+def test_mutable_values_are_created_for_each_read(settings: kept.Store, value: Any) -> None:
     settings["a"] = value
     read: Any = settings["a"]
     read.clear()
@@ -72,14 +72,14 @@ def test_long_text_is_not_kept(settings: kept.Store) -> None:
     assert remembered(settings) == {}
 
 
-def test_absent_keys_are_asked_for_each_time(settings: kept.Store) -> None:
+def test_absent_keys_are_looked_up_each_time(settings: kept.Store) -> None:
     key = kept.Key("a", int, default=5)
     assert (settings[key], settings.get(key, 6), settings.get("a", 7)) == (5, 6, 7)
     settings["a"] = 1
     assert (settings[key], settings.get(key, 6), settings.get("a", 7)) == (1, 1, 1)
 
 
-def test_the_memory_is_bounded(settings: kept.Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_cache_is_bounded(settings: kept.Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_memory, "_KEYS", 10)
     settings.update({f"k{number}": number for number in range(35)})
     for number in range(35):
@@ -87,7 +87,7 @@ def test_the_memory_is_bounded(settings: kept.Store, monkeypatch: pytest.MonkeyP
         assert len(remembered(settings)) <= 10
 
 
-def test_a_write_of_one_s_own_is_seen_at_once(settings: kept.Store) -> None:
+def test_an_own_write_is_seen_at_once(settings: kept.Store) -> None:
     key = kept.Key("n", int)
     for number in range(200):
         settings["n"] = number
@@ -104,7 +104,7 @@ def test_a_write_through_another_handle_is_seen_at_once(location: Path, settings
             assert settings["n"] == settings["n"] == number
 
 
-def test_a_transaction_remembers_nothing_and_a_commit_is_seen_at_once(settings: kept.Store) -> None:
+def test_a_transaction_caches_nothing_and_a_commit_is_seen_at_once(settings: kept.Store) -> None:
     settings["n"] = 1
     assert settings["n"] == 1
     with settings.transaction() as transaction:
@@ -115,7 +115,7 @@ def test_a_transaction_remembers_nothing_and_a_commit_is_seen_at_once(settings: 
     assert kept.Settings._memory[-1] == {} and _memory.UNKNOWN[()] == 1
 
 
-def test_a_closed_store_has_forgotten(settings: kept.Store) -> None:
+def test_a_closed_store_has_an_empty_cache(settings: kept.Store) -> None:
     settings["a"] = 1
     assert settings["a"] == 1
     settings.close()
@@ -125,7 +125,7 @@ def test_a_closed_store_has_forgotten(settings: kept.Store) -> None:
         settings.get("a")
 
 
-def test_closing_while_others_read_leaves_nothing_behind(location: Path) -> None:
+def test_closing_while_others_read_leaks_nothing(location: Path) -> None:
     for _ in range(20):
         settings = kept.open(location)
         settings["a"] = 1
@@ -152,7 +152,7 @@ def test_closing_while_others_read_leaves_nothing_behind(location: Path) -> None
         assert len(outcomes) == 2
 
 
-def test_a_store_without_files_remembers_nothing() -> None:
+def test_a_store_without_files_caches_nothing() -> None:
     with kept.open("memory:") as settings:
         for number in range(3):
             settings["a"] = number
@@ -161,7 +161,7 @@ def test_a_store_without_files_remembers_nothing() -> None:
 
 
 @pytest.mark.parametrize("key", [1, None, True, [], {}, b"a", 1.5])
-def test_what_is_no_key_is_refused_also_when_something_is_remembered(settings: kept.Store, key: Any) -> None:
+def test_an_invalid_key_is_refused_even_with_a_full_cache(settings: kept.Store, key: Any) -> None:
     settings["a"] = 1
     assert settings["a"] == 1
     with pytest.raises(kept.InvalidError):
@@ -176,7 +176,7 @@ def test_an_error_has_no_inner_context(settings: kept.Store) -> None:
     assert caught.value.__context__ is None
 
 
-def test_a_moving_generation_is_not_remembered(settings: kept.Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_cached_while_the_generation_moves(settings: kept.Store, monkeypatch: pytest.MonkeyPatch) -> None:
     settings["a"] = 1
     assert settings["a"] == 1
     read = kept.Settings._read
@@ -208,7 +208,7 @@ def test_the_sqlite3_shell_is_noticed(location: Path, settings: kept.Store) -> N
 
 
 def write_numbers(location: Path, seed: int, count: int, latest: Any) -> None:
-    """Tells each number when its write has returned."""
+    """Reports each number when its write has returned."""
     pauses = random.Random(seed)
     with kept.open(location) as settings:
         for number in range(1, count + 1):

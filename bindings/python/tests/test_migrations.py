@@ -49,7 +49,7 @@ def test_without_a_backup(played: kept.Store, tmp_path: Path) -> None:
     assert not (tmp_path / "test.kept/backups").exists()
 
 
-def test_a_step_that_raises_names_itself_and_changes_nothing(played: kept.Store) -> None:
+def test_a_failing_step_is_named_and_changes_nothing(played: kept.Store) -> None:
     def broken(transaction: kept.Transaction) -> None:
         transaction["half done"] = True
         1 / 0
@@ -61,7 +61,7 @@ def test_a_step_that_raises_names_itself_and_changes_nothing(played: kept.Store)
     assert dict(played) == {"volume": 70} and played.schema_version == 0
 
 
-def test_an_error_of_kept_in_a_step_comes_out_as_what_it_is(played: kept.Store) -> None:
+def test_an_error_of_kept_in_a_step_keeps_its_class(played: kept.Store) -> None:
     def broken(transaction: kept.Transaction) -> None:
         del transaction["none"]
 
@@ -71,7 +71,7 @@ def test_an_error_of_kept_in_a_step_comes_out_as_what_it_is(played: kept.Store) 
     assert played.schema_version == 0
 
 
-def test_an_interrupt_in_a_step_comes_out_as_it_is(played: kept.Store) -> None:
+def test_an_interrupt_in_a_step_reaches_the_caller(played: kept.Store) -> None:
     def interrupted(transaction: kept.Transaction) -> None:
         raise KeyboardInterrupt
 
@@ -89,7 +89,7 @@ def test_a_long_exception_is_cut_between_characters(played: kept.Store) -> None:
         played.migrate([kept.Migration(1, "long", broken)])
 
 
-def test_a_step_cannot_end_its_transaction_nor_migrate(played: kept.Store) -> None:
+def test_a_step_cannot_end_its_transaction_or_migrate(played: kept.Store) -> None:
     for begun in (lambda t: t.commit(), lambda t: played.migrate(STEPS), lambda t: played.restore("/dev/null")):
         with pytest.raises(kept.UnsupportedError):
             played.migrate([kept.Migration(1, "nested", begun)])
@@ -103,7 +103,7 @@ def test_a_step_cannot_end_its_transaction_nor_migrate(played: kept.Store) -> No
     assert played.schema_version == 0 and dict(played) == {"volume": 70}
 
 
-def test_a_step_that_ends_has_no_transaction_any_more(played: kept.Store) -> None:
+def test_a_step_s_transaction_ends_with_the_step(played: kept.Store) -> None:
     kept_for_later: list[kept.Transaction] = []
     played.migrate([kept.Migration(1, "keep", kept_for_later.append)])
     with pytest.raises(kept.ClosedError):
@@ -111,7 +111,7 @@ def test_a_step_that_ends_has_no_transaction_any_more(played: kept.Store) -> Non
     kept_for_later[0].rollback()
 
 
-def test_a_step_is_called_again_when_somebody_was_faster(played: kept.Store) -> None:
+def test_a_step_is_called_again_after_a_conflict(played: kept.Store) -> None:
     runs: list[int] = []
 
     def slow(transaction: kept.Transaction) -> None:
@@ -138,7 +138,7 @@ def test_a_later_store_is_refused_or_only_read(played: kept.Store, location: Pat
         assert older[NEW] == 0.2
 
 
-def test_whoever_carries_on_reads_what_was(played: kept.Store, location: Path) -> None:
+def test_a_process_that_carries_on_reads_the_old_values(played: kept.Store, location: Path) -> None:
     met: list[Any] = []
 
     def meet() -> None:
@@ -157,7 +157,7 @@ def test_whoever_carries_on_reads_what_was(played: kept.Store, location: Path) -
     assert met == [kept.Migrated("elsewhere", None), 70]
 
 
-def test_what_is_no_migration_is_refused(played: kept.Store) -> None:
+def test_invalid_migrations_are_refused(played: kept.Store) -> None:
     nothing = kept.Migration(1, "nothing", lambda t: None)
     for steps in [], [nothing, nothing], [kept.Migration(0, "zero", lambda t: None)]:
         with pytest.raises(kept.InvalidError):

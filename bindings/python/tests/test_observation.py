@@ -1,4 +1,4 @@
-"""Hearing of changes: what is told, when it ends, and what becomes of a callback's own failures."""
+"""Observing changes: what is delivered, when it ends, and what happens when a callback fails."""
 
 from __future__ import annotations
 
@@ -20,106 +20,108 @@ VOLUME = kept.Key("audio.volume", int, default=50)
 SECONDS = 30  # how long a test waits before it fails; no test passes by waiting
 
 
-class Heard:
-    """A callback that remembers what it is told."""
+class Recorder:
+    """A callback that records what it is called with."""
 
     def __init__(self) -> None:
-        self.told: queue.Queue[Any] = queue.Queue()
+        self.subjects: queue.Queue[Any] = queue.Queue()
 
     def __call__(self, subject: Any) -> None:
-        self.told.put(subject)
+        self.subjects.put(subject)
 
     def next(self) -> Any:
-        return self.told.get(timeout=SECONDS)
+        return self.subjects.get(timeout=SECONDS)
 
 
 def everything_delivered(settings: kept.Store) -> None:
-    """Returns when all commits so far are delivered: the library tells of them in their order."""
-    last = Heard()
+    """Returns when all commits so far are delivered: the library delivers them in order."""
+    last = Recorder()
     with settings.observe("last", last):
         settings.update_value("last", lambda value: value + 1, default=0)
         last.next()
 
 
-def test_a_key_tells_of_its_changes(settings: kept.Store) -> None:
-    heard = Heard()
-    with settings.observe(VOLUME, heard):
+def test_an_observer_of_a_key_receives_its_changes(settings: kept.Store) -> None:
+    recorder = Recorder()
+    with settings.observe(VOLUME, recorder):
         settings["other"] = 1
         settings[VOLUME] = 70
         settings[VOLUME] = 70
         del settings[VOLUME]
-        first, second = heard.next(), heard.next()
+        first, second = recorder.next(), recorder.next()
     assert (first.key, first.old, first.new, first.revision) == ("audio.volume", 50, 70, 2)
     assert (second.old, second.new, second.revision) == (70, 50, 3)
     assert first.origin is kept.Origin.STORE
 
 
-def test_a_name_tells_json(settings: kept.Store) -> None:
-    heard = Heard()
-    with settings.observe("a", heard):
+def test_an_observer_by_name_receives_json(settings: kept.Store) -> None:
+    recorder = Recorder()
+    with settings.observe("a", recorder):
         settings["a"] = [1, b"x"]
-        change = heard.next()
+        change = recorder.next()
     assert (change.old, change.new) == (None, [1, b"x"])
     assert repr(change) == "Change('a', None → [1, b'x'], revision=1, Origin.STORE)"
 
 
-def test_a_prefix_tells_a_transaction_in_one_notice(settings: kept.Store) -> None:
-    heard = Heard()
-    with settings.observe(prefix="a.", callback=heard):
+def test_an_observer_of_a_prefix_receives_a_transaction_as_one_notice(settings: kept.Store) -> None:
+    recorder = Recorder()
+    with settings.observe(prefix="a.", callback=recorder):
         settings.update({"a.1": 1, "b": 2, "a.2": 3})
-        notice = heard.next()
+        notice = recorder.next()
     assert notice.revision == 1
     assert [(change.key, change.new) for change in notice.changes] == [("a.1", 1), ("a.2", 3)]
 
 
-def test_it_is_a_decorator(settings: kept.Store) -> None:
-    heard = Heard()
+def test_observe_is_a_decorator(settings: kept.Store) -> None:
+    recorder = Recorder()
 
     @settings.observe(VOLUME)
     def show(change: kept.Change[int]) -> None:
         """Shows the volume."""
-        heard(change.new)
+        recorder(change.new)
 
     settings[VOLUME] = 70
-    assert heard.next() == 70
+    assert recorder.next() == 70
     assert getattr(show, "__name__") == "show"  # noqa: B009 (unknown to mypy)
     assert show.__doc__ == "Shows the volume."
     show(kept.Change((1, 1), kept.Origin.STORE, None, False, "k", None, 5))
-    assert heard.next() == 5
+    assert recorder.next() == 5
     show.cancel()
 
 
-def test_initial_tells_what_is_there_on_this_thread(settings: kept.Store) -> None:
+def test_initial_values_are_delivered_on_this_thread(settings: kept.Store) -> None:
     settings.update({"a.1": 1, "b": 2})
-    told: list[tuple[Any, threading.Thread]] = []
-    settings.observe("a.1", lambda change: told.append((change, threading.current_thread())), initial=True)
-    settings.observe(VOLUME, lambda change: told.append((change, threading.current_thread())), initial=True)
-    settings.observe(prefix="", callback=lambda notice: told.append((notice, threading.current_thread())), initial=True)
-    assert [thread for _, thread in told] == [threading.current_thread()] * 3
-    change, absent, notice = (subject for subject, _ in told)
+    received: list[tuple[Any, threading.Thread]] = []
+    settings.observe("a.1", lambda change: received.append((change, threading.current_thread())), initial=True)
+    settings.observe(VOLUME, lambda change: received.append((change, threading.current_thread())), initial=True)
+    settings.observe(
+        prefix="", callback=lambda notice: received.append((notice, threading.current_thread())), initial=True
+    )
+    assert [thread for _, thread in received] == [threading.current_thread()] * 3
+    change, absent, notice = (subject for subject, _ in received)
     assert (change.old, change.new, change.origin) == (None, 1, kept.Origin.INITIAL)
     assert absent.new == 50
     assert [change.key for change in notice.changes] == ["a.1", "b"]
 
 
-def test_another_handle_in_the_process_is_told_of(location: Path) -> None:
-    heard = Heard()
-    with kept.open(location) as settings, kept.open(location) as other, settings.observe("a", heard):
+def test_changes_of_another_handle_in_the_process_are_delivered(location: Path) -> None:
+    recorder = Recorder()
+    with kept.open(location) as settings, kept.open(location) as other, settings.observe("a", recorder):
         other["a"] = 1
-        assert heard.next().origin is kept.Origin.PROCESS
+        assert recorder.next().origin is kept.Origin.PROCESS
 
 
-def test_after_cancel_nothing_more_is_told(settings: kept.Store) -> None:
-    heard = Heard()
-    subscription = settings.observe("a", heard)
+def test_after_cancel_nothing_is_delivered(settings: kept.Store) -> None:
+    recorder = Recorder()
+    subscription = settings.observe("a", recorder)
     subscription.cancel()
     subscription.cancel()
     settings["a"] = 1
     everything_delivered(settings)
-    assert heard.told.empty()
+    assert recorder.subjects.empty()
 
 
-def test_cancel_waits_for_the_call_that_runs(settings: kept.Store) -> None:
+def test_cancel_waits_for_a_running_callback(settings: kept.Store) -> None:
     begun, may_end, log = threading.Event(), threading.Event(), []
 
     def slow(change: kept.Change[Any]) -> None:
@@ -143,52 +145,52 @@ def test_cancel_waits_for_the_call_that_runs(settings: kept.Store) -> None:
 
 
 def test_a_callback_may_do_everything(settings: kept.Store) -> None:
-    heard = Heard()
+    recorder = Recorder()
 
     def busy(change: kept.Change[Any]) -> None:
         settings["seen"] = change.new
-        with settings.observe("inner", heard):
+        with settings.observe("inner", recorder):
             settings["inner"] = settings["seen"]
-        settings.observe("later", heard)
+        settings.observe("later", recorder)
         subscription.cancel()
-        heard("cancelled")
+        recorder("cancelled")
 
     subscription = settings.observe("a", busy)
     settings["a"] = 1
-    assert heard.next() == "cancelled"
+    assert recorder.next() == "cancelled"
     settings["later"] = 2
-    assert heard.next().new == 2
+    assert recorder.next().new == 2
     settings["a"] = 3
     everything_delivered(settings)
     assert settings["seen"] == 1
 
 
 def test_a_callback_may_close_the_store(location: Path) -> None:
-    heard = Heard()
+    recorder = Recorder()
     settings = kept.open(location)
 
     def close(change: object) -> None:
         settings.close()
-        heard("closed")
+        recorder("closed")
 
     settings.observe("a", close)
     settings["a"] = 1
-    assert heard.next() == "closed"
+    assert recorder.next() == "closed"
     with pytest.raises(kept.ClosedError):
         settings["a"]
 
 
 def test_closing_ends_subscriptions_and_releases_callbacks(location: Path) -> None:
     settings = kept.open(location)
-    heard = Heard()
-    gone = weakref.ref(heard)
+    recorder = Recorder()
+    gone = weakref.ref(recorder)
     before = len(_observation._deliveries)
-    subscriptions = [settings.observe("a", heard), settings.observe(prefix="", callback=heard)]
+    subscriptions = [settings.observe("a", recorder), settings.observe(prefix="", callback=recorder)]
     assert len(_observation._deliveries) == before + 2
     settings.close()
     assert len(_observation._deliveries) == before
     subscriptions[0].cancel()
-    del heard, subscriptions
+    del recorder, subscriptions
     gc.collect()
     assert gone() is None
 
@@ -196,19 +198,19 @@ def test_closing_ends_subscriptions_and_releases_callbacks(location: Path) -> No
 def test_cancelling_releases_the_callback(settings: kept.Store) -> None:
     before = len(_observation._deliveries)
     for _ in range(100):
-        settings.observe("a", Heard()).cancel()
+        settings.observe("a", Recorder()).cancel()
     assert len(_observation._deliveries) == before
 
 
-def test_a_dropped_subscription_lives_on_and_keeps_its_store_open(location: Path) -> None:
-    heard = Heard()
-    kept.open(location).observe("a", heard)
+def test_a_dropped_subscription_continues_and_keeps_its_store_open(location: Path) -> None:
+    recorder = Recorder()
+    kept.open(location).observe("a", recorder)
     gc.collect()
     with kept.open(location) as other:
         other["a"] = 1
-        assert heard.next().new == 1
+        assert recorder.next().new == 1
     for delivery in list(_observation._deliveries.values()):
-        if delivery.callback is heard:
+        if delivery.callback is recorder:
             delivery.store.close()
 
 
@@ -233,11 +235,11 @@ def test_it_may_be_cancelled_from_inside_its_last_call(location: Path) -> None:
         assert dropped.wait(SECONDS)
 
 
-def test_what_a_callback_raises_is_logged_and_goes_to_the_unraisable_hook(
+def test_an_exception_of_a_callback_is_logged_and_passed_to_the_unraisable_hook(
     settings: kept.Store, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    heard = Heard()
-    monkeypatch.setattr(sys, "unraisablehook", lambda unraisable: heard(unraisable.exc_value))
+    recorder = Recorder()
+    monkeypatch.setattr(sys, "unraisablehook", lambda unraisable: recorder(unraisable.exc_value))
     with caplog.at_level(logging.ERROR, logger="kept"):
         for error in (ZeroDivisionError("oops"), SystemExit("oops"), KeyboardInterrupt("oops")):
 
@@ -246,13 +248,13 @@ def test_what_a_callback_raises_is_logged_and_goes_to_the_unraisable_hook(
 
             with settings.observe("a", failing):
                 settings.update_value("a", lambda value: value + 1, default=0)
-                assert heard.next() is error
+                assert recorder.next() is error
     assert [record.getMessage() for record in caplog.records] == ["a callback failed: oops"] * 3
     assert caplog.records[0].exc_info is not None
 
 
 def test_a_failing_callback_is_called_again(settings: kept.Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    failures = Heard()
+    failures = Recorder()
     monkeypatch.setattr(sys, "unraisablehook", lambda unraisable: failures(unraisable.exc_value))
 
     def failing(change: kept.Change[Any]) -> None:
@@ -264,10 +266,10 @@ def test_a_failing_callback_is_called_again(settings: kept.Store, monkeypatch: p
         assert [failures.next().args, failures.next().args] == [(1,), (2,)]
 
 
-def test_a_failing_initial_callback_does_not_stop_the_subscribing(
+def test_a_failing_initial_callback_does_not_prevent_the_subscription(
     settings: kept.Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    failures = Heard()
+    failures = Recorder()
     monkeypatch.setattr(sys, "unraisablehook", lambda unraisable: failures(unraisable.exc_value))
 
     def failing(change: kept.Change[Any]) -> None:
@@ -279,11 +281,11 @@ def test_a_failing_initial_callback_does_not_stop_the_subscribing(
         assert failures.next().args == (1,)
 
 
-def test_a_change_to_another_type_is_told_and_reading_it_is_the_error(settings: kept.Store) -> None:
-    heard = Heard()
-    with settings.observe(VOLUME, heard):
+def test_a_change_to_another_type_is_delivered_and_its_value_raises(settings: kept.Store) -> None:
+    recorder = Recorder()
+    with settings.observe(VOLUME, recorder):
         settings["audio.volume"] = "loud"
-        change = heard.next()
+        change = recorder.next()
     assert change.old == 50
     with pytest.raises(kept.WrongTypeError):
         change.new
@@ -293,7 +295,7 @@ def test_a_change_to_another_type_is_told_and_reading_it_is_the_error(settings: 
     "subject",
     [{}, {"key": "a", "prefix": "a"}, {"key": ""}, {"key": "a\0"}, {"key": 5}, {"prefix": "a\0"}, {"prefix": 5}],
 )
-def test_a_subject_that_is_none_is_refused(settings: kept.Store, subject: dict[str, Any]) -> None:
+def test_an_invalid_key_or_prefix_is_refused(settings: kept.Store, subject: dict[str, Any]) -> None:
     before = len(_observation._deliveries)
     with pytest.raises(kept.InvalidError):
         settings.observe(**subject, callback=print)
@@ -309,19 +311,19 @@ def test_a_closed_store_cannot_be_observed_and_keeps_nothing(settings: kept.Stor
 
 
 def test_changes_come_in_the_order_of_the_commits(settings: kept.Store) -> None:
-    heard = Heard()
+    recorder = Recorder()
 
     def write() -> None:
         for _ in range(50):
             settings.update_value("n", lambda value: value + 1, default=0)
 
-    with settings.observe("n", heard):
+    with settings.observe("n", recorder):
         writers = [threading.Thread(target=write) for _ in range(4)]
         for writer in writers:
             writer.start()
         for writer in writers:
             writer.join(SECONDS)
-        changes = [heard.next() for _ in range(200)]
+        changes = [recorder.next() for _ in range(200)]
     assert [change.new for change in changes] == list(range(1, 201))
     assert [change.revision for change in changes] == sorted(change.revision for change in changes)
 
@@ -339,12 +341,12 @@ class Owner:
 
 @pytest.mark.parametrize("end", ["cancelled", "closed"])
 def test_its_end_releases_the_callback_though_the_token_is_held(end: str) -> None:
-    settings, heard = kept.open("memory:"), Heard()
-    released = weakref.ref(heard)
-    token = settings.observe("a", heard)
+    settings, recorder = kept.open("memory:"), Recorder()
+    released = weakref.ref(recorder)
+    token = settings.observe("a", recorder)
     settings["a"] = 1
-    heard.next()
-    del heard
+    recorder.next()
+    del recorder
     gc.collect()
     assert released() is not None
     token.cancel() if end == "cancelled" else settings.close()

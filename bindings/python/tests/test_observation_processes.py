@@ -1,4 +1,4 @@
-"""Hearing of what other processes change, and of what writers call themselves."""
+"""Observing changes of other processes, and the tags of writers."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 import kept
-from test_observation import SECONDS, VOLUME, Heard
+from test_observation import SECONDS, VOLUME, Recorder
 
 spawn = multiprocessing.get_context("spawn")
 
 
 def write(location: Path, values: list[Any], tag: str | None, connection: Any) -> None:
-    """Another process; each value is written when the one before has been heard."""
+    """Another process; each value is written when the one before has been received."""
     with kept.open(location, tag=tag) as settings:
         for value in values:
             connection.recv()
@@ -24,7 +24,7 @@ def write(location: Path, values: list[Any], tag: str | None, connection: Any) -
 
 
 class Writer:
-    """A process that writes one value after the other, when it is told to."""
+    """A process that writes one value after the other, on request."""
 
     def __init__(self, location: Path, values: list[Any], tag: str | None = None) -> None:
         self.here, there = spawn.Pipe()
@@ -42,13 +42,13 @@ class Writer:
         assert self.process.exitcode == 0
 
 
-def test_another_process_is_told_of(location: Path, settings: kept.Store) -> None:
-    heard, everything = Heard(), Heard()
-    decorated = settings.observe(VOLUME)(heard)
+def test_changes_of_another_process_are_delivered(location: Path, settings: kept.Store) -> None:
+    recorder, everything = Recorder(), Recorder()
+    decorated = settings.observe(VOLUME)(recorder)
     with settings.observe(prefix="", callback=everything), Writer(location, [60, 70, 60], "player") as writer:
         for number, (old, new) in enumerate([(50, 60), (60, 70), (70, 60)], start=1):
             writer.go_on()
-            change, notice = heard.next(), everything.next()
+            change, notice = recorder.next(), everything.next()
             assert (change.old, change.new, change.revisions) == (old, new, (number, number))
             assert (change.origin, change.tag, change.may_have_missed) == (kept.Origin.OTHER, "player", False)
             assert (notice.origin, notice.tag, notice.revision) == (kept.Origin.OTHER, "player", number)
@@ -56,10 +56,10 @@ def test_another_process_is_told_of(location: Path, settings: kept.Store) -> Non
     decorated.cancel()
 
 
-def test_what_a_callback_raises_about_another_process_s_change_does_not_end_the_subscription(
+def test_an_exception_about_a_change_of_another_process_does_not_end_the_subscription(
     location: Path, settings: kept.Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    failures = Heard()
+    failures = Recorder()
     monkeypatch.setattr(sys, "unraisablehook", lambda unraisable: failures(unraisable.exc_value))
 
     def show(change: kept.Change[int]) -> None:
@@ -75,41 +75,41 @@ def test_what_a_callback_raises_about_another_process_s_change_does_not_end_the_
                 assert isinstance(failure, expected)
 
 
-def test_after_cancel_another_process_is_not_told_of(location: Path, settings: kept.Store) -> None:
-    heard, other = Heard(), Heard()
+def test_after_cancel_changes_of_another_process_are_not_delivered(location: Path, settings: kept.Store) -> None:
+    recorder, other = Recorder(), Recorder()
     with Writer(location, [60, 70]) as writer, settings.observe(VOLUME, other):
-        with settings.observe(VOLUME, heard):
+        with settings.observe(VOLUME, recorder):
             writer.go_on()
-            assert heard.next().new == other.next().new == 60
+            assert recorder.next().new == other.next().new == 60
         writer.go_on()
         assert other.next().new == 70
-        assert heard.told.empty()
+        assert recorder.subjects.empty()
 
 
 # --- what writers call themselves
 
 
 def test_the_tag_is_the_transaction_s_or_the_store_s(location: Path) -> None:
-    heard = Heard()
-    with kept.open(location, tag="player") as settings, settings.observe("a", heard):
+    recorder = Recorder()
+    with kept.open(location, tag="player") as settings, settings.observe("a", recorder):
         settings["a"] = 1
         with settings.transaction(tag="import") as transaction:
             transaction["a"] = 2
         settings.run_transaction(lambda transaction: transaction.update({"a": 3}), tag="größer")
         with settings.transaction() as transaction:
             transaction["a"] = 4
-        assert [heard.next().tag for _ in range(4)] == ["player", "import", "größer", "player"]
+        assert [recorder.next().tag for _ in range(4)] == ["player", "import", "größer", "player"]
 
 
-def test_who_has_no_tag_is_told_of_without_one(settings: kept.Store) -> None:
-    heard = Heard()
-    with settings.observe("a", heard):
+def test_a_change_without_a_tag_has_none(settings: kept.Store) -> None:
+    recorder = Recorder()
+    with settings.observe("a", recorder):
         settings["a"] = 1
-        assert heard.next().tag is None
+        assert recorder.next().tag is None
 
 
 @pytest.mark.parametrize("tag", ["a\0b", "\ud800", 5, b"bytes"])
-def test_a_tag_that_is_no_text_is_refused(location: Path, settings: kept.Store, tag: Any) -> None:
+def test_an_invalid_tag_is_refused(location: Path, settings: kept.Store, tag: Any) -> None:
     uses: list[Any] = [
         lambda: kept.open(location, tag=tag),
         lambda: settings.transaction(tag=tag),

@@ -35,7 +35,7 @@ def test_an_identifier_lives_in_the_configuration_folder(tmp_path: Path, monkeyp
     assert (tmp_path / "kept/com.example.player.kept").is_dir()
 
 
-def test_a_salvage_is_told_until_it_is_acknowledged(location: Path) -> None:
+def test_a_salvage_is_reported_until_it_is_acknowledged(location: Path) -> None:
     with kept.open(location) as settings:
         assert settings.salvaged is None
         settings.acknowledge_salvage()
@@ -76,7 +76,7 @@ def test_a_store_can_be_opened_durable(location: Path) -> None:
 @pytest.mark.parametrize(
     "location", ["", "has space", ".hidden", "a\0b", "/tmp/a\0b", "\ud800", "/\udcff/x", 5, None, b"/tmp/x", "é"]
 )
-def test_what_is_no_location_is_refused(location: Any) -> None:
+def test_an_invalid_location_is_refused(location: Any) -> None:
     with pytest.raises(kept.InvalidError):
         kept.open(location)
 
@@ -104,6 +104,6 @@ def test_a_path_object_of_bytes_is_refused() -> None:
 
 
 @pytest.mark.parametrize("timeout", [-1, float("nan"), float("inf"), 2**32, 4_294_967.2957, 10**400])
-def test_a_time_out_that_is_none_is_refused(timeout: float) -> None:
+def test_an_invalid_time_out_is_refused(timeout: float) -> None:
     with pytest.raises(kept.InvalidError, match="busy_timeout"):
         kept.open("memory:", busy_timeout=timeout)

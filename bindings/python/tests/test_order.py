@@ -1,7 +1,7 @@
 """Every notice is a union of whole consecutive transactions, in order, and the last one ends in the final state.
 
 Writers in several processes, and one in this one, commit transactions that are known afterwards by their revisions.
-Observers hear of them meanwhile: callbacks and tasks, here and in other processes, of a key, a prefix and everything.
+Observers receive them meanwhile: callbacks and tasks, here and in other processes, of a key, a prefix and everything.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Scope(NamedTuple):
         return key.startswith(self.text) if self.is_prefix else key == self.text
 
 
-class Heard(NamedTuple):
+class Received(NamedTuple):
     """A notice, or the change of a key, as it is compared."""
 
     first: int
@@ -49,15 +49,15 @@ class Heard(NamedTuple):
 SCOPES = [Scope("", True), Scope("a.", True), Scope("b.1", False)]
 
 
-def heard(subject: kept.Notice | kept.Change[Any]) -> Heard:
+def as_received(subject: kept.Notice | kept.Change[Any]) -> Received:
     changes = subject.changes if isinstance(subject, kept.Notice) else (subject,)
     assert not subject.may_have_missed
     values = {change.key: (change.old, change.new) for change in changes}
-    return Heard(*subject.revisions, subject.origin, subject.tag, values)
+    return Received(*subject.revisions, subject.origin, subject.tag, values)
 
 
-def is_last(told: Heard) -> bool:
-    return any(new == "the end" for _, new in told.changes.values())
+def is_last(notice: Received) -> bool:
+    return any(new == "the end" for _, new in notice.changes.values())
 
 
 # --- who writes
@@ -96,22 +96,22 @@ def writer(location: Path, name: str, seed: int, count: int, connection: Any) ->
 # --- who listens
 
 
-async def listen(settings: kept.Store, ready: Callable[[], Any]) -> list[list[Heard]]:
+async def listen(settings: kept.Store, ready: Callable[[], Any]) -> list[list[Received]]:
     """One task for each scope, until the end."""
 
-    async def hear(changes: kept.Changes[Any]) -> list[Heard]:
-        told: list[Heard] = []
+    async def receive(changes: kept.Changes[Any]) -> list[Received]:
+        received: list[Received] = []
         async for subject in changes:
-            told.append(heard(subject))
-            if is_last(told[-1]):
+            received.append(as_received(subject))
+            if is_last(received[-1]):
                 break
-        return told
+        return received
 
     subjects: Iterable[kept.Changes[Any]] = [
         settings.changes(prefix=scope.text) if scope.is_prefix else settings.changes(scope.text) for scope in SCOPES
     ]
     ready()
-    return await asyncio.gather(*map(hear, subjects))
+    return await asyncio.gather(*map(receive, subjects))
 
 
 def listener(location: Path, connection: Any) -> None:
@@ -123,7 +123,7 @@ class Callbacks:
     """One callback for each scope."""
 
     def __init__(self, settings: kept.Store) -> None:
-        self.told: list[list[Heard]] = [[] for _ in SCOPES]
+        self.received: list[list[Received]] = [[] for _ in SCOPES]
         self.ended = [threading.Event() for _ in SCOPES]
         for number, scope in enumerate(SCOPES):
             if scope.is_prefix:
@@ -132,19 +132,19 @@ class Callbacks:
                 settings.observe(scope.text, self.into(number))
 
     def into(self, number: int) -> Callable[[Any], None]:
-        def hear(subject: Any) -> None:
-            self.told[number].append(heard(subject))
-            if is_last(self.told[number][-1]):
+        def receive(subject: Any) -> None:
+            self.received[number].append(as_received(subject))
+            if is_last(self.received[number][-1]):
                 self.ended[number].set()
 
-        return hear
+        return receive
 
-    def all(self) -> list[list[Heard]]:
+    def all(self) -> list[list[Received]]:
         assert all(ended.wait(SECONDS) for ended in self.ended)
-        return self.told
+        return self.received
 
 
-# --- what must have been heard
+# --- what must have been received
 
 
 def differences(before: Edits, after: Edits) -> dict[str, tuple[Any, Any]]:
@@ -152,7 +152,7 @@ def differences(before: Edits, after: Edits) -> dict[str, tuple[Any, Any]]:
     return {key: (before.get(key), after.get(key)) for key in keys if before.get(key) != after.get(key)}
 
 
-def check(told: list[Heard], scope: Scope, written: dict[int, tuple[str, Edits]], here: str) -> None:
+def check(received: list[Received], scope: Scope, written: dict[int, tuple[str, Edits]], here: str) -> None:
     """Follows the transactions from notice to notice."""
     state: Edits = {}
     revision = 0
@@ -169,11 +169,11 @@ def check(told: list[Heard], scope: Scope, written: dict[int, tuple[str, Edits]]
             state = after
         return authors
 
-    for notice in told:
+    for notice in received:
         assert revision < notice.first <= notice.last
         before = state
         advance(notice.first - 1)
-        assert state == before, f"nothing was told of a change before revision {notice.first}"
+        assert state == before, f"nothing was delivered of a change before revision {notice.first}"
         authors = advance(notice.last)
         assert notice.changes == differences(before, state), f"revisions {notice.first} to {notice.last}"
         if notice.first == notice.last:
@@ -200,9 +200,9 @@ def test_order_and_completeness(location: Path, settings: kept.Store, count: int
         process.start()
     assert [pipe[0].recv() for pipe in pipes[3:]] == ["ready", "ready"]
     callbacks = Callbacks(settings)
-    tasks_heard: list[list[Heard]] = []
+    tasks_received: list[list[Received]] = []
     ready = threading.Event()
-    loop = threading.Thread(target=lambda: tasks_heard.extend(run(listen(settings, ready.set))))
+    loop = threading.Thread(target=lambda: tasks_received.extend(run(listen(settings, ready.set))))
     loop.start()
     assert ready.wait(SECONDS)
 
@@ -221,8 +221,15 @@ def test_order_and_completeness(location: Path, settings: kept.Store, count: int
     for process in writers + listeners:
         process.join(SECONDS)
         assert process.exitcode == 0
-    for group, here in [(callbacks.all(), "here"), (tasks_heard, "here"), (others[0], "-"), (others[1], "-")]:
+    for group, here in [(callbacks.all(), "here"), (tasks_received, "here"), (others[0], "-"), (others[1], "-")]:
         assert len(group) == len(SCOPES)
-        for told, scope in zip(group, SCOPES):
-            check(told, scope, written, here)
-            print(here, scope, "notices:", len(told), "merged:", sum(notice.first < notice.last for notice in told))
+        for received, scope in zip(group, SCOPES):
+            check(received, scope, written, here)
+            print(
+                here,
+                scope,
+                "notices:",
+                len(received),
+                "merged:",
+                sum(notice.first < notice.last for notice in received),
+            )

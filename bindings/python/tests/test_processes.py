@@ -68,7 +68,7 @@ def test_each_reads_what_the_other_wrote(location: Path, settings: kept.Store) -
 
 
 @pytest.mark.parametrize(("work", "argument"), [(count, 25), (fill, None)])
-def test_nothing_that_processes_write_at_once_is_lost(location: Path, work: Any, argument: int | None) -> None:
+def test_no_concurrent_write_of_processes_is_lost(location: Path, work: Any, argument: int | None) -> None:
     children = [spawn.Process(target=work, args=(location, argument or number)) for number in range(1, 4)]
     for child in children:
         child.start()
@@ -82,7 +82,7 @@ def test_nothing_that_processes_write_at_once_is_lost(location: Path, work: Any,
             assert len(settings) == 75
 
 
-def test_what_returned_survives_kill_9(location: Path) -> None:
+def test_a_write_that_returned_survives_kill_9(location: Path) -> None:
     here, there = spawn.Pipe()
     child = spawn.Process(target=write_until_killed, args=(location, there))
     child.start()

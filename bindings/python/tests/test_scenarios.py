@@ -52,7 +52,7 @@ def test_a_scenario_names_a_promise_of_the_readme(name: str) -> None:
     assert SCENARIOS[name]["words"] in promise
 
 
-def test_no_title_is_told_twice() -> None:
+def test_every_title_is_unique() -> None:
     titles = [scenario["title"] for scenario in SCENARIOS.values()]
     assert sorted(titles) == sorted(set(titles))
 
@@ -62,10 +62,10 @@ def test_bad_input_has_its_share() -> None:
     assert sum(scenario.get("bad_input", False) for scenario in SCENARIOS.values()) >= 10
 
 
-def test_what_python_cannot_tell_says_why(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_scenario_that_python_cannot_run_gives_the_reason(capsys: pytest.CaptureFixture[str]) -> None:
     with capsys.disabled():
         for name in SCENARIOS.keys() - SHARED.keys():
-            print(f"\nnot told in Python - {name}: {SCENARIOS[name]['not_in']['python']}")
+            print(f"\nnot run in Python - {name}: {SCENARIOS[name]['not_in']['python']}")
     assert all(len(SCENARIOS[name]["not_in"]["python"]) >= 10 for name in SCENARIOS.keys() - SHARED.keys())
 
 

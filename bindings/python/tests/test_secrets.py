@@ -63,13 +63,13 @@ class Broken(tzinfo):
 
 def assert_not_shown(raised: BaseException) -> None:
     """Nothing of the secret is in an exception, nor in those that it came from."""
-    told = ["".join(traceback.format_exception(raised))]
+    texts = ["".join(traceback.format_exception(raised))]
     waiting: list[BaseException | None] = [raised]
     while waiting:
         if error := waiting.pop():
-            told += [str(error), repr(error), repr(error.args), repr(vars(error))]
+            texts += [str(error), repr(error), repr(error.args), repr(vars(error))]
             waiting += [error.__cause__, error.__context__]
-    assert_without_needle("\n".join(told))
+    assert_without_needle("\n".join(texts))
 
 
 def assert_without_needle(text: str) -> None:
@@ -105,11 +105,11 @@ STORED: list[tuple[Any, str, Any]] = [
 
 
 def _observed(settings: kept.Store, key: Any) -> object:
-    told: list[kept.Change[Any]] = []
-    with settings.observe(key, told.append, initial=True):
-        assert told[0].secret
-    assert_without_needle(f"{told} {told[0]}")
-    return told[0].new
+    changes: list[kept.Change[Any]] = []
+    with settings.observe(key, changes.append, initial=True):
+        assert changes[0].secret
+    assert_without_needle(f"{changes} {changes[0]}")
+    return changes[0].new
 
 
 def _in_changes(settings: kept.Store, key: Any) -> object:
@@ -158,7 +158,7 @@ READS: dict[str, Read] = {
 
 
 @pytest.fixture(params=["the key", "the store", "both"])
-def told_by(request: pytest.FixtureRequest) -> str:
+def declared_by(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
@@ -168,23 +168,23 @@ def store() -> Iterator[kept.Store]:
         yield settings
 
 
-def key_of(kind: Any, told_by: str) -> kept.Key[Any]:
-    return kept.Key[Any]("k", kind, secret=told_by != "the store")
+def key_of(kind: Any, declared_by: str) -> kept.Key[Any]:
+    return kept.Key[Any]("k", kind, secret=declared_by != "the store")
 
 
-def declare(settings: kept.Store, word: str, told_by: str, **words: Any) -> None:
-    settings.declare({"k": {"type": word, **({} if told_by == "the key" else {"secret": True}), **words}})
+def declare(settings: kept.Store, word: str, declared_by: str, **words: Any) -> None:
+    settings.declare({"k": {"type": word, **({} if declared_by == "the key" else {"secret": True}), **words}})
 
 
 @pytest.mark.parametrize("read", READS.values(), ids=READS)
 @pytest.mark.parametrize(("stored", "word", "kind"), STORED, ids=repr)
-def test_what_cannot_be_read_is_not_shown(
-    store: kept.Store, told_by: str, stored: Any, word: str, kind: Any, read: Read
+def test_a_value_that_cannot_be_read_is_not_shown(
+    store: kept.Store, declared_by: str, stored: Any, word: str, kind: Any, read: Read
 ) -> None:
-    declare(store, word, told_by)
+    declare(store, word, declared_by)
     store["k"] = stored
     with pytest.raises(kept.WrongTypeError, match='"k".*a secret is not shown') as caught:
-        read(store, key_of(kind, told_by))
+        read(store, key_of(kind, declared_by))
     assert_not_shown(caught.value)
 
 
@@ -267,13 +267,13 @@ WRITES: dict[str, Write] = {
 
 @pytest.mark.parametrize("write", WRITES.values(), ids=WRITES)
 @pytest.mark.parametrize(("value", "kind"), WRITTEN, ids=range(len(WRITTEN)))
-def test_what_cannot_be_stored_is_not_shown(
-    store: kept.Store, told_by: str, value: Any, kind: Any, write: Write
+def test_a_value_that_cannot_be_stored_is_not_shown(
+    store: kept.Store, declared_by: str, value: Any, kind: Any, write: Write
 ) -> None:
-    if told_by != "the key":
-        declare(store, "string", told_by)
-    key: Any = "k" if kind is None else key_of(kind, told_by)
-    if kind is None and told_by == "the key":
+    if declared_by != "the key":
+        declare(store, "string", declared_by)
+    key: Any = "k" if kind is None else key_of(kind, declared_by)
+    if kind is None and declared_by == "the key":
         pytest.skip("a name says nothing")
     with pytest.raises(kept.KeptError) as caught:
         write(store, key, value)
@@ -298,18 +298,18 @@ def test_what_cannot_be_stored_is_not_shown(
         ({TEXT: 1}, dict[str, int], "object", {"propertyNames": {"maxLength": 3}}),
     ],
 )
-def test_what_breaks_a_declaration_is_not_shown(
-    store: kept.Store, told_by: str, value: Any, kind: Any, word: str, rules: dict[str, Any], write: Write
+def test_a_value_that_breaks_a_declaration_is_not_shown(
+    store: kept.Store, declared_by: str, value: Any, kind: Any, word: str, rules: dict[str, Any], write: Write
 ) -> None:
-    declare(store, word, told_by, **rules)
-    for key in [key_of(kind, told_by)] if told_by == "the key" else [key_of(kind, told_by), "k"]:
+    declare(store, word, declared_by, **rules)
+    for key in [key_of(kind, declared_by)] if declared_by == "the key" else [key_of(kind, declared_by), "k"]:
         with pytest.raises((kept.InvalidError, kept.WrongTypeError)) as caught:
             write(store, key, value)
         assert_not_shown(caught.value)
 
 
 @pytest.mark.parametrize(("value", "kind"), WRITTEN, ids=range(len(WRITTEN)))
-def test_what_a_secret_key_is_declared_with_is_not_shown(store: kept.Store, value: Any, kind: Any) -> None:
+def test_rules_of_a_secret_key_are_not_shown(store: kept.Store, value: Any, kind: Any) -> None:
     if kind is not None:
         with pytest.raises(kept.KeptError) as caught:
             store.declare(kept.Key[Any]("k", kind, default=value, secret=True))
@@ -331,7 +331,7 @@ def test_what_a_secret_key_is_declared_with_is_not_shown(store: kept.Store, valu
         assert kind is not None, "it can be stored, and does not fit"
 
 
-def test_a_schema_that_is_no_text_is_not_shown(store: kept.Store) -> None:
+def test_a_schema_that_is_not_text_is_not_shown(store: kept.Store) -> None:
     for end in ("\0", "\ud800"):
         with pytest.raises(kept.InvalidError) as caught:
             store.declare_json("k", f'{{"type": "string", "secret": true, "default": "{TEXT}"}}{end}')
@@ -361,19 +361,19 @@ def test_a_secret_key_does_not_show_what_it_is_declared_with() -> None:
     assert TEXT in str(wrong.value), "it is no key, and so no secret one"
 
 
-def test_changes_of_a_secret_key_do_not_show_their_values(store: kept.Store, told_by: str) -> None:
-    declare(store, "string", told_by)
+def test_changes_of_a_secret_key_do_not_show_their_values(store: kept.Store, declared_by: str) -> None:
+    declare(store, "string", declared_by)
     store["k"] = TEXT
-    told: list[kept.Change[Any]] = []
-    key = key_of(str, told_by)
-    with store.observe(key, told.append, initial=True):
-        assert [change.new for change in told] == [TEXT] and told[0].secret
-    assert_without_needle(f"{told} {told[0]}")
+    changes: list[kept.Change[Any]] = []
+    key = key_of(str, declared_by)
+    with store.observe(key, changes.append, initial=True):
+        assert [change.new for change in changes] == [TEXT] and changes[0].secret
+    assert_without_needle(f"{changes} {changes[0]}")
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_what_a_callback_raises_over_a_secret_is_logged_without_it(
-    store: kept.Store, told_by: str, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+def test_an_exception_of_a_callback_is_logged_without_the_secret(
+    store: kept.Store, declared_by: str, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shown: list[BaseException | None] = []
     monkeypatch.setattr(sys, "unraisablehook", lambda unraisable: shown.append(unraisable.exc_value))
@@ -381,9 +381,9 @@ def test_what_a_callback_raises_over_a_secret_is_logged_without_it(
     for stored, word, kind in STORED:
         store.undeclare("k") if "k" in store.declarations() else None
         store.pop("k", None)
-        declare(store, word, told_by)
+        declare(store, word, declared_by)
         store["k"] = stored
-        with store.observe(key_of(kind, told_by), lambda change: change.new, initial=True):
+        with store.observe(key_of(kind, declared_by), lambda change: change.new, initial=True):
             pass
     assert len(shown) == len(STORED) == len(caplog.records)
     assert_without_needle(caplog.text)
@@ -392,12 +392,12 @@ def test_what_a_callback_raises_over_a_secret_is_logged_without_it(
         assert_not_shown(error)
 
 
-def test_an_explanation_of_a_secret_does_not_show_it(told_by: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_explanation_of_a_secret_does_not_show_it(declared_by: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PLAYER_K", TEXT)
     with warnings.catch_warnings(record=True) as warned, kept.open("memory:", environment="PLAYER_") as settings:
         warnings.simplefilter("always")
-        declare(settings, "integer", told_by)
-        key = key_of(int, told_by)
+        declare(settings, "integer", declared_by)
+        key = key_of(int, declared_by)
         for _ in range(2):
             explained = settings.explain(key)
             assert explained.secret and explained.value is None
@@ -408,13 +408,13 @@ def test_an_explanation_of_a_secret_does_not_show_it(told_by: str, monkeypatch: 
             assert_without_needle(str(shown.message))
 
 
-def test_a_text_that_cannot_be_read_as_a_secret_is_not_shown(told_by: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_text_that_cannot_be_read_as_a_secret_is_not_shown(declared_by: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PLAYER_K", f"{TEXT}{NUMBER}")
     for kind in (bool, int, float, bytes, datetime, Theme, Literal[1], list[str], Code):
         with kept.open("memory:", environment="PLAYER_", arguments=["x"]) as settings:
-            if told_by != "the key":
-                declare(settings, "string", told_by)
-            key = key_of(kind, told_by)
+            if declared_by != "the key":
+                declare(settings, "string", declared_by)
+            key = key_of(kind, declared_by)
             for read in READS.values():
                 try:
                     read(settings, key)
@@ -427,7 +427,7 @@ def test_a_text_that_cannot_be_read_as_a_secret_is_not_shown(told_by: str, monke
             assert_not_shown(caught.value)
 
 
-def test_the_sentences_of_other_keys_still_say_what_was_found(store: kept.Store) -> None:
+def test_messages_about_other_keys_still_show_the_value(store: kept.Store) -> None:
     declare(store, "string", "the store")
     store["n"] = {"a": [NUMBER]}
     with pytest.raises(kept.WrongTypeError, match=rf'^"n" at \.a\[0\]: the int {NUMBER} is no float exactly$'):
@@ -442,14 +442,14 @@ def test_the_sentences_of_other_keys_still_say_what_was_found(store: kept.Store)
         store["n"] = datetime(1980, 1, 2, 3, 4, tzinfo=Broken())
 
 
-def test_where_the_declaration_cannot_be_asked_nothing_is_shown(store: kept.Store) -> None:
+def test_nothing_is_shown_if_the_declaration_cannot_be_read(store: kept.Store) -> None:
     store.close()
     with pytest.raises(kept.KeptError) as caught:
         store["k"] = {TEXT: object()}  # type: ignore[dict-item]
     assert_not_shown(caught.value)
 
 
-def test_what_was_secret_is_not_shown_when_it_is_declared_as_none(store: kept.Store) -> None:
+def test_a_former_secret_is_not_shown_when_declared_otherwise(store: kept.Store) -> None:
     declare(store, "string", "the store")
     store["k"] = TEXT
     with pytest.warns(kept.MisfitWarning) as warned:

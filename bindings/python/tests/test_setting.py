@@ -41,7 +41,7 @@ def test_two_objects_have_two_stores() -> None:
         assert Player(other).volume == 50
 
 
-def test_may_name_its_store_once_for_all_objects() -> None:
+def test_names_its_store_once_for_all_objects() -> None:
     with kept.open("memory:") as settings:
 
         class Fixed:
@@ -51,7 +51,7 @@ def test_may_name_its_store_once_for_all_objects() -> None:
         assert Fixed().volume == settings[VOLUME] == 7
 
 
-def test_is_itself_where_the_class_is_asked() -> None:
+def test_is_itself_on_the_class() -> None:
     assert Player.volume.key is VOLUME
 
 

@@ -1,4 +1,4 @@
-"""Snapshots and clearing as Python has them; the shared scenarios tell the rest."""
+"""Snapshots and clearing as Python has them; the shared scenarios check the rest."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def settings(tmp_path: Path) -> Iterator[kept.Store]:
         yield store
 
 
-def test_a_snapshot_is_a_mapping_that_nothing_changes(settings: kept.Store) -> None:
+def test_a_snapshot_is_an_immutable_mapping(settings: kept.Store) -> None:
     settings.update({"a": 1, "b": [1, {"c": None}]})
     with settings.snapshot() as before:
         settings["a"] = 2
@@ -42,7 +42,7 @@ def test_typed_keys_read_it_with_their_defaults(settings: kept.Store) -> None:
         wrong[VOLUME]
 
 
-def test_its_revision_is_that_of_its_moment(settings: kept.Store) -> None:
+def test_its_revision_does_not_change(settings: kept.Store) -> None:
     settings["a"] = 1
     snapshot = settings.snapshot()
     settings["b"] = 1
@@ -64,7 +64,7 @@ def test_keys_outside_its_prefix_are_refused(settings: kept.Store) -> None:
         settings.snapshot("\ud800")
 
 
-def test_an_ended_one_says_so_and_a_dropped_one_ends(settings: kept.Store) -> None:
+def test_an_ended_snapshot_raises_and_a_dropped_one_ends(settings: kept.Store) -> None:
     settings["a"] = 1
     snapshot = settings.snapshot()
     snapshot.close()

@@ -28,7 +28,7 @@ def loaded_by(program: str, *arguments: str) -> set[str]:
     return set(run.stdout.split())
 
 
-def test_importing_loads_nothing_that_a_get_does_not_need() -> None:
+def test_importing_loads_only_what_a_get_needs() -> None:
     loaded = loaded_by("import kept")
     assert "kept._store" in loaded
     assert not loaded & {*UNWANTED, "json"}
@@ -58,16 +58,16 @@ def test_a_fork_loads_all_that_is_loaded_later() -> None:
     assert {*LATER_OF_PYTHON} == {*imported_in_functions()} - {"asyncio", "logging"}
 
 
-def test_what_is_loaded_later_is_the_same_each_time() -> None:
+def test_names_that_are_loaded_later_are_the_same_each_time() -> None:
     assert kept.Change is kept.Change
     assert set(kept.__all__) <= set(dir(kept))
 
 
-def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
+def test_an_unknown_name_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="module 'kept' has no attribute 'Nonsense'"):
         kept.Nonsense  # type: ignore[attr-defined]
 
 
-def test_every_name_is_offered_without_being_asked_for_before() -> None:
+def test_a_star_import_offers_every_name() -> None:
     names = set(kept.__all__)
     assert loaded_by(f"from kept import *; assert {names!r} <= set(globals())") >= {"kept._transfer", "kept._setting"}

@@ -50,7 +50,7 @@ def test_no_update_is_lost(settings: kept.Store) -> None:
     assert settings["n"] == 100
 
 
-def test_transactions_are_seen_whole(settings: kept.Store) -> None:
+def test_transactions_are_never_seen_in_part(settings: kept.Store) -> None:
     settings.update(a=0, b=0)
     ended = threading.Event()
 
@@ -67,7 +67,7 @@ def test_transactions_are_seen_whole(settings: kept.Store) -> None:
     in_threads(3, work)
 
 
-def test_closing_while_others_use_it_gives_closed_errors_and_nothing_else(settings: kept.Store) -> None:
+def test_closing_during_use_raises_only_closed_errors(settings: kept.Store) -> None:
     begun = threading.Barrier(4)
 
     def work(number: int) -> None:

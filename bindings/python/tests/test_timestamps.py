@@ -66,7 +66,7 @@ def test_a_text_of_the_command_line_is_read_as_one(location: Path) -> None:
             settings[kept.Key("seen", datetime)]
 
 
-def test_what_is_no_moment_is_refused() -> None:
+def test_an_invalid_date_is_refused() -> None:
     for second in (-62_167_219_201, 253_402_300_800, sys.maxsize, -sys.maxsize):
         with pytest.raises(kept.OutOfRangeError, match="outside the years 0 to 9999"):
             kept.Timestamp(second)
@@ -80,7 +80,7 @@ def test_what_is_no_moment_is_refused() -> None:
 
 
 @given(timestamps | first_dates, timestamps)
-def test_they_are_in_the_order_of_time(a: kept.Timestamp, b: kept.Timestamp) -> None:
+def test_timestamps_are_ordered_by_time(a: kept.Timestamp, b: kept.Timestamp) -> None:
     parts = (a.seconds, a.nanoseconds), (b.seconds, b.nanoseconds)
     assert (a < b) == (parts[0] < parts[1]) and (a >= b) == (parts[0] >= parts[1])
     assert (str(a)[:19] < str(b)[:19]) == (a.seconds < b.seconds)

@@ -13,7 +13,7 @@ import kept
 VOLUME = kept.Key("audio.volume", int, default=50)
 
 
-def test_what_it_writes_is_seen_by_itself_and_then_by_all(settings: kept.Store) -> None:
+def test_it_reads_its_own_writes_and_others_read_them_after_the_commit(settings: kept.Store) -> None:
     with settings.transaction() as transaction:
         transaction["a"] = 1
         transaction[VOLUME] = 70
@@ -55,14 +55,14 @@ def test_it_conflicts_when_a_prefix_it_listed_was_changed(settings: kept.Store) 
     assert "count" not in settings
 
 
-def test_it_does_not_conflict_with_what_it_did_not_read(settings: kept.Store) -> None:
+def test_it_does_not_conflict_over_keys_it_did_not_read(settings: kept.Store) -> None:
     with settings.transaction() as transaction:
         transaction["a"] = 1
         settings["b"] = 2
     assert dict(settings) == {"a": 1, "b": 2}
 
 
-def test_commit_tells_the_revision(settings: kept.Store) -> None:
+def test_commit_returns_the_revision(settings: kept.Store) -> None:
     transaction = settings.transaction()
     transaction["a"] = 1
     assert transaction.commit() == 1 == settings.revision("a")
@@ -71,7 +71,7 @@ def test_commit_tells_the_revision(settings: kept.Store) -> None:
     assert transaction.commit() == 1
 
 
-def test_after_its_end_it_is_closed(settings: kept.Store) -> None:
+def test_an_ended_transaction_raises_closed(settings: kept.Store) -> None:
     for end in (kept.Transaction.commit, kept.Transaction.rollback):
         transaction = settings.transaction()
         end(transaction)
@@ -82,7 +82,7 @@ def test_after_its_end_it_is_closed(settings: kept.Store) -> None:
         transaction.rollback()
 
 
-def test_one_that_the_block_has_ended_stays_ended(settings: kept.Store) -> None:
+def test_a_transaction_that_its_block_has_ended_stays_ended(settings: kept.Store) -> None:
     with settings.transaction() as transaction:
         transaction["a"] = 1
         transaction.rollback()
@@ -93,7 +93,7 @@ def test_one_that_the_block_has_ended_stays_ended(settings: kept.Store) -> None:
     assert settings["a"] == 1
 
 
-def test_one_that_is_dropped_is_forgotten(settings: kept.Store) -> None:
+def test_a_dropped_transaction_is_rolled_back(settings: kept.Store) -> None:
     transaction = settings.transaction()
     transaction["a"] = 1
     gone = weakref.ref(transaction)
@@ -103,13 +103,13 @@ def test_one_that_is_dropped_is_forgotten(settings: kept.Store) -> None:
     assert "a" not in settings
 
 
-def test_a_durable_one_commits(settings: kept.Store) -> None:
+def test_a_durable_transaction_commits(settings: kept.Store) -> None:
     with settings.transaction(durable=True) as transaction:
         transaction["a"] = 1
     assert settings["a"] == 1
 
 
-def test_run_transaction_begins_again_when_it_was_overtaken(settings: kept.Store) -> None:
+def test_run_transaction_retries_after_a_conflict(settings: kept.Store) -> None:
     settings["a"] = 1
     attempts: list[int] = []
 
@@ -124,7 +124,7 @@ def test_run_transaction_begins_again_when_it_was_overtaken(settings: kept.Store
     assert attempts == [1, 11, 12] and settings["b"] == 12
 
 
-def test_run_transaction_gives_up_when_it_is_always_overtaken(location: Any) -> None:
+def test_run_transaction_gives_up_after_many_conflicts(location: Any) -> None:
     with kept.open(location, busy_timeout=0.05) as settings:
         settings["a"] = 0
 
@@ -137,7 +137,7 @@ def test_run_transaction_gives_up_when_it_is_always_overtaken(location: Any) -> 
         assert "b" not in settings and settings["a"] != 0
 
 
-def test_run_transaction_gives_up_at_once_on_a_revision_that_is_gone(settings: kept.Store) -> None:
+def test_run_transaction_does_not_retry_a_stale_expectation(settings: kept.Store) -> None:
     settings["a"] = 1
     settings["a"] = 2
     attempts = []

@@ -1,4 +1,4 @@
-"""Exporting and importing from Python; what texts are refused for, the scenarios tell."""
+"""Exporting and importing from Python; the scenarios check which texts are refused."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ def test_an_export_is_the_same_store_elsewhere(settings: kept.Store) -> None:
 def test_options_say_what_is_exported(settings: kept.Store) -> None:
     settings.declare({"t.token": {"type": "string", "secret": True}})
     settings.update({"t.token": "hidden", "other": 1})
-    told = json.loads(settings.export(prefix="t."))
-    assert (told["omitted"], told["values"], told["prefix"]) == (["t.token"], {}, "t.")
-    told = json.loads(settings.export(prefix="t.", secrets=True, declarations=True, skip_unreadable=True))
-    assert told["values"] == {"t.token": "hidden"}
-    assert told["declarations"] == {"t.token": {"secret": True, "type": "string"}}
-    assert told["unreadable"] == [] and "omitted" not in told
+    exported = json.loads(settings.export(prefix="t."))
+    assert (exported["omitted"], exported["values"], exported["prefix"]) == (["t.token"], {}, "t.")
+    exported = json.loads(settings.export(prefix="t.", secrets=True, declarations=True, skip_unreadable=True))
+    assert exported["values"] == {"t.token": "hidden"}
+    assert exported["declarations"] == {"t.token": {"secret": True, "type": "string"}}
+    assert exported["unreadable"] == [] and "omitted" not in exported
 
 
-def test_a_file_is_the_owners_and_comes_back(settings: kept.Store, tmp_path: Path) -> None:
+def test_an_exported_file_is_private_and_can_be_imported(settings: kept.Store, tmp_path: Path) -> None:
     settings.update({"a": 1, "b": 2})
     settings.export_file(tmp_path / "export.json")
     assert stat.S_IMODE((tmp_path / "export.json").stat().st_mode) == 0o600
@@ -49,7 +49,7 @@ def test_a_file_is_the_owners_and_comes_back(settings: kept.Store, tmp_path: Pat
         settings.export_file("/dev/null")
 
 
-def test_a_report_tells_everything(settings: kept.Store) -> None:
+def test_a_report_has_every_member(settings: kept.Store) -> None:
     settings.declare({"n": {"type": "integer"}, "s": {"type": "string", "secret": True}})
     settings.update({"a": 1, "n": 1, "s": "hidden"})
     text = text_of({"n": "x", "s": "other", "b": [2]}, declarations={"b": {"type": "array"}}, omitted=[])
@@ -86,10 +86,10 @@ def test_other_formats_are_imported(settings: kept.Store) -> None:
         settings.import_text("", format="toml")  # type: ignore[arg-type]
 
 
-def test_progress_is_heard_and_an_exception_stops_it(settings: kept.Store) -> None:
-    text, heard = text_of({f"key {number}": number for number in range(500)}), []
-    settings.import_text(text, progress=lambda done, total: heard.append((done, total)))
-    assert heard[-1] == (len(text), len(text)) and len(heard) > 10
+def test_progress_is_reported_and_an_exception_stops_the_transfer(settings: kept.Store) -> None:
+    text, calls = text_of({f"key {number}": number for number in range(500)}), []
+    settings.import_text(text, progress=lambda done, total: calls.append((done, total)))
+    assert calls[-1] == (len(text), len(text)) and len(calls) > 10
 
     class Stop(Exception):
         pass

@@ -21,26 +21,26 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[kept.Store]:
 
 
 @given(value=values)
-def test_any_value_is_read_as_it_was_written(shared: kept.Store, value: kept.JSON) -> None:
+def test_any_value_reads_back_equal(shared: kept.Store, value: kept.JSON) -> None:
     shared["k"] = value
     assert canonical(shared["k"]) == canonical(value)
 
 
 @given(value=values)
-def test_any_value_lasts(location: Path, value: kept.JSON) -> None:
+def test_any_value_is_kept_when_the_store_is_reopened(location: Path, value: kept.JSON) -> None:
     with kept.open(location) as store:
         store["k"] = value
     with kept.open(location) as store:
         assert canonical(store["k"]) == canonical(value)
 
 
-test_any_value_lasts = hypothesis_settings(
+test_any_value_is_kept_when_the_store_is_reopened = hypothesis_settings(
     max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None
-)(test_any_value_lasts)
+)(test_any_value_is_kept_when_the_store_is_reopened)
 
 
 @given(value=values)
-def test_writing_what_was_read_changes_nothing(shared: kept.Store, value: kept.JSON) -> None:
+def test_writing_the_value_that_was_read_changes_nothing(shared: kept.Store, value: kept.JSON) -> None:
     shared["same"] = value
     before = shared.revision("same")
     shared["same"] = shared["same"]

@@ -61,7 +61,7 @@ def test_it_carries_pcre2_and_never_sqlite(wheel: Path) -> None:
     assert all(name.startswith("kept.libs/libpcre2") for name in files)
 
 
-def test_it_works_where_nothing_else_is_installed(python: Path, tmp_path: Path) -> None:
+def test_the_wheel_works_without_other_packages(python: Path, tmp_path: Path) -> None:
     program = """
 import kept
 with kept.open("./store") as settings:
