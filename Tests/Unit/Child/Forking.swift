@@ -36,7 +36,7 @@ enum Forking {
       wait(for: "change \(change)", on: own)
       wait(for: "change \(change)", on: childs)
     }
-    return "\(inherited), both heard of 5"
+    return "\(inherited), both notified of 5"
   }
 
   /// Ensures that the child does not outlive the test, whatever it waits for.

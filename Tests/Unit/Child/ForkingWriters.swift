@@ -48,12 +48,12 @@ enum ForkingWriters {
       isDone.store(true, ordering: .releasing)
     }
     while openLocks(in: path) < 2 { sched_yield() }
-    let (said, told) = (Pipe(), Pipe())
+    let (said, command) = (Pipe(), Pipe())
     let child = try Forking.fork()
     if child == 0 {
       Forking.endSoon()
       Forking.say(outcome { "read \(try store.json(forKey: "a") ?? "nothing")" }, on: said)
-      _ = Forking.line(of: told)
+      _ = Forking.line(of: command)
       Forking.say(outcome(childs), on: said)
       _exit(0)
     }
@@ -63,7 +63,7 @@ enum ForkingWriters {
     let read = Forking.line(of: said)
     other.unlock()
     while !isDone.load(ordering: .acquiring) { sched_yield() }
-    Forking.say("go", on: told)
+    Forking.say("go", on: command)
     let did = Forking.line(of: said)
     waitpid(child, nil, 0)
     return "the parent \(parent), the child \(read) and \(did)"

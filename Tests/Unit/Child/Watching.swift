@@ -14,16 +14,16 @@ enum Watching {
     }
   }
 
-  private static let heard = DispatchSemaphore(value: 0)
+  private static let changed = DispatchSemaphore(value: 0)
 
   /// Begins to watch a file until the process ends.
   static func begin(_ path: String) -> String {
-    _ = FileWatch.begin(path) { heard.signal() }
+    _ = FileWatch.begin(path) { changed.signal() }
     return "ok"
   }
 
   /// Waits until the file has changed.
-  static func hear() -> String { heard.wait(timeout: .now() + 30) == .success ? "heard" : "heard nothing" }
+  static func awaitChange() -> String { changed.wait(timeout: .now() + 30) == .success ? "changed" : "no change" }
 
   /// Prevents the process from opening more files.
   static func useUpDescriptors() -> String {

@@ -2,7 +2,7 @@
 // between the words. With `--as-nobody` it gives up the rights of root first; with `--with-arguments` its own arguments
 // are a layer.
 //   get KEY · set KEY JSON · remove KEY · revision
-//   churn KEY, which never ends · layer PATH · watch PATH · hear · use-up-descriptors · watch-across-fork PATH
+//   churn KEY, which never ends · layer PATH · watch PATH · await-change · use-up-descriptors · watch-across-fork PATH
 //   fork-beside-a-writer PATH · fork-beside-a-written-handle PATH · fork-beside-a-destroyed-handle PATH
 // It answers each with a line: the value as JSON, "absent", "ok", a number, or the error.
 
@@ -31,7 +31,7 @@ func answer(_ words: [String], _ store: Store) throws -> String {
     }
   case ("layer", 2): return Watching.read(words[1])
   case ("watch", 2): return Watching.begin(words[1])
-  case ("hear", 1): return Watching.hear()
+  case ("await-change", 1): return Watching.awaitChange()
   case ("use-up-descriptors", 1): return Watching.useUpDescriptors()
   case ("watch-across-fork", 2): return try Forking.watchInBoth(words[1])
   case ("fork-beside-a-writer", 2): return try ForkingWriters.besideAWriter(store, words[1])

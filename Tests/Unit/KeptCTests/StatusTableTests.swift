@@ -24,7 +24,7 @@ import Testing
 }
 
 @Suite struct `A late handle` {
-  @Test func `of a transaction, a snapshot or a subscription is never somebody else's`() {
+  @Test func `of a transaction, a snapshot or a subscription is never that of another`() {
     let tickets = Tickets<Int>(.transaction)
     let first = tickets.issue(1)
     tickets.withdraw(first)

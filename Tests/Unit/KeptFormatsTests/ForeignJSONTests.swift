@@ -56,7 +56,7 @@ import Testing
   }
 
   @Test(arguments: ["-00", "-0a", "--0", "-", "-01"])
-  func `what is no number but begins like -0 is refused`(number: String) throws {
+  func `a word that begins like -0 but is not a number is refused`(number: String) throws {
     #expect(throws: StoreError.self) { try ForeignReading(#"{"a": \#(number)}"#, .json) }
   }
 
@@ -66,7 +66,7 @@ import Testing
     #expect(read.reported.map { $0.prefix { $0 != ":" } } == ["a", "b.c"])
   }
 
-  @Test func `a name that can be no key is reported, and a long one is cut`() throws {
+  @Test func `a name that cannot be a key is reported, and a long one is cut`() throws {
     let long = String(repeating: "k", count: 2000)
     let read = try ForeignReading(#"{"": 1, "\#(long)": {"x": {"y": 2}}, "ok": 3}"#, .nestedJSON)
     #expect(read.carried == ["ok = 3"])
@@ -100,7 +100,7 @@ import Testing
     #"{"a":1} x"#, #"{"a":{"b":1,}}"#, #"{"a":{"b":1}"#, #"{"a":1,"a":2}"#, #"{"a":{"b":1,"b":2}}"#, #"{,}"#,
     #"{"a":01}"#, #"{"a":NaN}"#, #"{"a\u0000":1}"#, #"{"a":{"\ud800":1}}"#, #"{"a":{1:2}}"#,
   ])
-  func `what is no JSON object is refused, with the place`(text: String) {
+  func `a text that is not a JSON object is refused, with the place`(text: String) {
     #expect(foreignRefusal(text, .json)?.code == .invalid)
     #expect(foreignRefusal(text, .nestedJSON)?.code == .invalid)
   }

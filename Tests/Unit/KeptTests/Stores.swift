@@ -7,21 +7,21 @@ import Testing
 /// A store in memory, and its unhandled failures.
 struct TestStore {
   let store: Store
-  private let heard = Heard()
+  private let reported = Reported()
 
-  private final class Heard: Sendable {
+  private final class Reported: Sendable {
     let errors = Mutex<[StoreError]>([])
   }
 
   init() {
-    let heard = heard
-    let options = StoreOptions(errorHandler: { error in heard.errors.withLock { $0.append(error) } })
+    let reported = reported
+    let options = StoreOptions(errorHandler: { error in reported.errors.withLock { $0.append(error) } })
     store = Store(storage: MemoryStorage(), options: options)
   }
 
   /// The errors that the error handler received since the last call.
   func takeReported() -> [StoreError] {
-    heard.errors.withLock { errors in
+    reported.errors.withLock { errors in
       defer { errors = [] }
       return errors
     }

@@ -109,7 +109,7 @@ import Testing
     #expect(error?.code == .invalid && error?.message.contains("no suite") == true)
   }
 
-  @Test(arguments: ["", "a/b", "a\0b"]) func `refuses a name that is none of a suite`(_ name: String) {
+  @Test(arguments: ["", "a/b", "a\0b"]) func `refuses a name that is not that of a suite`(_ name: String) {
     #expect(throws: StoreError.self) { try UserDefaultsStorage(suite: name) }
   }
 }

@@ -27,7 +27,7 @@ import Testing
     try FileManager.default.attributesOfItem(atPath: path(name))[.posixPermissions] as? Int
   }
 
-  @Test func `is a file of the owner's, and nothing else is left`() throws {
+  @Test func `is a private file, and nothing else is left`() throws {
     #expect(try settings.backup(to: path("copy")) == 3)
     #expect(try mode("copy") == 0o600)
     #expect(try names(in: "") == ["copy", "store"])
@@ -46,7 +46,7 @@ import Testing
     #expect(code { try settings.backup(to: path(name), replacing: true) } == .invalid, "others may have it open")
   }
 
-  @Test func `takes the place of another only if asked`() throws {
+  @Test func `replaces another only on request`() throws {
     try settings.backup(to: path("copy"))
     try settings.set(8, forKey: "volume")
     #expect(code { try settings.backup(to: path("copy")) } == .invalid)
@@ -117,7 +117,7 @@ import Testing
     #expect(try settings.restore(from: path(name)).revision == before + 1, "the same again is no change")
   }
 
-  @Test func `puts what was there aside, and that can be restored too`() throws {
+  @Test func `sets the previous contents aside, and they can be restored too`() throws {
     try settings.backup(to: path("copy"))
     try settings.set(99, forKey: "volume")
     let aside = try #require(try settings.restore(from: path("copy")).quarantine)
@@ -127,7 +127,7 @@ import Testing
     #expect(try settings.value(forKey: "volume") == 99)
   }
 
-  @Test func `restores beside, into a store that was not there`() throws {
+  @Test func `restores into a store that did not exist`() throws {
     try settings.backup(to: path("copy"))
     let beside = try Store.open(path("beside"))
     #expect(try beside.restore(from: path("copy")).quarantine == nil)
@@ -137,7 +137,7 @@ import Testing
     #expect(try memory.keys() == settings.keys())
   }
 
-  @Test func `keeps what does not fit its declaration any more`() throws {
+  @Test func `keeps a value that does not fit its declaration any more`() throws {
     try settings.set(90, forKey: "volume")
     try settings.declare(Declaration(json: #"{"maximum":50,"type":"integer"}"#), forKey: "volume")
     try settings.backup(to: path("copy"))
@@ -148,14 +148,14 @@ import Testing
     #expect(try settings.value(forKey: "volume") == 90)
   }
 
-  @Test func `of a store that is open elsewhere counts with its log`() throws {
+  @Test func `of a store that is open elsewhere includes its log`() throws {
     let other = try Store.open(path("other"))
     try other.set("in the log", forKey: "a")
     try settings.restore(from: path("other"))
     #expect(try settings.keys() == ["a"])
   }
 
-  @Test func `that is none changes nothing`() throws {
+  @Test func `that is invalid changes nothing`() throws {
     try settings.backup(to: path("whole"))
     let bytes = try Data(contentsOf: URL(fileURLWithPath: path("whole")))
     var files: [(String, Data, StoreError.Code)] = [

@@ -195,7 +195,7 @@ import Testing
       (#"{"type":"object","secret":true,"additionalProperties":false}"#, ["hunter2": 4711]),
       (#"{"type":"object","secret":true,"required":["a"]}"#, ["hunter2": 4711]),
     ] as [(String, Value)])
-  func `never tells a value`(text: String, value: Value) throws {
+  func `never quotes a value`(text: String, value: Value) throws {
     let message = try #require(try Declaration(json: text).refusal(of: value)).description
     for word in Self.words { #expect(!message.contains(word), "\(message)") }
   }
@@ -210,7 +210,7 @@ import Testing
       #"{"type":"object","secret":true,"default":{"hunter2":4711},"additionalProperties":false}"#,
       #"{"type":"integer","secret":true,"default":4711,"multipleOf":4713}"#,
     ])
-  func `never tells a default or a choice`(text: String) throws {
+  func `never quotes a default or a choice`(text: String) throws {
     let message = try #require(Declaration.refusal(text)).description
     for word in Self.words { #expect(!message.contains(word), "\(message)") }
     let unreadable = try #require(Declaration.stored(text).unreadable).description
@@ -225,13 +225,13 @@ import Testing
       #"{"type":"number","secret":true,"multipleOf":-4711}"#,
       #"{"type":"array","secret":true,"prefixItems":"hunter2"}"#,
     ])
-  func `never tells a bound that is wrong`(text: String) throws {
+  func `never quotes a wrong bound`(text: String) throws {
     let message = try #require(Declaration.refusal(text)).description
     for word in Self.words { #expect(!message.contains(word), "\(message)") }
   }
 
   @Test(arguments: ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"])
-  func `never tells a bound to who breaks it`(word: String) throws {
+  func `never quotes the bound that a value breaks`(word: String) throws {
     let declaration = try Declaration(json: #"{"type":"integer","secret":true,"\#(word)":4711}"#)
     let wrong: Value = word.hasSuffix("aximum") ? 4712 : 4710
     let message = try #require(declaration.refusal(of: wrong)).description

@@ -188,18 +188,18 @@ import Testing
     #expect(Declaration.refusal(text) == nil, "\(text)")
   }
 
-  @Test func `choices of several types are fine where the types are named`() throws {
+  @Test func `choices of several types are valid where the types are named`() throws {
     let declaration = try Declaration(json: #"{"type":"array","items":{"type":["integer","string"],"enum":[1,"a"]}}"#)
     #expect(try declaration.admitted([1.0, "a"]) == [1, "a"])
   }
 
   @Test(arguments: ["[]", "1", "null", "\"integer\"", "true"])
-  func `what is no object is no declaration`(text: String) {
+  func `a declaration is an object`(text: String) {
     #expect(Declaration.refusal(text)?.code == .invalid)
   }
 
   @Test(arguments: ["", "{", #"{"type":"integer",}"#, #"{"type":"integer"} x"#, #"{"type":"integer","type":"string"}"#])
-  func `bad JSON is told with its byte`(text: String) {
+  func `bad JSON is refused with its offset`(text: String) {
     let error = Declaration.refusal(text)
     #expect(error?.code == .invalid)
     #expect(error?.offset != nil)

@@ -124,7 +124,7 @@ import Testing
     Group(#"{"type":"number","enum":[0.0]}"#, valid: ["0", "-0.0"], invalid: ["1"]),
   ]
 
-  @Test(arguments: choices) func `compares choices by what numbers are worth`(group: Group) throws { try check(group) }
+  @Test(arguments: choices) func `compares choices by the value of numbers`(group: Group) throws { try check(group) }
 
   private static let arrays = [
     Group(#"{"minItems":1}"#, valid: ["[1,2]", "[1]", #""""#], invalid: ["[]"]),
@@ -221,5 +221,5 @@ import Testing
     Group(#"{"deprecated":false}"#, valid: ["1"], invalid: []),
   ]
 
-  @Test(arguments: remarks) func `takes format and deprecated as remarks`(group: Group) throws { try check(group) }
+  @Test(arguments: remarks) func `treats format and deprecated as annotations`(group: Group) throws { try check(group) }
 }

@@ -47,20 +47,20 @@ import Testing
         [["a": 1, "b": "x", "c": 2]], [["b": 1], ["a": "x"], ["c": "x"]]
       ),
     ] as [(String, [Value], [Value])])
-  func `a word lets through what it says and nothing else`(text: String, good: [Value], bad: [Value]) throws {
+  func `a word accepts what it says and nothing else`(text: String, good: [Value], bad: [Value]) throws {
     let declaration = try Declaration(json: text)
     for value in good { #expect(declaration.refusal(of: value) == nil, "\(text) and \(value)") }
     for value in bad { #expect(declaration.refusal(of: value)?.code == .invalid, "\(text) and \(value)") }
   }
 
-  @Test func `a word about another kind says nothing where any kind is allowed`() throws {
+  @Test func `a word about another kind has no effect where any kind is allowed`() throws {
     let declaration = try Declaration(
       json: #"{"type":"array","items":{"minimum":3,"minLength":2,"pattern":"^a","items":false,"required":["x"]}}"#)
     #expect(try declaration.admitted([3, "ab", true, .null, [], ["x": 1]]) == [3, "ab", true, .null, [], ["x": 1]])
     for value: Value in [2, "a", "bb", [1], ["y": 1]] { #expect(declaration.refusal(of: [value])?.code == .invalid) }
   }
 
-  @Test func `default, summary and secret are told`() throws {
+  @Test func `default, summary and secret are read`() throws {
     let declaration = try Declaration(
       json: #"{"type":"number","default":1,"summary":"The volume","secret":true,"title":"t","description":"d"}"#)
     #expect(declaration.type == .number)

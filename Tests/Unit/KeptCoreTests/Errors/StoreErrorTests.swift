@@ -10,7 +10,7 @@ import Testing
     #expect(StoreError(.busy, "try again").description == "try again")
   }
 
-  @Test func `shortens a key that would crowd out the sentence`() {
+  @Test func `shortens a key that would leave no room for the sentence`() {
     let error = StoreError(.invalid, key: String(repeating: "\u{1F3B5}", count: 300), "is too long")
     #expect(error.description.hasSuffix("\u{2026}\": is too long"))
     #expect(error.description.utf8.count < 400)

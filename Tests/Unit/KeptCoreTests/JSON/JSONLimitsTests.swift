@@ -9,7 +9,7 @@ import Testing
   }
 
   @Test(arguments: [("[", "]", ""), ("[", "]", "1"), (#"{"a":"#, "}", "1.5"), (#"{"$literal":{"$a":"#, "}}", "null")])
-  func `64 containers inside each other are fine and 65 are not`(open: String, close: String, inside: String) throws {
+  func `64 nested containers are accepted and 65 are refused`(open: String, close: String, inside: String) throws {
     let deep = nested(open, close, 64, inside: inside)
     #expect(try Value(json: deep).json == deep)
     let error = #expect(throws: StoreError.self) { try Value(json: nested(open, close, 65, inside: inside)) }
@@ -37,7 +37,7 @@ import Testing
     Refusal(String(repeating: #"{"a":"#, count: 1_000_000), 650, "nested more than 64 deep").expect(.tooLarge)
   }
 
-  @Test func `text of 16 MiB is fine, however it is written, and a byte more is not`() throws {
+  @Test func `text of 16 MiB is accepted, however it is written, and a byte more is refused`() throws {
     let limit = Limits.valueBytes
     let plain = String(repeating: "x", count: limit - 1000)
     let text = try Value(json: "\"" + String(repeating: #"\u0001"#, count: 1000) + plain + "\"").asString
@@ -46,7 +46,7 @@ import Testing
     Refusal("\"" + String(repeating: "x", count: limit + 1) + "\"", 0, "16777217 bytes").expect(.tooLarge)
   }
 
-  @Test func `bytes of 16 MiB are fine and one more is not`() throws {
+  @Test func `16 MiB of bytes are accepted and one more is refused`() throws {
     // 16 MiB are one byte more than a multiple of three.
     let threes = String(repeating: "BwcH", count: Limits.valueBytes / 3)
     func binary(_ rest: String) -> String { #"{"$binary":{"base64":"\#(threes)\#(rest)","subType":"00"}}"# }
@@ -69,7 +69,7 @@ import Testing
     Refusal(text, Limits.valueBytes, "more than 16777216 bytes").expect(.tooLarge)
   }
 
-  @Test func `a longer text than any value needs is not looked at`() {
+  @Test func `a text longer than any value needs is not parsed`() {
     let text = [UInt8](repeating: UInt8(ascii: " "), count: Limits.jsonTextBytes + 1)
     Refusal(text, Limits.jsonTextBytes, "at most \(Limits.jsonTextBytes) are read").expect(.tooLarge)
   }

@@ -11,7 +11,7 @@ import Testing
       ("[ ]", []), ("{ }", .dictionary([:])), (" [ 1 , [ ] , { \"a\" : null } ] ", [1, [], ["a": .null]]),
       (#"{"b":1,"a":2}"#, ["a": 2, "b": 1]),
     ] as [(String, Value)])
-  func `plain JSON reads as what it says`(text: String, value: Value) throws {
+  func `plain JSON reads as its values`(text: String, value: Value) throws {
     #expect(try Value(json: text) == value)
   }
 
@@ -68,7 +68,7 @@ import Testing
     #expect(value.asDictionary?.count == 5)
   }
 
-  @Test func `bytes need no terminator, and what lies behind them is not read`() throws {
+  @Test func `bytes need no terminator, and nothing past them is read`() throws {
     for text in ["12", "1.5", "true", "null", "\"a\"", "[1]"] {
       let bytes = Array((text + "34").utf8)
       let value = try bytes.withUnsafeBufferPointer { bytes in

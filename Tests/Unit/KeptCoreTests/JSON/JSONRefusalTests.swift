@@ -69,7 +69,7 @@ struct Refusal: CustomTestStringConvertible {
     Refusal("\u{b}1", 0, "a JSON value must stand here"),
     Refusal("\u{a0}1", 0, "a JSON value must stand here"),
   ])
-  func `a text that is no JSON is refused`(refusal: Refusal) { refusal.expect() }
+  func `a text that is not JSON is refused`(refusal: Refusal) { refusal.expect() }
 
   @Test(arguments: [
     Refusal("1 2", 2, "goes on after its value"),
@@ -83,7 +83,7 @@ struct Refusal: CustomTestStringConvertible {
     Refusal("1\0", 1, "goes on after its value"),  // json-c
     Refusal("\"a\"\0\"b\"", 3, "goes on after its value"),  // json-c
   ])
-  func `a text that goes on is refused`(refusal: Refusal) { refusal.expect() }
+  func `trailing text is refused`(refusal: Refusal) { refusal.expect() }
 
   @Test(arguments: [
     Refusal("NaN", 0, "$numberDouble"),  // json-c
@@ -179,7 +179,7 @@ struct Refusal: CustomTestStringConvertible {
     Refusal(#"[{"b":{"a":1,"c":{"a":0},"a":2}}]"#, 25, "this key twice"),  // json-c
     Refusal(#"{"$literal":{"$a":1,"$a":1}}"#, 20, "this key twice"),  // json-c
   ])
-  func `a key that could not be told apart is refused`(refusal: Refusal) { refusal.expect() }
+  func `a duplicate key is refused`(refusal: Refusal) { refusal.expect() }
 
   @Test(arguments: [
     Refusal(#"{"$foo":1}"#, 0, "not a known form"),
@@ -239,7 +239,7 @@ struct Refusal: CustomTestStringConvertible {
     Refusal(#"{"$date":{"$numberLong":"1"}}"#, 0, "$date takes text").expect()
   }
 
-  @Test func `no sentence shows what the text holds`() {
+  @Test func `no message quotes the text`() {
     for text in [
       "hunter2", "[\"hunter2]", #"{"hunter2":1,"hunter2":2}"#, #"{"$hunter2":1}"#, #"{"$numberLong":"hunter2"}"#,
     ] {
@@ -249,7 +249,7 @@ struct Refusal: CustomTestStringConvertible {
   }
 
   @Test(arguments: 1...20)
-  func `a broken canonical text is read or refused, and never more than that`(seed: UInt64) throws {
+  func `a broken canonical text is read or refused, and never crashes`(seed: UInt64) throws {
     var random = SeededRandom(seed: seed)
     var generator = ValueGenerator(seed: seed)
     for _ in 0..<200 {

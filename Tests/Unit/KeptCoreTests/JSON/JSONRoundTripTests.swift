@@ -9,7 +9,7 @@ import Testing
     try expectRoundTrips(seed: seed)
   }
 
-  @Test func `values of a seed that nobody has tried before read back too`() throws {
+  @Test func `values of a random seed read back too`() throws {
     try expectRoundTrips(seed: .random(in: 0...UInt64.max))
   }
 
@@ -40,7 +40,7 @@ import Testing
     #expect(try Value(json: Value.double(double).json).asDouble?.bitPattern == Double.nan.bitPattern)
   }
 
-  @Test func `an NFC key and its NFD twin stay two keys`() throws {
+  @Test func `an NFC key and its NFD form stay two keys`() throws {
     let value: Value = ["\u{e9}": 1, "e\u{301}": 2]
     let read = try Value(json: value.json)
     #expect(read.asDictionary?.count == 2)

@@ -54,7 +54,7 @@ import Testing
     #expect(Set(try spellings.map { try Value(json: $0).json }) == [spellings[0]])
   }
 
-  @Test func `appending leaves what is there`() {
+  @Test func `appending keeps the existing text`() {
     var bytes = Array("x=".utf8)
     Value.array([1]).appendJSON(to: &bytes)
     #expect(String(decoding: bytes, as: UTF8.self) == "x=[1]")

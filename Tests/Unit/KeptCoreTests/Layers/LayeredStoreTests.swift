@@ -46,7 +46,7 @@ enum StoreUnderTest: String, CaseIterable, CustomTestStringConvertible {
 
 @Suite(.timeLimit(.minutes(5))) struct `A store with layers` {
   private let desk: Desk
-  private let heard = Heard()
+  private let received = ReceivedNotices()
   init() throws { desk = try Desk() }
 
   @Test(arguments: StoreUnderTest.allCases)
@@ -93,9 +93,9 @@ enum StoreUnderTest: String, CaseIterable, CustomTestStringConvertible {
     let store = try desk.open(kind, arguments: ["-a", "argument"])
     try store.set("user", forKey: "a")
     try store.set("user", forKey: "b")
-    let subscription = try store.observe(.prefix(""), heard.add)
+    let subscription = try store.observe(.prefix(""), received.add)
     try desk.write(#"{"locked":["a","b"]}"#, to: desk.managed)
-    let notice = heard.first(1)[0]
+    let notice = received.first(1)[0]
     #expect(notice.origin == .layer)
     #expect(notice.changes.map(\.old) == ["argument", "user"] && notice.changes.map(\.new) == ["system", nil])
     #expect(notice.changes.map(\.newLayer) == [.system, nil])
@@ -107,9 +107,9 @@ enum StoreUnderTest: String, CaseIterable, CustomTestStringConvertible {
   }
 
   @Test(arguments: StoreUnderTest.allCases)
-  func `stores what does not show, and changes what lies beneath it`(_ kind: StoreUnderTest) throws {
+  func `stores a shadowed value, and changes it below the layer`(_ kind: StoreUnderTest) throws {
     let store = try desk.open(kind, arguments: ["-a", "5"])
-    let subscription = try store.observe(.key(key("a")), heard.add)
+    let subscription = try store.observe(.key(key("a")), received.add)
     try store.set(1, forKey: "a")
     #expect(try store.value(forKey: "a") == 5 && store.layerHiding(key("a")) == .arguments)
     #expect(try store.entry(for: key("a"))?.value == 1 && store.revision(of: "a") == 1)
@@ -117,13 +117,13 @@ enum StoreUnderTest: String, CaseIterable, CustomTestStringConvertible {
     #expect(sum == 2, "an update goes on from what is stored")
     try store.set(1, forKey: "b")
     try desk.write(#"{"values":{"a":9}}"#, to: desk.managed)
-    #expect(heard.first(1)[0].changes.map(\.old) == [5])
-    #expect(heard.all.map(\.origin) == [.layer], "what does not show is not told")
+    #expect(received.first(1)[0].changes.map(\.old) == [5])
+    #expect(received.all.map(\.origin) == [.layer], "what does not show is not delivered")
     subscription.cancel()
   }
 
   @Test(arguments: StoreUnderTest.allCases)
-  func `hears of each state of a file, and reads it then`(_ kind: StoreUnderTest) throws {
+  func `delivers each state of a file, and then reads it`(_ kind: StoreUnderTest) throws {
     let store = try desk.open(kind)
     let seen = Monitor<[Value?]>([])
     let subscription = try store.observe(.key(key("a")), initial: true) { _ in
@@ -143,19 +143,19 @@ enum StoreUnderTest: String, CaseIterable, CustomTestStringConvertible {
   func `keeps the last good state of a file that breaks, and reports it once`(_ kind: StoreUnderTest) throws {
     try desk.write(#"{"values":{"a":1,"z":1}}"#, to: desk.system)
     let store = try desk.open(kind)
-    let subscription = try store.observe(.key(key("a")), heard.add)
+    let subscription = try store.observe(.key(key("a")), received.add)
     try desk.write(#"{"values":{"a":2"#, to: desk.system)
     #expect(desk.reports.wait { $0.first }.code == .invalid)
     #expect(try store.value(forKey: "a") == 1)
     let why = try store.explain("a")
     #expect(why.layers.first { $0.layer == .system }?.problem != nil)
     try desk.write(#"{"values":{"a":3}}"#, to: desk.system)
-    #expect(heard.first(1)[0].changes.map(\.new) == [3])
+    #expect(received.first(1)[0].changes.map(\.new) == [3])
     #expect(desk.reported.count == 1)
     subscription.cancel()
   }
 
-  @Test func `of a broken file at opening nothing counts, and the store opens`() throws {
+  @Test func `ignores a file that is broken at opening, and opens`() throws {
     try desk.write("no", to: desk.system)
     let store = try desk.open(.folder)
     try store.set(1, forKey: "a")
@@ -163,7 +163,7 @@ enum StoreUnderTest: String, CaseIterable, CustomTestStringConvertible {
     #expect(desk.reported.count == 1 && desk.reported[0].contains(desk.system))
   }
 
-  @Test func `is not opened without its managed layer, and can be when that is mended`() throws {
+  @Test func `is not opened without its managed layer, and can be once that is repaired`() throws {
     try desk.write("no", to: desk.managed)
     let error = #expect(throws: StoreError.self) { try desk.open(.folder) }
     #expect(error?.code == .unavailable && error?.message.contains(desk.managed) == true)
@@ -171,13 +171,13 @@ enum StoreUnderTest: String, CaseIterable, CustomTestStringConvertible {
     #expect(try desk.open(.folder).value(forKey: "a") == 1)
   }
 
-  @Test func `on a storage of one's own locks every key until its managed layer is mended`() throws {
+  @Test func `on a storage of one's own locks every key until its managed layer is repaired`() throws {
     try desk.write("no", to: desk.managed)
     let store = Store(storage: MemoryStorage(), options: StoreOptions(managed: .path(desk.managed)))
     #expect(code { try store.set(1, forKey: "a") } == .locked)
-    let subscription = try store.observe(.prefix(""), heard.add)
+    let subscription = try store.observe(.prefix(""), received.add)
     try desk.write(#"{"values":{"b":1}}"#, to: desk.managed)
-    _ = heard.first(1)
+    _ = received.first(1)
     try store.set(1, forKey: "a")
     subscription.cancel()
   }
@@ -187,9 +187,9 @@ enum StoreUnderTest: String, CaseIterable, CustomTestStringConvertible {
     let store = try desk.open(.folder)
     let word = try #require(store.layersAddress)
     let before = word.pointee
-    let subscription = try store.observe(.prefix(""), heard.add)
+    let subscription = try store.observe(.prefix(""), received.add)
     try desk.write(#"{"values":{"a":1}}"#, to: desk.system)
-    _ = heard.first(1)
+    _ = received.first(1)
     #expect(word.pointee > before)
     subscription.cancel()
   }
@@ -207,13 +207,15 @@ enum StoreUnderTest: String, CaseIterable, CustomTestStringConvertible {
     let reader = Thread {
       var last: Int64 = 0
       while !isDone.read(\.self) {
-        let told = newest.read(\.self)
+        let delivered = newest.read(\.self)
         do {
           // From the view, if the key is cached; otherwise through the store.
           let known = store.known(prepared.prepared) ?? nil
           let value = try store.value(forKey: "a")?.asInt64 ?? -1
           for value in [known?.asInt64, value].compactMap(\.self) {
-            if value < last || value < told { Issue.record("read \(value), told \(told), read \(last) before") }
+            if value < last || value < delivered {
+              Issue.record("read \(value), delivered \(delivered), read \(last) before")
+            }
             last = max(last, value)
           }
         } catch { Issue.record(error) }
@@ -231,16 +233,16 @@ enum StoreUnderTest: String, CaseIterable, CustomTestStringConvertible {
     subscription.cancel()
   }
 
-  @Test func `registered defaults are heard of where nothing is stored`() throws {
+  @Test func `delivers registered defaults where nothing is stored`() throws {
     let store = try desk.open(.folder)
     try store.set(1, forKey: "there")
-    let subscription = try store.observe(.prefix(""), heard.add)
+    let subscription = try store.observe(.prefix(""), received.add)
     try store.register(defaults: ["there": 7, "absent": 8])
-    #expect(heard.first(1)[0].changes.map(\.key.text) == ["absent"])
+    #expect(received.first(1)[0].changes.map(\.key.text) == ["absent"])
     try store.remove("there")
-    #expect(heard.first(2)[1].changes.map(\.new) == [7])
+    #expect(received.first(2)[1].changes.map(\.new) == [7])
     try store.register(defaults: ["absent": .null])
-    #expect(heard.first(3)[2].changes.map(\.new) == [nil])
+    #expect(received.first(3)[2].changes.map(\.new) == [nil])
     subscription.cancel()
   }
 

@@ -31,7 +31,7 @@ import Testing
     #expect(try settings.value(forKey: "audio.volume") == 14 && settings.keys() == ["audio.volume"])
   }
 
-  @Test func `run from where the store stands`() throws {
+  @Test func `run from the version of the store`() throws {
     try settings.migrate([renamed])
     #expect(try settings.migrate([renamed, doubled], backup: false) == .from(version: 1, backup: nil))
     #expect(try settings.value(forKey: "audio.volume") == 14)
@@ -66,7 +66,7 @@ import Testing
     #expect(try settings.currentRevision() == before + 1)
   }
 
-  @Test func `change nothing when one fails, and it names itself`() throws {
+  @Test func `change nothing when one fails, and the error names it`() throws {
     struct Broken: Error, Equatable {}
     try settings.declare(Declaration(json: #"{"type":"integer"}"#), forKey: "volume")
     let broken = Migration(to: 2, "divide by zero") { transaction in
@@ -80,7 +80,7 @@ import Testing
     #expect(try settings.declaration(forKey: "volume") != nil && settings.schemaVersion() == 0)
   }
 
-  @Test func `leave a backup of what was before`() throws {
+  @Test func `leave a backup of the state before`() throws {
     guard case .from(_, let path?) = try settings.migrate([renamed]) else {
       Issue.record("there is none")
       return
@@ -124,7 +124,7 @@ import Testing
     #expect(try FileManager.default.contentsOfDirectory(atPath: path + "/backups").count == 1)
   }
 
-  @Test func `are run again when a writer came between`() throws {
+  @Test func `are run again after a conflicting write`() throws {
     let other = try Store.open(folder.path + "/store")
     nonisolated(unsafe) var runs = 0
     let slow = Migration(to: 1, "slow") { transaction in
@@ -138,7 +138,7 @@ import Testing
     #expect(try settings.value(forKey: "volume") == 51)
   }
 
-  @Test func `wait for another that is at it, or carry on`() throws {
+  @Test func `wait for another process that migrates, or carry on`() throws {
     let impatient = try Store.open(folder.path + "/store", options: StoreOptions(busyTimeoutMilliseconds: 50))
     // The results of continuing and of waiting; nil until both are known.
     let met = Monitor<(Migrated?, StoreError.Code?)?>(nil)
@@ -160,7 +160,7 @@ import Testing
     #expect(try impatient.migrate([renamed]) == .nothing)
   }
 
-  @Test func `come to an end where others write all the time, but not what the steps touch`() throws {
+  @Test func `finish while others constantly write other keys`() throws {
     // Reading all of them takes longer than a write by another thread.
     try settings.transaction { transaction in
       for number in 0..<2000 { try transaction.set(.int(Int64(number)), forKey: "number.\(number)") }

@@ -35,7 +35,7 @@ import Testing
     #expect(try settings.value(forKey: "c") == 1 && settings.currentRevision() == 1)
   }
 
-  @Test func `must be there, and the other not`() throws {
+  @Test func `must exist, and the new one must not`() throws {
     try settings.set(1, forKey: "a")
     try settings.declare(Declaration(json: whole), forKey: "declared")
     #expect(try !settings.rename("none", to: "b"))

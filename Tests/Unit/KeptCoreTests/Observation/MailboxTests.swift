@@ -20,7 +20,7 @@ import Testing
     return taken
   }
 
-  @Test mutating func `keeps the commits of this process apart, and makes one of what others did in between`() throws {
+  @Test mutating func `keeps the commits of this process separate, and merges those of others in between`() throws {
     box.add(try notice(1, .store, "a", from: nil, to: 1))
     box.add(try notice(2, .otherProcess, "a", from: 1, to: 2))
     box.add(try notice(3, .otherProcess, "b", from: nil, to: 1))
@@ -35,7 +35,7 @@ import Testing
     #expect(box.isEmpty)
   }
 
-  @Test mutating func `gives nothing for what came to nothing, and what comes after it`() throws {
+  @Test mutating func `delivers nothing for changes that cancel out, and then the next`() throws {
     box.add(try notice(1, .otherProcess, "a", from: nil, to: 1))
     box.add(try notice(2, .otherProcess, "a", from: 1, to: nil))
     box.add(try notice(3, .store, "a", from: nil, to: 2))
@@ -45,7 +45,7 @@ import Testing
     #expect(takeAll().isEmpty)
   }
 
-  @Test mutating func `makes one of all when too many wait, but for the initial one`() throws {
+  @Test mutating func `merges all notices when too many wait, except the initial one`() throws {
     for revision in 1...Revision(Mailbox.limit) {
       box.add(try notice(revision, .store, "a", from: .uint(revision - 1), to: .uint(revision)))
     }
@@ -76,7 +76,7 @@ import Testing
   }
 
   @Test(arguments: [Notice.Origin.store, .otherProcess])
-  mutating func `weighs many small changes, too`(origin: Notice.Origin) throws {
+  mutating func `counts many small changes, too`(origin: Notice.Origin) throws {
     for revision in 1...200 {
       let changes = try (0..<1000).map { Change(key: try key("k\($0)"), old: .int(Int64(revision - 1)), new: 1) }
       let own = Revision(revision)
@@ -86,7 +86,7 @@ import Testing
     #expect(takeAll().count < 20)
   }
 
-  @Test mutating func `takes a change for a secret's if any of those that it came from is`() throws {
+  @Test mutating func `marks a merged change as secret if any of its parts is`() throws {
     var (first, last) = (
       try notice(1, .otherProcess, "a", from: "S3CRET", to: nil), try notice(2, .otherProcess, "a", from: nil, to: "x")
     )
@@ -100,7 +100,7 @@ import Testing
     #expect(takeAll().map(\.changes.first?.isSecret) == [true])
   }
 
-  @Test mutating func `gives nothing for what came to nothing when too many waited`() throws {
+  @Test mutating func `delivers nothing for changes that cancel out when too many waited`() throws {
     for revision in 1...Revision(Mailbox.limit) {
       let (old, new): (Value, Value) = revision % 2 == 1 ? (1, 2) : (2, 1)
       box.add(try notice(revision, .store, "a", from: old, to: new))
@@ -110,7 +110,7 @@ import Testing
   }
 
   @Test(arguments: [Notice.Origin.store, .otherProcess])
-  mutating func `has little to do for each change, however many keys wait`(origin: Notice.Origin) throws {
+  mutating func `does little work for each change, however many keys wait`(origin: Notice.Origin) throws {
     let (keys, rounds) = (5000, 6)
     for round in 0..<rounds {
       for index in 0..<keys {

@@ -7,7 +7,7 @@ import Testing
 private final class Thing {}
 
 @Suite(.timeLimit(.minutes(5))) struct `Many observers` {
-  @Test(arguments: [10, 400]) func `keep their order in a roster, whoever leaves`(most: Int) {
+  @Test(arguments: [10, 400]) func `keep their order in a roster, whichever leaves`(most: Int) {
     var roster = IdentityList<Thing>()
     var model: [Thing] = []
     var gone = Thing()
@@ -28,7 +28,7 @@ private final class Thing {}
     #expect(model.allSatisfy { roster[ObjectIdentifier($0)] === $0 })
   }
 
-  @Test func `come in their order out of a line`() {
+  @Test func `leave a queue in order`() {
     var line = FIFOQueue<Int>()
     var (first, last) = (0, 0)
     for _ in 0..<10_000 {
@@ -74,7 +74,7 @@ private final class Thing {}
     #expect(Set(table.prefixes) == Set(model.keys) && table.isEmpty == model.isEmpty)
   }
 
-  @Test func `leave nothing known of keys that none of them listens to`() throws {
+  @Test func `leave nothing behind for keys that none of them observes`() throws {
     var coverage = ObservedKeys()
     var known: [KeyName: Entry] = [:]
     var scopes: [Scope] = []
@@ -111,7 +111,8 @@ private final class Thing {}
   // time limit of the suite.
   enum Many: CaseIterable { case ofOneKey, ofAKeyEach, ofOnePrefix, ofAPrefixEach }
 
-  @Test(arguments: Many.allCases, [false, true]) func `come, hear and go`(scopes: Many, isClosed: Bool) throws {
+  @Test(arguments: Many.allCases, [false, true])
+  func `subscribe, receive and cancel`(scopes: Many, isClosed: Bool) throws {
     let count = 10_000
     var options = StoreOptions()
     options.isHostDriven = true

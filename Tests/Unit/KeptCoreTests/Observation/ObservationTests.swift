@@ -6,7 +6,7 @@ import Testing
 @testable import KeptCore
 
 /// Collects notices and lets a test wait for them.
-final class Heard: Sendable {
+final class ReceivedNotices: Sendable {
   let notices = Monitor<[Notice]>([])
 
   func add(_ notice: Notice) { notices.update { $0.append(notice) } }
@@ -20,71 +20,71 @@ final class Heard: Sendable {
 
 @Suite(.timeLimit(.minutes(5))) struct `An observer` {
   let store: Store
-  let heard = Heard()
+  let received = ReceivedNotices()
   init() throws { store = try Store.open("memory:") }
 
-  @Test func `hears of the changes of its key alone`() throws {
-    let subscription = try store.observe(.key(key("a")), heard.add)
+  @Test func `receives the changes of its key only`() throws {
+    let subscription = try store.observe(.key(key("a")), received.add)
     try store.set(1, forKey: "a")
     try store.set(1, forKey: "ab")
     try store.set(2, forKey: "a")
     try store.remove("a")
-    let changes = heard.first(3).flatMap(\.changes)
+    let changes = received.first(3).flatMap(\.changes)
     #expect(changes.map(\.old) == [nil, 1, 2])
     #expect(changes.map(\.new) == [1, 2, nil])
-    #expect(heard.all.map(\.revision) == [1, 3, 4])
+    #expect(received.all.map(\.revision) == [1, 3, 4])
     subscription.cancel()
   }
 
-  @Test func `hears of a transaction as one notice`() throws {
-    let subscription = try store.observe(.prefix("p."), heard.add)
+  @Test func `receives a transaction as one notice`() throws {
+    let subscription = try store.observe(.prefix("p."), received.add)
     try store.transaction { transaction in
       try transaction.set(1, forKey: "p.b")
       try transaction.set(1, forKey: "p.a")
       try transaction.set(1, forKey: "q")
     }
-    #expect(heard.first(1)[0].changes.map(\.key.text) == ["p.a", "p.b"])
+    #expect(received.first(1)[0].changes.map(\.key.text) == ["p.a", "p.b"])
     subscription.cancel()
   }
 
-  @Test func `hears nothing where nothing changed`() throws {
+  @Test func `receives nothing where nothing changed`() throws {
     try store.set(1, forKey: "a")
-    let subscription = try store.observe(.prefix(""), heard.add)
+    let subscription = try store.observe(.prefix(""), received.add)
     try store.set(1, forKey: "a")
     try store.remove("none")
     try store.set(2, forKey: "a")
-    #expect(heard.first(1).map(\.revision) == [2])
+    #expect(received.first(1).map(\.revision) == [2])
     subscription.cancel()
   }
 
-  @Test func `is first told what is there, before observe returns, when it asks`() throws {
+  @Test func `receives the present values first, before observe returns, on request`() throws {
     try store.set(1, forKey: "p.a")
     try store.set(2, forKey: "p.b")
-    let subscription = try store.observe(.prefix("p."), initial: true, heard.add)
-    #expect(heard.all.count == 1)
-    #expect(heard.all[0].origin == .initial)
-    #expect(heard.all[0].changes.map(\.new) == [1, 2])
-    let absent = try store.observe(.key(key("none")), initial: true, heard.add)
-    #expect(heard.all[1].changes == [Change(key: try key("none"), old: nil, new: nil)])
+    let subscription = try store.observe(.prefix("p."), initial: true, received.add)
+    #expect(received.all.count == 1)
+    #expect(received.all[0].origin == .initial)
+    #expect(received.all[0].changes.map(\.new) == [1, 2])
+    let absent = try store.observe(.key(key("none")), initial: true, received.add)
+    #expect(received.all[1].changes == [Change(key: try key("none"), old: nil, new: nil)])
     try store.set(3, forKey: "p.a")
-    #expect(heard.first(3)[2].changes == [Change(key: try key("p.a"), old: 1, new: 3)])
+    #expect(received.first(3)[2].changes == [Change(key: try key("p.a"), old: 1, new: 3)])
     subscription.cancel()
     absent.cancel()
   }
 
-  @Test func `tells its own handle from another in the process`() throws {
+  @Test func `distinguishes its own handle from another in the process`() throws {
     let folder = try TemporaryFolder()
     let one = try Store.open(folder.path + "/store")
     let other = try Store.open(folder.path + "/store")
-    let subscription = try one.observe(.prefix(""), heard.add)
+    let subscription = try one.observe(.prefix(""), received.add)
     try one.set(1, forKey: "a")
     try other.set(2, forKey: "a")
-    #expect(heard.first(2).map(\.origin) == [.store, .process])
+    #expect(received.first(2).map(\.origin) == [.store, .process])
     subscription.cancel()
   }
 
-  @Test func `hears commits in their order, from many writers`() async throws {
-    let subscription = try store.observe(.prefix(""), heard.add)
+  @Test func `receives commits in order, from many writers`() async throws {
+    let subscription = try store.observe(.prefix(""), received.add)
     let store = store
     try await withThrowingTaskGroup(of: Void.self) { group in
       for writer in 0..<4 {
@@ -92,16 +92,16 @@ final class Heard: Sendable {
       }
       try await group.waitForAll()
     }
-    #expect(heard.first(400).map(\.revision) == Array(1...400))
+    #expect(received.first(400).map(\.revision) == Array(1...400))
     subscription.cancel()
   }
 
   @Test func `may read, write, subscribe and cancel inside its callback`() throws {
-    let inner = Heard()
+    let inner = ReceivedNotices()
     let tokens = Monitor<[Subscription]>([])
-    let (store, heard) = (store, heard)
+    let (store, received) = (store, received)
     let outer = try store.observe(.key(key("a"))) { notice in
-      heard.add(notice)
+      received.add(notice)
       do {
         #expect(try store.value(forKey: "a") == notice.changes[0].new)
         let token = try store.observe(.key(key("b")), inner.add)
@@ -129,15 +129,15 @@ final class Heard: Sendable {
     }
   }
 
-  @Test func `can cancel itself inside its callback, and is let go once`() throws {
+  @Test func `can cancel itself inside its callback, and is released once`() throws {
     let token = Monitor<Subscription?>(nil)
     let ends = Monitor(0)
-    let heard = heard
+    let received = received
     let (subscription, begin) = try store.prepareToObserve(
       .key(key("a")), initial: false, afterLastCall: { ends.update { $0 += 1 } }
     ) { notice in
       token.wait { $0 }.cancel()
-      heard.add(notice)
+      received.add(notice)
     }
     token.update { $0 = subscription }
     begin()
@@ -146,7 +146,7 @@ final class Heard: Sendable {
     try store.set(2, forKey: "a")
     subscription.cancel()
     store.close()
-    #expect(heard.all.count == 1)
+    #expect(received.all.count == 1)
     #expect(ends.read { $0 } == 1)
   }
 
@@ -154,7 +154,7 @@ final class Heard: Sendable {
     let ends = Monitor(0)
     do {
       let dropped = try store.prepareToObserve(
-        .prefix(""), initial: false, afterLastCall: { ends.update { $0 += 1 } }, heard.add)
+        .prefix(""), initial: false, afterLastCall: { ends.update { $0 += 1 } }, received.add)
       dropped.deliverInitial()
       withExtendedLifetime(dropped) {}
     }

@@ -127,7 +127,7 @@ private final class Owner: Sendable {
     withExtendedLifetime(token) {}
   }
 
-  @Test func `of one that takes its notices tells so, and keeps no store alive`() throws {
+  @Test func `of one that takes its notices is signalled, and keeps no store alive`() throws {
     final class Silent: Delivery {
       let fetchesMail = false
       func mailArrived(for observer: Observer) {}

@@ -11,20 +11,20 @@ import Testing
   let folder: TemporaryFolder
   let here: Store
   let there: Store
-  let heard = Heard()
+  let received = ReceivedNotices()
   init() throws {
     folder = try TemporaryFolder()
     here = Store(storage: try LocalStorage(path: folder.path + "/store"))
     there = Store(storage: try LocalStorage(path: folder.path + "/store"), options: StoreOptions(tag: "there"))
   }
 
-  @Test func `hears of its changes, with old and new, revision, origin and tag`() throws {
+  @Test func `receives its changes, with old and new, revision, origin and tag`() throws {
     try there.set(1, forKey: "a")
-    let subscription = try here.observe(.key(key("a")), heard.add)
+    let subscription = try here.observe(.key(key("a")), received.add)
     try there.set(2, forKey: "a")
-    _ = heard.first(1)
+    _ = received.first(1)
     try there.remove("a")
-    let notices = heard.first(2)
+    let notices = received.first(2)
     #expect(notices.map(\.revisions) == [2...2, 3...3])
     #expect(notices.flatMap(\.changes).map(\.old) == [1, 2])
     #expect(notices.flatMap(\.changes).map(\.new) == [2, nil])
@@ -32,18 +32,18 @@ import Testing
     subscription.cancel()
   }
 
-  @Test func `hears what was committed before its own transaction in a notice before it`() throws {
+  @Test func `receives earlier commits in a notice before that of its own transaction`() throws {
     // The watcher is blocked, so that the writer here is the first to find the other store's commits.
     let gate = Monitor(false)
     let slow = try here.observe(.key(key("slow"))) { _ in gate.wait { $0 ? () : nil } }
-    let subscription = try here.observe(.prefix("p."), heard.add)
+    let subscription = try here.observe(.prefix("p."), received.add)
     try here.set(1, forKey: "slow")
     try there.set(1, forKey: "p.a")
     try there.set(2, forKey: "p.b")
     try here.set(10, forKey: "p.a")
     try there.set(3, forKey: "p.b")
     gate.update { $0 = true }
-    let changes = heard.wait { notices in notices.last?.revision == 5 ? notices : nil }
+    let changes = received.wait { notices in notices.last?.revision == 5 ? notices : nil }
     // However they were coalesced, the own transaction is separate, and nothing is delivered twice or out of order.
     let own = try #require(changes.firstIndex { $0.origin == .store })
     #expect(changes[own].revisions == 4...4)
@@ -56,8 +56,8 @@ import Testing
     slow.cancel()
   }
 
-  @Test func `never hears a part of a transaction, and always the last state, from many writers`() async throws {
-    let subscription = try here.observe(.prefix("p."), heard.add)
+  @Test func `never receives a part of a transaction, and always the last state, from many writers`() async throws {
+    let subscription = try here.observe(.prefix("p."), received.add)
     let stores = [there, Store(storage: try LocalStorage(path: folder.path + "/store")), here]
     try await withThrowingTaskGroup(of: Void.self) { group in
       for (writer, store) in stores.enumerated() {
@@ -74,14 +74,14 @@ import Testing
       try await group.waitForAll()
     }
     let last = try there.currentRevision()
-    let notices = heard.wait { notices in notices.last?.revision == last ? notices : nil }
+    let notices = received.wait { notices in notices.last?.revision == last ? notices : nil }
     var state: [String: Value] = [:]
-    var told: Revision = 0
+    var delivered: Revision = 0
     for notice in notices {
-      #expect(notice.revisions.lowerBound > told)
-      told = notice.revision
+      #expect(notice.revisions.lowerBound > delivered)
+      delivered = notice.revision
       for change in notice.changes {
-        #expect(change.old == state[change.key.text], "old is what was told before")
+        #expect(change.old == state[change.key.text], "old is what was delivered before")
         state[change.key.text] = change.new
       }
       #expect(state["p.a"] == state["p.b"], "a part of a transaction at \(notice.revisions)")
@@ -91,31 +91,31 @@ import Testing
     subscription.cancel()
   }
 
-  @Test func `is not told of what came to nothing`() throws {
+  @Test func `does not receive changes that cancel out`() throws {
     try there.set(1, forKey: "a")
-    let subscription = try here.observe(.prefix(""), heard.add)
+    let subscription = try here.observe(.prefix(""), received.add)
     try there.set(1, forKey: "a")
     try there.remove("none")
     try there.set(2, forKey: "a")
-    #expect(heard.first(1)[0].changes == [Change(key: try key("a"), old: 1, new: 2)])
+    #expect(received.first(1)[0].changes == [Change(key: try key("a"), old: 1, new: 2)])
     subscription.cancel()
   }
 
-  @Test func `is told that it may have missed something, and the present state, where the log was cut off`() throws {
+  @Test func `receives the present state, marked as incomplete, where the log was cut off`() throws {
     let path = folder.path + "/forgetful"
     let limit = LogLimit(revisions: 3, interval: 5)
     let forgetful = Store(
       storage: try LocalStorage(StoreFolder(path: path), busyTimeoutMilliseconds: 5000, limit: limit))
     let here = Store(storage: try LocalStorage(path: path))
     try forgetful.set(0, forKey: "gone")
-    let subscription = try here.observe(.prefix(""), heard.add)
+    let subscription = try here.observe(.prefix(""), received.add)
     // One commit of more revisions than the history holds is not possible, so delivery pauses while they are made.
     try here.shared.feed.publish { _ in
       try forgetful.remove("gone")
       for index in 1...20 { try forgetful.set(.int(Int64(index)), forKey: "a") }
       return Publication(commits: [])
     }
-    let notice = heard.first(1)[0]
+    let notice = received.first(1)[0]
     #expect(notice.mayHaveMissed)
     #expect(notice.revision == 22)
     #expect(
@@ -127,16 +127,16 @@ import Testing
 
   @Test func `that is slow delays only itself, and finds its changes merged`() throws {
     let gate = Monitor(false)
-    let late = Heard()
+    let late = ReceivedNotices()
     let slow = try here.observe(.prefix("")) { notice in
       gate.wait { $0 ? () : nil }
       late.add(notice)
     }
-    let quick = try here.observe(.prefix(""), heard.add)
+    let quick = try here.observe(.prefix(""), received.add)
     for index in 1...50 {
       try there.set(.int(Int64(index)), forKey: "a")
       // The fast observer receives each notice while the slow one is still handling the first.
-      heard.wait { notices in notices.last?.changes.last?.new == .int(Int64(index)) ? () : nil }
+      received.wait { notices in notices.last?.changes.last?.new == .int(Int64(index)) ? () : nil }
     }
     gate.update { $0 = true }
     let notices = late.wait { notices in notices.last?.revision == 50 ? notices : nil }
@@ -146,16 +146,16 @@ import Testing
     quick.cancel()
   }
 
-  @Test func `hears from the first process of a new store on`() throws {
-    let subscription = try here.observe(.key(key("a")), initial: true, heard.add)
-    #expect(heard.all.map(\.changes.first?.new) == [nil])
+  @Test func `receives changes of a new store from the first process on`() throws {
+    let subscription = try here.observe(.key(key("a")), initial: true, received.add)
+    #expect(received.all.map(\.changes.first?.new) == [nil])
     try there.set(1, forKey: "a")
-    #expect(heard.first(2)[1].changes.first?.new == 1)
+    #expect(received.first(2)[1].changes.first?.new == 1)
     subscription.cancel()
   }
 }
 
-extension Heard {
+extension ReceivedNotices {
   /// Waits until `body` gives a result.
   func wait<Result>(until body: ([Notice]) -> Result?) -> Result { notices.wait { body($0) } }
 }

@@ -11,7 +11,7 @@ private final class Held: Sendable {
   let mayReturn = Monitor(false)
   let (inside, most) = (Monitor(0), Monitor(0))
 
-  func hear(_: Notice) {
+  func receive(_: Notice) {
     let now = inside.update { inside in
       inside += 1
       return inside
@@ -24,7 +24,7 @@ private final class Held: Sendable {
 
 @Suite(.timeLimit(.minutes(5))) struct `Slow observers` {
   let store: Store
-  let heard = Heard()
+  let received = ReceivedNotices()
   init() throws { store = try Store.open("memory:") }
 
   /// From now on nothing depends on time.
@@ -44,45 +44,45 @@ private final class Held: Sendable {
 
   @Test(arguments: [1, 12]) func `are found to be slow, and delay the others once`(count: Int) throws {
     let begun = Monitor(0)
-    let heard = heard
+    let received = received
     // Each call blocks until the next observer is called, and the last until the fast one is.
     let slow = try (1...count).map { number in
       try store.observe(.key(key("a"))) { _ in
         begun.update { $0 = max($0, number) }
-        if number < count { begun.wait { $0 > number ? () : nil } } else { _ = heard.first(1) }
+        if number < count { begun.wait { $0 > number ? () : nil } } else { _ = received.first(1) }
       }
     }
-    let quick = try store.observe(.key(key("a")), heard.add)
+    let quick = try store.observe(.key(key("a")), received.add)
     try set(1...1)
-    #expect(heard.first(1).count == 1)
+    #expect(received.first(1).count == 1)
     for subscription in slow { #expect(subscription.observer.isSlow) }
     for subscription in slow + [quick] { subscription.cancel() }
   }
 
-  @Test(arguments: [1, 3, 100]) func `keep a quick one from nothing, however many they are`(count: Int) throws {
+  @Test(arguments: [1, 3, 100]) func `do not delay a quick one, however many they are`(count: Int) throws {
     stopTheClock()
     let held = Held()
-    let slow = try observe(slow: count, held.hear)
-    let quick = try store.observe(.key(key("a")), heard.add)
+    let slow = try observe(slow: count, held.receive)
+    let quick = try store.observe(.key(key("a")), received.add)
     for value in 1...30 {
       try set(value...value)
-      _ = heard.first(value)
+      _ = received.first(value)
     }
     held.inside.wait { $0 == min(count, Watcher.mostForSlow) ? () : nil }
     held.mayReturn.update { $0 = true }
     for subscription in slow + [quick] { subscription.cancel() }
     #expect(held.most.read { $0 } <= Watcher.mostForSlow, "there are so many threads for them, and no more")
-    #expect(heard.all.map(\.revision) == Array(1...30))
+    #expect(received.all.map(\.revision) == Array(1...30))
   }
 
-  @Test func `hear of everything in order, when there are more of them than threads`() throws {
+  @Test func `receive everything in order, when there are more of them than threads`() throws {
     stopTheClock()
     let (count, last) = (3 * Watcher.mostForSlow, 40)
-    let all = (1...count).map { _ in Heard() }
+    let all = (1...count).map { _ in ReceivedNotices() }
     let slow = try all.map { try observe(slow: 1, $0.add)[0] }
-    let quick = try store.observe(.key(key("a")), heard.add)
+    let quick = try store.observe(.key(key("a")), received.add)
     try set(1...last)
-    for one in all + [heard] { #expect(one.first(last).map(\.revision) == (1...last).map(Revision.init)) }
+    for one in all + [received] { #expect(one.first(last).map(\.revision) == (1...last).map(Revision.init)) }
     for subscription in slow + [quick] { subscription.cancel() }
   }
 
@@ -100,7 +100,7 @@ private final class Held: Sendable {
   @Test func `can be cancelled, and their store be closed, while they wait for a thread`() throws {
     stopTheClock()
     let held = Held()
-    let slow = try observe(slow: 3 * Watcher.mostForSlow, held.hear)
+    let slow = try observe(slow: 3 * Watcher.mostForSlow, held.receive)
     try set(1...1)
     held.inside.wait { $0 == Watcher.mostForSlow ? () : nil }
     let waiting = slow.filter { $0.observer.caller == nil }
@@ -117,10 +117,10 @@ private final class Held: Sendable {
     do {
       let store = try Store.open("memory:")
       shared = store.shared
-      let slow = try store.observe(.key(key("a")), heard.add)
+      let slow = try store.observe(.key(key("a")), received.add)
       slow.observer.note(isSlow: true)
       try store.set(1, forKey: "a")
-      _ = heard.first(1)
+      _ = received.first(1)
       store.close()
     }
     while shared != nil { sched_yield() }

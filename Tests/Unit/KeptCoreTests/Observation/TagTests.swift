@@ -9,7 +9,7 @@ import Testing
   let here: Store
   let one: Store
   let other: Store
-  let heard = Heard()
+  let received = ReceivedNotices()
   init() throws {
     folder = try TemporaryFolder()
     let path = folder.path + "/store"
@@ -30,8 +30,8 @@ import Testing
     try here.shared.feed.advance()
   }
 
-  @Test func `is nobody's where a writer in between was overwritten`() throws {
-    let subscription = try here.observe(.key(key("a")), heard.add)
+  @Test func `is absent where a writer in between was overwritten`() throws {
+    let subscription = try here.observe(.key(key("a")), received.add)
     try together { try one.set(1, forKey: "a") }
     try together {
       try other.set(2, forKey: "a")
@@ -39,26 +39,26 @@ import Testing
     }
     try together { try one.set(3, forKey: "a") }
     #expect(try here.hostDelivery().dispatch(atMost: .max) == 1)
-    let told = heard.all
-    #expect(told.map(\.revisions) == [1...4])
-    #expect(told.flatMap(\.changes) == [Change(key: try key("a"), old: nil, new: 3)])
-    #expect(told.map(\.tag) == [nil])
+    let notices = received.all
+    #expect(notices.map(\.revisions) == [1...4])
+    #expect(notices.flatMap(\.changes) == [Change(key: try key("a"), old: nil, new: 3)])
+    #expect(notices.map(\.tag) == [nil])
     subscription.cancel()
   }
 
   @Test func `is the writer's where others have changed other keys`() throws {
-    let subscription = try here.observe(.key(key("a")), heard.add)
+    let subscription = try here.observe(.key(key("a")), received.add)
     for value in 1...2 {
       try together { try one.set(.int(Int64(value)), forKey: "a") }
       try together { try other.set(.int(Int64(value)), forKey: "b") }
     }
     #expect(try here.hostDelivery().dispatch(atMost: .max) == 1)
-    #expect(heard.all.map(\.tag) == ["one"])
+    #expect(received.all.map(\.tag) == ["one"])
     subscription.cancel()
   }
 
-  @Test func `is nobody's under a prefix, too`() throws {
-    let subscription = try here.observe(.prefix("p."), heard.add)
+  @Test func `is absent under a prefix, too`() throws {
+    let subscription = try here.observe(.prefix("p."), received.add)
     try together { try one.set(1, forKey: "p.a") }
     try together {
       try other.set(2, forKey: "p.b")
@@ -66,12 +66,12 @@ import Testing
     }
     try together { try one.set(3, forKey: "p.a") }
     #expect(try here.hostDelivery().dispatch(atMost: .max) == 1)
-    #expect(heard.all.map(\.tag) == [nil])
+    #expect(received.all.map(\.tag) == [nil])
     subscription.cancel()
   }
 
-  @Test func `tells nothing of what came to nothing`() throws {
-    let subscription = try here.observe(.key(key("a")), heard.add)
+  @Test func `is not delivered for changes that cancel out`() throws {
+    let subscription = try here.observe(.key(key("a")), received.add)
     try together {
       try other.set(2, forKey: "a")
       try other.remove("a")

@@ -20,7 +20,7 @@ import Testing
   }
 
   @Test(arguments: ["values.sqlite", "values.sqlite-wal"])
-  func `a store opens, or says why not, and reads nothing that SQLite could know to be wrong`(file: String) throws {
+  func `a store opens, or says why not, and reads nothing that SQLite can recognize as damaged`(file: String) throws {
     let image = try Image(of: path, count: Self.count)
     var random = Seeded(Self.seed)
     for _ in 0..<Self.flips {

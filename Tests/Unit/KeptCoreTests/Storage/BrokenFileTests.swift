@@ -9,15 +9,15 @@ import Testing
   private let folder: TemporaryFolder
   private let path: String
   private let store: Store
-  private let told = Monitor<[StoreError]>([])
-  private let heard = Monitor<[String]>([])
+  private let reported = Monitor<[StoreError]>([])
+  private let received = Monitor<[String]>([])
 
   init() throws {
     folder = try TemporaryFolder()
     path = folder.path + "/files"
-    let told = self.told
+    let reported = self.reported
     let storage = SimpleStorageAdapter(try DirectoryStorage(path: path))
-    store = Store(storage: storage, options: StoreOptions { error in told.update { $0.append(error) } })
+    store = Store(storage: storage, options: StoreOptions { error in reported.update { $0.append(error) } })
   }
 
   /// Replaces a file atomically: a partly written file would be broken in another way.
@@ -27,59 +27,59 @@ import Testing
   }
 
   private func observe(initial: Bool = false) throws -> Subscription {
-    let heard = self.heard
+    let received = self.received
     return try store.observe(.prefix(""), initial: initial) { notice in
-      heard.update { $0 += notice.changes.map { "\($0.key)=\($0.new?.json ?? "-")" } }
+      received.update { $0 += notice.changes.map { "\($0.key)=\($0.new?.json ?? "-")" } }
     }
   }
 
-  private func hear(_ text: String) { let _: Bool = heard.wait { $0.contains(text) ? true : nil } }
-  private func hearOfErrors(_ count: Int) { let _: Bool = told.wait { $0.count >= count ? true : nil } }
+  private func awaitChange(_ text: String) { let _: Bool = received.wait { $0.contains(text) ? true : nil } }
+  private func awaitErrors(_ count: Int) { let _: Bool = reported.wait { $0.count >= count ? true : nil } }
 
-  @Test func `is told once, and the others all the same`() throws {
+  @Test func `is reported once, and the others are delivered`() throws {
     try write("1", "a.json")
     let subscription = try observe()
     try write("{", "a.json")
-    hearOfErrors(1)
-    #expect(told.read { $0[0].code == .corrupt && $0[0].key == "a" })
+    awaitErrors(1)
+    #expect(reported.read { $0[0].code == .corrupt && $0[0].key == "a" })
     try write("2", "b.json")
-    hear("b=2")
+    awaitChange("b=2")
     try write("3", "a.json")
-    hear("a=3")
-    #expect(heard.read { $0 } == ["b=2", "a=3"], "it was never told as absent")
-    #expect(told.read(\.count) == 1)
+    awaitChange("a=3")
+    #expect(received.read { $0 } == ["b=2", "a=3"], "it was never delivered as absent")
+    #expect(reported.read(\.count) == 1)
     subscription.cancel()
     store.close()
   }
 
-  @Test func `was there before: the others are read by their prefix, and whoever observes hears of it`() throws {
+  @Test func `that existed before lets the others be read by prefix, and is reported to observers`() throws {
     try write("{", "a.json")
     try FileManager.default.createDirectory(atPath: path + "/c.json", withIntermediateDirectories: false)
     try write("2", "b.json")
     let subscription = try observe(initial: true)
-    #expect(heard.read { $0 } == ["b=2"])
-    hearOfErrors(2)
-    #expect(told.read { Set($0.map { "\($0.key ?? "-") \($0.code)" }) } == ["a corrupt", "c unavailable"])
+    #expect(received.read { $0 } == ["b=2"])
+    awaitErrors(2)
+    #expect(reported.read { Set($0.map { "\($0.key ?? "-") \($0.code)" }) } == ["a corrupt", "c unavailable"])
     #expect(try store.keys() == ["a", "b", "c"], "they count as there")
     try write("7", "a.json")
-    hear("a=7")
-    #expect(told.read(\.count) == 2)
+    awaitChange("a=7")
+    #expect(reported.read(\.count) == 2)
     subscription.cancel()
     store.close()
   }
 
-  @Test func `is told again when it is broken in another way`() throws {
+  @Test func `is reported again when it is broken in another way`() throws {
     let subscription = try observe()
     try write("{", "a.json")
-    hearOfErrors(1)
+    awaitErrors(1)
     try write("null", "a.json")
-    hearOfErrors(2)
-    #expect(told.read { $0[0].message != $0[1].message })
+    awaitErrors(2)
+    #expect(reported.read { $0[0].message != $0[1].message })
     subscription.cancel()
     store.close()
   }
 
-  @Test func `keeps nobody from writing or observing another key`() throws {
+  @Test func `does not prevent writing or observing another key`() throws {
     try write("1", "a.json")
     let subscription = try observe()
     try write("{", "a.json")
@@ -87,7 +87,7 @@ import Testing
     try store.setJSON("2", forKey: "b")
     let other = try store.observe(.key(key("b"))) { _ in }
     try store.transaction { try $0.setJSON("3", forKey: "b") }
-    hear("b=3")
+    awaitChange("b=3")
     #expect(code { try store.json(forKey: "a") } == .corrupt)
     #expect(code { try store.setJSON("4", forKey: "a") } == .corrupt)
     #expect(code { try store.observe(.key(key("a"))) { _ in } } == .corrupt, "an error, and no absence")

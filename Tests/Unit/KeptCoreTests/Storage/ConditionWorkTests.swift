@@ -53,7 +53,7 @@ import Testing
     for index in 0..<Self.commits { try other.commit(key("other.\(index % 10)"), .set(.int(Int64(index)))) }
   }
 
-  @Test func `is looked up in one reading of the log, before the write lock is taken`() throws {
+  @Test func `is looked up in one read of the log, before the write lock is taken`() throws {
     try writeOften()
     let work = Work()
     work.count(on: connection)
@@ -88,7 +88,7 @@ import Testing
     short.close()
   }
 
-  @Test func `takes in what the commits of the same group have done`() throws {
+  @Test func `includes the commits of the same group`() throws {
     var first = Batch()
     try first.edit(key("read.7"), .set(2))
     var second = Batch()

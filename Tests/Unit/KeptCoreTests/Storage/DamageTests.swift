@@ -143,7 +143,7 @@ import Testing
     #expect(try salvaged.value(key("k7")) == nil)
   }
 
-  @Test func `is in quarantine byte for byte, with its log, and never written again`() throws {
+  @Test func `is quarantined byte for byte, with its log, and never written again`() throws {
     try fill(50)
     let before = try LocalStorage(path: path)
     try before.commit(key("k0"), .set("in the log"))
@@ -164,7 +164,7 @@ import Testing
     #expect(try filesInQuarantine(after: { try $0.flush() }) == files)
   }
 
-  @Test func `tells every opener until somebody has acknowledged it`() throws {
+  @Test func `is reported to every opener until it is acknowledged`() throws {
     try fill(3)
     try damage { bytes in bytes[0] = 0 }
     let one = try LocalStorage(path: path)
@@ -179,7 +179,7 @@ import Testing
     #expect(try FileManager.default.contentsOfDirectory(atPath: path + "/quarantine").count == 1)
   }
 
-  @Test func `is left alone while somebody has it open`() throws {
+  @Test func `is left alone while a process has it open`() throws {
     try fill(3)
     let open = try LocalStorage(path: path)
     let damaged = try damage { bytes in bytes[0] = 0 }

@@ -99,7 +99,7 @@ import Testing
   }
 
   @Test(arguments: StorageUnderTest.withLocations)
-  func `lets no other opener past a declaration, nor past its end`(_ kind: StorageUnderTest) throws {
+  func `applies a declaration to every opener, and so its end`(_ kind: StorageUnderTest) throws {
     let (one, other) = (try kind.open(in: folder), try kind.open(in: folder))
     try other.commit(key("a"), .set(1))
     #expect(try other.value(key("a")) == 1)

@@ -60,7 +60,7 @@ import Testing
   @Test(arguments: [
     "Volume.json", "a%2Fb.json", "%61.json", "a%.json", "a%2.json", ".a.json", "a.txt", "%ff.json", ".json",
   ])
-  func `leaves alone what is no key's file`(_ name: String) throws {
+  func `ignores files that belong to no key`(_ name: String) throws {
     try write("1", name)
     #expect(try storage.keys(prefix: "") == [])
     try storage.commit(key("other"), .set(1))
@@ -78,7 +78,7 @@ import Testing
   }
 
   @Test(arguments: ["", "\n", "{", "1 2", "nul", "null", "{\"a\":1,\"a\":2}", "\u{0}", "NaN"])
-  func `takes a file without a value for an error, and does not write over it`(_ text: String) throws {
+  func `treats a file without a value as an error, and does not overwrite it`(_ text: String) throws {
     try write(text, "a.json")
     try storage.commit(key("b"), .set(1))
     for body in [
@@ -96,7 +96,7 @@ import Testing
     #expect(try storage.value(key("a")) == 7, "once repaired it is as before")
   }
 
-  @Test func `takes bytes that are no UTF-8 for an error`() throws {
+  @Test func `treats bytes that are not UTF-8 as an error`() throws {
     try Data([0x22, 0xFF, 0x22]).write(to: URL(fileURLWithPath: path + "/a.json"))
     #expect(code { try storage.entry(for: key("a")) } == .corrupt)
   }
@@ -123,7 +123,7 @@ import Testing
     #expect(try storage.keys(prefix: "") == [])
   }
 
-  @Test func `takes a file that may not be read for an error, and no absence`() throws {
+  @Test func `treats an unreadable file as an error, not as absent`() throws {
     try storage.commit(key("a"), .set(1))
     chmod(folder.path, 0o755)
     chmod(path + "/a.json", 0)
@@ -139,7 +139,7 @@ import Testing
     #expect(try child.ask("get", "b") == "absent")
   }
 
-  @Test func `takes a folder that is gone for an error, and no absence`() throws {
+  @Test func `treats a missing folder as an error, not as absent`() throws {
     try storage.commit(key("a"), .set(1))
     rename(path, path + "-moved")
     #expect(code { try storage.entry(for: key("a")) } == .unavailable)
@@ -152,30 +152,30 @@ import Testing
 
   // MARK: - Other programs
 
-  @Test func `hears of edits in place, of replaced files and of removed ones`() throws {
+  @Test func `notices files that are edited in place, replaced or removed`() throws {
     try storage.commit(key("a"), .set(1))
     let store = Store(storage: storage)
-    let heard = Monitor<[String]>([])
+    let received = Monitor<[String]>([])
     let subscription = try store.observe(.prefix("")) { notice in
-      heard.update { $0 += notice.changes.map { "\($0.key)=\($0.new?.json ?? "-")" } }
+      received.update { $0 += notice.changes.map { "\($0.key)=\($0.new?.json ?? "-")" } }
     }
-    func hear(_ text: String) { let _: Bool = heard.wait { $0.last == text ? true : nil } }
+    func awaitLast(_ text: String) { let _: Bool = received.wait { $0.last == text ? true : nil } }
     let file = try FileHandle(forWritingTo: URL(fileURLWithPath: path + "/a.json"))
     try file.write(contentsOf: Data("2".utf8))
     try file.close()
-    hear("a=2")
+    awaitLast("a=2")
     try write("3", "draft")
     rename(path + "/draft", path + "/a.json")
-    hear("a=3")
+    awaitLast("a=3")
     try write("4", "new.json")
-    hear("new=4")
+    awaitLast("new=4")
     unlink(path + "/a.json")
-    hear("a=-")
+    awaitLast("a=-")
     subscription.cancel()
     store.close()
   }
 
-  @Test func `lets no writer of another process past a comparison`() throws {
+  @Test func `lets no other process write between comparing and setting`() throws {
     let child = try ChildProcess(opening: "dir:" + path)
     let store = Store(storage: storage)
     #expect(try child.ask("set", "n", "1") == "ok")
@@ -187,7 +187,7 @@ import Testing
     try child.finish()
   }
 
-  @Test func `leaves nothing behind of a write that came too late`() throws {
+  @Test func `leaves nothing behind after a write that came too late`() throws {
     let long = try key(String(repeating: "x", count: 300))
     try storage.commit(key("a"), .set(1))
     #expect(conflict { try storage.commit(long, .set(1), .revision(key("a"), 7)) })
@@ -196,7 +196,7 @@ import Testing
 
   // MARK: - Kills
 
-  @Test func `is whole after its writers were killed, and sweeps up after them`() throws {
+  @Test func `is intact after its writers were killed, and removes their leftovers`() throws {
     let name = try key("big")
     try write("half", DirectoryStorage.draftPrefix + "1-1")
     for _ in 1...5 {

@@ -14,7 +14,7 @@ import Testing
     path = folder.path + "/files"
   }
 
-  @Test func `waits for a writer for as long as it may, then is busy`() throws {
+  @Test func `waits for a writer up to its time-out, then is busy`() throws {
     let other = try DirectoryStorage(path: path)
     let hasty = SimpleStorageAdapter(try DirectoryStorage(path: path, busyTimeoutMilliseconds: 20))
     try other.lock(waiting: 5000)
@@ -39,7 +39,7 @@ import Testing
     let late = try store.observe(.prefix(""), initial: true) { _ in }
     early.cancel()
     late.cancel()
-    #expect(isDone.read(\.self) == false, "nobody waited until the writer gave up")
+    #expect(isDone.read(\.self) == false, "no thread waited until the writer gave up")
     other.unlock()
     let _: Bool = isDone.wait { $0 ? true : nil }
     #expect(try store.json(forKey: "a") == "2")

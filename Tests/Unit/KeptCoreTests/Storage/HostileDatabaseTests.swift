@@ -174,7 +174,7 @@ private struct Attack: Sendable, CustomTestStringConvertible {
     let storage = try LocalStorage(path: path)
     #expect(try storage.salvaged() == nil)
     #expect(code { try storage.value(key("k3")) } == .corrupt)
-    #expect(try storage.commit(key("k3"), .set(4)).revision == 21, "that is how it is mended")
+    #expect(try storage.commit(key("k3"), .set(4)).revision == 21, "a write repairs it")
     #expect(try storage.value(key("k3")) == 4)
     #expect(try storage.keys(prefix: "").count == 20)
     storage.close()

@@ -26,7 +26,7 @@ import Testing
     #expect(error?.message.contains("could not make the folder /proc/nowhere") == true)
   }
 
-  @Test func `somebody else's database`() throws {
+  @Test func `the database of another program`() throws {
     try makeFolder()
     _ = try run("/usr/bin/sqlite3", path + "/values.sqlite", "create table theirs (a); insert into theirs values (1)")
     let error = #expect(throws: StoreError.self) { try LocalStorage(path: path) }

@@ -98,7 +98,7 @@ import Testing
     #expect(try storage.revision() == 200)
   }
 
-  @Test func `never takes a database that cannot be read for one without the key`() throws {
+  @Test func `never treats an unreadable database as one without the key`() throws {
     let storage = try LocalStorage(path: path)
     try storage.commit(key("a"), .set(1))
     _ = try run("/usr/bin/sqlite3", path + "/values.sqlite", "drop table entry")
@@ -166,7 +166,7 @@ import Testing
     // Bounded only by the time limit: within two seconds on an idle machine.
     while try storage.value(key("a")) == 1 { sched_yield() }
     #expect(try storage.value(key("a")) == 2)
-    #expect(generation.pointee != before, "caches above hear of it too")
+    #expect(generation.pointee != before, "caches above are invalidated too")
   }
 
   @Test(.timeLimit(.minutes(5)))
@@ -223,7 +223,7 @@ import Testing
     }
     #expect(try reader.value(key("f")) == 1)
     try reader.commit(key("a"), .set(2))
-    #expect(try reader.value(key("a")) == 2, "a damaged row is mended by writing")
+    #expect(try reader.value(key("a")) == 2, "writing repairs a damaged row")
   }
 }
 

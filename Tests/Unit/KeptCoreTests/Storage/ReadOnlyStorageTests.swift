@@ -14,7 +14,7 @@ import Testing
     path = folder.path + "/st?o%re #1"
   }
 
-  @Test func `is read, and says denied to whoever writes`() throws {
+  @Test func `is read, and refuses writes as denied`() throws {
     let storage = try LocalStorage(path: path)
     try storage.commit(key("a"), .set([1, "x"]))
     storage.close()
@@ -32,7 +32,7 @@ import Testing
     #expect(try LocalStorage(path: path).commit(key("a"), .set(2)).revision == 2)
   }
 
-  @Test func `shows what a writer with the permission commits meanwhile, and after it has gone`() throws {
+  @Test func `shows commits of a writer with permission, during and after its life`() throws {
     let first = try LocalStorage(path: path)
     try first.commit(key("a"), .set(1))
     first.close()
@@ -60,7 +60,7 @@ import Testing
     #expect(code { _ = try ReadOnlyStorage(StoreFolder(path: path)) } == .corrupt)
   }
 
-  @Test func `answers as closed after closing, and a waiter goes home`() async throws {
+  @Test func `returns closed after closing, and a waiting thread ends`() async throws {
     try LocalStorage(path: path).close()
     let storage = try ReadOnlyStorage(StoreFolder(path: path))
     async let isNews = storage.wait(after: 0)

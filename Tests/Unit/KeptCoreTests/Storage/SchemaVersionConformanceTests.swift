@@ -44,7 +44,7 @@ import Testing
   }
 
   @Test(arguments: StorageUnderTest.unable(.schemaVersion))
-  func `or it refuses what it would not keep`(_ kind: StorageUnderTest) throws {
+  func `or it refuses a version that it would not keep`(_ kind: StorageUnderTest) throws {
     let storage = try kind.open(in: folder)
     #expect(code { try storage.schemaVersion() } == .unsupported)
     #expect(code { try commit(1, in: storage) } == .unsupported)

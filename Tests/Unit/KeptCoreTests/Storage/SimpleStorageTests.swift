@@ -52,7 +52,7 @@ final class ListingDrawer: Drawer, ListingStorage, @unchecked Sendable {
     #expect(try storage.commit(key("a"), .set(3), .revision(key("a"), 1)).revision == 2)
   }
 
-  @Test func `conflicts where somebody else has written`() throws {
+  @Test func `conflicts where another writer has written`() throws {
     let a = try key("a")
     try storage.commit(a, .set(1))
     drawer.values[a] = 2
@@ -67,7 +67,7 @@ final class ListingDrawer: Drawer, ListingStorage, @unchecked Sendable {
     #expect(conflict { try storage.commit(a, .set(3), .unchanged(a, after: base)) }, "a removal is a change")
   }
 
-  @Test(arguments: [true, false]) func `hears of what others write`(named: Bool) throws {
+  @Test(arguments: [true, false]) func `notices what others write`(named: Bool) throws {
     let a = try key("a")
     try storage.commit(a, .set(1))
     #expect(try storage.wait(after: 0))
@@ -83,21 +83,21 @@ final class ListingDrawer: Drawer, ListingStorage, @unchecked Sendable {
         == .changed(Delta([KeyedEntry(key: a, entry: Entry(value: nil, revision: 3))], upTo: 3)))
   }
 
-  @Test func `lets observers of a store hear of a stranger's write`() throws {
+  @Test func `delivers writes of others to observers of a store`() throws {
     let store = Store(storage: storage)
-    let heard = Monitor<[String]>([])
+    let received = Monitor<[String]>([])
     let subscription = try store.observe(.prefix("")) { notice in
-      heard.update { $0 += notice.changes.map { "\($0.key)=\($0.new?.json ?? "-")" } }
+      received.update { $0 += notice.changes.map { "\($0.key)=\($0.new?.json ?? "-")" } }
     }
     try store.setJSON("1", forKey: "own")
     drawer.slip(try key("foreign"), 2)
-    let _: Bool = heard.wait { $0.count == 2 ? true : nil }
-    #expect(heard.read { $0 } == ["own=1", "foreign=2"])
+    let _: Bool = received.wait { $0.count == 2 ? true : nil }
+    #expect(received.read { $0 } == ["own=1", "foreign=2"])
     subscription.cancel()
     store.close()
   }
 
-  @Test func `says which key could not be read or written, and takes it for no absence`() throws {
+  @Test func `says which key could not be read or written, and does not treat it as absent`() throws {
     try storage.commit(key("a"), .set(1))
     drawer.failure = StoreError(.unavailable, "the drawer is stuck; pull harder")
     for body in [{ _ = try storage.entry(for: key("a")) }, { _ = try storage.commit(key("a"), .set(2)) }] {

@@ -8,7 +8,7 @@ import Testing
   init() throws { folder = try TemporaryFolder() }
 
   @Test(arguments: StorageUnderTest.allCases)
-  func `knows nothing of a key that was never set`(_ kind: StorageUnderTest) throws {
+  func `has no value for a key that was never set`(_ kind: StorageUnderTest) throws {
     let storage = try kind.open(in: folder)
     #expect(try storage.entry(for: key("never")) == nil)
     if kind.abilities.contains(.listsKeys) { #expect(try storage.keys(prefix: "") == []) }
@@ -64,7 +64,7 @@ import Testing
   }
 
   @Test(arguments: StorageUnderTest.allCases)
-  func `tells composed and decomposed keys apart`(_ kind: StorageUnderTest) throws {
+  func `distinguishes composed and decomposed keys`(_ kind: StorageUnderTest) throws {
     let storage = try kind.open(in: folder)
     try storage.commit(key("\u{E9}"), .set(1))
     try storage.commit(key("e\u{301}"), .set(2))
@@ -201,7 +201,7 @@ import Testing
   }
 
   @Test(arguments: StorageUnderTest.allCases)
-  func `wakes who waits, or says that it cannot`(_ kind: StorageUnderTest) throws {
+  func `wakes waiting threads, or says that it cannot`(_ kind: StorageUnderTest) throws {
     let storage = try kind.open(in: folder)
     try storage.commit(key("a"), .set(1))
     guard storage.abilities.contains(.pushesChanges) else {
@@ -261,7 +261,7 @@ import Testing
   }
 
   @Test(arguments: StorageUnderTest.allCases)
-  func `answers closed after close`(_ kind: StorageUnderTest) throws {
+  func `returns closed after close`(_ kind: StorageUnderTest) throws {
     let storage = try kind.open(in: folder)
     storage.close()
     storage.close()

@@ -31,7 +31,7 @@ import Testing
     try storage.commit(key("a"), .set(1))
     try kind.spoil(["a"], in: folder)
     #expect(try storage.entries(in: [.prefix("")]).unreadable.count == 1)
-    try kind.mend("a", storage, in: folder)
+    try kind.repair("a", storage, in: folder)
     let found = try storage.entries(in: [.prefix("")])
     #expect(found.unreadable.isEmpty && found.entries.map(\.entry.value) == [2])
   }
@@ -86,7 +86,7 @@ extension StorageUnderTest {
   }
 
   /// A broken file must be repaired by a user; a broken row is replaced by the next write.
-  fileprivate func mend(_ name: String, _ storage: any Storage, in folder: TemporaryFolder) throws {
+  fileprivate func repair(_ name: String, _ storage: any Storage, in folder: TemporaryFolder) throws {
     if self == .directory {
       try Data("2".utf8).write(to: URL(fileURLWithPath: folder.path + "/files/\(name).json"))
     } else {

@@ -7,7 +7,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct `A declared key` {
   private let folder: TemporaryFolder
-  private let heard = Heard()
+  private let received = ReceivedNotices()
   init() throws { folder = try TemporaryFolder() }
 
   private let volume = #"{"type":"integer","minimum":0,"maximum":100,"default":50}"#
@@ -15,7 +15,7 @@ import Testing
   private func open(_ kind: StoreUnderTest) throws -> Store { try kind.open(in: folder, StoreOptions()) }
 
   @Test(arguments: StoreUnderTest.allCases)
-  func `reads as its default, and is not there`(_ kind: StoreUnderTest) throws {
+  func `reads as its default, and is not contained`(_ kind: StoreUnderTest) throws {
     let store = try open(kind)
     #expect(try store.value(forKey: "v") == nil)
     #expect(try store.declare(Declaration(json: volume), forKey: "v") == nil)
@@ -51,7 +51,7 @@ import Testing
   func `reports what does not fit, and brings it back`(_ kind: StoreUnderTest) throws {
     let store = try open(kind)
     try store.set(500, forKey: "v")
-    let subscription = try store.observe(.key(key("v")), heard.add)
+    let subscription = try store.observe(.key(key("v")), received.add)
     let misfit = try store.declare(Declaration(json: volume), forKey: "v")
     #expect(misfit?.code == .invalid && misfit?.key == "v")
     #expect(try store.value(forKey: "v") == 50 && !store.contains("v") && store.keys() == [])
@@ -59,7 +59,7 @@ import Testing
     #expect(why.layer == .declared && why.layers.map(\.outcome) == [.skipped, .silent, .wins])
     try store.declare(Declaration(json: #"{"type":"integer"}"#), forKey: "v")
     #expect(try store.value(forKey: "v") == 500)
-    let changes = heard.first(2).flatMap(\.changes)
+    let changes = received.first(2).flatMap(\.changes)
     #expect(changes.map(\.old) == [500, 50] && changes.map(\.new) == [50, 500])
     #expect(changes.map(\.newLayer) == [.declared, .user])
     subscription.cancel()
@@ -106,18 +106,18 @@ import Testing
     try store.set(3, forKey: "v")
     #expect(reports.all.count == 2, "what is stored already is not looked at")
     try store.set(4, forKey: "v")
-    #expect(reports.all.count == 3, "another declaration is told anew")
+    #expect(reports.all.count == 3, "another declaration is reported again")
   }
 
   @Test(arguments: StoreUnderTest.allCases)
-  func `tells observers of its default, and of nothing that shows the same`(_ kind: StoreUnderTest) throws {
+  func `delivers its default to observers, but no equal value`(_ kind: StoreUnderTest) throws {
     let store = try open(kind)
-    let subscription = try store.observe(.prefix(""), initial: true, heard.add)
+    let subscription = try store.observe(.prefix(""), initial: true, received.add)
     try store.declare(Declaration(json: volume), forKey: "v")
     try store.declare(Declaration(json: #"{"type":"integer","default":50}"#), forKey: "v")
     try store.set(50, forKey: "v")
     try store.set(51, forKey: "v")
-    let notices = heard.first(4)
+    let notices = received.first(4)
     #expect(notices.map { $0.changes.map(\.new) } == [[], [50], [50], [51]])
     #expect(notices[2].changes.map(\.newLayer) == [.user], "another layer decides")
     #expect(notices.map(\.revision) == [0, 1, 3, 4])
@@ -145,7 +145,7 @@ import Testing
     #expect(throws: StoreError.self) { try store.set("free", forKey: "v") }
   }
 
-  @Test func `is known to whoever opens the store later, and to one that has read it before`() throws {
+  @Test func `is known to later openers, and to a handle that has read it before`() throws {
     let early = try Store(storage: LocalStorage(path: folder.path + "/store"))
     #expect(try early.value(forKey: "v") == nil)
     let declaring = try Store(storage: LocalStorage(path: folder.path + "/store"))
@@ -157,7 +157,7 @@ import Testing
     #expect(throws: StoreError.self) { try late.set(101, forKey: "v") }
   }
 
-  @Test func `of a later version is read around, and not written past`() throws {
+  @Test func `of a later version is ignored by reads, and refuses writes`() throws {
     let store = try open(.folder)
     try store.declare(Declaration(json: volume), forKey: "v")
     try store.set(5, forKey: "v")
@@ -191,7 +191,7 @@ import Testing
   }
 
   @Test(arguments: [1, 64])
-  func `that was secret is not shown when it is declared as none`(_ count: Int) throws {
+  func `that was secret is not shown when it is declared otherwise`(_ count: Int) throws {
     let store = try Store.open("memory:")
     let keys = try (0..<count).map { try KeyName("token\($0)") }
     func declare(_ json: String) throws -> [StoreError] {
@@ -205,7 +205,7 @@ import Testing
   }
 
   @Test(arguments: StoreUnderTest.allCases)
-  func `that was secret is not shown by a transaction that declares it as none`(_ kind: StoreUnderTest) throws {
+  func `that was secret is not shown by a transaction that declares it otherwise`(_ kind: StoreUnderTest) throws {
     let store = try open(kind)
     try store.declare(Declaration(json: #"{"type":"string","secret":true}"#), forKey: "token")
     try store.set("hush", forKey: "token")
@@ -224,14 +224,14 @@ import Testing
     #expect(open?.description.contains("\"long\"") == true, "now it is no secret")
   }
 
-  @Test func `that is secret is told to code, and shown to nobody`() throws {
+  @Test func `that is secret is delivered to code, and shown nowhere`() throws {
     let store = try open(.folder)
     try store.declare(Declaration(json: #"{"type":"string","secret":true,"maxLength":9}"#), forKey: "token")
-    let subscription = try store.observe(.key(key("token")), heard.add)
+    let subscription = try store.observe(.key(key("token")), received.add)
     try store.set("hush-hush", forKey: "token")
     let error = #expect(throws: StoreError.self) { try store.set("hush-hush-hush", forKey: "token") }
     #expect(error?.description.contains("hush") == false)
-    let change = heard.first(1)[0].changes[0]
+    let change = received.first(1)[0].changes[0]
     #expect(change.new == "hush-hush" && !"\(change)".contains("hush"))
     let why = try store.explain("token")
     #expect(why.isSecret && !why.json.contains("hush"))
@@ -241,9 +241,9 @@ import Testing
 
 /// The errors that an error handler received.
 private final class Reports: Sendable {
-  private let heard = Monitor([String]())
+  private let received = Monitor([String]())
 
-  var all: [String] { heard.read(\.self) }
+  var all: [String] { received.read(\.self) }
 
-  func add(_ error: StoreError) { heard.update { $0.append(error.description) } }
+  func add(_ error: StoreError) { received.update { $0.append(error.description) } }
 }

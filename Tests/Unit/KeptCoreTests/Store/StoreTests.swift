@@ -35,7 +35,7 @@ import Testing
     #expect(try store.keys(prefix: "audio.") == ["audio.volume"])
   }
 
-  @Test func `warns of a salvage until somebody has acknowledged it`() throws {
+  @Test func `warns of a salvage until it is acknowledged`() throws {
     let path = folder.path + "/store"
     try Store.open(path).close()
     try Data("damaged".utf8).write(to: URL(fileURLWithPath: path + "/values.sqlite"))
@@ -126,7 +126,7 @@ import Testing
   }
 
   @Test(arguments: Place.allCases)
-  func `answers closed after close, and closes twice`(_ place: Place) throws {
+  func `returns closed after close, and closes twice`(_ place: Place) throws {
     let store = try open(place)
     store.close()
     store.close()
@@ -138,7 +138,7 @@ import Testing
     #expect(code { try store.observe(.prefix("")) { _ in } } == .closed)
   }
 
-  @Test func `is told by its key what it stored as canonical`() throws {
+  @Test func `returns by its key what it stored as canonical`() throws {
     let store = try open(.memory)
     try store.set(.uint(5), forKey: "a")
     #expect(try store.value(forKey: "a") == .int(5))

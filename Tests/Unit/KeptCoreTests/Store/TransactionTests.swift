@@ -13,7 +13,7 @@ import Testing
     store = try Store.open(folder.path + "/store")
   }
 
-  @Test func `is seen whole, with one revision`() throws {
+  @Test func `is seen as a whole, with one revision`() throws {
     try store.transaction { transaction in
       try transaction.set(1, forKey: "a")
       try transaction.set(2, forKey: "b")
@@ -51,7 +51,7 @@ import Testing
     #expect(try store.currentRevision() == 0)
   }
 
-  @Test func `begins again when somebody else changes what it read`() throws {
+  @Test func `is retried when another writer changes what it read`() throws {
     try store.set(1, forKey: "a")
     var runs = 0
     try store.transaction { transaction in
@@ -64,7 +64,7 @@ import Testing
     #expect(try store.value(forKey: "copy") == [10])
   }
 
-  @Test func `begins again when somebody else adds to what it listed`() throws {
+  @Test func `is retried when another writer adds to what it listed`() throws {
     var runs = 0
     try store.transaction { transaction in
       runs += 1
@@ -76,7 +76,7 @@ import Testing
     #expect(try store.value(forKey: "count") == 1)
   }
 
-  @Test func `does not begin again for what it neither read nor listed`() throws {
+  @Test func `is not retried for keys that it neither read nor listed`() throws {
     var runs = 0
     try store.transaction { transaction in
       runs += 1
@@ -86,7 +86,7 @@ import Testing
     #expect(runs == 1)
   }
 
-  @Test func `never reads two keys of two moments`() throws {
+  @Test func `never reads two keys at two revisions`() throws {
     try store.set(1, forKey: "a")
     try store.set(1, forKey: "b")
     let transaction = try store.begin()
@@ -96,7 +96,7 @@ import Testing
     transaction.rollBack()
   }
 
-  @Test func `that only read is known to have read one moment`() throws {
+  @Test func `that only read is known to have read one revision`() throws {
     let transaction = try store.begin()
     #expect(try transaction.value(forKey: "a") == nil)
     try store.set(1, forKey: "a")
@@ -106,7 +106,7 @@ import Testing
     #expect(try other.commit() == 1)
   }
 
-  @Test func `passes a refused revision on instead of beginning again`() throws {
+  @Test func `throws a refused revision instead of retrying`() throws {
     try store.set(1, forKey: "a")
     var runs = 0
     #expect(

@@ -30,14 +30,14 @@ import Testing
     }
   }
 
-  @Test func `serve one who comes alone, and give the answer`() {
+  @Test func `runs one alone, and returns its result`() {
     gate.update { $0.mayGoOn = .max }
     let rounds = rounds()
     #expect((1...3).map(rounds.serve) == [2, 4, 6])
     #expect(served.read { $0 } == [[1], [2], [3]])
   }
 
-  @Test func `serve those together who come while one is at work, each with the own answer`() throws {
+  @Test func `runs those together that come while one runs, each with its own result`() throws {
     let (rounds, answers) = (rounds(), Monitor<[Int: Int]>([:]))
     try start(0, rounds, answers)
     #expect(gate.wait(milliseconds: 60_000) { $0.begun == 1 ? true : nil } == true)
@@ -51,7 +51,7 @@ import Testing
     #expect(served.read { $0.map { $0.sorted() } } == [[0], Array(1...7)])
   }
 
-  @Test func `never run two at a time, and lose nobody, however many threads come again and again`() throws {
+  @Test func `never runs two at a time, and loses none, however many threads submit`() throws {
     let (atWork, overlaps, sum) = (Monitor(0), Monitor(0), Monitor((total: 0, ended: 0)))
     let rounds = CombiningQueue<Int, Int> { requests in
       atWork.update { $0 += 1 }

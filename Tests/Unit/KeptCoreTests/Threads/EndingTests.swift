@@ -40,7 +40,7 @@ import Testing
     #expect(violations.read { $0 } == 0)
   }
 
-  @Test func `waits for the call that runs`() throws {
+  @Test func `waits for a running call`() throws {
     let (step, order) = (Monitor(0), Monitor<[String]>([]))
     let token = FileWatch.begin(path) {
       step.update { $0 = 1 }
@@ -87,7 +87,7 @@ import Testing
     #expect(calls.read { $0 } == 100)
   }
 
-  @Test func `lets go of what its owner had captured`() {
+  @Test func `releases what its owner had captured`() {
     final class Captured: Sendable {}
     weak var captured: Captured?
     func watch() -> FileWatch.Token {
@@ -101,7 +101,7 @@ import Testing
     #expect(captured == nil)
   }
 
-  @Test func `as the last one sends the thread home, and the next one has another`() throws {
+  @Test func `as the last one ends the thread, and the next one has another`() throws {
     let watch = FileWatch()
     #expect(!watch.hasThread)
     for number in 1...3 {

@@ -65,7 +65,7 @@ import Testing
     }
   }
 
-  @Test func `goes with its folder, and comes with another`() throws {
+  @Test func `is removed with its folder, and comes back with another`() throws {
     try edit(1)
     try following { file in
       #expect(rename(folder.path + "/etc", folder.path + "/old") == 0)
@@ -104,7 +104,7 @@ import Testing
     }
   }
 
-  @Test func `is broken and mended`() throws {
+  @Test func `is broken and repaired`() throws {
     try edit(1)
     try following { file in
       try Data("{".utf8).write(to: URL(fileURLWithPath: path))
@@ -114,7 +114,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [false, true]) func `is edited 1,000 times, and the last edit is heard of`(inPlace: Bool) throws {
+  @Test(arguments: [false, true]) func `is edited 1,000 times, and the last edit is noticed`(inPlace: Bool) throws {
     try edit(1000)
     try following { file in
       // All of the same size, and many within one tick of the file system's clock.
@@ -123,7 +123,7 @@ import Testing
     }
   }
 
-  @Test func `is heard of once for each change, and not for those of its neighbours`() throws {
+  @Test func `is noticed once for each change, and not for those of its neighbours`() throws {
     // Uses its own watch: a file that another test changes continuously would exhaust the thread's limit on retries.
     let file = FollowedFile(path, by: FileWatch())
     defer { file.end() }
@@ -136,7 +136,7 @@ import Testing
     #expect(file.changes == 20)
   }
 
-  @Test func `is heard of without waiting for the next look`() throws {
+  @Test func `is noticed without waiting for the next check`() throws {
     // Uses its own watch: the thread also checks when other watches begin and end.
     let file = FollowedFile(path, by: FileWatch())
     defer { file.end() }
@@ -149,7 +149,7 @@ import Testing
     #expect(MonotonicTime.milliseconds - begun < 20_000)
   }
 
-  @Test func `is heard of by everyone who watches it, until each ends`() throws {
+  @Test func `is noticed by each of its watches until that ends`() throws {
     let (one, other) = (FollowedFile(path), FollowedFile(path))
     try replace(1)
     #expect(one.becomes("a = 1") && other.becomes("a = 1"))
@@ -160,31 +160,31 @@ import Testing
     other.end()
   }
 
-  @Test func `is heard of where its folder may not be listed`() throws {
+  @Test func `is noticed where its folder may not be listed`() throws {
     try edit(1)
     #expect(chmod(folder.path + "/etc/player", 0o311) == 0)
     defer { chmod(folder.path + "/etc/player", 0o755) }
     let child = try ChildProcess(opening: "memory:", asNobody: true)
     #expect(try child.ask("watch", path) == "ok")
     try edit(22)
-    #expect(try child.ask("hear") == "heard")
+    #expect(try child.ask("await-change") == "changed")
     try child.finish()
   }
 
-  @Test func `is heard of where no more files can be opened`() throws {
+  @Test func `is noticed where no more files can be opened`() throws {
     try edit(1)
     let child = try ChildProcess(opening: "memory:")
     #expect(try child.ask("use-up-descriptors") == "ok")
     #expect(try child.ask("watch", path) == "ok")
     try edit(22)
-    #expect(try child.ask("hear") == "heard")
+    #expect(try child.ask("await-change") == "changed")
     try child.finish()
   }
 
-  @Test func `is heard of in both processes after a fork`() throws {
+  @Test func `is noticed in both processes after a fork`() throws {
     try edit(1)
     let child = try ChildProcess(opening: "memory:")
-    #expect(try child.ask("watch-across-fork", path) == "inherited 0, both heard of 5")
+    #expect(try child.ask("watch-across-fork", path) == "inherited 0, both notified of 5")
     try child.finish()
   }
 

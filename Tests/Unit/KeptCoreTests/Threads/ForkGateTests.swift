@@ -14,7 +14,7 @@ import Testing
     events.wait(milliseconds: 60_000) { $0.contains(event) ? true : nil }
   }
 
-  @Test func `lets others in and out while a fork waits for somebody who stays inside`() throws {
+  @Test func `lets others in and out while a fork waits for a thread that stays inside`() throws {
     try LibraryThread.start {
       gate.enter()
       note("one stays inside")
@@ -43,7 +43,7 @@ import Testing
     gate.leave()
   }
 
-  @Test func `keeps everybody out until it is opened`() throws {
+  @Test func `keeps every thread out until it is opened`() throws {
     gate.close()
     try LibraryThread.start {
       note("one comes")

@@ -11,11 +11,11 @@ import Testing
     init(on thread: UInt) { caller = thread }
   }
 
-  @Test func `is no part of a ring any more when it has ended`() {
+  @Test func `is no part of a cycle once it has ended`() {
     let waits = CancellationWaits()
     let (other, call) = (LibraryThread.current + 1, RunningCall())
     #expect(waits.begin(other, waitingFor: call), "another thread waits for a call of this one")
-    #expect(!waits.begin(LibraryThread.current, waitingFor: Callback(on: other)), "and this one for the other: a ring")
+    #expect(!waits.begin(LibraryThread.current, waitingFor: Callback(on: other)), "and this one for the other: a cycle")
     call.end()
     #expect(waits.begin(LibraryThread.current, waitingFor: Callback(on: other)))
   }

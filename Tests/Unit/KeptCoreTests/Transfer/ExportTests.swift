@@ -21,7 +21,7 @@ import Testing
     try settings.set(["b": 1, "$a": .bytes([0])], forKey: "shape")
   }
 
-  @Test func `of nothing is a whole one`() throws {
+  @Test func `of an empty store is complete`() throws {
     #expect(try settings.export() == #"{"kept":1,"omitted":[],"prefix":"","revision":0,"values":{}}"#)
   }
 
@@ -32,7 +32,7 @@ import Testing
     #expect(try settings.export() == text)
   }
 
-  @Test func `has declarations, secrets and the schema version where there are any and they are asked for`() throws {
+  @Test func `has declarations, secrets and the schema version where they exist and on request`() throws {
     try fill()
     try settings.migrate([Migration(to: 2, "nothing") { _ in }])
     let text = try settings.export(ExportOptions(prefix: "t", includesDeclarations: true, includesSecrets: true))
@@ -49,7 +49,7 @@ import Testing
   }
 
   @Test(arguments: StorageUnderTest.spoilable)
-  func `fails for what cannot be read, unless it may be left out`(_ kind: StorageUnderTest) throws {
+  func `fails for an unreadable value, unless it may be left out`(_ kind: StorageUnderTest) throws {
     let storage = try kind.open(in: folder)
     for name in ["a", "b", "c"] { try storage.commit(key(name), .set("x")) }
     try kind.spoil(["b"], in: folder)
@@ -60,7 +60,7 @@ import Testing
     #expect(text.hasSuffix(#","unreadable":["b"],"values":{"a":"x","c":"x"}}"#))
   }
 
-  @Test func `to a file is the owner's, and takes the place of another`() throws {
+  @Test func `to a file is private, and replaces another`() throws {
     try fill()
     let path = folder.path + "/export.json"
     for round in 1...2 {
@@ -88,15 +88,15 @@ import Testing
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["store"])
   }
 
-  @Test func `tells how far it is, and can be stopped`() throws {
+  @Test func `reports its progress, and can be stopped`() throws {
     for number in 0..<1000 { try settings.set(.int(Int64(number)), forKey: "key \(number)") }
-    let told = Monitor<[[Int]]>([])
+    let progress = Monitor<[[Int]]>([])
     _ = try settings.export(
       ExportOptions(progress: { done, total in
-        told.update { $0.append([done, total]) }
+        progress.update { $0.append([done, total]) }
         return true
       }))
-    let steps = told.read(\.self)
+    let steps = progress.read(\.self)
     #expect(steps.first == [0, 1000] && steps.last == [1000, 1000] && steps.count < 110 && steps.count > 90)
     let path = folder.path + "/stopped"
     #expect(code { try settings.export(to: path, ExportOptions(progress: { done, _ in done < 500 })) } == .failed)

@@ -37,7 +37,7 @@ import Testing
     #expect(again.changed.isEmpty && again.unchanged == 34 && again.revision == 1, "the same again is no change")
   }
 
-  @Test func `brings declarations if they are asked for`() throws {
+  @Test func `brings declarations on request`() throws {
     try settings.declare(Declaration(json: #"{"type":"integer","maximum":9}"#), forKey: "a")
     try settings.set(3, forKey: "a")
     let export = try settings.export(ExportOptions(includesDeclarations: true))
@@ -186,20 +186,20 @@ import Testing
     #expect(try locked.import(text(#"{"a":1,"b":3}"#)).changed.map(\.key) == ["b"], "what stays is not changed")
   }
 
-  @Test func `tells how far it is, and can be stopped up to the end`() throws {
+  @Test func `reports its progress, and can be stopped up to the end`() throws {
     let all = text("{" + (0..<500).map { #""key \#($0)":\#($0)"# }.joined(separator: ",") + "}")
     let last = Monitor([0, 0])
-    let heard: TransferProgress = { done, total in
+    let progress: TransferProgress = { done, total in
       last.update { $0 = [done, total] }
       return done < total
     }
-    #expect(code { try settings.import(all, ImportOptions(progress: heard)) } == .failed)
+    #expect(code { try settings.import(all, ImportOptions(progress: progress)) } == .failed)
     #expect(last.read(\.self) == [all.utf8.count, all.utf8.count])
     #expect(try settings.keys().isEmpty && settings.currentRevision() == 0)
     #expect(try settings.import(all, ImportOptions(progress: { _, _ in true })).changed.count == 500)
   }
 
-  @Test func `begins again when somebody writes meanwhile`() throws {
+  @Test func `is retried when another writer writes meanwhile`() throws {
     let other = try Store.open(folder.path + "/store")
     try settings.import(text(#"{"a":1}"#))
     // Called when everything is compared, before the commit.
@@ -217,16 +217,16 @@ import Testing
 
   @Test func `is one notice for observers`() throws {
     let other = try Store.open(folder.path + "/store")
-    let heard = Monitor<[Int]>([])
-    let subscription = try other.observe(.prefix("")) { notice in heard.update { $0.append(notice.changes.count) } }
+    let received = Monitor<[Int]>([])
+    let subscription = try other.observe(.prefix("")) { notice in received.update { $0.append(notice.changes.count) } }
     try settings.import(text(#"{"a":1,"b":2,"c":3}"#))
-    #expect(heard.wait { $0.isEmpty ? nil : $0 } == [3])
+    #expect(received.wait { $0.isEmpty ? nil : $0 } == [3])
     subscription.cancel()
   }
 
   // MARK: - Schema versions
 
-  @Test func `of another schema version is refused, but by a store with nothing in it`() throws {
+  @Test func `of another schema version is refused, except by an empty store`() throws {
     let second = text(#"{"a":1}"#, #","schemaVersion":2"#)
     #expect(try settings.import(second).changed.count == 1)
     #expect(try settings.schemaVersion() == 2, "the new store took it over")
@@ -265,7 +265,7 @@ import Testing
     #expect(try settings.import(contentsOf: path).changed.map(\.key) == ["a"])
   }
 
-  @Test func `of another program's text goes by the declared types, and tells what is left`() throws {
+  @Test func `of another program's text follows the declared types, and reports what is left`() throws {
     try settings.declare(Declaration(json: #"{"type":"integer"}"#), forKey: "app.PORT")
     let options = ImportOptions(format: .env, prefix: "app.", replaces: true)
     try settings.import(#"{"app.old":1,"other":2}"#, ImportOptions(format: .json))

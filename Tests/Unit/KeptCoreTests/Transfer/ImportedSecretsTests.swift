@@ -47,7 +47,7 @@ import Testing
       #"{"secret":true}"#, #"{"type":"string","secret":true,"pattern":"("}"#, #"{"type":"string","secret":"yes"}"#,
       #"{"type":"date","secret":true,"default":{"$date":"x"}}"#,
     ], ways)
-  func `takes a secret for one where the rest of its declaration is refused`(
+  func `treats a secret as one where the rest of its declaration is refused`(
     _ declaration: String, _ way: (replaces: Bool, declares: Bool)
   ) throws {
     let export = text(#"{"token":"hunter2","shown":"open"}"#, declaration)

@@ -40,7 +40,7 @@ import Testing
     #expect(error(text)?.code == .invalid)
   }
 
-  @Test func `of a later version is unsupported, whatever else is in it`() {
+  @Test func `of a later version is unsupported, whatever it holds`() {
     for text in [#"{"kept":2}"#, #"{"new":[{}],"values":7,"kept":9}"#, #"{"kept":2,"values":{"":null}}"#] {
       #expect(error(text)?.code == .unsupported)
     }
@@ -94,7 +94,7 @@ import Testing
   }
 
   @Test(arguments: [#""x":{"type":"nothing"}"#, #""x":7"#, #""":{"type":"string"}"#])
-  func `has declarations that are none`(_ declaration: String) {
+  func `has invalid declarations`(_ declaration: String) {
     #expect(error(#"{"kept":1,"declarations":{\#(declaration)},"values":{}}"#)?.key != nil)
   }
 }

@@ -11,14 +11,14 @@ import Testing
 
   private func refusal(_ body: () throws -> Void) -> StoreError? { #expect(throws: StoreError.self) { try body() } }
 
-  @Test(arguments: [tooMuch, Int.max]) func `what cannot be had is failed, with what it was for`(count: Int) {
+  @Test(arguments: [tooMuch, Int.max]) func `an allocation that fails says what it was for`(count: Int) {
     let error = refusal { try Memory.ask(for: count, to: "read a test") }
     #expect(error?.code == .failed)
     #expect(error?.message.contains("no memory to read a test") == true)
     #expect(error?.message.contains("; free some") == true)
   }
 
-  @Test func `what is small, or there, is not refused`() throws {
+  @Test func `small or existing memory is not refused`() throws {
     try Memory.ask(for: 0, to: "test")
     try Memory.ask(for: Memory.small, to: "test")
     try Memory.ask(for: 8 << 20, to: "test")

@@ -16,7 +16,7 @@ import Testing
     (0..<levels).reduce(inside) { value, level in level % 2 == 0 ? [value] : ["a": value] }
   }
 
-  @Test func `what is in order stays as it is`() throws {
+  @Test func `a canonical value stays as it is`() throws {
     let date = try Timestamp(seconds: -1, nanoseconds: 5)
     for value: Value in [
       true, 0, .uint(.max), -0.0, .double(.infinity), "a\0b", .bytes([0]), .date(date), [.null, [1.5]],
@@ -39,13 +39,13 @@ import Testing
     expectRefused(.null, .invalid, "null cannot be stored by itself")
   }
 
-  @Test func `a NUL is refused in a dictionary's key and fine in text`() throws {
+  @Test func `a NUL is refused in a dictionary's key and accepted in text`() throws {
     expectRefused(["a\0": 1], .invalid, "key holds a NUL")
     expectRefused([["b": ["\0": 1]]], .invalid, "key holds a NUL")
     #expect(try Value.array(["\0"]).checkedForStore() == ["\0"])
   }
 
-  @Test func `64 containers inside each other are fine and 65 are not`() throws {
+  @Test func `64 nested containers are accepted and 65 are refused`() throws {
     #expect(try nested(64).checkedForStore() == nested(64))
     #expect(try nested(63, inside: []).checkedForStore() == nested(63, inside: []))
     expectRefused(nested(65), .tooLarge, "nested more than 64 deep")
@@ -53,7 +53,7 @@ import Testing
     expectRefused(nested(2000), .tooLarge, "nested more than 64 deep")
   }
 
-  @Test func `16 MiB are fine and a byte more is not`() throws {
+  @Test func `16 MiB are accepted and a byte more is refused`() throws {
     let limit = Limits.valueBytes
     let text = String(repeating: "x", count: limit)
     #expect(try Value.string(text).checkedForStore().kind == .string)

@@ -114,13 +114,13 @@ import Testing
     ("", "a key is empty"), ("a\0b", "a NUL at byte 1"), ("\0", "a NUL at byte 0"),
     (String(repeating: "k", count: 1025), "1025 bytes"), (String(repeating: "é", count: 513), "1026 bytes"),
   ])
-  func `any other text is no key`(text: String, fragment: String) {
+  func `any other text is not a key`(text: String, fragment: String) {
     let error = #expect(throws: StoreError.self) { try KeyName(text) }
     #expect(error?.code == .invalid)
     #expect(error?.message.contains(fragment) == true)
   }
 
-  @Test func `an NFC key and its NFD twin are two keys, in the order of their bytes`() throws {
+  @Test func `an NFC key and its NFD form are two keys, in the order of their bytes`() throws {
     let (nfc, nfd) = (try KeyName("\u{e9}"), try KeyName("e\u{301}"))
     #expect(nfc != nfd)
     #expect(nfd < nfc)

@@ -64,7 +64,7 @@ import Testing
     "a=1", "[/]\na", "[/]\n=1", "[/]\na=", "[/]\na=x", "[a\nb=1", "[]\nb=1", "[/]\na='x", "[/]\na=1 2",
     "[/]\na=[1,\n2]",
   ])
-  func `what is no dump is refused, with the place`(text: String) {
+  func `a text that is not a dump is refused, with the place`(text: String) {
     #expect(foreignRefusal(text, .dconf)?.code == .invalid)
   }
 

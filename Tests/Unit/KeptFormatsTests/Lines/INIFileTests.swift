@@ -121,7 +121,7 @@ import Testing
     #expect(try ForeignReading("\u{FEFF}[a]\r\nb=1\r\n\r\nc=\"x\"\r\n", .ini).carried == ["a.b ~ 1", "a.c ~ x"])
   }
 
-  @Test func `a name that can be no key is reported`() throws {
+  @Test func `a name that cannot be a key is reported`() throws {
     let long = String(repeating: "k", count: 1100)
     let read = try ForeignReading("[\(long)]\na=1\nb=2\n[x]\nc\0d=1\nok=1", .ini)
     #expect(read.carried == ["x.ok ~ 1"])

@@ -13,7 +13,7 @@ private struct Drawing: Codable, Storable {
 @Suite struct CodableErrorTests {
   private func sentence(_ value: Value) -> String { failure(.wrongType) { _ = try Drawing(stored: value) } }
 
-  @Test func `an undecodable value says at which place, what it holds and what was asked`() {
+  @Test func `an undecodable value names the place, the kind found and the type asked for`() {
     #expect(sentence("text") == "holds string, asked for dictionary")
     #expect(sentence([:]) == "has no member \"title\"")
     #expect(sentence(["title": 1, "points": []]) == "at .title: holds int, asked for string")
@@ -59,7 +59,7 @@ private struct Drawing: Codable, Storable {
     #expect(failure(.invalid) { _ = try Never().stored() } == "cannot be encoded: Refusal()")
   }
 
-  @Test func `a date that no store can hold is refused with its place`() {
+  @Test func `a date that no store can hold is refused with its path`() {
     struct Event: Codable, Storable { var dates: [Date] }
     let event = Event(dates: [Date(timeIntervalSinceReferenceDate: 0), Date(timeIntervalSinceReferenceDate: .nan)])
     #expect(failure(.invalid) { _ = try event.stored() }.hasPrefix("at .dates[1]: is given a date"))

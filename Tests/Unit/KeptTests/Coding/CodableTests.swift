@@ -66,7 +66,7 @@ private enum Shape: Codable, Storable, Equatable {
     #expect(back.height.bitPattern == (-0.0).bitPattern)
   }
 
-  @Test func `an enum with associated values comes back`() throws {
+  @Test func `an enum with associated values reads back`() throws {
     try expectRoundTrip(Shape.point)
     try expectRoundTrip(Shape.circle(radius: 2))
     #expect(try Shape.circle(radius: 2).stored() == ["circle": ["radius": 2.0]])
@@ -92,7 +92,7 @@ private enum Shape: Codable, Storable, Equatable {
     _ = failure(.wrongType) { _ = try Composed(stored: ["e\u{301}": 2]) }
   }
 
-  @Test func `a generic and a recursive type come back`() throws {
+  @Test func `a generic and a recursive type read back`() throws {
     struct Box<T: Codable & Sendable & Equatable>: Codable, Storable, Equatable { var content: T }
     indirect enum Tree: Codable, Storable, Equatable { case leaf, node(Tree, Tree) }
     try expectRoundTrip(Box(content: [Box(content: 1)]))

@@ -41,7 +41,7 @@ import Testing
   /// "é" as one scalar and as two: two names in C, Python and JSON, one in a Swift dictionary.
   private let twins: Value = ["\u{E9}": 1, "e\u{301}": 2, "other": 3]
 
-  @Test func `names that Swift cannot tell apart are refused rather than one of them lost`() throws {
+  @Test func `names that Swift holds to be equal are refused rather than one of them lost`() throws {
     #expect(failure(.wrongType) { _ = try [String: Int](stored: twins) }.contains("whose bytes differ"))
     // Reading the values without conversion loses nothing.
     let settings = TestStore().store
@@ -52,21 +52,21 @@ import Testing
     #expect(settings[untyped] == twins)
   }
 
-  @Test func `either spelling alone is a name like others`() throws {
+  @Test func `either spelling alone is accepted`() throws {
     let single: Value = ["e\u{301}": 2, "ü": 3]
     let dictionary = try [String: Int](stored: single)
     #expect(dictionary.count == 2)
     #expect(try dictionary.stored() == single)
   }
 
-  @Test func `twins in a dictionary inside a Codable type are refused as well`() {
+  @Test func `such names in a dictionary inside a Codable type are refused as well`() {
     struct Words: Codable, Storable { var counts: [String: Int] }
     #expect(
       failure(.wrongType) { _ = try Words(stored: ["counts": twins]) }
         .hasPrefix("at .counts: has two members named"))
   }
 
-  @Test func `twins among members that a Codable struct does not ask for do no harm`() throws {
+  @Test func `such names among members that a Codable struct ignores are accepted`() throws {
     struct Other: Codable, Storable { var other: Int }
     #expect(try Other(stored: twins).other == 3)
   }

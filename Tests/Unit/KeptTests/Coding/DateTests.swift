@@ -8,7 +8,7 @@ import Testing
   /// 2020 to 2040, in seconds since 2001.
   private let presentDay = 600_000_000.0..<1_230_000_000.0
 
-  @Test func `random dates of today come back bit for bit`() throws {
+  @Test func `random dates of today read back bit for bit`() throws {
     var random = SystemRandomNumberGenerator()
     for _ in 0..<10_000 {
       let date = Date(timeIntervalSinceReferenceDate: .random(in: presentDay, using: &random))
@@ -29,7 +29,7 @@ import Testing
     }
   }
 
-  @Test func `known moments are what they are`() throws {
+  @Test func `known dates have their known seconds`() throws {
     #expect(try Timestamp(Date(timeIntervalSinceReferenceDate: 0)) == Timestamp(seconds: 978_307_200))
     #expect(try Timestamp(Date(timeIntervalSince1970: 0)) == Timestamp(seconds: 0))
     #expect(

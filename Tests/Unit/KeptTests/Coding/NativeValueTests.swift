@@ -87,7 +87,7 @@ private func expectKept<Native: Storable & Equatable>(
     #expect(try settings.revision(of: key) == revision)
   }
 
-  @Test func `elements that only the store can tell apart are refused rather than one of them lost`() {
+  @Test func `elements that only the store distinguishes are refused rather than one of them lost`() {
     let twins: Value = ["\u{E9}", "e\u{301}"]
     #expect(failure(.wrongType) { _ = try Set<String>(stored: twins) }.hasPrefix("at [1]: holds an element that Swift"))
     _ = failure(.wrongType) { _ = try Set<Int>(stored: [1, 1.0]) }
@@ -141,7 +141,7 @@ private func expectKept<Native: Storable & Equatable>(
     "", "x", "1x", "1,5", " 1", "1e", "1e99999999999999999999", "-", ".", "1e200", "-0", "Infinity",
     "1e-9223372036854775808", "1e9223372036854775807",
   ])
-  func `what is no decimal, or would be altered, is refused`(_ text: String) {
+  func `a value that is not a decimal, or would be altered, is refused`(_ text: String) {
     _ = failure(.wrongType) { _ = try Decimal(stored: .string(text)) }
   }
 

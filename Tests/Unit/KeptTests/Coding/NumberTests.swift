@@ -63,16 +63,16 @@ import Testing
   }
 
   @Test(arguments: [0.1, -0.0, .infinity, -.infinity, .leastNonzeroMagnitude, .greatestFiniteMagnitude])
-  func `a double comes back bit for bit`(_ number: Double) throws {
+  func `a double reads back bit for bit`(_ number: Double) throws {
     #expect(try Double(stored: number.stored()).bitPattern == number.bitPattern)
   }
 
   @Test(arguments: [Float(0.1), -0.0, .infinity, .leastNonzeroMagnitude, .greatestFiniteMagnitude])
-  func `a Float comes back bit for bit`(_ number: Float) throws {
+  func `a Float reads back bit for bit`(_ number: Float) throws {
     #expect(try Float(stored: number.stored()).bitPattern == number.bitPattern)
   }
 
-  @Test func `NaN is fine, as a Double and as a Float`() throws {
+  @Test func `NaN is stored, as a Double and as a Float`() throws {
     #expect(try Double(stored: Double.nan.stored()).isNaN)
     #expect(try Float(stored: Float.nan.stored()).isNaN)
     #expect(try Float(stored: .double(.nan)).isNaN)

@@ -6,11 +6,11 @@ import Testing
 
 @Suite struct ScalarTests {
   @Test(arguments: ["", "a\0b", "é", "e\u{301}", "🏳️‍🌈", "\u{10FFFF}"])
-  func `text comes back byte for byte`(_ text: String) throws {
+  func `text reads back byte for byte`(_ text: String) throws {
     #expect(Array(try String(stored: text.stored()).utf8) == Array(text.utf8))
   }
 
-  @Test func `bytes come back, also of a slice of data`() throws {
+  @Test func `bytes read back, also of a slice of data`() throws {
     let data = Data(0...255)
     #expect(try Data(stored: data.stored()) == data)
     #expect(data[10..<12].stored() == .bytes([10, 11]))

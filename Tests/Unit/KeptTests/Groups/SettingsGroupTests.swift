@@ -142,7 +142,7 @@ private struct Films: SettingsGroup {
     #expect(try Comics(store: try Store.open(location)).integer(forKey: .id) == nil)
   }
 
-  @Test func `of threads that come at once with two groups, one group has the key`() async throws {
+  @Test func `when threads race with two groups, one group gets the key`() async throws {
     for _ in 1...50 {
       let settings = TestStore().store
       let conflicts = await withTaskGroup { threads in
@@ -163,15 +163,15 @@ private struct Films: SettingsGroup {
     }
   }
 
-  @Test func `its keys are there for all else that a store can do`() throws {
+  @Test func `its keys work with everything else that a store can do`() throws {
     let group = Sample(store: TestStore().store)
     try group.store.declare(try group.key(.visits, as: Int.self))
     _ = failure(.wrongType) { try group.set("x", forKey: .visits) }
-    let heard = Mutex<[Int?]>([])
+    let received = Mutex<[Int?]>([])
     let token = try group.store.observe(try group.key(.visits, as: Int.self), initial: true) { change in
-      heard.withLock { $0.append(change.new) }
+      received.withLock { $0.append(change.new) }
     }
     token.cancel()
-    #expect(heard.withLock { $0 } == [nil])
+    #expect(received.withLock { $0 } == [nil])
   }
 }

@@ -91,7 +91,7 @@ private struct Camera {
     #expect(try persistent.get()?.size == .large)
   }
 
-  @Test func `an erased one is put in the place of any other`() throws {
+  @Test func `an erased one replaces any other`() throws {
     let recorded = Recorded()
     let memory = TypedStore<CameraConfig>(storage: MemoryStorage())
     for place in [AnyTypedStore(recorded), AnyTypedStore(memory), AnyTypedStore(AnyTypedStore(recorded))] {

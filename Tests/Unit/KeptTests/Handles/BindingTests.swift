@@ -7,11 +7,11 @@ import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct `What destroys a key` {
   private let binding: Binding
-  private let log = HeardNotes<String>()
+  private let log = ReceivedNotes<String>()
 
   init() throws { binding = Binding(try KeyName("a"), BoundType(Int.self)) }
 
-  @Test func `waits for the write that runs, and lets no later one begin`() throws {
+  @Test func `waits for a running write, and lets no later one begin`() throws {
     let (begun, mayEnd) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
     let arrives = DispatchSemaphore(value: 0)
     let all = DispatchGroup()

@@ -66,19 +66,19 @@ extension Keys {
     #expect(try settings.handle(.volume).value == 70)
   }
 
-  @Test func `hear nothing more once they are destroyed`() async throws {
-    let (notes, volume) = (HeardNotes<Int>(), try settings.handle(.volume))
+  @Test func `receive nothing once they are destroyed`() async throws {
+    let (notes, volume) = (ReceivedNotes<Int>(), try settings.handle(.volume))
     let subscription = try volume.observe { notes.add($0.new) }
     volume.observer = { notes.add($0.new) }
     var changes = volume.changes.makeAsyncIterator()
     let late = volume.changes
     try volume.destroy()
     let before = notes.all
-    var witness = Heard<Int>()
-    let note = witness.note
+    var observer = Received<Int>()
+    let note = observer.note
     let other = try settings.observe(.volume) { note($0.new) }
     settings[.volume] = 70
-    #expect(try await witness.take() == [70])
+    #expect(try await observer.take() == [70])
     settings.close()
     #expect(notes.all == before && !before.contains(70))
     while let change = await changes.next(isolation: #isolation) { #expect(change.new == 50) }
@@ -157,13 +157,13 @@ extension Keys {
 
   @Test func `may be destroyed by their own observer`() async throws {
     let volume = try settings.handle(.volume)
-    var heard = Heard<Bool>()
-    let note = heard.note
+    var received = Received<Bool>()
+    let note = received.note
     volume.observer = { [weak volume] change in
       if change.new == 60 { note((try? volume?.destroy()) != nil) }
     }
     volume.value = 60
-    #expect(try await heard.take() == [true])
+    #expect(try await received.take() == [true])
     #expect(volume.isDestroyed)
   }
 }

@@ -9,30 +9,30 @@ extension Keys {
   fileprivate static let volume = Key("audio.volume", default: 50)
 }
 
-@Suite(.timeLimit(.minutes(5))) struct `Defects that a handle has not` {
+@Suite(.timeLimit(.minutes(5))) struct `Defects that a handle avoids` {
   let test = TestStore()
   var settings: Store { test.store }
 
-  @Test func `transformed observers are told the value of the change, not one of before`() async throws {
+  @Test func `transformed observers receive the value of the change, not an earlier one`() async throws {
     let volume = try settings.handle(.volume)
     let text = volume.map(encode: { (text: String) in text.count }, decode: { "\($0)%" })
-    var heard = Heard<String>()
-    let note = heard.note
+    var received = Received<String>()
+    let note = received.note
     text.observer = { note($0.new) }
     for value in 60...63 { volume.value = value }
     try volume.remove()
-    #expect(try await heard.take(5) == ["60%", "61%", "62%", "63%", "50%"])
+    #expect(try await received.take(5) == ["60%", "61%", "62%", "63%", "50%"])
     text.invalidate()
   }
 
   @Test func `making a transformed handle leaves the observer of the other in place`() async throws {
     let volume = try settings.handle(.volume)
-    var heard = Heard<Int>()
-    let note = heard.note
+    var received = Received<Int>()
+    let note = received.note
     volume.observer = { note($0.new) }
     let text = volume.map(encode: { (text: String) in text.count }, decode: { "\($0)%" })
     text.value = "four"
-    #expect(try await heard.take() == [4])
+    #expect(try await received.take() == [4])
     volume.invalidate()
   }
 
@@ -63,7 +63,7 @@ extension Keys {
 
   @Test func `a listener that was cancelled in the round that is running is not called`() throws {
     let (queue, volume) = (DispatchQueue(label: "observers"), try settings.handle(.volume))
-    let notes = HeardNotes<Int>()
+    let notes = ReceivedNotes<Int>()
     let tokens = Mutex<[Subscription]>([])
     let subscriptions = try (0..<2).map { own in
       try volume.observe(queue: queue) { _ in
@@ -81,7 +81,7 @@ extension Keys {
 
   @Test func `an observer that was taken out of its slot is not called with what was queued`() throws {
     let (queue, volume) = (DispatchQueue(label: "observers"), try settings.handle(.volume))
-    let notes = HeardNotes<Int>()
+    let notes = ReceivedNotes<Int>()
     queue.suspend()
     volume.observerQueue = queue
     volume.observer = { notes.add($0.new) }
@@ -92,15 +92,15 @@ extension Keys {
     #expect(notes.all.isEmpty)
   }
 
-  @Test func `writers on many threads are told of in the order of what is stored`() async throws {
+  @Test func `changes by many threads are delivered in the order in which they are stored`() async throws {
     let volume = try settings.handle(.volume)
-    var heard = Heard<Int>()
-    let note = heard.note
+    var received = Received<Int>()
+    let note = received.note
     let subscription = try volume.observe { note($0.new) }
     DispatchQueue.concurrentPerform(iterations: 4) { writer in
       for value in 1...250 { volume.value = writer * 1000 + value }
     }
-    let last = try await heard.take(1000).last
+    let last = try await received.take(1000).last
     #expect(last == settings[.volume])
     subscription.cancel()
   }

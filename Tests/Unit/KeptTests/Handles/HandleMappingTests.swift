@@ -133,15 +133,15 @@ extension Keys {
     #expect(failure(.wrongType) { _ = try halves.get() } == #""halves": at [1]: holds string, asked for int"#)
   }
 
-  @Test func `tells its observers of what cannot be decoded by the error that was thrown`() async throws {
+  @Test func `delivers what cannot be decoded with the error that was thrown`() async throws {
     let frame: Handle<Frame?> = try settings.handle("frame", through: .json)
-    var heard = Heard<Handle<Frame?>.Change>()
-    let subscription = try frame.observe(heard.note)
+    var received = Received<Handle<Frame?>.Change>()
+    let subscription = try frame.observe(received.note)
     frame.value = Frame(x: 1, y: 2)
     try settings.set(.bytes([1, 2, 3]), forKey: "frame")
     frame.value = Frame(x: 3, y: 4)
     try frame.remove()
-    let changes = try await heard.take(4)
+    let changes = try await received.take(4)
     #expect(changes.map(\.new) == [Frame(x: 1, y: 2), nil, Frame(x: 3, y: 4), nil])
     #expect(changes.map(\.old) == [nil, Frame(x: 1, y: 2), nil, Frame(x: 3, y: 4)])
     #expect(changes.map { $0.error?.underlying is DecodingError } == [false, true, false, false])

@@ -129,11 +129,11 @@ extension Keys {
     let sentence = failure(.wrongType) { try list[0].set("loud") }
     #expect(sentence == #""audio.volume": is given String, and its handle is of Int"#)
     #expect(list[0].handle(of: Int.self) === volume && list[0].handle(of: String.self) == nil)
-    var heard = Heard<Int?>()
-    let note = heard.note
+    var received = Received<Int?>()
+    let note = received.note
     let subscription = try list[0].observe { note($0 as? Int) }
     volume.value = 70
-    #expect(try await heard.take() == [70])
+    #expect(try await received.take() == [70])
     subscription.cancel()
     list[0].value = 80
     #expect(volume.value == 80 && list[0].value as? Int == 80)

@@ -193,7 +193,7 @@ extension Keys {
     #expect(try settings.declarations().declarations.isEmpty)
   }
 
-  @Test func `has a name that is none, a default that cannot be stored, or one that breaks its rules`() throws {
+  @Test func `has an invalid name, a default that cannot be stored, or one that breaks its rules`() throws {
     _ = failure(.invalid) { try settings.declare(Key("", default: 1)) }
     let unwritable = failure(.invalid) { try settings.declare(Key("a", default: Unwritable())) }
     #expect(unwritable == #""a": cannot be encoded: Refusal()"#)

@@ -64,7 +64,7 @@ extension Keys {
   }
 
   @Test(arguments: ["", "a\0b", String(repeating: "k", count: 1025)])
-  func `a key that is none is refused by every call that uses it`(_ name: String) {
+  func `an invalid key is refused by every call that uses it`(_ name: String) {
     let test = TestStore()
     let settings = test.store
     let key = Key(name, default: 5)

@@ -85,7 +85,7 @@ private final class Count: Sendable {
     #expect(settings[half] == 42)
   }
 
-  @Test func `that waits for a thread which reads it does not wait for ever`() {
+  @Test func `that waits for a thread which reads it does not deadlock`() {
     let runs = Count()
     let place = Mutex<LazyDefault<Int>?>(nil)
     let settings = settings
@@ -101,12 +101,14 @@ private final class Count: Sendable {
     place.withLock { $0 = nil }
   }
 
-  @Test func `is what an observer is told, and not evaluated for it again`() throws {
+  @Test func `is delivered to an observer, and not evaluated for it again`() throws {
     let count = Count()
     let key = Key("lazy", default: count.next())
-    let told = Mutex<[Int]>([])
-    let subscription = try settings.observe(key, initial: true) { change in told.withLock { $0.append(change.new) } }
-    #expect(told.withLock { $0 } == [1])
+    let received = Mutex<[Int]>([])
+    let subscription = try settings.observe(key, initial: true) { change in
+      received.withLock { $0.append(change.new) }
+    }
+    #expect(received.withLock { $0 } == [1])
     #expect(settings[key] == 1 && count.now == 1)
     subscription.cancel()
   }

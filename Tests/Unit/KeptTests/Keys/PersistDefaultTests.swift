@@ -93,9 +93,9 @@ import Testing
     try settings.set("loud", forKey: long)
     #expect(settings[Key(long, default: 1, persistDefault: .both)] == 1)
     #expect(try settings.value(forKey: long) == "loud")
-    let heard = test.takeReported()
-    #expect(heard.map(\.code) == [.wrongType, .unsupported, .wrongType, .invalid])
-    #expect(!heard.map(\.description).joined().contains("hunter2"))
+    let received = test.takeReported()
+    #expect(received.map(\.code) == [.wrongType, .unsupported, .wrongType, .invalid])
+    #expect(!received.map(\.description).joined().contains("hunter2"))
   }
 
   @Test func `is read all the same where it cannot be stored`() throws {
@@ -131,9 +131,9 @@ extension Setting where Value == Int? {
       feed.yield(change.event == .set ? 1 : 2)
     }
     #expect(settings[id] == 1)
-    var told = rounds.makeAsyncIterator()
-    #expect(await told.next(isolation: #isolation) == 1)
-    #expect(await told.next(isolation: #isolation) == 2)
+    var received = rounds.makeAsyncIterator()
+    #expect(await received.next(isolation: #isolation) == 1)
+    #expect(await received.next(isolation: #isolation) == 2)
     #expect(try settings.keys() == [])
     subscription.cancel()
   }

@@ -115,7 +115,7 @@ import Testing
   @Test func `wrong types and wrong values are refused, each with its reason, and nothing else is`() throws {
     try Compiler.check(Self.program)
   }
-  @Test func `a default that may throw is refused: there is nobody to catch it`() throws {
+  @Test func `a default that may throw is refused, since nothing would catch it`() throws {
     try Compiler.check(
       """
       import Kept

@@ -36,7 +36,8 @@ private struct Members: Codable, Storable, Equatable { var members: [String: Int
     }
   }
 
-  @Test(arguments: [false, true]) func `is none of its value, whoever has declared it`(isByKey: Bool) throws {
+  @Test(arguments: [false, true])
+  func `contains none of its value, whether the key or the store declares it secret`(isByKey: Bool) throws {
     let settings = settings
     let token = Key<Talkative?>("token", secret: isByKey)
     check { _ = try settings.value(for: token) }
@@ -50,24 +51,24 @@ private struct Members: Codable, Storable, Equatable { var members: [String: Int
     check { try settings.set(Talkative(), forKey: "token") }
     #expect(settings[token] == nil)
     settings[token] = Talkative()
-    let heard = test.takeReported()
-    #expect(heard.count == 2)
-    for error in heard { check { throw error } }
+    let received = test.takeReported()
+    #expect(received.count == 2)
+    for error in received { check { throw error } }
   }
 
-  @Test(arguments: [false, true]) func `is no name of its members`(isByKey: Bool) throws {
+  @Test(arguments: [false, true]) func `contains no name of its members`(isByKey: Bool) throws {
     let members = Key<Members?>("members", secret: isByKey)
     check { _ = try settings.value(for: members) }
   }
 
-  @Test func `is nothing that an observer hears`() throws {
+  @Test func `contains no value in a change that an observer receives`() throws {
     let settings = settings
-    let heard = Mutex<[String]>([])
+    let received = Mutex<[String]>([])
     let subscription = try settings.observe(Key<Talkative?>("token"), initial: true) { change in
-      heard.withLock { $0.append(change.error.map { "\($0)" } ?? "no error") }
+      received.withLock { $0.append(change.error.map { "\($0)" } ?? "no error") }
     }
     defer { subscription.cancel() }
-    let sentences = heard.withLock { $0 }
+    let sentences = received.withLock { $0 }
     #expect(sentences.count == 1)
     #expect(sentences.allSatisfy { $0.contains("of a secret no more is said") && !$0.contains("hunter2") })
   }

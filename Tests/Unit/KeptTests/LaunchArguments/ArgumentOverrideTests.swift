@@ -56,7 +56,7 @@ private final class Derived: Base {
     #expect(try copy.encodeLaunchArguments() != original.encodeLaunchArguments())
   }
 
-  @Test func `a property tells its key and its value`() throws {
+  @Test func `a property gives its key and its value`() throws {
     var launch = PlayerLaunch()
     #expect(launch.$theme.key == "theme")
     #expect(try launch.$theme.overridingValue() == nil)

@@ -18,8 +18,8 @@ extension Keys {
     return try #require(await changes.next(isolation: #isolation))
   }
 
-  @Test func `two observers are told equal changes, and another change is unequal`() async throws {
-    var (one, two) = (Heard<Key<Int>.Change>(), Heard<Key<Int>.Change>())
+  @Test func `two observers receive equal changes, and another change is unequal`() async throws {
+    var (one, two) = (Received<Key<Int>.Change>(), Received<Key<Int>.Change>())
     let tokens = [try settings.observe(.volume, one.note), try settings.observe(.volume, two.note)]
     settings[.volume] = 60
     let (first, same) = (try await one.take()[0], try await two.take()[0])

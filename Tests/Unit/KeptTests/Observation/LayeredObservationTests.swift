@@ -22,7 +22,7 @@ private struct Changes<Value: Storable> {
 }
 
 @Suite(.timeLimit(.minutes(5))) struct `An observer of a key with layers` {
-  @Test func `hears of a default that is registered for an absent key`() async throws {
+  @Test func `receives a default that is registered for an absent key`() async throws {
     let layered = try LayeredStore()
     var changes = Changes(of: .volume, in: layered.store)
     try layered.store.register(70, for: .volume)
@@ -40,7 +40,7 @@ private struct Changes<Value: Storable> {
     #expect(unregistered.new == 50 && unregistered.layer == nil && unregistered.event == .defaultChanged)
   }
 
-  @Test func `hears of a declared default`() async throws {
+  @Test func `receives a declared default`() async throws {
     let settings = TestStore().store
     var changes = Changes(of: .volume, in: settings)
     try settings.declare(Key("audio.volume", default: 40))
@@ -49,7 +49,7 @@ private struct Changes<Value: Storable> {
     #expect(declared.event == .defaultChanged && declared.origin == .store)
   }
 
-  @Test func `hears of a file that is replaced, and of nothing that a higher layer hides`() async throws {
+  @Test func `receives a replaced file, and nothing that a higher layer hides`() async throws {
     let layered = try LayeredStore(["-name", "42"], system: #"{"values":{"audio.volume":30}}"#)
     let settings = layered.store
     var changes = Changes(of: .volume, in: settings)
@@ -70,7 +70,7 @@ private struct Changes<Value: Storable> {
     #expect(unlocked.error == nil)
   }
 
-  @Test func `is told first what the layers agree upon`() throws {
+  @Test func `receives the effective value of the layers first`() throws {
     let layered = try LayeredStore(["-name", "42"])
     let first = Mutex<[String]>([])
     let subscription = try layered.store.observe(.name, initial: true) { change in
@@ -80,11 +80,11 @@ private struct Changes<Value: Storable> {
     subscription.cancel()
   }
 
-  @Test func `never reads what is older than what it was told, while files and readers race`() async throws {
+  @Test func `never reads a value older than one it received, while files and readers race`() async throws {
     let layered = try LayeredStore(system: #"{"values":{"audio.volume":0}}"#)
     let settings = layered.store
     let race = Race()
-    let subscription = try settings.observe(.volume) { race.told.store($0.new, ordering: .sequentiallyConsistent) }
+    let subscription = try settings.observe(.volume) { race.delivered.store($0.new, ordering: .sequentiallyConsistent) }
     try await withThrowingTaskGroup(of: Void.self) { group in
       for _ in 1...2 { group.addTask { await race.read(settings) } }
       group.addTask { try await race.replaceFiles(of: layered) }
@@ -99,14 +99,14 @@ private struct Changes<Value: Storable> {
 /// Readers of a key whose layer's numbers grow, and the thread that replaces the layer.
 private final class Race: Sendable {
   static let rounds = 100
-  let told = Atomic(0)
+  let delivered = Atomic(0)
   let older = Atomic(0)
   private let isOver = Atomic(false)
 
   func read(_ settings: Store) async {
     var last = 0
     while !isOver.load(ordering: .sequentiallyConsistent) {
-      let least = max(last, told.load(ordering: .sequentiallyConsistent))
+      let least = max(last, delivered.load(ordering: .sequentiallyConsistent))
       last = settings[.volume]
       if last < least { older.add(1, ordering: .relaxed) }
       await Task.yield()

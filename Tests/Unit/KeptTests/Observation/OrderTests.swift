@@ -4,7 +4,7 @@
 import Kept
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct `What a sequence tells` {
+@Suite(.timeLimit(.minutes(5))) struct `What a sequence yields` {
   /// Each transaction writes the same new number to both halves of some pairs.
   private static let pairs = 16
   private static let ownTransactions = 2 * 600
@@ -21,23 +21,23 @@ import Testing
     // Another reader, a slow one.
     let late = here.notices(prefix: "p.")
 
-    let told = try await withThrowingTaskGroup(of: Void.self) { group in
+    let delivered = try await withThrowingTaskGroup(of: Void.self) { group in
       for (number, store) in writers.enumerated() {
         group.addTask { try Self.write(by: number, to: store, seed) }
       }
-      async let told = RevisionTracker(of: notices, untilEndOf: writers.count)
+      async let delivered = RevisionTracker(of: notices, untilEndOf: writers.count)
       try await group.waitForAll()
-      return await told
+      return await delivered
     }
     #expect(try child.finish().count == 500)
     let final = try here.snapshotOfPairs()
-    #expect(told.state.filter { $0.key != "p.child" } == final.filter { $0.key != "p.child" })
-    #expect(told.ownNotices == Self.ownTransactions + 2, "each of its own is a notice of its own")
-    #expect(told.revisions <= Int(try here.currentRevision()))
+    #expect(delivered.state.filter { $0.key != "p.child" } == final.filter { $0.key != "p.child" })
+    #expect(delivered.ownNotices == Self.ownTransactions + 2, "each of its own is a notice of its own")
+    #expect(delivered.revisions <= Int(try here.currentRevision()))
 
-    let lateTold = await RevisionTracker(of: late, untilEndOf: writers.count)
-    #expect(lateTold.state.filter { $0.key != "p.child" } == final.filter { $0.key != "p.child" })
-    #expect(lateTold.ownNotices == told.ownNotices)
+    let lateDelivered = await RevisionTracker(of: late, untilEndOf: writers.count)
+    #expect(lateDelivered.state.filter { $0.key != "p.child" } == final.filter { $0.key != "p.child" })
+    #expect(lateDelivered.ownNotices == delivered.ownNotices)
   }
 
   private static func write(by number: Int, to store: Store, _ seed: UInt64) throws {
@@ -65,11 +65,11 @@ private struct RevisionTracker {
   private var newest: [Int64: Int64] = [:]
 
   init(of notices: Store.Notices, untilEndOf writers: Int) async {
-    var told: Revision = 0
+    var delivered: Revision = 0
     for await notice in notices {
-      #expect(notice.revisions.lowerBound > told, "backwards or twice")
+      #expect(notice.revisions.lowerBound > delivered, "backwards or twice")
       #expect(!notice.mayHaveMissed)
-      told = notice.revision
+      delivered = notice.revision
       if notice.origin == .store { ownNotices += 1 }
       if notice.origin == .store { #expect(notice.revisions.count == 1) }
       revisions += notice.revisions.count
@@ -80,7 +80,7 @@ private struct RevisionTracker {
 
   private mutating func apply(_ notice: Notice) {
     for change in notice.changes {
-      #expect(change.old == state[change.key.text], "old is what was told before")
+      #expect(change.old == state[change.key.text], "old is what was delivered before")
       state[change.key.text] = change.new
       follow(change)
     }

@@ -33,7 +33,7 @@ private final class Notes: Sendable {
     subscription.cancel()
   }
 
-  @Test func `is told the present value on the thread that subscribes`() throws {
+  @Test func `receives the present value on the thread that subscribes`() throws {
     let (queue, notes) = (queue, notes)
     queue.suspend()
     let subscription = try settings.observe(.volume, initial: true, queue: queue) { notes.add($0.new) }
@@ -67,7 +67,7 @@ private final class Notes: Sendable {
 
   @Test func `may be on the main queue`() async throws {
     let settings = settings
-    let heard = try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Int, any Error>) in
+    let received = try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Int, any Error>) in
       let token = Mutex<Subscription?>(nil)
       do {
         let subscription = try settings.observe(.volume, queue: .main) { change in
@@ -83,10 +83,10 @@ private final class Notes: Sendable {
         continuation.resume(throwing: error)
       }
     }
-    #expect(heard == 60)
+    #expect(received == 60)
   }
 
-  @Test func `finds what came meanwhile merged when its queue was not running`() async throws {
+  @Test func `receives changes merged that came while its queue was not running`() async throws {
     let folder = try SharedFolder()
     let (here, there) = (try folder.store(), try folder.store())
     let (queue, notes) = (queue, notes)
@@ -160,7 +160,7 @@ private final class Notes: Sendable {
     closed.cancel()
   }
 
-  @Test func `waits for the call that runs`() throws {
+  @Test func `waits for a running call`() throws {
     for _ in 0..<100 {
       let (settings, begun) = (TestStore().store, DispatchSemaphore(value: 0))
       let isOver = Atomic(false)
@@ -241,7 +241,7 @@ private final class Notes: Sendable {
     #expect(notes.all.isEmpty)
   }
 
-  @Test func `and a callback that removes what it hears of wait for nobody`() throws {
+  @Test func `does not deadlock with a callback that removes its key`() throws {
     let (settings, notes) = (settings, notes)
     let subscription = try settings.observe(.volume, queue: queue) { change in
       notes.add(change.new)

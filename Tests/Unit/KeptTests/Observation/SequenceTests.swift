@@ -11,23 +11,23 @@ extension Keys {
   let test = TestStore()
   var settings: Store { test.store }
 
-  @Test func `hears old and new in the key's type, in order, of a key with dots`() async throws {
+  @Test func `yields old and new in the key's type, in order, of a key with dots`() async throws {
     var changes = settings.changes(of: .volume).makeAsyncIterator()
     settings[.volume] = 60
     settings[.volume] = 60
     settings[Key("audio", default: 0)] = 1
     try settings.transaction(tag: "night") { $0[.volume] = 20 }
     try settings.remove(.volume)
-    let heard = try await changes.take(3)
-    #expect(heard.map(\.old) == [50, 60, 20])
-    #expect(heard.map(\.new) == [60, 20, 50])
-    #expect(heard.map(\.event) == [.set, .set, .removed])
-    #expect(heard.map(\.revisions) == [1...1, 3...3, 4...4])
-    #expect(heard.map(\.tag) == [nil, "night", nil])
-    #expect(heard.allSatisfy { $0.origin == .store && $0.error == nil && !$0.mayHaveMissed })
+    let received = try await changes.take(3)
+    #expect(received.map(\.old) == [50, 60, 20])
+    #expect(received.map(\.new) == [60, 20, 50])
+    #expect(received.map(\.event) == [.set, .set, .removed])
+    #expect(received.map(\.revisions) == [1...1, 3...3, 4...4])
+    #expect(received.map(\.tag) == [nil, "night", nil])
+    #expect(received.allSatisfy { $0.origin == .store && $0.error == nil && !$0.mayHaveMissed })
   }
 
-  @Test func `hears of a prefix in notices, each a transaction`() async throws {
+  @Test func `yields the notices of a prefix, each a transaction`() async throws {
     var notices = settings.notices(prefix: "audio.").makeAsyncIterator()
     try settings.transaction { transaction in
       transaction[.volume] = 60
@@ -58,20 +58,20 @@ extension Keys {
     #expect(try await second.take(2).map(\.new) == [60, 70])
   }
 
-  @Test func `tells the value at its making first, when asked`() async throws {
+  @Test func `yields the value at its making first, on request`() async throws {
     settings[.volume] = 60
     let changes = settings.changes(of: .volume, initial: true)
     let notices = settings.notices(prefix: "", initial: true)
     settings[.volume] = 70
     var reader = changes.makeAsyncIterator()
-    let heard = try await reader.take(2)
-    #expect(heard.map(\.isInitial) == [true, false])
-    #expect(heard.map(\.old) == [60, 60] && heard.map(\.new) == [60, 70])
+    let received = try await reader.take(2)
+    #expect(received.map(\.isInitial) == [true, false])
+    #expect(received.map(\.old) == [60, 60] && received.map(\.new) == [60, 70])
     var whole = notices.makeAsyncIterator()
     #expect(try await whole.take(2).map(\.origin) == [.initial, .store])
   }
 
-  @Test func `tells a value that is none of its type as the default, with the reason`() async throws {
+  @Test func `yields the default for a value of another type, with the reason`() async throws {
     var changes = settings.changes(of: .volume).makeAsyncIterator()
     try settings.set("loud", forKey: "audio.volume")
     let change = try await changes.take(1)[0]
@@ -103,7 +103,7 @@ extension Keys {
     await answering.value
   }
 
-  @Test @MainActor func `divides its changes among the copies of an iterator, and forgets none of them`() async throws {
+  @Test @MainActor func `divides its changes among the copies of an iterator, and loses none`() async throws {
     let reader = settings.changes(of: .volume).makeAsyncIterator()
     let readings = (0..<2).map { _ in
       Task { @MainActor in
@@ -114,9 +114,9 @@ extension Keys {
     await Task.yield()
     settings[.volume] = 60
     settings[.volume] = 70
-    var heard: [Int?] = []
-    for reading in readings { heard.append(await reading.value) }
-    #expect(Set(heard) == [60, 70])
+    var received: [Int?] = []
+    for reading in readings { received.append(await reading.value) }
+    #expect(Set(received) == [60, 70])
   }
 
   @MainActor private func countToThree(_ settings: Store) async -> Int {
@@ -128,28 +128,28 @@ extension Keys {
     return 0
   }
 
-  @Test func `has one end for many readers, and each hears everything`() async throws {
+  @Test func `has one end for many readers, and each receives everything`() async throws {
     let settings = settings
     await withTaskGroup(of: [Int].self) { group in
       for _ in 0..<100 {
         let changes = settings.changes(of: .volume)
-        group.addTask { await changes.reduce(into: []) { heard, change in heard.append(change.new) } }
+        group.addTask { await changes.reduce(into: []) { received, change in received.append(change.new) } }
       }
       let notices = settings.notices()
       group.addTask {
         // Closes the store when it has received the last change: then nothing is queued for the others any more.
-        var heard: [Int] = []
+        var received: [Int] = []
         for await _ in notices {
-          heard.append(heard.count + 1)
-          if heard.count == 20 { break }
+          received.append(received.count + 1)
+          if received.count == 20 { break }
         }
-        return heard
+        return received
       }
       for value in 1...20 { settings[.volume] = value }
       #expect(await group.next() == Array(1...20))
       for _ in 0..<99 { settings[.volume] += 1 }
       group.cancelAll()
-      for await heard in group { #expect(heard == Array((1...119).prefix(heard.count))) }
+      for await received in group { #expect(received == Array((1...119).prefix(received.count))) }
     }
   }
 }
@@ -163,35 +163,35 @@ extension Keys {
       let settings = TestStore().store
       let changes = settings.changes(of: .volume)
       // It may be asleep by then, or come too late: both end.
-      async let heard = changes.reduce(into: 0) { heard, _ in heard += 1 }
+      async let received = changes.reduce(into: 0) { received, _ in received += 1 }
       settings.close()
-      #expect(await heard == 0)
+      #expect(await received == 0)
     }
   }
 
-  @Test func `comes with its task's, whether it sleeps or hears`() async throws {
+  @Test func `comes with its task's, whether it waits or receives`() async throws {
     let settings = settings
     for round in 0..<500 {
       let changes = settings.changes(of: .volume)
-      let reading = Task { await changes.reduce(into: []) { heard, change in heard.append(change.new) } }
+      let reading = Task { await changes.reduce(into: []) { received, change in received.append(change.new) } }
       settings[.volume] = 2 * round
       if round % 2 == 0 { await Task.yield() }
       reading.cancel()
       settings[.volume] = 2 * round + 1
-      let heard = await reading.value
-      #expect(heard == Array([2 * round, 2 * round + 1].prefix(heard.count)))
+      let received = await reading.value
+      #expect(received == Array([2 * round, 2 * round + 1].prefix(received.count)))
     }
   }
 
-  @Test func `is there at once for a closed store and for a key that is none, and the error handler hears why`() async {
-    for await _ in settings.changes(of: Key("", default: 0)) { Issue.record("nothing can be heard") }
+  @Test func `comes at once for a closed store or an invalid key, and the error handler receives the reason`() async {
+    for await _ in settings.changes(of: Key("", default: 0)) { Issue.record("nothing can be received") }
     #expect(test.takeReported().map(\.code) == [.invalid])
     settings.close()
-    for await _ in settings.changes(of: .volume) { Issue.record("nothing can be heard") }
+    for await _ in settings.changes(of: .volume) { Issue.record("nothing can be received") }
     #expect(test.takeReported().map(\.code) == [.closed])
   }
 
-  @Test func `lets go of the store, which was open until then without any other reference`() async throws {
+  @Test func `releases the store, which was open until then without any other reference`() async throws {
     weak var store: Store?
     let other = try Store.open("memory:sequence")
     do {
@@ -231,7 +231,7 @@ extension Keys {
     there = try folder.store(tag: "there")
   }
 
-  @Test func `tells by whom`() async throws {
+  @Test func `has the origin of each change`() async throws {
     var changes = here.changes(of: .volume).makeAsyncIterator()
     there[.volume] = 60
     let remote = try await changes.take(1)[0]
@@ -242,15 +242,15 @@ extension Keys {
     #expect(local.old == 60 && local.new == 70 && local.origin == .store && local.tag == nil)
   }
 
-  @Test func `hears of a child process`() async throws {
+  @Test func `receives changes of a child process`() async throws {
     let changes = here.changes(of: .volume)
     let child = try OtherProcess(opening: folder.location)
     try child.ask((1...200).map { ["set", "audio.volume", "\($0)"] })
-    var told = 50
+    var last = 50
     for await change in changes {
-      #expect(change.old == told && change.new > (told == 50 ? 0 : told) && change.origin == .otherProcess)
-      told = change.new
-      if told == 200 { break }
+      #expect(change.old == last && change.new > (last == 50 ? 0 : last) && change.origin == .otherProcess)
+      last = change.new
+      if last == 200 { break }
     }
     #expect(try child.finish() == Array(repeating: "ok", count: 200))
   }
@@ -278,13 +278,13 @@ extension Keys {
     let changes = here.changes(of: .volume)
     let writes = 10_000
     for value in 1...writes { here[.volume] = value + 50 }
-    var told = 50
+    var last = 50
     var count = 0
     for await change in changes {
-      #expect(change.old == told)
-      told = change.new
+      #expect(change.old == last)
+      last = change.new
       count += 1
-      if told == writes + 50 { break }
+      if last == writes + 50 { break }
     }
     #expect(count <= 4097)
   }

@@ -30,33 +30,33 @@ private struct Changes<Value: Storable> {
   let test = TestStore()
   var settings: Store { test.store }
 
-  @Test func `an observer hears old and new in the key's type, in order`() async throws {
+  @Test func `an observer receives old and new in the key's type, in order`() async throws {
     var changes = try Changes(of: .volume, in: settings)
     settings[.volume] = 60
     settings[.volume] = 60
     settings[.volume] = 70
     try settings.remove(.volume)
-    let heard = [try await changes.take(), try await changes.take(), try await changes.take()]
-    #expect(heard.map(\.old) == [50, 60, 70])
-    #expect(heard.map(\.new) == [60, 70, 50])
-    #expect(heard.map(\.event) == [.set, .set, .removed])
-    #expect(heard.map(\.revision) == [1, 2, 3])
-    #expect(heard.allSatisfy { $0.origin == .store && $0.error == nil && !$0.isInitial })
+    let received = [try await changes.take(), try await changes.take(), try await changes.take()]
+    #expect(received.map(\.old) == [50, 60, 70])
+    #expect(received.map(\.new) == [60, 70, 50])
+    #expect(received.map(\.event) == [.set, .set, .removed])
+    #expect(received.map(\.revision) == [1, 2, 3])
+    #expect(received.allSatisfy { $0.origin == .store && $0.error == nil && !$0.isInitial })
   }
 
-  @Test func `the present value is told first, before observe returns`() throws {
+  @Test func `the present value is delivered first, before observe returns`() throws {
     let first = Mutex<[Key<Int>.Change]>([])
     settings[.volume] = 60
     let subscription = try settings.observe(.volume, initial: true) { change in
       first.withLock { $0.append(change) }
     }
-    let heard = first.withLock { $0 }
-    #expect(heard.map(\.new) == [60] && heard.map(\.old) == [60])
-    #expect(heard.allSatisfy { $0.isInitial && $0.event == .initial && $0.origin == .initial })
+    let received = first.withLock { $0 }
+    #expect(received.map(\.new) == [60] && received.map(\.old) == [60])
+    #expect(received.allSatisfy { $0.isInitial && $0.event == .initial && $0.origin == .initial })
     subscription.cancel()
   }
 
-  @Test func `an absent key is told as its default`() throws {
+  @Test func `an absent key is delivered as its default`() throws {
     let first = Mutex<Int?>(nil)
     let subscription = try settings.observe(.volume, initial: true) { change in
       first.withLock { $0 = change.new }
@@ -65,7 +65,7 @@ private struct Changes<Value: Storable> {
     subscription.cancel()
   }
 
-  @Test func `a value that is not of the key's type is told as the default, with the reason`() async throws {
+  @Test func `a value of another type is delivered as the default, with the reason`() async throws {
     var changes = try Changes(of: .volume, in: settings)
     settings[.volume] = 60
     try settings.set("loud", forKey: "audio.volume")
@@ -79,7 +79,7 @@ private struct Changes<Value: Storable> {
     #expect(test.takeReported().isEmpty)
   }
 
-  @Test func `other keys are not heard, and a transaction is one change of a key`() async throws {
+  @Test func `other keys are not delivered, and a transaction is one change of a key`() async throws {
     var changes = try Changes(of: .volume, in: settings)
     settings[Key("audio.volume.left", default: 0)] = 1
     try settings.transaction { transaction in
@@ -91,7 +91,7 @@ private struct Changes<Value: Storable> {
     #expect(change.old == 50 && change.new == 2 && change.revision == 2)
   }
 
-  @Test func `an observer may read and write the store it hears from`() async throws {
+  @Test func `an observer may read and write its store`() async throws {
     let settings = settings
     let echo = Key("echo", default: 0)
     var echoes = try Changes(of: echo, in: settings)

@@ -8,7 +8,7 @@ struct Scenario: Sendable {
   let title: String
   let stores: [String]
   /// Why Swift cannot run it; nil if it can.
-  let reasonNotToTell: String?
+  let reasonNotToRun: String?
   /// The environment variables that it sets.
   let variables: [String: String]
   let steps: [ScenarioValue]
@@ -19,7 +19,7 @@ struct Scenario: Sendable {
     stores = try fields.take("stores").elements().map { try $0.string() }
     steps = try fields.take("steps").elements()
     var languages = try fields.takeIfThere("not_in").map { try ScenarioFields($0) }
-    reasonNotToTell = try languages?.takeIfThere("swift")?.string()
+    reasonNotToRun = try languages?.takeIfThere("swift")?.string()
     let variables = try fields.takeIfThere("variables").map { try ScenarioFields($0).rest } ?? [:]
     self.variables = try variables.mapValues { try $0.string() }
     // The Python runner checks these. They are for the reader.
@@ -45,7 +45,7 @@ struct PlacedScenario: Sendable, CustomTestStringConvertible {
   var testDescription: String { "\(scenario.title) (\(place))" }
 
   /// All that Swift can run.
-  static let all = ((try? Scenario.all.get()) ?? []).filter { $0.reasonNotToTell == nil }.flatMap { scenario in
+  static let all = ((try? Scenario.all.get()) ?? []).filter { $0.reasonNotToRun == nil }.flatMap { scenario in
     scenario.stores.map { PlacedScenario(scenario: scenario, place: $0) }
   }
 }

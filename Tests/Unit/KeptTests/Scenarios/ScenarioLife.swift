@@ -37,7 +37,7 @@ extension ScenarioRunner {
     let says = try fields.takeIfThere("says")?.string() ?? ""
     let steps = try fields.take("migrations").elements().map(migration)
     do {
-      return .text(try store.migrate(steps, whileOthersDo: others, ofLaterVersion: later).inStories)
+      return .text(try store.migrate(steps, whileOthersDo: others, ofLaterVersion: later).inScenarios)
     } catch let failure as MigrationFailure {
       #expect(failure.description.contains(says))
       // The error that C returns.
@@ -47,16 +47,16 @@ extension ScenarioRunner {
   }
 
   /// Its steps are steps of the scenario, on the transaction that is passed to it.
-  private func migration(_ told: ScenarioValue) throws -> Migration {
-    var fields = try ScenarioFields(told)
+  private func migration(_ description: ScenarioValue) throws -> Migration {
+    var fields = try ScenarioFields(description)
     let (version, name) = (UInt32(try fields.take("version").unsigned()), try fields.string("name"))
     let steps = try fields.take("steps").elements()
     let fails = try fields.takeIfThere("fails")?.string()
     // A scenario runs on one thread.
-    nonisolated(unsafe) let telling = self
+    nonisolated(unsafe) let runner = self
     return Migration(to: version, name) { transaction in
-      telling.things["transaction"] = .transaction(transaction)
-      for step in steps { try telling.tell(step) }
+      runner.things["transaction"] = .transaction(transaction)
+      for step in steps { try runner.run(step) }
       guard let fails else { return }
       let code = (-16 ... -1).lazy.map { StoreError.Code(rawValue: Int32($0)) }.first { $0.description == fails }
       throw StoreError(code ?? .failed, "the scenario lets it fail")
@@ -65,7 +65,7 @@ extension ScenarioRunner {
 }
 
 extension Migrated {
-  fileprivate var inStories: String {
+  fileprivate var inScenarios: String {
     switch self {
     case .nothing: "nothing"
     case .from: "migrated"

@@ -6,10 +6,10 @@ import Kept
 /// Receives a store's changes on the store's own thread.
 final class ScenarioListener: Sendable {
   /// The received notices, in the form of the scenarios; guarded by its condition.
-  private final class Heard: @unchecked Sendable {
+  private final class Received: @unchecked Sendable {
     let condition = NSCondition()
     var notices: [ScenarioValue] = []
-    var told = 0
+    var expectedCount = 0
     // For an observer that cancels itself in its first callback.
     var own: Subscription?
 
@@ -24,41 +24,45 @@ final class ScenarioListener: Sendable {
       }
     }
   }
-  private let heard: Heard
+  private let received: Received
   private let subscription: Subscription
 
   /// - Parameter once: it cancels itself in its first callback.
   init(to store: Store, _ scope: Scope, initial: Bool, once: Bool) throws {
-    let heard = Heard()
-    self.heard = heard
+    let received = Received()
+    self.received = received
     subscription = try store.observe(scope, initial: initial) { notice in
-      heard.condition.withLock {
-        heard.notices.append(ScenarioValue(notice))
-        heard.condition.broadcast()
+      received.condition.withLock {
+        received.notices.append(ScenarioValue(notice))
+        received.condition.broadcast()
       }
-      if once { heard.awaitOwn()?.cancel() }
+      if once { received.awaitOwn()?.cancel() }
     }
-    heard.condition.withLock {
-      if once { heard.own = subscription }
-      heard.condition.broadcast()
+    received.condition.withLock {
+      if once { received.own = subscription }
+      received.condition.broadcast()
     }
   }
 
   /// The next notices; waits for them for up to ten seconds.
   func next(_ count: Int) throws -> [ScenarioValue] {
     let deadline = Date(timeIntervalSinceNow: 10)
-    return try heard.condition.withLock {
-      let first = heard.told
-      heard.told += count
-      while heard.notices.count < heard.told {
-        guard heard.condition.wait(until: deadline) else { throw ScenarioFault("too few notices came in ten seconds") }
+    return try received.condition.withLock {
+      let first = received.expectedCount
+      received.expectedCount += count
+      while received.notices.count < received.expectedCount {
+        guard received.condition.wait(until: deadline) else {
+          throw ScenarioFault("too few notices came in ten seconds")
+        }
       }
-      return Array(heard.notices[first..<heard.told])
+      return Array(received.notices[first..<received.expectedCount])
     }
   }
 
   /// The notices that no step has asked for.
-  var untold: [ScenarioValue] { heard.condition.withLock { Array(heard.notices.dropFirst(heard.told)) } }
+  var unexpected: [ScenarioValue] {
+    received.condition.withLock { Array(received.notices.dropFirst(received.expectedCount)) }
+  }
 
   func cancel() { subscription.cancel() }
 }
@@ -66,9 +70,9 @@ final class ScenarioListener: Sendable {
 extension ScenarioListener {
   /// Adds the fields that an expected notice leaves out.
   static func complete(_ expected: ScenarioValue) -> ScenarioValue {
-    guard case .object(let told) = expected else { return expected }
-    let otherwise = ["first": told["revision"] ?? .null, "tag": .null, "missed": .bool(false)]
-    return .object(otherwise.merging(told) { _, told in told })
+    guard case .object(let members) = expected else { return expected }
+    let otherwise = ["first": members["revision"] ?? .null, "tag": .null, "missed": .bool(false)]
+    return .object(otherwise.merging(members) { _, given in given })
   }
 }
 

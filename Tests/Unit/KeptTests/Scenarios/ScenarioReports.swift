@@ -7,11 +7,11 @@ import Kept
 // @unchecked: guarded by its condition.
 final class ScenarioReports: @unchecked Sendable {
   private let condition = NSCondition()
-  private var heard: [StoreError] = []
+  private var received: [StoreError] = []
 
-  func hear(_ error: StoreError) {
+  func receive(_ error: StoreError) {
     condition.withLock {
-      heard.append(error)
+      received.append(error)
       condition.broadcast()
     }
   }
@@ -20,9 +20,9 @@ final class ScenarioReports: @unchecked Sendable {
   func take(_ count: Int) -> [StoreError] {
     let deadline = Date(timeIntervalSinceNow: 10)
     return condition.withLock {
-      while heard.count < count, condition.wait(until: deadline) {}
-      defer { heard = [] }
-      return heard
+      while received.count < count, condition.wait(until: deadline) {}
+      defer { received = [] }
+      return received
     }
   }
 

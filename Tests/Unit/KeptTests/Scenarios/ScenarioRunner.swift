@@ -26,7 +26,7 @@ final class ScenarioRunner {
   init(location: String, on ground: ScenarioGround) { (self.location, self.ground) = (location, ground) }
 
   /// Runs a step and compares its result; throws errors of the scenario itself.
-  func tell(_ step: ScenarioValue) throws {
+  func run(_ step: ScenarioValue) throws {
     var fields = try ScenarioFields(step)
     _ = fields.takeIfThere("note")
     let name = try fields.string("do")
@@ -55,7 +55,7 @@ final class ScenarioRunner {
     for case .listener(let listener) in things.values { listener.cancel() }
     for case .transaction(let transaction) in things.values { transaction.rollBack() }
     for case .store(let store) in things.values { store.close() }
-    for case .listener(let listener) in things.values { #expect(listener.untold == []) }
+    for case .listener(let listener) in things.values { #expect(listener.unexpected == []) }
   }
 
   /// What is expected, in the form of the steps' results: a double as Swift prints it, and a notice with all fields.

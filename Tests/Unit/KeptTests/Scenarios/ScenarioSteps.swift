@@ -46,7 +46,7 @@ extension ScenarioRunner {
     let durability = try durability(&fields) ?? .shared
     let tag = try fields.takeIfThere("tag")?.string()
     let reports = ScenarioReports()
-    var options = StoreOptions(durability: durability, tag: tag, errorHandler: reports.hear)
+    var options = StoreOptions(durability: durability, tag: tag, errorHandler: reports.receive)
     try addLayers(to: &options, &fields)
     self.reports[name] = reports
     things[name] = .store(try Store.open(location, options: options))

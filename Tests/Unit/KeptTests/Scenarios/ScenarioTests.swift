@@ -5,14 +5,14 @@ import Testing
 
 @Suite struct `Shared scenarios` {
   @Test(arguments: PlacedScenario.all)
-  func `a scenario ends as it is told`(told: PlacedScenario) throws {
-    let ground = try ScenarioGround(variables: told.scenario.variables)
+  func `a scenario passes`(placed: PlacedScenario) throws {
+    let ground = try ScenarioGround(variables: placed.scenario.variables)
     defer { ground.leave() }
-    let location = told.place == "folder" ? ground.path("store") : "memory:\(UUID())"
-    let telling = ScenarioRunner(location: location, on: ground)
-    defer { telling.end() }
-    try telling.tell(.object(["do": .text("open")]))
-    for step in told.scenario.steps { try telling.tell(step) }
+    let location = placed.place == "folder" ? ground.path("store") : "memory:\(UUID())"
+    let runner = ScenarioRunner(location: location, on: ground)
+    defer { runner.end() }
+    try runner.run(.object(["do": .text("open")]))
+    for step in placed.scenario.steps { try runner.run(step) }
   }
 
   @Test func `every scenario can be read`() throws {
@@ -20,10 +20,10 @@ import Testing
     #expect(!PlacedScenario.all.isEmpty)
   }
 
-  @Test func `what Swift cannot tell says why`() throws {
+  @Test func `a scenario that Swift cannot run gives the reason`() throws {
     for scenario in try Scenario.all.get() {
-      guard let reason = scenario.reasonNotToTell else { continue }
-      print("not told in Swift - \(scenario.title): \(reason)")
+      guard let reason = scenario.reasonNotToRun else { continue }
+      print("not run in Swift - \(scenario.title): \(reason)")
       #expect(reason.count >= 10)
     }
   }
@@ -31,20 +31,20 @@ import Testing
   @Test func `an unknown step fails`() throws {
     let ground = try ScenarioGround(variables: [:])
     defer { ground.leave() }
-    let telling = ScenarioRunner(location: "memory:", on: ground)
-    defer { telling.end() }
-    try telling.tell(.object(["do": .text("open")]))
-    #expect(throws: ScenarioFault.self) { try telling.tell(.object(["do": .text("dance"), "key": .text("a")])) }
+    let runner = ScenarioRunner(location: "memory:", on: ground)
+    defer { runner.end() }
+    try runner.run(.object(["do": .text("open")]))
+    #expect(throws: ScenarioFault.self) { try runner.run(.object(["do": .text("dance"), "key": .text("a")])) }
   }
 
   @Test func `an unknown field fails`() throws {
     let ground = try ScenarioGround(variables: [:])
     defer { ground.leave() }
-    let telling = ScenarioRunner(location: "memory:", on: ground)
-    defer { telling.end() }
-    try telling.tell(.object(["do": .text("open")]))
+    let runner = ScenarioRunner(location: "memory:", on: ground)
+    defer { runner.end() }
+    try runner.run(.object(["do": .text("open")]))
     #expect(throws: ScenarioFault.self) {
-      try telling.tell(.object(["do": .text("contains"), "key": .text("a"), "mood": .text("fine")]))
+      try runner.run(.object(["do": .text("contains"), "key": .text("a"), "mood": .text("fine")]))
     }
   }
 }

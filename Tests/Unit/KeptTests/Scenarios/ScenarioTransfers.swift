@@ -29,7 +29,7 @@ extension ScenarioRunner {
     let text = try fields.takeIfThere("text")?.bytes() ?? []
     guard let store else { throw StoreError(.unsupported, "a transaction cannot do that") }
     let report = try file.map { try store.import(contentsOf: $0, options) } ?? store.import(text, options)
-    return try Self.told(report)
+    return try Self.members(of: report)
   }
 
   private func format(_ fields: inout ScenarioFields) throws -> ImportFormat {
@@ -43,9 +43,9 @@ extension ScenarioRunner {
   }
 
   /// Replaces objects with messages by their subjects.
-  private static func told(_ report: ImportReport) throws -> ScenarioValue {
-    let told = try JSONDecoder().decode(ScenarioValue.self, from: Data(report.json.utf8))
-    guard case .object(var members) = told else { throw ScenarioFault("a report is an object") }
+  private static func members(of report: ImportReport) throws -> ScenarioValue {
+    let decoded = try JSONDecoder().decode(ScenarioValue.self, from: Data(report.json.utf8))
+    guard case .object(var members) = decoded else { throw ScenarioFault("a report is an object") }
     members["refused"] = .list(report.refused.map { .text($0.key) })
     members["notCarried"] = .list(report.notCarried.map { .text($0.place) })
     return .object(members)

@@ -58,7 +58,7 @@ extension Keys {
     #expect(try settings.updateValue(loud) { $0 += 1 } == 6)
   }
 
-  @Test func `tells all that does not fit, in the order of the keys' names`() throws {
+  @Test func `reports all that does not fit, in the order of the keys' names`() throws {
     for name in ["c", "a", "b"] { try settings.set("very", forKey: name) }
     let misfits = try settings.declare(Key<Int?>("b"), Key<String?>("c"), Key<Bool?>("a"))
     #expect(misfits.map(\.key) == ["a", "b"])

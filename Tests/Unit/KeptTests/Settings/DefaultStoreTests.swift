@@ -41,7 +41,7 @@ private let ofThisProcess: Store = {
     #expect(Store.default === store)
   }
 
-  @Test func `is opened at its first use where nobody has chosen, the same for all threads`() {
+  @Test func `is opened at its first use where none was chosen, the same for all threads`() {
     let chosen = DefaultStore(otherwise: "memory:")
     let stores = Mutex<Set<ObjectIdentifier>>([])
     onThreads(10) { _ in
@@ -62,8 +62,8 @@ private let ofThisProcess: Store = {
   }
 
   @Test func `that cannot be opened reads as defaults, and every use says why`() throws {
-    let heard = Mutex<[StoreError]>([])
-    let options = StoreOptions(errorHandler: { error in heard.withLock { $0.append(error) } })
+    let received = Mutex<[StoreError]>([])
+    let options = StoreOptions(errorHandler: { error in received.withLock { $0.append(error) } })
     let chosen = DefaultStore(otherwise: "memory:")
     let words = failure(.invalid) { try chosen.open("no identifier", options) }
     let store = chosen.store.takeUnretainedValue()
@@ -73,8 +73,8 @@ private let ofThisProcess: Store = {
     #expect(setting.wrappedValue == 50)
     setting.projectedValue.reset()
     #expect(setting.projectedValue.isDefault)
-    #expect(heard.withLock { $0.map(\.description) }.allSatisfy { $0.hasSuffix(words) })
-    #expect(heard.withLock { $0.count } == 5)
+    #expect(received.withLock { $0.map(\.description) }.allSatisfy { $0.hasSuffix(words) })
+    #expect(received.withLock { $0.count } == 5)
     _ = failure(.invalid) { _ = try setting.projectedValue.get() }
     _ = failure(.invalid) { try setting.projectedValue.set(1) }
     _ = failure(.invalid) { _ = try setting.projectedValue.observe { _ in } }
@@ -84,7 +84,7 @@ private let ofThisProcess: Store = {
     _ = failure(.invalid) { try store.flush() }
   }
 
-  @Test func `is as open as it can be where nobody has chosen and it cannot be opened`() {
+  @Test func `reads as defaults where none was chosen and it cannot be opened`() {
     let chosen = DefaultStore(otherwise: "no identifier")
     #expect(chosen.store.takeUnretainedValue()[.volume] == 50)
     _ = failure(.invalid) { try chosen.store.takeUnretainedValue().set(1, for: .volume) }

@@ -21,9 +21,9 @@ extension Keys {
 final class LayeredStore: Sendable {
   let folder: SharedFolder
   let store: Store
-  private let heard: Heard
+  private let reported: Reported
 
-  private final class Heard: Sendable {
+  private final class Reported: Sendable {
     let errors = Mutex<[StoreError]>([])
   }
 
@@ -31,9 +31,9 @@ final class LayeredStore: Sendable {
     _ arguments: [String] = [], managed: String? = nil, system: String? = nil, registered: ValueDictionary = [:]
   ) throws {
     folder = try SharedFolder()
-    let heard = Heard()
-    self.heard = heard
-    var options = StoreOptions(errorHandler: { error in heard.errors.withLock { $0.append(error) } })
+    let reported = Reported()
+    self.reported = reported
+    var options = StoreOptions(errorHandler: { error in reported.errors.withLock { $0.append(error) } })
     options.arguments = ["program"] + arguments
     options.managed = .path(folder.file("managed.json"))
     options.system = .path(folder.file("system.json"))
@@ -45,7 +45,7 @@ final class LayeredStore: Sendable {
 
   /// The errors that the error handler received since the last call.
   func takeReported() -> [StoreError] {
-    heard.errors.withLock { errors in
+    reported.errors.withLock { errors in
       defer { errors = [] }
       return errors
     }

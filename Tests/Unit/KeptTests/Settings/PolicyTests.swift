@@ -27,7 +27,7 @@ extension Keys {
 }
 
 /// What was received, in order.
-private final class Told<Element: Sendable>: Sendable {
+private final class Collected<Element: Sendable>: Sendable {
   private let elements = Mutex<[Element]>([])
   private let arrived = DispatchSemaphore(value: 0)
 
@@ -131,33 +131,33 @@ private final class Told<Element: Sendable>: Sendable {
 
   @Test func `and is the same again, or removed and absent, is no change`() throws {
     settings[.volume] = 70
-    let heard = Told<Int>()
-    let subscription = try settings.observe(.volume) { heard.append($0.new) }
+    let received = Collected<Int>()
+    let subscription = try settings.observe(.volume) { received.append($0.new) }
     let revision = try settings.currentRevision()
     settings[.volume] = 70
     try settings.remove(.name)
     settings[.name] = nil
     #expect(try settings.currentRevision() == revision)
     settings[.volume] = 71
-    #expect(heard.all(atLeast: 1) == [71])
+    #expect(received.all(atLeast: 1) == [71])
     subscription.cancel()
   }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct `Who listens` {
+@Suite(.timeLimit(.minutes(5))) struct `An observer of one key` {
   let settings = TestStore().store
 
   /// Writes, and waits until the observer that subscribed last has been called.
   private func writeAndWait(_ value: Int) throws {
-    let heard = Told<Int>()
-    let last = try settings.observe(.volume) { heard.append($0.new) }
+    let received = Collected<Int>()
+    let last = try settings.observe(.volume) { received.append($0.new) }
     settings[.volume] = value
-    #expect(heard.all(atLeast: 1) == [value])
+    #expect(received.all(atLeast: 1) == [value])
     last.cancel()
   }
 
-  @Test func `hears the present value first, on its own thread, and only when asked`() throws {
-    let (asked, notAsked) = (Told<(Int, Bool, Bool)>(), Told<Int>())
+  @Test func `receives the present value first, on its own thread, and only on request`() throws {
+    let (asked, notAsked) = (Collected<(Int, Bool, Bool)>(), Collected<Int>())
     let here = LibraryThread.current
     let token = try settings.observe(.volume, initial: true) {
       asked.append(($0.new, $0.isInitial, LibraryThread.current == here))
@@ -172,8 +172,8 @@ private final class Told<Element: Sendable>: Sendable {
     other.cancel()
   }
 
-  @Test func `hears nothing after its token was cancelled, twice or once, or dropped`() throws {
-    let (cancelled, dropped) = (Told<Int>(), Told<Int>())
+  @Test func `receives nothing after its token was cancelled, twice or once, or dropped`() throws {
+    let (cancelled, dropped) = (Collected<Int>(), Collected<Int>())
     let token = try settings.observe(.volume) { cancelled.append($0.new) }
     var held: Subscription? = try settings.observe(.volume) { dropped.append($0.new) }
     settings[.volume] = 60
@@ -188,42 +188,42 @@ private final class Told<Element: Sendable>: Sendable {
 
   @Test func `is not called any more once it is cancelled, even in the round that is running`() throws {
     for round in 1...50 {
-      let heard = Told<String>()
+      let received = Collected<String>()
       let tokens = Mutex<[Subscription]>([])
       // The first one that is called cancels the other.
       let first = try settings.observe(.volume) { _ in
         tokens.withLock { $0 }.last?.cancel()
-        heard.append("first")
+        received.append("first")
       }
       let second = try settings.observe(.volume) { _ in
         tokens.withLock { $0 }.first?.cancel()
-        heard.append("second")
+        received.append("second")
       }
       tokens.withLock { $0 = [first, second] }
       try writeAndWait(round)
-      #expect(heard.all(atLeast: 1).count == 1)
+      #expect(received.all(atLeast: 1).count == 1)
       tokens.withLock { $0 = [] }
     }
   }
 
-  @Test func `hears what concurrent writers stored in the order in which it is stored`() throws {
-    let heard = Told<Key<Int>.Change>()
+  @Test func `receives what concurrent writers stored in the order in which it is stored`() throws {
+    let received = Collected<Key<Int>.Change>()
     let settings = settings
-    let token = try settings.observe(.volume) { heard.append($0) }
+    let token = try settings.observe(.volume) { received.append($0) }
     onThreads(8) { writer in for step in 0..<100 { settings[.volume] = writer * 1000 + step + 100 } }
-    let changes = heard.all(atLeast: 800)
+    let changes = received.all(atLeast: 800)
     let isInOrder = changes.map(\.revision) == Array(1...800)
     #expect(isInOrder && changes.last?.new == settings[.volume])
     #expect(zip(changes, changes.dropFirst()).allSatisfy { $0.new == $1.old })
     token.cancel()
   }
 
-  @Test func `to a key with dots hears of it, also that it was removed`() throws {
-    let heard = Told<Key<Int>.Event>()
-    let token = try settings.observe(.volume) { heard.append($0.event) }
+  @Test func `with dots receives its changes, also its removal`() throws {
+    let received = Collected<Key<Int>.Event>()
+    let token = try settings.observe(.volume) { received.append($0.event) }
     settings[.volume] = 1
     try settings.remove(.volume)
-    #expect(heard.all(atLeast: 2) == [.set, .removed])
+    #expect(received.all(atLeast: 2) == [.set, .removed])
     token.cancel()
   }
 }

@@ -119,16 +119,16 @@ private final class Holder: Sendable {
     #expect(test.takeReported().map(\.code) == [.closed, .closed])
   }
 
-  @Test func `resets, and is heard with the default in the place of nothing`() async throws {
+  @Test func `resets, and delivers the default for an absent value`() async throws {
     let panel = Panel(store: settings)
     let (stream, feed) = AsyncStream.makeStream(of: Int.self)
-    var heard = stream.makeAsyncIterator()
+    var received = stream.makeAsyncIterator()
     panel.volume = 70
     let subscription = try panel.$volume.observe(initial: true) { feed.yield($0.new) }
     var changes = panel.$volume.changes.makeAsyncIterator()
     panel.$volume.reset()
-    #expect(await heard.next(isolation: #isolation) == 70)
-    #expect(await heard.next(isolation: #isolation) == 50)
+    #expect(await received.next(isolation: #isolation) == 70)
+    #expect(await received.next(isolation: #isolation) == 50)
     #expect(await changes.next(isolation: #isolation)?.new == 50)
     #expect(panel.volume == 50)
     panel.$volume.reset()
@@ -138,13 +138,13 @@ private final class Holder: Sendable {
     subscription.cancel()
   }
 
-  @Test func `is heard on a queue, with the property's own default`() async throws {
+  @Test func `is observed on a queue, with the property's own default`() async throws {
     let setting = Setting(wrappedValue: 5, .volume, in: settings)
     let (stream, feed) = AsyncStream.makeStream(of: Int.self)
-    var heard = stream.makeAsyncIterator()
+    var received = stream.makeAsyncIterator()
     let subscription = try setting.projectedValue.observe(queue: .global()) { feed.yield($0.old) }
     setting.wrappedValue = 6
-    #expect(await heard.next(isolation: #isolation) == 5)
+    #expect(await received.next(isolation: #isolation) == 5)
     subscription.cancel()
   }
 
@@ -163,7 +163,7 @@ private final class Holder: Sendable {
     #expect(test.takeReported().map(\.code) == [.closed])
   }
 
-  @Test func `throws where it is asked to, and nowhere else`() throws {
+  @Test func `throws on request, and nowhere else`() throws {
     let panel = Panel(store: settings)
     try panel.$volume.set(70)
     #expect(try panel.$volume.get() == 70)

@@ -15,22 +15,22 @@ extension Keys {
     let folder = try SharedFolder()
     for location in ["memory:opened-twice-\(folder.location.hashValue)", folder.location] {
       let (one, two) = (try Store.open(location), try Store.open(location))
-      var heard = two.notices().makeAsyncIterator()
+      var received = two.notices().makeAsyncIterator()
       one[.volume] = 70
       #expect(two[.volume] == 70)
-      #expect(await heard.next(isolation: #isolation)?.origin == .process)
+      #expect(await received.next(isolation: #isolation)?.origin == .process)
       one.close()
       #expect(two[.volume] == 70)
       two.close()
     }
   }
 
-  @Test func `two objects on one file hear of each other's changes`() async throws {
+  @Test func `two objects on one file receive each other's changes`() async throws {
     let folder = try SharedFolder()
     let (one, two) = (try folder.store(), try folder.store())
-    var heard = two.changes(of: .volume).makeAsyncIterator()
+    var received = two.changes(of: .volume).makeAsyncIterator()
     one[.volume] = 70
-    #expect(await heard.next(isolation: #isolation)?.new == 70)
+    #expect(await received.next(isolation: #isolation)?.new == 70)
     #expect(two[.volume] == 70)
   }
 
@@ -57,7 +57,7 @@ extension Keys {
     #expect(try settings.value(for: .name) == "Grace")
   }
 
-  @Test func `throws by name, and by subscript gives the default and tells the error handler`() throws {
+  @Test func `throws by name, and by subscript gives the default and calls the error handler`() throws {
     let test = TestStore()
     try test.store.set(true, forKey: "audio.volume")
     _ = failure(.wrongType) { _ = try test.store.value(for: .volume) }
@@ -71,7 +71,7 @@ extension Keys {
     #expect(test.takeReported().map(\.code) == [.closed])
   }
 
-  @Test func `drops nothing from a dictionary in silence`() throws {
+  @Test func `drops nothing from a dictionary silently`() throws {
     let test = TestStore()
     try test.store.setJSON(#"{"a":1,"b":"two"}"#, forKey: "recent")
     let words = failure(.wrongType) { _ = try test.store.value(for: .recent) }

@@ -43,20 +43,20 @@ private struct Window: SettingsGroup {
       #expect(test.takeReported().map(\.code) == [.wrongType], "\(place)", sourceLocation: sourceLocation)
     }
 
-    let told = Mutex<[(T, (any Error)?)]>([])
+    let all = Mutex<[(T, (any Error)?)]>([])
     let tokens = [
-      try settings.observe(key, initial: true) { change in told.withLock { $0.append((change.new, change.error)) } },
-      try handle.observe(initial: true) { change in told.withLock { $0.append((change.new, change.error)) } },
-      try mapped.observe(initial: true) { change in told.withLock { $0.append((change.new[0], change.error)) } },
+      try settings.observe(key, initial: true) { change in all.withLock { $0.append((change.new, change.error)) } },
+      try handle.observe(initial: true) { change in all.withLock { $0.append((change.new, change.error)) } },
+      try mapped.observe(initial: true) { change in all.withLock { $0.append((change.new[0], change.error)) } },
     ]
-    let heard = told.withLock { $0 }
-    #expect(heard.map(\.0) == [fallback, fallback, fallback], sourceLocation: sourceLocation)
-    #expect(heard.allSatisfy { ($0.1 as? StoreError)?.code == .wrongType }, sourceLocation: sourceLocation)
+    let changes = all.withLock { $0 }
+    #expect(changes.map(\.0) == [fallback, fallback, fallback], sourceLocation: sourceLocation)
+    #expect(changes.allSatisfy { ($0.1 as? StoreError)?.code == .wrongType }, sourceLocation: sourceLocation)
     for token in tokens { token.cancel() }
 
     #expect(try settings.contains(key), sourceLocation: sourceLocation)
     #expect(try settings.value(forKey: "subject") == stored, "it stays", sourceLocation: sourceLocation)
-    #expect(try settings.currentRevision() == 1, "nobody wrote", sourceLocation: sourceLocation)
+    #expect(try settings.currentRevision() == 1, "nothing was written", sourceLocation: sourceLocation)
   }
 
   @Test func `another kind is an error or the default under every accessor`() throws {

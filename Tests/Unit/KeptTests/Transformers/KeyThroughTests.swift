@@ -148,20 +148,20 @@ extension Keys {
     #expect(settings[.frame] == .zero)
   }
 
-  @Test func `tells observers the values, and what cannot be decoded with the error as it was thrown`()
+  @Test func `delivers the values to observers, and the error as it was thrown for what cannot be decoded`()
     async throws
   {
     var changes = settings.changes(of: .tag, initial: true).makeAsyncIterator()
     settings[.tag] = Tag(text: "a")
     try settings.set("b", forKey: "tag")
     settings[.tag] = nil
-    var heard: [Key<Tag?>.Change] = []
-    while heard.count < 4, let change = await changes.next(isolation: #isolation) { heard.append(change) }
-    #expect(heard.map(\.new) == [nil, Tag(text: "a"), nil, nil])
-    #expect(heard.map(\.old) == [nil, nil, Tag(text: "a"), nil])
-    #expect(heard.map { $0.error?.underlying as? Refused } == [nil, nil, Refused(text: "b"), nil])
-    #expect(heard.map(\.event) == [.initial, .set, .set, .removed])
-    #expect(throws: Refused(text: "b")) { try heard[2].result.get() }
+    var received: [Key<Tag?>.Change] = []
+    while received.count < 4, let change = await changes.next(isolation: #isolation) { received.append(change) }
+    #expect(received.map(\.new) == [nil, Tag(text: "a"), nil, nil])
+    #expect(received.map(\.old) == [nil, nil, Tag(text: "a"), nil])
+    #expect(received.map { $0.error?.underlying as? Refused } == [nil, nil, Refused(text: "b"), nil])
+    #expect(received.map(\.event) == [.initial, .set, .set, .removed])
+    #expect(throws: Refused(text: "b")) { try received[2].result.get() }
   }
 
   @Test func `removes for nil without asking the transformer, and reads as its lazy default`() throws {
@@ -225,7 +225,7 @@ extension Keys {
     #expect(Handle(.frame, in: settings)?.value == .zero)
   }
 
-  @Test func `goes there and back through launch arguments`() throws {
+  @Test func `round-trips through launch arguments`() throws {
     var launch = LaunchArguments()
     try launch.set(Frame(), for: .frame)
     try launch.set(Tag(text: "a"), for: .tag)
@@ -263,8 +263,8 @@ extension Keys {
     #expect(sentence == #""token": cannot be converted, and of a secret no more is said"#)
     #expect(settings[token] == Tag(text: "none"))
     #expect(try settings.keys() == ["token"])
-    let heard = test.takeReported()
-    #expect(heard.map(\.code) == [.wrongType, .unsupported] && heard[0].underlying as? Refused != nil)
-    #expect(!heard.map(\.description).joined().contains("hunter2"))
+    let received = test.takeReported()
+    #expect(received.map(\.code) == [.wrongType, .unsupported] && received[0].underlying as? Refused != nil)
+    #expect(!received.map(\.description).joined().contains("hunter2"))
   }
 }

@@ -61,9 +61,9 @@ private struct Named: Codable, Equatable {
   @Test func `makes JSON and property lists, with coders and userInfo of one's own`() throws {
     let key = try #require(Named.key)
     let name = Named(name: "Ada")
-    let told = Transformer<[Named], Data>.json(userInfo: [key: "the "])
-    #expect(try told.transform([name]) == Data(#"["the Ada"]"#.utf8))
-    #expect(try told.untransform(Data(#"["the Ada"]"#.utf8)) == [name])
+    let informed = Transformer<[Named], Data>.json(userInfo: [key: "the "])
+    #expect(try informed.transform([name]) == Data(#"["the Ada"]"#.utf8))
+    #expect(try informed.untransform(Data(#"["the Ada"]"#.utf8)) == [name])
     let (encoder, decoder) = (PropertyListEncoder(), PropertyListDecoder())
     encoder.outputFormat = .xml
     encoder.userInfo[key] = "a "

@@ -23,7 +23,7 @@ import Testing
     #expect(try contents(since: stamp).values == [key("a"): 2])
   }
 
-  @Test func `has a stamp that vouches for nothing while a change could hide behind it`() throws {
+  @Test func `has no valid stamp while a later change could have the same one`() throws {
     try write(#"{"values":{"a":1}}"#)
     var stamp = FileStamp(of: path)
     // On a busy machine reading the stamp may take longer than a tick of the clock.
@@ -102,7 +102,7 @@ import Testing
     try expectOther("a directory")
   }
 
-  @Test func `is no FIFO, and nobody waits for its writer`() throws {
+  @Test func `is no FIFO, and reading it waits for no writer`() throws {
     #expect(mkfifo(path, 0o600) == 0)
     try expectOther("a FIFO")
   }
@@ -140,7 +140,7 @@ import Testing
     }
   }
 
-  @Test func `that is swapped while it is read is read anew`() throws {
+  @Test func `that is swapped while it is read is read again`() throws {
     try write(#"{"values":{"a":1}}"#)
     let path = path
     var file = file
@@ -164,7 +164,7 @@ import Testing
     #expect(try failure(of: file).message.contains("a symbolic link"))
   }
 
-  @Test func `that is gone while it is read is absent`() throws {
+  @Test func `that is removed while it is read is absent`() throws {
     try write("{}")
     let path = path
     var file = file
@@ -172,7 +172,7 @@ import Testing
     #expect(isAbsent(file))
   }
 
-  @Test(arguments: [0, 1, 4096]) func `that is cut or grows each time is given up`(size: Int) throws {
+  @Test(arguments: [0, 1, 4096]) func `that shrinks or grows at every attempt is given up`(size: Int) throws {
     try write(#"{"values":{"a":1}}"#)
     let path = path
     var file = file

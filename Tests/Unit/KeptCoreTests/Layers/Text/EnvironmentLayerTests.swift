@@ -55,7 +55,7 @@ import Testing
     #expect(layer.problems.map(\.description) == [sentence])
   }
 
-  @Test func `names that would collide do not: only the canonical one is read`() throws {
+  @Test func `of names that would collide only the canonical one is read`() throws {
     let layer = try EnvironmentLayer(prefix: "P_", ["P_a_b=1", "P_A_B=2", "P_A_x2eB=3", "P_A__B=4", "P_A_b=5"])
     #expect(texts(layer) == ["a.b = 2", "a_b = 4"])
     #expect(layer.problems.count == 3)
@@ -69,7 +69,7 @@ import Testing
     }
   }
 
-  @Test func `a sentence about a long name is short, and none tells a variable's text`() throws {
+  @Test func `a sentence about a long name is short, and none quotes a variable's text`() throws {
     let long = String(repeating: "é", count: 5_000)
     let layer = try EnvironmentLayer(
       prefix: "P_", ["P_\(long)=hunter2", "P_a\(long.prefix(400))=hunter2", "P_b=hunter2"])

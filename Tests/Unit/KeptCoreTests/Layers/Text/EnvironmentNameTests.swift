@@ -22,7 +22,7 @@ import Testing
     "", "audio", "Audio", "A__x42", "A_x4", "A_x", "A_x4G", "_x4F", "_x61", "_x30", "_x5f", "A_x2eB", "A___B", "A-B",
     "A.B", "É", "_xff", "_xc3", "_x00", "A B", "_x2e", "_xc3_x28", "a",
   ])
-  func `a name that no key has is no key`(rest: String) {
+  func `a name that stands for no key is refused`(rest: String) {
     #expect(EnvironmentName.key(of: "PLAYER_" + rest, prefix: "PLAYER_") == nil)
   }
 

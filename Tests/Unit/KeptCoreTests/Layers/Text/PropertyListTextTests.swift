@@ -87,7 +87,7 @@ import Testing
       "<plist></plist>",
       "<plist><true/>", "<dict><key>a&#0;b</key><true/></dict>",
     ])
-  func `what is not an element of a property list is nothing`(text: String) {
+  func `what is not an element of a property list has no value`(text: String) {
     #expect(read(text) == nil)
   }
 
@@ -122,7 +122,7 @@ import Testing
   }
 
   @Test(arguments: [("(", ")"), ("<array>", "</array>"), ("{a=", ";}"), ("<dict><key>a</key>", "</dict>")])
-  func `64 containers inside each other are fine and 65 are not`(open: String, close: String) {
+  func `64 nested containers are accepted and 65 are refused`(open: String, close: String) {
     let inside = open.hasPrefix("<") ? "<true/>" : "x"
     func text(_ count: Int) -> String {
       String(repeating: open, count: count) + inside + String(repeating: close, count: count)

@@ -22,7 +22,7 @@ import Testing
       ("2026-11-20T23:44:01Z", "2026-11-20T23:44:01Z"), ("AAEC", "AAEC"), (#"{"a":1"#, #"{"a":1"#),
       (#"{"$unknown":1}"#, #"{"$unknown":1}"#), ("[1,2", "[1,2"), (#"{"a":1,"a":2}"#, #"{"a":1,"a":2}"#),
     ] as [(String, Value)])
-  func `a text says by itself`(text: String, value: Value) {
+  func `a text has a natural value`(text: String, value: Value) {
     #expect(TextValue(text).natural == value)
   }
 
@@ -116,7 +116,7 @@ import Testing
     #expect(TextValue(text).candidates == values)
   }
 
-  @Test func `texts are told apart by their bytes`() {
+  @Test func `texts are distinguished by their bytes`() {
     #expect(TextValue("\u{e9}") != TextValue("e\u{301}"))
     #expect(Set([TextValue("\u{e9}"), TextValue("e\u{301}"), TextValue("\u{e9}")]).count == 2)
   }

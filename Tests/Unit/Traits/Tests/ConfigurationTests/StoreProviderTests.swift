@@ -115,7 +115,7 @@ private func failure(_ body: () throws -> Void) -> StoreError? {
   @Test(arguments: [
     "a key is empty": [], "a key holds a NUL at byte 3": ["a", "b\0c"], "a key has 1025 bytes": longer,
   ])
-  func `says invalid of a key that no store can have`(sentence: String, components: [String]) throws {
+  func `throws invalid for a key that no store can have`(sentence: String, components: [String]) throws {
     let error = failure { _ = try provider.value(forKey: AbsoluteConfigKey(components), type: .int) }
     #expect(error?.code == .invalid && error?.message.hasPrefix(sentence) == true)
     #expect(failure { _ = try provider.snapshot().value(forKey: AbsoluteConfigKey(components), type: .int) } != nil)
@@ -130,7 +130,7 @@ private func failure(_ body: () throws -> Void) -> StoreError? {
     #expect(try read(["naïve 🎛️/$", "x"], .int) == 2)
   }
 
-  @Test func `says of a closed store that it is closed`() throws {
+  @Test func `throws closed for a closed store`() throws {
     try store.set(1, forKey: "a")
     let snapshot = provider.snapshot()
     store.close()
@@ -139,7 +139,7 @@ private func failure(_ body: () throws -> Void) -> StoreError? {
     #expect(try snapshot.value(forKey: "a", type: .int).value == 1, "what was seen is seen")
   }
 
-  @Test func `has the name that tells it from others`() {
+  @Test func `has a name that distinguishes it from others`() {
     #expect(provider.providerName == "StoreProvider")
     let named = StoreProvider(store, name: "user")
     #expect(named.providerName == "StoreProvider[user]" && named.snapshot().providerName == "StoreProvider[user]")
@@ -152,7 +152,7 @@ private func failure(_ body: () throws -> Void) -> StoreError? {
     Store(storage: MemoryStorage(), options: StoreOptions(arguments: ["program"] + arguments))
   }
 
-  @Test func `gives what the highest of the store's own layers has, read as what is asked for`() throws {
+  @Test func `gives the value of the highest layer of the store, read as the requested type`() throws {
     let store = store("-port", "8080", "-hosts", "(a, b)")
     let provider = StoreProvider(store)
     try store.set(80, forKey: "port")
@@ -164,7 +164,7 @@ private func failure(_ body: () throws -> Void) -> StoreError? {
     #expect(error?.message.hasPrefix("in the arguments layer: holds") == true, "\(String(describing: error))")
   }
 
-  @Test func `leaves defaults to the providers that come after it, unless it is asked for them`() throws {
+  @Test func `leaves defaults to the providers that come after it, except on request`() throws {
     let store = store()
     try store.declare(Key("volume", default: 50))
     try store.register(70, for: Key("level", default: 0))

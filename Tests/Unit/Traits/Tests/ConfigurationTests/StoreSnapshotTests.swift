@@ -38,7 +38,7 @@ extension ConfigSnapshot {
   }
 
   @Test(arguments: [true, false])
-  func `is one state, also while somebody writes`(inMemory: Bool) throws {
+  func `is one state, also while another thread writes`(inMemory: Bool) throws {
     let folder = try SharedFolder()
     let store = inMemory ? Store(storage: MemoryStorage()) : try Store.open(folder.location)
     let provider = StoreProvider(store)
@@ -59,7 +59,7 @@ extension ConfigSnapshot {
     #expect(try provider.snapshot().int("a") == 200)
   }
 
-  @Test func `shows at once what another process has written, and what a layer has come to say`() throws {
+  @Test func `shows at once what another process has written, and a changed layer`() throws {
     let folder = try SharedFolder()
     let store = try Store.open(folder.location)
     let provider = StoreProvider(store, includingDefaults: true)
@@ -109,7 +109,7 @@ extension ConfigSnapshot {
     }
   }
 
-  @Test func `of a closed store is told so once`() async throws {
+  @Test func `of a closed store reports that once`() async throws {
     let store = Store(storage: MemoryStorage())
     store.close()
     try await StoreProvider(store).watchSnapshot { updates in

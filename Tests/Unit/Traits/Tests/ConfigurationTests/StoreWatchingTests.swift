@@ -6,7 +6,7 @@ import Kept
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct `A watcher of a key` {
-  @Test func `is told what there is, and then each change`() async throws {
+  @Test func `receives the present value, and then each change`() async throws {
     let store = Store(storage: MemoryStorage())
     let config = ConfigReader(provider: StoreProvider(store))
     try await config.watchInt(forKey: "http.timeout") { updates in
@@ -36,7 +36,7 @@ import Testing
     }
   }
 
-  @Test func `hears of another process`() async throws {
+  @Test func `receives changes of another process`() async throws {
     let folder = try SharedFolder()
     let store = try Store.open(folder.location)
     try await ConfigReader(provider: StoreProvider(store)).watchString(forKey: "name") { updates in
@@ -47,7 +47,7 @@ import Testing
     }
   }
 
-  @Test func `hears of a file of a layer, and of what it uncovers`() async throws {
+  @Test func `receives a changed file of a layer, and what it uncovers`() async throws {
     let folder = try SharedFolder()
     let file = folder.file("managed.json")
     let store = try Store.open(folder.location, options: StoreOptions(managed: .path(file)))
@@ -62,7 +62,7 @@ import Testing
     }
   }
 
-  @Test func `is told of a value of the wrong type as a failure, and goes on`() async throws {
+  @Test func `receives a value of the wrong type as a failure, and goes on`() async throws {
     let store = Store(storage: MemoryStorage())
     try await StoreProvider(store).watchValue(forKey: "timeout", type: .int) { updates in
       var states = States(updates)
@@ -75,7 +75,7 @@ import Testing
     }
   }
 
-  @Test func `of a store without write permission hears of those who have it`() throws {
+  @Test func `of a store without write permission receives the writes of others`() throws {
     let folder = try SharedFolder()
     let store = try Store.open(folder.location)
     try store.set("Ada", forKey: "name")
@@ -96,7 +96,7 @@ import Testing
     try FileManager.default.setAttributes([.posixPermissions: permissions], ofItemAtPath: path)
   }
 
-  @Test func `goes home when its task is cancelled`() async throws {
+  @Test func `ends when its task is cancelled`() async throws {
     let store = Store(storage: MemoryStorage())
     let (hasBegun, begun) = AsyncStream<Void>.makeStream()
     let watching = Task {
@@ -115,7 +115,7 @@ import Testing
     try store.set(1, forKey: "a")
   }
 
-  @Test func `is told that the store was closed, and goes home`() async throws {
+  @Test func `receives that the store was closed, and ends`() async throws {
     let store = Store(storage: MemoryStorage())
     try await StoreProvider(store).watchValue(forKey: "a", type: .int) { updates in
       var states = States(updates)
@@ -131,7 +131,7 @@ import Testing
     }
   }
 
-  @Test func `of a key that no store can have is told so`() async throws {
+  @Test func `of a key that no store can have receives that error`() async throws {
     let provider = StoreProvider(Store(storage: MemoryStorage()))
     let key = AbsoluteConfigKey([String(repeating: "x", count: 1025)])
     try await provider.watchValue(forKey: key, type: .int) { updates in

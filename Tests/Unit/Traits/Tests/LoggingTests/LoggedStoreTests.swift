@@ -91,16 +91,16 @@ private struct LoggedStore {
     #expect("\(line.message)".hasPrefix(#""a\nERROR all is lost\u{1B}[2J\u{2028}é": holds bool"#))
   }
 
-  @Test func `lets the program's own error handler hear the same`() throws {
-    let heard = Mutex<[StoreError.Code]>([])
-    let logged = try LoggedStore { error in heard.withLock { $0.append(error.code) } }
+  @Test func `calls the program's own error handler with the same`() throws {
+    let received = Mutex<[StoreError.Code]>([])
+    let logged = try LoggedStore { error in received.withLock { $0.append(error.code) } }
     try logged.store.set("loud", forKey: "audio.volume")
     _ = logged.store[.volume]
-    #expect(heard.withLock(\.self) == [.wrongType])
+    #expect(received.withLock(\.self) == [.wrongType])
     #expect(try logged.line().level == .warning)
   }
 
-  @Test func `says as loudly as it can that values may be lost`() throws {
+  @Test func `logs at the highest level that values may be lost`() throws {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("kept-\(UUID().uuidString)")
     defer { try? FileManager.default.removeItem(at: folder) }
     let first = try Store.open(folder.path)

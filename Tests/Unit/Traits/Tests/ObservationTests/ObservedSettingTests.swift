@@ -11,7 +11,7 @@ import Testing
   let test = TestStore()
   var settings: Store { test.store }
 
-  @Test func `tells of a value that is set by itself, by the store, by a handle and by a property`() throws {
+  @Test func `notifies of a value that is set by itself, by the store, by a handle and by a property`() throws {
     let volume = settings.observed(.volume)
     let handle = try settings.handle(.volume)
     let property = Setting(.volume, in: settings)
@@ -27,7 +27,7 @@ import Testing
     }
   }
 
-  @Test func `tells of a removal, and of a default that is registered or taken back`() throws {
+  @Test func `notifies of a removal, and of a default that is registered or taken back`() throws {
     let volume = settings.observed(.volume)
     settings[.volume] = 70
     let set = Tracked { volume.value }
@@ -43,7 +43,7 @@ import Testing
     #expect(!registered.isChanged)
   }
 
-  @Test func `tells of what another process writes`() throws {
+  @Test func `notifies of what another process writes`() throws {
     let folder = try SharedFolder()
     let store = try Store.open(folder.location)
     let volume = store.observed(.volume)
@@ -55,7 +55,7 @@ import Testing
     store.close()
   }
 
-  @Test func `tells of what another store on the same place writes`() throws {
+  @Test func `notifies of what another store at the same location writes`() throws {
     let folder = try SharedFolder()
     let (store, other) = (try Store.open(folder.location), try Store.open(folder.location))
     let volume = store.observed(.volume)
@@ -67,7 +67,7 @@ import Testing
     other.close()
   }
 
-  @Test func `tells of no other key, and not of the same value again`() throws {
+  @Test func `notifies of no other key, and not of the same value again`() throws {
     let volume = settings.observed(.volume)
     settings[.volume] = 70
     let tracked = Tracked { volume.value }
@@ -77,7 +77,7 @@ import Testing
     #expect(!tracked.isChanged)
   }
 
-  @Test func `tells of a value of the wrong type, which reads as the default and is reported`() throws {
+  @Test func `notifies of a value of the wrong type, which reads as the default and is reported`() throws {
     let volume = settings.observed(.volume)
     settings[.volume] = 70
     let right = Tracked { volume.value }
@@ -102,7 +102,7 @@ import Testing
     #expect(volume.value == 70)
   }
 
-  @Test func `reads as the default when its store is closed, and the error handler hears why`() throws {
+  @Test func `reads as the default when its store is closed, and the error handler receives the reason`() throws {
     let (volume, late) = (settings.observed(.volume), settings.observed(.volume))
     settings[.volume] = 70
     let tracked = Tracked { volume.value }
@@ -117,26 +117,26 @@ import Testing
     #expect(!tracked.isChanged)
   }
 
-  @Test func `of a key whose name is none reads as the default`() {
+  @Test func `of a key with an invalid name reads as the default`() {
     let nothing = settings.observed(Key("", default: 1))
     #expect(nothing.value == 1)
     #expect(Set(test.takeReported().map(\.code)) == [.invalid])
   }
 
-  @Test func `listens no longer than it lives, and lets its store go`() throws {
+  @Test func `observes no longer than it lives, and releases its store`() throws {
     weak var store: Store?
-    let told = Notes<Void>()
+    let changed = Notes<Void>()
     do {
       let settings = Store(storage: MemoryStorage())
       store = settings
       var volume: ObservedSetting? = settings.observed(.volume)
-      let tracked = Tracked({ volume?.value }, onChange: { told.add(()) })
+      let tracked = Tracked({ volume?.value }, onChange: { changed.add(()) })
       #expect(tracked.value == 50)
       volume = nil
       settings[.volume] = 70
       settings.close()
     }
-    #expect(told.all.isEmpty)
+    #expect(changed.all.isEmpty)
     #expect(store == nil)
   }
 

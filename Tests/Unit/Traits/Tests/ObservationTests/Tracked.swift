@@ -10,21 +10,21 @@ import Testing
 struct Tracked<Value> {
   /// What was read.
   let value: Value
-  private let told = DispatchSemaphore(value: 0)
+  private let changed = DispatchSemaphore(value: 0)
 
   init(_ read: () -> Value, onChange: @escaping @Sendable () -> Void = {}) {
-    let told = told
+    let changed = changed
     value = withObservationTracking(read) {
       onChange()
-      told.signal()
+      changed.signal()
     }
   }
 
   /// Expects a change notification.
   func waitForChange(sourceLocation: SourceLocation = #_sourceLocation) {
-    #expect(told.isSignalled, sourceLocation: sourceLocation)
+    #expect(changed.isSignalled, sourceLocation: sourceLocation)
   }
 
   /// Whether the change has been delivered by now.
-  var isChanged: Bool { told.wait(timeout: .now()) == .success }
+  var isChanged: Bool { changed.wait(timeout: .now()) == .success }
 }

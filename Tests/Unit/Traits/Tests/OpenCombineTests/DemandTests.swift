@@ -11,7 +11,7 @@ import Testing
   let test = TestStore()
   var settings: Store { test.store }
 
-  @Test func `of none gets nothing, not even the present value, until there is some`() throws {
+  @Test func `of none receives nothing, not even the present value, until there is some`() throws {
     let probe = Probe<Int>()
     settings.publisher(for: .volume).subscribe(probe)
     for value in [60, 70, 80] { settings[.volume] = value }
@@ -35,7 +35,7 @@ import Testing
     probe.cancel()
   }
 
-  @Test func `of none is not some, and asks for nothing`() throws {
+  @Test func `of none stays none`() throws {
     let probe = Probe<Int>(onSubscription: { $0.request(.none) })
     settings.publisher(for: .volume).subscribe(probe)
     probe.request(.none)

@@ -10,7 +10,7 @@ import Testing
   let test = TestStore()
   var settings: Store { test.store }
 
-  @Test func `hears nothing more, and is not told that it is over`() throws {
+  @Test func `receives nothing more, not even a completion`() throws {
     let probe = Probe<Int>(onSubscription: { $0.request(.unlimited) })
     settings.publisher(for: .volume).subscribe(probe)
     settings[.volume] = 60
@@ -25,7 +25,7 @@ import Testing
     #expect(probe.completions == 0)
   }
 
-  @Test func `hears nothing more when it cancels in the middle of a call`() throws {
+  @Test func `receives nothing more when it cancels in the middle of a call`() throws {
     let probe = Probe<Int>(onSubscription: { $0.request(.unlimited) }) { value, subscription in
       if value == 60 { subscription.cancel() }
       return .unlimited
@@ -40,7 +40,7 @@ import Testing
     #expect(probe.completions == 0)
   }
 
-  @Test func `hears not even the present value when it cancels as it subscribes, or at the first call`() throws {
+  @Test func `receives not even the present value when it cancels as it subscribes, or at the first call`() throws {
     let never = Probe<Int>(onSubscription: {
       $0.request(.unlimited)
       $0.cancel()
@@ -80,13 +80,13 @@ import Testing
   @Test func `does not wait for ever for a call that waits for the one it cancels in`() throws {
     let other = TestStore()
     let (inside, waiting) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-    let heard = Notes<Int>()
+    let received = Notes<Int>()
     // Assigned before any value is published that cancels it.
     var token: AnyCancellable?
     let theirs = other.store.publisher(for: .volume).handleEvents(receiveOutput: { if $0 == 1 { waiting.signal() } })
     let both = [settings.publisher(for: .volume).eraseToAnyPublisher(), theirs.eraseToAnyPublisher()]
     token = both.publisher.flatMap { $0 }.sink { value in
-      heard.add(value)
+      received.add(value)
       guard value == 60 else { return }
       inside.signal()
       #expect(waiting.isSignalled)
@@ -102,7 +102,7 @@ import Testing
     try test.settle()
     try other.settle()
     // A call that was in progress is still delivered.
-    #expect(heard.all.filter { $0 != 1 } == [50, 50, 60])
+    #expect(received.all.filter { $0 != 1 } == [50, 50, 60])
   }
 
   @Test func `is cancelled by dropping its token, and keeps no store open after that`() throws {
@@ -136,7 +136,7 @@ import Testing
     #expect(volumes.all == [50])
   }
 
-  @Test func `among many that come and go while others write hears nothing after it went`() throws {
+  @Test func `among many that come and go while others write receives nothing after its end`() throws {
     let settings = settings
     let gone = Notes<Probe<Int>>()
     DispatchQueue.concurrentPerform(iterations: 8) { thread in
@@ -151,11 +151,11 @@ import Testing
     }
     // Calls that were in progress have ended.
     try test.settle()
-    let heard = gone.all.map(\.values)
+    let received = gone.all.map(\.values)
     for value in 1...5 { settings[.volume] = -value }
     try test.settle()
-    #expect(gone.all.map(\.values) == heard)
-    #expect(heard.count == 300)
+    #expect(gone.all.map(\.values) == received)
+    #expect(received.count == 300)
     #expect(gone.all.allSatisfy { $0.completions == 0 })
   }
 }
@@ -177,7 +177,7 @@ import Testing
     #expect(probe.completions == 1)
   }
 
-  @Test func `may come from a subscriber, which is told so when its call has returned`() throws {
+  @Test func `may come from a subscriber, which receives the completion when its call has returned`() throws {
     let settings = settings
     let completionsInside = Notes<Int>()
     weak var weakProbe: Probe<Int>?
@@ -196,7 +196,7 @@ import Testing
     #expect(probe.values == [50, 60])
   }
 
-  @Test func `may come while the present value is being told on another thread`() {
+  @Test func `may come while the present value is being delivered on another thread`() {
     let settings = settings
     let (entered, mayLeave) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
     let probe = Probe<Int>(onValue: { _, _ in
@@ -215,7 +215,7 @@ import Testing
     #expect(probe.completions == 1)
   }
 
-  @Test func `before anybody subscribed finishes at once, and the error handler hears why`() {
+  @Test func `before the first subscription finishes at once, and the error handler receives the reason`() {
     settings.close()
     let (values, changes) = (Probe<Int>(), Probe<Key<Int>.Change>())
     settings.publisher(for: .volume).subscribe(values)
@@ -226,7 +226,7 @@ import Testing
   }
 
   @Test(arguments: ["", "a\0b", String(repeating: "x", count: 1025)])
-  func `is at once for a key whose name is none`(name: String) {
+  func `comes at once for a key with an invalid name`(name: String) {
     let probe = Probe<Int>(onSubscription: { $0.request(.unlimited) })
     settings.publisher(for: Key(name, default: 1)).subscribe(probe)
     #expect(probe.values.isEmpty)

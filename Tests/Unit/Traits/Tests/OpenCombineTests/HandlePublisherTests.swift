@@ -28,7 +28,7 @@ private struct Unreadable: Error {}
     for token in tokens { token.cancel() }
   }
 
-  @Test func `tells the error of a conversion as it was thrown, and goes on`() throws {
+  @Test func `delivers the error of a conversion as it was thrown, and goes on`() throws {
     let even = Transformer<Int, Int>(
       transform: { $0 }, untransform: { if $0.isMultiple(of: 2) { $0 } else { throw Unreadable() } })
     let volume = try settings.handle("volume", through: even)
@@ -62,7 +62,7 @@ private struct Unreadable: Error {}
     #expect(probe.completions == 1)
   }
 
-  @Test func `finishes at once when the handle was destroyed before, and the error handler hears why`() throws {
+  @Test func `finishes at once when the handle was destroyed before, and the error handler gets the reason`() throws {
     let volume = try settings.handle(.volume)
     let (values, changes) = (volume.publisher, volume.changesPublisher)
     try volume.destroy()

@@ -1,4 +1,4 @@
-// A subscriber that requests as much as a test tells it to, and records everything that it receives.
+// A subscriber that requests as much as a test asks, and records everything that it receives.
 
 import Kept
 import OpenCombine
@@ -6,7 +6,7 @@ import Stores
 import Synchronization
 import Testing
 
-/// Subscribes without demand unless told otherwise.
+/// Subscribes without demand by default.
 final class Probe<Input: Sendable>: Subscriber, @unchecked Sendable {
   typealias Failure = Never
   private let received = Notes<Input>()

@@ -31,7 +31,7 @@ private struct Player {
     token.cancel()
   }
 
-  @Test func `of changes tells what comes from now on: old, new and what happened`() {
+  @Test func `of changes delivers later changes: old, new and event`() {
     let changes = Notes<Key<Int>.Change>()
     settings[.volume] = 60
     let token = settings.changesPublisher(for: .volume).sink { changes.add($0) }
@@ -69,7 +69,7 @@ private struct Player {
     for token in tokens { token.cancel() }
   }
 
-  @Test func `hears of what another process writes and removes`() throws {
+  @Test func `receives what another process writes and removes`() throws {
     let folder = try SharedFolder()
     let store = try Store.open(folder.location)
     store.callbackQueue = test.queue
@@ -133,11 +133,11 @@ private struct Player {
     #expect(changes.all.map(\.new) == [60, 50, 70])
     #expect(changes.all.map { $0.error?.code } == [nil, .wrongType, nil])
     #expect(probe.completions == 0)
-    #expect(test.takeReported().isEmpty, "it was told to the subscriber")
+    #expect(test.takeReported().isEmpty, "it was delivered to the subscriber")
     #expect(try settings.value(forKey: "audio.volume") == .int(70))
   }
 
-  @Test func `in its values it is the default, and the error handler hears why`() throws {
+  @Test func `in its values it is the default, and the error handler receives the reason`() throws {
     try settings.set("loud", forKey: "audio.volume")
     let token = settings.publisher(for: .volume).sink { [volumes] in volumes.add($0) }
     #expect(volumes.all == [50])

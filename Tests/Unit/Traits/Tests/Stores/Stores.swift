@@ -14,17 +14,17 @@ extension Keys {
 public final class TestStore: Sendable {
   public let store: Store
   public let queue = DispatchQueue(label: "observers")
-  private let heard = Notes<StoreError>()
+  private let received = Notes<StoreError>()
 
   public init() {
-    let heard = heard
+    let received = received
     store = Store(
-      storage: MemoryStorage(), options: StoreOptions(errorHandler: { error in heard.add(error) }))
+      storage: MemoryStorage(), options: StoreOptions(errorHandler: { error in received.add(error) }))
     store.callbackQueue = queue
   }
 
   /// The errors that the error handler received since the last call.
-  public func takeReported() -> [StoreError] { heard.takeAll() }
+  public func takeReported() -> [StoreError] { received.takeAll() }
 
   /// Returns when the condition holds, or after a long timeout.
   public func wait(until isDone: () -> Bool) {

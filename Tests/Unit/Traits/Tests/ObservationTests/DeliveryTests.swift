@@ -29,14 +29,14 @@ private actor Mixer {
   let test = TestStore()
   var settings: Store { test.store }
 
-  @Test func `is told where the store calls, to a setting that was made on no actor`() {
+  @Test func `is delivered on the store's thread to a setting that was made on no actor`() {
     let (queue, volume) = (test.queue, settings.observed(.volume))
     let tracked = Tracked({ volume.value }, onChange: { dispatchPrecondition(condition: .onQueue(queue)) })
     settings[.volume] = 70
     tracked.waitForChange()
   }
 
-  @Test @MainActor func `is told on the actor on which the setting was made`() async {
+  @Test @MainActor func `is delivered on the actor on which the setting was made`() async {
     let isMain = DispatchSpecificKey<Bool>()
     DispatchQueue.main.setSpecific(key: isMain, value: true)
     let (volume, settings) = (settings.observed(.volume), settings)
@@ -47,20 +47,20 @@ private actor Mixer {
       places.continuation.yield(DispatchQueue.getSpecific(key: isMain))
     }
     await Task.detached { settings[.volume] = 70 }.value
-    var told = places.stream.makeAsyncIterator()
-    #expect(await told.next(isolation: #isolation) == true)
+    var changed = places.stream.makeAsyncIterator()
+    #expect(await changed.next(isolation: #isolation) == true)
     #expect(volume.value == 70)
   }
 
   @Test @MainActor func `passes through the model that holds it`() async {
     let player = Player(store: settings)
-    let told = AsyncStream.makeStream(of: Void.self)
-    var changes = told.stream.makeAsyncIterator()
+    let changed = AsyncStream.makeStream(of: Void.self)
+    var changes = changed.stream.makeAsyncIterator()
     func track() -> Int {
       withObservationTracking {
         player.loudness
       } onChange: {
-        told.continuation.yield()
+        changed.continuation.yield()
       }
     }
     #expect(track() == 50)
@@ -77,7 +77,7 @@ private actor Mixer {
     let (test, settings) = (test, settings)
     let volume = settings.observed(.volume)
     #expect(volume.value == 50)
-    let told = AsyncStream.makeStream(of: Void.self)
+    let changed = AsyncStream.makeStream(of: Void.self)
     let (read, settled) = withObservationTracking {
       let read = volume.value
       let isWritten = DispatchSemaphore(value: 0)
@@ -88,24 +88,24 @@ private actor Mixer {
       #expect(isWritten.isSignalled)
       return (read, Result { try test.settle() })
     } onChange: {
-      told.continuation.yield()
+      changed.continuation.yield()
     }
     try settled.get()
     #expect(read == 50)
-    var changes = told.stream.makeAsyncIterator()
+    var changes = changed.stream.makeAsyncIterator()
     await changes.next(isolation: #isolation)
     #expect(volume.value == 70)
   }
 
-  @Test @MainActor func `wakes whoever has not read it, whenever it comes`() async {
+  @Test @MainActor func `wakes a reader that has not read it, whenever it comes`() async {
     let (volume, settings) = (settings.observed(.volume), settings)
-    let told = AsyncStream.makeStream(of: Void.self)
-    var changes = told.stream.makeAsyncIterator()
+    let changed = AsyncStream.makeStream(of: Void.self)
+    var changes = changed.stream.makeAsyncIterator()
     func track() -> Int {
       withObservationTracking {
         volume.value
       } onChange: {
-        told.continuation.yield()
+        changed.continuation.yield()
       }
     }
     for number in 1...200 {
@@ -130,9 +130,9 @@ private actor Mixer {
     await writing.value
   }
 
-  @Test func `of eight threads that read and write is told until there is none`() {
+  @Test func `of eight threads that read and write is delivered until there is none`() {
     let (volume, settings) = (settings.observed(.volume), settings)
-    let told = Atomic(0)
+    let changed = Atomic(0)
     DispatchQueue.concurrentPerform(iterations: 8) { thread in
       for number in 1...100 {
         if thread < 4 {
@@ -141,7 +141,7 @@ private actor Mixer {
           withObservationTracking {
             _ = volume.value
           } onChange: {
-            told.add(1, ordering: .relaxed)
+            changed.add(1, ordering: .relaxed)
           }
         }
       }
@@ -150,7 +150,7 @@ private actor Mixer {
     settings[.volume] = -1
     last.waitForChange()
     #expect(volume.value == -1)
-    #expect(told.load(ordering: .relaxed) > 0)
+    #expect(changed.load(ordering: .relaxed) > 0)
   }
 
   @Test func `may be followed by anything: reading, writing, closing`() {

@@ -8,7 +8,7 @@ extension Keys {
   fileprivate static let volume = Key("audio.volume", default: 50)
 }
 
-@Suite struct `Errors that no handler hears` {
+@Suite struct `Errors without a handler` {
   /// Kept's lines in the standard error of a process.
   private func lines(_ process: ExitTest.Result?) throws -> [String] {
     let text = String(decoding: try #require(process).standardErrorContent, as: UTF8.self)
@@ -38,7 +38,7 @@ extension Keys {
     #endif
   }
 
-  @Test func `are not printed with a handler, be it an empty one`() async throws {
+  @Test func `are not printed with a handler, even an empty one`() async throws {
     let process = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
       for options in [StoreOptions(errorHandler: { _ in }), StoreOptions(errorHandler: { print($0) })] {
         let store = Store(storage: MemoryStorage(), options: options)

@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 /// Notes that a test can wait for.
-struct Heard<Element: Sendable> {
+struct Received<Element: Sendable> {
   /// To be called by the observer.
   let note: @Sendable (Element) -> Void
   private var notes: AsyncStream<Element>.Iterator
@@ -25,7 +25,7 @@ struct Heard<Element: Sendable> {
 }
 
 /// Notes that a test reads when no more can follow.
-final class HeardNotes<Element: Sendable>: Sendable {
+final class ReceivedNotes<Element: Sendable>: Sendable {
   private let values = Mutex<[Element]>([])
   func add(_ value: Element) { values.withLock { $0.append(value) } }
   var all: [Element] { values.withLock { $0 } }

@@ -48,8 +48,8 @@ private final class WatchedStorage: Storage {
   func close() { memory.close() }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct `Letting go` {
-  @Test func `leaves no thread behind, however often subscriptions come and go while nothing is committed`() throws {
+@Suite(.timeLimit(.minutes(5))) struct `The end of a store's use` {
+  @Test func `leaks no thread, however often subscriptions come and go while nothing is committed`() throws {
     let storage = WatchedStorage()
     let store = Store(storage: storage)
     for _ in 0..<500 {
@@ -104,12 +104,12 @@ private final class WatchedStorage: Storage {
   }
 
   @Test func `of a store is not done while a token is held`() throws {
-    let heard = Heard()
+    let received = ReceivedNotices()
     let other = try Store.open("memory:token")
-    func subscribe() throws -> Subscription { try Store.open("memory:token").observe(.prefix(""), heard.add) }
+    func subscribe() throws -> Subscription { try Store.open("memory:token").observe(.prefix(""), received.add) }
     let subscription = try subscribe()
     try other.set(1, forKey: "a")
-    #expect(heard.first(1).map(\.origin) == [.process])
+    #expect(received.first(1).map(\.origin) == [.process])
     subscription.cancel()
   }
 
@@ -128,35 +128,35 @@ private final class WatchedStorage: Storage {
     #expect(delivery == nil)
   }
 
-  @Test func `of nothing that could not be read when it was committed`() throws {
+  @Test func `with values that could not be read when they were committed delivers none of them`() throws {
     let storage = WatchedStorage()
     let store = Store(storage: storage)
-    let heard = Heard()
-    let subscription = try store.observe(.prefix(""), heard.add)
+    let received = ReceivedNotices()
+    let subscription = try store.observe(.prefix(""), received.add)
     storage.isUnreadable.update { $0 = true }
     try storage.commit(key("foreign"), .set(1))
     try store.set(2, forKey: "own")
     storage.isUnreadable.update { $0 = false }
-    let told = heard.wait { notices in notices.last?.revision == 2 ? notices.flatMap(\.changes) : nil }
-    #expect(told.map(\.key.text).sorted() == ["foreign", "own"])
-    #expect(heard.all.last?.mayHaveMissed == true)
+    let notices = received.wait { notices in notices.last?.revision == 2 ? notices.flatMap(\.changes) : nil }
+    #expect(notices.map(\.key.text).sorted() == ["foreign", "own"])
+    #expect(received.all.last?.mayHaveMissed == true)
     subscription.cancel()
   }
 
-  @Test func `of a key that comes back while its prefix is subscribed to is none`() throws {
+  @Test func `of a key that comes back while its prefix is observed delivers no change`() throws {
     let storage = WatchedStorage()
     let store = Store(storage: storage)
     try store.set(1, forKey: "p.a")
     let ofKey = try store.observe(.key(key("p.a"))) { _ in }
     storage.meanwhile.update { $0 = (before: .remove, after: .set(2)) }
-    let heard = Heard()
-    let ofPrefix = try store.observe(.prefix("p."), initial: true, heard.add)
-    #expect(heard.first(1).first?.changes.map(\.new) == [2])
+    let received = ReceivedNotices()
+    let ofPrefix = try store.observe(.prefix("p."), initial: true, received.add)
+    #expect(received.first(1).first?.changes.map(\.new) == [2])
     ofKey.cancel()
     ofPrefix.cancel()
   }
 
-  @Test func `of a storage under its store is told to the error handler`() throws {
+  @Test func `of a storage under its store is reported to the error handler`() throws {
     let storage = WatchedStorage()
     let errors = Monitor<[StoreError.Code]>([])
     let store = Store(

@@ -1,0 +1,34 @@
+// How a task sleeps: a signal sent before it sleeps wakes it too.
+
+import Testing
+
+@testable import Kept
+
+@Suite(.timeLimit(.minutes(5))) struct `A signal for tasks` {
+  private let signal = TaskSignal()
+
+  @Test func `does not suspend a task that was cancelled before`() async {
+    let signal = signal
+    let sleeping = Task {
+      while !Task.isCancelled { await Task.yield() }
+      return await signal.waitForRing()
+    }
+    sleeping.cancel()
+    #expect(await sleeping.value == false)
+  }
+
+  @Test func `suspends no task after the end`() async {
+    signal.end()
+    #expect(await signal.waitForRing() == false)
+    #expect(await signal.waitForRing() == false)
+  }
+
+  @Test func `wakes all waiting tasks, each of which may wait again`() async {
+    let signal = signal
+    let sleepers = (0..<10).map { _ in Task { await signal.waitForRing() } }
+    sleepers[0].cancel()
+    #expect(await sleepers[0].value == false)
+    signal.end()
+    for sleeper in sleepers { _ = await sleeper.value }
+  }
+}
