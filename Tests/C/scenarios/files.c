@@ -45,6 +45,17 @@ void step_remove_file(struct run *run, struct thing *on, json_object *step, stru
   if (remove(path) != 0) fail_step(run, "%s cannot be removed: %s", path, strerror(errno));
 }
 
+/* Replaces the contents of a closed store's database. */
+void step_damage(struct run *run, struct thing *on, json_object *step, struct outcome *outcome) {
+  (void)on, (void)outcome;
+  char path[600];
+  snprintf(path, sizeof path, "%s/values.sqlite", take_path(run, step, "file"));
+  FILE *file = fopen(path, "r+");
+  int failed = file == NULL || ftruncate(fileno(file), 0) != 0 || fputs("damaged", file) < 0;
+  if (file) failed |= fclose(file) != 0;
+  if (failed) fail_step(run, "%s cannot be damaged: %s", path, strerror(errno));
+}
+
 void step_make(struct run *run, struct thing *on, json_object *step, struct outcome *outcome) {
   (void)on, (void)outcome;
   const char *path = take_path(run, step, "file"), *beside = path_of(run, ".new"), *to = take_path(run, step, "to");

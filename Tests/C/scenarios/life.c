@@ -1,4 +1,4 @@
-/* Steps about backups, restores and migrations. */
+/* Steps about backups, restores, salvages and migrations. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +26,18 @@ void step_restore(struct run *run, struct thing *on, json_object *step, struct o
   outcome->status = kept_restore(on->store, take_path(run, step, "file"), &quarantine, &outcome->error);
   outcome->gives = json_object_new_boolean(quarantine != NULL);
   kept_free(quarantine);
+}
+
+void step_salvaged(struct run *run, struct thing *on, json_object *step, struct outcome *outcome) {
+  (void)run, (void)step;
+  char *quarantine = NULL;
+  outcome->status = kept_salvaged(on->store, &quarantine, &outcome->error);
+  kept_free(quarantine);
+}
+
+void step_acknowledge_salvage(struct run *run, struct thing *on, json_object *step, struct outcome *outcome) {
+  (void)run, (void)step;
+  outcome->status = kept_acknowledge_salvage(on->store, &outcome->error);
 }
 
 void step_schema_version(struct run *run, struct thing *on, json_object *step, struct outcome *outcome) {

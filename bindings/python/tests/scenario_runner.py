@@ -291,6 +291,10 @@ class ScenarioRunner:
         file = self.folder / step.pop("file")
         file.rmdir() if file.is_dir() else file.unlink()
 
+    def damage(self, _: Any, step: Step, __: Any) -> None:
+        """Replaces the contents of a closed store's database."""
+        (self.folder / step.pop("file") / "values.sqlite").write_bytes(b"damaged")
+
     def make(self, _: Any, step: Step, __: Any) -> None:
         file, beside = self.folder / step.pop("file"), self.folder / "beside"
         match step.pop("as"):
@@ -343,9 +347,14 @@ STEPS: dict[str, Function] = {
     "write_file": ScenarioRunner.write_file,
     "remove_file": ScenarioRunner.remove_file,
     "make": ScenarioRunner.make,
+    "damage": ScenarioRunner.damage,
 }
 
-WARNINGS: dict[type[Warning], str] = {kept.ShadowedWarning: "shadowed", kept.MisfitWarning: "misfit"}
+WARNINGS: dict[type[Warning], str] = {
+    kept.ShadowedWarning: "shadowed",
+    kept.MisfitWarning: "misfit",
+    kept.SalvagedWarning: "salvaged",
+}
 
 # What a step is about where it does not say.
 SUBJECTS = {

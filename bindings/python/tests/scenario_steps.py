@@ -20,6 +20,11 @@ def restore(scenario_runner: Any, store: kept.Store, step: Step, _: Any) -> bool
     return store.restore(scenario_runner.folder / step.pop("file")) is not None
 
 
+def salvaged(_: Any, store: kept.Store, __: Step, ___: Any) -> None:
+    if store.salvaged is None:
+        raise kept.AbsentError("nothing was salvaged")
+
+
 def schema_version(_: Any, store: kept.Store, __: Step, ___: Any) -> int:
     return store.schema_version
 
@@ -59,6 +64,8 @@ def migration(scenario_runner: Any, description: Step) -> kept.Migration:
 STEPS = {
     "backup": backup,
     "restore": restore,
+    "salvaged": salvaged,
+    "acknowledge_salvage": lambda _, store, __, ___: store.acknowledge_salvage(),
     "schema_version": schema_version,
     "rename": rename,
     "migrate": migrate,

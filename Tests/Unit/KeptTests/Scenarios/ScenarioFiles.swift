@@ -38,6 +38,7 @@ final class ScenarioGround {
     case "make":
       let (file, kind) = (try fields.string("file"), try fields.string("as"))
       try make(kind, path(file), to: try fields.takeIfThere("to")?.string())
+    case "damage": try damage(path(fields.string("file")))
     default: return false
     }
     return true
@@ -51,6 +52,14 @@ final class ScenarioGround {
     guard chmod(draft, mode) == 0, rename(draft, path(file)) == 0 else {
       throw ScenarioFault("\(file) cannot be written")
     }
+  }
+
+  /// Replaces the contents of a closed store's database.
+  private func damage(_ store: String) throws {
+    let database = try FileHandle(forWritingTo: URL(filePath: store + "/values.sqlite"))
+    try database.truncate(atOffset: 0)
+    try database.write(contentsOf: Data("damaged".utf8))
+    try database.close()
   }
 
   /// Creates another kind of file in the place of a file, which is never missing.

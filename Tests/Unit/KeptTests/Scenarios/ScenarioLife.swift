@@ -1,4 +1,4 @@
-// Steps about backups, restores and migrations.
+// Steps about backups, restores, salvages and migrations.
 
 import Kept
 import Testing
@@ -15,6 +15,12 @@ extension ScenarioRunner {
     case "restore":
       let (store, path) = (try onStore(&fields), ground.path(try fields.string("file")))
       return .bool(try store.restore(from: path).quarantine != nil)
+    case "salvaged":
+      if try onStore(&fields).salvaged() == nil { throw StoreError(.absent, "nothing was salvaged") }
+      return .null
+    case "acknowledge_salvage":
+      try onStore(&fields).acknowledgeSalvage()
+      return .null
     case "schema_version": return .number(UInt64(try onStore(&fields).schemaVersion()))
     case "migrate": return try migrate(&fields)
     case "rename":

@@ -49,7 +49,10 @@ extension ScenarioRunner {
     var options = StoreOptions(durability: durability, tag: tag, errorHandler: reports.receive)
     try addLayers(to: &options, &fields)
     self.reports[name] = reports
-    things[name] = .store(try Store.open(location, options: options))
+    let store = try Store.open(location, options: options)
+    things[name] = .store(store)
+    // C returns "salvaged" where Swift calls the error handler.
+    if try store.salvaged() != nil { warning = StoreError(.salvaged, "the store was damaged, and was salvaged") }
   }
 
   private func begin(_ fields: inout ScenarioFields) throws {
