@@ -248,6 +248,9 @@ static void play_endless(void) {
   fflush(stdout);
 }
 
+/** From room to room: with more than one round each of the last 40, else each of the last 12. */
+static long step(long room) { return room > 40 ? room / (rounds > 1 ? 10 : 5) : room > 12 && rounds == 1 ? 3 : 1; }
+
 int main(int argc, char **argv) {
   begin_torture(argc, argv, 1);
   shared = share(sizeof *shared);
@@ -259,7 +262,7 @@ int main(int argc, char **argv) {
     if (only && strcmp(only, scene->name) != 0) continue;
     int64_t refusals = load(&shared->refusals), successes = load(&shared->successes);
     folder = NULL;
-    for (room = MOST_ROOM; room >= scene->least_room; room -= room > 40 ? room / 10 : 1) {
+    for (room = MOST_ROOM; room >= scene->least_room; room -= step(room)) {
       if (folder == NULL || scene->writes) {
         folder = fresh_folder();
         snprintf(beside, sizeof beside, "%s-beside", folder);

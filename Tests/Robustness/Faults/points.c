@@ -283,7 +283,7 @@ static bool play_round(void) {
   return load(&shared->failures) > 0;
 }
 
-static long next(long point) { return point < EVERY_POINT ? point + 1 : point + point / 4; }
+static long next(long point) { return point < EVERY_POINT ? point + stride() : point + point / 4; }
 
 int main(int argc, char **argv) {
   begin_torture(argc, argv, 1);

@@ -348,9 +348,9 @@ static void learn_states(void) {
 static long next(long point, bool for_ever) {
   static uint64_t state;
   if (state == 0) state = seed;
-  if (point < EVERY_POINT || (rounds > 1 && !for_ever)) return point + 1;
+  if (point < (rounds > 1 ? EVERY_POINT : 20) || (rounds > 1 && !for_ever)) return point + stride();
   /* Once the first point has failed, the others usually fail the same way. */
-  return point + 1 + (long)random_below(&state, (uint64_t)(for_ever ? point : 40));
+  return point + 1 + (long)random_below(&state, (uint64_t)(for_ever ? point : 160));
 }
 
 int main(int argc, char **argv) {
