@@ -40,7 +40,7 @@ public func kept_import(
     }
     let start = length == 0 ? nil : try text.required("text")
     let bytes = UnsafeRawBufferPointer(start: start, count: length).assumingMemoryBound(to: UInt8.self)
-    tell(try store.import(bytes, options.importing()), report)
+    give(try store.import(bytes, options.importing()), report)
   }
 }
 
@@ -50,15 +50,15 @@ public func kept_import_file(
   _ report: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?, _ error: UnsafeMutablePointer<kept_error>?
 ) -> kept_status {
   boundary(error) { () throws(StoreError) in
-    tell(try store.store().import(contentsOf: path.text("path"), options.importing()), report)
+    give(try store.store().import(contentsOf: path.text("path"), options.importing()), report)
   }
 }
 
 /// Returns a report to the caller, if requested.
 ///
 /// NULL if there is not enough memory: the import is already done and can no longer fail.
-private func tell(_ told: ImportReport, _ report: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?) {
-  report?.pointee = try? told.newCText()
+private func give(_ made: ImportReport, _ report: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?) {
+  report?.pointee = try? made.newCText()
 }
 
 extension Optional where Wrapped == UnsafePointer<kept_transfer_options> {
@@ -72,7 +72,7 @@ extension Optional where Wrapped == UnsafePointer<kept_transfer_options> {
       prefix: try given.prefix.textIfAny("prefix") ?? "",
       includesDeclarations: given.flags & KEPT_TRANSFER_DECLARATIONS != 0,
       includesSecrets: given.flags & KEPT_TRANSFER_SECRETS != 0,
-      leavesOutUnreadable: given.flags & KEPT_TRANSFER_READABLE != 0, progress: given.heard)
+      leavesOutUnreadable: given.flags & KEPT_TRANSFER_READABLE != 0, progress: given.progressCallback)
   }
 
   fileprivate func importing() throws(StoreError) -> ImportOptions {
@@ -86,7 +86,7 @@ extension Optional where Wrapped == UnsafePointer<kept_transfer_options> {
       separator: try given.separator.textIfAny("separator") ?? ".",
       environmentPrefix: try given.env_prefix.textIfAny("env_prefix"),
       replaces: given.flags & KEPT_TRANSFER_REPLACE != 0, isDryRun: given.flags & KEPT_TRANSFER_DRY_RUN != 0,
-      includesDeclarations: given.flags & KEPT_TRANSFER_DECLARATIONS != 0, progress: given.heard)
+      includesDeclarations: given.flags & KEPT_TRANSFER_DECLARATIONS != 0, progress: given.progressCallback)
   }
 
   /// A copy of the caller's options; nil for NULL.
@@ -110,7 +110,7 @@ extension kept_transfer_options {
   /// The program's callback, called on the thread of the call.
   ///
   /// The program is responsible for the use of its context.
-  fileprivate var heard: TransferProgress? {
+  fileprivate var progressCallback: TransferProgress? {
     guard let progress else { return nil }
     nonisolated(unsafe) let context = progress_context
     return { done, total in progress(context, UInt64(done), UInt64(total)) == 0 }

@@ -102,8 +102,8 @@ extension Store {
   ) throws(StoreError) -> Incoming {
     if options.format == .kept { return try KeptDocument.read(bytes, prefix: options.prefix, options.progress) }
     try checkSeparator(options)
-    var teller = ProgressTeller(options.progress, total: bytes.count)
-    try teller.tell(0)
+    var reporter = ProgressReporter(options.progress, total: bytes.count)
+    try reporter.report(0)
     let naming = KeyNaming(
       prefix: options.prefix, separator: options.separator, environmentPrefix: options.environmentPrefix)
     let text = try ForeignText(bytes, as: options.format, naming)

@@ -7,14 +7,15 @@ import KeptCore
 /// The subscription keeps the store open: the compiler may release a program's own reference after its last use, which
 /// is where the loop begins.
 final class Inbox: Sendable {
-  private let bell = TaskSignal()
+  private let signal = TaskSignal()
   // nil if subscribing failed; the error handler has received the reason.
   let subscription: Subscription?
 
   init(_ scope: () throws(StoreError) -> Scope, of store: Store, initial: Bool) {
-    let bell = bell
+    let signal = signal
     do throws(StoreError) {
-      subscription = try store.subscribeToTake(try scope(), initial: initial, toldBy: bell, afterEnd: { bell.end() })
+      subscription = try store.subscribeToTake(
+        try scope(), initial: initial, through: signal, afterEnd: { signal.end() })
     } catch {
       subscription = nil
       store.report(error)
@@ -26,7 +27,7 @@ final class Inbox: Sendable {
     guard let observer = subscription?.observer, !Task.isCancelled else { return nil }
     repeat {
       if let notice = observer.take() { return notice }
-    } while await bell.waitForRing()
+    } while await signal.waitForSignal()
     return nil
   }
 }

@@ -24,7 +24,7 @@ final class TaskSignal: Delivery {
   /// Sleeps until there is a signal.
   ///
   /// - Returns: whether there may be mail; false if the signal has ended or the task was cancelled.
-  func waitForRing(isolation: isolated (any Actor)? = #isolation) async -> Bool {
+  func waitForSignal(isolation: isolated (any Actor)? = #isolation) async -> Bool {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         let mayGoOn = state.update { state in

@@ -14,7 +14,7 @@ package final class LayerStack: @unchecked Sendable {
     var layers = Layers()
     var watches: [FileWatch.Token] = []
     // Values that do not fit and were reported; each is reported once.
-    var told: Set<Misfit> = []
+    var reported: Set<Misfit> = []
     // Whether defaults were ever registered. If so, caches may exist that do not check the word.
     var hasRegistered = false
     var isEnded = false
@@ -36,7 +36,7 @@ package final class LayerStack: @unchecked Sendable {
   let environmentPrefix: String?
   private let report: @Sendable (StoreError) -> Void
   /// Called after each change, with no lock held.
-  private let tell: @Sendable (LayerStack) -> Void
+  private let notify: @Sendable (LayerStack) -> Void
   // Its word changes with each change of the layers.
   private let handle: ReadContext
   // The index of values as this handle reads them; null while it has no layers. Once set, it is never replaced.
@@ -46,12 +46,12 @@ package final class LayerStack: @unchecked Sendable {
 
   init(
     _ sources: LayerSources, over storage: (any IndexedStorage)?, of handle: ReadContext,
-    report: @escaping @Sendable (StoreError) -> Void, tell: @escaping @Sendable (LayerStack) -> Void
+    report: @escaping @Sendable (StoreError) -> Void, notify: @escaping @Sendable (LayerStack) -> Void
   ) {
     self.storage = storage
     self.handle = handle
     self.report = report
-    self.tell = tell
+    self.notify = notify
     hasFiles = !sources.files.isEmpty
     mayLock = sources.layers.contains(.managed)
     self.sources = sources.layers
@@ -185,7 +185,7 @@ package final class LayerStack: @unchecked Sendable {
     guard !state.isEnded, !different.isEmpty else { return false }
     state.layers = layers
     // Misfits in the layers that changed are reported again; a file whose contents are unchanged is not reported.
-    state.told = state.told.filter { !different.contains($0.layer) }
+    state.reported = state.reported.filter { !different.contains($0.layer) }
     show(layers)
     return true
   }
@@ -202,12 +202,12 @@ package final class LayerStack: @unchecked Sendable {
 
   private func tellOfChange() {
     kept_add64(handle.layers, 1)
-    tell(self)
+    notify(self)
   }
 
   private func reportOnce(_ misfits: [(Layer, StoreError)], of key: KeyName) {
     let news = state.update { state in
-      misfits.filter { layer, _ in state.told.insert(Misfit(key: key, layer: layer)).inserted }
+      misfits.filter { layer, _ in state.reported.insert(Misfit(key: key, layer: layer)).inserted }
     }
     for (layer, error) in news {
       report(error.said { "\($0); the \(layer) layer is skipped for this key" })

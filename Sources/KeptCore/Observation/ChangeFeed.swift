@@ -24,7 +24,7 @@ final class ChangeFeed: CommitObserver {
     var hasMail: [Observer] = []
     var isFetched: [Observer] = []
   }
-  fileprivate static let purpose = "tell observers of what has changed"
+  fileprivate static let purpose = "notify observers"
 
   private let state = Monitor(State())
   // Whether there are groups. Without groups there is no mail.

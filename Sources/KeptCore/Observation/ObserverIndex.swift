@@ -49,16 +49,16 @@ struct ObserverIndex {
   ///   of only such keys receives a notice without changes, which covers these commits.
   /// - Returns: the observers whose delivery must be notified.
   func post(_ changes: [Change], _ notice: (Observer, [Change]) -> Notice) -> [Observer] {
-    var told: [Observer] = []
+    var notified: [Observer] = []
     func post(_ observers: IdentityList<Observer>, _ changes: [Change]) {
       let changes = changes.filter { !$0.isNone }
-      for observer in observers where observer.post(notice(observer, changes)) { told.append(observer) }
+      for observer in observers where observer.post(notice(observer, changes)) { notified.append(observer) }
     }
     for (observers, changes) in inScope(changes) { post(observers.observers, changes) }
     if !byKey.isEmpty {
       for change in changes { if let observers = byKey[change.key] { post(observers, [change]) } }
     }
-    return told
+    return notified
   }
 
   /// The observers of each prefix, in subscription order, each with the changes in its scope.

@@ -52,7 +52,7 @@ extension Store {
   ///
   /// An initial notice comes first.
   package func subscribeToTake(
-    _ scope: Scope, initial: Bool, toldBy delivery: any Delivery, afterEnd: @escaping @Sendable () -> Void
+    _ scope: Scope, initial: Bool, through delivery: any Delivery, afterEnd: @escaping @Sendable () -> Void
   ) throws(StoreError) -> Subscription {
     let observer = Observer(
       scope, of: self, by: delivery, isStarting: true, { _ in }, afterLastCall: afterEnd)

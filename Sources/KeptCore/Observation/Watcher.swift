@@ -145,8 +145,8 @@ final class Watcher: Delivery {
   /// - Parameter forks: the fork count of the process in which the thread was started.
   private func lead(_ epoch: Int, since forks: UInt64) {
     while true {
-      // Read the delivered revision before the mail: anything later is newer than `told` and ends the waiting.
-      let (told, observers) = feed.mail()
+      // Read the delivered revision before the mail: anything later is newer than `delivered` and ends the waiting.
+      let (delivered, observers) = feed.mail()
       let step = state.updateQuietly { $0.next(observers) }
       switch step {
       case .exit: return
@@ -156,7 +156,7 @@ final class Watcher: Delivery {
         // A replaced leader must not fetch mail any more: the new leader may already be asleep.
         if !state.updateQuietly({ $0.endCall(epoch) }) { return callSlow(since: forks) }
       case .startForSlow(let count): startForSlow(count, since: forks)
-      case .watch: watch(after: told)
+      case .watch: watch(after: delivered)
       }
     }
   }
@@ -182,12 +182,12 @@ final class Watcher: Delivery {
   }
 
   /// Sleeps until another process commits, and fetches the changes.
-  private func watch(after told: Revision) {
+  private func watch(after delivered: Revision) {
     do throws(StoreError) {
       if storage.abilities.contains(.pushesChanges) {
         // Mail that no commit has brought may have arrived before `isWatching` became visible.
         if feed.hasMail { return state.updateQuietly { _ = $0.stopWatching() } }
-        let isNews = try wait(after: told)
+        let isNews = try wait(after: delivered)
         let wasMeant = state.updateQuietly { $0.stopWatching() }
         if isNews {
           try feed.advance()
@@ -210,10 +210,10 @@ final class Watcher: Delivery {
   /// Waits on the storage.
   ///
   /// An error for one key is reported and does not stop the delivery of the others.
-  private func wait(after told: Revision) throws(StoreError) -> Bool {
+  private func wait(after delivered: Revision) throws(StoreError) -> Bool {
     var last: StoreError?
     while true {
-      do throws(StoreError) { return try storage.wait(after: told) } catch {
+      do throws(StoreError) { return try storage.wait(after: delivered) } catch {
         guard let key = error.key, key != last?.key || error.message != last?.message else { throw error }
         report(error)
         last = error

@@ -3,13 +3,13 @@
 /// The deprecated keys that a handle has reported.
 final class Deprecations: Sendable {
   // For each key, the declaration with which it was reported; another declaration is reported again.
-  private let told = Monitor([KeyName: Declaration]())
+  private let reported = Monitor([KeyName: Declaration]())
 
   /// Whether the key has not been reported with this declaration yet.
   fileprivate func isNew(_ key: KeyName, _ declaration: Declaration) -> Bool {
-    told.updateQuietly { told in
-      guard told[key] != declaration else { return false }
-      told[key] = declaration
+    reported.updateQuietly { reported in
+      guard reported[key] != declaration else { return false }
+      reported[key] = declaration
       return true
     }
   }

@@ -37,7 +37,7 @@ public final class Store: SettingsAccess {
     handle = ReadContext(shared.index)
     reads = MemoryReads(handle)
     layerStack = LayerStack(
-      sources, over: shared.indexed, of: handle, report: options.errorHandler, tell: shared.layersChanged)
+      sources, over: shared.indexed, of: handle, report: options.errorHandler, notify: shared.layersChanged)
     observation = StoreObservation(shared, layerStack, report: options.errorHandler)
   }
 
@@ -107,12 +107,12 @@ public final class Store: SettingsAccess {
       return (call, true)
     }
     guard isFirst else { return call.wait() }
-    letGo()
+    leaveShared()
     options.reporter?.end()
     call.end()
   }
 
-  private func letGo() {
+  private func leaveShared() {
     layerStack.end()
     if hasWritten.load(ordering: .acquiring) {
       do { try shared.storage.flush() } catch { report(error) }

@@ -31,7 +31,7 @@ public struct StoreOptions: Sendable {
   ///
   /// Called on the thread where the failure happened, with no lock held.
   public var errorHandler: @Sendable (StoreError) -> Void {
-    get { givenHandler ?? StoreError.noticeUnheard }
+    get { givenHandler ?? StoreError.printUnhandled }
     set { givenHandler = newValue }
   }
   private var givenHandler: (@Sendable (StoreError) -> Void)?

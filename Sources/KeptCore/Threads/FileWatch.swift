@@ -17,14 +17,14 @@ package final class FileWatch: Sendable {
     var isFolder = false
     let changed: @Sendable () -> Void
     // The state that was last reported to the owner.
-    var told: FileStamp
+    var seen: FileStamp
   }
   fileprivate struct State {
     var watches: [Int: Watch] = [:]
     var lastNumber = 0
     // The number of the thread in charge. Only this thread begins calls, and after each call it checks whether it is
     // still in charge: in the child of a fork it is not.
-    var shift = 0
+    var epoch = 0
     // Whether that thread runs, or is about to.
     var hasThread = false
     // When to retry starting the thread after a failure.
@@ -41,7 +41,7 @@ package final class FileWatch: Sendable {
     let number: Int
     let path: String
     let isFolder: Bool
-    let told: FileStamp
+    let seen: FileStamp
 
     // The folder whose events show a change: the file's own folder, or the watched folder itself.
     var place: String { isFolder ? path + "/." : path }
@@ -95,13 +95,13 @@ package final class FileWatch: Sendable {
 
   /// Watches the files of keys in the folder of a `DirectoryStorage`.
   static func begin(folder path: String, _ changed: @escaping @Sendable () -> Void) -> Token {
-    let told = FileStamp(ofFolder: path)
-    return Token(ofThisProcess, ofThisProcess.add(Watch(path: path, isFolder: true, changed: changed, told: told)))
+    let seen = FileStamp(ofFolder: path)
+    return Token(ofThisProcess, ofThisProcess.add(Watch(path: path, isFolder: true, changed: changed, seen: seen)))
   }
 
   /// Watches a file in an instance of its own, for tests.
   func begin(_ path: String, _ changed: @escaping @Sendable () -> Void) -> Token {
-    Token(self, add(Watch(path: path, changed: changed, told: FileStamp(of: path))))
+    Token(self, add(Watch(path: path, changed: changed, seen: FileStamp(of: path))))
   }
 
   var hasThread: Bool { state.read(\.hasThread) }
@@ -143,9 +143,9 @@ package final class FileWatch: Sendable {
 
   private func startThread(_ state: inout State) {
     guard !state.hasThread, !state.watches.isEmpty, MonotonicTime.milliseconds >= state.retry else { return }
-    state.shift += 1
-    let shift = state.shift
-    state.hasThread = (try? LibraryThread.start { [self] in keepWatch(shift) }) != nil
+    state.epoch += 1
+    let epoch = state.epoch
+    state.hasThread = (try? LibraryThread.start { [self] in keepWatch(epoch) }) != nil
     if !state.hasThread { state.retry = MonotonicTime.milliseconds + Int64(Self.lookMilliseconds) }
     isBereft.store(!state.hasThread, ordering: .relaxed)
   }
@@ -157,10 +157,10 @@ extension FileWatch.Token: WaitTarget {
 
 extension FileWatch {
   /// The loop of the watching thread.
-  private func keepWatch(_ shift: Int) {
+  private func keepWatch(_ epoch: Int) {
     var folders = WatchedFolders()
     var patience = Self.patience
-    while let looks = nextLooks(shift) {
+    while let looks = nextLooks(epoch) {
       let (event, events) = state.read { ($0.event?.descriptor ?? -1, $0.events) }
       // First the folders, then their events, then the files: later changes raise new events.
       folders.follow(looks.map(\.place), events: events)
@@ -168,7 +168,7 @@ extension FileWatch {
       let changes = Self.changes(looks)
       let areOver = changes.allSatisfy(\.stamp.isSettled)
       for change in changes where change.stamp.isSettled || patience == 0 {
-        guard tell(change, shift) else { return }
+        guard notify(change, epoch) else { return }
       }
       if !areOver && patience > 0 {
         patience -= 1
@@ -184,9 +184,9 @@ extension FileWatch {
   }
 
   /// The files to check; nil when the thread must exit.
-  private func nextLooks(_ shift: Int) -> [Look]? {
+  private func nextLooks(_ epoch: Int) -> [Look]? {
     state.updateQuietly { state -> [Look]? in
-      guard shift == state.shift else { return nil }
+      guard epoch == state.epoch else { return nil }
       guard !state.watches.isEmpty else {
         state.closeDescriptors()
         state.hasThread = false
@@ -194,7 +194,7 @@ extension FileWatch {
       }
       state.openDescriptors()
       return state.watches.map { number, watch in
-        Look(number: number, path: watch.path, isFolder: watch.isFolder, told: watch.told)
+        Look(number: number, path: watch.path, isFolder: watch.isFolder, seen: watch.seen)
       }
     }
   }
@@ -204,25 +204,25 @@ extension FileWatch {
     var changes: [Change] = []
     for look in looks {
       let now = look.stamp
-      if !look.told.vouches(for: now) { changes.append(Change(number: look.number, stamp: now)) }
+      if !look.seen.vouches(for: now) { changes.append(Change(number: look.number, stamp: now)) }
     }
     return changes
   }
 
   /// Calls the owner of a watch that has not ended; returns false when the thread must exit.
-  private func tell(_ change: Change, _ shift: Int) -> Bool {
-    call(change, shift)
+  private func notify(_ change: Change, _ epoch: Int) -> Bool {
+    call(change, epoch)
     return state.update { state in
-      guard shift == state.shift else { return false }
+      guard epoch == state.epoch else { return false }
       state.called = nil
       return true
     }
   }
 
-  private func call(_ change: Change, _ shift: Int) {
+  private func call(_ change: Change, _ epoch: Int) {
     let changed = state.updateQuietly { state -> (@Sendable () -> Void)? in
-      guard shift == state.shift, state.watches[change.number] != nil else { return nil }
-      state.watches[change.number]?.told = change.stamp
+      guard epoch == state.epoch, state.watches[change.number] != nil else { return nil }
+      state.watches[change.number]?.seen = change.stamp
       state.called = (change.number, LibraryThread.current)
       return state.watches[change.number]?.changed
     }
@@ -257,7 +257,7 @@ extension FileWatch: ForkAware {
   func afterForkInChild() {
     state.update { state in
       state.closeDescriptors()
-      (state.shift, state.hasThread, state.called) = (state.shift + 1, false, nil)
+      (state.epoch, state.hasThread, state.called) = (state.epoch + 1, false, nil)
       isBereft.store(!state.watches.isEmpty, ordering: .relaxed)
     }
   }

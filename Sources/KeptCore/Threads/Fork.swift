@@ -39,50 +39,50 @@ package enum Fork {
 
   /// Registers an object for fork handling until ``leave(_:)`` or its deallocation.
   static func join(_ participant: any ForkAware) {
-    crew.update { $0.participants[ObjectIdentifier(participant)] = Participant(object: participant) }
+    state.update { $0.participants[ObjectIdentifier(participant)] = Participant(object: participant) }
   }
 
   static func leave(_ participant: any ForkAware) {
-    crew.update { $0.participants[ObjectIdentifier(participant)] = nil }
+    state.update { $0.participants[ObjectIdentifier(participant)] = nil }
   }
 
   private struct Participant {
     weak var object: (any ForkAware)?
   }
-  private struct Crew {
+  private struct State {
     var participants: [ObjectIdentifier: Participant] = [:]
     // The participants that were notified of the current fork: none of them may be released in the middle of it.
-    var told: [any ForkAware] = []
+    var notified: [any ForkAware] = []
 
     mutating func dismiss() -> [any ForkAware] {
-      defer { told = [] }
-      return told
+      defer { notified = [] }
+      return notified
     }
   }
-  private static let crew = Monitor(Crew())
+  private static let state = Monitor(State())
 
   private static func prepare() {
     _ = EagerInitialization.isOverBeforeFork
     gate.close()
-    let told = crew.update { crew in
-      crew.told = crew.participants.values.compactMap(\.object)
-      return crew.told
+    let notified = state.update { state in
+      state.notified = state.participants.values.compactMap(\.object)
+      return state.notified
     }
-    for participant in told { participant.beforeFork() }
+    for participant in notified { participant.beforeFork() }
   }
 
   private static func finishInParent() {
-    let told = crew.update { $0.dismiss() }
+    let notified = state.update { $0.dismiss() }
     gate.open()
     // The last reference to a participant may be released only now.
-    withExtendedLifetime(told) {}
+    withExtendedLifetime(notified) {}
   }
 
   private static func finishInChild() {
     gate.forgetThreads()
-    let told = crew.update { $0.dismiss() }
-    for participant in told { participant.afterForkInChild() }
+    let notified = state.update { $0.dismiss() }
+    for participant in notified { participant.afterForkInChild() }
     gate.open()
-    withExtendedLifetime(told) {}
+    withExtendedLifetime(notified) {}
   }
 }

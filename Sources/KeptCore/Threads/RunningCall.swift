@@ -30,9 +30,9 @@ package final class Reporter: Sendable {
     var hasEnded = false
   }
   private let state = Monitor(State())
-  private let tell: @Sendable (StoreError) -> Void
+  private let report: @Sendable (StoreError) -> Void
 
-  package init(_ tell: @escaping @Sendable (StoreError) -> Void) { self.tell = tell }
+  package init(_ report: @escaping @Sendable (StoreError) -> Void) { self.report = report }
 
   package func report(_ error: StoreError) {
     let call = RunningCall()
@@ -41,7 +41,7 @@ package final class Reporter: Sendable {
       return !state.hasEnded
     }
     guard isHeard else { return }
-    tell(error)
+    report(error)
     state.updateQuietly { state in state.calls.removeAll { $0 === call } }
     call.end()
   }

@@ -145,17 +145,17 @@ private final class Export {
 
   private func writeValues(to text: inout CText, _ draft: FileDraft?) throws(StoreError) {
     text.append(",\"values\":{")
-    var teller = ProgressTeller(options.progress, total: values.count)
+    var reporter = ProgressReporter(options.progress, total: values.count)
     var done = 0
     for keyed in values {
-      try teller.tell(done)
+      try reporter.report(done)
       text.appendName(keyed.key.text, isFirst: done == 0)
       keyed.entry.value?.write(to: &text)
       try pass(&text, draft)
       done += 1
     }
     text.append("}")
-    try teller.finish()
+    try reporter.finish()
   }
 
   /// Writes the text to the draft once it is long enough.

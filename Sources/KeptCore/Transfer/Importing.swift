@@ -29,11 +29,11 @@ extension Store {
     }
     let incoming = try read()
     let deadline = MonotonicTime.milliseconds + Int64(options.patience)
-    var teller = ProgressTeller(rules.progress, total: incoming.size)
+    var reporter = ProgressReporter(rules.progress, total: incoming.size)
     var attempt = 0
     while true {
       let plan = try plan(incoming, rules)
-      if attempt == 0 { try teller.finish() }
+      if attempt == 0 { try reporter.finish() }
       if rules.isDryRun { return plan.report }
       if let refusal = plan.refusal { throw refusal }
       do throws(StoreError) {

@@ -9,7 +9,7 @@ package final class KeptDocument {
   private static let purpose = "import the settings"
 
   private var members: JSONMembers
-  private var teller: ProgressTeller
+  private var reporter: ProgressReporter
   private let wanted: ExactString
   private let found: Incoming
   private var prefix: ExactString = ""
@@ -26,16 +26,16 @@ package final class KeptDocument {
     _ bytes: UnsafeBufferPointer<UInt8>, prefix: String, _ progress: TransferProgress?
   ) throws(StoreError) -> Incoming {
     try checkVersion(of: bytes)
-    let document = try KeptDocument(bytes, prefix: ExactString(prefix), ProgressTeller(progress, total: bytes.count))
+    let document = try KeptDocument(bytes, prefix: ExactString(prefix), ProgressReporter(progress, total: bytes.count))
     while let name = try document.members.nextKey() { try document.readMember(name) }
     return try document.settled()
   }
 
   private init(
-    _ bytes: UnsafeBufferPointer<UInt8>, prefix: ExactString, _ teller: ProgressTeller
+    _ bytes: UnsafeBufferPointer<UInt8>, prefix: ExactString, _ reporter: ProgressReporter
   ) throws(StoreError) {
     members = try JSONMembers(bytes)
-    self.teller = teller
+    self.reporter = reporter
     wanted = prefix
     found = Incoming(scope: prefix, size: bytes.count)
   }
@@ -96,7 +96,7 @@ package final class KeptDocument {
     try openObject("values")
     hasValues = true
     while let name = try members.nextKey() {
-      try teller.tell(members.position)
+      try reporter.report(members.position)
       let part = try members.part()
       try allowance.take(part.memory + 2 * name.utf8.count, to: Self.purpose)
       guard let key = key(name) else { continue }
@@ -115,7 +115,7 @@ package final class KeptDocument {
     try openObject("declarations")
     var declarations: [(key: KeyName, declaration: Declaration)] = []
     while let name = try members.nextKey() {
-      try teller.tell(members.position)
+      try reporter.report(members.position)
       let part = try members.part()
       // A declaration also keeps its text.
       try allowance.take(2 * part.memory + name.utf8.count, to: Self.purpose)

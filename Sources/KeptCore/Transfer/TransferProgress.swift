@@ -7,7 +7,7 @@
 public typealias TransferProgress = @Sendable (_ done: Int, _ total: Int) -> Bool
 
 /// Reports progress about a hundred times, whatever the total.
-package struct ProgressTeller {
+package struct ProgressReporter {
   private let hears: TransferProgress?
   private let total: Int
   private var next = 0
@@ -18,7 +18,7 @@ package struct ProgressTeller {
   }
 
   @inline(never)
-  package mutating func tell(_ done: Int) throws(StoreError) {
+  package mutating func report(_ done: Int) throws(StoreError) {
     guard let hears, done >= next else { return }
     next = done + max(1, total / 100)
     guard hears(done, total) else {
@@ -29,6 +29,6 @@ package struct ProgressTeller {
   /// Reports completion.
   mutating func finish() throws(StoreError) {
     next = total
-    try tell(total)
+    try report(total)
   }
 }

@@ -67,21 +67,21 @@ public final class ObservedSetting<Value: Sendable>: Observable, Sendable {
   }
 
   private func changed() {
-    guard let actor else { return tell() }
+    guard let actor else { return publish() }
     let mustAsk = listening.update { listening in
       defer { listening.isAsked = true }
       return !listening.isAsked
     }
-    if mustAsk { Task { [weak self] in await self?.tell(on: actor) } }
+    if mustAsk { Task { [weak self] in await self?.publish(on: actor) } }
   }
 
   /// Reports a change on the actor; later changes schedule another report.
-  private func tell(on actor: isolated any Actor) {
+  private func publish(on actor: isolated any Actor) {
     listening.update { $0.isAsked = false }
-    tell()
+    publish()
   }
 
-  private func tell() { registrar.withMutation(of: self, keyPath: \.value) {} }
+  private func publish() { registrar.withMutation(of: self, keyPath: \.value) {} }
 }
 
 extension Store {

@@ -27,7 +27,7 @@ struct LazyConnection<Thing: ConnectionOwner> {
   }
 
   /// Closes the connection without settling: the log stays as it is, and the next use opens another connection.
-  mutating func letGo() {
+  mutating func disconnect() {
     thing?.connection.leaveLog()
     thing = nil
   }

@@ -151,7 +151,7 @@ public final class LocalStorage: Storage {
 
   public func interruptWaiting() {
     watchers.update { $0.interruptions += 1 }
-    pulse.ring()
+    pulse.wake()
     maintenance.noteEndOfWatching()
   }
 
@@ -167,7 +167,7 @@ public final class LocalStorage: Storage {
   public func close() {
     maintenance.end()
     watchers.update { $0.isClosed = true }
-    pulse.ring()
+    pulse.wake()
     commitPath.close()
     loader.close()
     pulse.release()
@@ -222,8 +222,8 @@ extension LocalStorage: ObservableStorage {
 
 extension LocalStorage: ForkAware {
   func beforeFork() {
-    commitPath.letGo()
-    loader.letGo()
+    commitPath.disconnect()
+    loader.disconnect()
   }
 
   /// Resets the storage in the child of a fork; the pulse stays mapped, and the child shares the lock on its file.

@@ -138,7 +138,7 @@ private final class Owner: Sendable {
       let store = try Store.open("memory:")
       gone = store
       let ends = ends
-      token = try store.subscribeToTake(.prefix(""), initial: false, toldBy: Silent()) { ends.update { $0 += 1 } }
+      token = try store.subscribeToTake(.prefix(""), initial: false, through: Silent()) { ends.update { $0 += 1 } }
       try store.set(1, forKey: "a")
       store.close()
     }

@@ -11,7 +11,7 @@ import Testing
     let signal = signal
     let sleeping = Task {
       while !Task.isCancelled { await Task.yield() }
-      return await signal.waitForRing()
+      return await signal.waitForSignal()
     }
     sleeping.cancel()
     #expect(await sleeping.value == false)
@@ -19,13 +19,13 @@ import Testing
 
   @Test func `suspends no task after the end`() async {
     signal.end()
-    #expect(await signal.waitForRing() == false)
-    #expect(await signal.waitForRing() == false)
+    #expect(await signal.waitForSignal() == false)
+    #expect(await signal.waitForSignal() == false)
   }
 
   @Test func `wakes all waiting tasks, each of which may wait again`() async {
     let signal = signal
-    let sleepers = (0..<10).map { _ in Task { await signal.waitForRing() } }
+    let sleepers = (0..<10).map { _ in Task { await signal.waitForSignal() } }
     sleepers[0].cancel()
     #expect(await sleepers[0].value == false)
     signal.end()

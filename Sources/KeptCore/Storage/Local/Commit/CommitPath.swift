@@ -44,15 +44,15 @@ final class CommitPath: Sendable {
   func stayInPlace() {
     guard let hasMoved = loader.hasMoved ?? writer.hasMoved else { return }
     guard hasMoved || !folder.isInPlace else { return pulse.stayInPlace() }
-    log.letGo()
-    loader.letGo()
+    log.disconnect()
+    loader.disconnect()
     writer.leaveMoved()
   }
 
   /// Closes the connections; the next use opens others.
-  func letGo() {
-    writer.letGo()
-    log.letGo()
+  func disconnect() {
+    writer.disconnect()
+    log.disconnect()
   }
 
   /// Resets the queues in the child of a fork: the threads that committed or synced are the parent's.

@@ -34,9 +34,9 @@ final class GroupWriter: Sendable {
         var (first, isStuck) = try attempt(group, waiting: milliseconds, by: &writer)
         if isStuck {
           // The state that blocks all connections ends with the last of them.
-          writer.letGo()
-          log.letGo()
-          loader.letGo()
+          writer.disconnect()
+          log.disconnect()
+          loader.disconnect()
           (first, _) = try attempt(group, waiting: milliseconds, by: &writer)
         }
         outcome = first
@@ -81,14 +81,14 @@ final class GroupWriter: Sendable {
   /// Closes the connection to a database that has moved, and makes readers ask SQLite.
   func leaveMoved() {
     writer.update { writer in
-      writer.letGo()
+      writer.disconnect()
       // No commit of this process is running that would make it even again.
       pulse.distrust()
     }
   }
 
   /// Closes the connection; the next use opens another one.
-  func letGo() { writer.update { $0.letGo() } }
+  func disconnect() { writer.update { $0.disconnect() } }
 
   /// Closes the connection, and releases the observer.
   func close() {

@@ -27,7 +27,7 @@ final class LogSync: Sendable {
   func close() { log.update { $0.connection.close() } }
 
   /// Closes the connection; the next use opens another one.
-  func letGo() { log.update { $0.connection.letGo() } }
+  func disconnect() { log.update { $0.connection.disconnect() } }
 
   func afterForkInChild() { queue.afterForkInChild() }
 
@@ -39,7 +39,7 @@ final class LogSync: Sendable {
   private static func sync(_ log: Monitor<Log>) throws(StoreError) {
     try log.update { log throws(StoreError) in
       // The log of a database that has moved is not found again, so a sync of it is not durable.
-      if log.connection.hasMoved == true { log.connection.letGo() }
+      if log.connection.hasMoved == true { log.connection.disconnect() }
       let connection = try log.connection.get()
       // SQLite opens its log at the first read.
       _ = try connection.integer("SELECT floor FROM store")

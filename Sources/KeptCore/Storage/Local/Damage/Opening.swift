@@ -14,7 +14,7 @@ extension LocalDatabase {
       // The mark comes from a process that met damage; repair can wait until no other process has the store open.
       let isUnfinished = try Salvage.isUnfinished(in: folder)
       if isUnfinished || DamageMark.isThere(in: folder) {
-        _ = try mend(file, waiting: Self.patienceMilliseconds)
+        _ = try repair(file, waiting: Self.patienceMilliseconds)
       }
       do throws(StoreError) {
         return try enter(file)
@@ -32,7 +32,7 @@ extension LocalDatabase {
   private func enterMended(_ file: PulseFile) throws(StoreError) -> sending (LocalReader, Pulse) {
     let end = MonotonicTime.milliseconds + Int64(busyTimeoutMilliseconds)
     repeat {
-      if try mend(file, waiting: Self.patienceMilliseconds) { return try enter(file) }
+      if try repair(file, waiting: Self.patienceMilliseconds) { return try enter(file) }
       do throws(StoreError) { return try enter(file) } catch {
         guard error.code == .corrupt else { throw error }
       }
@@ -70,7 +70,7 @@ extension LocalDatabase {
   }
 
   /// Repairs the store if no other process has it open; returns false otherwise.
-  private func mend(_ file: PulseFile, waiting milliseconds: Int) throws(StoreError) -> Bool {
+  private func repair(_ file: PulseFile, waiting milliseconds: Int) throws(StoreError) -> Bool {
     // Two processes that both want exclusive access must not wait for each other: the shared lock is released first.
     _ = file.lock(Int16(F_UNLCK), waiting: 0)
     let isAlone = file.lock(Int16(F_WRLCK), waiting: milliseconds)

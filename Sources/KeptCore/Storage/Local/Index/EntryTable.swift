@@ -85,7 +85,7 @@ struct EntryTable: @unchecked Sendable {
     }
     if entry.value == nil { absent += 1 }
     slot.pointee.entry = Unmanaged.passRetained(entry).toOpaque()
-    slot.pointee.tell(entry.value)
+    slot.pointee.publish(entry.value)
     if count * 2 > search.slots.count { grow() }
   }
 
@@ -166,7 +166,7 @@ extension kept_slot {
   fileprivate var indexed: Unmanaged<IndexedEntry>? { entry.map { .fromOpaque($0) } }
 
   /// Stores the value inline if it fits.
-  fileprivate mutating func tell(_ value: Value?) {
+  fileprivate mutating func publish(_ value: Value?) {
     (count, payload) = (0, (0, 0, 0, 0))
     switch value {
     case nil: kind = UInt16(KEPT_SLOT_ABSENT)

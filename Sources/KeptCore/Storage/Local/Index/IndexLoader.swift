@@ -134,9 +134,9 @@ final class IndexLoader: Sendable {
   var hasMoved: Bool? { state.read { $0.reader.hasMoved } }
 
   /// Closes the connections; the next use opens others.
-  func letGo() {
-    state.update { $0.reader.letGo() }
-    scans.update { $0.letGo() }
+  func disconnect() {
+    state.update { $0.reader.disconnect() }
+    scans.update { $0.disconnect() }
   }
 
   /// Resets the indexes in the child of a fork; each view is requested again, so that its layers are watched.

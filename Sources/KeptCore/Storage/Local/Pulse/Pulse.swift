@@ -80,20 +80,20 @@ final class Pulse: Sendable {
 
   /// Sleeps until a commit wakes sleepers, or until the time-out; returns at once if the generation is not `seen`.
   func sleep(seen: UInt64, milliseconds: Int32) {
-    let bell = kept_load32(page.bell)
+    let word = kept_load32(page.wakeWord)
     // The flag first, then the generation: a writer moves the generation first and then reads the flag.
     kept_store32(page.sleeping, 1)
-    if generation == seen { kept_sleep_on(page.bell, bell, milliseconds) }
+    if generation == seen { kept_sleep_on(page.wakeWord, word, milliseconds) }
   }
 
   /// Wakes all sleepers; they check their conditions again.
-  func ring() {
-    _ = kept_add32(page.bell, 1)
-    kept_wake_all(page.bell)
+  func wake() {
+    _ = kept_add32(page.wakeWord, 1)
+    kept_wake_all(page.wakeWord)
   }
 
   private func wakeSleepers() {
     // A plain load first: without sleepers a commit touches only this cache line.
-    if kept_load32(page.sleeping) != 0, kept_swap32(page.sleeping, 0) != 0 { ring() }
+    if kept_load32(page.sleeping) != 0, kept_swap32(page.sleeping, 0) != 0 { wake() }
   }
 }

@@ -4,8 +4,8 @@
 //   byte  8  format        1
 //   byte 16  store         the id of the database it belongs to, 16 bytes
 //   byte 64  generation    64 bits
-//   byte 128 sleeping      32 bits: 1 if a thread may sleep on `bell`
-//   byte 192 bell          32 bits: the futex word, moved to wake the sleepers
+//   byte 128 sleeping      32 bits: 1 if a thread may sleep on `wake`
+//   byte 192 wake          32 bits: the futex word, moved to wake the sleepers
 //
 // Invariants:
 // - The generation never returns to a number that it has left. A reader that has seen an even number G and sees G again
@@ -35,7 +35,7 @@ struct PulsePage: @unchecked Sendable {
 
   var generation: UnsafeMutablePointer<UInt64> { (start + 64).assumingMemoryBound(to: UInt64.self) }
   var sleeping: UnsafeMutablePointer<UInt32> { (start + 128).assumingMemoryBound(to: UInt32.self) }
-  var bell: UnsafeMutablePointer<UInt32> { (start + 192).assumingMemoryBound(to: UInt32.self) }
+  var wakeWord: UnsafeMutablePointer<UInt32> { (start + 192).assumingMemoryBound(to: UInt32.self) }
 
   /// Whether the header identifies this page as the pulse of a store.
   func belongs(to store: StoreID) -> Bool {

@@ -10,7 +10,7 @@ extension StoreError {
   /// Prints the error to standard error if it is the first of its kind in this process and this is a debug build.
   ///
   /// A kind is a ``Code``. Nothing is printed in a release build.
-  @Sendable static func noticeUnheard(_ error: StoreError) {
+  @Sendable static func printUnhandled(_ error: StoreError) {
     #if DEBUG
     let kind: UInt64 = 1 << UInt64(UInt32(bitPattern: error.code.rawValue) & 63)
     let printed = printedKinds.bitwiseOr(kind, ordering: .relaxed).oldValue
@@ -18,7 +18,7 @@ extension StoreError {
     var text = """
       kept: \(error)
       kept: No error handler hears of this. A debug build prints the first error of each kind, here "\(error.code)".
-      kept: To hear of all, give the handler a body; to print none, open the store with
+      kept: To receive all, give the handler a body; to print none, open the store with
       kept:   StoreOptions(errorHandler: { _ in })
 
       """
