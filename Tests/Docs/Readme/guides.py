@@ -42,8 +42,9 @@ def promised_by_python(text: str) -> list[str]:
     return re.findall(r"\bprint\(.*\)(?:  |\n *)# (.*)$", text, flags=re.MULTILINE)
 
 
-def wide_lines(page: Path) -> list[str]:
-    """The lines of code of a page that exceed its width; lines of output may be longer."""
-    blocks = re.findall(r"^```(?:c|python|sh)\n(.*?)^```$", page.read_text("utf-8"), flags=re.DOTALL | re.MULTILINE)
-    lines = [line for block in blocks for line in block.splitlines()]
-    return [line for line in lines if len(line) > COLUMNS and not re.match(r" *(?://|#) ", line)]
+def wide_lines(page: Path, languages: str = "c|python|sh") -> list[str]:
+    """The lines of code of a page that exceed its width; a line of output, alone after a print, may be longer."""
+    fences = rf"^```(?:{languages})\n(.*?)^```$"
+    blocks = re.findall(fences, page.read_text("utf-8"), flags=re.DOTALL | re.MULTILINE)
+    code = [re.sub(r"(\b(?:print|printf|puts)\(.*\);?\n) *(?://|#) .*\n", r"\1", block) for block in blocks]
+    return [line for block in code for line in block.splitlines() if len(line) > COLUMNS]

@@ -16,13 +16,15 @@ import Testing
     // A line that must not compile shows that the compiler ran.
     try Compiler.check(program + "\nlet number: Int = \"text\" //! cannot convert value")
 
+    // A line of the program may be broken where the table has one line.
+    let code = program.filter { !$0.isWhitespace }
     let rows = section.components(separatedBy: "\n").filter { $0.hasPrefix("| ") }
     #expect(rows.count > 10)
     for row in rows.dropFirst() {
-      let code = row.components(separatedBy: " | ").last?.components(separatedBy: "`") ?? []
-      #expect(code.count > 1, "\(row)")
-      for (index, piece) in code.enumerated() where !index.isMultiple(of: 2) {
-        #expect(program.contains(piece), "\(piece)")
+      let pieces = row.components(separatedBy: " | ").last?.components(separatedBy: "`") ?? []
+      #expect(pieces.count > 1, "\(row)")
+      for (index, piece) in pieces.enumerated() where !index.isMultiple(of: 2) {
+        #expect(code.contains(piece.filter { !$0.isWhitespace }), "\(piece)")
       }
     }
   }
