@@ -124,7 +124,7 @@ static inline struct timespec kept_deadline(int64_t milliseconds) {
 /// Waits for a condition initialized by kept_condition_init; returns false once the deadline has passed.
 static inline bool kept_wait_until(pthread_cond_t *condition, pthread_mutex_t *mutex, struct timespec moment) {
 #if defined(__APPLE__)
-  struct timespec now = kept_deadline(0), left = {moment.tv_sec - now.tv_sec, moment.tv_nsec - now.tv_nsec};
+  struct timespec now = kept_deadline(0), left = { moment.tv_sec - now.tv_sec, moment.tv_nsec - now.tv_nsec };
   if (left.tv_nsec < 0) {
     left.tv_sec -= 1;
     left.tv_nsec += 1000000000;

@@ -19,7 +19,7 @@
 /// Takes or changes the lock of an open file without waiting: F_RDLCK, F_WRLCK or F_UNLCK. Returns false if another
 /// lock conflicts.
 static inline bool kept_lock_file(int file, short kind) {
-  struct flock lock = {0};
+  struct flock lock = { 0 };
   lock.l_type = kind;
   lock.l_whence = SEEK_SET;
   return fcntl(file, KEPT_SET_LOCK, &lock) == 0;

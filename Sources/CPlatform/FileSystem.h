@@ -36,15 +36,16 @@ static inline int kept_file_system(const char *path, uint32_t *kind) {
 /// A time in nanoseconds since 1970, clamped to the range, because file systems store any number of seconds.
 static inline int64_t kept_nanoseconds(int64_t seconds, int64_t nanoseconds) {
   int64_t result;
-  if (!__builtin_mul_overflow(seconds, (int64_t)1000000000, &result)
-      && !__builtin_add_overflow(result, nanoseconds, &result)) return result;
+  if (!__builtin_mul_overflow(seconds, (int64_t)1000000000, &result) &&
+    !__builtin_add_overflow(result, nanoseconds, &result))
+    return result;
   return seconds < 0 ? INT64_MIN : INT64_MAX;
 }
 
 /// Identifies a folder, and distinguishes it from a later folder that reuses its inode number.
 typedef struct kept_folder_identity {
   uint64_t device, inode;
-  int64_t made;            // in nanoseconds since 1970; 0 if unknown
+  int64_t made; // in nanoseconds since 1970; 0 if unknown
 } kept_folder_identity;
 
 /// Returns 0, or -1 with errno set, ENOTDIR if it is not a folder. A folder has the same identity in every call: the
@@ -103,12 +104,12 @@ static inline int64_t kept_altered_nanoseconds(const struct stat *status) {
 /// A description of the file kind; NULL for a regular file.
 static inline const char *kept_no_file(const struct stat *status) {
   switch (status->st_mode & S_IFMT) {
-  case S_IFREG: return NULL;
-  case S_IFLNK: return "a symbolic link";
-  case S_IFDIR: return "a directory";
-  case S_IFIFO: return "a FIFO";
-  case S_IFSOCK: return "a socket";
-  default: return "a device";
+    case S_IFREG: return NULL;
+    case S_IFLNK: return "a symbolic link";
+    case S_IFDIR: return "a directory";
+    case S_IFIFO: return "a FIFO";
+    case S_IFSOCK: return "a socket";
+    default: return "a device";
   }
 }
 

@@ -16,7 +16,7 @@
 #include <sys/auxv.h>
 #include <sys/syscall.h>
 // glibc declares these only with _GNU_SOURCE, and Swift does not define that.
-#define KEPT_HOLD 010000000   /* O_PATH */
+#define KEPT_HOLD 010000000 /* O_PATH */
 extern char *secure_getenv(const char *name);
 extern int renameat2(int from_folder, const char *from, int to_folder, const char *to, unsigned flags)
   __attribute__((weak));
@@ -103,7 +103,7 @@ static inline int kept_make_folder(const char *path) { return kept_make_folder_a
 /// do that in one step the file briefly has both names. Returns 0, or -1 with errno set, EEXIST if the name exists.
 static inline int kept_rename_new_at(int source, const char *draft, int folder, const char *name) {
 #if defined(__linux__)
-  const unsigned no_replace = 1;   /* RENAME_NOREPLACE */
+  const unsigned no_replace = 1; /* RENAME_NOREPLACE */
   int result = renameat2 ? renameat2(source, draft, folder, name, no_replace)
                          : (int)syscall(SYS_renameat2, source, draft, folder, name, no_replace);
   if (result == 0 || (errno != EINVAL && errno != ENOSYS)) return result;

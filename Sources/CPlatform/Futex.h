@@ -15,7 +15,7 @@
 
 /// Sleeps while the word has the value `seen`, up to a time limit. It may return early: check again.
 static inline void kept_sleep_on(uint32_t *word, uint32_t seen, int milliseconds) {
-  struct timespec limit = {milliseconds / 1000, (milliseconds % 1000) * 1000000L};
+  struct timespec limit = { milliseconds / 1000, (milliseconds % 1000) * 1000000L };
   syscall(SYS_futex, word, FUTEX_WAIT, seen, &limit, NULL, 0);
 }
 
@@ -24,7 +24,7 @@ static inline void kept_wake_all(uint32_t *word) { syscall(SYS_futex, word, FUTE
 
 /// Sleeps on a word that only this process has: the kernel need not look up the owner of the memory.
 static inline void kept_sleep_here(uint32_t *word, uint32_t seen, int milliseconds) {
-  struct timespec limit = {milliseconds / 1000, (milliseconds % 1000) * 1000000L};
+  struct timespec limit = { milliseconds / 1000, (milliseconds % 1000) * 1000000L };
   syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, seen, &limit, NULL, 0);
 }
 
@@ -36,7 +36,7 @@ static inline void kept_wake_all_here(uint32_t *word) {
 
 /// Without futexes: polls the word every few milliseconds, up to the time limit.
 static inline void kept_sleep_on(uint32_t *word, uint32_t seen, int milliseconds) {
-  struct timespec nap = {0, 5 * 1000000L};
+  struct timespec nap = { 0, 5 * 1000000L };
   for (int slept = 0; slept < milliseconds && kept_load32(word) == seen; slept += 5) nanosleep(&nap, NULL);
 }
 

@@ -54,7 +54,7 @@ static inline void kept_inotify_drain(int events) { (void)events; }
 /// Sleeps until the event is signalled or there are inotify events, up to a time limit; -1 stands for no descriptor.
 /// Returns whether there are inotify events.
 static inline bool kept_sleep_until_events(int wake, int events, int milliseconds) {
-  struct pollfd watched[] = {{.fd = wake, .events = POLLIN}, {.fd = events, .events = POLLIN}};
+  struct pollfd watched[] = { { .fd = wake, .events = POLLIN }, { .fd = events, .events = POLLIN } };
   return poll(watched, 2, milliseconds) > 0 && watched[1].revents != 0;
 }
 

@@ -8,10 +8,10 @@
 
 /// The index header, which readers access first: one cache line, written only by changes of the index.
 typedef struct kept_index_header {
-  uint64_t open;           // the generation for which the index is current; odd: for none
-  uint64_t sequence;       // incremented before and after each change, so it is odd during one; never repeats
-  kept_slots *table;       // the array of slots in use
-  void *index;             // the Swift object that this header belongs to; constant
+  uint64_t open;     // the generation for which the index is current; odd: for none
+  uint64_t sequence; // incremented before and after each change, so it is odd during one; never repeats
+  kept_slots *table; // the array of slots in use
+  void *index;       // the Swift object that this header belongs to; constant
 } kept_index_header;
 
 /// The read context: the start of reads through one handle on a store, and the target of a `kept_store *` of kept.h.
@@ -21,8 +21,8 @@ typedef struct kept_index_header {
 typedef struct kept_read_context {
   const uint64_t *generation;
   const kept_index_header *header;
-  void *owner;             // the Swift object of an open `kept_store *`
-  uint64_t layers;         // incremented by each change of the handle's layers
+  void *owner;     // the Swift object of an open `kept_store *`
+  uint64_t layers; // incremented by each change of the handle's layers
 } kept_read_context;
 
 /// The address of an open store's generation; after the end of the handle, of a word that is always odd.
@@ -81,8 +81,8 @@ KEPT_SEQLOCK_READ const kept_slot *kept_seqlock_begin(
 /// Whether everything that was read since `kept_seqlock_begin` is consistent, and the handle was open.
 KEPT_SEQLOCK_READ bool kept_seqlock_is_valid(const kept_seqlock_section *section) {
   __atomic_thread_fence(__ATOMIC_ACQUIRE);
-  return KEPT_RELAXED(section->header->sequence) == section->sequence
-    && KEPT_RELAXED(section->handle->generation) == section->generation;
+  return KEPT_RELAXED(section->header->sequence) == section->sequence &&
+    KEPT_RELAXED(section->handle->generation) == section->generation;
 }
 
 /// Reads the slot of a key: the kind of its value, and a bool, an integer or the bits of a double.
@@ -110,9 +110,8 @@ KEPT_SEQLOCK_READ bool kept_seqlock_copy(
 }
 
 /// Reads a key's text, and copies it with a NUL if there is room; nothing is written otherwise.
-KEPT_SEQLOCK_READ intptr_t kept_seqlock_read_text(
-  const kept_read_context *handle, const void *key, size_t key_length, uint64_t hash, char *buffer, size_t capacity,
-  size_t *length) {
+KEPT_SEQLOCK_READ intptr_t kept_seqlock_read_text(const kept_read_context *handle, const void *key, size_t key_length,
+  uint64_t hash, char *buffer, size_t capacity, size_t *length) {
   kept_seqlock_section section;
   const kept_slot *slot = kept_seqlock_begin(handle, key, key_length, hash, &section);
   if (!slot) return KEPT_SLOT_NONE;
@@ -121,11 +120,11 @@ KEPT_SEQLOCK_READ intptr_t kept_seqlock_read_text(
   if (kind != KEPT_SLOT_TEXT) return kept_seqlock_is_valid(&section) ? kind : KEPT_SLOT_NONE;
   if (count >= capacity || count > KEPT_SLOT_BYTES) return KEPT_SLOT_NONE;
   bool seen = count >= 16 ? kept_seqlock_copy(&section, slot->payload, count, buffer, 16)
-    : count >= 8 ? kept_seqlock_copy(&section, slot->payload, count, buffer, 8)
-    : count >= 4 ? kept_seqlock_copy(&section, slot->payload, count, buffer, 4)
-    : count >= 2 ? kept_seqlock_copy(&section, slot->payload, count, buffer, 2)
-    : count == 1 ? kept_seqlock_copy(&section, slot->payload, 1, buffer, 1)
-    : kept_seqlock_copy(&section, slot->payload, 0, buffer, 0);
+    : count >= 8          ? kept_seqlock_copy(&section, slot->payload, count, buffer, 8)
+    : count >= 4          ? kept_seqlock_copy(&section, slot->payload, count, buffer, 4)
+    : count >= 2          ? kept_seqlock_copy(&section, slot->payload, count, buffer, 2)
+    : count == 1          ? kept_seqlock_copy(&section, slot->payload, 1, buffer, 1)
+                          : kept_seqlock_copy(&section, slot->payload, 0, buffer, 0);
   if (!seen) return KEPT_SLOT_NONE;
   *length = count;
   return KEPT_SLOT_TEXT;

@@ -18,12 +18,12 @@ enum { KEPT_SLOT_BYTES = 32 };
 
 /// One cache line: reading a key that is found takes this line and the bytes of the key.
 typedef struct kept_slot {
-  uint64_t hash;           // 0: empty
-  const uint8_t *bytes;    // the key
+  uint64_t hash;        // 0: empty
+  const uint8_t *bytes; // the key
   void *entry;
-  uint32_t length;         // of the key
-  uint16_t kind;           // KEPT_SLOT_…
-  uint16_t count;          // bytes of text
+  uint32_t length; // of the key
+  uint16_t kind;   // KEPT_SLOT_…
+  uint16_t count;  // bytes of text
   uint64_t payload[KEPT_SLOT_BYTES / 8];
 } kept_slot;
 
@@ -31,9 +31,9 @@ enum { KEPT_GROUP = 8 };
 
 /// An array of slots. Its address and size are constant.
 typedef struct kept_slots {
-  uint64_t mask;           // one less than the number of groups, which is a power of two
+  uint64_t mask; // one less than the number of groups, which is a power of two
   kept_slot *slots;
-  uint64_t *tags;          // a word for each group; a byte of it is 0 if the slot is empty, else the key's tag
+  uint64_t *tags; // a word for each group; a byte of it is 0 if the slot is empty, else the key's tag
 } kept_slots;
 
 #define KEPT_RELAXED(word) __atomic_load_n(&(word), __ATOMIC_RELAXED)

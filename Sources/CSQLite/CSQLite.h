@@ -22,13 +22,13 @@ static inline int kept_sqlite_bind_text(sqlite3_stmt *statement, int index, cons
 
 /// Binds text that must stay valid while the statement may use it; SQLite does not copy it.
 static inline int kept_sqlite_bind_lent_text(
-    sqlite3_stmt *statement, int index, const void *text, sqlite3_uint64 length) {
+  sqlite3_stmt *statement, int index, const void *text, sqlite3_uint64 length) {
   return sqlite3_bind_text64(statement, index, text ? (const char *)text : "", length, SQLITE_STATIC, SQLITE_UTF8);
 }
 
 /// Binds bytes that must stay valid while the statement may use them; SQLite does not copy them.
 static inline int kept_sqlite_bind_lent_bytes(
-    sqlite3_stmt *statement, int index, const void *bytes, sqlite3_uint64 length) {
+  sqlite3_stmt *statement, int index, const void *bytes, sqlite3_uint64 length) {
   return sqlite3_bind_blob64(statement, index, bytes ? bytes : "", length, SQLITE_STATIC);
 }
 

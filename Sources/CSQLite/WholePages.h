@@ -12,8 +12,8 @@
 
 /// The results of reading and writing a file since they were last taken.
 struct kept_reading {
-  int failure;    // the errno of the last failed call, which is not damage; 0: none
-  int found_cut;  // whether a page was missing or incomplete
+  int failure;   // the errno of the last failed call, which is not damage; 0: none
+  int found_cut; // whether a page was missing or incomplete,
 };
 
 /// A custom file control that takes a kept_reading.
@@ -23,7 +23,7 @@ enum { KEPT_TAKE_READING = 0x4B657074 };
 struct kept_strict_methods {
   sqlite3_io_methods methods;
   const sqlite3_io_methods *plain;
-  int must_be_whole;            // a missing or incomplete page is damage
+  int must_be_whole; // a missing or incomplete page is damage
   struct kept_reading reading;
 };
 
@@ -64,7 +64,7 @@ static inline int kept_write_noting(sqlite3_file *file, const void *bytes, int s
 static inline int kept_control_strict(sqlite3_file *file, int what, void *argument) {
   struct kept_strict_methods *strict = kept_strict(file);
   if (what != KEPT_TAKE_READING) return strict->plain->xFileControl(file, what, argument);
-  struct kept_reading none = {0, 0};
+  struct kept_reading none = { 0, 0 };
   *(struct kept_reading *)argument = strict->reading;
   strict->reading = none;
   return SQLITE_OK;
@@ -125,14 +125,13 @@ static inline sqlite3_file *kept_sqlite_database_file(sqlite3 *connection) {
 static inline int kept_sqlite_has_header(sqlite3 *connection) {
   sqlite3_file *file = kept_sqlite_database_file(connection);
   char header[16];
-  return file && file->pMethods->xRead(file, header, 16, 0) == SQLITE_OK
-         && memcmp(header, "SQLite format 3", 16) == 0;
+  return file && file->pMethods->xRead(file, header, 16, 0) == SQLITE_OK && memcmp(header, "SQLite format 3", 16) == 0;
 }
 
 /// Takes the results of reading and writing the database and its log since they were last taken.
 static inline struct kept_reading kept_sqlite_take_reading(sqlite3 *connection) {
-  struct kept_reading both = {0, 0}, one = {0, 0};
-  int files[] = {SQLITE_FCNTL_FILE_POINTER, SQLITE_FCNTL_JOURNAL_POINTER};
+  struct kept_reading both = { 0, 0 }, one = { 0, 0 };
+  int files[] = { SQLITE_FCNTL_FILE_POINTER, SQLITE_FCNTL_JOURNAL_POINTER };
   for (int i = 0; i < 2; i++) {
     sqlite3_file *file = kept_sqlite_file(connection, files[i]);
     if (!file || file->pMethods->xFileControl(file, KEPT_TAKE_READING, &one) != SQLITE_OK) continue;
@@ -167,8 +166,8 @@ static inline int kept_sqlite_uses_log(sqlite3 *connection) {
 }
 
 /// Whether the log has all pages from `first` to `last`. It reads only 4 bytes for each frame.
-static inline int kept_log_has_pages(sqlite3_file *database, uint32_t frames, uint32_t page_size, uint32_t first,
-                                     uint32_t last, int *has) {
+static inline int kept_log_has_pages(
+  sqlite3_file *database, uint32_t frames, uint32_t page_size, uint32_t first, uint32_t last, int *has) {
   // SQLite locks the byte at 1 GiB, and never writes the page that contains it.
   uint32_t locked = 0x40000000 / page_size + 1, missing = last - first + 1 - (first <= locked && locked <= last);
   *has = 0;

@@ -29,9 +29,7 @@ static const char *path_of(const char *folder, const char *name) {
 
 static void backup(kept_store *store, const char *path) { EXPECT(KEPT_OK, kept_backup(store, path, 0, NULL, &why)); }
 
-static kept_status restore(kept_store *store, const char *path) {
-  return kept_restore(store, path, NULL, &why);
-}
+static kept_status restore(kept_store *store, const char *path) { return kept_restore(store, path, NULL, &why); }
 
 /* Copying */
 
@@ -73,7 +71,7 @@ static void an_existing_file_is_replaced_only_on_request(void) {
 static void no_file_of_a_store_is_replaced(void) {
   const char *folder = fresh_folder();
   kept_store *store = played_at(folder);
-  for (const char *const *name = (const char *[]){"values.sqlite", "pulse", "migration", "new", NULL}; *name; name++)
+  for (const char *const *name = (const char *[]){ "values.sqlite", "pulse", "migration", "new", NULL }; *name; name++)
     EXPECT(KEPT_INVALID, kept_backup(store, file_of(folder, *name), KEPT_BACKUP_REPLACE, NULL, &why));
   EXPECT(KEPT_OK, kept_set_int64(store, "volume", 9, &why));
   CHECK_TEXT("9", json_of(open_at(folder), "volume"));
@@ -243,7 +241,7 @@ int main(int argc, char **argv) {
     TEST(only_a_backup_is_restored),
     TEST(a_backup_is_found_through_a_link),
     TEST(observers_receive_a_restore_as_one_notice),
-    { NULL, NULL, 0 }
+    { NULL, NULL, 0 },
   };
   const role none[] = { { NULL, NULL } };
   return run_tests(argc, argv, tests, none);

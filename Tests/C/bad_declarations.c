@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 
 static const char volume[] =
-    "{\"type\":\"integer\",\"minimum\":0,\"maximum\":100,\"default\":50,\"summary\":\"How loud it is.\"}";
+  "{\"type\":\"integer\",\"minimum\":0,\"maximum\":100,\"default\":50,\"summary\":\"How loud it is.\"}";
 
 static void declare(kept_store *store, const char *key, const char *schema) {
   EXPECT(KEPT_OK, kept_declare_json(store, key, schema, &why));
@@ -26,15 +26,18 @@ static const char *declared(kept_store *store, const char *key) {
 }
 
 static const char settings[] =
-    "{\"$schema\":\"https://json-schema.org/draft/2020-12/schema\",\"title\":\"Player\",\"type\":\"object\","
-    "\"properties\":{\"volume\":{\"type\":\"integer\",\"default\":50},\"theme\":{\"type\":\"string\"}}}";
+  "{\"$schema\":\"https://json-schema.org/draft/2020-12/schema\",\"title\":\"Player\",\"type\":\"object\","
+  "\"properties\":{\"volume\":{\"type\":\"integer\",\"default\":50},\"theme\":{\"type\":\"string\"}}}";
 
 static bool says(const char *words) { return strstr(why.message, words) != NULL; }
 
 /* Bad schemas */
 
 static void an_invalid_schema_is_refused(void) {
-  static const struct { kept_status status; const char *schema, *says; } bad[] = {
+  static const struct {
+    kept_status status;
+    const char *schema, *says;
+  } bad[] = {
     { KEPT_INVALID, "", "" },
     { KEPT_INVALID, "1", "object" },
     { KEPT_INVALID, "{}", "type" },

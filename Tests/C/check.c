@@ -171,14 +171,14 @@ const char *fresh_file(const char *text) {
 
 const char *bad_text(size_t index) {
   static const char *const texts[] = {
-    "\xff",               /* never a byte of UTF-8 */
-    "caf\xe9",            /* Latin-1 */
-    "cut \xe2\x82",       /* ends inside a character */
-    "\x80",               /* begins inside one */
-    "\xc0\x80",           /* a NUL in two bytes */
-    "\xe0\x80\xaf",       /* a slash in three bytes */
-    "\xed\xa0\x80",       /* half of a surrogate pair */
-    "\xf4\x90\x80\x80",   /* beyond U+10FFFF */
+    "\xff",             /* never a byte of UTF-8 */
+    "caf\xe9",          /* Latin-1 */
+    "cut \xe2\x82",     /* ends inside a character */
+    "\x80",             /* begins inside one */
+    "\xc0\x80",         /* a NUL in two bytes */
+    "\xe0\x80\xaf",     /* a slash in three bytes */
+    "\xed\xa0\x80",     /* half of a surrogate pair */
+    "\xf4\x90\x80\x80", /* beyond U+10FFFF */
     NULL,
   };
   return texts[index];

@@ -12,7 +12,7 @@
 #include <sys/types.h>
 
 /* Checks. The expected value comes first. */
-#define CHECK(condition)           check_true(__FILE__, __LINE__, #condition, (condition))
+#define CHECK(condition) check_true(__FILE__, __LINE__, #condition, (condition))
 #define CHECK_INT(expected, found) check_int(__FILE__, __LINE__, #found, (expected), (found))
 #define CHECK_UINT(expected, found) check_uint(__FILE__, __LINE__, #found, (expected), (found))
 #define CHECK_TEXT(expected, found) check_text(__FILE__, __LINE__, #found, (expected), (found))
@@ -57,8 +57,8 @@ char *repeated(char byte, size_t count);
 /** Another process: this program, run in one of its roles. Two pipes let parent and child wait for each other. */
 typedef struct child {
   pid_t pid;
-  int to;     /* its standard input */
-  int from;   /* its standard output */
+  int to;   /* its standard input */
+  int from; /* its standard output */
 } child;
 
 child start_child(const char *role, const char *location);
@@ -83,7 +83,7 @@ typedef struct test {
   void (*run)(void);
   int needs_folder;
 } test;
-#define TEST(function)        { #function, function, 0 }
+#define TEST(function) { #function, function, 0 }
 #define FOLDER_TEST(function) { #function, function, 1 }
 
 /** What a child process does with the store at a location. */

@@ -106,7 +106,7 @@ static int stands_in(const char *location, const char *name, const char *text) {
 
 static int stands_anywhere(const char *location, const char *text) {
   return stands_in(location, "values.sqlite", text) || stands_in(location, "values.sqlite-wal", text) ||
-         stands_in(location, "values.sqlite-shm", text);
+    stands_in(location, "values.sqlite-shm", text);
 }
 
 static void a_replaced_or_removed_secret_is_in_no_file(void) {

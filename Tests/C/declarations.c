@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 
 static const char volume[] =
-    "{\"type\":\"integer\",\"minimum\":0,\"maximum\":100,\"default\":50,\"summary\":\"How loud it is.\"}";
+  "{\"type\":\"integer\",\"minimum\":0,\"maximum\":100,\"default\":50,\"summary\":\"How loud it is.\"}";
 
 static void declare(kept_store *store, const char *key, const char *schema) {
   EXPECT(KEPT_OK, kept_declare_json(store, key, schema, &why));
@@ -43,8 +43,8 @@ static void a_declaration_is_returned_as_canonical_text(void) {
   declare(store, "k", " { \"type\" : \"number\", \"default\" : 1, \"secret\" : false, \"$comment\" : \"x\" } ");
   CHECK_TEXT("{\"default\":1.0,\"type\":\"number\"}", declared(store, "k"));
   CHECK_TEXT("absent", declared(store, "other"));
-  CHECK_TEXT("{\"properties\":{\"k\":{\"default\":1.0,\"type\":\"number\"}},\"type\":\"object\"}",
-             all_declared(store, ""));
+  CHECK_TEXT(
+    "{\"properties\":{\"k\":{\"default\":1.0,\"type\":\"number\"}},\"type\":\"object\"}", all_declared(store, ""));
   CHECK_TEXT("{\"properties\":{},\"type\":\"object\"}", all_declared(store, "other"));
 }
 
@@ -111,8 +111,8 @@ static void a_stored_value_that_does_not_fit_reads_as_absent(void) {
 /* Declaring many keys at once */
 
 static const char settings[] =
-    "{\"$schema\":\"https://json-schema.org/draft/2020-12/schema\",\"title\":\"Player\",\"type\":\"object\","
-    "\"properties\":{\"volume\":{\"type\":\"integer\",\"default\":50},\"theme\":{\"type\":\"string\"}}}";
+  "{\"$schema\":\"https://json-schema.org/draft/2020-12/schema\",\"title\":\"Player\",\"type\":\"object\","
+  "\"properties\":{\"volume\":{\"type\":\"integer\",\"default\":50},\"theme\":{\"type\":\"string\"}}}";
 
 static void a_list_declares_all_or_none(void) {
   kept_store *store = fresh_store();
@@ -121,13 +121,16 @@ static void a_list_declares_all_or_none(void) {
   EXPECT(KEPT_OK, kept_declare_list(store, settings, &why));
   CHECK_UINT(revision, revision_now(store));
   CHECK_TEXT("50", json_of(store, "volume"));
-  EXPECT(KEPT_TYPE_CONFLICT, kept_declare_list(store, "{\"properties\":{\"a\":{\"type\":\"string\"},"
-                                               "\"volume\":{\"type\":\"string\"}}}", &why));
+  EXPECT(KEPT_TYPE_CONFLICT,
+    kept_declare_list(store,
+      "{\"properties\":{\"a\":{\"type\":\"string\"},"
+      "\"volume\":{\"type\":\"string\"}}}",
+      &why));
   CHECK(says("\"volume\""));
   CHECK_TEXT("absent", declared(store, "a"));
   EXPECT(KEPT_OK, kept_set_string(store, "theme", "dark", 4, &why));
-  EXPECT(KEPT_MISFIT, kept_declare_list(store, "{\"properties\":{\"theme\":{\"type\":\"string\",\"maxLength\":1}}}",
-                                        &why));
+  EXPECT(
+    KEPT_MISFIT, kept_declare_list(store, "{\"properties\":{\"theme\":{\"type\":\"string\",\"maxLength\":1}}}", &why));
   CHECK(says("\"theme\""));
   /* The JSON that is returned can be declared in another store. */
   kept_store *other = fresh_store();

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 
 static const char volume[] =
-    "{\"type\":\"integer\",\"minimum\":0,\"maximum\":100,\"default\":50,\"summary\":\"How loud it is.\"}";
+  "{\"type\":\"integer\",\"minimum\":0,\"maximum\":100,\"default\":50,\"summary\":\"How loud it is.\"}";
 
 static void declare(kept_store *store, const char *key, const char *schema) {
   EXPECT(KEPT_OK, kept_declare_json(store, key, schema, &why));
@@ -72,7 +72,7 @@ static void every_getter_gives_the_default(void) {
   declare(store, "s", "{\"type\":\"string\",\"default\":\"dark\"}");
   declare(store, "y", "{\"type\":\"bytes\",\"default\":{\"$binary\":{\"base64\":\"AAEC\",\"subType\":\"00\"}}}");
   declare(store, "t", "{\"type\":\"date\",\"default\":{\"$date\":\"1970-01-01T00:00:05Z\"}}");
-  for (int i = 0; i < 2; i++) {   /* from the store, and then from memory */
+  for (int i = 0; i < 2; i++) { /* from the store, and then from memory */
     EXPECT(KEPT_OK, kept_get_bool(store, "b", &flag, &why));
     EXPECT(KEPT_OK, kept_get_int64(store, "i", &number, &why));
     EXPECT(KEPT_OK, kept_get_uint64(store, "u", &natural, &why));
@@ -180,8 +180,11 @@ static void a_secret_is_in_no_error_report_or_explanation(void) {
   kept_store *store = open_with(fresh_location(), &options), *transaction = NULL;
   EXPECT(KEPT_SHADOWED, kept_set_string(store, "password", "hunter22hunter22", 16, &why));
   expect_no_secret(why.message);
-  EXPECT(KEPT_MISFIT, kept_declare_json(store, "password", "{\"type\":\"string\",\"maxLength\":8,\"secret\":true,"
-                                        "\"pattern\":\"^h\",\"default\":\"hunter1\"}", &why));
+  EXPECT(KEPT_MISFIT,
+    kept_declare_json(store, "password",
+      "{\"type\":\"string\",\"maxLength\":8,\"secret\":true,"
+      "\"pattern\":\"^h\",\"default\":\"hunter1\"}",
+      &why));
   expect_no_secret(why.message);
   EXPECT(KEPT_INVALID, kept_set_string(store, "password", "hunter2hunter2", 14, &why));
   expect_no_secret(why.message);
@@ -202,8 +205,11 @@ static void a_secret_is_in_no_error_report_or_explanation(void) {
   kept_free(json);
   CHECK_INT(3, reports_now(reports));
   for (int i = 1; i <= reports_now(reports); i++) expect_no_secret(report_text(reports, i));
-  EXPECT(KEPT_INVALID, kept_declare_json(store, "password", "{\"type\":\"string\",\"secret\":true,\"maxLength\":2,"
-                                         "\"default\":\"hunter2\"}", &why));
+  EXPECT(KEPT_INVALID,
+    kept_declare_json(store, "password",
+      "{\"type\":\"string\",\"secret\":true,\"maxLength\":2,"
+      "\"default\":\"hunter2\"}",
+      &why));
   expect_no_secret(why.message);
 }
 

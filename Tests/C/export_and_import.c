@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define COUNT(array) (sizeof (array) / sizeof *(array))
+#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 static const char *kept_text(void) { return "{\"kept\":1,\"values\":{\"a\":1,\"b\":\"two\"}}"; }
 
@@ -45,7 +45,8 @@ static void an_export_is_canonical_text(void) {
   options.prefix = "t";
   EXPECT(KEPT_OK, kept_export_json(store, &options, &text, &why));
   CHECK_TEXT("{\"declarations\":{\"token\":{\"secret\":true,\"type\":\"string\"}},\"kept\":1,\"prefix\":\"t\","
-             "\"revision\":3,\"unreadable\":[],\"values\":{\"token\":\"hidden\"}}", text);
+             "\"revision\":3,\"unreadable\":[],\"values\":{\"token\":\"hidden\"}}",
+    text);
   kept_free(text);
 }
 
@@ -75,7 +76,8 @@ static void an_import_reports_what_it_has_changed(void) {
   kept_transfer_options options = with(KEPT_TRANSFER_REPLACE);
   EXPECT(KEPT_OK, take(store, "{\"kept\":1,\"values\":{\"b\":2,\"c\":3}}", &options, &report));
   CHECK_TEXT("{\"changed\":[{\"key\":\"b\",\"new\":2,\"old\":\"two\"},{\"key\":\"c\",\"new\":3}],\"declared\":[],"
-             "\"notCarried\":[],\"refused\":[],\"removed\":[\"a\"],\"revision\":2,\"unchanged\":0}", report);
+             "\"notCarried\":[],\"refused\":[],\"removed\":[\"a\"],\"revision\":2,\"unchanged\":0}",
+    report);
   kept_free(report);
   CHECK_TEXT("absent", json_of(store, "a"));
   CHECK_TEXT("2", json_of(store, "b"));
@@ -137,7 +139,7 @@ static void texts_of_other_programs_are_imported(void) {
 static void check_nothing_shown(const char *store_declares, const char *text_declares) {
   char text[512];
   snprintf(text, sizeof text, "{\"declarations\":{\"token\":%s},\"kept\":1,\"values\":{\"token\":\"hunter2\"}}",
-           text_declares);
+    text_declares);
   for (uint32_t flags = 0; flags < 8; flags++) {
     kept_store *store = fresh_store();
     kept_transfer_options options = with(flags);
@@ -154,10 +156,13 @@ static void check_nothing_shown(const char *store_declares, const char *text_dec
 static void a_secret_is_never_shown(void) {
   static const char *const secret = "{\"secret\":true,\"type\":\"string\"}";
   static const char *const unfit[] = {
-    "{\"type\":\"integer\"}", "{\"type\":\"string\",\"maxLength\":3}", "{\"type\":\"string\",\"enum\":[\"a\"]}",
+    "{\"type\":\"integer\"}",
+    "{\"type\":\"string\",\"maxLength\":3}",
+    "{\"type\":\"string\",\"enum\":[\"a\"]}",
   };
   static const char *const refused[] = {
-    "{\"secret\":true,\"type\":\"string\",\"newWord\":1}", "{\"secret\":true}",
+    "{\"secret\":true,\"type\":\"string\",\"newWord\":1}",
+    "{\"secret\":true}",
     "{\"secret\":true,\"type\":\"integer\",\"default\":\"x\"}",
     "{\"secret\":true,\"type\":\"string\",\"pattern\":\"(\"}",
   };

@@ -78,7 +78,10 @@ int main(int argc, char **argv) {
     { 0 },
   };
   static const role roles[] = {
-    ROLE(one_with_small_files), ROLE(one_with_tiny_files), ROLE(one_without_files), { 0 },
+    ROLE(one_with_small_files),
+    ROLE(one_with_tiny_files),
+    ROLE(one_without_files),
+    { 0 },
   };
   return run_tests(argc, argv, tests, roles);
 }

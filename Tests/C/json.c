@@ -54,7 +54,10 @@ static void null_removes_a_key_even_if_it_is_absent(void) {
 }
 
 static void invalid_text_is_refused_with_its_offset_and_changes_nothing(void) {
-  static const struct { const char *text; int64_t offset; } wrong[] = {
+  static const struct {
+    const char *text;
+    int64_t offset;
+  } wrong[] = {
     { "", 0 },
     { "   ", 3 },
     { "1 2", 2 },
@@ -84,11 +87,32 @@ static void invalid_text_is_refused_with_its_offset_and_changes_nothing(void) {
 
 static void text_that_json_c_would_accept_is_refused(void) {
   static const char *const wrong[] = {
-    "1.", ".5", "01", "-", "1e", "9223372036854775808", "-9223372036854775809", "1e400", "\"tab\there\"",
-    "\"\\x\"", "\"\\ud800\"", "\"\\udc00\\ud800\"", "{\"k\\u0000x\":1}", "\"open", "[1 2]", "nul", "truefalse",
-    "{\"$numberLong\":7}", "{\"$numberLong\":\"x\"}", "{\"$numberULong\":\"-1\"}", "{\"$numberDouble\":\"nan\"}",
-    "{\"$binary\":{\"base64\":\"AAE\",\"subType\":\"00\"}}", "{\"$binary\":{\"base64\":\"AA==\",\"subType\":\"05\"}}",
-    "{\"$date\":\"2026-02-30T00:00:00Z\"}", "{\"$date\":\"yesterday\"}", "{\"$unknown\":1}",
+    "1.",
+    ".5",
+    "01",
+    "-",
+    "1e",
+    "9223372036854775808",
+    "-9223372036854775809",
+    "1e400",
+    "\"tab\there\"",
+    "\"\\x\"",
+    "\"\\ud800\"",
+    "\"\\udc00\\ud800\"",
+    "{\"k\\u0000x\":1}",
+    "\"open",
+    "[1 2]",
+    "nul",
+    "truefalse",
+    "{\"$numberLong\":7}",
+    "{\"$numberLong\":\"x\"}",
+    "{\"$numberULong\":\"-1\"}",
+    "{\"$numberDouble\":\"nan\"}",
+    "{\"$binary\":{\"base64\":\"AAE\",\"subType\":\"00\"}}",
+    "{\"$binary\":{\"base64\":\"AA==\",\"subType\":\"05\"}}",
+    "{\"$date\":\"2026-02-30T00:00:00Z\"}",
+    "{\"$date\":\"yesterday\"}",
+    "{\"$unknown\":1}",
     "{\"$date\":\"2026-11-20T23:44:01Z\",\"more\":1}",
   };
   kept_store *store = fresh_store();

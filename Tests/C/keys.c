@@ -8,7 +8,7 @@
 /** The keys that kept_list() passed to the callback, with a comma behind each. */
 typedef struct listing {
   char text[512];
-  int limit;   /* stop after this many; 0 for no limit */
+  int limit; /* stop after this many; 0 for no limit */
   int count;
 } listing;
 
@@ -83,7 +83,7 @@ static void a_prefix_lists_only_the_keys_that_begin_with_it(void) {
   kept_store *store = fresh_store();
   listing list;
   static const char *const keys[] = { "audio", "audio.mute", "audio.volume", "audio_x", "Audio.up", "video", "%", "_",
-                                      "\xc3\xa9", "\xf0\x9f\x8e\xb5", NULL };
+    "\xc3\xa9", "\xf0\x9f\x8e\xb5", NULL };
   set_all(store, keys);
   CHECK_TEXT("audio.mute,audio.volume,", listed(&list, store, "audio."));
   CHECK_TEXT("audio,audio.mute,audio.volume,audio_x,", listed(&list, store, "audio"));
@@ -94,8 +94,8 @@ static void a_prefix_lists_only_the_keys_that_begin_with_it(void) {
   CHECK_TEXT("[\"audio.mute\",\"audio.volume\"]", listed_json(store, "audio."));
   CHECK_TEXT("[\"\xf0\x9f\x8e\xb5\"]", listed_json(store, "\xf0\x9f\x8e\xb5"));
   CHECK_TEXT("[]", listed_json(store, "nothing"));
-  CHECK_TEXT("%,Audio.up,_,audio,audio.mute,audio.volume,audio_x,video,\xc3\xa9,\xf0\x9f\x8e\xb5,",
-             listed(&list, store, ""));
+  CHECK_TEXT(
+    "%,Audio.up,_,audio,audio.mute,audio.volume,audio_x,video,\xc3\xa9,\xf0\x9f\x8e\xb5,", listed(&list, store, ""));
 }
 
 static void a_listing_stops_when_its_callback_asks(void) {

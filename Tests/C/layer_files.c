@@ -243,9 +243,21 @@ static kept_options reporting_to(kept_options options, reports *reports) {
 
 static void a_broken_file_is_reported_and_the_last_good_state_stays(void) {
   static const char *const broken[] = {
-    "", "{", "[]", "null", "{\"value\":{}}", "{\"values\":[]}", "{\"values\":{\"\":1}}", "{\"values\":{\"k\":null}}",
-    "{\"locked\":\"k\"}", "{\"locked\":[1]}", "{\"lockedPrefixes\":{}}", "{\"values\":{\"k\":{\"$date\":\"today\"}}}",
-    "{\"values\":{\"k\":1,\"k\":2}}", "{\"values\":{}} {}", "\xff",
+    "",
+    "{",
+    "[]",
+    "null",
+    "{\"value\":{}}",
+    "{\"values\":[]}",
+    "{\"values\":{\"\":1}}",
+    "{\"values\":{\"k\":null}}",
+    "{\"locked\":\"k\"}",
+    "{\"locked\":[1]}",
+    "{\"lockedPrefixes\":{}}",
+    "{\"values\":{\"k\":{\"$date\":\"today\"}}}",
+    "{\"values\":{\"k\":1,\"k\":2}}",
+    "{\"values\":{}} {}",
+    "\xff",
   };
   const char *path = fresh_file("{\"values\":{\"k\":1}}");
   reports *reports = new_reports();

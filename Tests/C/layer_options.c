@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COUNT(array) (sizeof (array) / sizeof *(array))
+#define COUNT(array) (sizeof(array) / sizeof *(array))
 
-static const char *const argv_of_player[] = { "player", "-a", "2", "-b", "2", "-list", "[1,2]", "-name", "5",
-                                              "-depth", "-7", "-half", "0.5", "-raw", "<0aff>" };
+static const char *const argv_of_player[] = { "player", "-a", "2", "-b", "2", "-list", "[1,2]", "-name", "5", "-depth",
+  "-7", "-half", "0.5", "-raw", "<0aff>" };
 
 static kept_options with_arguments(void) {
   kept_options options = KEPT_OPTIONS_INIT;

@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COUNT(array) (sizeof (array) / sizeof *(array))
+#define COUNT(array) (sizeof(array) / sizeof *(array))
 
-static const char *const argv_of_player[] = { "player", "-a", "2", "-b", "2", "-list", "[1,2]", "-name", "5",
-                                              "-depth", "-7", "-half", "0.5", "-raw", "<0aff>" };
+static const char *const argv_of_player[] = { "player", "-a", "2", "-b", "2", "-list", "[1,2]", "-name", "5", "-depth",
+  "-7", "-half", "0.5", "-raw", "<0aff>" };
 
 static kept_options with_arguments(void) {
   kept_options options = KEPT_OPTIONS_INIT;
@@ -28,7 +28,7 @@ static kept_options with_managed(const char *text) {
 
 static const char *layer_of(kept_store *store, const char *key) {
   static const char *const names[] = { "none", "declared", "registered", "system", "user", "environment", "arguments",
-                                       "managed" };
+    "managed" };
   uint32_t layer = 99;
   EXPECT(KEPT_OK, kept_layer_of(store, key, &layer, &why));
   return layer < COUNT(names) ? names[layer] : "?";
@@ -39,7 +39,7 @@ static const char *layer_of(kept_store *store, const char *key) {
 static void the_highest_layer_that_has_a_value_decides(void) {
   static const char *const keys[] = { "m", "a", "b", "e", "u", "s", "r", "d", "x" };
   static const char *const layers[] = { "managed", "arguments", "arguments", "environment", "user", "system",
-                                        "registered", "declared", "none" };
+    "registered", "declared", "none" };
   static const char *const values[] = { "1", "2", "2", "3", "4", "5", "6", "7", "absent" };
   const char *location = fresh_location();
   kept_store *plain = open_at(location);
@@ -143,7 +143,7 @@ static void each_handle_reads_its_own_layers(void) {
   kept_options one = with_managed("{\"values\":{\"k\":1}}"), two = with_managed("{\"values\":{\"k\":2}}");
   kept_store *first = open_with(location, &one), *second = open_with(location, &two), *third = open_at(location);
   EXPECT(KEPT_OK, kept_set_int64(third, "k", 3, &why));
-  for (int i = 0; i < 3; i++) {   /* from the file, and then from memory */
+  for (int i = 0; i < 3; i++) { /* from the file, and then from memory */
     CHECK_TEXT("1", json_of(first, "k"));
     CHECK_TEXT("2", json_of(second, "k"));
     CHECK_TEXT("3", json_of(third, "k"));
@@ -171,8 +171,8 @@ static void a_locked_key_is_not_written(void) {
   static const char *const locked[] = { "by.value", "by.name", "by.prefix.", "by.prefix.any" };
   const char *location = fresh_location();
   kept_store *plain = open_at(location), *transaction = NULL;
-  kept_options options = with_managed(
-      "{\"values\":{\"by.value\":1},\"locked\":[\"by.name\"],\"lockedPrefixes\":[\"by.prefix.\"]}");
+  kept_options options =
+    with_managed("{\"values\":{\"by.value\":1},\"locked\":[\"by.name\"],\"lockedPrefixes\":[\"by.prefix.\"]}");
   kept_store *store = open_with(location, &options);
   EXPECT(KEPT_OK, kept_begin(store, NULL, &transaction, &why));
   for (size_t i = 0; i < COUNT(locked); i++) {

@@ -166,8 +166,10 @@ static void a_key_that_cannot_be_renamed_in_a_transaction_stays(void) {
   EXPECT(KEPT_LOCKED, kept_rename(transaction, "a", "b", &why));
   CHECK_TEXT("7", json_of(transaction, "a"));
   EXPECT(KEPT_TYPE_CONFLICT,
-         kept_declare_list(transaction, "{\"type\":\"object\",\"properties\":{\"Z\":{\"type\":\"string\"},"
-                                        "\"a\":{\"type\":\"string\"}}}", &why));
+    kept_declare_list(transaction,
+      "{\"type\":\"object\",\"properties\":{\"Z\":{\"type\":\"string\"},"
+      "\"a\":{\"type\":\"string\"}}}",
+      &why));
   EXPECT(KEPT_OK, kept_set_int64(transaction, "z", 1, &why));
   EXPECT(KEPT_OK, kept_commit(transaction, NULL, &why));
   CHECK_TEXT("7", json_of(store, "a"));

@@ -202,7 +202,7 @@ int main(int argc, char **argv) {
     FOLDER_TEST(a_killed_process_does_not_block_the_migration),
     TEST(invalid_migrations_are_refused),
     TEST(a_key_is_renamed_with_its_declaration),
-    { NULL, NULL, 0 }
+    { NULL, NULL, 0 },
   };
   const role roles[] = { ROLE(migrate_slowly), { NULL, NULL } };
   return run_tests(argc, argv, tests, roles);

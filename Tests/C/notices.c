@@ -13,7 +13,7 @@ static void old_and_new_values_are_given_as_json(void) {
   EXPECT(KEPT_OK, kept_set_json(store, "key", "{ \"b\": [1.0], \"a\": null }", &why));
   EXPECT(KEPT_OK, kept_remove(store, "key", &why));
   CHECK_TEXT("S key:->\"caf\xc3\xa9\";S key:\"caf\xc3\xa9\">{\"a\":null,\"b\":[1.0]};S key:{\"a\":null,\"b\":[1.0]}>-;",
-             recorded(recorder, 3));
+    recorded(recorder, 3));
 }
 
 static void a_transaction_is_one_notice_in_the_order_of_its_keys(void) {
@@ -84,8 +84,8 @@ static void ask_beyond(void *context, const kept_notice *notice) {
 static void there_is_nothing_past_the_last_change(void) {
   kept_store *store = fresh_store();
   recorder *recorder = new_recorder();
-  EXPECT(KEPT_OK, kept_observe(store, "key", KEPT_OBSERVE_KEY, ask_beyond, recorder, NULL, &recorder->subscription,
-                               &why));
+  EXPECT(
+    KEPT_OK, kept_observe(store, "key", KEPT_OBSERVE_KEY, ask_beyond, recorder, NULL, &recorder->subscription, &why));
   EXPECT(KEPT_OK, kept_set_int64(store, "key", 1, &why));
   recorded(recorder, 1);
 }
@@ -102,7 +102,7 @@ static void a_notice_has_the_tag_of_its_writer(void) {
   options.tag = tag;
   import.tag = "import";
   EXPECT(KEPT_OK, kept_open(location, &options, &player, &why));
-  memset(tag, 'x', 6);   /* it was copied */
+  memset(tag, 'x', 6); /* it was copied */
   record(recorder, store, "key", KEPT_OBSERVE_KEY);
   EXPECT(KEPT_OK, kept_set_int64(player, "key", 1, &why));
   recorded(recorder, 1);
@@ -149,8 +149,9 @@ static void check_value(const char *json, value_check *check) {
   kept_store *store = fresh_store();
   recorder *recorder = new_recorder();
   kept_subscription *subscription = NULL;
-  EXPECT(KEPT_OK, kept_observe(store, "key", KEPT_OBSERVE_KEY | KEPT_OBSERVE_POLLED, check_new_value, &check, NULL,
-                               &subscription, &why));
+  EXPECT(KEPT_OK,
+    kept_observe(
+      store, "key", KEPT_OBSERVE_KEY | KEPT_OBSERVE_POLLED, check_new_value, &check, NULL, &subscription, &why));
   record(recorder, store, "key", KEPT_OBSERVE_KEY);
   EXPECT(KEPT_OK, kept_set_json(store, "key", json, &why));
   size_t delivered = 0;
@@ -177,9 +178,12 @@ static size_t length;
  *  bytes. */
 static void check_refusals(const kept_value *value, unsigned readable) {
   kept_status statuses[] = {
-    kept_value_bool(value, &truth, NULL),      kept_value_int64(value, &integer, NULL),
-    kept_value_uint64(value, &natural, NULL),  kept_value_double(value, &number, NULL),
-    kept_value_date(value, &seconds, &nanoseconds, NULL), kept_value_string(value, &text, &length, NULL),
+    kept_value_bool(value, &truth, NULL),
+    kept_value_int64(value, &integer, NULL),
+    kept_value_uint64(value, &natural, NULL),
+    kept_value_double(value, &number, NULL),
+    kept_value_date(value, &seconds, &nanoseconds, NULL),
+    kept_value_string(value, &text, &length, NULL),
     kept_value_bytes(value, &bytes, &length, NULL),
   };
   for (size_t i = 0; i < 7; i++) CHECK_INT(readable >> i & 1 ? KEPT_OK : KEPT_WRONG_TYPE, statuses[i]);
@@ -226,7 +230,7 @@ static void is_text_with_a_nul(const kept_value *value) {
   const char *again;
   EXPECT(KEPT_OK, kept_value_string(value, &text, &length, &why));
   CHECK_UINT(6, length);
-  CHECK_INT(0, memcmp("a\0caf!", text, 7));   /* with a NUL behind it */
+  CHECK_INT(0, memcmp("a\0caf!", text, 7)); /* with a NUL behind it */
   EXPECT(KEPT_OK, kept_value_string(value, &again, NULL, &why));
   CHECK(again == text);
   EXPECT(KEPT_INVALID, kept_value_string(value, NULL, &length, &why));

@@ -21,8 +21,8 @@ recorder *new_recorder(void) {
 
 void record(recorder *recorder, kept_store *store, const char *key, uint32_t flags) {
   recorder->store = store;
-  EXPECT(KEPT_OK, kept_observe(store, key, flags, recorder_notice, recorder, recorder_release,
-                               &recorder->subscription, &why));
+  EXPECT(KEPT_OK,
+    kept_observe(store, key, flags, recorder_notice, recorder, recorder_release, &recorder->subscription, &why));
 }
 
 static void append(recorder *recorder, const char *text) {

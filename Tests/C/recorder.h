@@ -11,17 +11,17 @@ typedef struct recorder {
   pthread_cond_t changed;
   int notices;
   int releases;
-  pthread_t thread;             /* of the last notice */
-  uint64_t first, revision;     /* of the last notice */
-  char tag[64];                 /* of the last notice; empty for none */
-  bool missed;                  /* by the last notice */
-  uint32_t layer;               /* of the last change of the last notice */
-  bool secret;                  /* that change's key */
-  char text[4096];              /* "S key:old>new key:old>new;" for each: the origin is S, P, O, I, V for several, or
+  pthread_t thread;         /* of the last notice */
+  uint64_t first, revision; /* of the last notice */
+  char tag[64];             /* of the last notice; empty for none */
+  bool missed;              /* by the last notice */
+  uint32_t layer;           /* of the last change of the last notice */
+  bool secret;              /* that change's key */
+  char text[4096];          /* "S key:old>new key:old>new;" for each: the origin is S, P, O, I, V for several, or
                                    L for a layer; - is no value */
   kept_subscription *subscription;
-  void (*then)(struct recorder *recorder);   /* called from inside the callback; may be NULL */
-  kept_store *store;                         /* for `then` */
+  void (*then)(struct recorder *recorder); /* called from inside the callback; may be NULL */
+  kept_store *store;                       /* for `then` */
 } recorder;
 
 /** A recorder that lives until the program ends, because its release may come after its store was closed. */

@@ -1,5 +1,5 @@
 /* A thread with the smallest stack that kept.h allows, 128 KiB: the deepest nesting of everything fits. */
-#define _GNU_SOURCE   /* pthread_setattr_default_np */
+#define _GNU_SOURCE /* pthread_setattr_default_np */
 #include "check.h"
 
 #include <poll.h>
@@ -14,8 +14,8 @@ enum { stack_bytes = 128 << 10, depth = 60 };
 static const char *place, *files;
 
 /** `before`, `open` repeated, `middle`, `close` repeated, `after`; freed when the test ends. */
-static const char *nested(const char *before, const char *open, const char *middle, const char *close,
-                          const char *after) {
+static const char *nested(
+  const char *before, const char *open, const char *middle, const char *close, const char *after) {
   char *text = repeated(' ', strlen(before) + depth * (strlen(open) + strlen(close)) + strlen(middle) + strlen(after));
   char *end = text + sprintf(text, "%s", before);
   for (int i = 0; i < depth; i++) end += sprintf(end, "%s", open);
@@ -121,8 +121,8 @@ static void *use_everything(void *unused) {
   EXPECT(KEPT_OK, kept_open(place, NULL, &store, &why));
   EXPECT(KEPT_OK, kept_set_json(store, "deep", deep, &why));
   CHECK_TEXT(deep, json_of(store, "deep"));
-  EXPECT(KEPT_OK, kept_declare_json(store, "text", "{\"type\":\"string\",\"pattern\":\"^((a|b)*c)*(x|(y|(z|w)))+$\"}",
-                                    &why));
+  EXPECT(KEPT_OK,
+    kept_declare_json(store, "text", "{\"type\":\"string\",\"pattern\":\"^((a|b)*c)*(x|(y|(z|w)))+$\"}", &why));
   EXPECT(KEPT_OK, kept_set_string(store, "text", "ababababababababababcx", 22, &why));
   const char *array = value_of_depth("[", "]"), *object = value_of_depth("{\"b\":", "}");
   declare_deeply(store, "{\"type\":\"array\",\"items\":", "}", array);
@@ -138,8 +138,8 @@ static void *use_everything(void *unused) {
   import(store, KEPT_FORMAT_JSON, nested("{\"json\":", "{\"a\":", "1", "}", "}"));
   import(store, KEPT_FORMAT_NESTED_JSON, nested("", "{\"a\":", "1", "}", ""));
   import(store, KEPT_FORMAT_PROPERTY_LIST,
-         nested("<?xml version=\"1.0\"?><plist version=\"1.0\"><dict><key>list</key>", "<array>", "<true/>", "</array>",
-                "</dict></plist>"));
+    nested("<?xml version=\"1.0\"?><plist version=\"1.0\"><dict><key>list</key>", "<array>", "<true/>", "</array>",
+      "</dict></plist>"));
   import(store, KEPT_FORMAT_PROPERTY_LIST, nested("{ old = ", "(", "text", ")", "; }"));
   import(store, KEPT_FORMAT_DCONF, nested("[/]\ndconf=", "[", "1", "]", "\n"));
   import(store, KEPT_FORMAT_DCONF, nested("[/]\ndconf=", "{'a': ", "1", "}", "\n"));
@@ -151,8 +151,8 @@ static void *use_everything(void *unused) {
   EXPECT(KEPT_OK, kept_restore(store, copy, NULL, &why));
   EXPECT(KEPT_OK, kept_migrate(store, &step, 1, 0, NULL, NULL, &why));
   EXPECT(KEPT_OK, kept_snapshot(store, "", &snapshot, &why));
-  EXPECT(KEPT_OK, kept_observe(store, "", KEPT_OBSERVE_PREFIX | KEPT_OBSERVE_INITIAL, look_at, NULL, NULL,
-                               &subscription, &why));
+  EXPECT(KEPT_OK,
+    kept_observe(store, "", KEPT_OBSERVE_PREFIX | KEPT_OBSERVE_INITIAL, look_at, NULL, NULL, &subscription, &why));
   EXPECT(KEPT_OK, kept_set_json(store, "deep", "[]", &why));
   EXPECT(KEPT_OK, kept_list_json(store, "", &json, &why));
   kept_free(json);
@@ -210,7 +210,9 @@ static void every_call_fits_on_a_small_stack(void) {
 
 int main(int argc, char **argv) {
   static const test tests[] = {
-    FOLDER_TEST(every_call_fits_on_a_small_stack), TEST(the_librarys_threads_have_a_stack_of_their_own), { 0 }
+    FOLDER_TEST(every_call_fits_on_a_small_stack),
+    TEST(the_librarys_threads_have_a_stack_of_their_own),
+    { 0 },
   };
   static const role roles[] = { { 0 } };
   return run_tests(argc, argv, tests, roles);

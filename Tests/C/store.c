@@ -28,7 +28,7 @@ static void write_file(const char *path, const char *text) {
 
 static void a_value_is_still_there_after_closing_and_opening(void) {
   const char *location = fresh_location();
-  kept_store *keeper = open_at(location);   /* a memory store lives while a handle is open */
+  kept_store *keeper = open_at(location); /* a memory store lives while a handle is open */
   kept_store *store = open_at(location);
   EXPECT(KEPT_OK, kept_set_int64(store, "audio.volume", 70, &why));
   kept_close(store);
@@ -210,7 +210,10 @@ static void reserved_fields_must_be_0(void) {
 }
 
 static void options_of_a_newer_program_are_accepted(void) {
-  struct { kept_options known; uint64_t later[4]; } options = { KEPT_OPTIONS_INIT, { 0 } };
+  struct {
+    kept_options known;
+    uint64_t later[4];
+  } options = { KEPT_OPTIONS_INIT, { 0 } };
   kept_store *store = NULL;
   options.known.size = sizeof options;
   EXPECT(KEPT_OK, kept_open(fresh_location(), &options.known, &store, &why));
@@ -218,7 +221,10 @@ static void options_of_a_newer_program_are_accepted(void) {
 }
 
 static void options_that_ask_for_what_a_newer_version_has_are_unsupported(void) {
-  struct { kept_options known; uint64_t later[4]; } options = { KEPT_OPTIONS_INIT, { 0, 0, 0, 1 } };
+  struct {
+    kept_options known;
+    uint64_t later[4];
+  } options = { KEPT_OPTIONS_INIT, { 0, 0, 0, 1 } };
   kept_store *store = NULL;
   options.known.size = sizeof options;
   EXPECT(KEPT_UNSUPPORTED, kept_open(fresh_location(), &options.known, &store, &why));

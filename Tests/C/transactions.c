@@ -222,9 +222,7 @@ static void compare_and_set_is_checked_with_the_rest(void) {
   CHECK_TEXT("3", json_of(store, "key"));
 }
 
-static void interloper(const char *location) {
-  set(open_at(location), "balance", 20);
-}
+static void interloper(const char *location) { set(open_at(location), "balance", 20); }
 
 static void another_process_is_a_conflict_too(void) {
   const char *location = fresh_folder();
@@ -344,7 +342,10 @@ static void options_of_an_older_program_are_accepted(void) {
 }
 
 static void options_of_a_newer_program_are_accepted_unless_they_ask_for_something(void) {
-  struct { kept_transaction_options known; uint64_t later; } options = { KEPT_TRANSACTION_OPTIONS_INIT, 0 };
+  struct {
+    kept_transaction_options known;
+    uint64_t later;
+  } options = { KEPT_TRANSACTION_OPTIONS_INIT, 0 };
   kept_store *store = fresh_store(), *transaction = NULL, *other = NULL;
   options.known.size = sizeof options;
   EXPECT(KEPT_OK, kept_begin(store, &options.known, &transaction, &why));

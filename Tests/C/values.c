@@ -51,8 +51,8 @@ static void integers_round_trip_up_to_their_limits(void) {
 }
 
 static void a_double_round_trips_bit_for_bit(void) {
-  static const double numbers[] = { 0.0, -0.0, 0.1, 1.0 / 3, 5e-324, 2.2250738585072014e-308,
-                                    1.7976931348623157e308, INFINITY, -INFINITY };
+  static const double numbers[] = { 0.0, -0.0, 0.1, 1.0 / 3, 5e-324, 2.2250738585072014e-308, 1.7976931348623157e308,
+    INFINITY, -INFINITY };
   kept_store *store = fresh_store();
   for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
     double number = 99;
@@ -146,7 +146,9 @@ static void only_reads_as(kept_store *store, const char *key, const char *except
 }
 
 static void a_getter_of_another_kind_fails_and_leaves_its_argument_untouched(void) {
-  static const struct { const char *json, *reads_as; } values[] = {
+  static const struct {
+    const char *json, *reads_as;
+  } values[] = {
     { "true", "b" },
     { "1", "iud" },
     { "2.5", "d" },
@@ -189,9 +191,17 @@ static void writing_the_stored_value_is_no_change(void) {
 static const int64_t first_second = -62167219200, last_second = 253402300799;
 
 static void a_date_round_trips_to_the_nanosecond(void) {
-  static const struct { int64_t seconds; int32_t nanoseconds; } dates[] = {
-    { 0, 0 }, { 0, 1 }, { -1, 999999999 }, { 1795218241, 250000000 },
-    { -62135769600, 0 }, { -62167219200, 0 }, { 253402300799, 999999999 },
+  static const struct {
+    int64_t seconds;
+    int32_t nanoseconds;
+  } dates[] = {
+    { 0, 0 },
+    { 0, 1 },
+    { -1, 999999999 },
+    { 1795218241, 250000000 },
+    { -62135769600, 0 },
+    { -62167219200, 0 },
+    { 253402300799, 999999999 },
   };
   kept_store *store = fresh_store();
   for (size_t i = 0; i < sizeof dates / sizeof *dates; i++) {

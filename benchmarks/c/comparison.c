@@ -14,7 +14,7 @@ static size_t step_of(const row *row, const candidate *candidate) {
 }
 
 static void print_row(const row *row, const player *players, size_t count, size_t rounds) {
-  static const char *const roles[] = {[CANDIDATE] = "candidate", [FLOOR] = "floor", [BASE] = "base"};
+  static const char *const roles[] = { [CANDIDATE] = "candidate", [FLOOR] = "floor", [BASE] = "base" };
   report_begin(row->section, row->name, "ns", row->goals);
   for (size_t at = 0; at < count; at++) {
     const candidate *candidate = &row->candidates[at];
@@ -24,15 +24,15 @@ static void print_row(const row *row, const player *players, size_t count, size_
 }
 
 void comparison_run(const row *row, plan plan, const char *folder) {
-  player players[MAX_CANDIDATES] = {0};
+  player players[MAX_CANDIDATES] = { 0 };
   char *folders[MAX_CANDIDATES];
   size_t count = 0;
   for (; count < MAX_CANDIDATES && row->candidates[count].engine; count++) {
     const candidate *candidate = &row->candidates[count];
-    char name[] = {'A' + (char)count, 0};
+    char name[] = { 'A' + (char)count, 0 };
     folders[count] = folder_make(folder, name);
     void *state = row->task->prepare(row, candidate, folders[count]);
-    players[count] = (player){.turn = row->task->turn, .state = state, .step = step_of(row, candidate)};
+    players[count] = (player){ .turn = row->task->turn, .state = state, .step = step_of(row, candidate) };
   }
   rounds_play(players, count, plan);
   print_row(row, players, count, plan.rounds);

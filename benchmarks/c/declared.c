@@ -43,13 +43,22 @@ static void create_pattern(const char *folder) {
 }
 
 const engine kept_integers = {
-  .name = "Kept, declared integers", KEPT_USUAL, .create = create_integers, .set_together = usual_set_together,
+  .name = "Kept, declared integers",
+  KEPT_USUAL,
+  .create = create_integers,
+  .set_together = usual_set_together,
 };
-const engine kept_words = {.name = "Kept, declared words", KEPT_USUAL, .create = create_words};
-const engine kept_pattern = {.name = "Kept, declared pattern", KEPT_USUAL, .create = create_pattern};
+const engine kept_words = { .name = "Kept, declared words", KEPT_USUAL, .create = create_words };
+const engine kept_pattern = { .name = "Kept, declared pattern", KEPT_USUAL, .create = create_pattern };
 const engine kept_1000_declarations = {
-  .name = "Kept, 1,000 declarations", KEPT_USUAL, .create = create_integers, .set_together = usual_set_together,
+  .name = "Kept, 1,000 declarations",
+  KEPT_USUAL,
+  .create = create_integers,
+  .set_together = usual_set_together,
 };
 const engine kept_10000_declarations = {
-  .name = "Kept, 10,000 declarations", KEPT_USUAL, .create = create_10000, .set_together = usual_set_together,
+  .name = "Kept, 10,000 declarations",
+  KEPT_USUAL,
+  .create = create_10000,
+  .set_together = usual_set_together,
 };

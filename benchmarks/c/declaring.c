@@ -20,7 +20,7 @@ static void *prepare(const row *row, const candidate *candidate, const char *fol
   (void)candidate;
   state *prepared = malloc(sizeof *prepared);
   if (!prepared) die("no memory");
-  *prepared = (state){row->operation, strdup(folder), declaration_list(COUNT, BOUNDED_INTEGER)};
+  *prepared = (state){ row->operation, strdup(folder), declaration_list(COUNT, BOUNDED_INTEGER) };
   if (row->operation != DECLARE_FIRST) create_declared(folder, COUNT, BOUNDED_INTEGER);
   return prepared;
 }
@@ -58,4 +58,4 @@ static void finish(void *state_) {
   free(state);
 }
 
-const task declaring = {prepare, turn, finish};
+const task declaring = { prepare, turn, finish };

@@ -2,7 +2,7 @@
 #include "filling.h"
 
 #define SHORT_TEXT 20
-#define TRANSACTION ((size_t)8 << 20)   /* bytes */
+#define TRANSACTION ((size_t)8 << 20) /* bytes */
 
 static void fill(const engine *engine, void *session, const keys *keys, size_t length) {
   walk walk = walk_begin(keys->sorted, keys->count, length);

@@ -7,8 +7,8 @@
 /* The contents of a store: a number of keys, some of which have texts of a length and are read. */
 typedef struct contents {
   size_t keys;
-  size_t some;     /* 0: all; the other keys have texts of 20 bytes */
-  size_t length;   /* 0: integers */
+  size_t some;   /* 0: all; the other keys have texts of 20 bytes */
+  size_t length; /* 0: integers */
 } contents;
 
 /* The keys that are read. */

@@ -26,8 +26,8 @@
 
 typedef struct session {
   bool durable;
-  GSettings *integers[SECTIONS], *texts[SECTIONS];   /* created at first use */
-  char names[SECTION_KEYS][NAME_SIZE];               /* likewise */
+  GSettings *integers[SECTIONS], *texts[SECTIONS]; /* created at first use */
+  char names[SECTION_KEYS][NAME_SIZE];             /* likewise */
 } session;
 
 /* ------------------------------------------------------------------------------------------------------------------
@@ -57,11 +57,12 @@ void enter_gsettings_session(const char *folder, char **arguments) {
 /* Sends the service the same request as dconf's own programs: paths, each with a value or none. */
 static void change(GVariant *entries) {
   g_variant_ref_sink(entries);
-  GVariant *bytes = g_variant_new_from_data(G_VARIANT_TYPE_BYTESTRING, g_variant_get_data(entries),
-                                            g_variant_get_size(entries), TRUE, NULL, NULL);
+  GVariant *bytes = g_variant_new_from_data(
+    G_VARIANT_TYPE_BYTESTRING, g_variant_get_data(entries), g_variant_get_size(entries), TRUE, NULL, NULL);
   GError *error = NULL;
   GDBusConnection *bus = g_bus_get_sync(G_BUS_TYPE_SESSION, NULL, &error);
-  GVariant *answer = !bus ? NULL
+  GVariant *answer = !bus
+    ? NULL
     : g_dbus_connection_call_sync(bus, "ca.desrt.dconf", "/ca/desrt/dconf/Writer/user", "ca.desrt.dconf.Writer",
         "Change", g_variant_new_tuple(&bytes, 1), NULL, G_DBUS_CALL_FLAGS_NONE, -1, NULL, &error);
   if (!answer) die("dconf cannot change: %s", error->message);
@@ -134,9 +135,9 @@ static size_t next_number(walk *walk) {
 
 static entry next_entry(session *session, walk *walk) {
   size_t number = next_number(walk), section = number / SECTION_KEYS, within = number % SECTION_KEYS;
-  return (entry){walk->length ? object_at(&session->texts[section], TEXTS, section)
-                              : object_at(&session->integers[section], INTEGERS, section),
-                 name_at(session->names[within], within)};
+  return (entry){ walk->length ? object_at(&session->texts[section], TEXTS, section)
+                               : object_at(&session->integers[section], INTEGERS, section),
+    name_at(session->names[within], within) };
 }
 
 /* ------------------------------------------------------------------------------------------------------------------
@@ -199,7 +200,15 @@ static void set_together(void *session, walk *walk) {
 }
 
 const engine gsettings = {
-  .name = "GSettings", .library = g_settings_new,
-  .create = create, .open = open_store, .join = join, .leave = leave, .close = close_store,
-  .get = get, .set = set, .set_together = set_together, .settle = settle,
+  .name = "GSettings",
+  .library = g_settings_new,
+  .create = create,
+  .open = open_store,
+  .join = join,
+  .leave = leave,
+  .close = close_store,
+  .get = get,
+  .set = set,
+  .set_together = set_together,
+  .settle = settle,
 };

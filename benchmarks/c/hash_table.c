@@ -10,12 +10,12 @@
 #define NEAR 20
 
 typedef struct slot {
-  key key;   /* length 0: free */
+  key key; /* length 0: free */
   union {
     int64_t integer;
     char near[NEAR + 1];
   };
-  char *far;   /* for longer texts; may be NULL */
+  char *far; /* for longer texts; may be NULL */
 } slot;
 
 typedef struct table {
@@ -54,7 +54,7 @@ static slot *find(const table *table, const char *text, size_t length) {
 }
 
 static void resize(table *table, size_t slots) {
-  struct table larger = {.mask = slots - 1, .used = table->used, .slots = calloc(slots, sizeof(slot))};
+  struct table larger = { .mask = slots - 1, .used = table->used, .slots = calloc(slots, sizeof(slot)) };
   if (!larger.slots) die("no memory for a table of %zu slots", slots);
   for (size_t at = 0; table->slots && at <= table->mask; at++) {
     const key *key = &table->slots[at].key;
@@ -102,7 +102,7 @@ static void get_texts(void *session, walk *walk) {
   for (size_t step = 0; step < walk->steps; step++) {
     const slot *slot = lookup(session, walk_next(walk)->text);
     memcpy(walk->text, walk->length > NEAR ? slot->far : slot->near, walk->length + 1);
-    __asm__ volatile("" : : "r"(walk->text) : "memory");   /* the copy counts as used */
+    __asm__ volatile("" : : "r"(walk->text) : "memory"); /* the copy counts as used */
     walk->sum += (unsigned char)walk->text[0];
   }
 }
@@ -133,6 +133,10 @@ static void fill_table(void *session, walk *walk) {
 
 const engine hash_table = {
   .name = "atomic load and hash table",
-  .open = open_table, .join = join, .leave = leave, .close = close_table,
-  .get = get, .set_together = fill_table,
+  .open = open_table,
+  .join = join,
+  .leave = leave,
+  .close = close_table,
+  .get = get,
+  .set_together = fill_table,
 };

@@ -40,6 +40,14 @@ static void set_together(void *session, walk *walk) {
 static void create(const char *folder) { kept_close(open_kept(folder, NULL)); }
 
 const engine kept_json = {
-  .name = "Kept, JSON", .library = kept_version, .create = create, .open = usual_open, .join = usual_join,
-  .leave = usual_leave, .close = usual_close, .get = get, .set = set, .set_together = set_together,
+  .name = "Kept, JSON",
+  .library = kept_version,
+  .create = create,
+  .open = usual_open,
+  .join = usual_join,
+  .leave = usual_leave,
+  .close = usual_close,
+  .get = get,
+  .set = set,
+  .set_together = set_together,
 };

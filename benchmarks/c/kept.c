@@ -97,4 +97,4 @@ void usual_set_together(void *session, walk *walk) {
   expect_done(kept_commit(transaction, NULL, &error), &error, "commit");
 }
 
-const engine kept = {.name = "Kept", KEPT_USUAL, .create = create, .set_together = usual_set_together};
+const engine kept = { .name = "Kept", KEPT_USUAL, .create = create, .set_together = usual_set_together };

@@ -31,7 +31,7 @@ key key_of(size_t index) {
 }
 
 static keys make(size_t count, size_t some) {
-  keys made = {some, calloc(some, sizeof(key)), calloc(some, sizeof(key))};
+  keys made = { some, calloc(some, sizeof(key)), calloc(some, sizeof(key)) };
   if (!made.sorted || !made.shuffled) die("no memory for %zu keys", some);
   for (size_t at = 0; at < some; at++) made.sorted[at] = made.shuffled[at] = key_of(at * (count / some));
   shuffle(made.shuffled, some);
@@ -39,7 +39,10 @@ static keys make(size_t count, size_t some) {
 }
 
 const keys *some_keys_of(size_t count, size_t some) {
-  static struct { size_t count; keys keys; } made[8];
+  static struct {
+    size_t count;
+    keys keys;
+  } made[8];
   for (size_t at = 0; at < sizeof made / sizeof *made; at++) {
     if (made[at].count == 0) {
       made[at].count = count;

@@ -15,7 +15,7 @@ typedef struct key {
 
 typedef struct keys {
   size_t count;
-  key *sorted, *shuffled;   /* the same keys */
+  key *sorted, *shuffled; /* the same keys */
 } keys;
 
 /* The key at an index of the sorted order. */

@@ -9,9 +9,8 @@
 /* A key of a layer: in the deciding layer the keys that are read, in all others different keys. */
 static char *key_in(uint32_t layer, uint32_t deciding, size_t index) {
   char *key;
-  int length = layer == deciding
-    ? asprintf(&key, "%s", keys_of(1000)->sorted[index].text)
-    : asprintf(&key, "layer-%u.setting-%06zu", layer, index);
+  int length = layer == deciding ? asprintf(&key, "%s", keys_of(1000)->sorted[index].text)
+                                 : asprintf(&key, "layer-%u.setting-%06zu", layer, index);
   if (length < 0) die("no memory for a key");
   return key;
 }
@@ -114,10 +113,16 @@ static void create(const char *folder) { create_declared(folder, 1000, BOUNDED_I
     (void)durable; \
     return open_layered(folder, LAYER); \
   } \
-  const engine kept_##layer = { \
-    .name = "Kept, " #layer, .library = kept_version, .create = create, .open = open_##layer, \
-    .join = usual_join, .leave = usual_leave, .close = usual_close, \
-    .get = usual_get, .set = usual_set, __VA_ARGS__}
+  const engine kept_##layer = { .name = "Kept, " #layer, \
+    .library = kept_version, \
+    .create = create, \
+    .open = open_##layer, \
+    .join = usual_join, \
+    .leave = usual_leave, \
+    .close = usual_close, \
+    .get = usual_get, \
+    .set = usual_set, \
+    __VA_ARGS__ }
 
 LAYERED(managed, KEPT_LAYER_MANAGED);
 LAYERED(arguments, KEPT_LAYER_ARGUMENTS);

@@ -12,7 +12,7 @@
 typedef struct session {
   MDB_env *environment;
   MDB_dbi database;
-  MDB_txn *reading;   /* reset between two gets */
+  MDB_txn *reading; /* reset between two gets */
 } session;
 
 static void check(int status, const char *what) {
@@ -49,7 +49,7 @@ static void leave(void *session_) {
 
 /* The current value of a key, valid until the transaction is reset. */
 static MDB_val begin_get(session *session, const key *key) {
-  MDB_val name = {key->length, (void *)key->text}, value;
+  MDB_val name = { key->length, (void *)key->text }, value;
   check(mdb_txn_renew(session->reading), "renew its transaction");
   check(mdb_get(session->reading, session->database, &name, &value), "get");
   return value;
@@ -76,14 +76,14 @@ static void get(void *session_, walk *walk) {
 }
 
 static MDB_val next_value(walk *walk) {
-  if (walk->length) return (MDB_val){walk->length, (void *)walk_text(walk)};
+  if (walk->length) return (MDB_val){ walk->length, (void *)walk_text(walk) };
   walk->stamp++;
-  return (MDB_val){sizeof walk->stamp, &walk->stamp};
+  return (MDB_val){ sizeof walk->stamp, &walk->stamp };
 }
 
 static void put(session *session, MDB_txn *writing, walk *walk) {
   const key *key = walk_next(walk);
-  MDB_val name = {key->length, (void *)key->text}, value = next_value(walk);
+  MDB_val name = { key->length, (void *)key->text }, value = next_value(walk);
   check(mdb_put(writing, session->database, &name, &value, 0), "put");
 }
 
@@ -106,7 +106,14 @@ static void set(void *session_, walk *walk) {
 }
 
 const engine lmdb = {
-  .name = "LMDB", .library = mdb_version,
-  .create = create, .open = open_store, .join = join, .leave = leave, .close = close_store,
-  .get = get, .set = set, .set_together = set_together,
+  .name = "LMDB",
+  .library = mdb_version,
+  .create = create,
+  .open = open_store,
+  .join = join,
+  .leave = leave,
+  .close = close_store,
+  .get = get,
+  .set = set,
+  .set_together = set_together,
 };

@@ -38,4 +38,4 @@ static uint64_t turn(void *command, size_t operations) {
   return took;
 }
 
-const task loading = {prepare, turn, free};
+const task loading = { prepare, turn, free };

@@ -16,8 +16,8 @@ typedef struct pace {
 } pace;
 
 #define MILLISECOND 1000000
-static const pace full = {{151, 2 * MILLISECOND}, {41, 20 * MILLISECOND}, {31, 60 * MILLISECOND}};
-static const pace quick = {{31, 2 * MILLISECOND}, {9, 20 * MILLISECOND}, {7, 60 * MILLISECOND}};
+static const pace full = { { 151, 2 * MILLISECOND }, { 41, 20 * MILLISECOND }, { 31, 60 * MILLISECOND } };
+static const pace quick = { { 31, 2 * MILLISECOND }, { 9, 20 * MILLISECOND }, { 7, 60 * MILLISECOND } };
 
 static plan plan_of(const row *row, pace pace) {
   if (row->task == &declaring || (row->task == &operating && row->operation != GET)) return pace.writing;

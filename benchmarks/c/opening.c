@@ -19,7 +19,7 @@ static void *prepare(const row *row, const candidate *candidate, const char *fol
   contents contents = contents_of(row, candidate);
   const keys *keys = keys_to_read(contents);
   candidate->engine->close(open_filled(candidate->engine, folder, false, contents));
-  *prepared = (state){candidate->engine, strdup(folder), walk_begin(keys->shuffled, keys->count, row->length)};
+  *prepared = (state){ candidate->engine, strdup(folder), walk_begin(keys->shuffled, keys->count, row->length) };
   prepared->walk.steps = 1;
   return prepared;
 }
@@ -48,4 +48,4 @@ static void finish(void *state_) {
   free(state);
 }
 
-const task opening = {prepare, turn, finish};
+const task opening = { prepare, turn, finish };

@@ -13,7 +13,7 @@ typedef struct runner {
   pthread_t thread;
   pthread_barrier_t *start;
   worker worker;
-  process *process;   /* the process of the worker, if it has one */
+  process *process; /* the process of the worker, if it has one */
   size_t operations;
   span span;
 } runner;
@@ -23,8 +23,8 @@ typedef struct state {
   void *store;
   int count;
   runner runners[MAX_WORKERS];
-  pthread_barrier_t start;   /* of threads */
-  process *writer;           /* may be NULL */
+  pthread_barrier_t start; /* of threads */
+  process *writer;         /* may be NULL */
 } state;
 
 static void *prepare(const row *row, const candidate *candidate, const char *folder) {
@@ -98,4 +98,4 @@ static void finish(void *state_) {
   free(state);
 }
 
-const task operating = {prepare, turn, finish};
+const task operating = { prepare, turn, finish };

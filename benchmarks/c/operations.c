@@ -16,12 +16,12 @@ typedef struct operation {
 } operation;
 
 static operation operation_named(const engine *engine, const char *name) {
-  if (strcmp(name, "get_integers") == 0) return (operation){engine->get, 0};
-  if (strcmp(name, "set") == 0) return (operation){engine->set, 0};
-  if (strcmp(name, "set_together") == 0) return (operation){engine->set_together, 0};
-  if (strcmp(name, "get_texts") == 0) return (operation){engine->get, 20};
-  if (strcmp(name, "set_words") == 0) return (operation){engine->set_words, 0};
-  if (strcmp(name, "set_refused") == 0) return (operation){engine->set_refused, 0};
+  if (strcmp(name, "get_integers") == 0) return (operation){ engine->get, 0 };
+  if (strcmp(name, "set") == 0) return (operation){ engine->set, 0 };
+  if (strcmp(name, "set_together") == 0) return (operation){ engine->set_together, 0 };
+  if (strcmp(name, "get_texts") == 0) return (operation){ engine->get, 20 };
+  if (strcmp(name, "set_words") == 0) return (operation){ engine->set_words, 0 };
+  if (strcmp(name, "set_refused") == 0) return (operation){ engine->set_refused, 0 };
   die("there is no operation %s", name);
 }
 
@@ -44,7 +44,7 @@ int main(int count, char **arguments) {
   operation operation = operation_named(engine, arguments[3]);
   const keys *keys = keys_of(1000);
   char *folder = folder_make(arguments[1], arguments[2]);
-  void *store = open_filled(engine, folder, false, (contents){.keys = keys->count, .length = operation.length});
+  void *store = open_filled(engine, folder, false, (contents){ .keys = keys->count, .length = operation.length });
   void *session = engine->join(store);
   count_instructions(operation, session, keys, strtoul(arguments[4], NULL, 10));
   engine->leave(session);

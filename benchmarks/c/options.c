@@ -8,7 +8,7 @@
 
 options parse_options(int count, char **arguments) {
   if (count < 2) die("usage: %s FOLDER [--quick] [--only TEXT]", arguments[0]);
-  options options = {.folder = arguments[1], .only = ""};
+  options options = { .folder = arguments[1], .only = "" };
   for (int at = 2; at < count; at++) {
     if (strcmp(arguments[at], "--quick") == 0) options.quick = true;
     else if (strcmp(arguments[at], "--only") == 0 && at + 1 < count) options.only = arguments[++at];

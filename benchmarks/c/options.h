@@ -5,9 +5,9 @@
 #include <stdbool.h>
 
 typedef struct options {
-  const char *folder;   /* where stores may be created and removed */
-  bool quick;           /* fewer rounds */
-  const char *only;     /* measure rows whose name contains this text; "" for all */
+  const char *folder; /* where stores may be created and removed */
+  bool quick;         /* fewer rounds */
+  const char *only;   /* measure rows whose name contains this text; "" for all */
 } options;
 
 options parse_options(int count, char **arguments);

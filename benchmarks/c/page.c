@@ -60,6 +60,9 @@ static void leave(void *session) { (void)session; }
 
 const engine page = {
   .name = "one page written",
-  .open = open_file, .join = join, .leave = leave, .close = close_file,
+  .open = open_file,
+  .join = join,
+  .leave = leave,
+  .close = close_file,
   .set = set,
 };

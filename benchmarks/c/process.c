@@ -50,7 +50,7 @@ process *process_start(const row *row, const candidate *candidate, const char *f
   char place[24], number[24];
   snprintf(place, sizeof place, "%td", candidate - row->candidates);
   snprintf(number, sizeof number, "%d", worker);
-  spawn(started, (char *[]){"bench", PROCESS_ARGUMENT, (char *)folder, (char *)row->name, place, number, NULL});
+  spawn(started, (char *[]){ "bench", PROCESS_ARGUMENT, (char *)folder, (char *)row->name, place, number, NULL });
   process_await(started);
   return started;
 }
@@ -89,18 +89,18 @@ static void answer(span span) {
 
 static void take_turns(const row *row, const candidate *candidate, void *store, int index) {
   worker worker = worker_begin(row, candidate, store, index);
-  answer((span){0});
+  answer((span){ 0 });
   for (size_t operations; read_command(&operations);) answer(worker_run(&worker, operations));
   worker_end(&worker);
 }
 
 /* Sets at a constant rate until there is a command to read. */
 static void write_on(const engine *engine, void *session, walk *walk) {
-  struct pollfd commands = {.fd = STDIN_FILENO, .events = POLLIN};
+  struct pollfd commands = { .fd = STDIN_FILENO, .events = POLLIN };
   for (uint64_t next = clock_ns(); poll(&commands, 1, 0) == 0;) {
     engine->set(session, walk);
     next += 1000000000u / SETS_A_SECOND;
-    struct timespec until = {(time_t)(next / 1000000000u), (long)(next % 1000000000u)};
+    struct timespec until = { (time_t)(next / 1000000000u), (long)(next % 1000000000u) };
     clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
   }
 }
@@ -111,7 +111,7 @@ static void write_meanwhile(const row *row, const candidate *candidate, void *st
   walk.steps = 1;
   walk.stamp = 2000000;
   void *session = candidate->engine->join(store);
-  answer((span){0});
+  answer((span){ 0 });
   for (size_t going; read_command(&going);) {
     if (going) write_on(candidate->engine, session, &walk);
   }

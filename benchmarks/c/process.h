@@ -7,7 +7,7 @@
 
 typedef struct process process;
 
-#define BACKGROUND_WRITER (-1)   /* no share of the turns: it sets at a constant rate */
+#define BACKGROUND_WRITER (-1) /* no share of the turns: it sets at a constant rate */
 
 /* Starts the process. It has opened the store in the folder, and is idle until process_go(). */
 process *process_start(const row *row, const candidate *candidate, const char *folder, int worker);

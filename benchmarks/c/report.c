@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-static bool is_first;   /* of what the row has measured */
+static bool is_first; /* of what the row has measured */
 
 void report_begin(const char *section, const char *row, const char *unit, const char *const *goals) {
   printf("{\"section\": \"%s\", \"row\": \"%s\", \"unit\": \"%s\", \"goals\": [", section, row, unit);

@@ -13,15 +13,15 @@
 
 typedef struct plan {
   size_t rounds;
-  uint64_t turn_ns;   /* the target time of a turn; it has at least one step */
+  uint64_t turn_ns; /* the target time of a turn; it has at least one step */
 } plan;
 
 typedef struct player {
-  uint64_t (*turn)(void *state, size_t operations);   /* returns its time in nanoseconds */
+  uint64_t (*turn)(void *state, size_t operations); /* returns its time in nanoseconds */
   void *state;
-  size_t step;             /* the operations of a turn are a multiple of this */
-  size_t operations;       /* in each turn */
-  double ns[MAX_ROUNDS];   /* for one operation, in each round */
+  size_t step;           /* the operations of a turn are a multiple of this */
+  size_t operations;     /* in each turn */
+  double ns[MAX_ROUNDS]; /* for one operation, in each round */
 } player;
 
 void rounds_play(player *players, size_t count, plan plan);

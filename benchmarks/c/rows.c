@@ -6,7 +6,13 @@
 #include <string.h>
 
 const row *const lists[] = {
-  reading_rows, writing_rows, process_rows, growth_rows, opening_rows, declared_rows, NULL
+  reading_rows,
+  writing_rows,
+  process_rows,
+  growth_rows,
+  opening_rows,
+  declared_rows,
+  NULL,
 };
 
 const row *row_named(const char *name) {

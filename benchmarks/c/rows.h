@@ -6,20 +6,25 @@
 
 #include <stddef.h>
 
-typedef enum role { CANDIDATE, FLOOR, BASE } role;   /* a base is compared with in a goal, and has no column */
+typedef enum role { CANDIDATE, FLOOR, BASE } role; /* a base is compared with in a goal, and has no column */
 
 typedef struct candidate {
   const engine *engine;
   role role;
-  const char *label;   /* its name in the table; NULL: the engine's name */
-  size_t keys;         /* if it differs from the row's; otherwise 0 */
-  bool alone;          /* without the other threads or processes of the row */
+  const char *label; /* its name in the table; NULL: the engine's name */
+  size_t keys;       /* if it differs from the row's; otherwise 0 */
+  bool alone;        /* without the other threads or processes of the row */
 } candidate;
 
 typedef enum operation {
   GET,
-  SET, SET_TOGETHER, SET_WORDS, SET_REFUSED,
-  DECLARE_FIRST, DECLARE_AGAIN, LIST_DECLARATIONS
+  SET,
+  SET_TOGETHER,
+  SET_WORDS,
+  SET_REFUSED,
+  DECLARE_FIRST,
+  DECLARE_AGAIN,
+  LIST_DECLARATIONS
 } operation;
 
 typedef struct row row;
@@ -27,31 +32,31 @@ typedef struct row row;
 /* A kind of measurement: preparation, a turn, and clean-up. */
 typedef struct task {
   void *(*prepare)(const row *row, const candidate *candidate, const char *folder);
-  uint64_t (*turn)(void *state, size_t operations);   /* returns its time in nanoseconds */
+  uint64_t (*turn)(void *state, size_t operations); /* returns its time in nanoseconds */
   void (*finish)(void *state);
 } task;
 
-extern const task operating;   /* operations on an open store, by one or several workers */
-extern const task opening;     /* from nothing open to the first value */
-extern const task declaring;   /* 10,000 keys at once */
-extern const task loading;     /* loading the engine's library into a fresh process */
+extern const task operating; /* operations on an open store, by one or several workers */
+extern const task opening;   /* from nothing open to the first value */
+extern const task declaring; /* 10,000 keys at once */
+extern const task loading;   /* loading the engine's library into a fresh process */
 
-#define MAX_GOALS        5   /* the last is NULL */
-#define MAX_CANDIDATES  8
-#define MAX_WORKERS     16   /* threads or processes of a row */
-#define SETS_TOGETHER 1000   /* sets in one transaction, or between two flushes of deferred work */
+#define MAX_GOALS 5 /* the last is NULL */
+#define MAX_CANDIDATES 8
+#define MAX_WORKERS 16     /* threads or processes of a row */
+#define SETS_TOGETHER 1000 /* sets in one transaction, or between two flushes of deferred work */
 
 struct row {
-  const char *section, *name;     /* no two rows have the same name */
-  const char *goals[MAX_GOALS];   /* "<= 25 ns", "<= 1.5 x SQLite", ">= 4 x one thread": see runner/goals.py */
+  const char *section, *name;   /* no two rows have the same name */
+  const char *goals[MAX_GOALS]; /* "<= 25 ns", "<= 1.5 x SQLite", ">= 4 x one thread": see runner/goals.py */
   const task *task;
   operation operation;
-  size_t keys, some;    /* the number of keys, and of those that are read; 0: all */
-  size_t length;        /* of the texts; 0: integers */
-  int threads;          /* 0: one */
-  int processes;        /* 0: one */
+  size_t keys, some; /* the number of keys, and of those that are read; 0: all */
+  size_t length;     /* of the texts; 0: integers */
+  int threads;       /* 0: one */
+  int processes;     /* 0: one */
   bool durable;
-  bool beside_writer;   /* another process sets keys meanwhile, 1,000 a second */
+  bool beside_writer; /* another process sets keys meanwhile, 1,000 a second */
   candidate candidates[MAX_CANDIDATES];
 };
 
@@ -62,7 +67,7 @@ extern const row reading_rows[], writing_rows[], process_rows[], growth_rows[], 
 const row *row_named(const char *name);
 
 static inline contents contents_of(const row *row, const candidate *candidate) {
-  return (contents){candidate->keys ? candidate->keys : row->keys, row->some, row->length};
+  return (contents){ candidate->keys ? candidate->keys : row->keys, row->some, row->length };
 }
 
 static inline int workers_in(const row *row, const candidate *candidate) {

@@ -20,17 +20,17 @@ typedef struct table {
 
 #define UPSERT "(?1, ?2) ON CONFLICT (key) DO UPDATE SET value = excluded.value"
 static const table tables[] = {
-  {"CREATE TABLE IF NOT EXISTS setting (key TEXT PRIMARY KEY NOT NULL, value) WITHOUT ROWID",
-   "SELECT value FROM setting WHERE key = ?1", "INSERT INTO setting VALUES " UPSERT},
-  {"CREATE TABLE IF NOT EXISTS text (key TEXT PRIMARY KEY NOT NULL, value)",
-   "SELECT value FROM text WHERE key = ?1", "INSERT INTO text VALUES " UPSERT},
+  { "CREATE TABLE IF NOT EXISTS setting (key TEXT PRIMARY KEY NOT NULL, value) WITHOUT ROWID",
+    "SELECT value FROM setting WHERE key = ?1", "INSERT INTO setting VALUES " UPSERT },
+  { "CREATE TABLE IF NOT EXISTS text (key TEXT PRIMARY KEY NOT NULL, value)", "SELECT value FROM text WHERE key = ?1",
+    "INSERT INTO text VALUES " UPSERT },
 };
 
 static bool is_long(const walk *walk) { return walk->length > 4096 / 20; }
 
 typedef struct session {
   sqlite3 *connection;
-  sqlite3_stmt *select[2], *upsert[2];   /* of each table; prepared at first use */
+  sqlite3_stmt *select[2], *upsert[2]; /* of each table; prepared at first use */
 } session;
 
 static void check(sqlite3 *connection, bool fine, const char *what) {
@@ -52,7 +52,7 @@ static sqlite3_stmt *prepared(session *session, sqlite3_stmt **statement, const 
 static void *open_store(const char *folder, bool durable) {
   store *opened = malloc(sizeof *opened);
   if (!opened) die("no memory");
-  *opened = (store){folder_path(folder, "values.sqlite"), durable};
+  *opened = (store){ folder_path(folder, "values.sqlite"), durable };
   return opened;
 }
 
@@ -143,7 +143,14 @@ static void set_together(void *session_, walk *walk) {
 }
 
 const engine sqlite = {
-  .name = "SQLite", .library = sqlite3_libversion,
-  .create = create, .open = open_store, .join = join, .leave = leave, .close = close_store,
-  .get = get, .set = set, .set_together = set_together,
+  .name = "SQLite",
+  .library = sqlite3_libversion,
+  .create = create,
+  .open = open_store,
+  .join = join,
+  .leave = leave,
+  .close = close_store,
+  .get = get,
+  .set = set,
+  .set_together = set_together,
 };

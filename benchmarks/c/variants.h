@@ -32,9 +32,8 @@ char *declaration_list(size_t count, const char *declaration);
 
 /* The functions of an engine of Kept, unless it overrides them. */
 #define KEPT_USUAL \
-  .library = kept_version, .open = usual_open, .join = usual_join, .leave = usual_leave, \
-  .close = usual_close, .get = usual_get, .set = usual_set, \
-  .set_words = usual_set_words, .set_refused = usual_set_refused
+  .library = kept_version, .open = usual_open, .join = usual_join, .leave = usual_leave, .close = usual_close, \
+  .get = usual_get, .set = usual_set, .set_words = usual_set_words, .set_refused = usual_set_refused
 
 void *usual_open(const char *folder, bool durable);
 void *usual_join(void *store);

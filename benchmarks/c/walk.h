@@ -10,11 +10,11 @@
 typedef struct walk {
   const key *ring;
   size_t count, at;
-  size_t steps;    /* operations to do */
-  size_t length;   /* of the texts; 0: integers */
-  char *text;      /* buffer for `length` bytes and a NUL: the last text that was read or written */
-  int64_t stamp;   /* the last integer written */
-  uint64_t sum;    /* of the values that were read, so that the compiler keeps the reads */
+  size_t steps;  /* operations to do */
+  size_t length; /* of the texts; 0: integers */
+  char *text;    /* buffer for `length` bytes and a NUL: the last text that was read or written */
+  int64_t stamp; /* the last integer written */
+  uint64_t sum;  /* of the values that were read, so that the compiler keeps the reads */
 } walk;
 
 /* From the beginning of a ring; walk_end() it. */

@@ -27,17 +27,17 @@ worker worker_begin(const row *row, const candidate *candidate, void *store, int
   const engine *engine = candidate->engine;
   const keys *keys = keys_to_read(contents_of(row, candidate));
   size_t share = keys->count / (size_t)workers_in(row, candidate);
-  worker begun = {.engine = engine, .loop = loop_of(engine, row->operation), .session = engine->join(store)};
+  worker begun = { .engine = engine, .loop = loop_of(engine, row->operation), .session = engine->join(store) };
   if (!begun.loop) die("%s cannot do what the row \"%s\" asks for", engine->name, row->name);
   begun.walk = walk_begin(keys->shuffled + share * (size_t)index, share, row->length);
-  begun.walk.stamp = 1000000;   /* beyond the stored values */
+  begun.walk.stamp = 1000000; /* beyond the stored values */
   begun.together = row->operation == SET_TOGETHER ? SETS_TOGETHER : 0;
   if (row->operation == GET) warm(&begun, keys);
   return begun;
 }
 
 span worker_run(worker *worker, size_t operations) {
-  span span = {.began = clock_ns()};
+  span span = { .began = clock_ns() };
   worker->walk.steps = worker->together ? worker->together : operations;
   for (size_t done = 0; done < operations; done += worker->walk.steps) worker->loop(worker->session, &worker->walk);
   span.ended = clock_ns();

@@ -9,11 +9,11 @@ typedef struct worker {
   void *session;
   void (*loop)(void *session, walk *walk);
   walk walk;
-  size_t together;   /* the number of operations in one call, if not all */
+  size_t together; /* the number of operations in one call, if not all */
 } worker;
 
 typedef struct span {
-  uint64_t began, ended;   /* on the clock, which all processes share */
+  uint64_t began, ended; /* on the clock, which all processes share */
 } span;
 
 /* @param index  the first is 0 */

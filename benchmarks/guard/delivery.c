@@ -16,13 +16,13 @@
 #include <valgrind/callgrind.h>
 
 #define KEY "audio.volume"
-#define REHEARSED 20   /* warm-up changes */
+#define REHEARSED 20 /* warm-up changes */
 
 extern char **environ;
 
 typedef struct notification {
   size_t received, last;
-  int orders;   /* each byte requests the next change */
+  int orders; /* each byte requests the next change */
   sem_t done;
 } notification;
 
@@ -69,7 +69,7 @@ static pid_t start_writing(notification *notification, char *program, char *path
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, ends[0], STDIN_FILENO);
   pid_t process;
-  char *arguments[] = {program, "--write", path, NULL};
+  char *arguments[] = { program, "--write", path, NULL };
   int failure = posix_spawn(&process, program, &actions, NULL, arguments, environ);
   if (failure) die("cannot start a writing process: %s", strerror(failure));
   posix_spawn_file_actions_destroy(&actions);
@@ -82,7 +82,7 @@ int main(int count, char **arguments) {
   if (count != 3) die("usage: delivery FOLDER COUNT");
   if (strcmp(arguments[1], "--write") == 0) return write_on_order(arguments[2]);
   char *folder = folder_make(arguments[1], "delivery"), *path = folder_path(folder, "store.kept");
-  notification notification = {.last = REHEARSED + strtoul(arguments[2], NULL, 10)};
+  notification notification = { .last = REHEARSED + strtoul(arguments[2], NULL, 10) };
   sem_init(&notification.done, 0, 0);
   kept_store *store = open_store(path);
   kept_subscription *subscription;

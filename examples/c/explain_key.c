@@ -34,8 +34,8 @@ static void print_explanation(json_object *explanation) {
 }
 
 /* Opens the store with all layers. `arguments` are those of main() from FOLDER on. */
-static kept_status open_layered(const char *location, int count, char **arguments, kept_store **settings,
-                                kept_error *error) {
+static kept_status open_layered(
+  const char *location, int count, char **arguments, kept_store **settings, kept_error *error) {
   char managed[4096], system[4096];
   snprintf(managed, sizeof managed, "%s/managed.json", arguments[0]);
   snprintf(system, sizeof system, "%s/system.json", arguments[0]);

@@ -9,8 +9,8 @@
 #include <string.h>
 #include <time.h>
 
-static const char *const layer_names[] = {"absent", "declared",    "registered", "system",
-                                          "user",   "environment", "arguments",  "managed"};
+static const char *const layer_names[] = { "absent", "declared", "registered", "system", "user", "environment",
+  "arguments", "managed" };
 
 struct listing {
   kept_store *settings; /* a transaction, so that listing and reading see the same revision */
@@ -85,7 +85,7 @@ int main(int count, char **arguments) {
   }
   double began = milliseconds_now();
   kept_store *store = NULL;
-  struct listing listing = {.prefix = arguments[2]};
+  struct listing listing = { .prefix = arguments[2] };
   printf("C:      %s\n", listing.prefix);
   kept_status status = kept_open(arguments[1], NULL, &store, &listing.error);
   if (status >= 0) status = list(store, &listing);

@@ -31,10 +31,10 @@ static void print_changes(void *context, const kept_notice *notice) {
 
 /* Subscribes, and lets the loop watch the subscription's descriptor. */
 static kept_status watch(int loop, kept_store *store, struct group *group, kept_error *error) {
-  struct epoll_event event = {EPOLLIN, {.ptr = group}};
+  struct epoll_event event = { EPOLLIN, { .ptr = group } };
   int fd;
   kept_status status = kept_observe(store, group->prefix, KEPT_OBSERVE_PREFIX | KEPT_OBSERVE_POLLED, print_changes,
-                                    NULL, NULL, &group->subscription, error);
+    NULL, NULL, &group->subscription, error);
   if (status == KEPT_OK) status = kept_subscription_fd(group->subscription, &fd, error);
   if (status == KEPT_OK) epoll_ctl(loop, EPOLL_CTL_ADD, fd, &event);
   return status;
@@ -45,7 +45,7 @@ int main(int count, char **arguments) {
     fputs("usage: observe_epoll LOCATION\n", stderr);
     return 2;
   }
-  struct group groups[] = {{"audio.", 0, NULL}, {"window.", 1, NULL}, {"quit", 0, NULL}};
+  struct group groups[] = { { "audio.", 0, NULL }, { "window.", 1, NULL }, { "quit", 0, NULL } };
   int loop = epoll_create1(EPOLL_CLOEXEC);
   kept_store *store = NULL;
   kept_error error;

@@ -12,7 +12,7 @@ static const char *shown(const char *json) { return json ? json : "nothing"; }
 static void print_changes(void *context, const kept_notice *notice) {
   for (size_t i = 0; i < kept_notice_count(notice); i++) {
     g_print("%s: %s -> %s\n", kept_notice_key(notice, i), shown(kept_notice_old_json(notice, i)),
-            shown(kept_notice_new_json(notice, i)));
+      shown(kept_notice_new_json(notice, i)));
     if (g_str_equal(kept_notice_key(notice, i), "quit")) g_main_loop_quit(context);
   }
 }

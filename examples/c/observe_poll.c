@@ -13,7 +13,7 @@ static void print_changes(void *context, const kept_notice *notice) {
   int *is_over = context;
   for (size_t i = 0; i < kept_notice_count(notice); i++) {
     printf("%s: %s -> %s\n", kept_notice_key(notice, i), shown(kept_notice_old_json(notice, i)),
-           shown(kept_notice_new_json(notice, i)));
+      shown(kept_notice_new_json(notice, i)));
     if (strcmp(kept_notice_key(notice, i), "quit") == 0) *is_over = 1;
   }
   fflush(stdout);
@@ -37,7 +37,7 @@ int main(int count, char **arguments) {
     status = kept_observe(store, "", KEPT_OBSERVE_PREFIX, print_changes, &is_over, NULL, &subscription, &error);
   if (status == KEPT_OK) puts("observing"), fflush(stdout);
 
-  struct pollfd watched[] = {{fd, POLLIN, 0}, {0, POLLIN, 0}};
+  struct pollfd watched[] = { { fd, POLLIN, 0 }, { 0, POLLIN, 0 } };
   while (status == KEPT_OK && !is_over && poll(watched, 2, -1) > 0) {
     if (watched[0].revents) status = kept_store_dispatch(store, 0, NULL, &error);
     if (watched[1].revents) is_over = 1;

@@ -89,7 +89,7 @@ static const char *harmless(script *script) {
 const char *next_key(script *script) {
   static const char *const common[] = { "a", "p.a", "flag", "text", "bytes", "date" };
   static const char *const keys[] = { "a", "b", "p.a", "p.b", "token", "a", "p.a", "unused", "..", "a/b", "%", "\n",
-                                      "\xF0\x9F\x8E\x89", "", "\xFF", "cut \xE2\x82", "\xED\xA0\x80" };
+    "\xF0\x9F\x8E\x89", "", "\xFF", "cut \xE2\x82", "\xED\xA0\x80" };
   static char own[64];
   uint8_t byte = next_byte(script);
   if (byte < 160) return common[byte % COUNT(common)];
@@ -115,13 +115,34 @@ static const char *nested(size_t depth) {
 
 const char *next_json(script *script) {
   static const char *const texts[] = {
-    "1", "true", "2.5", "\"text\"", "[1,[2,{\"a\":null}]]", "{\"a\":1,\"p.a\":2}", "null", "-9223372036854775808",
-    "9223372036854775807", "{\"$numberULong\":\"18446744073709551615\"}", "{\"$numberDouble\":\"NaN\"}", "5e-324",
-    "{\"$binary\":{\"base64\":\"AAECAw==\",\"subType\":\"00\"}}", "{\"$date\":\"0000-01-01T00:00:00Z\"}",
-    "{\"$date\":\"9999-12-31T23:59:59.999999999Z\"}", "1.7976931348623157e308",
+    "1",
+    "true",
+    "2.5",
+    "\"text\"",
+    "[1,[2,{\"a\":null}]]",
+    "{\"a\":1,\"p.a\":2}",
+    "null",
+    "-9223372036854775808",
+    "9223372036854775807",
+    "{\"$numberULong\":\"18446744073709551615\"}",
+    "{\"$numberDouble\":\"NaN\"}",
+    "5e-324",
+    "{\"$binary\":{\"base64\":\"AAECAw==\",\"subType\":\"00\"}}",
+    "{\"$date\":\"0000-01-01T00:00:00Z\"}",
+    "{\"$date\":\"9999-12-31T23:59:59.999999999Z\"}",
+    "1.7976931348623157e308",
     "\"a text of more than thirty-two bytes\"",
-    "1e-9223372036854775808", "1e9223372036854775808", "99999999999999999999", "-0", "{\"a\":1,\"a\":2}", "\"\xFF\"",
-    "[1", "", "{\"$numberULong\":\"-1\"}", "{\"$date\":\"9999-99-99T99:99:99Z\"}", "\"\\ud800\"",
+    "1e-9223372036854775808",
+    "1e9223372036854775808",
+    "99999999999999999999",
+    "-0",
+    "{\"a\":1,\"a\":2}",
+    "\"\xFF\"",
+    "[1",
+    "",
+    "{\"$numberULong\":\"-1\"}",
+    "{\"$date\":\"9999-99-99T99:99:99Z\"}",
+    "\"\\ud800\"",
   };
   static char own[512];
   uint8_t byte = next_byte(script);
@@ -133,18 +154,30 @@ const char *next_json(script *script) {
 
 const char *next_schema(script *script) {
   static const char *const schemas[] = {
-    "{\"type\":\"integer\",\"default\":5}", "{\"type\":\"string\",\"default\":\"text\"}", "{\"type\":\"boolean\"}",
-    "{\"type\":\"string\",\"secret\":true}", "{\"type\":\"number\",\"multipleOf\":5e-324}", "{\"type\":\"bytes\"}",
+    "{\"type\":\"integer\",\"default\":5}",
+    "{\"type\":\"string\",\"default\":\"text\"}",
+    "{\"type\":\"boolean\"}",
+    "{\"type\":\"string\",\"secret\":true}",
+    "{\"type\":\"number\",\"multipleOf\":5e-324}",
+    "{\"type\":\"bytes\"}",
     "{\"type\":\"integer\",\"minimum\":-9223372036854775808,\"exclusiveMaximum\":-9223372036854775807}",
-    "{\"type\":\"integer\",\"exclusiveMinimum\":9223372036854775807}", "{\"type\":\"date\"}",
-    "{\"type\":\"integer\",\"maximum\":1e308,\"minimum\":-1e308}", "{\"type\":\"array\",\"uniqueItems\":true}",
+    "{\"type\":\"integer\",\"exclusiveMinimum\":9223372036854775807}",
+    "{\"type\":\"date\"}",
+    "{\"type\":\"integer\",\"maximum\":1e308,\"minimum\":-1e308}",
+    "{\"type\":\"array\",\"uniqueItems\":true}",
     "{\"type\":\"integer\",\"exclusiveMinimum\":{\"$numberULong\":\"18446744073709551615\"}}",
-    "{\"type\":\"string\",\"minLength\":9223372036854775807}", "{\"type\":\"string\",\"maxLength\":-1}",
+    "{\"type\":\"string\",\"minLength\":9223372036854775807}",
+    "{\"type\":\"string\",\"maxLength\":-1}",
     "{\"type\":\"string\",\"minLength\":{\"$numberULong\":\"18446744073709551615\"}}",
-    "{\"type\":\"string\",\"pattern\":\"^(a|aa)+$\"}", "{\"type\":\"string\",\"pattern\":\"(\"}",
-    "{\"type\":\"string\",\"pattern\":\"a{99999}\"}", "{\"type\":\"number\",\"enum\":[0,-0.0,1e308]}",
-    "{\"type\":\"integer\",\"deprecated\":true}", "{\"type\":\"object\",\"additionalProperties\":false}",
-    "{\"type\":\"array\",\"items\":{\"type\":\"integer\"},\"maxItems\":9223372036854775807}", "{\"type\":\"x\"}", "1",
+    "{\"type\":\"string\",\"pattern\":\"^(a|aa)+$\"}",
+    "{\"type\":\"string\",\"pattern\":\"(\"}",
+    "{\"type\":\"string\",\"pattern\":\"a{99999}\"}",
+    "{\"type\":\"number\",\"enum\":[0,-0.0,1e308]}",
+    "{\"type\":\"integer\",\"deprecated\":true}",
+    "{\"type\":\"object\",\"additionalProperties\":false}",
+    "{\"type\":\"array\",\"items\":{\"type\":\"integer\"},\"maxItems\":9223372036854775807}",
+    "{\"type\":\"x\"}",
+    "1",
   };
   uint8_t byte = next_byte(script);
   return byte < 230 ? schemas[byte % COUNT(schemas)] : next_json(script);
@@ -157,7 +190,8 @@ const char *next_list(script *script) {
     "{\"type\":\"object\",\"properties\":{}}",
     "{\"type\":\"object\",\"properties\":{\"p.a\":{\"type\":\"string\",\"default\":\"d\"}}}",
     "{\"type\":\"object\",\"properties\":{\"a\":{\"type\":\"number\",\"minimum\":1e308,\"maximum\":-1e308}}}",
-    "{\"type\":\"object\",\"properties\":{\"\":{\"type\":\"integer\"}}}", "{\"type\":\"object\"}",
+    "{\"type\":\"object\",\"properties\":{\"\":{\"type\":\"integer\"}}}",
+    "{\"type\":\"object\"}",
   };
   uint8_t byte = next_byte(script);
   return byte < 230 ? lists[byte % COUNT(lists)] : next_json(script);
@@ -165,8 +199,24 @@ const char *next_list(script *script) {
 
 const char *next_location(script *script) {
   static const char *const locations[] = {
-    "memory:", "memory:calls", "./store", "dir:./values", "com.example.calls", "./store", "memory:", "./broken",
-    "./store/", "./other", "dir:./other", "", "dir:", "./file", "dir:./file", "/dev/null", "./\xFF", "store/../store",
+    "memory:",
+    "memory:calls",
+    "./store",
+    "dir:./values",
+    "com.example.calls",
+    "./store",
+    "memory:",
+    "./broken",
+    "./store/",
+    "./other",
+    "dir:./other",
+    "",
+    "dir:",
+    "./file",
+    "dir:./file",
+    "/dev/null",
+    "./\xFF",
+    "store/../store",
   };
   static char own[64];
   uint8_t byte = next_byte(script);
@@ -178,8 +228,8 @@ const char *next_location(script *script) {
 }
 
 const char *next_path(script *script) {
-  static const char *const paths[] = { "./copy", "./folder/", "./copy", "./export", "./file", "./schema", "./store",
-                                       "", "/dev/null", "./store/values.sqlite", "./store/x", "./none/x", "./\xFF" };
+  static const char *const paths[] = { "./copy", "./folder/", "./copy", "./export", "./file", "./schema", "./store", "",
+    "/dev/null", "./store/values.sqlite", "./store/x", "./none/x", "./\xFF" };
   static char own[64];
   uint8_t byte = next_byte(script);
   if (byte < 225) return paths[byte % COUNT(paths)];
@@ -192,14 +242,14 @@ const char *next_path(script *script) {
 
 int64_t next_integer(script *script) {
   static const int64_t numbers[] = { 0, 1, -1, 5, INT64_MAX, INT64_MIN, INT64_MAX - 1, INT64_MIN + 1, INT32_MAX,
-                                     INT32_MIN, UINT32_MAX, 253402300799, 253402300800, -62167219200, -62167219201 };
+    INT32_MIN, UINT32_MAX, 253402300799, 253402300800, -62167219200, -62167219201 };
   uint8_t byte = next_byte(script);
   return byte < 230 ? numbers[byte % COUNT(numbers)] : (int64_t)next_word(script);
 }
 
 double next_double(script *script) {
   static const double numbers[] = { 0, 1, 1.5, -0.0, NAN, INFINITY, -INFINITY, 5e-324, 1.7976931348623157e308,
-                                    9007199254740993.0, 0x1p63, -0x1p63, 0x1p64 };
+    9007199254740993.0, 0x1p63, -0x1p63, 0x1p64 };
   uint8_t byte = next_byte(script);
   if (byte < 230) return numbers[byte % COUNT(numbers)];
   uint64_t bits = next_word(script);
@@ -210,7 +260,7 @@ double next_double(script *script) {
 
 size_t next_size(script *script) {
   static const size_t sizes[] = { 0, 1, 2, 33, SIZE_MAX, SIZE_MAX - 1, SIZE_MAX / 2, SIZE_MAX / 2 + 1, UINT32_MAX,
-                                  (size_t)UINT32_MAX + 1, SIZE_MAX / 32, SIZE_MAX / 64 + 1 };
+    (size_t)UINT32_MAX + 1, SIZE_MAX / 32, SIZE_MAX / 64 + 1 };
   return ONE_OF(script, sizes);
 }
 

@@ -9,6 +9,7 @@
 #include "script.h"
 
 /* Every function of kept.h: those that return a status, and the others. */
+// clang-format off
 #define EACH_ANSWER(X) \
   X(kept_open) X(kept_flush) X(kept_salvaged) X(kept_acknowledge_salvage) X(kept_get_json) X(kept_set_json) \
   X(kept_set_json_if) X(kept_get_bool) X(kept_set_bool) X(kept_get_int64) X(kept_set_int64) X(kept_get_uint64) \
@@ -30,6 +31,7 @@
   X(kept_notice_count) \
   X(kept_notice_key) X(kept_notice_old_json) X(kept_notice_new_json) X(kept_notice_layer) X(kept_notice_secret) \
   X(kept_notice_old) X(kept_notice_new)
+// clang-format on
 
 #define CALL_NUMBER(name) of_##name,
 enum { EACH_ANSWER(CALL_NUMBER) answers, first_other = answers - 1, EACH_OTHER(CALL_NUMBER) all_calls };
@@ -55,15 +57,15 @@ enum { most_stores = 8, most_subscriptions = 6, most_notices = 4, most_keys = 2,
 typedef struct script {
   const uint8_t *bytes;
   size_t count, place;
-  kept_store *stores[most_stores];     /* stores, transactions and snapshots, open or closed */
-  bool ended[most_stores];             /* those that a step has ended, as far as is known */
+  kept_store *stores[most_stores]; /* stores, transactions and snapshots, open or closed */
+  bool ended[most_stores];         /* those that a step has ended, as far as is known */
   size_t next_store;
   kept_subscription *subscriptions[most_subscriptions];
   size_t next_subscription;
-  kept_notice *notices[most_notices];  /* taken, and not freed yet */
+  kept_notice *notices[most_notices]; /* taken, and not freed yet */
   const kept_key *keys[most_keys];
-  long begun, released;                /* subscriptions with a `release` */
-  int depth;                           /* of callbacks */
+  long begun, released; /* subscriptions with a `release` */
+  int depth;            /* of callbacks */
   kept_error error;
 } script;
 

@@ -77,7 +77,7 @@ static void observe(script *script) {
   kept_notice_callback callback = rarely(script, 3) ? NULL : receive;
   bool is_released = !rarely(script, 4), has_place = !rarely(script, 16);
   kept_status status = TRY(error, kept_observe, store, key, flags, callback, script, is_released ? release : NULL,
-                           has_place ? &subscription : NULL);
+    has_place ? &subscription : NULL);
   if (status < 0) return;
   script->begun += is_released;
   kept_subscription **place = &script->subscriptions[script->next_subscription++ % most_subscriptions];

@@ -177,7 +177,13 @@ static int receive_progress(void *context, uint64_t done, uint64_t total) {
 
 static kept_status migrate_step(void *context, kept_store *transaction, kept_error *error) {
   static const kept_status answers[] = {
-    KEPT_OK, KEPT_OK, KEPT_OK, KEPT_SHADOWED, KEPT_FAILED, KEPT_ABSENT, KEPT_BUSY
+    KEPT_OK,
+    KEPT_OK,
+    KEPT_OK,
+    KEPT_SHADOWED,
+    KEPT_FAILED,
+    KEPT_ABSENT,
+    KEPT_BUSY,
   };
   script *script = context;
   act(script, transaction);
@@ -248,10 +254,14 @@ static void export_store(script *script) {
 static const char *next_text(script *script) {
   static const char *const texts[] = {
     "{\"kept\":1,\"prefix\":\"\",\"revision\":18446744073709551615,\"values\":{\"a\":1,\"b\":\"x\"}}",
-    "{\"kept\":1,\"prefix\":\"\",\"schemaVersion\":4294967295,\"values\":{}}", "{\"kept\":9223372036854775807}",
-    "[section]\na = 1\nb = 'text'\n", "[/]\na=uint64 18446744073709551615\nb=[1, -9223372036854775808]\n",
-    "A_A=1\nA_B=\"$x\"\n", "<plist><dict><key>a</key><integer>-9223372036854775808</integer></dict></plist>",
-    "{ a = 1; b = <0fbd77>; }", "{\"a\":{\"b\":1e308}}",
+    "{\"kept\":1,\"prefix\":\"\",\"schemaVersion\":4294967295,\"values\":{}}",
+    "{\"kept\":9223372036854775807}",
+    "[section]\na = 1\nb = 'text'\n",
+    "[/]\na=uint64 18446744073709551615\nb=[1, -9223372036854775808]\n",
+    "A_A=1\nA_B=\"$x\"\n",
+    "<plist><dict><key>a</key><integer>-9223372036854775808</integer></dict></plist>",
+    "{ a = 1; b = <0fbd77>; }",
+    "{\"a\":{\"b\":1e308}}",
     "bplist00\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF"
     "\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF",
   };
@@ -302,8 +312,29 @@ static void restore(script *script) {
 }
 
 const step store_steps[] = {
-  open_store, open_store, close_store, flush, salvaged, look, begin, begin, commit, commit, rollback,
-  snapshot, end_snapshot, revision, migrate, migrate, schema_version, export_store, import_text, import_text,
-  import_file, declare_file, backup, restore,
+  open_store,
+  open_store,
+  close_store,
+  flush,
+  salvaged,
+  look,
+  begin,
+  begin,
+  commit,
+  commit,
+  rollback,
+  snapshot,
+  end_snapshot,
+  revision,
+  migrate,
+  migrate,
+  schema_version,
+  export_store,
+  import_text,
+  import_text,
+  import_file,
+  declare_file,
+  backup,
+  restore,
 };
 const size_t store_count = sizeof store_steps / sizeof *store_steps;

@@ -68,8 +68,8 @@ static void get_date(script *script) {
   int64_t seconds = 0;
   int32_t nanoseconds = 0;
   bool lacks_one = rarely(script, 16), lacks_other = rarely(script, 16);
-  kept_status status = TRY(error, kept_get_date, store, next_key(script), lacks_one ? NULL : &seconds,
-                           lacks_other ? NULL : &nanoseconds);
+  kept_status status =
+    TRY(error, kept_get_date, store, next_key(script), lacks_one ? NULL : &seconds, lacks_other ? NULL : &nanoseconds);
   must(status < 0 || (nanoseconds >= 0 && nanoseconds <= 999999999), "nanoseconds are 0 to 999,999,999");
 }
 
@@ -307,9 +307,40 @@ static void register_defaults(script *script) {
 }
 
 const step value_steps[] = {
-  get_bool, set_bool, get_int64, set_int64, get_uint64, set_uint64, get_double, set_double, get_date, set_date,
-  get_string, set_string, get_bytes, set_bytes, get_json, set_json, set_json_if, prepare, get_prepared, contains,
-  remove_key, revision_of, list, list_json, reset, remove_all, rename_key, declare, declare_list, undeclare,
-  declaration, declarations, explain, layer_of, register_defaults,
+  get_bool,
+  set_bool,
+  get_int64,
+  set_int64,
+  get_uint64,
+  set_uint64,
+  get_double,
+  set_double,
+  get_date,
+  set_date,
+  get_string,
+  set_string,
+  get_bytes,
+  set_bytes,
+  get_json,
+  set_json,
+  set_json_if,
+  prepare,
+  get_prepared,
+  contains,
+  remove_key,
+  revision_of,
+  list,
+  list_json,
+  reset,
+  remove_all,
+  rename_key,
+  declare,
+  declare_list,
+  undeclare,
+  declaration,
+  declarations,
+  explain,
+  layer_of,
+  register_defaults,
 };
 const size_t value_count = sizeof value_steps / sizeof *value_steps;

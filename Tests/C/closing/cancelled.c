@@ -12,7 +12,7 @@
 
 static struct {
   kept_store *store;
-  const char *folder;          /* for exports, backups and another store */
+  const char *folder; /* for exports, backups and another store */
   kept_subscription *subscription;
   int has_returned;
 } shared;
@@ -59,8 +59,8 @@ static void look_at_a_snapshot(void) {
 }
 static void declare(void) { kept_declare_json(shared.store, "declared", "{\"type\":\"string\"}", NULL); }
 static void observe(void) {
-  kept_observe(shared.store, "", KEPT_OBSERVE_PREFIX | KEPT_OBSERVE_INITIAL, ignore, NULL, NULL, &shared.subscription,
-               NULL);
+  kept_observe(
+    shared.store, "", KEPT_OBSERVE_PREFIX | KEPT_OBSERVE_INITIAL, ignore, NULL, NULL, &shared.subscription, NULL);
 }
 static void unobserve(void) { kept_unobserve(shared.subscription); }
 static void export_to_file(void) { kept_export_file(shared.store, file_of(shared.folder, "export"), NULL, NULL); }

@@ -7,7 +7,7 @@
 #include <string.h>
 
 typedef struct size {
-  long kilobytes;   /* of writable memory in use */
+  long kilobytes; /* of writable memory in use */
   long mappings;
 } size;
 

@@ -13,7 +13,7 @@ enum { most_rounds = 100000, stores = 4, readers = 3 };
 
 static struct {
   kept_store *handles[most_rounds];
-  long round;      /* the last store that was opened */
+  long round; /* the last store that was opened */
   long rounds;
   int has_ended;
   long wrong, values, closed;

@@ -14,7 +14,7 @@ enum { WRITERS = 4, READERS = 2, OTHERS = 3, THREADS = WRITERS + READERS + OTHER
 static kept_store *store;
 static int stopping;
 static int64_t acknowledged[WRITERS];
-static int faults;   /* found by the threads; only the main thread runs checks */
+static int faults; /* found by the threads; only the main thread runs checks */
 
 static int go_on(void) { return !__atomic_load_n(&stopping, __ATOMIC_ACQUIRE); }
 
@@ -57,15 +57,13 @@ static void *sync_often(void *context) {
   return context;
 }
 
-static void ignore(void *context, const kept_notice *notice) {
-  (void)context, (void)notice;
-}
+static void ignore(void *context, const kept_notice *notice) { (void)context, (void)notice; }
 
 static void *subscribe_often(void *context) {
   while (go_on()) {
     kept_subscription *subscription = NULL;
     fault_unless(kept_observe(store, "w.", KEPT_OBSERVE_PREFIX | KEPT_OBSERVE_INITIAL, ignore, NULL, NULL,
-                              &subscription, NULL) == KEPT_OK);
+                   &subscription, NULL) == KEPT_OK);
     kept_unobserve(subscription);
   }
   return context;

@@ -13,7 +13,10 @@ int end_of(pid_t child);
 int in_child(int (*scenario)(void *context), void *context);
 
 /** In a scenario: a failed condition ends it. Exit statuses have 8 bits, so the line is printed too. */
-#define MUST(condition) do { if (!(condition)) return failed_at(__FILE__, __LINE__, #condition); } while (0)
+#define MUST(condition) \
+  do { \
+    if (!(condition)) return failed_at(__FILE__, __LINE__, #condition); \
+  } while (0)
 int failed_at(const char *file, int line, const char *condition);
 
 /** The integer of a key, or -1. */

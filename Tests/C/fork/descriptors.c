@@ -34,7 +34,8 @@ static int standard_numbers_taken(const char *folder, unsigned closed) {
   int fd = -1, taken = 0;
   options.delivery = KEPT_BY_HOST;
   options.system = file_of(folder, "system.json");
-  for (int number = 0; number < 3; number++) if (closed >> number & 1) close(number);
+  for (int number = 0; number < 3; number++)
+    if (closed >> number & 1) close(number);
   if (kept_open(file_of(folder, "store"), &options, &store, NULL) != KEPT_OK) return 100;
   if (kept_set_int64(store, "key", 1, NULL) != KEPT_OK) return 100;
   if (kept_observe(store, "key", 0, ignore, NULL, NULL, &subscription, NULL) != KEPT_OK) return 100;

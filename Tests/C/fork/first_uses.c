@@ -13,10 +13,9 @@ static void *use(void *location) {
   char *json = NULL;
   __atomic_add_fetch(&ready, 1, __ATOMIC_SEQ_CST);
   while (__atomic_load_n(&ready, __ATOMIC_SEQ_CST) < 2) {}
-  int works = kept_open(location, NULL, &store, NULL) == KEPT_OK
-    && kept_set_json(store, "size", "{\"wide\":[1,2.5,\"x\"]}", NULL) == KEPT_OK
-    && kept_get_json(store, "size", &json, NULL) == KEPT_OK
-    && kept_set_int64(store, "count", 3, NULL) == KEPT_OK;
+  int works = kept_open(location, NULL, &store, NULL) == KEPT_OK &&
+    kept_set_json(store, "size", "{\"wide\":[1,2.5,\"x\"]}", NULL) == KEPT_OK &&
+    kept_get_json(store, "size", &json, NULL) == KEPT_OK && kept_set_int64(store, "count", 3, NULL) == KEPT_OK;
   kept_free(json);
   kept_close(store);
   return works ? location : NULL;

@@ -68,7 +68,7 @@ static void a_child_that_closes_leaves_the_parent_s_store_alone(void) {
   CHECK_INT(2, int_of(store, "after"));
 }
 
-static int ends[2];   /* of a pipe */
+static int ends[2]; /* of a pipe */
 
 static int write_on_signal(void *context) {
   char byte;

@@ -32,9 +32,9 @@ static int enter_namespace(void) {
 }
 
 static int mount_read_only(const char *folder) {
-  return enter_namespace() && mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0
-         && mount(folder, folder, NULL, MS_BIND, NULL) == 0
-         && mount(NULL, folder, NULL, MS_REMOUNT | MS_BIND | MS_RDONLY, NULL) == 0;
+  return enter_namespace() && mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
+    mount(folder, folder, NULL, MS_BIND, NULL) == 0 &&
+    mount(NULL, folder, NULL, MS_REMOUNT | MS_BIND | MS_RDONLY, NULL) == 0;
 }
 
 static void forbid_writing(const char *folder) {

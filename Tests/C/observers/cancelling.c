@@ -221,9 +221,7 @@ static void all_threads_that_end_a_subscription_wait_for_its_callback(void) {
   all_wait_for_a_callback_that_runs(unobserve);
 }
 
-static void all_threads_that_close_a_store_wait_for_its_callbacks(void) {
-  all_wait_for_a_callback_that_runs(close_it);
-}
+static void all_threads_that_close_a_store_wait_for_its_callbacks(void) { all_wait_for_a_callback_that_runs(close_it); }
 
 /* While changes arrive continuously */
 
@@ -352,8 +350,8 @@ static void count_release(void *context) {
 }
 
 static void observe_next(void) {
-  CHECK_INT(KEPT_OK, kept_observe(chain.store, "key", KEPT_OBSERVE_KEY, replace_itself, NULL, count_release,
-                                  &chain.subscription, NULL));
+  CHECK_INT(KEPT_OK,
+    kept_observe(chain.store, "key", KEPT_OBSERVE_KEY, replace_itself, NULL, count_release, &chain.subscription, NULL));
 }
 
 static void replace_itself(void *context, const kept_notice *notice) {

@@ -103,8 +103,13 @@ int main(int argc, char **argv) {
     { 0 },
   };
   static const role roles[] = {
-    ROLE(return_from_main), ROLE(close_and_return), ROLE(exit_at_once), ROLE(exit_in_a_thread),
-    ROLE(exit_in_a_callback), ROLE(use_it_at_exit), { 0 },
+    ROLE(return_from_main),
+    ROLE(close_and_return),
+    ROLE(exit_at_once),
+    ROLE(exit_in_a_thread),
+    ROLE(exit_in_a_callback),
+    ROLE(use_it_at_exit),
+    { 0 },
   };
   return run_tests(argc, argv, tests, roles);
 }

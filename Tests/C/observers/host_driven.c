@@ -244,8 +244,9 @@ static void starved(const char *location) {
   int fd = -1;
   CHECK_INT(0, setrlimit(RLIMIT_NOFILE, &limit));
   EXPECT(KEPT_FAILED, kept_store_fd(store, &fd, &why));
-  EXPECT(KEPT_FAILED, kept_observe(store, "key", KEPT_OBSERVE_POLLED, recorder_notice, recorder, recorder_release,
-                                   &recorder->subscription, &why));
+  EXPECT(KEPT_FAILED,
+    kept_observe(
+      store, "key", KEPT_OBSERVE_POLLED, recorder_notice, recorder, recorder_release, &recorder->subscription, &why));
   CHECK_INT(-1, fd);
   CHECK(recorder->subscription == NULL);
   CHECK_INT(0, recorder->releases);

@@ -89,8 +89,8 @@ static void a_polled_subscription_may_end_itself(void) {
 
 static kept_subscription *taking(kept_store *store, uint32_t flags, recorder *recorder) {
   kept_subscription *subscription = NULL;
-  EXPECT(KEPT_OK, kept_observe(store, "n", flags | KEPT_OBSERVE_POLLED, NULL, recorder, recorder_release, &subscription,
-                               &why));
+  EXPECT(KEPT_OK,
+    kept_observe(store, "n", flags | KEPT_OBSERVE_POLLED, NULL, recorder, recorder_release, &subscription, &why));
   return subscription;
 }
 
@@ -101,7 +101,7 @@ static const char *taken(kept_subscription *subscription) {
   EXPECT(KEPT_OK, kept_subscription_take(subscription, &notice, &why));
   const char *json = notice ? kept_notice_new_json(notice, 0) : "none";
   snprintf(value, sizeof value, "%s%s", kept_notice_origin(notice) == KEPT_ORIGIN_INITIAL ? "initial " : "",
-           json ? json : "absent");
+    json ? json : "absent");
   kept_notice_free(notice);
   return value;
 }

@@ -11,7 +11,7 @@ int fd_of_subscription(recorder *recorder);
 
 int is_readable(int fd, int milliseconds);
 #define CHECK_READABLE(fd) CHECK(is_readable(fd, 10000))
-#define CHECK_SILENT(fd)   CHECK(!is_readable(fd, 0))
+#define CHECK_SILENT(fd) CHECK(!is_readable(fd, 0))
 
 /** @return the number of callbacks that ran */
 size_t dispatch(kept_store *store, size_t max);

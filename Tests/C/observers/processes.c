@@ -208,7 +208,12 @@ int main(int argc, char **argv) {
     { 0 },
   };
   static const role roles[] = {
-    ROLE(write_once), ROLE(write_together), ROLE(write_many), ROLE(write_pairs), ROLE(write_and_wait), { 0 },
+    ROLE(write_once),
+    ROLE(write_together),
+    ROLE(write_many),
+    ROLE(write_pairs),
+    ROLE(write_and_wait),
+    { 0 },
   };
   return run_tests(argc, argv, tests, roles);
 }

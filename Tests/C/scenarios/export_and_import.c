@@ -8,8 +8,8 @@ static uint32_t take_flags(struct run *run, json_object *step) {
   static const struct {
     const char *word;
     uint32_t flag;
-  } words[] = {{"replace", KEPT_TRANSFER_REPLACE}, {"dry run", KEPT_TRANSFER_DRY_RUN},
-               {"declarations", KEPT_TRANSFER_DECLARATIONS}, {"secrets", KEPT_TRANSFER_SECRETS}};
+  } words[] = { { "replace", KEPT_TRANSFER_REPLACE }, { "dry run", KEPT_TRANSFER_DRY_RUN },
+    { "declarations", KEPT_TRANSFER_DECLARATIONS }, { "secrets", KEPT_TRANSFER_SECRETS } };
   uint32_t flags = 0;
   json_object *with = take(step, "with");
   for (size_t i = 0; with != NULL && i < json_object_array_length(with); i++) {
@@ -24,7 +24,7 @@ static uint32_t take_flags(struct run *run, json_object *step) {
 }
 
 static uint32_t take_format(struct run *run, json_object *step) {
-  static const char *const names[] = {"kept", "json", "nested json", "property list", "env", "ini", "dconf"};
+  static const char *const names[] = { "kept", "json", "nested json", "property list", "env", "ini", "dconf" };
   const char *name = take_word(step, "format", "kept");
   for (uint32_t i = 0; i < sizeof names / sizeof *names; i++)
     if (strcmp(names[i], name) == 0) return i;
@@ -59,8 +59,8 @@ void step_export_file(struct run *run, struct thing *on, json_object *step, stru
 static void keep_subjects(json_object *report, const char *list, const char *subject) {
   json_object *objects = json_object_object_get(report, list), *subjects = json_object_new_array();
   for (size_t i = 0; i < json_object_array_length(objects); i++)
-    json_object_array_add(subjects, json_object_get(json_object_object_get(json_object_array_get_idx(objects, i),
-                                                                           subject)));
+    json_object_array_add(
+      subjects, json_object_get(json_object_object_get(json_object_array_get_idx(objects, i), subject)));
   json_object_object_add(report, list, subjects);
 }
 

@@ -32,8 +32,8 @@ void step_write_file(struct run *run, struct thing *on, json_object *step, struc
   mode_t mode = (mode_t)strtol(take_word(step, "mode", "644"), NULL, 8);
   size_t length = (size_t)json_object_get_string_len(text);
   FILE *file = fopen(beside, "w");
-  int failed = file == NULL || fwrite(json_object_get_string(text), 1, length, file) < length ||
-               fchmod(fileno(file), mode) != 0;
+  int failed =
+    file == NULL || fwrite(json_object_get_string(text), 1, length, file) < length || fchmod(fileno(file), mode) != 0;
   if (file) failed |= fclose(file) != 0;
   put_in_place(run, failed, beside, path);
   json_object_put(text);

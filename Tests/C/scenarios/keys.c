@@ -28,7 +28,6 @@ static int add_key(void *keys, const char *key) { return json_object_array_add(k
 void step_list(struct run *run, struct thing *on, json_object *step, struct outcome *outcome) {
   json_object *prefix = take_text(run, step, "prefix");
   outcome->gives = json_object_new_array();
-  outcome->status =
-      kept_list(on->store, json_object_get_string(prefix), add_key, outcome->gives, &outcome->error);
+  outcome->status = kept_list(on->store, json_object_get_string(prefix), add_key, outcome->gives, &outcome->error);
   json_object_put(prefix);
 }

@@ -48,8 +48,8 @@ static const char **texts_of(json_object *list, const char *first) {
   return texts;
 }
 
-void take_layers(struct run *run, struct thing *opened, json_object *step, kept_options *options,
-                 struct layer_texts *texts) {
+void take_layers(
+  struct run *run, struct thing *opened, json_object *step, kept_options *options, struct layer_texts *texts) {
   if (opened->reports == NULL) opened->reports = new_reports();
   options->report = receive_report;
   options->report_context = opened->reports;
@@ -74,8 +74,8 @@ void end_layer_texts(struct layer_texts *texts) {
 }
 
 const char *layer_name(uint32_t layer) {
-  static const char *const names[] = {"none", "declared", "registered", "system", "user", "environment", "arguments",
-                                      "managed"};
+  static const char *const names[] = { "none", "declared", "registered", "system", "user", "environment", "arguments",
+    "managed" };
   return layer < sizeof names / sizeof *names ? names[layer] : "?";
 }
 
@@ -150,7 +150,7 @@ static json_object *await_news(struct reports *reports, size_t count) {
   json_object *news = json_object_new_array();
   pthread_mutex_lock(&reports->mutex);
   while (json_object_array_length(reports->received) < reports->expected_count + count &&
-         pthread_cond_timedwait(&reports->news, &reports->mutex, &deadline) == 0) {}
+    pthread_cond_timedwait(&reports->news, &reports->mutex, &deadline) == 0) {}
   for (; reports->expected_count < json_object_array_length(reports->received); reports->expected_count++)
     json_object_array_add(news, json_object_get(json_object_array_get_idx(reports->received, reports->expected_count)));
   pthread_mutex_unlock(&reports->mutex);
@@ -170,10 +170,9 @@ void step_reports(struct run *run, struct thing *on, json_object *step, struct o
     json_object *report = json_object_array_get_idx(expected, i);
     if (!take_report(report, news))
       fail_step(run, "expected a report like %s, found %s", json_object_to_json_string(report),
-                json_object_to_json_string(news));
+        json_object_to_json_string(news));
   }
-  if (json_object_array_length(news) > 0)
-    fail_step(run, "unexpected reports: %s", json_object_to_json_string(news));
+  if (json_object_array_length(news) > 0) fail_step(run, "unexpected reports: %s", json_object_to_json_string(news));
   json_object_put(news);
   json_object_put(expected);
 }

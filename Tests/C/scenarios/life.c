@@ -104,8 +104,11 @@ void step_migrate(struct run *run, struct thing *on, json_object *step, struct o
   for (size_t i = 0; i < count; i++) {
     described[i] = (struct migration){ run, json_object_array_get_idx(steps, i) };
     migrations[i] = (kept_migration){
-      (uint32_t)json_object_get_int64(json_object_object_get(described[i].description, "version")), 0,
-      json_object_get_string(json_object_object_get(described[i].description, "name")), run_migration, &described[i]
+      (uint32_t)json_object_get_int64(json_object_object_get(described[i].description, "version")),
+      0,
+      json_object_get_string(json_object_object_get(described[i].description, "name")),
+      run_migration,
+      &described[i],
     };
   }
   outcome->status = kept_migrate(on->store, migrations, count, flags, &result, NULL, &outcome->error);

@@ -19,7 +19,7 @@ void step_open(struct run *run, struct thing *on, json_object *step, struct outc
   options.durability = take_durability(step, KEPT_SHARED);
   options.tag = take_tag(step);
   struct thing *opened = place_for(run, take_word(step, "as", "store"));
-  struct layer_texts texts = {.argv = NULL};
+  struct layer_texts texts = { .argv = NULL };
   take_layers(run, opened, step, &options, &texts);
   json_object *location = has(step, "location") ? take_text(run, step, "location") : NULL;
   const char *file = take_path(run, step, "at");

@@ -14,13 +14,13 @@ struct observer {
   json_object *received; /* an array of notices in the form of the scenarios */
   size_t expected_count; /* how many of them a step has expected */
   int released;
-  bool once;          /* it cancels itself inside its first callback */
+  bool once; /* it cancels itself inside its first callback */
 };
 
 static json_object *text_or_null(const char *text) { return text ? json_object_new_string(text) : NULL; }
 
 static void receive_notice(void *context, const kept_notice *notice) {
-  static const char *const origins[] = {"store", "process", "other", "initial", "several", "layer"};
+  static const char *const origins[] = { "store", "process", "other", "initial", "several", "layer" };
   struct observer *observer = context;
   json_object *received = json_object_new_object(), *changes = json_object_new_array();
   for (size_t i = 0; i < kept_notice_count(notice); i++) {
@@ -67,7 +67,7 @@ void step_observe(struct run *run, struct thing *on, json_object *step, struct o
   observer->received = json_object_new_array();
   observer->once = once != NULL;
   outcome->status = kept_observe(on->store, json_object_get_string(scope), flags, receive_notice, observer, release,
-                                 &observer->subscription, &outcome->error);
+    &observer->subscription, &outcome->error);
   if (outcome->status != KEPT_OK) observer->released = 1; /* no callback will */
   json_object_put(initial);
   json_object_put(once);

@@ -71,17 +71,17 @@ step_function step_get_json, step_set_json, step_set_json_if; /* values.c, to st
 step_function step_get_bool, step_get_int64, step_get_uint64, step_get_double, step_get_string, step_get_bytes;
 step_function step_set_bool, step_set_int64, step_set_uint64, step_set_double, step_set_string, step_set_bytes;
 step_function step_get_date, step_set_date;
-step_function step_contains, step_remove, step_revision_of, step_list; /* keys.c */
+step_function step_contains, step_remove, step_revision_of, step_list;                 /* keys.c */
 step_function step_declare_json, step_declare_list, step_declare_file, step_undeclare; /* declarations.c, 6 steps */
 step_function step_declaration_json, step_declarations_json;
-step_function step_explain_json, step_layer_of, step_register_json, step_reports; /* layers.c */
-step_function step_snapshot, step_snapshot_end, step_store_revision;            /* snapshots.c */
-step_function step_reset, step_remove_all;                                      /* clearing.c */
-step_function step_export_json, step_export_file, step_import, step_import_file; /* export_and_import.c */
-step_function step_write_file, step_remove_file, step_make, step_damage;         /* files.c */
+step_function step_explain_json, step_layer_of, step_register_json, step_reports;        /* layers.c */
+step_function step_snapshot, step_snapshot_end, step_store_revision;                     /* snapshots.c */
+step_function step_reset, step_remove_all;                                               /* clearing.c */
+step_function step_export_json, step_export_file, step_import, step_import_file;         /* export_and_import.c */
+step_function step_write_file, step_remove_file, step_make, step_damage;                 /* files.c */
 step_function step_backup, step_restore, step_schema_version, step_rename, step_migrate; /* life.c */
 step_function step_salvaged, step_acknowledge_salvage;
-step_function step_observe, step_notices, step_unobserve;              /* observation.c */
+step_function step_observe, step_notices, step_unobserve; /* observation.c */
 
 /* Runs a step and compares its result; takes its fields. (scenarios.c) */
 void run_step(struct run *run, json_object *step);
@@ -95,8 +95,8 @@ struct layer_texts {
   json_object *prefix, *arguments;
   const char **argv;
 };
-void take_layers(struct run *run, struct thing *opened, json_object *step, kept_options *options,
-                 struct layer_texts *texts);
+void take_layers(
+  struct run *run, struct thing *opened, json_object *step, kept_options *options, struct layer_texts *texts);
 void end_layer_texts(struct layer_texts *texts);
 
 /* Frees the reports, once no thread reports any more. */
@@ -112,9 +112,9 @@ bool same_explanation(json_object *expected, json_object *given);
 bool same_double(json_object *a, json_object *b);
 
 /* Begins a step about a key: `key` is its text, `owned` what to put when the step is done. */
-#define WITH_KEY                                    \
+#define WITH_KEY \
   json_object *owned = take_text(run, step, "key"); \
-  const char *key = json_object_get_string(owned);  \
+  const char *key = json_object_get_string(owned); \
   kept_error *error = &outcome->error
 
 #endif

@@ -49,66 +49,66 @@ static const struct step_kind {
   const char *name, *subject;
   step_function *function;
 } step_kinds[] = {
-    {"open", "store", step_open},
-    {"close", "store", step_close},
-    {"flush", "store", step_flush},
-    {"get_json", "store", step_get_json},
-    {"set_json", "store", step_set_json},
-    {"set_json_if", "store", step_set_json_if},
-    {"get_bool", "store", step_get_bool},
-    {"set_bool", "store", step_set_bool},
-    {"get_int64", "store", step_get_int64},
-    {"set_int64", "store", step_set_int64},
-    {"get_uint64", "store", step_get_uint64},
-    {"set_uint64", "store", step_set_uint64},
-    {"get_double", "store", step_get_double},
-    {"set_double", "store", step_set_double},
-    {"get_string", "store", step_get_string},
-    {"set_string", "store", step_set_string},
-    {"get_bytes", "store", step_get_bytes},
-    {"set_bytes", "store", step_set_bytes},
-    {"get_date", "store", step_get_date},
-    {"set_date", "store", step_set_date},
-    {"contains", "store", step_contains},
-    {"remove", "store", step_remove},
-    {"revision_of", "store", step_revision_of},
-    {"list", "store", step_list},
-    {"declare_json", "store", step_declare_json},
-    {"declare_list", "store", step_declare_list},
-    {"declare_file", "store", step_declare_file},
-    {"undeclare", "store", step_undeclare},
-    {"declaration_json", "store", step_declaration_json},
-    {"declarations_json", "store", step_declarations_json},
-    {"explain_json", "store", step_explain_json},
-    {"layer_of", "store", step_layer_of},
-    {"register_json", "store", step_register_json},
-    {"reports", "store", step_reports},
-    {"export_json", "store", step_export_json},
-    {"export_file", "store", step_export_file},
-    {"import", "store", step_import},
-    {"import_file", "store", step_import_file},
-    {"write_file", "store", step_write_file},
-    {"remove_file", "store", step_remove_file},
-    {"make", "store", step_make},
-    {"damage", "store", step_damage},
-    {"salvaged", "store", step_salvaged},
-    {"acknowledge_salvage", "store", step_acknowledge_salvage},
-    {"backup", "store", step_backup},
-    {"restore", "store", step_restore},
-    {"schema_version", "store", step_schema_version},
-    {"rename", "store", step_rename},
-    {"migrate", "store", step_migrate},
-    {"begin", "store", step_begin},
-    {"commit", "transaction", step_commit},
-    {"rollback", "transaction", step_rollback},
-    {"snapshot", "store", step_snapshot},
-    {"snapshot_end", "snapshot", step_snapshot_end},
-    {"store_revision", "store", step_store_revision},
-    {"reset", "store", step_reset},
-    {"remove_all", "store", step_remove_all},
-    {"observe", "store", step_observe},
-    {"notices", "observer", step_notices},
-    {"unobserve", "observer", step_unobserve},
+  { "open", "store", step_open },
+  { "close", "store", step_close },
+  { "flush", "store", step_flush },
+  { "get_json", "store", step_get_json },
+  { "set_json", "store", step_set_json },
+  { "set_json_if", "store", step_set_json_if },
+  { "get_bool", "store", step_get_bool },
+  { "set_bool", "store", step_set_bool },
+  { "get_int64", "store", step_get_int64 },
+  { "set_int64", "store", step_set_int64 },
+  { "get_uint64", "store", step_get_uint64 },
+  { "set_uint64", "store", step_set_uint64 },
+  { "get_double", "store", step_get_double },
+  { "set_double", "store", step_set_double },
+  { "get_string", "store", step_get_string },
+  { "set_string", "store", step_set_string },
+  { "get_bytes", "store", step_get_bytes },
+  { "set_bytes", "store", step_set_bytes },
+  { "get_date", "store", step_get_date },
+  { "set_date", "store", step_set_date },
+  { "contains", "store", step_contains },
+  { "remove", "store", step_remove },
+  { "revision_of", "store", step_revision_of },
+  { "list", "store", step_list },
+  { "declare_json", "store", step_declare_json },
+  { "declare_list", "store", step_declare_list },
+  { "declare_file", "store", step_declare_file },
+  { "undeclare", "store", step_undeclare },
+  { "declaration_json", "store", step_declaration_json },
+  { "declarations_json", "store", step_declarations_json },
+  { "explain_json", "store", step_explain_json },
+  { "layer_of", "store", step_layer_of },
+  { "register_json", "store", step_register_json },
+  { "reports", "store", step_reports },
+  { "export_json", "store", step_export_json },
+  { "export_file", "store", step_export_file },
+  { "import", "store", step_import },
+  { "import_file", "store", step_import_file },
+  { "write_file", "store", step_write_file },
+  { "remove_file", "store", step_remove_file },
+  { "make", "store", step_make },
+  { "damage", "store", step_damage },
+  { "salvaged", "store", step_salvaged },
+  { "acknowledge_salvage", "store", step_acknowledge_salvage },
+  { "backup", "store", step_backup },
+  { "restore", "store", step_restore },
+  { "schema_version", "store", step_schema_version },
+  { "rename", "store", step_rename },
+  { "migrate", "store", step_migrate },
+  { "begin", "store", step_begin },
+  { "commit", "transaction", step_commit },
+  { "rollback", "transaction", step_rollback },
+  { "snapshot", "store", step_snapshot },
+  { "snapshot_end", "snapshot", step_snapshot_end },
+  { "store_revision", "store", step_store_revision },
+  { "reset", "store", step_reset },
+  { "remove_all", "store", step_remove_all },
+  { "observe", "store", step_observe },
+  { "notices", "observer", step_notices },
+  { "unobserve", "observer", step_unobserve },
 };
 
 static const struct step_kind *kind_of(const char *name) {
@@ -138,14 +138,14 @@ static bool check(struct run *run, const char *name, json_object *step, struct o
     json_object *offset = take(step, "offset");
     if (json_object_get_int64(offset) != error->offset)
       fail_step(run, "expected the offset %s, found %" PRId64 ": %.200s", json_object_get_string(offset), error->offset,
-                error->message);
+        error->message);
     json_object_put(offset);
   }
   if (has(step, "gives")) {
     json_object *gives = take_text(run, step, "gives");
     if (!same(name, gives, outcome->gives))
       fail_step(run, "expected %.200s, found %.200s", json_object_to_json_string(gives),
-                json_object_to_json_string(outcome->gives));
+        json_object_to_json_string(outcome->gives));
     json_object_put(gives);
   }
   return true;
@@ -160,12 +160,12 @@ static void check_rest(struct run *run, const char *name, json_object *step) {
 }
 
 void run_step(struct run *run, json_object *step) {
-  struct outcome outcome = {.status = KEPT_OK};
+  struct outcome outcome = { .status = KEPT_OK };
   mark(&outcome.error);
   json_object_object_del(step, "note");
   const char *name = take_word(step, "do", "");
   const struct step_kind *kind = kind_of(name);
-  struct thing none = {.name = ""}, *on = &none;
+  struct thing none = { .name = "" }, *on = &none;
   if (kind && kind->function != step_open) on = named(run, take_word(step, "on", kind->subject));
   if (kind == NULL) {
     fail_step(run, "the runner does not know the step \"%s\"", name);
@@ -206,7 +206,7 @@ static int run_scenario(json_object *scenario, const char *kind) {
   static int number;
   char place[300], folder[] = "/tmp/kept-scenario-XXXXXX";
   const char *title = json_object_get_string(json_object_object_get(scenario, "title"));
-  struct run run = {.place = place};
+  struct run run = { .place = place };
   snprintf(place, sizeof place, "%s (%s)", title, kind);
   bool in_folder = strcmp(kind, "folder") == 0;
   if (mkdtemp(folder) == NULL) return perror("mkdtemp"), 1;
@@ -245,7 +245,7 @@ int main(int count, char **files) {
       fprintf(stderr, "%s is not a scenario: %s\n", files[i], json_util_get_last_err());
       failures++;
     } else if (json_object_object_get_ex(scenario, "not_in", &languages) &&
-               json_object_object_get_ex(languages, "c", &reason)) {
+      json_object_object_get_ex(languages, "c", &reason)) {
       printf("not run in C - %s: %s\n", files[i], json_object_get_string(reason));
     } else {
       for (size_t j = 0; j < json_object_array_length(stores); j++)

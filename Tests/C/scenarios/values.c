@@ -27,8 +27,8 @@ void step_set_json_if(struct run *run, struct thing *on, json_object *step, stru
   json_object *json = take_text(run, step, "json");
   json_object *expected = take(step, "expected");
   uint64_t revision = 0;
-  outcome->status = kept_set_json_if(on->store, key, json_object_get_string(json), json_object_get_uint64(expected),
-                                     &revision, error);
+  outcome->status =
+    kept_set_json_if(on->store, key, json_object_get_string(json), json_object_get_uint64(expected), &revision, error);
   outcome->gives = json_object_new_uint64(revision);
   json_object_put(expected);
   json_object_put(json);
@@ -36,20 +36,20 @@ void step_set_json_if(struct run *run, struct thing *on, json_object *step, stru
 }
 
 /* A pair of steps for a kind that C passes by value. */
-#define STEPS_OF_SCALAR(kind, type, from_json, to_json)                                                              \
-  void step_get_##kind(struct run *run, struct thing *on, json_object *step, struct outcome *outcome) {       \
-    WITH_KEY;                                                                                                        \
-    type value = 0;                                                                                                  \
-    outcome->status = kept_get_##kind(on->store, key, &value, error);                                                \
-    outcome->gives = to_json(value);                                                                                 \
-    json_object_put(owned);                                                                                          \
-  }                                                                                                                  \
-  void step_set_##kind(struct run *run, struct thing *on, json_object *step, struct outcome *outcome) {       \
-    WITH_KEY;                                                                                                        \
-    json_object *value = take(step, "value");                                                                        \
-    outcome->status = kept_set_##kind(on->store, key, from_json(value), error);                                      \
-    json_object_put(value);                                                                                          \
-    json_object_put(owned);                                                                                          \
+#define STEPS_OF_SCALAR(kind, type, from_json, to_json) \
+  void step_get_##kind(struct run *run, struct thing *on, json_object *step, struct outcome *outcome) { \
+    WITH_KEY; \
+    type value = 0; \
+    outcome->status = kept_get_##kind(on->store, key, &value, error); \
+    outcome->gives = to_json(value); \
+    json_object_put(owned); \
+  } \
+  void step_set_##kind(struct run *run, struct thing *on, json_object *step, struct outcome *outcome) { \
+    WITH_KEY; \
+    json_object *value = take(step, "value"); \
+    outcome->status = kept_set_##kind(on->store, key, from_json(value), error); \
+    json_object_put(value); \
+    json_object_put(owned); \
   }
 
 /* Doubles are written as text, and compared as the shortest text that reads as the same bits. */
@@ -75,27 +75,27 @@ STEPS_OF_SCALAR(uint64, uint64_t, json_object_get_uint64, json_object_new_uint64
 STEPS_OF_SCALAR(double, double, double_of, text_of)
 
 /* A pair of steps for a kind that is read into a buffer. */
-#define STEPS_OF_TEXT(kind)                                                                                          \
-  void step_get_##kind(struct run *run, struct thing *on, json_object *step, struct outcome *outcome) {       \
-    WITH_KEY;                                                                                                        \
-    size_t length = 0;                                                                                               \
-    outcome->status = kept_get_##kind(on->store, key, NULL, 0, &length, error);                                      \
-    char *buffer = malloc(length + 1);                                                                               \
-    if (outcome->status == KEPT_TOO_LARGE) {                                                                         \
-      mark(error);                                                                                                   \
-      outcome->status = kept_get_##kind(on->store, key, buffer, length + 1, &length, error);                         \
-    }                                                                                                                \
-    if (outcome->status == KEPT_OK) outcome->gives = json_object_new_string_len(buffer, (int)length);                \
-    free(buffer);                                                                                                    \
-    json_object_put(owned);                                                                                          \
-  }                                                                                                                  \
-  void step_set_##kind(struct run *run, struct thing *on, json_object *step, struct outcome *outcome) {       \
-    WITH_KEY;                                                                                                        \
-    json_object *value = take_text(run, step, "value");                                                              \
-    outcome->status = kept_set_##kind(on->store, key, json_object_get_string(value),                                 \
-                                      (size_t)json_object_get_string_len(value), error);                             \
-    json_object_put(value);                                                                                          \
-    json_object_put(owned);                                                                                          \
+#define STEPS_OF_TEXT(kind) \
+  void step_get_##kind(struct run *run, struct thing *on, json_object *step, struct outcome *outcome) { \
+    WITH_KEY; \
+    size_t length = 0; \
+    outcome->status = kept_get_##kind(on->store, key, NULL, 0, &length, error); \
+    char *buffer = malloc(length + 1); \
+    if (outcome->status == KEPT_TOO_LARGE) { \
+      mark(error); \
+      outcome->status = kept_get_##kind(on->store, key, buffer, length + 1, &length, error); \
+    } \
+    if (outcome->status == KEPT_OK) outcome->gives = json_object_new_string_len(buffer, (int)length); \
+    free(buffer); \
+    json_object_put(owned); \
+  } \
+  void step_set_##kind(struct run *run, struct thing *on, json_object *step, struct outcome *outcome) { \
+    WITH_KEY; \
+    json_object *value = take_text(run, step, "value"); \
+    outcome->status = kept_set_##kind( \
+      on->store, key, json_object_get_string(value), (size_t)json_object_get_string_len(value), error); \
+    json_object_put(value); \
+    json_object_put(owned); \
   }
 
 STEPS_OF_TEXT(string)

@@ -15,9 +15,9 @@
 
 /* The system calls */
 
-static const char *watched = "/none";       /* the suffix of the path */
-static void (*before)(const char *path);    /* what the other user does before the call */
-static void (*after)(void);                 /* and after it */
+static const char *watched = "/none";    /* the suffix of the path */
+static void (*before)(const char *path); /* what the other user does before the call */
+static void (*after)(void);              /* and after it */
 static int only_opens;
 static int is_acting;
 static int done;
@@ -54,13 +54,13 @@ static int opens(int folder, const char *path, int flags, mode_t mode) {
 
 static mode_t mode_of(int flags, va_list rest) { return flags & (O_CREAT | O_TMPFILE) ? va_arg(rest, mode_t) : 0; }
 
-#define OPEN(name, take_folder, folder)                  \
+#define OPEN(name, take_folder, folder) \
   int name(take_folder const char *path, int flags, ...) { \
-    va_list rest;                                        \
-    va_start(rest, flags);                               \
-    mode_t mode = mode_of(flags, rest);                  \
-    va_end(rest);                                        \
-    return opens(folder, path, flags, mode);             \
+    va_list rest; \
+    va_start(rest, flags); \
+    mode_t mode = mode_of(flags, rest); \
+    va_end(rest); \
+    return opens(folder, path, flags, mode); \
   }
 #define AT int at,
 #define NONE

@@ -78,8 +78,8 @@ static unsigned root_of_entries(const char *path) {
   sqlite3 *connection = NULL;
   sqlite3_stmt *rows = NULL;
   CHECK_INT(SQLITE_OK, sqlite3_open(path, &connection));
-  CHECK_INT(SQLITE_OK, sqlite3_prepare_v2(connection, "SELECT rootpage FROM sqlite_schema WHERE name = 'entry'", -1,
-                                          &rows, NULL));
+  CHECK_INT(SQLITE_OK,
+    sqlite3_prepare_v2(connection, "SELECT rootpage FROM sqlite_schema WHERE name = 'entry'", -1, &rows, NULL));
   CHECK_INT(SQLITE_ROW, sqlite3_step(rows));
   unsigned root = (unsigned)sqlite3_column_int(rows, 0);
   sqlite3_finalize(rows);

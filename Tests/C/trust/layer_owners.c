@@ -224,7 +224,10 @@ int main(int argc, char **argv) {
     { NULL, NULL, 0 },
   };
   static const role roles[] = {
-    ROLE(reads_as_nobody), ROLE(opens_without_descriptors), ROLE(opens_without_room), { NULL, NULL },
+    ROLE(reads_as_nobody),
+    ROLE(opens_without_descriptors),
+    ROLE(opens_without_room),
+    { NULL, NULL },
   };
   return run_tests(argc, argv, tests, roles);
 }

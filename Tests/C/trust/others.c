@@ -13,9 +13,7 @@ int has_other_user(void) {
   return 0;
 }
 
-void become_nobody(void) {
-  CHECK(setgroups(0, NULL) == 0 && setgid(NOBODY) == 0 && setuid(NOBODY) == 0);
-}
+void become_nobody(void) { CHECK(setgroups(0, NULL) == 0 && setgid(NOBODY) == 0 && setuid(NOBODY) == 0); }
 
 void give_away(const char *path) { CHECK_INT(0, lchown(path, NOBODY, NOBODY)); }
 

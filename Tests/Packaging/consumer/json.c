@@ -10,8 +10,8 @@ int main(void) {
 
   json_object_object_add(frame, "width", json_object_new_int64(640));
   if (kept_open("memory:", NULL, &store, &error) != KEPT_OK ||
-      kept_json_set(store, "window.frame", frame, &error) != KEPT_OK ||
-      kept_json_get(store, "window.frame", &read, &error) != KEPT_OK) {
+    kept_json_set(store, "window.frame", frame, &error) != KEPT_OK ||
+    kept_json_get(store, "window.frame", &read, &error) != KEPT_OK) {
     printf("%s\n", error.message);
     return 1;
   }

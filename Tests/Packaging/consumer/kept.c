@@ -15,8 +15,8 @@ int main(void) {
     return 1;
   }
   if (kept_open("memory:", NULL, &store, &error) != KEPT_OK ||
-      kept_set_int64(store, "audio.volume", 70, &error) != KEPT_OK ||
-      kept_get_int64(store, "audio.volume", &volume, &error) != KEPT_OK) {
+    kept_set_int64(store, "audio.volume", 70, &error) != KEPT_OK ||
+    kept_get_int64(store, "audio.volume", &volume, &error) != KEPT_OK) {
     printf("%s\n", error.message);
     return 1;
   }

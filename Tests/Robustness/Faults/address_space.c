@@ -112,7 +112,7 @@ static void ignore(void *context, const kept_notice *notice) { (void)context, (v
 static kept_status observe(kept_store *store, kept_error *error) {
   kept_subscription *subscription = NULL;
   kept_status status = kept_observe(store, "", KEPT_OBSERVE_PREFIX | KEPT_OBSERVE_INITIAL | KEPT_OBSERVE_POLLED, ignore,
-                                    NULL, NULL, &subscription, error);
+    NULL, NULL, &subscription, error);
   kept_unobserve(subscription);
   return status;
 }
@@ -198,7 +198,8 @@ static void look(void *unused) {
 static void play_round(void) {
   int end = 0;
   snprintf(what, sizeof what, "%s, with %ld MiB of room", scene->name, room);
-  if (scene->play == import_elements) write_beside(document); else unlink(beside);
+  if (scene->play == import_elements) write_beside(document);
+  else unlink(beside);
   pid_t player = start(play, NULL);
   if (waitpid(player, &end, 0) != player || !WIFEXITED(end) || WEXITSTATUS(end) != 0) {
     if (WIFSIGNALED(end)) fail("%s: the process died of signal %d", what, WTERMSIG(end));

@@ -82,13 +82,17 @@ static void refer(unsigned char marker, unsigned each) {
   unsigned char trailer[32] = { 0 }, head[] = { marker | 0xF, 0x13, 0, 0, 0, 0, 0, 0, 0, 0 };
   uint64_t count = (TEXT - 100) / each;
   begin("bplist00");
-  append("\xD1\1\2\x51" "a", 5);
+  append("\xD1\1\2\x51"
+         "a",
+    5);
   put_number(head + 2, count);
   append((const char *)head, sizeof head);
   memset(text + length, 3, count * each);
   length += count * each;
   size_t last = length;
-  append("\x51" "b", 2);
+  append("\x51"
+         "b",
+    2);
   size_t table = length;
   uint64_t offsets[] = { 8, 11, 13, last };
   for (int i = 0; i < 4; i++) {
@@ -319,8 +323,8 @@ static void read_it(void *unused) {
 
 static void expect_little(const char *deed) {
   double times = (double)shared->grown / (double)length;
-  printf("%-28s %-6s %6.1f MiB, %5.1f times its text, \"%s\"\n", bomb->name, deed,
-         (double)shared->grown / MIB, times, kept_status_text(shared->status));
+  printf("%-28s %-6s %6.1f MiB, %5.1f times its text, \"%s\"\n", bomb->name, deed, (double)shared->grown / MIB, times,
+    kept_status_text(shared->status));
   fflush(stdout);
   if (shared->grown > (int64_t)length * ALLOWED + BASE) fail("%s takes %.1f times its text", bomb->name, times);
 }

@@ -42,7 +42,7 @@ void expect_status(kept_status wanted, kept_status status, const kept_error *err
   if (wanted == KEPT_FAILED && status == KEPT_UNAVAILABLE) wanted = status;
   if (status != wanted) {
     fail("%s: \"%s\" where \"%s\" was expected: %s", what, kept_status_text(status), kept_status_text(wanted),
-         status == KEPT_OK ? "" : error->message);
+      status == KEPT_OK ? "" : error->message);
   }
   if (status == KEPT_OK) return;
   if (error->status != status) fail("%s: the error has another status than the call", what);
@@ -78,8 +78,8 @@ static void expect_nothing_but_the_store(void) {
   DIR *folder = opendir(looked_at);
   if (folder == NULL) fail("no folder at %s: %s", looked_at, strerror(errno));
   for (struct dirent *entry; (entry = readdir(folder)) != NULL;) {
-    if ((expects_tidiness && strncmp(entry->d_name, ".new-", 5) == 0) || strcmp(entry->d_name, "quarantine") == 0
-        || strcmp(entry->d_name, "damaged") == 0 || strncmp(entry->d_name, "salvaged", 8) == 0) {
+    if ((expects_tidiness && strncmp(entry->d_name, ".new-", 5) == 0) || strcmp(entry->d_name, "quarantine") == 0 ||
+      strcmp(entry->d_name, "damaged") == 0 || strncmp(entry->d_name, "salvaged", 8) == 0) {
       fail("%s lies in the folder", entry->d_name);
     }
   }
@@ -92,7 +92,7 @@ static void look(void *unused) {
   int64_t found = get_both(store);
   if (found < least_expected || found > most_expected) {
     fail("another process reads %" PRId64 ", and %" PRId64 " to %" PRId64 " was expected", found, least_expected,
-         most_expected);
+      most_expected);
   }
   kept_close(store);
   expect_nothing_but_the_store();

@@ -162,7 +162,7 @@ static void try_with_a_failure(void *unused) {
   if (failed == 0) store_word(&shared->calls_end, 1);
   if (status != KEPT_OK && status != KEPT_UNAVAILABLE && status != KEPT_FAILED) {
     fail("call %ld failed, and an attempt to %s returned \"%s\": %s", failing_call, now->name, kept_status_text(status),
-         error.message);
+      error.message);
   }
   look(store, status, status, &error, true);
   kept_close(store);

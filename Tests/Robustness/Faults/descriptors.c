@@ -100,8 +100,9 @@ static void use(void *unused) {
   kept_status durable = kept_set_int64(store, "other", left, &error);
   expect_refusal(durable, &error, "write again without descriptors");
   expect_refusal(kept_flush(store, &error), &error, "sync without descriptors");
-  expect_refusal(kept_observe(store, "", KEPT_OBSERVE_PREFIX | KEPT_OBSERVE_INITIAL, ignore, NULL, NULL, &subscription,
-                              &error), &error, "observe without descriptors");
+  expect_refusal(
+    kept_observe(store, "", KEPT_OBSERVE_PREFIX | KEPT_OBSERVE_INITIAL, ignore, NULL, NULL, &subscription, &error),
+    &error, "observe without descriptors");
   if (read == KEPT_OK && kept_get_int64(store, "number", &number, &error) != KEPT_OK) fail("what was read is gone");
   relieve();
   kept_unobserve(subscription);

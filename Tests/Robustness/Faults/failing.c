@@ -79,9 +79,9 @@ static void give_back(int64_t bytes) {
 }
 
 /* The next definition of a name, looked up once. */
-#define REAL(name, ...)                                            \
-  static __typeof__(name) *real;                                   \
-  if (!real) real = (__typeof__(name) *)dlsym(RTLD_NEXT, #name);   \
+#define REAL(name, ...) \
+  static __typeof__(name) *real; \
+  if (!real) real = (__typeof__(name) *)dlsym(RTLD_NEXT, #name); \
   return real(__VA_ARGS__)
 
 /* Names */
@@ -123,24 +123,24 @@ static int openat_here(int at, const char *path, int flags, mode_t mode) {
 
 static mode_t mode_of(int flags, va_list rest) { return flags & O_CREAT ? va_arg(rest, mode_t) : 0; }
 
-#define OPEN(name)                              \
-  int name(const char *path, int flags, ...) {  \
-    va_list rest;                               \
-    va_start(rest, flags);                      \
-    mode_t mode = mode_of(flags, rest);         \
-    va_end(rest);                               \
-    return open_here(path, flags, mode);        \
+#define OPEN(name) \
+  int name(const char *path, int flags, ...) { \
+    va_list rest; \
+    va_start(rest, flags); \
+    mode_t mode = mode_of(flags, rest); \
+    va_end(rest); \
+    return open_here(path, flags, mode); \
   }
 OPEN(open)
 OPEN(open64)
 
-#define OPENAT(name)                                   \
+#define OPENAT(name) \
   int name(int at, const char *path, int flags, ...) { \
-    va_list rest;                                      \
-    va_start(rest, flags);                             \
-    mode_t mode = mode_of(flags, rest);                \
-    va_end(rest);                                      \
-    return openat_here(at, path, flags, mode);         \
+    va_list rest; \
+    va_start(rest, flags); \
+    mode_t mode = mode_of(flags, rest); \
+    va_end(rest); \
+    return openat_here(at, path, flags, mode); \
   }
 OPENAT(openat)
 OPENAT(openat64)
@@ -199,11 +199,11 @@ int unlinkat(int at, const char *path, int flags) {
 
 /* Contents */
 
-#define WRITE_AT(name, offset_type)                                               \
-  ssize_t name(int file, const void *from, size_t length, offset_type offset) {   \
-    if (ours(file) && fails(CALL_WRITE)) return -1;                               \
-    if (ours(file) && !has_room(file, offset + (offset_type)length)) return -1;   \
-    REAL(name, file, from, length, offset);                                       \
+#define WRITE_AT(name, offset_type) \
+  ssize_t name(int file, const void *from, size_t length, offset_type offset) { \
+    if (ours(file) && fails(CALL_WRITE)) return -1; \
+    if (ours(file) && !has_room(file, offset + (offset_type)length)) return -1; \
+    REAL(name, file, from, length, offset); \
   }
 WRITE_AT(pwrite, off_t)
 WRITE_AT(pwrite64, off64_t)
@@ -213,23 +213,23 @@ ssize_t write(int file, const void *from, size_t length) {
   REAL(write, file, from, length);
 }
 
-#define TRUNCATE(name, offset_type)                                               \
-  int name(int file, offset_type length) {                                        \
-    struct stat status;                                                           \
-    if (ours(file) && fstat(file, &status) == 0 && length != status.st_size) {    \
-      if (fails(CALL_WRITE)) return -1;                                           \
-      give_back(status.st_size - length);                                         \
-    }                                                                             \
-    REAL(name, file, length);                                                     \
+#define TRUNCATE(name, offset_type) \
+  int name(int file, offset_type length) { \
+    struct stat status; \
+    if (ours(file) && fstat(file, &status) == 0 && length != status.st_size) { \
+      if (fails(CALL_WRITE)) return -1; \
+      give_back(status.st_size - length); \
+    } \
+    REAL(name, file, length); \
   }
 TRUNCATE(ftruncate, off_t)
 TRUNCATE(ftruncate64, off64_t)
 
 /* Returns the error, and leaves errno unchanged. */
-#define ALLOCATE(name, offset_type)                                                         \
-  int name(int file, offset_type offset, offset_type length) {                              \
+#define ALLOCATE(name, offset_type) \
+  int name(int file, offset_type offset, offset_type length) { \
     if (ours(file) && (fails(CALL_WRITE) || !has_room(file, offset + length))) return errno; \
-    REAL(name, file, offset, length);                                                       \
+    REAL(name, file, offset, length); \
   }
 ALLOCATE(posix_fallocate, off_t)
 ALLOCATE(posix_fallocate64, off64_t)
@@ -244,10 +244,10 @@ int fdatasync(int file) {
   REAL(fdatasync, file);
 }
 
-#define READ_AT(name, offset_type)                                        \
-  ssize_t name(int file, void *to, size_t length, offset_type offset) {   \
-    if (ours(file) && fails(CALL_READ)) return -1;                        \
-    REAL(name, file, to, length, offset);                                 \
+#define READ_AT(name, offset_type) \
+  ssize_t name(int file, void *to, size_t length, offset_type offset) { \
+    if (ours(file) && fails(CALL_READ)) return -1; \
+    REAL(name, file, to, length, offset); \
   }
 READ_AT(pread, off_t)
 READ_AT(pread64, off64_t)
@@ -257,10 +257,10 @@ ssize_t read(int file, void *to, size_t length) {
   REAL(read, file, to, length);
 }
 
-#define MAP(name, offset_type)                                                                             \
-  void *name(void *address, size_t length, int protection, int flags, int file, offset_type offset) {      \
-    if (!(flags & MAP_ANONYMOUS) && ours(file) && fails(CALL_MAP)) return MAP_FAILED;                      \
-    REAL(name, address, length, protection, flags, file, offset);                                          \
+#define MAP(name, offset_type) \
+  void *name(void *address, size_t length, int protection, int flags, int file, offset_type offset) { \
+    if (!(flags & MAP_ANONYMOUS) && ours(file) && fails(CALL_MAP)) return MAP_FAILED; \
+    REAL(name, address, length, protection, flags, file, offset); \
   }
 MAP(mmap, off_t)
 MAP(mmap64, off64_t)

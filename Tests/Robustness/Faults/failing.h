@@ -9,13 +9,13 @@
 
 /** What a call does. An error applies only to calls that can really fail with it. */
 enum {
-  CALL_OPEN = 1,    /* opens an existing file */
-  CALL_CREATE = 2,  /* creates a file, a folder or a name */
+  CALL_OPEN = 1,   /* opens an existing file */
+  CALL_CREATE = 2, /* creates a file, a folder or a name */
   CALL_REMOVE = 4,
-  CALL_WRITE = 8,   /* writes bytes, or changes the length of a file */
+  CALL_WRITE = 8, /* writes bytes, or changes the length of a file */
   CALL_SYNC = 16,
   CALL_READ = 32,
-  CALL_MAP = 64
+  CALL_MAP = 64,
 };
 
 /** The folder whose files fail. Initially there is none, and nothing fails. */

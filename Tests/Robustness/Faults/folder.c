@@ -69,7 +69,7 @@ static void removed(void *unused) {
   /* Opening creates a new store, even while the old handle is open. */
   kept_store *new = open_store(folder, KEPT_SHARED, 1000);
   expect_status(KEPT_ABSENT, kept_get_int64(new, "number", &number, NULL), &(kept_error){ KEPT_ABSENT, 0, 0, ";" },
-                "a new store is empty");
+    "a new store is empty");
   expect_ok(set_both(new, 1, KEPT_SHARED, &error), "write to the new store", &error);
   await_refusal(store, "another store is at the path");
   kept_close(store);
@@ -238,8 +238,12 @@ static const struct scenario {
   const char *name;
   void (*play)(void *unused);
 } scenarios[] = {
-  { "removed", removed }, { "renamed", renamed }, { "replaced", replaced },
-  { "replaced before a fork", replaced_before_a_fork }, { "pulse removed", pulse_removed }, { "pulse cut", pulse_cut },
+  { "removed", removed },
+  { "renamed", renamed },
+  { "replaced", replaced },
+  { "replaced before a fork", replaced_before_a_fork },
+  { "pulse removed", pulse_removed },
+  { "pulse cut", pulse_cut },
   { "forbidden", forbidden },
 };
 
@@ -260,6 +264,6 @@ int main(int argc, char **argv) {
       finish(start(scenarios[i].play, NULL));
     }
   }
-  return end_torture("%u times %zu scenarios of folders and files taken away", rounds,
-                     sizeof scenarios / sizeof *scenarios);
+  return end_torture(
+    "%u times %zu scenarios of folders and files taken away", rounds, sizeof scenarios / sizeof *scenarios);
 }

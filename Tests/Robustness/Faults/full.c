@@ -232,5 +232,5 @@ int main(int argc, char **argv) {
   snprintf(place, sizeof place, "%s-disk", folder);
   finish(start(fill_real_disk, place));
   return end_torture("%d numbers of free pages, by failing calls%s", MOST_PAGES,
-                     load(was_mounted) ? ", and on a disk of its own" : " alone: no disk may be mounted here");
+    load(was_mounted) ? ", and on a disk of its own" : " alone: no disk may be mounted here");
 }

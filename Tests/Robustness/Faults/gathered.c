@@ -58,9 +58,16 @@ static const char *as_arrays(void) { return written("{", "\"new%06d\":[1,\"%.*s\
 
 static kept_status import(kept_store *store, kept_error *error) {
   kept_transfer_options options = KEPT_TRANSFER_OPTIONS_INIT;
-  static const struct { const char *(*text)(void); uint32_t format; } formats[] = {
-    { as_json, KEPT_FORMAT_JSON }, { as_arrays, KEPT_FORMAT_JSON }, { as_export, KEPT_FORMAT_KEPT },
-    { as_dconf, KEPT_FORMAT_DCONF }, { as_ini, KEPT_FORMAT_INI }, { as_env, KEPT_FORMAT_ENV },
+  static const struct {
+    const char *(*text)(void);
+    uint32_t format;
+  } formats[] = {
+    { as_json, KEPT_FORMAT_JSON },
+    { as_arrays, KEPT_FORMAT_JSON },
+    { as_export, KEPT_FORMAT_KEPT },
+    { as_dconf, KEPT_FORMAT_DCONF },
+    { as_ini, KEPT_FORMAT_INI },
+    { as_env, KEPT_FORMAT_ENV },
     { as_xml, KEPT_FORMAT_PROPERTY_LIST },
   };
   for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
@@ -108,8 +115,8 @@ static void show(void *context, const kept_notice *notice) {
 
 static kept_status observe(kept_store *store, kept_error *error) {
   kept_subscription *subscription = NULL;
-  kept_status status = kept_observe(store, "", KEPT_OBSERVE_PREFIX | KEPT_OBSERVE_INITIAL, show, NULL, NULL,
-                                    &subscription, error);
+  kept_status status =
+    kept_observe(store, "", KEPT_OBSERVE_PREFIX | KEPT_OBSERVE_INITIAL, show, NULL, NULL, &subscription, error);
   kept_unobserve(subscription);
   return status;
 }

@@ -260,7 +260,7 @@ static void await_player(pid_t player, const int64_t *word) {
 
 static bool play_round(void) {
   snprintf(what, sizeof what, "%s, %s at point %ld%s", current.scene->name, current.failure->name, current.point,
-           current.for_ever ? " and after it" : "");
+    current.for_ever ? " and after it" : "");
   folder = fresh_folder();
   *shared = (struct shared){ 0 };
   if (!(current.scene->traits & NEW)) make_store(folder);

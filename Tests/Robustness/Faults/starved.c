@@ -36,7 +36,9 @@ static char long_text[LONG + 1];
 #define SCHEMA "{\"type\":\"string\",\"pattern\":\"^([a-z]+-)*[a-z]+$\",\"default\":\"a-b\",\"maxLength\":200}"
 #define EXPORT \
   "{\"kept\":1,\"prefix\":\"\",\"values\":{\"first\":7,\"imported\":" NEW_TREE ",\"named\":\"im-ported\",\"second\":7}}"
-#define PLAIN "{\"imported.list\":[1,2,{\"a\":1.5}],\"imported.text\":\"" "x-y\"}"
+#define PLAIN \
+  "{\"imported.list\":[1,2,{\"a\":1.5}],\"imported.text\":\"" \
+  "x-y\"}"
 #define XML "<plist><dict><key>imported</key><array><integer>1</integer><string>two</string></array></dict></plist>"
 
 static bool is_ok(kept_status status) { return status >= 0; }
@@ -316,7 +318,7 @@ static void play(void *unused) {
 static bool play_round(void) {
   int status = 0;
   snprintf(what, sizeof what, "%s, without memory at point %ld%s", current.scene->name, current.point,
-           current.for_ever ? " and after it" : "");
+    current.for_ever ? " and after it" : "");
   folder = fresh_folder();
   snprintf(beside, sizeof beside, "%s-beside", folder);
   finish(start(make, NULL));

@@ -32,7 +32,12 @@ static __thread struct {
 } plan;
 
 static const char *const libraries[] = {
-  "libsqlite3.", "libpcre2-", "libjson-c.", "libc.", "libkept_json.", "libkept."
+  "libsqlite3.",
+  "libpcre2-",
+  "libjson-c.",
+  "libc.",
+  "libkept_json.",
+  "libkept.",
 };
 
 static int learn(struct dl_phdr_info *library, size_t size, void *unused) {
@@ -100,12 +105,12 @@ void *reallocarray(void *old, size_t count, size_t size) {
 }
 
 /* Kept calls mmap() to test whether memory is available that Swift is about to allocate. */
-#define MAP(name, offset_type)                                                                        \
+#define MAP(name, offset_type) \
   void *name(void *address, size_t length, int protection, int flags, int file, offset_type offset) { \
-    static __typeof__(name) *real;                                                                    \
-    if (!real) real = (__typeof__(name) *)dlsym(RTLD_NEXT, #name);                                    \
-    if ((flags & MAP_ANONYMOUS) && fails(HERE, true)) return MAP_FAILED;                              \
-    return real(address, length, protection, flags, file, offset);                                    \
+    static __typeof__(name) *real; \
+    if (!real) real = (__typeof__(name) *)dlsym(RTLD_NEXT, #name); \
+    if ((flags & MAP_ANONYMOUS) && fails(HERE, true)) return MAP_FAILED; \
+    return real(address, length, protection, flags, file, offset); \
   }
 MAP(mmap, off_t)
 MAP(mmap64, off64_t)

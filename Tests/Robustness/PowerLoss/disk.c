@@ -44,7 +44,7 @@ static void note(Kind kind, int file, size_t offset, const void *bytes, size_t l
   pthread_mutex_lock(&mutex);
   if (recording) {
     if (count == capacity) events = realloc(events, (capacity = capacity ? 2 * capacity : 1024) * sizeof *events);
-    Event event = {kind, file, offset, length, NULL};
+    Event event = { kind, file, offset, length, NULL };
     if (bytes) memcpy(event.bytes = malloc(length ? length : 1), bytes, length);
     events[count++] = event;
   }
@@ -91,8 +91,25 @@ static void r_shm_barrier(sqlite3_file *f) { CALL(f, xShmBarrier); }
 static int r_shm_unmap(sqlite3_file *f, int delete) { return CALL(f, xShmUnmap, delete); }
 
 static const sqlite3_io_methods methods = {
-  2, r_close, r_read, r_write, r_truncate, r_sync, r_size, r_lock, r_unlock, r_reserved, r_control, r_sector,
-  r_characteristics, r_shm_map, r_shm_lock, r_shm_barrier, r_shm_unmap, NULL, NULL,
+  2,
+  r_close,
+  r_read,
+  r_write,
+  r_truncate,
+  r_sync,
+  r_size,
+  r_lock,
+  r_unlock,
+  r_reserved,
+  r_control,
+  r_sector,
+  r_characteristics,
+  r_shm_map,
+  r_shm_lock,
+  r_shm_barrier,
+  r_shm_unmap,
+  NULL,
+  NULL,
 };
 
 static int file_of(const char *path) {
@@ -130,7 +147,7 @@ int disk_install(const char *folder) {
 }
 
 static Image load(const char *path) {
-  Image image = {calloc(1, MOST_BYTES), 0, 0};
+  Image image = { calloc(1, MOST_BYTES), 0, 0 };
   FILE *file = fopen(path, "rb");
   if (!file) return image;
   image.exists = 1;
@@ -159,32 +176,32 @@ size_t disk_events(void) {
 
 static void apply(Image *image, const Event *event, unsigned mode) {
   switch (event->kind) {
-  case SYNC: break;
-  case REMOVE: image->exists = 0, image->length = 0; break;
-  case TRUNCATE:
-    if (mode >= 2 && rand() % 2) break;
-    if (event->offset < image->length) memset(image->bytes + event->offset, 0, image->length - event->offset);
-    image->length = event->offset;
-    break;
-  case WRITE:
-    image->exists = 1;
-    for (size_t at = 0; at < event->length;) {
-      size_t end = ((event->offset + at) / SECTOR + 1) * SECTOR - event->offset;
-      if (end > event->length) end = event->length;
-      if (mode < 2 || rand() % 2) memcpy(image->bytes + event->offset + at, event->bytes + at, end - at);
-      at = end;
-    }
-    // The length may reach the disk before the bytes, and lost bytes read as zeros.
-    if (event->offset + event->length > image->length) image->length = event->offset + event->length;
-    break;
+    case SYNC: break;
+    case REMOVE: image->exists = 0, image->length = 0; break;
+    case TRUNCATE:
+      if (mode >= 2 && rand() % 2) break;
+      if (event->offset < image->length) memset(image->bytes + event->offset, 0, image->length - event->offset);
+      image->length = event->offset;
+      break;
+    case WRITE:
+      image->exists = 1;
+      for (size_t at = 0; at < event->length;) {
+        size_t end = ((event->offset + at) / SECTOR + 1) * SECTOR - event->offset;
+        if (end > event->length) end = event->length;
+        if (mode < 2 || rand() % 2) memcpy(image->bytes + event->offset + at, event->bytes + at, end - at);
+        at = end;
+      }
+      // The length may reach the disk before the bytes, and lost bytes read as zeros.
+      if (event->offset + event->length > image->length) image->length = event->offset + event->length;
+      break;
   }
 }
 
 int disk_cut(size_t end, unsigned seed, const char *folder) {
-  static const char *const names[FILES] = {"values.sqlite", "values.sqlite-wal"};
+  static const char *const names[FILES] = { "values.sqlite", "values.sqlite-wal" };
   srand(seed);
   for (int file = 0; file < FILES; file++) {
-    Image image = {calloc(1, MOST_BYTES), first[file].length, first[file].exists};
+    Image image = { calloc(1, MOST_BYTES), first[file].length, first[file].exists };
     memcpy(image.bytes, first[file].bytes, first[file].length);
     size_t synced = 0;
     for (size_t at = 0; at < end; at++)

@@ -76,7 +76,7 @@ static int check(const char *folder, size_t event, unsigned seed) {
   int is_wrong = one != two || one < least || one > most || access(quarantine, F_OK) == 0;
   if (is_wrong)
     fprintf(stderr, "event %zu, seed %u: found %" PRId64 " and %" PRId64 ", expected %" PRId64 " to %" PRId64 "\n",
-            event, seed, one, two, least, most);
+      event, seed, one, two, least, most);
   return is_wrong;
 }
 

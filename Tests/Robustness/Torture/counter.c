@@ -84,6 +84,6 @@ int main(int argc, char **argv) {
     for (int i = 0; i < PROCESSES; i++) finish(processes[i]);
     finish(start(check_count, NULL));
   }
-  return end_torture("%u times %d processes of %d threads counted to %d", rounds, PROCESSES, THREADS,
-                     PROCESSES * THREADS * TIMES);
+  return end_torture(
+    "%u times %d processes of %d threads counted to %d", rounds, PROCESSES, THREADS, PROCESSES * THREADS * TIMES);
 }

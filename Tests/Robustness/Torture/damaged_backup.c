@@ -66,7 +66,9 @@ static void damage(uint64_t *random) {
     case 0: count = place; break;
     case 1: bytes[place] ^= (unsigned char)(1u << random_below(random, 8)); break;
     case 2: memset(bytes + place, 0, size); break;
-    case 3: for (size_t i = 0; i < size; i++) bytes[place + i] = (unsigned char)random_below(random, 256); break;
+    case 3:
+      for (size_t i = 0; i < size; i++) bytes[place + i] = (unsigned char)random_below(random, 256);
+      break;
     case 4: memmove(bytes + place, whole + random_below(random, length - size + 1), size); break;
     default: bytes[random_below(random, 100)] = (unsigned char)random_below(random, 256);
   }
@@ -127,6 +129,6 @@ int main(int argc, char **argv) {
     finish(start(restore_damaged, NULL));
   }
   return end_torture("%u damaged backups of %zu bytes: %" PRId64 " corrupt, %" PRId64 " unsupported, %" PRId64
-                     " in which nothing was to be seen", rounds, length, load(&shared->refused[10]),
-                     load(&shared->refused[15]), load(&shared->restored));
+                     " in which nothing was to be seen",
+    rounds, length, load(&shared->refused[10]), load(&shared->refused[15]), load(&shared->restored));
 }

@@ -19,7 +19,8 @@ const char *name_of(char name[KEY_LENGTH], int key) {
 
 int key_named(const char *wanted) {
   char name[KEY_LENGTH];
-  for (int key = 0; key < KEYS; key++) if (strcmp(name_of(name, key), wanted) == 0) return key;
+  for (int key = 0; key < KEYS; key++)
+    if (strcmp(name_of(name, key), wanted) == 0) return key;
   return -1;
 }
 
@@ -69,14 +70,13 @@ void write_down(record *record, const kept_notice *delivered) {
 typedef struct comparison {
   const truth *truth;
   const record *record;
-  int64_t at;             /* everything up to this revision has been compared */
-  int64_t state[KEYS];    /* as it was delivered */
+  int64_t at;          /* everything up to this revision has been compared */
+  int64_t state[KEYS]; /* as it was delivered */
   char *why;
   size_t capacity;
 } comparison;
 
-__attribute__((format(printf, 2, 3)))
-static bool mismatch(comparison *comparison, const char *format, ...) {
+__attribute__((format(printf, 2, 3))) static bool mismatch(comparison *comparison, const char *format, ...) {
   va_list values;
   va_start(values, format);
   vsnprintf(comparison->why, comparison->capacity, format, values);
@@ -108,7 +108,7 @@ static bool were_silent(comparison *comparison, int64_t to) {
   for (int key = 0; key < KEYS; key++) {
     if (next[key] != comparison->state[key] && is_in_scope(comparison->record, key)) {
       return mismatch(comparison, "nothing was delivered of revisions %" PRId64 " to %" PRId64 ", which change %s",
-                      comparison->at + 1, to, name_of(name, key));
+        comparison->at + 1, to, name_of(name, key));
     }
   }
   memcpy(comparison->state, next, sizeof next);
@@ -132,16 +132,14 @@ static bool has_changes(comparison *comparison, const notice *notice, const int6
     if (found == end) return mismatch(comparison, "the change of %s was not delivered", name_of(name, key));
     if (found->old != comparison->state[key] || found->new != next[key]) {
       return mismatch(comparison, "%s went from %" PRId64 " to %" PRId64 ", delivered as %" PRId64 " to %" PRId64,
-                      name_of(name, key), comparison->state[key], next[key], found->old, found->new);
+        name_of(name, key), comparison->state[key], next[key], found->old, found->new);
     }
     expected++;
   }
   return expected == notice->count || mismatch(comparison, "%zu changes instead of %zu", notice->count, expected);
 }
 
-static bool is_same(handle left, handle right) {
-  return left.process == right.process && left.number == right.number;
-}
+static bool is_same(handle left, handle right) { return left.process == right.process && left.number == right.number; }
 
 /* Changes of the own process come one transaction at a time, and changes of others never under its name; a tag belongs
  * to every transaction of the notice. */
@@ -155,23 +153,26 @@ static bool has_origin(comparison *comparison, const notice *notice) {
     agree &= is_same(done->author, comparison->truth->at[notice->first].author);
     if (!apply(comparison->record, done, state)) continue;
     uint32_t right = done->author.process != me.process ? KEPT_ORIGIN_OTHER
-      : is_same(done->author, me) ? KEPT_ORIGIN_STORE : KEPT_ORIGIN_PROCESS;
+      : is_same(done->author, me)                       ? KEPT_ORIGIN_STORE
+                                                        : KEPT_ORIGIN_PROCESS;
     if (notice->origin != right) {
-      return mismatch(comparison, "revision %" PRId64 ", in a notice of %" PRId64 " to %" PRId64
-                      ", came with origin %u in place of %u", at, notice->first, notice->last, notice->origin, right);
+      return mismatch(comparison,
+        "revision %" PRId64 ", in a notice of %" PRId64 " to %" PRId64 ", came with origin %u in place of %u", at,
+        notice->first, notice->last, notice->origin, right);
     }
     if (right != KEPT_ORIGIN_OTHER && notice->first != notice->last) {
       return mismatch(comparison, "own ones were merged");
     }
     if (notice->has_tag && !is_same(notice->tag, done->author)) {
-      return mismatch(comparison, "revision %" PRId64 ", in a notice of %" PRId64 " to %" PRId64
-                      ", is by %d.%d and came with the tag %d.%d", at, notice->first, notice->last,
-                      done->author.process, done->author.number, notice->tag.process, notice->tag.number);
+      return mismatch(comparison,
+        "revision %" PRId64 ", in a notice of %" PRId64 " to %" PRId64 ", is by %d.%d and came with the tag %d.%d", at,
+        notice->first, notice->last, done->author.process, done->author.number, notice->tag.process,
+        notice->tag.number);
     }
   }
   if (notice->has_tag || !agree) return true;
-  return mismatch(comparison, "revisions %" PRId64 " to %" PRId64 " came without their tag", notice->first,
-                  notice->last);
+  return mismatch(
+    comparison, "revisions %" PRId64 " to %" PRId64 " came without their tag", notice->first, notice->last);
 }
 
 /* Checks the delivered state of the pairs, whichever process wrote them. */
@@ -209,7 +210,7 @@ static bool agrees_next(comparison *comparison, const notice *notice) {
   int64_t next[KEYS];
   if (notice->first <= comparison->at || notice->last < notice->first || notice->last > comparison->truth->last) {
     return mismatch(comparison, "after revision %" PRId64 " came %" PRId64 " to %" PRId64, comparison->at,
-                    notice->first, notice->last);
+      notice->first, notice->last);
   }
   if (notice->missed) return mismatch(comparison, "something was missed");
   if (!were_silent(comparison, notice->first - 1)) return false;

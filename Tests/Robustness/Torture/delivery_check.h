@@ -49,7 +49,7 @@ typedef struct notice {
   uint32_t origin;
   bool missed, has_tag;
   handle tag;
-  size_t begin, count;   /* in the record's changes */
+  size_t begin, count; /* in the record's changes */
 } notice;
 
 enum { MOST_NOTICES = MOST_REVISIONS, MOST_CHANGES = 8 * MOST_REVISIONS };
@@ -59,7 +59,7 @@ typedef struct record {
   handle observer;
   bool is_prefix;
   char scope[KEY_LENGTH];
-  int64_t received, received_at;   /* the last revision, and the time of its delivery */
+  int64_t received, received_at; /* the last revision, and the time of its delivery */
   size_t notice_count, change_count;
   notice notices[MOST_NOTICES];
   change changes[MOST_CHANGES];

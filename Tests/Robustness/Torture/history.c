@@ -60,7 +60,8 @@ static bool fits(const operation *operation, int64_t value, int64_t *next) {
   bool changes = operation->kind != READ && operation->kind != NO_SWAP;
   *next = changes ? operation->put : value;
   switch (operation->kind) {
-    case READ: case SWAP: return operation->found == value;
+    case READ:
+    case SWAP: return operation->found == value;
     case NO_SWAP: return operation->found != value;
     case REMOVE: return value != 0;
     case WRITE: return true;

@@ -6,18 +6,18 @@
 #include <stdint.h>
 
 typedef enum kind {
-  READ,       /* answered `found` */
-  WRITE,      /* put `put` there */
-  SWAP,       /* found `found` and put `put` there */
-  NO_SWAP,    /* found another value than `found`, and did nothing */
-  REMOVE,     /* found a value, and removed it */
+  READ,    /* answered `found` */
+  WRITE,   /* put `put` there */
+  SWAP,    /* found `found` and put `put` there */
+  NO_SWAP, /* found another value than `found`, and did nothing */
+  REMOVE,  /* found a value, and removed it */
 } kind;
 
 /* No value is written twice, so a value identifies its write. 0 is an absent key. */
 typedef struct operation {
   kind kind;
   int64_t found, put;
-  int64_t invoked, answered;   /* nanoseconds of one clock; an operation invoked after the answer of another follows
+  int64_t invoked, answered; /* nanoseconds of one clock; an operation invoked after the answer of another follows
                                   it */
 } operation;
 

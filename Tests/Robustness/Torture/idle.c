@@ -13,13 +13,16 @@ enum { MOST_WAKES = IDLE_MS / 2000 + 1 + 2 };
 
 typedef struct program {
   int observers;
-  bool reads, caches;   /* it has read before; it has read the generation, as every Python program does */
+  bool reads, caches; /* it has read before; it has read the generation, as every Python program does */
   char folder[4300];
 } program;
 
 static program programs[PROGRAMS] = {
-  { .observers = 1 }, { .observers = 1, .reads = true }, { .observers = 1, .reads = true, .caches = true },
-  { .observers = MOST_OBSERVERS }, { .observers = MOST_OBSERVERS, .reads = true },
+  { .observers = 1 },
+  { .observers = 1, .reads = true },
+  { .observers = 1, .reads = true, .caches = true },
+  { .observers = MOST_OBSERVERS },
+  { .observers = MOST_OBSERVERS, .reads = true },
   { .observers = MOST_OBSERVERS, .reads = true, .caches = true },
 };
 static int64_t *wakes;

@@ -28,7 +28,7 @@ static struct shared {
     int64_t acknowledged;
     line lines[LINES];
   } writers[WRITERS];
-  line common;   /* all writers increment two keys that are always equal */
+  line common; /* all writers increment two keys that are always equal */
 } *shared;
 
 static const char *folder;
@@ -105,7 +105,9 @@ static void count(struct writer *writer, kept_store *store) {
 
 static void write_once(struct writer *writer, kept_store *store, int kind) {
   static kept_status (*const writes[LINES])(kept_store *, int, int64_t, kept_error *) = {
-    write_single, write_pair, write_text
+    write_single,
+    write_pair,
+    write_text,
   };
   kept_error error;
   line *line = &writer->lines[kind];
@@ -133,7 +135,7 @@ static void write_until_stopped(void *context) {
 static void check_line(line *line, int64_t found, const char *what) {
   if (found < line->acknowledged || found > line->begun) {
     fail("%s is %" PRId64 ", though %" PRId64 " was acknowledged and %" PRId64 " begun", what, found,
-         line->acknowledged, line->begun);
+      line->acknowledged, line->begun);
   }
   line->begun = line->acknowledged = found;
 }
@@ -219,7 +221,8 @@ static void play_round(uint64_t *random) {
       kill_some(4000, random);
       opening++;
       break;
-    case 1: case 2: kill_at(ODD_GENERATION, &odd, random); break;
+    case 1:
+    case 2: kill_at(ODD_GENERATION, &odd, random); break;
     case 3: kill_at(WRITING, &writing, random); break;
     case 4: kill_at(CHECKPOINTING, &checkpointing, random); break;
     default: kill_some(15000, random);
@@ -233,5 +236,6 @@ int main(int argc, char **argv) {
   uint64_t random = seed;
   for (round_now = 0; round_now < rounds; round_now++) play_round(&random);
   return end_torture("%u rounds, %u kills (%u with the generation odd, %u with the write lock, %u while checkpointing, "
-                     "%u rounds in a new folder)", rounds, kills, odd, writing, checkpointing, opening);
+                     "%u rounds in a new folder)",
+    rounds, kills, odd, writing, checkpointing, opening);
 }

@@ -8,8 +8,14 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { PROCESSES = 3, THREADS = 2, KEYS = 3, OPERATIONS = 60, CLIENTS = PROCESSES * THREADS,
-       MOST_PER_KEY = MOST_OPERATIONS / CLIENTS };
+enum {
+  PROCESSES = 3,
+  THREADS = 2,
+  KEYS = 3,
+  OPERATIONS = 60,
+  CLIENTS = PROCESSES * THREADS,
+  MOST_PER_KEY = MOST_OPERATIONS / CLIENTS
+};
 
 static struct shared {
   int64_t ready;
@@ -100,8 +106,10 @@ static void operate(struct client *client, int number) {
   operation->put = (int64_t)client->number * OPERATIONS + number + 1;
   operation->invoked = now_ns();
   switch (random_below(&client->random, 10)) {
-    case 0: case 1: write_key(operation, keys[key]); break;
-    case 2: case 3: compare_and_set(operation, keys[key]); break;
+    case 0:
+    case 1: write_key(operation, keys[key]); break;
+    case 2:
+    case 3: compare_and_set(operation, keys[key]); break;
     case 4: counts = swap_in_transaction(operation, keys[key]); break;
     case 5: remove_key(operation, keys[key]); break;
     default: read_key(operation, keys[key]);
@@ -145,7 +153,7 @@ static void print_history(const operation *history, int count) {
   for (int i = 0; i < count; i++) {
     const operation *now = &history[i];
     fprintf(stderr, "%" PRId64 "–%" PRId64 " %s found %" PRId64 " put %" PRId64 "\n", now->invoked, now->answered,
-            names[now->kind], now->found, now->put);
+      names[now->kind], now->found, now->put);
   }
 }
 
@@ -181,17 +189,29 @@ static void expect_verdict(const char *what, bool wanted, const operation *histo
 
 static void try_checker(void) {
   static const operation good[] = {
-    { WRITE, 0, 1, 10, 40 }, { READ, 0, 0, 15, 20 }, { READ, 1, 0, 18, 30 }, { SWAP, 1, 2, 35, 60 },
-    { NO_SWAP, 1, 3, 50, 70 }, { READ, 2, 0, 65, 80 },
+    { WRITE, 0, 1, 10, 40 },
+    { READ, 0, 0, 15, 20 },
+    { READ, 1, 0, 18, 30 },
+    { SWAP, 1, 2, 35, 60 },
+    { NO_SWAP, 1, 3, 50, 70 },
+    { READ, 2, 0, 65, 80 },
   };
   static const operation stale[] = {
-    { WRITE, 0, 1, 10, 20 }, { WRITE, 0, 2, 30, 40 }, { READ, 1, 0, 50, 60 },
+    { WRITE, 0, 1, 10, 20 },
+    { WRITE, 0, 2, 30, 40 },
+    { READ, 1, 0, 50, 60 },
   };
   static const operation lost[] = {
-    { WRITE, 0, 1, 10, 20 }, { SWAP, 1, 2, 30, 60 }, { SWAP, 1, 3, 35, 65 }, { READ, 3, 0, 70, 80 },
+    { WRITE, 0, 1, 10, 20 },
+    { SWAP, 1, 2, 30, 60 },
+    { SWAP, 1, 3, 35, 65 },
+    { READ, 3, 0, 70, 80 },
   };
   static const operation torn[] = {
-    { WRITE, 0, 1, 10, 20 }, { WRITE, 0, 2, 30, 60 }, { READ, 2, 0, 35, 40 }, { READ, 1, 0, 45, 50 },
+    { WRITE, 0, 1, 10, 20 },
+    { WRITE, 0, 2, 30, 60 },
+    { READ, 2, 0, 35, 40 },
+    { READ, 1, 0, 45, 50 },
     { READ, 2, 0, 70, 80 },
   };
   EXPECT_VERDICT("a good history", true, good);

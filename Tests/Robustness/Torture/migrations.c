@@ -246,7 +246,9 @@ static void play_round(uint64_t *random) {
     case 1: meet(2, 0); break;
     case 2: meet(MIGRATORS, 0); break;
     case 3: meet(MIGRATORS, KEPT_MIGRATE_CARRY_ON); break;
-    case 4: case 5: case 6: kill_one(true, random); break;
+    case 4:
+    case 5:
+    case 6: kill_one(true, random); break;
     default: kill_one(false, random);
   }
 }
@@ -258,6 +260,6 @@ int main(int argc, char **argv) {
   uint64_t random = seed;
   for (round_now = 0; round_now < rounds; round_now++) play_round(&random);
   return end_torture("%u rounds, %u kills (of migrations: %u left the old state, %u the new one; of migrations and "
-                     "restores in turn: %u the old, %u the new), %u meetings (%u carried on)", rounds, kills,
-                     outcomes[0][1], outcomes[0][0], outcomes[1][1], outcomes[1][0], meetings, carried_on);
+                     "restores in turn: %u the old, %u the new), %u meetings (%u carried on)",
+    rounds, kills, outcomes[0][1], outcomes[0][0], outcomes[1][1], outcomes[1][0], meetings, carried_on);
 }

@@ -92,7 +92,8 @@ static void testify(const transaction *done, uint64_t revision) {
 }
 
 static void change_pair(transaction *wanted, int pair, int64_t value) {
-  for (int i = 0; i < wanted->edit_count; i++) if (wanted->edits[i].key == 2 * pair) return;
+  for (int i = 0; i < wanted->edit_count; i++)
+    if (wanted->edits[i].key == 2 * pair) return;
   wanted->edits[wanted->edit_count++] = (edit){ 2 * pair, value };
   wanted->edits[wanted->edit_count++] = (edit){ 2 * pair + 1, -value };
 }
@@ -196,12 +197,14 @@ static void listen(listening *own, int number) {
   record->is_prefix = ear->flags & KEPT_OBSERVE_PREFIX;
   snprintf(record->scope, sizeof record->scope, "%s", ear->scope);
   expect_ok(kept_observe(own->stores[ear->store], ear->scope, ear->flags, ear->callback, record, NULL,
-                         &own->subscriptions[number], &error), "observe", &error);
+              &own->subscriptions[number], &error),
+    "observe", &error);
 }
 
 static bool have_all_received(const listening *own) {
   int64_t last = load(&shared->truth.last);
-  for (int i = 0; last > 0 && i < SUBSCRIPTIONS; i++) if (load(&own->records[i].received) < last) return false;
+  for (int i = 0; last > 0 && i < SUBSCRIPTIONS; i++)
+    if (load(&own->records[i].received) < last) return false;
   return last > 0;
 }
 
@@ -324,6 +327,6 @@ int main(int argc, char **argv) {
   for (round_now = 0; round_now < rounds; round_now++) play_round(&random);
   return end_torture("%u transactions, %d subscriptions in %d processes, %" PRId64 " notices, %" PRId64 " of several "
                      "transactions; the last arrived after %.1f ms at most, also at slow observers",
-                     rounds * (WRITERS * TRANSACTIONS + 1), OBSERVERS * SUBSCRIPTIONS, OBSERVERS, delivered, merged,
-                     (double)slowest_ns / 1e6);
+    rounds * (WRITERS * TRANSACTIONS + 1), OBSERVERS * SUBSCRIPTIONS, OBSERVERS, delivered, merged,
+    (double)slowest_ns / 1e6);
 }

@@ -45,8 +45,8 @@ static bool is_header_halved(const char *folder) {
   char copies[2][HEADER_BYTES];
   int file = open_in(folder, "values.sqlite-shm");
   if (file < 0) return false;
-  bool is_halved = pread(file, copies, sizeof copies, 0) == sizeof copies
-    && memcmp(copies[0], copies[1], HEADER_BYTES) != 0;
+  bool is_halved =
+    pread(file, copies, sizeof copies, 0) == sizeof copies && memcmp(copies[0], copies[1], HEADER_BYTES) != 0;
   close(file);
   return is_halved;
 }

@@ -6,12 +6,12 @@
 #include "torture.h"
 
 typedef enum moment {
-  ODD_GENERATION,   /* its commit is becoming visible */
-  WRITING,          /* it holds SQLite's write lock */
-  CHECKPOINTING,    /* it copies the log into the database */
-  HALF_A_HEADER,    /* it has written one of the two copies of the header in SQLite's shared memory: no process can
+  ODD_GENERATION, /* its commit is becoming visible */
+  WRITING,        /* it holds SQLite's write lock */
+  CHECKPOINTING,  /* it copies the log into the database */
+  HALF_A_HEADER,  /* it has written one of the two copies of the header in SQLite's shared memory: no process can
                        begin to read */
-  RESTARTING_LOG,   /* it excludes all readers that need the log, to restart the log */
+  RESTARTING_LOG, /* it excludes all readers that need the log, to restart the log */
 } moment;
 
 /** The generation in a store's pulse; 0 if there is none. */

@@ -23,11 +23,11 @@ enum { NOTHING = 0, FIRST = 'a', SECOND = 'b' };
 
 static struct shared {
   int64_t begun[OPENERS], built;
-  int64_t highest;                  /* the highest revision returned so far */
-  int64_t opened[OPENERS];          /* the acknowledged writes of each opener */
+  int64_t highest;         /* the highest revision returned so far */
+  int64_t opened[OPENERS]; /* the acknowledged writes of each opener */
   int64_t control_ns;
   bool is_salvaged;
-  char control[KEYS];               /* what an uninterrupted salvage recovers for each key */
+  char control[KEYS]; /* what an uninterrupted salvage recovers for each key */
 } *shared;
 
 struct file {
@@ -42,8 +42,13 @@ static bool is_long, leaves_log, writes_second[KEYS];
 /* The steps of Salvage.swift, as visible in the folder. */
 enum { BEFORE, SETTING_ASIDE, REBUILDING, LOG_IN_PLACE, LOG_REMOVED, MARK_LEFT, MENDED, STEPS };
 static const char *const steps[STEPS] = {
-  "before", "setting aside", "rebuilding", "with the old log in place", "with the old log removed",
-  "with the mark left", "after"
+  "before",
+  "setting aside",
+  "rebuilding",
+  "with the old log in place",
+  "with the old log removed",
+  "with the mark left",
+  "after",
 };
 static unsigned kills, hits[STEPS], salvages;
 
@@ -104,7 +109,8 @@ static void build(void *context) {
     kept_close(store);
     store = open_store(folder, KEPT_SHARED, 30000);
   }
-  for (int i = 0; i < KEYS; i++) if (writes_second[i]) write_text(store, i, SECOND);
+  for (int i = 0; i < KEYS; i++)
+    if (writes_second[i]) write_text(store, i, SECOND);
   for (int i = 0; i < KEYS; i++) note_revision(store, key_of(key, i));
   if (!leaves_log) kept_close(store);
   store_word(&shared->built, 1);
@@ -140,7 +146,7 @@ static void damage(int kind, uint64_t *random) {
   switch (kind) {
     case NOISE:
       for (size_t i = 0; i < PAGE; i++) database.bytes[page + i] = (char)random_below(random, 256);
-      database.bytes[page] = '\xAA';   /* not a valid kind of page */
+      database.bytes[page] = '\xAA'; /* not a valid kind of page */
       break;
     case CUT: database.size = random_below(random, database.size); break;
     case HEADER: database.bytes[random_below(random, 16)] ^= 1; break;
@@ -202,7 +208,7 @@ static void open_and_write(void *context) {
   snprintf(key, sizeof key, "opened%d", number);
   int64_t stored = 0, before = load(&shared->highest);
   kept_get_int64(store, key, &stored, NULL);
-  int64_t next = stored + 1;   /* may be above the last acknowledged one, if it was killed before it was acknowledged */
+  int64_t next = stored + 1; /* may be above the last acknowledged one, if it was killed before it was acknowledged */
   expect_ok(kept_set_int64(store, key, next, &error), "write after the salvage", &error);
   store_word(&shared->opened[number], next);
   uint64_t revision = 0;
@@ -313,7 +319,8 @@ static void await_moment(ino_t damaged, uint64_t *random) {
   int64_t deadline = now_ns() + 2 * shared->control_ns;
   int wanted = SETTING_ASIDE + (int)random_below(random, MENDED - SETTING_ASIDE);
   if (random_below(random, 4) == 0) let_pass(random_below(random, (uint64_t)shared->control_ns / 800 + 1));
-  else while (step_of(damaged) < wanted && now_ns() < deadline) {}
+  else
+    while (step_of(damaged) < wanted && now_ns() < deadline) {}
 }
 
 /* Several processes open it at the same time; after a while the first of them, or all, are killed. */
@@ -351,6 +358,6 @@ int main(int argc, char **argv) {
   for (round_now = 0; round_now < rounds; round_now++) play_round(&random);
   for (int i = 0; i < STEPS; i++)
     snprintf(text + strlen(text), sizeof text - strlen(text), "%s%u %s", i > 0 ? ", " : "", hits[i], steps[i]);
-  return end_torture("%u rounds, %u of them salvaged, %u openers killed; all of them %s", rounds, salvages, kills,
-                     text);
+  return end_torture(
+    "%u rounds, %u of them salvaged, %u openers killed; all of them %s", rounds, salvages, kills, text);
 }

@@ -12,7 +12,12 @@ enum { WRITERS = 2, READERS = 2, THREADS = 2, KEYS_EACH = 2, KEYS = WRITERS * KE
 static struct shared {
   int64_t stop, checks, writes;
   /* Invariant: the stored value is at least the published one, and at most the begun one. One cache line each. */
-  struct { int64_t begun; char apart[64]; int64_t published; char also_apart[64]; } keys[KEYS];
+  struct {
+    int64_t begun;
+    char apart[64];
+    int64_t published;
+    char also_apart[64];
+  } keys[KEYS];
   int64_t written_by[WRITERS];
 } *shared;
 
@@ -45,8 +50,8 @@ static void check(kept_store *store, int key, int64_t *seen, uint64_t way) {
   kept_error error;
   int64_t value = 0, least = load(&shared->keys[key].published);
   kept_status status = way == 0 ? read_in_transaction(store, names[key], &value, &error)
-                     : way < 4 ? read_as_json(store, names[key], &value, &error)
-                     : kept_get_int64(store, names[key], &value, &error);
+    : way < 4                   ? read_as_json(store, names[key], &value, &error)
+                                : kept_get_int64(store, names[key], &value, &error);
   if (status != KEPT_ABSENT) expect_ok(status, "read", &error);
   int64_t most = load(&shared->keys[key].begun);
   if (value < least) fail("a stale read of \"%s\": %" PRId64 ", published was %" PRId64, names[key], value, least);
@@ -130,5 +135,5 @@ int main(int argc, char **argv) {
   for (int i = 0; i < READERS; i++) finish(readers[i]);
   for (int i = 0; i < WRITERS; i++) finish(writers[i]);
   return end_torture("%" PRId64 " reads checked against %" PRId64 " commits, %u writers killed", load(&shared->checks),
-                     load(&shared->writes), rounds);
+    load(&shared->writes), rounds);
 }

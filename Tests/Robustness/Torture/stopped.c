@@ -203,6 +203,6 @@ int main(int argc, char **argv) {
     if (round_now % 4 == 3) play_half_a_header(&random);
     else play_round(&random);
   }
-  return end_torture("%u writers stopped while %d threads waited for each, %u of them at half a header", rounds,
-                     THREADS, halved);
+  return end_torture(
+    "%u writers stopped while %d threads waited for each, %u of them at half a header", rounds, THREADS, halved);
 }

@@ -165,5 +165,6 @@ int main(int argc, char **argv) {
   for (int i = 0; i < OBSERVERS; i++) kill_now(observers[i]);
   return end_torture("%u writers killed (%u with the generation odd, %u of these between commit and wake) and as many "
                      "waiting observers; the others had received everything after %.0f ms at most, %u times after more "
-                     "than %d ms", rounds, odd, unannounced, (double)slowest_ns / 1e6, late, BOUND_MS);
+                     "than %d ms",
+    rounds, odd, unannounced, (double)slowest_ns / 1e6, late, BOUND_MS);
 }

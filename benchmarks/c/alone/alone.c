@@ -16,11 +16,11 @@
 extern char **environ;
 
 const contender contenders[CONTENDERS] = {
-  {"Kept", "alone-kept", "candidate", NULL},
-  {"SQLite", "alone-sqlite", "candidate", NULL},
-  {"LMDB", "alone-lmdb", "candidate", NULL},
-  {"GSettings", "alone-gsettings", "candidate", "dconf"},
-  {"a program that opens nothing", "alone-nothing", "base", NULL},
+  { "Kept", "alone-kept", "candidate", NULL },
+  { "SQLite", "alone-sqlite", "candidate", NULL },
+  { "LMDB", "alone-lmdb", "candidate", NULL },
+  { "GSettings", "alone-gsettings", "candidate", "dconf" },
+  { "a program that opens nothing", "alone-nothing", "base", NULL },
 };
 
 static const char *own_folder(void) {
@@ -51,7 +51,7 @@ alone alone_start(const contender *contender, const char *verb, const char *fold
   char path[PATH_MAX + 32], number[24];
   snprintf(path, sizeof path, "%s/%s", own_folder(), contender->program);
   snprintf(number, sizeof number, "%zu", keys);
-  char *arguments[] = {path, (char *)verb, (char *)folder, number, NULL};
+  char *arguments[] = { path, (char *)verb, (char *)folder, number, NULL };
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, input[0], STDIN_FILENO);

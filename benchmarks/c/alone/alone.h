@@ -6,14 +6,14 @@
 #include <sys/types.h>
 
 typedef struct contender {
-  const char *name;      /* its column in the table */
-  const char *program;   /* beside the program that measures */
+  const char *name;    /* its column in the table */
+  const char *program; /* beside the program that measures */
   const char *role;
-  const char *disk;      /* where its values are, beside the folder that is passed to it; NULL: in that folder */
+  const char *disk; /* where its values are, beside the folder that is passed to it; NULL: in that folder */
 } contender;
 
 #define CONTENDERS 5
-extern const contender contenders[CONTENDERS];   /* the last one is the base: it has no store */
+extern const contender contenders[CONTENDERS]; /* the last one is the base: it has no store */
 
 typedef struct alone {
   pid_t process;

@@ -10,6 +10,6 @@
 int main(int count, char **arguments) {
   if (count < 3) die("usage: in-session FOLDER PROGRAM ARGUMENTS…");
   enter_gsettings_session(arguments[1], arguments + 2);
-  execvp(arguments[2], arguments + 2);   /* this process is in such a session already */
+  execvp(arguments[2], arguments + 2); /* this process is in such a session already */
   die("cannot run %s", arguments[2]);
 }

@@ -16,5 +16,10 @@ static void get(void *session, walk *walk) {
 }
 
 const engine nothing = {
-  .name = "nothing", .open = open_nothing, .join = join, .leave = let_go, .close = let_go, .get = get,
+  .name = "nothing",
+  .open = open_nothing,
+  .join = join,
+  .leave = let_go,
+  .close = let_go,
+  .get = get,
 };

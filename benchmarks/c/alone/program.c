@@ -29,7 +29,7 @@ static void await_end(void) {
 }
 
 static void fill(const char *folder, size_t count) {
-  ENGINE.close(open_filled(&ENGINE, folder, false, (contents){.keys = count, .length = TEXT_LENGTH}));
+  ENGINE.close(open_filled(&ENGINE, folder, false, (contents){ .keys = count, .length = TEXT_LENGTH }));
   done(count);
 }
 
@@ -49,7 +49,7 @@ static uint64_t read_first(void *session, size_t count) {
 static uint64_t set_keys(void *session, size_t count) {
   walk walk = walk_begin(keys_of(count)->shuffled, count, TEXT_LENGTH);
   walk.steps = SETS;
-  walk.stamp = (int64_t)count;   /* differs from the stored text */
+  walk.stamp = (int64_t)count; /* differs from the stored text */
   ENGINE.set(session, &walk);
   walk_end(&walk);
   return SETS;

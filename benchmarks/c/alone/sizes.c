@@ -97,9 +97,9 @@ static void play(int at, const char *parent, size_t keys, int round) {
 }
 
 static void report(int measure, const char *row, int rounds) {
-  report_begin("Memory and disk", row, "bytes", (const char *[]){NULL});
+  report_begin("Memory and disk", row, "bytes", (const char *[]){ NULL });
   for (int at = 0; at < CONTENDERS; at++) {
-    if (figures[measure][at][0] == 0) continue;   /* an engine that opens nothing uses no disk space */
+    if (figures[measure][at][0] == 0) continue; /* an engine that opens nothing uses no disk space */
     report_measured(contenders[at].name, contenders[at].role, figures[measure][at], (size_t)rounds);
   }
   report_end();

@@ -29,7 +29,7 @@ static void measure(const char *folder, size_t rounds) {
   for (int at = 0; at < CONTENDERS; at++) {
     folders[at] = folder_make(folder, contenders[at].program);
     alone_run(&contenders[at], "fill", folders[at], KEYS);
-    play(at, folders[at], 0);   /* once before measuring: loads the libraries into the page cache */
+    play(at, folders[at], 0); /* once before measuring: loads the libraries into the page cache */
   }
   for (size_t round = 0; round < rounds; round++) {
     for (int at = 0; at < CONTENDERS; at++) play(at, folders[at], round);
@@ -41,7 +41,7 @@ static void measure(const char *folder, size_t rounds) {
 }
 
 static void report(const char *row, double (*figures)[MAX_ROUNDS], size_t rounds) {
-  report_begin("Starting a program", row, "ns", (const char *[]){NULL});
+  report_begin("Starting a program", row, "ns", (const char *[]){ NULL });
   for (int at = 0; at < CONTENDERS; at++) {
     report_measured(contenders[at].name, contenders[at].role, figures[at], rounds);
   }

@@ -9,9 +9,9 @@ typedef enum act { SNAPSHOT, EXPORT, IMPORT, BACKUP, MIGRATION, RESTORE, ACTS } 
 /* An open store. */
 typedef struct life {
   const char *folder;
-  void *store, *session;   /* of its engine */
-  walk walk;               /* walk.steps is the number of keys: each gets an integer in place of a text */
-  uint32_t version;        /* how often it was migrated */
+  void *store, *session; /* of its engine */
+  walk walk;             /* walk.steps is the number of keys: each gets an integer in place of a text */
+  uint32_t version;      /* how often it was migrated */
 } life;
 
 /* An operation ends the program if it fails. One that an engine does not have is NULL.

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PREFIX "section-"   /* of every key, except the one that the concurrent writer sets */
+#define PREFIX "section-" /* of every key, except the one that the concurrent writer sets */
 
 static void take_snapshot(life *life, const char *path) {
   kept_store *snapshot;
@@ -46,7 +46,7 @@ static int keep_name(void *names_, const char *name) {
 /* As in a program that knows no key by name. */
 static kept_status set_each(void *life_, kept_store *transaction, kept_error *error) {
   life *life = life_;
-  names listed = {calloc(life->walk.count, sizeof(char *)), 0};
+  names listed = { calloc(life->walk.count, sizeof(char *)), 0 };
   if (!listed.names) die("no memory for names");
   kept_status status = kept_list(transaction, PREFIX, keep_name, &listed, error);
   for (size_t at = 0; at < listed.count && status == KEPT_OK; at++) {
@@ -58,7 +58,7 @@ static kept_status set_each(void *life_, kept_store *transaction, kept_error *er
 }
 
 static void migrate(life *life, const char *path) {
-  const kept_migration step = {++life->version, 0, "integers in place of texts", set_each, life};
+  const kept_migration step = { ++life->version, 0, "integers in place of texts", set_each, life };
   uint32_t result;
   kept_error error;
   (void)path;
@@ -71,7 +71,12 @@ static void restore(life *life, const char *path) {
   expect_done(kept_restore(life->store, path, NULL, &error), &error, "restore");
 }
 
-const copier kept_copier = {&kept, {
-  [SNAPSHOT] = take_snapshot, [EXPORT] = export_all, [IMPORT] = import_all, [BACKUP] = back_up,
-  [MIGRATION] = migrate, [RESTORE] = restore,
-}};
+const copier kept_copier = { &kept,
+  {
+    [SNAPSHOT] = take_snapshot,
+    [EXPORT] = export_all,
+    [IMPORT] = import_all,
+    [BACKUP] = back_up,
+    [MIGRATION] = migrate,
+    [RESTORE] = restore,
+  } };

@@ -23,4 +23,4 @@ static void migrate(life *life, const char *path) {
   lmdb.set_together(life->session, &life->walk);
 }
 
-const copier lmdb_copier = {&lmdb, {[BACKUP] = back_up, [MIGRATION] = migrate}};
+const copier lmdb_copier = { &lmdb, { [BACKUP] = back_up, [MIGRATION] = migrate } };

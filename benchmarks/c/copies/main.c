@@ -24,21 +24,27 @@
 #define FULL_ROUNDS 3
 #define QUICK_ROUNDS 1
 
-static const contents filled = {.keys = KEYS, .length = 20};
-static const copier *const copiers[COPIERS] = {&kept_copier, &sqlite_copier, &lmdb_copier};
+static const contents filled = { .keys = KEYS, .length = 20 };
+static const copier *const copiers[COPIERS] = { &kept_copier, &sqlite_copier, &lmdb_copier };
 
 static const char *const alone[ACTS] = {
-  "snapshot of 100,000 keys", "export of 100,000 keys", "import of 100,000 keys", "backup of 100,000 keys",
-  "migration that sets 100,000 keys", "restore of 100,000 keys, each differs",
+  "snapshot of 100,000 keys",
+  "export of 100,000 keys",
+  "import of 100,000 keys",
+  "backup of 100,000 keys",
+  "migration that sets 100,000 keys",
+  "restore of 100,000 keys, each differs",
 };
 /* An import has a separate store. Kept restores only if no process writes continuously: otherwise the store is busy. */
 static const char *const beside_writer[ACTS] = {
-  [SNAPSHOT] = "longest wait of a writer during a snapshot", [EXPORT] = "longest wait of a writer during an export",
-  [BACKUP] = "longest wait of a writer during a backup", [MIGRATION] = "longest wait of a writer during a migration",
+  [SNAPSHOT] = "longest wait of a writer during a snapshot",
+  [EXPORT] = "longest wait of a writer during an export",
+  [BACKUP] = "longest wait of a writer during a backup",
+  [MIGRATION] = "longest wait of a writer during a migration",
 };
 
 static double took[ACTS][COPIERS][FULL_ROUNDS], waited[ACTS][COPIERS][FULL_ROUNDS];
-static double waited_anyway[FULL_ROUNDS];   /* the waiting time of Kept's writer without another operation */
+static double waited_anyway[FULL_ROUNDS]; /* the waiting time of Kept's writer without another operation */
 
 void sync_file(const char *path) {
   int file = open(path, O_RDONLY);
@@ -51,7 +57,7 @@ void sync_file(const char *path) {
  * --------------------------------------------------------------------------------------------------------------- */
 
 static life begin(const engine *engine, const char *folder) {
-  life life = {.folder = folder, .walk = walk_begin(keys_of(KEYS)->sorted, KEYS, 0)};
+  life life = { .folder = folder, .walk = walk_begin(keys_of(KEYS)->sorted, KEYS, 0) };
   life.walk.steps = KEYS;
   life.store = engine->open(folder, false);
   life.session = engine->join(life.store);
@@ -99,7 +105,7 @@ static double wait_during(const copier *copier, act act, life *life, const char 
 
 static double wait_during_nothing(meanwhile *writer) {
   meanwhile_go(writer);
-  nanosleep(&(struct timespec){0, 200000000}, NULL);
+  nanosleep(&(struct timespec){ 0, 200000000 }, NULL);
   return meanwhile_rest(writer);
 }
 
@@ -114,8 +120,8 @@ static void play(int at, const char *parent, size_t round) {
   life life = begin(copier->engine, folder);
   for (act act = 0; act < ACTS; act++) {
     if (!copier->acts[act]) continue;
-    took[act][at][round] = act == IMPORT ? import(copier, parent, paths[act])
-                                         : act_once(copier, act, &life, paths[act]);
+    took[act][at][round] =
+      act == IMPORT ? import(copier, parent, paths[act]) : act_once(copier, act, &life, paths[act]);
     if (beside_writer[act]) waited[act][at][round] = wait_during(copier, act, &life, paths[act], writer);
     if (act == RESTORE) prove(copier->engine, &life);
   }
@@ -133,7 +139,7 @@ static void play(int at, const char *parent, size_t round) {
  * --------------------------------------------------------------------------------------------------------------- */
 
 static void report(const char *row, double (*figures)[FULL_ROUNDS], size_t rounds, const double *base) {
-  report_begin(SECTION, row, "ns", (const char *[]){NULL});
+  report_begin(SECTION, row, "ns", (const char *[]){ NULL });
   for (int at = 0; at < COPIERS; at++) {
     if (figures[at][0] > 0) report_measured(copiers[at]->engine->name, "candidate", figures[at], rounds);
   }

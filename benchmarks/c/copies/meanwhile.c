@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #define MILLISECOND 1000000
-#define WARMING_UP 50   /* writes */
+#define WARMING_UP 50 /* writes */
 
 typedef enum wish { REST, GO, END } wish;
 
@@ -25,7 +25,7 @@ struct meanwhile {
   _Atomic uint64_t written, longest;
 };
 
-static void nap(void) { nanosleep(&(struct timespec){0, MILLISECOND}, NULL); }
+static void nap(void) { nanosleep(&(struct timespec){ 0, MILLISECOND }, NULL); }
 
 static void write_once(meanwhile *self, const engine *engine, void *session, walk *walk) {
   uint64_t began = clock_ns();
@@ -36,7 +36,7 @@ static void write_once(meanwhile *self, const engine *engine, void *session, wal
 }
 
 static _Noreturn void live(meanwhile *self, const engine *engine, const char *folder) {
-  const key own = {5, "other"};
+  const key own = { 5, "other" };
   walk walk = walk_begin(&own, 1, 0);
   walk.steps = 1;
   void *store = engine->open(folder, false);

@@ -107,7 +107,12 @@ static void restore(life *life, const char *path) {
   sqlite3_close(from);
 }
 
-const copier sqlite_copier = {&sqlite, {
-  [SNAPSHOT] = take_snapshot, [EXPORT] = export_all, [IMPORT] = import_all, [BACKUP] = back_up,
-  [MIGRATION] = migrate, [RESTORE] = restore,
-}};
+const copier sqlite_copier = { &sqlite,
+  {
+    [SNAPSHOT] = take_snapshot,
+    [EXPORT] = export_all,
+    [IMPORT] = import_all,
+    [BACKUP] = back_up,
+    [MIGRATION] = migrate,
+    [RESTORE] = restore,
+  } };

@@ -12,7 +12,7 @@
 /* What the notified process records, in shared memory. */
 typedef struct samples {
   _Atomic uint64_t is_ready, count, last;
-  uint64_t ns[MAX_SAMPLES];   /* the age of each value at its delivery */
+  uint64_t ns[MAX_SAMPLES]; /* the age of each value at its delivery */
 } samples;
 
 /* A value is the time at which its write began. */
@@ -25,14 +25,14 @@ static inline void record_delivery(samples *samples, uint64_t value) {
 
 typedef struct channel {
   const char *name, *role;
-  void (*receive)(const char *folder, samples *samples);   /* in a process of its own, forever */
-  void *(*open)(const char *folder);                       /* in the writing process, when the other is ready */
+  void (*receive)(const char *folder, samples *samples); /* in a process of its own, forever */
+  void *(*open)(const char *folder);                     /* in the writing process, when the other is ready */
   void (*write)(void *writer, uint64_t value);
 } channel;
 
 extern const channel kept_channel, gsettings_channel, inotify_channel;
-extern const channel futex_channel;   /* the floor */
-extern const channel parts_channel;   /* Kept's parts: SQLite commit, futex, SQLite delta read */
+extern const channel futex_channel; /* the floor */
+extern const channel parts_channel; /* Kept's parts: SQLite commit, futex, SQLite delta read */
 
 /* dconf needs a session around the whole program: session.h. */
 void enter_notification_session(const char *folder, char **arguments);

@@ -50,4 +50,4 @@ static void write_value(void *writer, uint64_t value) {
   event_signal(writer);
 }
 
-const channel futex_channel = {"bare futex", "floor", receive, open_event, write_value};
+const channel futex_channel = { "bare futex", "floor", receive, open_event, write_value };

@@ -36,4 +36,4 @@ static void write_value(void *settings, uint64_t value) {
   if (!g_settings_set_int64(settings, "clock", (int64_t)value)) die("GSettings cannot set");
 }
 
-const channel gsettings_channel = {"GSettings", "candidate", receive, open_settings, write_value};
+const channel gsettings_channel = { "GSettings", "candidate", receive, open_settings, write_value };

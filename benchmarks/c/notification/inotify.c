@@ -45,4 +45,4 @@ static void write_value(void *writer, uint64_t value) {
   if (rename(paths->next, paths->value) != 0) die("cannot rename %s", paths->next);
 }
 
-const channel inotify_channel = {"inotify", "candidate", receive, open_paths, write_value};
+const channel inotify_channel = { "inotify", "candidate", receive, open_paths, write_value };

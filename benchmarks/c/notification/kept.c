@@ -42,4 +42,4 @@ static void write_value(void *store, uint64_t value) {
   check(kept_set_int64(store, "clock", (int64_t)value, &error), &error);
 }
 
-const channel kept_channel = {"Kept", "candidate", receive, open_store, write_value};
+const channel kept_channel = { "Kept", "candidate", receive, open_store, write_value };

@@ -18,13 +18,17 @@
 
 #define CHANNELS 5
 #define MILLISECOND 1000000u
-#define IDLE_SETS 40              /* in a turn, one every 3 ms */
+#define IDLE_SETS 40 /* in a turn, one every 3 ms */
 #define BUSY_NS (40 * MILLISECOND)
 #define PATIENCE_NS (20000ull * MILLISECOND)
 #define MAX_ROUNDS 60
 
 static const channel *const channels[CHANNELS] = {
-  &kept_channel, &gsettings_channel, &inotify_channel, &futex_channel, &parts_channel
+  &kept_channel,
+  &gsettings_channel,
+  &inotify_channel,
+  &futex_channel,
+  &parts_channel,
 };
 
 /* One row: its kind of turn, and its results. */
@@ -34,7 +38,7 @@ typedef struct measure {
   double middle[CHANNELS][MAX_ROUNDS], nearly_worst[CHANNELS][MAX_ROUNDS];
 } measure;
 
-static void nap(uint64_t ns) { nanosleep(&(struct timespec){0, (long)ns}, NULL); }
+static void nap(uint64_t ns) { nanosleep(&(struct timespec){ 0, (long)ns }, NULL); }
 
 static uint64_t set(const channel *channel, void *writer) {
   uint64_t now = clock_ns();
@@ -66,8 +70,8 @@ static void set_at_full_rate(const channel *channel, void *writer, samples *samp
 }
 
 static measure measures[] = {
-  {.name = "set to callback in another process, one in 3 ms", .turn = set_now_and_then},
-  {.name = "set to callback in another process, at full rate", .turn = set_at_full_rate},
+  { .name = "set to callback in another process, one in 3 ms", .turn = set_now_and_then },
+  { .name = "set to callback in another process, at full rate", .turn = set_at_full_rate },
 };
 
 static int compare(const void *left, const void *right) {
@@ -86,7 +90,7 @@ static void play(measure *measure, int number, void *writer, samples *samples, s
 }
 
 static void report(const measure *measure, const char *what, const double (*figures)[MAX_ROUNDS], size_t rounds,
-                   const char *const *goals) {
+  const char *const *goals) {
   char name[128];
   snprintf(name, sizeof name, "%s, %s", measure->name, what);
   report_begin("Notification of changes, C", name, "ns", goals);
@@ -118,7 +122,7 @@ static void *start_writing(const channel *channel, const char *folder, samples *
 }
 
 static void run(size_t rounds, options options) {
-  static const char *const goals[] = {"<= 1.3 x its parts", "<= 0.02 x GSettings", NULL};
+  static const char *const goals[] = { "<= 1.3 x its parts", "<= 0.02 x GSettings", NULL };
   samples *shared[CHANNELS];
   void *writers[CHANNELS];
   char *folders[CHANNELS];

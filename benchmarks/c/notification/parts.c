@@ -25,13 +25,19 @@ static void *open_parts(const char *folder) {
   free(path);
   sqlite3_busy_timeout(parts->database, 10000);
   check(sqlite3_exec(parts->database,
-    "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;"
-    "CREATE TABLE IF NOT EXISTS entry (key TEXT PRIMARY KEY, value, revision INTEGER) WITHOUT ROWID;"
-    "CREATE INDEX IF NOT EXISTS by_revision ON entry (revision)", NULL, NULL, NULL), parts->database);
-  check(sqlite3_prepare_v2(parts->database, "INSERT INTO entry VALUES ('clock', ?1, ?2) "
-    "ON CONFLICT (key) DO UPDATE SET value = ?1, revision = ?2", -1, &parts->set, NULL), parts->database);
-  check(sqlite3_prepare_v2(parts->database, "SELECT key, value, revision FROM entry WHERE revision > ?1", -1,
-                           &parts->changes, NULL), parts->database);
+          "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;"
+          "CREATE TABLE IF NOT EXISTS entry (key TEXT PRIMARY KEY, value, revision INTEGER) WITHOUT ROWID;"
+          "CREATE INDEX IF NOT EXISTS by_revision ON entry (revision)",
+          NULL, NULL, NULL),
+    parts->database);
+  check(sqlite3_prepare_v2(parts->database,
+          "INSERT INTO entry VALUES ('clock', ?1, ?2) "
+          "ON CONFLICT (key) DO UPDATE SET value = ?1, revision = ?2",
+          -1, &parts->set, NULL),
+    parts->database);
+  check(sqlite3_prepare_v2(
+          parts->database, "SELECT key, value, revision FROM entry WHERE revision > ?1", -1, &parts->changes, NULL),
+    parts->database);
   parts->event = event_map(folder);
   return parts;
 }
@@ -64,4 +70,4 @@ static void write_value(void *writer, uint64_t value) {
   event_signal(parts->event);
 }
 
-const channel parts_channel = {"its parts", "base", receive, open_parts, write_value};
+const channel parts_channel = { "its parts", "base", receive, open_parts, write_value };

@@ -12,24 +12,24 @@
 #include <stdlib.h>
 
 #define MANY 10000
-#define FEW  1000
-static const plan full = {15, 40000000}, quick = {5, 20000000};
+#define FEW 1000
+static const plan full = { 15, 40000000 }, quick = { 5, 20000000 };
 
 typedef enum { MAKING, UNOBSERVING, CLOSING } part;
 
 typedef struct row {
   const char *name;
-  uint32_t flags;   /* KEPT_OBSERVE_PREFIX: each observes its own prefix; otherwise all observe one key */
+  uint32_t flags; /* KEPT_OBSERVE_PREFIX: each observes its own prefix; otherwise all observe one key */
   part part;
 } row;
 
 static const row rows[] = {
-  {"observe a key, with 10,000 observers of it", KEPT_OBSERVE_KEY, MAKING},
-  {"observe a prefix, with 10,000 observers of others", KEPT_OBSERVE_PREFIX, MAKING},
-  {"unobserve a key, with 10,000 observers of it", KEPT_OBSERVE_KEY, UNOBSERVING},
-  {"unobserve a prefix, with 10,000 observers of others", KEPT_OBSERVE_PREFIX, UNOBSERVING},
-  {"close a store with 10,000 observers of a key, each", KEPT_OBSERVE_KEY, CLOSING},
-  {"close a store with 10,000 observers of prefixes, each", KEPT_OBSERVE_PREFIX, CLOSING},
+  { "observe a key, with 10,000 observers of it", KEPT_OBSERVE_KEY, MAKING },
+  { "observe a prefix, with 10,000 observers of others", KEPT_OBSERVE_PREFIX, MAKING },
+  { "unobserve a key, with 10,000 observers of it", KEPT_OBSERVE_KEY, UNOBSERVING },
+  { "unobserve a prefix, with 10,000 observers of others", KEPT_OBSERVE_PREFIX, UNOBSERVING },
+  { "close a store with 10,000 observers of a key, each", KEPT_OBSERVE_KEY, CLOSING },
+  { "close a store with 10,000 observers of prefixes, each", KEPT_OBSERVE_PREFIX, CLOSING },
 };
 
 typedef struct group {
@@ -44,7 +44,7 @@ static kept_store *open_in_memory(void) {
   kept_options options = KEPT_OPTIONS_INIT;
   kept_store *store = NULL;
   kept_error error;
-  options.delivery = KEPT_BY_HOST;   /* no thread of the library takes processor time that the clock would count */
+  options.delivery = KEPT_BY_HOST; /* no thread of the library takes processor time that the clock would count */
   expect_done(kept_open("memory:", &options, &store, &error), &error, "open");
   return store;
 }
@@ -55,7 +55,7 @@ static void make(group *group, kept_store *store) {
   for (size_t at = 0; at < group->count; at++) {
     snprintf(name, sizeof name, "section-%05zu.", group->row->flags == KEPT_OBSERVE_KEY ? 0 : at);
     expect_done(kept_observe(store, name, group->row->flags, ignore, NULL, NULL, &group->subscriptions[at], &error),
-                &error, "observe");
+      &error, "observe");
   }
 }
 
@@ -82,14 +82,14 @@ static uint64_t turn(void *group_, size_t operations) {
 
 static void run(const row *row, plan plan) {
   static group many, few;
-  many = (group){.row = row, .count = MANY};
-  few = (group){.row = row, .count = FEW};
+  many = (group){ .row = row, .count = MANY };
+  few = (group){ .row = row, .count = FEW };
   player players[] = {
-    {.turn = turn, .state = &many, .step = MANY},
-    {.turn = turn, .state = &few, .step = FEW},
+    { .turn = turn, .state = &many, .step = MANY },
+    { .turn = turn, .state = &few, .step = FEW },
   };
   rounds_play(players, 2, plan);
-  report_begin("Growth, C", row->name, "ns", (const char *[]){"<= 2 x 1,000 observers", NULL});
+  report_begin("Growth, C", row->name, "ns", (const char *[]){ "<= 2 x 1,000 observers", NULL });
   report_measured("Kept", "candidate", players[0].ns, plan.rounds);
   report_measured("1,000 observers", "base", players[1].ns, plan.rounds);
   report_end();

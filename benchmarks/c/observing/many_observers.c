@@ -15,7 +15,7 @@
 
 #define PATIENCE_NS 60000000000u
 #define NOTHING_YET -1
-#define IS_READY    -2
+#define IS_READY -2
 
 typedef struct cell {
   _Alignas(64) atomic_int_least64_t received;
@@ -24,8 +24,8 @@ typedef struct cell {
 struct observers {
   size_t count;
   cell *cells;
-  pid_t processes[MAX_OBSERVERS];   /* 0: a callback in this process */
-  int lifeline[2];              /* the other processes end when the last one closes its end */
+  pid_t processes[MAX_OBSERVERS]; /* 0: a callback in this process */
+  int lifeline[2];                /* the other processes end when the last one closes its end */
 };
 
 static observers *observers_of(size_t count) {
@@ -85,7 +85,7 @@ void observers_await(observers *observers, int64_t value) {
   for (size_t at = 0; at < observers->count; at++) {
     while (atomic_load(&observers->cells[at].received) != value) {
       if (clock_ns() - began > PATIENCE_NS) die("an observer has not received %lld", (long long)value);
-      nanosleep(&(struct timespec){0, 50000}, NULL);
+      nanosleep(&(struct timespec){ 0, 50000 }, NULL);
     }
   }
 }

@@ -4,13 +4,19 @@
 #define SECTION "Growth, C"
 
 #define GROWN(name, operation_, keys_) \
-  {SECTION, name " beside 1,000 keys", {}, &operating, operation_, .keys = keys_, \
-   .candidates = {{&kept}, {&sqlite}, {&lmdb}, {&kept, BASE, "1,000 keys", .keys = 1000}}}
+  { \
+    SECTION, name " beside 1,000 keys", {}, &operating, operation_, .keys = keys_, .candidates = { \
+      { &kept }, \
+      { &sqlite }, \
+      { &lmdb }, \
+      { &kept, BASE, "1,000 keys", .keys = 1000 } \
+    } \
+  }
 
 const row growth_rows[] = {
   GROWN("get int64, 10,000", GET, 10000),
   GROWN("get int64, 100,000", GET, 100000),
   GROWN("set, 10,000", SET, 10000),
   GROWN("set, 100,000", SET, 100000),
-  {0}
+  { 0 },
 };

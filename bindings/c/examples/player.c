@@ -40,7 +40,7 @@ int main(int argc, char **argv) {
   if (move_window(store, &error) != KEPT_OK || move_window(store, &error) != KEPT_OK) return fail(&error);
   if (kept_get_json(store, "window.frame", &frame, &error) != KEPT_OK) return fail(&error);
   printf("volume %" PRId64 ", theme %s, window %s\n", volume_get(store, NULL),
-         theme_get(store, theme, sizeof theme, NULL), frame);
+    theme_get(store, theme, sizeof theme, NULL), frame);
 
   kept_free(frame);
   kept_close(store);

@@ -54,12 +54,11 @@ static void end(void *context) {
 }
 
 kept_status kept_json_observe(kept_store *store, const char *key, uint32_t flags, kept_json_callback callback,
-                              void *context, void (*release)(void *context), kept_subscription **subscription,
-                              kept_error *error) {
+  void *context, void (*release)(void *context), kept_subscription **subscription, kept_error *error) {
   if (callback == NULL) return refuse(error, KEPT_INVALID, "the argument \"callback\" is NULL; it must not be");
   observer *made = malloc(sizeof *made);
   if (made == NULL) return refuse(error, KEPT_FAILED, "there is no memory for the subscription; free some");
-  *made = (observer) { callback, context, release };
+  *made = (observer){ callback, context, release };
   kept_status status = kept_observe(store, key, flags, deliver, made, end, subscription, error);
   if (status < 0) free(made);
   return status;

@@ -144,8 +144,8 @@ kept_status json_text_of(json_object *value, char **out, kept_error *error) {
   if (written.status == KEPT_FAILED) {
     return refuse(error, KEPT_FAILED, "there is no memory for the text of the tree; free some");
   }
-  return refuse(error, KEPT_TOO_LARGE,
-                "the tree is nested more than 64 deep, or contains itself; flatten it before writing it");
+  return refuse(
+    error, KEPT_TOO_LARGE, "the tree is nested more than 64 deep, or contains itself; flatten it before writing it");
 }
 
 kept_status without_offset(kept_status status, kept_error *error) {

@@ -99,12 +99,8 @@ static json_object *read_number(reader *from) {
 /* Reads a value; a null is NULL. @return false if memory is short: then there is no tree */
 static bool read_value(reader *from, json_object **value) {
   switch (*from->place) {
-    case '{':
-      *value = json_object_new_object();
-      return read_all(from, value, '}', read_member);
-    case '[':
-      *value = json_object_new_array();
-      return read_all(from, value, ']', read_element);
+    case '{': *value = json_object_new_object(); return read_all(from, value, '}', read_member);
+    case '[': *value = json_object_new_array(); return read_all(from, value, ']', read_element);
     case '"': {
       size_t length = read_string(from);
       *value = json_object_new_string_len(from->string, (int)length);
@@ -119,9 +115,7 @@ static bool read_value(reader *from, json_object **value) {
       *value = json_object_new_boolean(*from->place == 't');
       from->place += *from->place == 't' ? 4 : 5;
       return *value != NULL;
-    default:
-      *value = read_number(from);
-      return *value != NULL;
+    default: *value = read_number(from); return *value != NULL;
   }
 }
 

@@ -22,8 +22,8 @@ kept_status kept_json_set(kept_store *store, const char *key, json_object *value
   return status;
 }
 
-kept_status kept_json_set_if(kept_store *store, const char *key, json_object *value, uint64_t expected,
-                             uint64_t *revision, kept_error *error) {
+kept_status kept_json_set_if(
+  kept_store *store, const char *key, json_object *value, uint64_t expected, uint64_t *revision, kept_error *error) {
   char *text = NULL;
   if (value == NULL) return refuse(error, KEPT_INVALID, "a null is no value to compare and set; use kept_remove()");
   kept_status status = json_text_of(value, &text, error);

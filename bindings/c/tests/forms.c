@@ -14,7 +14,8 @@ static void bytes_and_dates_stand_in_a_tree_and_come_back(void) {
   json_object_object_add(song, "added", kept_json_new_date(1795218241, 250000000));
   EXPECT(KEPT_OK, kept_json_set(store, "song", song, &why));
   CHECK_TEXT("{\"added\":{\"$date\":\"2026-11-20T23:44:01.25Z\"},"
-             "\"cover\":{\"$binary\":{\"base64\":\"AAECAw==\",\"subType\":\"00\"}}}", json_of(store, "song"));
+             "\"cover\":{\"$binary\":{\"base64\":\"AAECAw==\",\"subType\":\"00\"}}}",
+    json_of(store, "song"));
 
   EXPECT(KEPT_OK, kept_json_get(store, "song", &found, &why));
   char cover[4];

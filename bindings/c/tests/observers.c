@@ -9,7 +9,7 @@
 /** What the last callback received, as text and as copies of the trees. Callbacks run in kept_dispatch(), here. */
 typedef struct received {
   char text[512];
-  json_object *old_value, *new_value;   /* of the last change */
+  json_object *old_value, *new_value; /* of the last change */
   uint32_t origin;
   int calls, releases;
   kept_subscription *subscription;
@@ -47,8 +47,9 @@ static void receive(void *context, const kept_notice *notice, const kept_json_ch
 static void release(void *context) { ((received *)context)->releases++; }
 
 static void observe(received *received, kept_store *store, const char *key, uint32_t flags) {
-  EXPECT(KEPT_OK, kept_json_observe(store, key, flags | KEPT_OBSERVE_POLLED, receive, received, release,
-                                    &received->subscription, &why));
+  EXPECT(KEPT_OK,
+    kept_json_observe(
+      store, key, flags | KEPT_OBSERVE_POLLED, receive, received, release, &received->subscription, &why));
 }
 
 static const char *next(received *received) {
@@ -145,8 +146,8 @@ static void end_inside(void *context, const kept_notice *notice, const kept_json
 static void a_subscription_may_end_itself_and_still_has_its_trees(void) {
   kept_store *store = fresh_store();
   received received = { 0 };
-  EXPECT(KEPT_OK, kept_json_observe(store, "key", KEPT_OBSERVE_POLLED, end_inside, &received, release,
-                                    &received.subscription, &why));
+  EXPECT(KEPT_OK,
+    kept_json_observe(store, "key", KEPT_OBSERVE_POLLED, end_inside, &received, release, &received.subscription, &why));
   set(store, "key", "{\"a\":1}");
   CHECK_TEXT("key:->{\"a\":1};", next(&received));
   end(&received);

@@ -40,8 +40,8 @@ static void receive(void *context, const kept_notice *notice, const kept_json_ch
 
 static kept_status observe(void) {
   kept_subscription *subscription = NULL;
-  kept_status status = kept_json_observe(store, "tree", KEPT_OBSERVE_INITIAL | KEPT_OBSERVE_POLLED, receive, NULL, NULL,
-                                         &subscription, &why);
+  kept_status status = kept_json_observe(
+    store, "tree", KEPT_OBSERVE_INITIAL | KEPT_OBSERVE_POLLED, receive, NULL, NULL, &subscription, &why);
   kept_unobserve(subscription);
   return status;
 }

@@ -55,7 +55,7 @@ static void every_scalar_is_a_tree(void) {
 
 static void a_double_round_trips_bit_for_bit(void) {
   static const double numbers[] = { 0.1, 1.0 / 3, 1e16, 1e300, 5e-324, -0.0, 123456789012345680.0,
-                                    1.7976931348623157e308 };
+    1.7976931348623157e308 };
   kept_store *store = fresh_store();
   for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
     set(store, "number", json_object_new_double(numbers[i]));
@@ -107,7 +107,7 @@ static void the_tree_that_is_written_stays_the_callers(void) {
   EXPECT(KEPT_OK, kept_json_set(store, "key", tree, &why));
   json_object_object_add(tree, "a", NULL);
   CHECK_TEXT("{\"a\":[1]}", json_of(store, "key"));
-  CHECK_INT(1, json_object_put(tree));   /* it was the only reference */
+  CHECK_INT(1, json_object_put(tree)); /* it was the only reference */
 }
 
 static void the_tree_that_is_read_is_the_callers_alone(void) {
