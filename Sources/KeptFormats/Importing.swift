@@ -102,7 +102,7 @@ extension Store {
   ) throws(StoreError) -> Incoming {
     if options.format == .kept { return try KeptDocument.read(bytes, prefix: options.prefix, options.progress) }
     try checkSeparator(options)
-    var reporter = ProgressReporter(options.progress, total: bytes.count)
+    let reporter = ProgressReporter(options.progress, total: bytes.count)
     try reporter.report(0)
     let naming = KeyNaming(
       prefix: options.prefix, separator: options.separator, environmentPrefix: options.environmentPrefix)

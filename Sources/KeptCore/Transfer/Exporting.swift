@@ -145,7 +145,7 @@ private final class Export {
 
   private func writeValues(to text: inout CText, _ draft: FileDraft?) throws(StoreError) {
     text.append(",\"values\":{")
-    var reporter = ProgressReporter(options.progress, total: values.count)
+    let reporter = ProgressReporter(options.progress, total: values.count)
     var done = 0
     for keyed in values {
       try reporter.report(done)

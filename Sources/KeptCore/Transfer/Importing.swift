@@ -29,7 +29,7 @@ extension Store {
     }
     let incoming = try read()
     let deadline = MonotonicTime.milliseconds + Int64(options.patience)
-    var reporter = ProgressReporter(rules.progress, total: incoming.size)
+    let reporter = ProgressReporter(rules.progress, total: incoming.size)
     var attempt = 0
     while true {
       let plan = try plan(incoming, rules)

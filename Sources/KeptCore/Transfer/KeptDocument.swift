@@ -9,7 +9,7 @@ package final class KeptDocument {
   private static let purpose = "import the settings"
 
   private var members: JSONMembers
-  private var reporter: ProgressReporter
+  private let reporter: ProgressReporter
   private let wanted: ExactString
   private let found: Incoming
   private var prefix: ExactString = ""

@@ -7,7 +7,10 @@
 public typealias TransferProgress = @Sendable (_ done: Int, _ total: Int) -> Bool
 
 /// Reports progress about a hundred times, whatever the total.
-package struct ProgressReporter {
+///
+/// A class, so that no exclusive access is open during the callback: if the callback is left by longjmp(), Swift's list
+/// of accesses would keep one whose memory is gone.
+package final class ProgressReporter {
   private let hears: TransferProgress?
   private let total: Int
   private var next = 0
@@ -18,7 +21,7 @@ package struct ProgressReporter {
   }
 
   @inline(never)
-  package mutating func report(_ done: Int) throws(StoreError) {
+  package func report(_ done: Int) throws(StoreError) {
     guard let hears, done >= next else { return }
     next = done + max(1, total / 100)
     guard hears(done, total) else {
@@ -27,7 +30,7 @@ package struct ProgressReporter {
   }
 
   /// Reports completion.
-  mutating func finish() throws(StoreError) {
+  func finish() throws(StoreError) {
     next = total
     try report(total)
   }

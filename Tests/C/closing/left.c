@@ -80,8 +80,14 @@ static void an_export_or_import_that_is_left_changes_nothing(void) {
   CHECK_TEXT("1", json_of(store, "key"));
   expect_no_lock(store);
   EXPECT(KEPT_OK, kept_import(store, "{\"key\":2}", 9, &quiet, NULL, &why));
-  quiet.format = 0;
+  quiet.format = options.format = 0;
   EXPECT(KEPT_OK, kept_export_file(store, path, &quiet, &why));
+  for (volatile int i = 0; i < 3; i++) {
+    LEAVE(kept_import_file(store, path, &options, NULL, NULL));
+    CHECK_TEXT("2", json_of(store, "key"));
+    expect_no_lock(store);
+    EXPECT(KEPT_OK, kept_import_file(store, path, &quiet, NULL, &why));
+  }
   kept_close(store);
 }
 
