@@ -1,5 +1,6 @@
 /* Declarations that are refused: bad schemas, bad arguments, and texts over the limits. */
 #define _XOPEN_SOURCE 700
+#include "declaring.h"
 #include "recorder.h"
 #include "reports.h"
 
@@ -9,27 +10,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static const char volume[] =
-  "{\"type\":\"integer\",\"minimum\":0,\"maximum\":100,\"default\":50,\"summary\":\"How loud it is.\"}";
-
-static void declare(kept_store *store, const char *key, const char *schema) {
-  EXPECT(KEPT_OK, kept_declare_json(store, key, schema, &why));
-}
-
-static const char *declared(kept_store *store, const char *key) {
-  static char text[4096];
-  char *schema = NULL;
-  kept_status status = kept_declaration_json(store, key, &schema, NULL);
-  snprintf(text, sizeof text, "%s", schema != NULL ? schema : kept_status_text(status));
-  kept_free(schema);
-  return text;
-}
-
 static const char settings[] =
   "{\"$schema\":\"https://json-schema.org/draft/2020-12/schema\",\"title\":\"Player\",\"type\":\"object\","
   "\"properties\":{\"volume\":{\"type\":\"integer\",\"default\":50},\"theme\":{\"type\":\"string\"}}}";
-
-static bool says(const char *words) { return strstr(why.message, words) != NULL; }
 
 /* Bad schemas */
 

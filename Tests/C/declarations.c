@@ -1,5 +1,6 @@
 /* Declarations: how they are made, changed and removed, in every handle and process, and in transactions. */
 #define _XOPEN_SOURCE 700
+#include "declaring.h"
 #include "recorder.h"
 #include "reports.h"
 
@@ -9,22 +10,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static const char volume[] =
-  "{\"type\":\"integer\",\"minimum\":0,\"maximum\":100,\"default\":50,\"summary\":\"How loud it is.\"}";
-
-static void declare(kept_store *store, const char *key, const char *schema) {
-  EXPECT(KEPT_OK, kept_declare_json(store, key, schema, &why));
-}
-
-static const char *declared(kept_store *store, const char *key) {
-  static char text[4096];
-  char *schema = NULL;
-  kept_status status = kept_declaration_json(store, key, &schema, NULL);
-  snprintf(text, sizeof text, "%s", schema != NULL ? schema : kept_status_text(status));
-  kept_free(schema);
-  return text;
-}
-
 static const char *all_declared(kept_store *store, const char *prefix) {
   static char text[4096];
   char *schema = NULL;
@@ -33,8 +18,6 @@ static const char *all_declared(kept_store *store, const char *prefix) {
   kept_free(schema);
   return text;
 }
-
-static bool says(const char *words) { return strstr(why.message, words) != NULL; }
 
 /* Declaring, declaring again, and undeclaring */
 

@@ -1,5 +1,6 @@
 /* Keys that are declared: what they refuse, how they read, in layers too, and that secrets stay hidden. */
 #define _XOPEN_SOURCE 700
+#include "declaring.h"
 #include "recorder.h"
 #include "reports.h"
 
@@ -8,15 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-
-static const char volume[] =
-  "{\"type\":\"integer\",\"minimum\":0,\"maximum\":100,\"default\":50,\"summary\":\"How loud it is.\"}";
-
-static void declare(kept_store *store, const char *key, const char *schema) {
-  EXPECT(KEPT_OK, kept_declare_json(store, key, schema, &why));
-}
-
-static bool says(const char *words) { return strstr(why.message, words) != NULL; }
 
 /* Declarations are enforced */
 

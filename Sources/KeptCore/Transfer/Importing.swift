@@ -43,8 +43,7 @@ extension Store {
         guard error.code == .conflict else { throw error }
         guard MonotonicTime.milliseconds < deadline else {
           throw StoreError(
-            .busy, "others kept writing until the time-out; nothing was imported, try again when they are done"
-          )
+            .busy, "others kept writing until the time-out; nothing was imported, try again when they are done")
         }
         MonotonicTime.backOff(attempt: attempt)
         attempt += 1

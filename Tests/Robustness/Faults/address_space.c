@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -47,26 +46,6 @@ static void write_texts(void) {
 static void write_beside(const char *content) {
   FILE *file = fopen(beside, "w");
   if (file == NULL || fputs(content, file) < 0 || fclose(file) != 0) fail("no file could be written");
-}
-
-/* Room */
-
-static void limit_room(long mebibytes) {
-  long pages = 0;
-  FILE *file = fopen("/proc/self/statm", "r");
-  if (file == NULL || fscanf(file, "%ld", &pages) != 1) fail("the size of the process is not known");
-  fclose(file);
-  struct rlimit limit;
-  getrlimit(RLIMIT_AS, &limit);
-  limit.rlim_cur = (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE) + (rlim_t)mebibytes * MIB;
-  if (setrlimit(RLIMIT_AS, &limit) != 0) fail("the address space could not be limited");
-}
-
-static void give_room(void) {
-  struct rlimit limit;
-  getrlimit(RLIMIT_AS, &limit);
-  limit.rlim_cur = limit.rlim_max;
-  setrlimit(RLIMIT_AS, &limit);
 }
 
 /* Scenes */
@@ -178,9 +157,9 @@ static void play(void *unused) {
   kept_error error;
   (void)unused;
   kept_store *store = open_store(folder, KEPT_SHARED, 5000);
-  limit_room(room);
+  limit_address_space(room);
   kept_status status = scene->play(store, &error);
-  give_room();
+  free_address_space();
   shared->status = status;
   if (status != KEPT_OK) expect_status(KEPT_FAILED, status, &error, what);
   expect_value(store, status);
@@ -217,13 +196,13 @@ static void read_endless(void *unused) {
   kept_error error;
   (void)unused;
   kept_store *store = open_store(folder, KEPT_SHARED, 5000);
-  limit_room(room);
+  limit_address_space(room);
   kept_status status = kept_import_file(store, endless, NULL, NULL, &error);
-  give_room();
+  free_address_space();
   expect_status(KEPT_FAILED, status, &error, what);
-  limit_room(room);
+  limit_address_space(room);
   status = kept_declare_file(store, endless, &error);
-  give_room();
+  free_address_space();
   expect_status(status == KEPT_TOO_LARGE ? KEPT_TOO_LARGE : KEPT_FAILED, status, &error, what);
   kept_close(store);
 }

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 static void make(void *folder) {
@@ -104,4 +105,22 @@ void expect_whole(const char *folder, int64_t least, int64_t most, bool is_tidy)
   most_expected = most;
   expects_tidiness = is_tidy;
   finish(start(look, NULL));
+}
+
+void limit_address_space(double mebibytes) {
+  long pages = 0;
+  FILE *file = fopen("/proc/self/statm", "r");
+  if (file == NULL || fscanf(file, "%ld", &pages) != 1) fail("the size of the process is not known");
+  fclose(file);
+  struct rlimit limit;
+  getrlimit(RLIMIT_AS, &limit);
+  limit.rlim_cur = (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE) + (rlim_t)(mebibytes * (1 << 20));
+  if (setrlimit(RLIMIT_AS, &limit) != 0) fail("the address space could not be limited");
+}
+
+void free_address_space(void) {
+  struct rlimit limit;
+  getrlimit(RLIMIT_AS, &limit);
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_AS, &limit);
 }

@@ -26,4 +26,8 @@ void expect_whole(const char *folder, int64_t least, int64_t most, bool is_tidy)
 /** The distance to the next point of failure: 1 if the program runs more than one round, else 1 to 4 at random. */
 long stride(void);
 
+/** Lets the process take this much more address space than it has, in MiB, until free_address_space(). */
+void limit_address_space(double mebibytes);
+void free_address_space(void);
+
 #endif

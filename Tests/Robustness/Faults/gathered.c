@@ -7,11 +7,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { MIB = 1 << 20, STEPS = 14 };
+enum { STEPS = 14 };
 
 static struct shared {
   int64_t refusals, successes;
@@ -175,34 +174,14 @@ static void expect_values(kept_store *store, kept_status status, int64_t number)
   if (other != number) fail("%s: \"other\" is %" PRId64 ", not %" PRId64, what, other, number);
 }
 
-/* Room */
-
-static void limit_room(void) {
-  long pages = 0;
-  FILE *file = fopen("/proc/self/statm", "r");
-  if (file == NULL || fscanf(file, "%ld", &pages) != 1) fail("the size of the process is not known");
-  fclose(file);
-  struct rlimit limit;
-  getrlimit(RLIMIT_AS, &limit);
-  limit.rlim_cur = (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE) + (rlim_t)(room * MIB);
-  if (setrlimit(RLIMIT_AS, &limit) != 0) fail("the address space could not be limited");
-}
-
-static void give_room(void) {
-  struct rlimit limit;
-  getrlimit(RLIMIT_AS, &limit);
-  limit.rlim_cur = limit.rlim_max;
-  setrlimit(RLIMIT_AS, &limit);
-}
-
 static void play(void *unused) {
   kept_error error;
   (void)unused;
   kept_store *store = open_store(folder, KEPT_SHARED, 5000);
   expect_ok(kept_set_int64(store, "other", 2, &error), what, &error);
-  limit_room();
+  limit_address_space(room);
   kept_status status = scene->play(store, &error);
-  give_room();
+  free_address_space();
   if (status != KEPT_OK) expect_status(KEPT_FAILED, status, &error, what);
   expect_values(store, status, 2);
   expect_ok(kept_remove_all(store, "new", NULL, &error), what, &error);
