@@ -117,7 +117,7 @@ static const char *filled_location(kept_store **keeper) {
 /** KEPT_CYCLES, or as many as take seconds. */
 static long many(void) {
   const char *given = getenv("KEPT_CYCLES");
-  return given != NULL ? atol(given) : 20000;
+  return given != NULL ? atol(given) : 8000;
 }
 
 static void closed_handles_of_an_open_store_take_almost_no_memory(void) {
@@ -143,7 +143,7 @@ static void values_that_were_read_are_freed_with_their_store(void) {
 static void layers_and_subscriptions_are_freed_with_their_store(void) {
   kept_store *keeper = NULL;
   const char *location = filled_location(&keeper);
-  repeat(5000, 150, use_layers_and_observe, location);
+  repeat(2000, 150, use_layers_and_observe, location);
 }
 
 static const test tests[] = {

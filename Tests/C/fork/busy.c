@@ -145,7 +145,7 @@ static void check_what_is_left(int rounds) {
 
 static void nothing_is_lost_and_no_process_hangs(void) {
   const char *wanted = getenv("KEPT_FORK_ROUNDS");
-  int rounds = wanted ? atoi(wanted) : 300;
+  int rounds = wanted ? atoi(wanted) : 150;
   const char *location = fresh_folder();
   pthread_t threads[THREADS];
   store = open_at(location);

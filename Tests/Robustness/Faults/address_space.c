@@ -228,8 +228,11 @@ static void play_endless(void) {
   fflush(stdout);
 }
 
-/** From room to room: with more than one round each of the last 40, else each of the last 12. */
-static long step(long room) { return room > 40 ? room / (rounds > 1 ? 10 : 5) : room > 12 && rounds == 1 ? 3 : 1; }
+/** From room to room: with more than one round each of the last 40, else samples of them. */
+static long step(long room) {
+  if (rounds > 1) return room > 40 ? room / 10 : 1;
+  return room > 40 ? room / 3 : room > 12 ? 5 : 2;
+}
 
 int main(int argc, char **argv) {
   begin_torture(argc, argv, 1);

@@ -23,7 +23,7 @@ int64_t get_both(kept_store *store);
  *  nothing is in quarantine, no damage is recorded, and, if files could be removed, no draft is left. */
 void expect_whole(const char *folder, int64_t least, int64_t most, bool is_tidy);
 
-/** The distance to the next point of failure: 1 if the program runs more than one round, else 1 to 4 at random. */
+/** The distance to the next point of failure: 1 if the program runs more than one round, else 1 to 9 at random. */
 long stride(void);
 
 /** Lets the process take this much more address space than it has, in MiB, until free_address_space(). */
