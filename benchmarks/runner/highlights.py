@@ -53,5 +53,5 @@ def ratio(value: float) -> str:
 
 
 def lines(rows: list[Row]) -> list[Line]:
-    heading = ["what", "Kept", "best rival", "Kept's time to it"]
+    heading = ["what", "Kept", "best rival", "Kept's time ÷ rival's"]
     return [heading, *(line for each in HIGHLIGHTS if (line := each.line(rows)))]
