@@ -13,7 +13,7 @@
  *   value is success with a warning. Arguments come in the order subject, inputs, out, error. An out argument is
  *   written only if the status is 0 or positive, unless the function says otherwise.
  * - `error` belongs to the caller, needs no initialisation and may be NULL. It is filled if the status is not KEPT_OK,
- *   and left unchanged otherwise.
+ *   and unchanged otherwise.
  * - Text is UTF-8. Keys end with a NUL. Text and bytes that may contain a NUL come with a length. Kept copies its
  *   inputs before the call returns. Free what Kept returns in a `char **` with kept_free().
  * - A key is 1 to 1024 bytes of UTF-8 without NUL, compared byte by byte. Dots have no special meaning. Any other key
@@ -24,12 +24,12 @@
  * - Callbacks are called with no lock held and may call any function of this header.
  * - Callbacks must return. A callback that is left by longjmp(), a C++ exception or pthread_exit() leaves no lock
  *   behind, but its call stays incomplete: its memory is leaked, and an interrupted kept_open() leaves the store open.
- *   A notice callback that was left is not called again. End its subscription on the same thread, because any other
- *   thread would wait forever. After a migration step was left, nothing can be migrated or restored until the last
- *   handle on the store is closed. A callback cannot be left on a thread of the library.
+ *   A notice callback that was left in this way is not called again. End its subscription on the same thread, because
+ *   any other thread would wait forever. If a migration step was left, nothing can be migrated or restored until the
+ *   last handle on the store is closed. A callback cannot be left on a thread of the library.
  * - No function is a cancellation point. A thread that is cancelled with pthread_cancel() ends at its next cancellation
  *   point outside of Kept, such as pthread_testcancel(); a callback counts as inside. Call no function of this header
- *   while PTHREAD_CANCEL_ASYNCHRONOUS is set, and call pthread_setcancelstate() after a callback was left.
+ *   while PTHREAD_CANCEL_ASYNCHRONOUS is set, and call pthread_setcancelstate() after a callback has been left.
  * - In a language whose callbacks can be left by an exception and then return an arbitrary value (Python), use the
  *   functions that need no callback: kept_list_json() and kept_subscription_take(). For migration steps, which have no
  *   such form, pass KEPT_MIGRATE_CONFIRMED.
@@ -161,10 +161,10 @@ typedef struct kept_options {
 /** Opens a store. Creates it if it does not exist.
  *  @param location  one of: an identifier such as "com.example.player", stored in
  *                   $XDG_CONFIG_HOME/kept/<identifier>.kept/, by default in ~/.config; text with a slash: the path of
- *                   the store's folder; "memory:": a new store without a file; "memory:name": a store without a file
- *                   that this process shares by name; "dir:/path": a folder with one JSON file for each key, for values
- *                   that people edit. A `dir:` store has no declarations, and no transactions of more than one key
- *                   (KEPT_UNSUPPORTED)
+ *                   the store's folder; "memory:": a new store without a file; "memory:name": a store without a file,
+ *                   shared by name within this process; "dir:/path": a folder with one JSON file for each key, for
+ *                   values that people edit. A `dir:` store has no declarations, and no transactions of more than one
+ *                   key (KEPT_UNSUPPORTED)
  *  @param options  NULL for the defaults; copied
  *  @param[out] store  receives the handle; end it with kept_close()
  *  @return KEPT_OK, KEPT_SALVAGED, KEPT_INVALID, KEPT_BUSY, KEPT_DENIED, KEPT_NO_SPACE, KEPT_CORRUPT, KEPT_UNAVAILABLE
@@ -181,15 +181,16 @@ typedef struct kept_options {
  *
  *  A store's folder must belong to the program's effective user, and no other user may be able to write to it or to its
  *  files; otherwise opening returns KEPT_DENIED. If one of its files is not a regular file, opening returns
- *  KEPT_UNAVAILABLE. A folder without write permission, or one that belongs to another user (for root too), is opened
- *  for reading; writes then return KEPT_DENIED. Such a store is read as a copy in memory: a read returns KEPT_BUSY
- *  after the time-out if the owner changes the store continuously, KEPT_CORRUPT if any part of it is damaged, and
- *  KEPT_TOO_LARGE above 1 GiB. Except for the copy, these rules also hold for `dir:` and its files.
+ *  KEPT_UNAVAILABLE. Exception: an existing store in a folder without write permission, or in one that belongs to
+ *  another user (for root too), is opened for reading; writes then return KEPT_DENIED. Such a store is read as a copy
+ *  in memory: a read returns KEPT_BUSY after the time-out if the owner changes the store continuously, KEPT_CORRUPT if
+ *  any part of it is damaged, and KEPT_TOO_LARGE above 1 GiB. Except for the copy, these rules also hold for `dir:` and
+ *  its files.
  *
  *  A managed layer that cannot be read is KEPT_UNAVAILABLE: the store is not opened without its locks. A program that
- *  runs with other privileges than its caller (a set-user-ID bit) ignores XDG_CONFIG_HOME, HOME and the environment
- *  layer. A path to a store, a layer, a backup or an export may contain only UTF-8 names: a link whose target is not
- *  UTF-8, or a relative path in a working directory whose name is not UTF-8, is KEPT_UNAVAILABLE.
+ *  runs with other privileges than its caller (set-user-ID) ignores XDG_CONFIG_HOME, HOME and the environment layer. A
+ *  path to a store, a layer, a backup or an export may contain only UTF-8 names: a link whose target is not UTF-8, or a
+ *  relative path in a working directory whose name is not UTF-8, is KEPT_UNAVAILABLE.
  *
  *  The next process that opens a damaged store exclusively moves the damaged files to the folder `quarantine` and
  *  recovers what it can. While other processes have the store open, opening returns KEPT_CORRUPT. Only what SQLite
@@ -227,10 +228,10 @@ KEPT_API kept_status kept_salvaged(kept_store *store, char **quarantine, kept_er
 KEPT_API kept_status kept_acknowledge_salvage(kept_store *store, kept_error *error);
 
 /** Returns a word that tells whether anything in the store has changed, for caches above this interface.
- *  @return a word to load at each check, as a whole (8 bytes, aligned; `__atomic_load_n(word, __ATOMIC_ACQUIRE)`).
- *          If it is even and equal to what it was before a value was read, no process has committed since, and the
- *          value is current. If it is odd, read from the store. The word is always odd for a closed store and for a
- *          storage that cannot detect changes (a memory store). NULL for a transaction and for NULL.
+ *  @return a word to load at each check, as a whole (8 bytes, aligned; `__atomic_load_n(word, __ATOMIC_ACQUIRE)`). If
+ *          it is even and equal to what it was before a value was read, no process has committed since, and the value
+ *          is current. If it is odd, read from the store. The word is always odd for a closed store and for a storage
+ *          that cannot detect changes (a memory store). NULL if `store` is a transaction or NULL.
  *  Load the word before you read and again afterwards. Keep the value only if both loads gave the same even number. The
  *  word may be read for the life of the process, but a cache belongs to an open handle: drop it when you call
  *  kept_close(). The word of a store that no handle of this process has open may stop moving, and may become the word
@@ -241,8 +242,8 @@ KEPT_API const uint64_t *kept_store_generation(kept_store *store);
 /** Returns the second word for such caches. It moves when a file of this handle's layers has changed what keys read as.
  *  @return a word to load like the first one. A value is current while neither word has moved. NULL if no layer can
  *          change: the store was opened without `managed` and `system`, and kept_register_json() has not been called;
- *          call this function again after calling it. NULL for a closed store. The word may be read for the life of the
- *          process.
+ *          after you call that, call this function again. NULL for a closed store. The word may be read for the life of
+ *          the process.
  *  In Python: `settings[key]` checks both words. */
 KEPT_API const uint64_t *kept_store_layers(kept_store *store);
 
@@ -260,7 +261,7 @@ KEPT_API const uint64_t *kept_store_layers(kept_store *store);
  * Some texts that RFC 8259 allows are refused, with the byte in `error->offset`: a duplicate name in an object, a NUL
  * in a name, an unpaired surrogate, the integer -0 (the double is -0.0), an integer beyond 64 bits, a double that would
  * become 0 or infinity, an object of any other form whose first name begins with a dollar sign, and anything over the
- * limits. Texts of other programs that are imported may contain -0.
+ * limits. Imported texts of other programs may contain -0.
  * --------------------------------------------------------------------------------------------------------------- */
 
 /** Reads any value as canonical JSON: keys sorted by their bytes, no spaces. Equal values have equal text.
@@ -271,7 +272,7 @@ KEPT_API kept_status kept_get_json(kept_store *store, const char *key, char **js
 
 /** Writes any value, given as JSON. The text `null` removes the key, and is KEPT_OK even if the key was absent.
  *  @return as for the other values; KEPT_INVALID with `error->offset` if the text is wrong; KEPT_TOO_LARGE for a value
- *          of more than 16 MiB or one that nests more than 64 arrays and objects.
+ *          of more than 16 MiB or one that nests arrays and objects more than 64 deep.
  *  In Swift: `Store.setJSON(_:forKey:)`; in Python: `settings[key] = value`. */
 KEPT_API kept_status kept_set_json(kept_store *store, const char *key, const char *json, kept_error *error);
 
@@ -328,12 +329,12 @@ KEPT_API kept_status kept_set_date(kept_store *store, const char *key, int64_t s
 /* ------------------------------------------------------------------------------------------------------------------
  * Buffers: text and bytes, copied into the caller's memory
  *
- * The statuses are those of the other values.
+ * The statuses are those of the section above.
  * --------------------------------------------------------------------------------------------------------------- */
 
 /** Reads text into the caller's buffer and ends it with a NUL.
  *  @param buffer    may be NULL if `capacity` is 0
- *  @param capacity  the size of `buffer` in bytes; `length` + 1 are needed
+ *  @param capacity  the size of `buffer` in bytes; `length` + 1 bytes are needed
  *  @param[out] length  receives the length of the text in bytes, without the NUL; may be NULL. The text may itself
  *                      contain NULs. Set for KEPT_OK and for KEPT_TOO_LARGE
  *  @return as above, or KEPT_TOO_LARGE if the buffer is too small; the buffer is then unchanged.
@@ -366,7 +367,7 @@ KEPT_API kept_status kept_set_bytes(kept_store *store, const char *key, const vo
  *   minimum, maximum, exclusiveMinimum, exclusiveMaximum
  *                          of integers and numbers; compared exactly, even an integer with a double
  *   multipleOf             of integers and numbers; above 0. Evaluated exactly, in decimal: a double counts as the
- *                          shortest decimal number that reads as it, so 19.99 is a multiple of 0.01
+ *                          shortest decimal number that reads back as it, so 19.99 is a multiple of 0.01
  *   minLength, maxLength   of strings, in Unicode scalars, and of bytes
  *   pattern                of strings; a PCRE2 pattern that may match anywhere; use ^ and $ to anchor it
  *   items                  of arrays; the schema of every element, or of those after `prefixItems`
@@ -381,7 +382,7 @@ KEPT_API kept_status kept_set_bytes(kept_store *store, const char *key, const vo
  *   minProperties, maxProperties
  *                          of objects; the number of members
  *   deprecated             true: setting the key works and is reported as KEPT_DEPRECATED, once for each key and
- *                          handle. In a nested schema: setting a value that has such an element or member is reported
+ *                          handle. In a nested schema: setting a value with such an element or member is reported
  *   summary                what the key is for, in one sentence
  *   secret                 true keeps the key's values out of errors, reports and explanations
  *   title, description, $comment, format
@@ -408,7 +409,7 @@ KEPT_API kept_status kept_declare_json(kept_store *store, const char *key, const
 /** Declares many keys at once, all or none.
  *  @param schema  one object of type "object" whose `properties` are the keys and their declarations; it may also have
  *                 $schema, $id, title, description and $comment
- *  @return as kept_declare_json(), for the first key that it concerns. */
+ *  @return as kept_declare_json(), for the first key to which the status applies. */
 KEPT_API kept_status kept_declare_list(kept_store *store, const char *schema, kept_error *error);
 
 /** Declares many keys at once from a file, such as a `settings.schema.json` that a program ships for all its languages.
@@ -477,21 +478,21 @@ KEPT_API kept_status kept_explain_json(kept_store *store, const char *key, char 
 
 /** Returns the layer that decides what a key reads as.
  *  @param[out] layer  receives one of KEPT_LAYER_…
- *  @return KEPT_OK, even for a key that no layer has: that is KEPT_LAYER_NONE.
+ *  @return KEPT_OK, even for a key that no layer has: its layer is KEPT_LAYER_NONE.
  *  In Swift: `Explanation.layer`. */
 KEPT_API kept_status kept_layer_of(kept_store *store, const char *key, uint32_t *layer, kept_error *error);
 
-/** Registers defaults for this handle. They rank above the defaults of declarations and are not stored.
+/** Registers defaults for this handle. They take precedence over the defaults of declarations and are not stored.
  *  @param json  an object of keys and values; null withdraws a default
  *  @return KEPT_OK; KEPT_INVALID with `error->offset` if the text is wrong; KEPT_TOO_LARGE; or KEPT_UNSUPPORTED for a
- *          transaction. On failure none is registered.
+ *          transaction. On failure no default is registered.
  *  In Swift: `Store.register(defaults:)`; in Python: `settings.register(defaults)`. */
 KEPT_API kept_status kept_register_json(kept_store *store, const char *json, kept_error *error);
 
 /* ------------------------------------------------------------------------------------------------------------------
  * Prepared keys: for the most frequent reads
  *
- * They return what kept_get_bool() and the others return, and save hashing the key.
+ * The functions kept_key_get_… return what kept_get_… return, but do not hash the key again.
  * --------------------------------------------------------------------------------------------------------------- */
 
 /** A key that is checked and hashed once, for use with every store. It lives as long as the process; there is nothing
@@ -569,7 +570,7 @@ typedef struct kept_transaction_options {
 
 /** Begins a transaction. Read and write it through the same functions as a store. It reads its own writes and holds no
  *  lock: other writers continue. End it with kept_commit() or kept_rollback(). A read in a transaction returns
- *  KEPT_CONFLICT as soon as the keys it has read are known to have changed: roll it back and begin again.
+ *  KEPT_CONFLICT as soon as a key that it has read is known to have changed: roll it back and begin again.
  *  @param options  NULL for the defaults
  *  @return KEPT_OK, or KEPT_UNSUPPORTED inside a transaction.
  *  In Swift: `Store.transaction { }`, which begins again by itself; in Python: `with settings.transaction() as t`. */
@@ -583,8 +584,8 @@ KEPT_API kept_status kept_begin(kept_store *store, const kept_transaction_option
  *          read or expected, or a prefix that it listed: begin again. */
 KEPT_API kept_status kept_commit(kept_store *transaction, uint64_t *revision, kept_error *error);
 
-/** Ends a transaction and discards its writes. NULL and an ended transaction are allowed. The step of a migration that
- *  rolls back its transaction fails with KEPT_UNSUPPORTED, and so does the migration. */
+/** Ends a transaction and discards its writes. NULL and an ended transaction are allowed. A migration step that rolls
+ *  back its transaction fails with KEPT_UNSUPPORTED, and so does the migration. */
 KEPT_API void kept_rollback(kept_store *transaction);
 
 /* ------------------------------------------------------------------------------------------------------------------
@@ -592,10 +593,10 @@ KEPT_API void kept_rollback(kept_store *transaction);
  * --------------------------------------------------------------------------------------------------------------- */
 
 /** Takes a snapshot: an immutable view of what keys read as at one revision, layers and defaults included, while others
- *  continue to write. A snapshot is a copy in this process's memory. After this call it holds no lock, no file and no
- *  part of the log, for any length of time and even after its store is closed. A snapshot of 100,000 small values took
- *  70 to 110 ms, on two processors shared with other programs, and 13 MB. During the call others continue to write, and
- *  the log is not truncated.
+ *  continue to write. A snapshot is a copy in this process's memory: after this call it holds no lock, no file and no
+ *  part of the log, and it can be read for any length of time, even after its store is closed. A snapshot of 100,000
+ *  small values took 13 MB, and 70 to 110 ms on two processors shared with other programs. During the call others
+ *  continue to write, and the log is not truncated.
  *  Read it through the functions that read a store: values, kept_contains(), kept_list(), kept_revision_of(),
  *  kept_layer_of(), kept_explain_json(), declarations. Any other function returns KEPT_UNSUPPORTED.
  *  @param prefix    only keys that begin with this text; "" for every key. Reading any other key is KEPT_INVALID
@@ -631,7 +632,7 @@ KEPT_API kept_status kept_reset(kept_store *store, const char *key, kept_error *
 
 /** Removes the values stored under every key that begins with `prefix`, in one commit. Declarations stay.
  *  @param prefix   "" for every key
- *  @param[out] removed  receives the number of keys; may be NULL
+ *  @param[out] removed  receives the number of removed keys; may be NULL
  *  @return KEPT_OK, even if nothing was stored; KEPT_LOCKED, with nothing removed, if one of the keys is locked;
  *          KEPT_UNSUPPORTED, with nothing removed, for several keys in a `dir:` store, which changes one key at a time.
  *  In Swift: `Store.removeAll(prefix:)`; in Python: `settings.remove_all(prefix)`. */
@@ -640,7 +641,7 @@ KEPT_API kept_status kept_remove_all(kept_store *store, const char *prefix, size
 /* ------------------------------------------------------------------------------------------------------------------
  * Export and import: a store as a file
  *
- * An export contains the stored values, not those of defaults and other layers. The text is one canonical JSON object:
+ * An export contains the stored values, not defaults or values of other layers. The text is one canonical JSON object:
  *   {"declarations":{...},"kept":1,"omitted":["token"],"prefix":"","revision":17,"schemaVersion":2,"values":{...}}
  * "declarations" is present only if requested. "omitted" lists the secret keys that were left out, and is present
  * unless secrets were requested. "schemaVersion" is present if the program has set one (kept_migrate()). Texts of other
@@ -767,7 +768,7 @@ KEPT_API kept_status kept_schema_version(kept_store *store, uint32_t *version, k
 
 /** One step. It reads and writes through `transaction` and must have no effect elsewhere: it may run again if another
  *  process writes in the meantime.
- *  @return KEPT_OK, or an error, with or without `error` filled in: then nothing is changed. */
+ *  @return KEPT_OK, or an error, with or without `error` filled in: after an error nothing is changed. */
 typedef kept_status (*kept_migration_callback)(void *context, kept_store *transaction, kept_error *error);
 
 /** A step to a schema version. In Swift and Python: `Migration`. */
@@ -831,10 +832,10 @@ typedef struct kept_subscription kept_subscription;
 
 /** Receives a notice: on the store's own delivery thread, or in kept_store_dispatch() or kept_subscription_dispatch().
  *  Callbacks of one subscription run one at a time. So do those of a store, with one exception: while a callback takes
- *  longer than 100 ms, other subscriptions are called on another thread, and the slow subscription is called beside the
- *  others until its callback has returned within that time 16 times in a row. Up to four threads of a location call
- *  slow subscriptions; if there are more slow subscriptions, they wait only for each other. If more than eight turn out
- *  to be slow at the same time, the others wait for them once. */
+ *  longer than 100 ms, other subscriptions are called on another thread, and the slow subscription is called in
+ *  parallel with them until its callback has returned within that time 16 times in a row. Up to four threads of a
+ *  location call slow subscriptions; if there are more slow subscriptions, they wait only for each other. If more than
+ *  eight turn out to be slow at the same time, the others wait for them once. */
 typedef void (*kept_notice_callback)(void *context, const kept_notice *notice);
 
 #define KEPT_OBSERVE_KEY      0u   /* changes of exactly this key */
@@ -856,9 +857,9 @@ KEPT_API kept_status kept_observe(kept_store *store, const char *key, uint32_t f
                                   kept_error *error);
 
 /** Ends a subscription. Waits for a running callback. After the call returns no callback begins, and `release` has been
- *  called. The call does not wait inside that callback, nor inside a callback that the running one waits for (two
- *  callbacks may end each other's subscriptions): then it returns at once, and `release` is called after the callback
- *  returns. Undelivered notices are dropped. NULL and an ended subscription are allowed. */
+ *  called. Called from that callback, or from one that it waits for (two callbacks may end each other's subscriptions),
+ *  it returns at once instead, and `release` is called after the callback returns. Undelivered notices are dropped.
+ *  NULL and an ended subscription are allowed. */
 KEPT_API void kept_unobserve(kept_subscription *subscription);
 
 /** Returns the file descriptor of a store opened with KEPT_BY_HOST. Watch it for reading, with poll, epoll,
@@ -871,8 +872,8 @@ KEPT_API void kept_unobserve(kept_subscription *subscription);
 KEPT_API kept_status kept_store_fd(kept_store *store, int *fd, kept_error *error);
 
 /** Makes the callbacks that are due, on this thread. Does not wait for new ones.
- *  @param max       the maximum number of callbacks; 0 for all that are due now. What the callbacks write is due in the
- *                   next call
+ *  @param max       the maximum number of callbacks; 0 for all that are due now. Changes that callbacks make are due in
+ *                   the next call
  *  @param[out] delivered  receives the number of callbacks made; may be NULL
  *  @return KEPT_OK, or KEPT_UNSUPPORTED for a store that was not opened with KEPT_BY_HOST. */
 KEPT_API kept_status kept_store_dispatch(kept_store *store, size_t max, size_t *delivered, kept_error *error);
@@ -880,7 +881,7 @@ KEPT_API kept_status kept_store_dispatch(kept_store *store, size_t max, size_t *
 /** Returns the file descriptor of one subscription made with KEPT_OBSERVE_POLLED, to be used like kept_store_fd(), so
  *  that each subscription goes at its own pace. The descriptor becomes readable and is closed when the subscription
  *  ends: dup() it for an event loop that lives longer.
- *  @return KEPT_OK, KEPT_CLOSED for a subscription that has ended, or KEPT_UNSUPPORTED for any other. */
+ *  @return KEPT_OK, KEPT_CLOSED for a subscription that has ended, or KEPT_UNSUPPORTED for any other subscription. */
 KEPT_API kept_status kept_subscription_fd(kept_subscription *subscription, int *fd, kept_error *error);
 
 /** Makes the callbacks that are due for one subscription made with KEPT_OBSERVE_POLLED and a callback, like
