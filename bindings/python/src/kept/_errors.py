@@ -11,7 +11,7 @@
     ├── BusyError                      another writer held the store for longer than the time-out
     ├── NoSpaceError                   the disk or the quota is full; the old state is intact
     ├── DeniedError                    the file system does not permit it
-    ├── CorruptError                   what is stored cannot be what was written
+    ├── CorruptError                   the stored data is not what was written
     ├── UnavailableError               the store cannot be reached now; this does not mean that it is empty
     ├── ClosedError                    the store or the transaction was closed
     ├── ForkedError                    the transaction or the changes belong to the parent of this process
@@ -109,7 +109,7 @@ class DeniedError(KeptError):
 
 
 class CorruptError(KeptError):
-    """What is stored cannot be what was written."""
+    """The stored data is not what was written."""
 
     status = -10
 
