@@ -73,7 +73,7 @@ public func kept_declarations_json(
 ) -> kept_status {
   boundary(error) { () throws(StoreError) in
     let out = try schema.required("schema")
-    let snapshot = try store.snapshotIfTicket()
+    let snapshot = try store.snapshotOrNil()
     let prefix = try prefix.text("prefix")
     let list =
       if let snapshot { try snapshot.declarations(prefix: prefix) } else {

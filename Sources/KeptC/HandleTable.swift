@@ -2,62 +2,62 @@
 // refer to is ever freed or reused:
 // - a store is the address of its handle's words (`ReadContext`), which are never freed. They own the Swift object
 //   until the store is closed, and are all that remains of it then;
-// - transactions, snapshots and subscriptions are unlimited in number, so they are tickets: odd, increasing numbers (no
+// - transactions, snapshots and subscriptions are unlimited in number, so their handles are odd, increasing numbers (no
 //   object has an odd address) that are looked up in a table and are no longer found after their end.
 
 import KeptCore
 
-/// The kind of object that a ticket stands for, in its lowest two bits.
-enum TicketMark: UInt {
+/// The kind of object that a number stands for, in its lowest two bits.
+enum HandleKind: UInt {
   case transaction = 1
   case snapshot = 3
   /// The same mark as for transactions: C has a separate type for subscriptions, so the two are never confused.
-  static let subscription = TicketMark.transaction
+  static let subscription = HandleKind.transaction
 }
 
 /// Objects that C refers to by a number.
-final class Tickets<Thing: Sendable>: Sendable {
+final class HandleTable<Object: Sendable>: Sendable {
   private struct Table {
     var last: UInt = 0
-    var things: [UInt: Thing] = [:]
+    var objects: [UInt: Object] = [:]
   }
   private let table = Monitor(Table())
-  private let mark: TicketMark
+  private let kind: HandleKind
 
-  init(_ mark: TicketMark) { self.mark = mark }
+  init(_ kind: HandleKind) { self.kind = kind }
 
-  /// Issues a new ticket.
-  func issue(_ thing: Thing) -> UInt {
-    let ticket = reserve()
-    issue(ticket, thing)
-    return ticket
+  /// Inserts an object; returns its number.
+  func insert(_ object: Object) -> UInt {
+    let number = reserve()
+    insert(object, at: number)
+    return number
   }
 
-  /// Issues a new ticket without an object.
+  /// Returns a new number without an object.
   func reserve() -> UInt {
     table.update { table in
       table.last += 1
-      return table.last << 2 | mark.rawValue
+      return table.last << 2 | kind.rawValue
     }
   }
 
-  /// Assigns an object to a reserved ticket.
-  func issue(_ ticket: UInt, _ thing: Thing) { table.update { $0.things[ticket >> 2] = thing } }
+  /// Inserts an object at a reserved number.
+  func insert(_ object: Object, at number: UInt) { table.update { $0.objects[number >> 2] = object } }
 
-  /// The object of a ticket; nil after it was withdrawn.
-  func find(_ ticket: UInt) -> Thing? { table.read { $0.things[ticket >> 2] } }
+  /// Returns the object of a number; nil after it was removed.
+  func find(_ number: UInt) -> Object? { table.read { $0.objects[number >> 2] } }
 
-  /// Ends a ticket; nil if it had ended already.
+  /// Removes an object; nil if it was removed before.
   @discardableResult
-  func withdraw(_ ticket: UInt) -> Thing? { table.update { $0.things.removeValue(forKey: ticket >> 2) } }
+  func remove(_ number: UInt) -> Object? { table.update { $0.objects.removeValue(forKey: number >> 2) } }
 
-  /// Ends all tickets whose objects match.
-  func withdraw(where isEnding: (Thing) -> Bool) {
-    table.update { table in table.things = table.things.filter { !isEnding($0.value) } }
+  /// Removes all matching objects.
+  func remove(where isEnding: (Object) -> Bool) {
+    table.update { table in table.objects = table.objects.filter { !isEnding($0.value) } }
   }
 
-  /// Whether a handle is a ticket of this kind, current or withdrawn.
-  func issued(_ handle: OpaquePointer) -> Bool { UInt(bitPattern: handle) & 3 == mark.rawValue }
+  /// Whether a handle is a number of this kind, current or removed.
+  func hasIssued(_ handle: OpaquePointer) -> Bool { UInt(bitPattern: handle) & 3 == kind.rawValue }
 }
 
 /// A subscription of a C program.
@@ -70,9 +70,9 @@ struct Subscribed: Sendable {
 }
 
 enum Handles {
-  static let transactions = Tickets<Transaction>(.transaction)
-  static let snapshots = Tickets<Snapshot>(.snapshot)
-  static let subscriptions = Tickets<Subscribed>(.subscription)
+  static let transactions = HandleTable<Transaction>(.transaction)
+  static let snapshots = HandleTable<Snapshot>(.snapshot)
+  static let subscriptions = HandleTable<Subscribed>(.subscription)
 
   private static let pins = Pins()
 
@@ -97,37 +97,37 @@ enum Handles {
     Unmanaged<Store>.fromOpaque(owner).release()
   }
 
-  /// The handle of a transaction; never nil, because a ticket is odd.
+  /// The handle of a transaction; never nil, because its number is odd.
   static func handle(of transaction: Transaction) -> OpaquePointer? {
-    OpaquePointer(bitPattern: transactions.issue(transaction))
+    OpaquePointer(bitPattern: transactions.insert(transaction))
   }
 
   /// The handle of a snapshot; never nil.
   static func handle(of snapshot: Snapshot) -> OpaquePointer? {
-    OpaquePointer(bitPattern: snapshots.issue(snapshot))
+    OpaquePointer(bitPattern: snapshots.insert(snapshot))
   }
 
-  /// Whether a handle is a ticket and not an address.
+  /// Whether a handle is a number and not an address.
   @inline(__always)
-  static func isTicket(_ handle: OpaquePointer) -> Bool { UInt(bitPattern: handle) & 1 == 1 }
+  static func isNumber(_ handle: OpaquePointer) -> Bool { UInt(bitPattern: handle) & 1 == 1 }
 }
 
 extension Optional where Wrapped == OpaquePointer {
   /// The target of reads: a store, a transaction or a snapshot.
   func reading() throws(StoreError) -> any SettingsReading {
-    if let snapshot = try snapshotIfTicket() { snapshot } else { try settings() }
+    if let snapshot = try snapshotOrNil() { snapshot } else { try settings() }
   }
 
   /// The target of reads and writes: a store or a transaction; `unsupported` for a snapshot.
   func settings() throws(StoreError) -> any SettingsAccess {
-    if let transaction = try transactionIfTicket() { transaction } else { try store() }
+    if let transaction = try transactionOrNil() { transaction } else { try store() }
   }
 
   /// A store; `unsupported` for a transaction.
   func store() throws(StoreError) -> Store {
     let handle = try required("store")
-    guard !Handles.isTicket(handle) else {
-      if let snapshot = try snapshotIfTicket() { throw unsupported(snapshot) }
+    guard !Handles.isNumber(handle) else {
+      if let snapshot = try snapshotOrNil() { throw unsupported(snapshot) }
       throw StoreError(.unsupported, "a transaction cannot do this; call it on the store")
     }
     guard let store = Handles.store(handle) else {
@@ -138,16 +138,16 @@ extension Optional where Wrapped == OpaquePointer {
 
   /// A transaction; `invalid` for a store.
   func transaction() throws(StoreError) -> Transaction {
-    guard let transaction = try transactionIfTicket() else {
+    guard let transaction = try transactionOrNil() else {
       throw StoreError(.invalid, "expected a transaction, got a store; begin one with kept_begin")
     }
     return transaction
   }
 
-  private func transactionIfTicket() throws(StoreError) -> Transaction? {
+  private func transactionOrNil() throws(StoreError) -> Transaction? {
     let handle = try required("store")
-    guard Handles.isTicket(handle) else { return nil }
-    if let snapshot = try snapshotIfTicket() { throw unsupported(snapshot) }
+    guard Handles.isNumber(handle) else { return nil }
+    if let snapshot = try snapshotOrNil() { throw unsupported(snapshot) }
     guard let transaction = Handles.transactions.find(UInt(bitPattern: handle)) else {
       throw StoreError(.closed, "the transaction has ended; begin another")
     }
@@ -155,9 +155,9 @@ extension Optional where Wrapped == OpaquePointer {
   }
 
   /// A snapshot; nil for a store and a transaction.
-  func snapshotIfTicket() throws(StoreError) -> Snapshot? {
+  func snapshotOrNil() throws(StoreError) -> Snapshot? {
     let handle = try required("store")
-    guard Handles.snapshots.issued(handle) else { return nil }
+    guard Handles.snapshots.hasIssued(handle) else { return nil }
     guard let snapshot = Handles.snapshots.find(UInt(bitPattern: handle)) else {
       throw StoreError(.closed, "the snapshot has ended; take another")
     }

@@ -90,7 +90,7 @@ extension Migration {
     self.init(to: step.version, name) { transaction in
       transaction.isLent = true
       let handle = Handles.handle(of: transaction)
-      defer { Handles.transactions.withdraw(UInt(bitPattern: handle)) }
+      defer { Handles.transactions.remove(UInt(bitPattern: handle)) }
       var error = kept_error()
       if isConfirmed { error.expectFailure() }
       let returned = run(context, handle, &error)

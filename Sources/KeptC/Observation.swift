@@ -17,25 +17,26 @@ public func kept_observe(
     let callee = WaitTarget(call: callback, context: context, release: release)
     let out = try subscription.required("subscription")
     let polled = isPolled ? try HostDelivery() : nil
-    let ticket = Handles.subscriptions.reserve()
+    let number = Handles.subscriptions.reserve()
     let (started, deliverInitial) = try store.prepareToObserve(
       scope, initial: flags & KEPT_OBSERVE_INITIAL != 0, isTaken: callback == nil,
       by: polled.map { .by($0) } ?? .asOpened,
       afterLastCall: {
         polled?.end()
         callee.end()
-        // Not earlier: a thread that still finds the ticket waits for all this.
-        Handles.subscriptions.withdraw(ticket)
+        // Not earlier: a thread that still finds the number waits for all this.
+        Handles.subscriptions.remove(number)
       }, callee.call)
-    Handles.subscriptions.issue(ticket, Subscribed(subscription: started, polled: polled, isTaken: callback == nil))
-    out.pointee = OpaquePointer(bitPattern: ticket)
+    Handles.subscriptions.insert(
+      Subscribed(subscription: started, polled: polled, isTaken: callback == nil), at: number)
+    out.pointee = OpaquePointer(bitPattern: number)
     deliverInitial()
   }
 }
 
 @_cdecl("kept_unobserve") @implementation
 public func kept_unobserve(_ subscription: OpaquePointer?) {
-  // The ticket is withdrawn when the last callback has returned, so another thread that ends it meanwhile waits too.
+  // The number is removed when the last callback has returned, so another thread that ends it meanwhile waits too.
   uncancelled { Handles.subscriptions.find(UInt(bitPattern: subscription))?.subscription.cancel() }
 }
 

@@ -17,7 +17,7 @@ public func kept_snapshot(
 @_cdecl("kept_snapshot_end") @implementation
 public func kept_snapshot_end(_ snapshot: OpaquePointer?) {
   uncancelled {
-    if let snapshot, Handles.snapshots.issued(snapshot) { Handles.snapshots.withdraw(UInt(bitPattern: snapshot)) }
+    if let snapshot, Handles.snapshots.hasIssued(snapshot) { Handles.snapshots.remove(UInt(bitPattern: snapshot)) }
   }
 }
 
@@ -26,7 +26,7 @@ public func kept_store_revision(
   _ store: OpaquePointer?, _ revision: UnsafeMutablePointer<UInt64>?, _ error: UnsafeMutablePointer<kept_error>?
 ) -> kept_status {
   boundary(error) { () throws(StoreError) in
-    let snapshot = try store.snapshotIfTicket()
+    let snapshot = try store.snapshotOrNil()
     let out = try revision.required("revision")
     out.pointee = if let snapshot { snapshot.revision } else { try store.store().currentRevision() }
   }

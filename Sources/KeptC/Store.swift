@@ -45,7 +45,7 @@ public func kept_close(_ store: OpaquePointer?) {
     kept_snapshot_end(store)
     guard let handle = store, let store = try? store.store() else { return }
     store.close()
-    Handles.transactions.withdraw { $0.store === store }
+    Handles.transactions.remove { $0.store === store }
     // Last: another thread that closes the store meanwhile waits for all this.
     Handles.end(handle)
   }
@@ -58,7 +58,7 @@ public func kept_flush(_ store: OpaquePointer?, _ error: UnsafeMutablePointer<ke
 
 @_cdecl("kept_store_generation") @implementation
 public func kept_store_generation(_ store: OpaquePointer?) -> UnsafePointer<UInt64>? {
-  guard let handle = store, !Handles.isTicket(handle) else { return nil }
+  guard let handle = store, !Handles.isNumber(handle) else { return nil }
   return uncancelled { (try? store.store())?.generationAddress ?? Store.unknownGeneration }
 }
 

@@ -25,7 +25,7 @@ public func kept_commit(
     guard !ending.isLent else {
       throw StoreError(.unsupported, "the transaction of a migration's step ends with the step; return from it")
     }
-    Handles.transactions.withdraw(UInt(bitPattern: transaction))
+    Handles.transactions.remove(UInt(bitPattern: transaction))
     let committed = try ending.commit()
     revision?.pointee = committed
   }
@@ -35,15 +35,15 @@ public func kept_commit(
 public func kept_rollback(_ transaction: OpaquePointer?) {
   uncancelled {
     guard let ending = try? transaction.transaction() else { return }
-    // The migration withdraws the ticket of its step's transaction, and fails.
+    // The migration removes the handle of its step's transaction, and fails.
     if ending.isLent { ending.rollBack() } else { end(ending, transaction) }
   }
 }
 
-/// Rolls a transaction back and withdraws its ticket.
+/// Rolls a transaction back and removes its handle.
 func end(_ transaction: Transaction, _ handle: OpaquePointer?) {
   transaction.rollBack()
-  Handles.transactions.withdraw(UInt(bitPattern: handle))
+  Handles.transactions.remove(UInt(bitPattern: handle))
 }
 
 extension UnsafePointer where Pointee == kept_transaction_options {

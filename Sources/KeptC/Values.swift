@@ -96,7 +96,7 @@ func fromMemory<Asked>(
   _ store: OpaquePointer?, _ key: (some KeyArgument)?, _ out: UnsafeMutablePointer<Asked>?,
   _ read: (MemoryReads, PreparedBytes, UnsafeMutablePointer<Asked>) -> Bool
 ) -> Bool {
-  guard let store, !Handles.isTicket(store), let key, let out else { return false }
+  guard let store, !Handles.isNumber(store), let key, let out else { return false }
   // No reference is counted: the words are never freed, and point to memory that is never freed.
   return read(MemoryReads(store), key.prepared, out)
 }

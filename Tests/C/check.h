@@ -11,6 +11,8 @@
 #include <kept.h>
 #include <sys/types.h>
 
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
 /* Checks. The expected value comes first. */
 #define CHECK(condition) check_true(__FILE__, __LINE__, #condition, (condition))
 #define CHECK_INT(expected, found) check_int(__FILE__, __LINE__, #found, (expected), (found))

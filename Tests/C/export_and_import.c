@@ -7,8 +7,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define COUNT(array) (sizeof(array) / sizeof *(array))
-
 static const char *kept_text(void) { return "{\"kept\":1,\"values\":{\"a\":1,\"b\":\"two\"}}"; }
 
 static kept_transfer_options with(uint32_t flags) {

@@ -1,23 +1,12 @@
 /* Layers: how a store is opened with them, and how they are explained. */
 #define _XOPEN_SOURCE 700
+#include "program_arguments.h"
 #include "reports.h"
 
 #include <json-c/json.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
-
-static const char *const argv_of_player[] = { "player", "-a", "2", "-b", "2", "-list", "[1,2]", "-name", "5", "-depth",
-  "-7", "-half", "0.5", "-raw", "<0aff>" };
-
-static kept_options with_arguments(void) {
-  kept_options options = KEPT_OPTIONS_INIT;
-  options.argv = argv_of_player;
-  options.argc = COUNT(argv_of_player);
-  return options;
-}
 
 static int append_key(void *context, const char *key) {
   strcat(strcat(context, key), " ");
@@ -161,9 +150,10 @@ static void invalid_layers_are_refused(void) {
   kept_options options = KEPT_OPTIONS_INIT;
   options.argc = 1;
   refused(&options);
+  options = with_arguments();
   options.argc = SIZE_MAX;
   refused(&options);
-  options.argv = argv_of_player;
+  options.argv = NULL;
   refused(&options);
   options.argv = short_argv, options.argc = 3;
   refused(&options);

@@ -1,24 +1,13 @@
 /* Layers: which one decides, and what can be written below them. layer_options.c tests how a store is opened with them
  * and how they are explained; layer_files.c, what happens when their files change. */
 #define _XOPEN_SOURCE 700
+#include "program_arguments.h"
 #include "reports.h"
 
 #include <json-c/json.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
-
-static const char *const argv_of_player[] = { "player", "-a", "2", "-b", "2", "-list", "[1,2]", "-name", "5", "-depth",
-  "-7", "-half", "0.5", "-raw", "<0aff>" };
-
-static kept_options with_arguments(void) {
-  kept_options options = KEPT_OPTIONS_INIT;
-  options.argv = argv_of_player;
-  options.argc = COUNT(argv_of_player);
-  return options;
-}
 
 static kept_options with_managed(const char *text) {
   kept_options options = KEPT_OPTIONS_INIT;

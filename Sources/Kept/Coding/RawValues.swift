@@ -13,7 +13,7 @@ extension Storable where Self: RawRepresentable, RawValue: Storable {
 
   fileprivate static func read(_ value: Value) throws(StoreError) -> Self {
     guard let known = Self(rawValue: try RawValue(stored: value)) else {
-      throw StoreError(.wrongType, "holds \(value.kind) that is no \(Self.self)")
+      throw StoreError(.wrongType, "holds \(value.kind) that is not \(withArticle(Self.self))")
     }
     return known
   }

@@ -82,7 +82,7 @@ extension Transformer where Input: RawRepresentable, Output == Input.RawValue {
       transform: { $0.rawValue },
       untransform: { raw in
         guard let value = Input(rawValue: raw) else {
-          throw StoreError(.wrongType, "holds \(withArticle(Output.self)) that is no \(Input.self)")
+          throw StoreError(.wrongType, "holds \(withArticle(Output.self)) that is not \(withArticle(Input.self))")
         }
         return value
       })

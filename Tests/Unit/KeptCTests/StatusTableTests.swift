@@ -25,15 +25,15 @@ import Testing
 
 @Suite struct `A late handle` {
   @Test func `of a transaction, a snapshot or a subscription is never that of another`() {
-    let tickets = Tickets<Int>(.transaction)
-    let first = tickets.issue(1)
-    tickets.withdraw(first)
-    let second = tickets.issue(2)
+    let handles = HandleTable<Int>(.transaction)
+    let first = handles.insert(1)
+    handles.remove(first)
+    let second = handles.insert(2)
     #expect(first != second)
     #expect(first & 1 == 1 && second & 1 == 1)
-    #expect(tickets.find(first) == nil)
-    #expect(tickets.find(second) == 2)
-    let snapshot = OpaquePointer(bitPattern: Tickets<Int>(.snapshot).issue(3))
-    #expect(snapshot.map { Handles.isTicket($0) && !tickets.issued($0) } == true, "nor one of another kind")
+    #expect(handles.find(first) == nil)
+    #expect(handles.find(second) == 2)
+    let snapshot = OpaquePointer(bitPattern: HandleTable<Int>(.snapshot).insert(3))
+    #expect(snapshot.map { Handles.isNumber($0) && !handles.hasIssued($0) } == true, "nor one of another kind")
   }
 }

@@ -22,16 +22,17 @@ private struct Days: OptionSet, Storable {
   }
 
   @Test func `an unknown raw value is an error that names the type`() {
-    #expect(failure(.wrongType) { _ = try Theme(stored: "sepia") } == "holds string that is no Theme")
-    #expect(failure(.wrongType) { _ = try Level(stored: 2) } == "holds int that is no Level")
+    #expect(failure(.wrongType) { _ = try Theme(stored: "sepia") } == "holds string that is not a Theme")
+    #expect(failure(.wrongType) { _ = try Level(stored: 2) } == "holds int that is not a Level")
     #expect(failure(.wrongType) { _ = try Level(stored: 300) } == "holds int that UInt8 cannot hold unaltered")
     #expect(failure(.wrongType) { _ = try Theme(stored: 1) } == "holds int, asked for string")
   }
 
   @Test func `an unknown raw value inside an array or a dictionary says where`() {
     #expect(
-      failure(.wrongType) { _ = try [Theme](stored: ["dark", "sepia"]) } == "at [1]: holds string that is no Theme")
+      failure(.wrongType) { _ = try [Theme](stored: ["dark", "sepia"]) } == "at [1]: holds string that is not a Theme")
     #expect(
-      failure(.wrongType) { _ = try [String: [Level]](stored: ["a": [2]]) } == "at .a[0]: holds int that is no Level")
+      failure(.wrongType) { _ = try [String: [Level]](stored: ["a": [2]]) } == "at .a[0]: holds int that is not a Level"
+    )
   }
 }

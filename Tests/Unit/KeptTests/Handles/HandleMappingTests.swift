@@ -55,8 +55,8 @@ extension Keys {
     try settings.set(3, forKey: "level")
     #expect(theme.value == .light && level.value == nil && level.defaulted(to: .low).value == .low)
     #expect(test.takeReported().map(\.code) == [.wrongType, .wrongType, .wrongType])
-    #expect(failure(.wrongType) { _ = try theme.get() } == #""theme": holds string that is no Theme"#)
-    #expect(failure(.wrongType) { _ = try level.get() } == "holds an Int that is no Level")
+    #expect(failure(.wrongType) { _ = try theme.get() } == #""theme": holds string that is not a Theme"#)
+    #expect(failure(.wrongType) { _ = try level.get() } == "holds an Int that is not a Level")
     #expect(try settings.value(forKey: "theme") == "sepia" && settings.value(forKey: "level") == 3)
   }
 
@@ -69,7 +69,7 @@ extension Keys {
     try settings.set(["dark", "sepia"], forKey: "themes")
     try settings.set([1, 3], forKey: "levels")
     #expect(themes.value == [] && levels.value == nil)
-    #expect(failure(.wrongType) { _ = try themes.get() } == #""themes": at [1]: holds string that is no Theme"#)
+    #expect(failure(.wrongType) { _ = try themes.get() } == #""themes": at [1]: holds string that is not a Theme"#)
     _ = failure(.wrongType) { _ = try levels.get() }
     #expect(try settings.value(forKey: "themes") == ["dark", "sepia"])
   }

@@ -75,7 +75,7 @@ private struct Frame: Codable, Storable, Equatable { var width: Int }
     let sentence = failure(.wrongType) { _ = try settings.value(Int.self, forKey: "n") }
     #expect(sentence == #""n": holds string, asked for int"#)
     let theme = failure(.wrongType) { _ = try settings.value(Theme.self, forKey: "n") }
-    #expect(theme == #""n": holds string that is no Theme"#)
+    #expect(theme == #""n": holds string that is not a Theme"#)
     #expect(try settings.value(String.self, forKey: "n") == "loud")
     _ = failure(.invalid) { _ = try settings.value(Int.self, forKey: "") }
     let number = 5

@@ -111,8 +111,8 @@ extension Keys {
   }
 
   @Test func `unknown raw values, alone and in an array, are an error or the default, and untouched`() throws {
-    try expectMismatch(.theme, over: "sepia", #""theme": holds string that is no Theme"#)
-    try expectMismatch(.themes, over: ["dark", "sepia"], #""themes": at [1]: holds string that is no Theme"#)
+    try expectMismatch(.theme, over: "sepia", #""theme": holds string that is not a Theme"#)
+    try expectMismatch(.themes, over: ["dark", "sepia"], #""themes": at [1]: holds string that is not a Theme"#)
   }
 
   @Test func `an undecodable Codable is an error or the default, and untouched`() throws {

@@ -62,7 +62,7 @@ extension Keys {
     #expect(try settings.value(forKey: "level") == 2)
     try settings.set(3, forKey: "level")
     #expect(settings[level] == .low)
-    #expect(failure(.wrongType) { _ = try settings.value(for: level) } == #""level": holds an Int that is no Level"#)
+    #expect(failure(.wrongType) { _ = try settings.value(for: level) } == #""level": holds an Int that is not a Level"#)
     #expect(test.takeReported().map(\.code) == [.wrongType])
     #expect(try settings.value(forKey: "level") == 3)
   }

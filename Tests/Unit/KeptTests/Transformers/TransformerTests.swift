@@ -77,7 +77,7 @@ private struct Named: Codable, Equatable {
   @Test func `makes raw values, and refuses those that are none`() throws {
     let raw = Transformer<Level, Int>.rawValue
     #expect(try raw.transform(.high) == 2 && raw.untransform(1) == .low)
-    #expect(failure(.wrongType) { _ = try raw.untransform(3) } == "holds an Int that is no Level")
+    #expect(failure(.wrongType) { _ = try raw.untransform(3) } == "holds an Int that is not a Level")
   }
 }
 
