@@ -167,8 +167,8 @@ typedef struct kept_options {
  *                   key (KEPT_UNSUPPORTED)
  *  @param options  NULL for the defaults; copied
  *  @param[out] store  receives the handle; end it with kept_close()
- *  @return KEPT_OK, KEPT_SALVAGED, KEPT_INVALID, KEPT_BUSY, KEPT_DENIED, KEPT_NO_SPACE, KEPT_CORRUPT, KEPT_UNAVAILABLE
- *          or KEPT_UNSUPPORTED.
+ *  @return KEPT_OK, KEPT_SALVAGED, KEPT_INVALID, KEPT_BUSY, KEPT_DENIED, KEPT_NO_SPACE, KEPT_CORRUPT, KEPT_UNAVAILABLE,
+ *          KEPT_UNSUPPORTED, or KEPT_FAILED if layers have files and no thread can be started that follows them.
  *
  *  Opening one location several times, in one process or in many, is allowed. All handles see the same values.
  *
@@ -389,8 +389,9 @@ KEPT_API kept_status kept_set_bytes(kept_store *store, const char *key, const vo
  *                          annotations, which are not checked
  * `enum`, `const` and `uniqueItems` compare as JSON Schema does: numbers by numeric value, so that 0, 0.0 and -0.0 are
  * equal, even inside arrays and objects. A value that equals a choice is stored as given, in the form of its type. Any
- * other keyword is refused with KEPT_UNSUPPORTED. A declaration has at most 64 KiB of text. Matching patterns against
- * one value may take a few seconds in total; a value that takes longer is KEPT_INVALID.
+ * other keyword is refused with KEPT_UNSUPPORTED. A declaration has at most 64 KiB of text, and schemas nest at most 12
+ * deep in it (KEPT_TOO_LARGE). Matching patterns against one value may take a few seconds in total; a value that takes
+ * longer is KEPT_INVALID.
  *
  * Some schemas that JSON Schema allows are refused too, with the place in `error`: keywords that contradict each other
  * or cannot apply to the type, an empty `enum` or one with a duplicate choice, an `enum` without `type` whose choices
@@ -835,7 +836,7 @@ typedef struct kept_subscription kept_subscription;
  *  longer than 100 ms, other subscriptions are called on another thread, and the slow subscription is called in
  *  parallel with them until its callback has returned within that time 16 times in a row. Up to four threads of a
  *  location call slow subscriptions; if there are more slow subscriptions, they wait only for each other. If more than
- *  eight turn out to be slow at the same time, the others wait for them once. */
+ *  eight turn out to be slow at the same time, the other subscriptions are called late in that round only. */
 typedef void (*kept_notice_callback)(void *context, const kept_notice *notice);
 
 #define KEPT_OBSERVE_KEY      0u   /* changes of exactly this key */

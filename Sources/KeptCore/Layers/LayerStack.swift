@@ -108,10 +108,22 @@ package final class LayerStack: @unchecked Sendable {
   /// Called with no lock held, before anything that depends on the layers is read, observed or written.
   func watchAgain() {
     guard hasFiles else { return }
-    FileWatch.revive()
+    do throws(StoreError) { try checkWatch() } catch {
+      // Whoever reads from memory notices no change meanwhile.
+      reread()
+      return report(error)
+    }
     guard watchedSince.load(ordering: .acquiring) != Fork.count else { return }
     reread()
     watchedSince.store(Fork.count, ordering: .releasing)
+  }
+
+  /// Throws `failed` if there are files, and no thread watches them.
+  func checkWatch() throws(StoreError) {
+    guard hasFiles else { return }
+    do throws(StoreError) { try FileWatch.revive() } catch {
+      throw error.said { "the files of the layers are not followed: \($0)" }
+    }
   }
 
   /// Resolves the value of a key; reports layer values that do not fit.

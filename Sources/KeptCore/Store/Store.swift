@@ -52,6 +52,7 @@ public final class Store: SettingsAccess {
     var sources = LayerSources(insteadOf: options)
     do { sources = try LayerSources(options, identifier: nil) } catch { options.errorHandler(error) }
     self.init(SharedStore(storage), nil, options, sources)
+    do { try layerStack.checkWatch() } catch { options.errorHandler(error) }
   }
 
   deinit { close() }
@@ -87,6 +88,10 @@ public final class Store: SettingsAccess {
       try found.open(options.busyTimeoutMilliseconds)
     }
     let store = Store(shared, found.identity, options, sources)
+    do throws(StoreError) { try store.layerStack.checkWatch() } catch {
+      store.close()
+      throw error
+    }
     if let note = try store.salvaged() { warning(note.warning) }
     return store
   }

@@ -86,7 +86,8 @@ package final class FileWatch: Sendable {
 
   /// Watches a file; neither the file nor its folder need exist.
   ///
-  /// Every change from now on is reported. Begin the watch before reading the file.
+  /// Every change from now on is reported, unless the thread for it cannot be started: see ``revive()``. Begin the watch
+  /// before reading the file.
   ///
   /// - Parameter changed: called on the library's thread, with no lock held, one call at a time.
   package static func begin(_ path: String, _ changed: @escaping @Sendable () -> Void) -> Token {
@@ -94,9 +95,16 @@ package final class FileWatch: Sendable {
   }
 
   /// Watches the files of keys in the folder of a `DirectoryStorage`.
-  static func begin(folder path: String, _ changed: @escaping @Sendable () -> Void) -> Token {
+  ///
+  /// Throws `failed` if the thread for it cannot be started.
+  static func begin(folder path: String, _ changed: @escaping @Sendable () -> Void) throws(StoreError) -> Token {
     let seen = FileStamp(ofFolder: path)
-    return Token(ofThisProcess, ofThisProcess.add(Watch(path: path, isFolder: true, changed: changed, seen: seen)))
+    let token = Token(ofThisProcess, ofThisProcess.add(Watch(path: path, isFolder: true, changed: changed, seen: seen)))
+    do throws(StoreError) { try revive() } catch {
+      token.end()
+      throw error
+    }
+    return token
   }
 
   /// Watches a file in an instance of its own, for tests.
@@ -106,12 +114,17 @@ package final class FileWatch: Sendable {
 
   var hasThread: Bool { state.read(\.hasThread) }
 
-  /// Starts the thread again in the child of a fork.
+  /// Starts the thread if it does not run: in the child of a fork, or where it could not be started before.
   ///
-  /// Readers of watched files call it; it is quick if the thread runs.
-  package static func revive() {
+  /// Throws `failed` if it cannot be started: then no change is reported. Readers of watched files call it; it is quick
+  /// if the thread runs.
+  package static func revive() throws(StoreError) {
     let watch = ofThisProcess
-    if watch.isBereft.load(ordering: .relaxed) { watch.state.update { watch.startThread(&$0) } }
+    guard watch.isBereft.load(ordering: .relaxed) else { return }
+    watch.state.update { watch.startThread(&$0) }
+    guard watch.isBereft.load(ordering: .relaxed) else { return }
+    throw StoreError(
+      .failed, "no thread for watching files could be started; free some threads, and changes are noticed again")
   }
 
   private func add(_ watch: Watch) -> Int {

@@ -21,7 +21,7 @@ enum Forking {
     if child == 0 {
       endSoon()
       let inherited = inotifyDescriptors()
-      FileWatch.revive()
+      try FileWatch.revive()
       say("inherited \(inherited)", on: childs)
       while true { pause() }
     }

@@ -71,7 +71,8 @@ public final class DirectoryStorage: GuardedStorage {
   // MARK: - SimpleStorage and ListingStorage
 
   public func get(_ key: KeyName) throws(StoreError) -> Value? {
-    FileWatch.revive()
+    // Without its thread, observers wait; a read looks at the file.
+    try? FileWatch.revive()
     let file = file(of: key)
     let known = state.read { $0.read[key] }
     if let known, known.stamp.vouches(for: FileStamp(of: file.path)) { return known.value }
@@ -106,7 +107,7 @@ public final class DirectoryStorage: GuardedStorage {
   }
 
   public func keys() throws(StoreError) -> [KeyName] {
-    FileWatch.revive()
+    try? FileWatch.revive()
     var keys: [KeyName] = []
     try place.checkInPlace()
     try FolderListing.visit(place.path) { file in
@@ -116,7 +117,7 @@ public final class DirectoryStorage: GuardedStorage {
   }
 
   public func listen(_ changed: @escaping @Sendable (KeyName?) -> Void) throws(StoreError) {
-    let watch = FileWatch.begin(folder: path) { changed(nil) }
+    let watch = try FileWatch.begin(folder: path) { changed(nil) }
     state.updateQuietly { $0.watch = watch }
   }
 

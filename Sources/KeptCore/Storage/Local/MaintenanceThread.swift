@@ -91,8 +91,19 @@ final class MaintenanceThread: Sendable {
     }
     // A thread that works, or pauses before work, finds the note by itself.
     if mustWake { state.update { _ in } }
-    // Without a thread, `flush` and `close` still sync writes, and each read queries SQLite after a while.
-    if mustStart { try? LibraryThread.start { [self] in work() } }
+    if mustStart { start() }
+  }
+
+  /// Starts the thread; if that fails, the next use of the store tries again.
+  ///
+  /// Without a thread, `flush` and `close` still sync writes, and each read queries SQLite after a while.
+  private func start() {
+    do throws(StoreError) { try LibraryThread.start { [self] in work() } } catch {
+      state.updateQuietly { state in
+        state.hasThread = false
+        isDue.store(false, ordering: .sequentiallyConsistent)
+      }
+    }
   }
 
   private func work() {
