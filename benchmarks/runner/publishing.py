@@ -34,5 +34,5 @@ def picture(chart: Chart, folder: str) -> str:
     return f"""\
 <picture>
   <source media="(prefers-color-scheme: dark)" srcset="{folder}/{chart.name}-dark.svg">
-  <img src="{folder}/{chart.name}-light.svg" alt="{chart.title}: Kept, its rivals, the floors; figures in the table">
+  <img src="{folder}/{chart.name}-light.svg" alt="{chart.title}: Kept, its rivals, lower bounds; figures in the table">
 </picture>"""

@@ -86,8 +86,9 @@ package final class FileWatch: Sendable {
 
   /// Watches a file; neither the file nor its folder need exist.
   ///
-  /// Every change from now on is reported, unless the thread for it cannot be started: see ``revive()``. Begin the watch
-  /// before reading the file.
+  /// Every change from now on is reported, unless the thread for it cannot be started: see ``revive()``.
+  ///
+  /// Begin the watch before reading the file.
   ///
   /// - Parameter changed: called on the library's thread, with no lock held, one call at a time.
   package static func begin(_ path: String, _ changed: @escaping @Sendable () -> Void) -> Token {

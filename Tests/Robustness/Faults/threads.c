@@ -61,8 +61,7 @@ static void changes_are_observed_or_observing_is_refused(const char *location) {
   expect_refused(
     kept_observe(store, "key", KEPT_OBSERVE_KEY, ignore, NULL, NULL, &subscription, &error), &error, "observe");
   is_refused = false;
-  expect_ok(
-    kept_observe(store, "key", KEPT_OBSERVE_KEY, ignore, NULL, NULL, &subscription, &error), "observe", &error);
+  expect_ok(kept_observe(store, "key", KEPT_OBSERVE_KEY, ignore, NULL, NULL, &subscription, &error), "observe", &error);
   kept_unobserve(subscription);
   kept_close(store);
 }
