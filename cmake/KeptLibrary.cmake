@@ -12,8 +12,8 @@ set(kept_soname libkept.so.${PROJECT_VERSION_MAJOR})
 set(kept_file libkept.so.${PROJECT_VERSION})
 set(kept_library ${PROJECT_BINARY_DIR}/lib/${kept_file})
 
-# A separate scratch path: SwiftPM locks it, and a concurrent `swift build` must not have to wait.
-set(scratch ${PROJECT_BINARY_DIR}/swiftpm)
+# Not the one of `swift build`: SwiftPM locks it, and a concurrent build must not have to wait.
+set(KEPT_SCRATCH ${PROJECT_BINARY_DIR}/swiftpm CACHE PATH "Where SwiftPM builds; build folders may share it")
 
 # The C++ library, of which Swift's runtime needs 70 KB, is linked in if the compiler has the archive: with the shared
 # one, loading libkept.so takes twice the instructions (docs/decisions/0019-size.md). The linker looks first in a
@@ -21,7 +21,7 @@ set(scratch ${PROJECT_BINARY_DIR}/swiftpm)
 execute_process(COMMAND ${CMAKE_C_COMPILER} -print-file-name=libstdc++.a
   OUTPUT_VARIABLE archive OUTPUT_STRIP_TRAILING_WHITESPACE)
 if(IS_ABSOLUTE "${archive}")
-  set(static_libraries ${PROJECT_BINARY_DIR}/static)
+  set(static_libraries ${KEPT_SCRATCH}/static)
   file(MAKE_DIRECTORY ${static_libraries})
   file(CREATE_LINK ${archive} ${static_libraries}/libstdc++.a SYMBOLIC)
   set(KEPT_STATIC_FLAGS -Xlinker -L${static_libraries})
@@ -37,7 +37,7 @@ endif()
 #                 end of the data need not be in the file (ShipLibrary.cmake)
 # -O2             strings that end alike are stored once
 set(swift_build
-  ${KEPT_SWIFT} build --package-path ${PROJECT_SOURCE_DIR} --scratch-path ${scratch}
+  ${KEPT_SWIFT} build --package-path ${PROJECT_SOURCE_DIR} --scratch-path ${KEPT_SCRATCH}
   --configuration release --product KeptC
   -Xswiftc -static-stdlib
   -Xswiftc -O
@@ -61,7 +61,7 @@ endif()
 add_custom_target(kept ALL
   COMMAND ${swift_build}
   COMMAND ${CMAKE_COMMAND}
-    -D built=${scratch}/release/libKeptC.so -D library=${kept_library} -D soname=${kept_soname}
+    -D built=${KEPT_SCRATCH}/release/libKeptC.so -D library=${kept_library} -D soname=${kept_soname}
     -D strip=$<BOOL:${KEPT_STRIP}> -D strip_program=${CMAKE_STRIP} -D objcopy=${KEPT_OBJCOPY}
     -D limit=${KEPT_SIZE_LIMIT}
     -P ${PROJECT_SOURCE_DIR}/cmake/ShipLibrary.cmake

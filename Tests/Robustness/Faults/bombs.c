@@ -8,7 +8,10 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MIB = 1 << 20, TEXT = 4 * MIB, ALLOWED = 64, BASE = 24 * MIB };
+enum { MIB = 1 << 20, MOST_TEXT = 4 * MIB, ALLOWED = 64, BASE = 24 * MIB };
+
+/* The length of the texts: a quarter, unless the program runs more than one round. */
+static size_t text_length;
 
 static struct shared {
   int64_t grown;
@@ -19,7 +22,7 @@ static const char *folder;
 static char *text;
 static size_t length;
 
-/* Texts of about TEXT bytes */
+/* Texts of about text_length bytes */
 
 static void append(const char *part, size_t size) {
   memcpy(text + length, part, size);
@@ -28,7 +31,7 @@ static void append(const char *part, size_t size) {
 
 static void begin(const char *start) {
   free(text);
-  text = malloc(TEXT + 4096);
+  text = malloc(text_length + 4096);
   length = 0;
   append(start, strlen(start));
 }
@@ -42,7 +45,7 @@ static void end(const char *ending) {
 static void repeat(const char *start, const char *part, const char *ending) {
   size_t size = strlen(part);
   begin(start);
-  while (length + size < TEXT) append(part, size);
+  while (length + size < text_length) append(part, size);
   end(ending);
 }
 
@@ -50,7 +53,7 @@ static void repeat(const char *start, const char *part, const char *ending) {
 static void count_up(const char *start, const char *part, const char *ending) {
   static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyz";
   begin(start);
-  for (unsigned long number = 0; length + 256 < TEXT; number++) {
+  for (unsigned long number = 0; length + 256 < text_length; number++) {
     for (const char *place = part; *place; place++) {
       if (*place != '#') {
         text[length++] = *place;
@@ -80,7 +83,7 @@ static void put_number(unsigned char *place, uint64_t number) {
  * the third object. `marker`: of an array or a dictionary; `each`: references for each member. */
 static void refer(unsigned char marker, unsigned each) {
   unsigned char trailer[32] = { 0 }, head[] = { marker | 0xF, 0x13, 0, 0, 0, 0, 0, 0, 0, 0 };
-  uint64_t count = (TEXT - 100) / each;
+  uint64_t count = (text_length - 100) / each;
   begin("bplist00");
   append("\xD1\1\2\x51"
          "a",
@@ -113,7 +116,7 @@ static void refer_in_dictionary(void) { refer(0xD0, 2); }
 /* As many objects as fit, all unused. */
 static void many_objects(void) {
   unsigned char trailer[32] = { 0 };
-  uint64_t count = (TEXT - 100) / 2;
+  uint64_t count = (text_length - 100) / 2;
   begin("bplist00");
   append("\xD0", 1);
   memset(text + length, 9, count);
@@ -331,6 +334,7 @@ static void expect_little(const char *deed) {
 
 int main(int argc, char **argv) {
   begin_torture(argc, argv, 1);
+  text_length = rounds > 1 ? MOST_TEXT : MOST_TEXT / 4;
   shared = share(sizeof *shared);
   const char *only = getenv("KEPT_SCENE");
   unsigned count = 0;

@@ -18,9 +18,11 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The repaired wheel."""
     folder = tmp_path_factory.mktemp("wheel")
     script = ROOT / "bindings/python/build-wheel"
-    built = subprocess.run(
-        [script, folder], env=os.environ | {"PYTHON": sys.executable}, capture_output=True, text=True
-    )
+    # What the library under test was built from need not be compiled again.
+    scratch = Path(os.environ["KEPT_LIBRARY"]).parent.parent / "swiftpm"
+    shared = {"CMAKE_ARGS": f"-DKEPT_SCRATCH={scratch}"} if scratch.is_dir() else {}
+    environment = os.environ | {"PYTHON": sys.executable} | shared
+    built = subprocess.run([script, folder], env=environment, capture_output=True, text=True)
     assert built.returncode == 0, built.stdout + built.stderr
     [wheel] = folder.glob("*.whl")
     return wheel
