@@ -389,9 +389,9 @@ KEPT_API kept_status kept_set_bytes(kept_store *store, const char *key, const vo
  *                          annotations, which are not checked
  * `enum`, `const` and `uniqueItems` compare as JSON Schema does: numbers by numeric value, so that 0, 0.0 and -0.0 are
  * equal, even inside arrays and objects. A value that equals a choice is stored as given, in the form of its type. Any
- * other keyword is refused with KEPT_UNSUPPORTED. A declaration has at most 64 KiB of text, and schemas nest at most 12
- * deep in it (KEPT_TOO_LARGE). Matching patterns against one value may take a few seconds in total; a value that takes
- * longer is KEPT_INVALID.
+ * other keyword is refused with KEPT_UNSUPPORTED. A declaration has at most 64 KiB of text, and at most 12
+ * schemas nested in its root (KEPT_TOO_LARGE). Matching patterns against one value may take a few seconds in total; a
+ * value that takes longer is KEPT_INVALID.
  *
  * Some schemas that JSON Schema allows are refused too, with the place in `error`: keywords that contradict each other
  * or cannot apply to the type, an empty `enum` or one with a duplicate choice, an `enum` without `type` whose choices
@@ -811,8 +811,9 @@ KEPT_API kept_status kept_migrate(kept_store *store, const kept_migration *steps
                                   uint32_t *result, char **backup, kept_error *error);
 
 /** Moves the stored value and the declaration of a key to another key. Also works in a transaction.
- *  @return KEPT_OK; KEPT_ABSENT if the key is neither stored nor declared; KEPT_INVALID if the other key is;
- *          KEPT_SHADOWED; or KEPT_LOCKED.
+ *  @return KEPT_OK; KEPT_ABSENT if the key is neither stored nor declared; KEPT_INVALID if the other key is, unless
+ *          both are the same, which changes nothing; KEPT_WRONG_TYPE or KEPT_MISFIT for a value that does not fit the
+ *          declaration; KEPT_SHADOWED; or KEPT_LOCKED.
  *  In Swift: `rename(_:to:)`; in Python: `settings.rename(key, to)`. */
 KEPT_API kept_status kept_rename(kept_store *store, const char *key, const char *to, kept_error *error);
 

@@ -18,11 +18,17 @@ struct FileTarget: ~Copyable {
     guard let resolved = try StoreFolder.withoutLinks(parent), let folder = OpenFolder(holding: resolved) else {
       throw .system("make a file in", parent)
     }
-    let isStore = [StoreFolder.databaseName, DirectoryStorage.lockName].contains { folder.status(of: $0) != nil }
-    guard !isStore else {
-      throw StoreError(.invalid, "\(path) is in the folder of a store; give a path elsewhere")
-    }
+    try Self.checkNotInStore(path, resolved)
     self.init(path, in: folder)
+  }
+
+  /// Throws `invalid` for a path in the folder of a store.
+  static func checkNotInStore(_ path: String, _ parent: String) throws(StoreError) {
+    let isStore = [StoreFolder.databaseName, DirectoryStorage.lockName].contains {
+      FileStatus(of: parent + "/" + $0) != nil
+    }
+    guard isStore else { return }
+    throw StoreError(.invalid, "\(path) is in the folder of a store; give a path elsewhere")
   }
 
   /// A file in an open folder, which may be the folder of a store.

@@ -195,7 +195,14 @@ public final class Transaction: SettingsAccess {
 }
 
 extension Transaction.State {
-  fileprivate var isReadingOnly: Bool { batch.isEmpty && batch.durability == .shared }
+  fileprivate var isReadingOnly: Bool {
+    batch.isEmpty && batch.durability == .shared && !expectsRevision
+  }
+
+  /// Whether a call named the revision of a key; if that was refused, the commit is a conflict too.
+  private var expectsRevision: Bool {
+    relied.contains { if case .revision = $0 { true } else { false } }
+  }
 
   /// The entry of a key, including the edits.
   fileprivate mutating func entry(_ key: KeyName, in store: Store) throws(StoreError) -> Entry? {

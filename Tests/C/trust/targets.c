@@ -62,7 +62,8 @@ static void a_folder_may_be_reached_through_a_link(void) {
 }
 
 static void no_file_of_a_store_is_written(void) {
-  static const char *const names[] = { "values.sqlite", "values.sqlite-wal", "values.sqlite-shm", "pulse", "new" };
+  static const char *const names[] = { "values.sqlite", "values.sqlite-wal", "values.sqlite-shm", "pulse", "new",
+    "new/" };
   const char *location = fresh_folder(), *closed = closed_store();
   store_of_values(location);
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -84,6 +85,7 @@ static void no_file_of_a_dir_store_is_written(void) {
   store_of_values(directory);
   expect_refusals(file_of(location, "number.json"));
   expect_refusals(file_of(location, "new"));
+  expect_refusals(file_of(location, "new/"));
   EXPECT(KEPT_INVALID, kept_backup(store, folder, 0, NULL, &why));
   CHECK_UINT(0, mode_at(file_of(location, "values.sqlite")));
   CHECK_TEXT("1", json_of(store, "number"));

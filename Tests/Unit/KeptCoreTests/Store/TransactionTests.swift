@@ -121,6 +121,14 @@ import Testing
     #expect(try store.value(forKey: "a") == 2)
   }
 
+  @Test func `is a conflict at the end, too, if all it did was expect a wrong revision`() throws {
+    try store.set(1, forKey: "a")
+    let transaction = try store.begin()
+    #expect(conflict { try transaction.set(2, forKey: "a", ifRevision: 7) })
+    #expect(conflict { try transaction.commit() })
+    #expect(try store.value(forKey: "a") == 1)
+  }
+
   @Test func `throws closed after its end`() throws {
     var escaped: Transaction?
     try store.transaction { escaped = $0 }
