@@ -45,6 +45,18 @@ final class CombiningQueue<Request: Sendable, Outcome: Sendable>: @unchecked Sen
       return (round, 0)
     }
 
+    /// Begins without a round, if the request is the only one, as most are.
+    mutating func beginAlone() -> Bool {
+      guard !isAtWork, open == nil, expected <= 1 else { return false }
+      isAtWork = true
+      return true
+    }
+
+    mutating func endAlone() {
+      isAtWork = false
+      expected = 1 + (open?.requests.count ?? 0)
+    }
+
     mutating func begin() -> Int? {
       guard !isAtWork else { return nil }
       isAtWork = true
@@ -73,6 +85,11 @@ final class CombiningQueue<Request: Sendable, Outcome: Sendable>: @unchecked Sen
 
   /// Returns when a round that began after the call has served the request.
   func serve(_ request: Request) -> Outcome {
+    if state.updateQuietly({ $0.beginAlone() }) {
+      let outcomes = run([request])
+      state.update { $0.endAlone() }
+      return outcomes[0]
+    }
     let (round, place) = state.updateQuietly { $0.join(request) }
     if place == 0 { lead(round) } else { awaitEnd(of: round) }
     return round.outcomes[place]
