@@ -4,6 +4,7 @@
 #define KEPT_CPLATFORM_H
 
 #include "Atomics.h"
+#include "Checksum.h"
 #include "EventDescriptor.h"
 #include "FileLocks.h"
 #include "FileSystem.h"

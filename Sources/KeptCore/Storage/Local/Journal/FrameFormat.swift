@@ -1,0 +1,106 @@
+// The bytes of a frame of the journal: one commit, with everything that it changes.
+//
+//   byte  0  length     32 bits: the bytes of the frame, a multiple of 8. The lowest bit marks padding.
+//   byte  4  checksum   32 bits: CRC-32C over the place, and over all other bytes of the frame
+//   byte  8  writer     64 bits: a random number of the process that wrote it
+//   byte 16  revision   64 bits
+//   byte 24  time       64 bits: nanoseconds since 1970, by the wall clock of the writer
+//   byte 32  count      32 bits: the changes
+//   byte 36  tag        16 bits: the bytes of the tag, or 0xFFFF for none
+//   byte 38  0          16 bits
+//   byte 40  the tag, the changes, and zeros up to the length
+//
+// A change:
+//
+//   byte  0  effect     8 bits, see `FrameEffect`
+//   byte  1  kind       8 bits: the kind of the value, see `Value.Kind.number`
+//   byte  2  key        16 bits: the bytes of the key
+//   byte  4  payload    32 bits: the bytes of the payload
+//   byte  8  the key, the payload
+//
+// A frame of padding has only length and checksum; what follows up to its length has no meaning. All numbers are
+// little-endian, and none but the length of a frame is aligned.
+
+import CPlatform
+
+/// The number of bytes since the first journal of a store began; a multiple of 8.
+typealias JournalPosition = UInt64
+
+/// Where a frame is, which its checksum covers: a frame that was moved, that is left from an earlier round of the ring,
+/// or that follows another frame than when it was written, does not verify.
+struct FramePlace: Equatable {
+  /// The journal, by its random id.
+  var journal: UInt64
+  var position: JournalPosition
+  /// The checksum of the frame before.
+  ///
+  /// A writer may be killed after it has written two frames and published none. If the next writer's frame happens to be
+  /// as long as the first of them, the second would follow it, and verify.
+  var previous: UInt32
+
+  /// Returns the checksum of a frame at this place.
+  func checksum(of frame: UnsafeRawBufferPointer, upTo end: Int) -> UInt32 {
+    var head = (journal.littleEndian, position.littleEndian)
+    let sum = withUnsafeBytes(of: &head) { kept_checksum(previous, $0.baseAddress, $0.count) }
+    guard let start = frame.baseAddress, end >= 4, end <= frame.count else { return ~sum }
+    let whole = kept_checksum(sum, start, 4)
+    return end <= 8 ? whole : kept_checksum(whole, start + 8, end - 8)
+  }
+}
+
+/// What precedes the changes in a frame.
+struct FrameHead: Equatable {
+  var writer: UInt64
+  var revision: Revision
+  /// Nanoseconds since 1970.
+  ///
+  /// A clock may be set back, so this need not grow from frame to frame.
+  var time: Int64
+  var tag: String?
+}
+
+/// What a change does to its key.
+enum FrameEffect: UInt8 {
+  /// The key has no value; there is no payload.
+  case removed = 0
+  /// The payload is the value.
+  case value = 1
+  /// The payload is the id of a body in the database, which holds the value.
+  case staged = 2
+  /// The payload is the new declaration, as JSON.
+  case declared = 3
+  /// The key has no declaration; there is no payload.
+  case undeclared = 4
+  /// The payload is the new schema version of the store, in 32 bits; the key is empty.
+  case schemaVersion = 5
+}
+
+enum FrameFormat {
+  static let headBytes = 40
+  static let paddingBytes = 8
+  static let changeBytes = 8
+  static let noTag: UInt16 = 0xFFFF
+  static let longestTag = 0xFFFE
+
+  static func aligned(_ count: Int) -> Int { (count + 7) & ~7 }
+}
+
+extension Value.Kind {
+  /// The number in a frame; 0 is no kind.
+  ///
+  /// These are stored, and never change.
+  var number: UInt8 {
+    switch self {
+    case .null: 0
+    case .bool: 1
+    case .int: 2
+    case .uint: 3
+    case .double: 4
+    case .string: 5
+    case .bytes: 6
+    case .date: 7
+    case .array: 8
+    case .dictionary: 9
+    }
+  }
+}

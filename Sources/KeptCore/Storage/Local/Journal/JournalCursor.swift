@@ -1,0 +1,97 @@
+// Follows a journal frame by frame.
+
+import CPlatform
+
+/// The place up to which one reader has read.
+///
+/// Not thread-safe.
+struct JournalCursor {
+  /// The place of the next frame.
+  private(set) var place: FramePlace
+  /// The revision of the last frame that was read.
+  private(set) var revision: Revision
+
+  init(at place: FramePlace, revision: Revision) {
+    self.place = place
+    self.revision = revision
+  }
+
+  /// How reading ended.
+  enum Outcome: Equatable {
+    case reachedEnd
+    /// Frames were overwritten before they could be read: begin again at the settled position.
+    case overtaken
+    /// A published frame does not verify.
+    case damaged
+  }
+
+  /// Reads the frames up to `end`, and calls `body` with each of a commit, in order.
+  ///
+  /// `place` is then after the last frame for which `body` has returned.
+  mutating func read(
+    _ file: JournalFile, _ words: JournalWords, upTo end: JournalPosition,
+    _ body: (FrameReader) throws(StoreError) -> Void
+  ) throws(StoreError) -> Outcome {
+    while place.position < end {
+      let piece = Int(min(end - place.position, UInt64(file.header.room(from: place.position))))
+      let outcome = try withMemory(piece) { memory throws(StoreError) in
+        let count = try file.read(from: place.position, into: memory)
+        // The copy first, then the word: what was overwritten meanwhile was announced before.
+        kept_fence()
+        guard words.start <= place.position else { return .overtaken }
+        return try take(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(memory)[..<count]), body)
+      }
+      guard outcome == .reachedEnd else { return outcome }
+    }
+    return .reachedEnd
+  }
+
+  /// Reads frames after a crash, when there are no words: up to the first that does not verify.
+  mutating func readAll(
+    _ file: JournalFile, _ body: (FrameReader) throws(StoreError) -> Void
+  ) throws(StoreError) {
+    // Frames that reach once around the ring are all there can be.
+    let start = place.position
+    while place.position - start < UInt64(file.header.size) {
+      let before = place.position
+      let outcome = try withMemory(file.header.room(from: before)) { memory throws(StoreError) in
+        let count = try file.read(from: before, into: memory)
+        return try take(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(memory)[..<count]), body)
+      }
+      if outcome == .damaged { return }
+    }
+  }
+
+  /// Takes all frames of a copy.
+  private mutating func take(
+    _ bytes: UnsafeRawBufferPointer, _ body: (FrameReader) throws(StoreError) -> Void
+  ) throws(StoreError) -> Outcome {
+    var at = 0
+    while at < bytes.count {
+      guard let frame = FrameReader(UnsafeRawBufferPointer(rebasing: bytes[at...]), at: place) else { return .damaged }
+      if !frame.isPadding {
+        try body(frame)
+        revision = frame.head.revision
+      }
+      at += frame.length
+      place.position += UInt64(frame.length)
+      place.previous = frame.checksum
+    }
+    return .reachedEnd
+  }
+
+  /// Moves past frames that this process has written itself.
+  mutating func skip(to place: FramePlace, revision: Revision) {
+    self.place = place
+    self.revision = revision
+  }
+
+  private func withMemory(
+    _ count: Int, _ body: (UnsafeMutableRawBufferPointer) throws(StoreError) -> Outcome
+  ) throws(StoreError) -> Outcome {
+    try Memory.ask(for: count, to: "read what has changed")
+    let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 16)
+    defer { memory.deallocate() }
+    return try body(memory)
+  }
+}
