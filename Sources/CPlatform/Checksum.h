@@ -11,8 +11,22 @@
 /// Four bits at a time: for processors without an instruction for it, and for the last bytes.
 static inline uint32_t kept_checksum_by_table(uint32_t sum, const unsigned char *bytes, size_t count) {
   static const uint32_t table[16] = {
-    0x00000000, 0x105EC76F, 0x20BD8EDE, 0x30E349B1, 0x417B1DBC, 0x5125DAD3, 0x61C69362, 0x7198540D,
-    0x82F63B78, 0x92A8FC17, 0xA24BB5A6, 0xB21572C9, 0xC38D26C4, 0xD3D3E1AB, 0xE330A81A, 0xF36E6F75,
+    0x00000000,
+    0x105EC76F,
+    0x20BD8EDE,
+    0x30E349B1,
+    0x417B1DBC,
+    0x5125DAD3,
+    0x61C69362,
+    0x7198540D,
+    0x82F63B78,
+    0x92A8FC17,
+    0xA24BB5A6,
+    0xB21572C9,
+    0xC38D26C4,
+    0xD3D3E1AB,
+    0xE330A81A,
+    0xF36E6F75,
   };
   for (size_t index = 0; index < count; index++) {
     sum ^= bytes[index];
@@ -23,8 +37,8 @@ static inline uint32_t kept_checksum_by_table(uint32_t sum, const unsigned char 
 }
 
 #if defined(__x86_64__)
-__attribute__((target("sse4.2")))
-static inline uint32_t kept_checksum_by_instruction(uint32_t sum, const unsigned char *bytes, size_t count) {
+__attribute__((target("sse4.2"))) static inline uint32_t kept_checksum_by_instruction(
+  uint32_t sum, const unsigned char *bytes, size_t count) {
   uint64_t wide = sum, word;
   for (; count >= 8; count -= 8, bytes += 8) {
     memcpy(&word, bytes, 8);

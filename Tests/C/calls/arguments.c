@@ -185,8 +185,8 @@ const char *next_schema(script *script) {
 
 const char *next_list(script *script) {
   static const char *const lists[] = {
-    "{\"type\":\"object\",\"properties\":{\"a\":{\"type\":\"integer\"},"
-    "\"token\":{\"type\":\"string\",\"secret\":true}}}",
+    ("{\"type\":\"object\",\"properties\":{\"a\":{\"type\":\"integer\"},"
+     "\"token\":{\"type\":\"string\",\"secret\":true}}}"),
     "{\"type\":\"object\",\"properties\":{}}",
     "{\"type\":\"object\",\"properties\":{\"p.a\":{\"type\":\"string\",\"default\":\"d\"}}}",
     "{\"type\":\"object\",\"properties\":{\"a\":{\"type\":\"number\",\"minimum\":1e308,\"maximum\":-1e308}}}",

@@ -104,7 +104,7 @@ extension JournalCursor {
     let group = FrameGroup(journal.file.header, at: journal.file.header.firstPlace)
     var revision: Revision = 0
     var refusal: StoreError?
-    while refusal == nil {
+    while refusal == nil, revision < 1000 {
       revision += 1
       group.begin(at: group.next)
       try group.add(revision, .string(String(repeating: "y", count: 100)))

@@ -34,8 +34,8 @@ struct FramePlace: Equatable {
   var position: JournalPosition
   /// The checksum of the frame before.
   ///
-  /// A writer may be killed after it has written two frames and published none. If the next writer's frame happens to be
-  /// as long as the first of them, the second would follow it, and verify.
+  /// A writer may be killed after it has written two frames and published none. If the next writer's frame happens to
+  /// be as long as the first of them, the second would follow it, and verify.
   var previous: UInt32
 
   /// Returns the checksum of a frame at this place.

@@ -1,5 +1,5 @@
-// The open file `journal`: a ring of frames that is written with pwrite and read with pread. It is never mapped, so that
-// a file that was truncated is an error instead of a crash.
+// The open file `journal`: a ring of frames that is written with pwrite and read with pread. It is never mapped, so
+// that a file that was truncated is an error instead of a crash.
 
 import CPlatform
 

@@ -3,8 +3,8 @@
 // Invariants:
 // - `published` is where the frames end that count. Only the holder of the write lock moves it, after it has written
 //   the frames; a writer that is killed before that has written nothing. It only grows, and is a multiple of 8.
-// - `start` is the first position that has not been overwritten. It is raised before a byte below it is, so a reader that
-//   copies frames and finds `start` at or below their position afterwards has copied what was published.
+// - `start` is the first position that has not been overwritten. It is raised before a byte below it is, so a reader
+//   that copies frames and finds `start` at or below their position afterwards has copied what was published.
 // - `settled` is the position up to which frames are in the database and on the disk. No writer overwrites a byte above
 //   it: `start` never passes `settled`.
 //
@@ -46,7 +46,7 @@ struct JournalWords: @unchecked Sendable {
     kept_fence()
   }
 
-  /// Publishes frames up to a position; false if another process has published meanwhile, which the write lock excludes.
+  /// Publishes frames up to a position; false if another process has published meanwhile, which the lock excludes.
   func publish(_ position: JournalPosition, after expected: JournalPosition) -> Bool {
     kept_exchange64(publishedWord, expected, position)
   }
