@@ -726,7 +726,7 @@ KEPT_API kept_status kept_import_file(kept_store *store, const char *path, const
                                       char **report, kept_error *error);
 
 /* ------------------------------------------------------------------------------------------------------------------
- * Backup: copying and restoring a whole store
+ * Backup: copying, restoring and verifying a whole store
  * --------------------------------------------------------------------------------------------------------------- */
 
 #define KEPT_BACKUP_REPLACE  1u   /* replace an existing regular file, once the new one is complete */
@@ -755,6 +755,22 @@ KEPT_API kept_status kept_backup(kept_store *store, const char *path, uint32_t f
  *          migrate for longer than the busy time-out.
  *  In Swift: `Store.restore(from:)`; in Python: `settings.restore(path)`. */
 KEPT_API kept_status kept_restore(kept_store *store, const char *path, char **quarantine, kept_error *error);
+
+/** Reads everything that is stored, and checks the database. Nothing is changed, and others may write meanwhile.
+ *  @param progress  NULL for none. Counts keys, after the database was checked, which is one step
+ *  @param context   passed to `progress`
+ *  @param[out] json  receives an object; free it with kept_free(). Its members: "sound", false if anything is damaged;
+ *                    "damage", an array of objects with "reason" and, for a value or a declaration, "key"; "misfits",
+ *                    the keys whose value does not fit their declaration and reads as absent; "values" and
+ *                    "declarations", how many can be read; "revision"
+ *  @return KEPT_OK, even if there is damage; KEPT_UNSUPPORTED for a transaction or a storage that cannot list its keys;
+ *          KEPT_FAILED if `progress` has stopped it. An error leaves open whether there is damage.
+ *
+ *  A damaged database is salvaged by the next process that opens the store exclusively. A single damaged value or
+ *  declaration stays until it is set or declared again.
+ *  In Swift: `Store.verify(progress:)`; in Python: `settings.verify()`. */
+KEPT_API kept_status kept_verify_json(kept_store *store, kept_progress_callback progress, void *context, char **json,
+                                      kept_error *error);
 
 /* ------------------------------------------------------------------------------------------------------------------
  * Migrations: changing the schema of a program's settings

@@ -43,4 +43,5 @@
 @_exported public import typealias KeptCore.TransferProgress
 @_exported public import enum KeptCore.Value
 @_exported public import struct KeptCore.ValueDictionary
+@_exported public import struct KeptCore.Verification
 @_exported public import KeptFormats

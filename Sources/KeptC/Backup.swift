@@ -1,4 +1,4 @@
-// The section "Backup" of kept.h: copying a store, and restoring it.
+// The section "Backup" of kept.h: copying, restoring and verifying a store.
 
 public import CKept
 import KeptCore
@@ -26,5 +26,16 @@ public func kept_restore(
   boundary(error) { () throws(StoreError) in
     let (store, path) = (try store.store(), try path.text("path"))
     try copied(to: quarantine) { () throws(StoreError) in try store.restore(from: path).quarantine }
+  }
+}
+
+@_cdecl("kept_verify_json") @implementation
+public func kept_verify_json(
+  _ store: OpaquePointer?, _ progress: kept_progress_callback?, _ context: UnsafeMutableRawPointer?,
+  _ json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?, _ error: UnsafeMutablePointer<kept_error>?
+) -> kept_status {
+  boundary(error) { () throws(StoreError) in
+    let (store, out) = (try store.store(), try json.required("json"))
+    out.pointee = try store.verify(progress: transferProgress(progress, context)).newCText()
   }
 }

@@ -72,7 +72,8 @@ extension Optional where Wrapped == UnsafePointer<kept_transfer_options> {
       prefix: try given.prefix.textIfAny("prefix") ?? "",
       includesDeclarations: given.flags & KEPT_TRANSFER_DECLARATIONS != 0,
       includesSecrets: given.flags & KEPT_TRANSFER_SECRETS != 0,
-      leavesOutUnreadable: given.flags & KEPT_TRANSFER_READABLE != 0, progress: given.progressCallback)
+      leavesOutUnreadable: given.flags & KEPT_TRANSFER_READABLE != 0,
+      progress: transferProgress(given.progress, given.progress_context))
   }
 
   fileprivate func importing() throws(StoreError) -> ImportOptions {
@@ -86,7 +87,8 @@ extension Optional where Wrapped == UnsafePointer<kept_transfer_options> {
       separator: try given.separator.textIfAny("separator") ?? ".",
       environmentPrefix: try given.env_prefix.textIfAny("env_prefix"),
       replaces: given.flags & KEPT_TRANSFER_REPLACE != 0, isDryRun: given.flags & KEPT_TRANSFER_DRY_RUN != 0,
-      includesDeclarations: given.flags & KEPT_TRANSFER_DECLARATIONS != 0, progress: given.progressCallback)
+      includesDeclarations: given.flags & KEPT_TRANSFER_DECLARATIONS != 0,
+      progress: transferProgress(given.progress, given.progress_context))
   }
 
   /// A copy of the caller's options; nil for NULL.
@@ -106,13 +108,11 @@ extension Optional where Wrapped == UnsafePointer<CChar> {
   }
 }
 
-extension kept_transfer_options {
-  /// The program's callback, called on the thread of the call.
-  ///
-  /// The program is responsible for the use of its context.
-  fileprivate var progressCallback: TransferProgress? {
-    guard let progress else { return nil }
-    nonisolated(unsafe) let context = progress_context
-    return { done, total in progress(context, UInt64(done), UInt64(total)) == 0 }
-  }
+/// A program's callback, called on the thread of the call; nil for NULL.
+///
+/// The program is responsible for the use of its context.
+func transferProgress(_ progress: kept_progress_callback?, _ context: UnsafeMutableRawPointer?) -> TransferProgress? {
+  guard let progress else { return nil }
+  nonisolated(unsafe) let context = context
+  return { done, total in progress(context, UInt64(done), UInt64(total)) == 0 }
 }

@@ -26,6 +26,12 @@ protocol CopyableStorage: Storage {
   func copy(into draft: String) throws(StoreError)
 }
 
+/// A storage whose files can be checked without reading what they hold.
+protocol VerifiableStorage: Storage {
+  /// Returns damage of its files, which is `corrupt`; nil if there is none.
+  func damage() throws(StoreError) -> StoreError?
+}
+
 /// A storage with a folder of its own: migrating and restoring lock the file `migration` in it, and put copies there.
 protocol FolderStorage: CopyableStorage {
   /// The folder; it never changes.

@@ -311,6 +311,13 @@ static void restore(script *script) {
   if (TRY(error, kept_restore, store, next_path(script), to) >= 0 && quarantine != NULL) take_text(quarantine);
 }
 
+static void verify(script *script) {
+  kept_error *error = next_error(script);
+  kept_store *store = next_handle(script);
+  char *json = NULL, **to = rarely(script, 8) ? NULL : &json;
+  if (TRY(error, kept_verify_json, store, NULL, NULL, to) >= 0) take_text(json);
+}
+
 const step store_steps[] = {
   open_store,
   open_store,
@@ -336,5 +343,6 @@ const step store_steps[] = {
   declare_file,
   backup,
   restore,
+  verify,
 };
 const size_t store_count = sizeof store_steps / sizeof *store_steps;

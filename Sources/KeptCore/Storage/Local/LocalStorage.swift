@@ -216,6 +216,29 @@ extension LocalStorage: FolderStorage {
   }
 }
 
+extension LocalStorage: VerifiableStorage {
+  func damage() throws(StoreError) -> StoreError? {
+    // A child forked meanwhile would inherit a connection that it cannot close.
+    Fork.gate.enter()
+    defer { Fork.gate.leave() }
+    do throws(StoreError) {
+      // A closed store throws here.
+      _ = try revision()
+      let connection = try database.connect().connection
+      defer { withExtendedLifetime(connection) {} }
+      guard let words = try connection.damage() else { return nil }
+      connection.markDamage()
+      return StoreError(
+        .corrupt,
+        "the database in \(folder.shown) is damaged: \(words); close it everywhere and open it again, and what can be "
+          + "read is salvaged")
+    } catch {
+      guard error.code == .corrupt else { throw error }
+      return error
+    }
+  }
+}
+
 extension LocalStorage: ObservableStorage {
   package func report(to commitObserver: any CommitObserver) { commitPath.report(to: commitObserver) }
 }

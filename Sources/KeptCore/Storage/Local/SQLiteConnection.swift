@@ -253,6 +253,9 @@ final class SQLiteConnection {
     return answer
   }
 
+  /// Lets the next process that opens the store exclusively salvage it.
+  func markDamage() { DamageMark.leave(by: handle) }
+
   /// Syncs every commit of every process that is in the log now.
   func syncLog() throws(StoreError) {
     guard kept_sqlite_sync_log(handle) != SQLITE_OK else { return }

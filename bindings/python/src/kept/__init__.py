@@ -61,10 +61,12 @@ if _typing.TYPE_CHECKING:
     from ._observation import Subscription
     from ._setting import Setting
     from ._snapshot import Snapshot
+    from ._verification import Damage, Verification
 else:
     _HOMES = {
         "Change": "_notices",
         "Changes": "_changes",
+        "Damage": "_verification",
         "Explanation": "_explanation",
         "ImportChange": "_import_report",
         "ImportRefusal": "_import_report",
@@ -78,6 +80,7 @@ else:
         "Setting": "_setting",
         "Snapshot": "_snapshot",
         "Subscription": "_observation",
+        "Verification": "_verification",
     }
 
     def __getattr__(name):
@@ -100,6 +103,7 @@ __all__ = [
     "ClosedError",
     "ConflictError",
     "CorruptError",
+    "Damage",
     "DeniedError",
     "Durability",
     "Explanation",
@@ -138,6 +142,7 @@ __all__ = [
     "TypeConflictError",
     "UnavailableError",
     "UnsupportedError",
+    "Verification",
     "WrongTypeError",
     "datetime_ns",
     "open",

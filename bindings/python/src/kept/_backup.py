@@ -1,13 +1,19 @@
-"""Backup: copying and restoring a whole store."""
+"""Backup: copying, restoring and verifying a whole store."""
 
 from __future__ import annotations
 
 import os
 from ctypes import byref, c_char_p, c_uint64
+from typing import TYPE_CHECKING
 
 from ._c.status import kept_error, kept_free
 from ._c.store import StorePointer
+from ._exit import calling_back
 from ._key import encoded_text
+from ._transfer import Progress, reporting
+
+if TYPE_CHECKING:
+    from ._verification import Verification
 
 
 class BackingUp:
@@ -46,6 +52,24 @@ class BackingUp:
             return None if quarantine.value is None else os.fsdecode(quarantine.value)
         finally:
             kept_free(quarantine)
+
+    def verify(self, *, progress: Progress | None = None) -> Verification:
+        """Reads everything that is stored, and checks the database. Nothing is changed, and others may write meanwhile.
+
+        Damage is a result, and not an exception. A damaged database is salvaged by the next process that opens the
+        store exclusively; a single damaged value or declaration stays until it is set or declared again. `progress`
+        counts keys, after the database was checked. `UnsupportedError` for a storage that cannot list its keys.
+        In C: `kept_verify_json`. In Swift: `Store.verify(progress:)`."""
+        from ._c.backup import kept_verify_json
+        from ._verification import verification_of
+
+        text = c_char_p()
+        callback, errors = reporting(progress)
+        try:
+            calling_back(kept_verify_json, self._handle, callback, None, byref(text), kept_error(), errors=errors)
+            return verification_of(text.value or b"")
+        finally:
+            kept_free(text)
 
 
 def _encoded_path(path: str | os.PathLike[str]) -> bytes:

@@ -13,7 +13,7 @@ import sys
 LATER = (
     *("_changes", "_explanation", "_import_report", "_migrations", "_notices", "_observation", "_schemas", "_setting"),
     *("_snapshot", "_c.backup", "_c.declarations", "_c.export_and_import", "_c.migrations", "_c.notices"),
-    *("_c.observation", "_c.snapshots"),
+    *("_c.observation", "_c.snapshots", "_verification"),
 )
 """The modules of this package that are imported at their first use."""
 

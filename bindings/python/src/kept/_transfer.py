@@ -170,11 +170,12 @@ def _import_options(
     return options
 
 
-def _add_progress(options: kept_transfer_options, progress: Progress | None) -> CallbackErrors | None:
-    """Puts a progress callback into the options of a C call."""
-    if progress is None:
-        return None
+def reporting(progress: Progress | None) -> tuple[Any, CallbackErrors | None]:
+    """The callback of a C call that reports its progress, and what it raises; it must live as long as the call."""
     from ._c.export_and_import import kept_progress_callback
+
+    if progress is None:
+        return kept_progress_callback(), None
 
     def receive(_: int | None, done: int, total: int) -> int:
         try:
@@ -187,7 +188,12 @@ def _add_progress(options: kept_transfer_options, progress: Progress | None) -> 
         return 1
 
     errors = CallbackErrors(receive)
-    options.progress = kept_progress_callback(receive)
+    return kept_progress_callback(receive), errors
+
+
+def _add_progress(options: kept_transfer_options, progress: Progress | None) -> CallbackErrors | None:
+    """Puts a progress callback into the options of a C call."""
+    options.progress, errors = reporting(progress)
     return errors
 
 

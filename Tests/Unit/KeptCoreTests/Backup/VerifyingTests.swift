@@ -1,0 +1,113 @@
+// Verifying a store: what is damaged is a result, with its key, and everything else is counted.
+
+import Foundation
+import Testing
+
+@testable import KeptCore
+
+@Suite struct `Verifying a store` {
+  let folder: TemporaryFolder
+  let path: String
+
+  init() throws {
+    folder = try TemporaryFolder()
+    path = folder.path + "/store"
+  }
+
+  private func filled(_ count: Int = 3) throws -> Store {
+    let store = try Store.open(path)
+    for index in 0..<count { try store.set(.string(String(repeating: "x", count: 50)), forKey: "key.\(index)") }
+    try store.declare(Declaration(json: #"{"default":50,"maximum":100,"type":"integer"}"#), forKey: "volume")
+    return store
+  }
+
+  private func change(_ sql: String) throws {
+    try SQLiteConnection(path: path + "/values.sqlite", busyTimeoutMilliseconds: 1000).run(sql)
+  }
+
+  @Test func `counts what can be read`() throws {
+    let store = try filled()
+    try store.set(70, forKey: "volume")
+    let found = try store.verify()
+    #expect(found.isSound)
+    #expect((found.values, found.declarations) == (4, 1))
+    #expect(found.misfits == [])
+    #expect(found.revision == (try store.snapshot().revision))
+  }
+
+  @Test func `names a value that cannot be read, and one that does not fit`() throws {
+    let store = try filled()
+    try change("UPDATE entry SET kind = 'sound' WHERE key = 'key.1'")
+    try change("INSERT INTO entry (key, kind, value) VALUES ('volume', 'int', 1000)")
+    let found = try store.verify()
+    #expect(found.isSound == false)
+    #expect(found.damage.map(\.key) == ["key.1"])
+    #expect(found.damage.allSatisfy { $0.code == .corrupt })
+    #expect(found.misfits == ["volume"])
+    #expect(found.values == 3)
+    try store.set("sound", forKey: "key.1")
+    #expect(try store.verify().isSound, "setting the value again mends it")
+  }
+
+  @Test func `names a declaration that cannot be read`() throws {
+    let store = try filled()
+    try change("UPDATE declaration SET schema = '[1]' WHERE key = 'volume'")
+    store.close()
+    let found = try Store.open(path).verify()
+    #expect(found.damage.map(\.key) == ["volume"])
+    #expect(found.declarations == 0)
+  }
+
+  @Test func `reports damage of the database, which the next open salvages`() throws {
+    let store = try filled(300)
+    try store.flush()
+    store.close()
+    let database = URL(fileURLWithPath: path + "/values.sqlite")
+    var bytes = try Data(contentsOf: database)
+    let page = bytes.count / 2048 * 1024
+    for index in page..<page + 1024 { bytes[index] = 0xAA }
+    try bytes.write(to: database)
+    let damaged = try Store.open(path)
+    let found = try damaged.verify()
+    #expect(found.isSound == false)
+    #expect(found.damage.contains { $0.key == nil && $0.code == .corrupt })
+    damaged.close()
+    let salvaged = try Store.open(path)
+    #expect(try salvaged.salvaged() != nil)
+    #expect(try salvaged.verify().isSound)
+  }
+
+  @Test func `reports its progress, and can be stopped`() throws {
+    let store = try filled(250)
+    let calls = Monitor<[Int]>([])
+    _ = try store.verify { done, total in
+      #expect(total == 251)
+      calls.update { $0.append(done) }
+      return true
+    }
+    #expect(calls.read { $0.first == 0 && $0.last == 251 && $0 == $0.sorted() })
+    #expect { try store.verify { _, _ in false } } throws: { ($0 as? StoreError)?.code == .failed }
+  }
+
+  @Test func `is the same in memory and in a folder of files, and refused where keys cannot be listed`() throws {
+    for location in ["memory:", "dir:" + folder.path + "/files"] {
+      let store = try Store.open(location)
+      try store.set(1, forKey: "a")
+      let found = try store.verify()
+      #expect(found.isSound && found.values == 1)
+      store.close()
+      #expect { try store.verify() } throws: { ($0 as? StoreError)?.code == .closed }
+    }
+    let store = Store(storage: SimpleStorageAdapter(Drawer()))
+    #expect { try store.verify() } throws: { ($0 as? StoreError)?.code == .unsupported }
+  }
+
+  @Test func `never shows a secret`() throws {
+    let store = try filled()
+    try store.declare(Declaration(json: #"{"secret":true,"type":"string"}"#), forKey: "token")
+    try store.set("hunter2", forKey: "token")
+    try change("UPDATE entry SET kind = 'date' WHERE key = 'token'")
+    let json = try store.verify().json
+    #expect(json.contains("token") && !json.contains("hunter2"))
+  }
+}

@@ -1,0 +1,52 @@
+"""Verifying a store: what is damaged is a result, and everything else is counted."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+import kept
+
+
+def test_a_sound_store_is_counted(tmp_path: Path) -> None:
+    with kept.open(str(tmp_path / "store")) as settings:
+        volume = kept.Key("volume", int, default=50)
+        settings.declare(volume)
+        settings[volume] = 70
+        settings["theme"] = "dark"
+        found = settings.verify()
+        assert found == kept.Verification(revision=3, values=2, declarations=1, misfits=(), damage=(), sound=True)
+
+
+def test_damage_is_named_with_its_key(tmp_path: Path) -> None:
+    with kept.open(str(tmp_path / "store")) as settings:
+        settings["theme"] = "dark"
+        settings["name"] = "Ann"
+        with sqlite3.connect(tmp_path / "store/values.sqlite") as database:
+            database.execute("UPDATE entry SET kind = 'sound' WHERE key = 'name'")
+        database.close()
+        found = settings.verify()
+        assert not found.sound
+        assert [damage.key for damage in found.damage] == ["name"]
+        assert "sound" in found.damage[0].reason
+        assert found.values == 1
+
+
+def test_progress_is_reported_and_an_exception_stops_it(tmp_path: Path) -> None:
+    calls: list[tuple[int, int]] = []
+    with kept.open(str(tmp_path / "store")) as settings:
+        for number in range(5):
+            settings[f"key {number}"] = number
+        settings.verify(progress=lambda done, total: calls.append((done, total)))
+        assert calls[0] == (0, 5)
+        assert calls[-1] == (5, 5)
+
+        def stop(done: int, total: int) -> None:
+            raise LookupError(f"at {done} of {total}")
+
+        with pytest.raises(LookupError, match="at 0 of 5"):
+            settings.verify(progress=stop)
+    with pytest.raises(kept.ClosedError):
+        settings.verify()
