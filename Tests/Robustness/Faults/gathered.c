@@ -174,11 +174,19 @@ static void expect_values(kept_store *store, kept_status status, int64_t number)
   if (other != number) fail("%s: \"other\" is %" PRId64 ", not %" PRId64, what, other, number);
 }
 
-static void play(void *unused) {
+/** In a process of its own: its maintenance thread would take memory while the scene is played. */
+static void write_other(void *unused) {
   kept_error error;
   (void)unused;
   kept_store *store = open_store(folder, KEPT_SHARED, 5000);
   expect_ok(kept_set_int64(store, "other", 2, &error), what, &error);
+  kept_close(store);
+}
+
+static void play(void *unused) {
+  kept_error error;
+  (void)unused;
+  kept_store *store = open_store(folder, KEPT_SHARED, 5000);
   limit_address_space(room);
   kept_status status = scene->play(store, &error);
   free_address_space();
@@ -196,6 +204,7 @@ static int play_scene(void) {
     int end = 0;
     room = scene->least_room + (scene->most_room - scene->least_room) * step / STEPS;
     snprintf(what, sizeof what, "%s, with %.2f MiB of room", scene->name, room);
+    finish(start(write_other, NULL));
     pid_t player = start(play, NULL);
     if (waitpid(player, &end, 0) != player) fail("%s: the process is lost", what);
     if (WIFSIGNALED(end)) printf("%s: the process died of signal %d\n", what, WTERMSIG(end)), deaths++;
