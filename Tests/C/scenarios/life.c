@@ -28,6 +28,14 @@ void step_restore(struct run *run, struct thing *on, json_object *step, struct o
   kept_free(quarantine);
 }
 
+void step_verify_json(struct run *run, struct thing *on, json_object *step, struct outcome *outcome) {
+  char *text = NULL;
+  (void)run, (void)step;
+  outcome->status = kept_verify_json(on->store, NULL, NULL, &text, &outcome->error);
+  if (text) outcome->gives = json_object_new_string(text);
+  kept_free(text);
+}
+
 void step_salvaged(struct run *run, struct thing *on, json_object *step, struct outcome *outcome) {
   (void)run, (void)step;
   char *quarantine = NULL;

@@ -91,6 +91,7 @@ static const struct step_kind {
   { "remove_file", "store", step_remove_file },
   { "make", "store", step_make },
   { "damage", "store", step_damage },
+  { "verify_json", "store", step_verify_json },
   { "salvaged", "store", step_salvaged },
   { "acknowledge_salvage", "store", step_acknowledge_salvage },
   { "backup", "store", step_backup },

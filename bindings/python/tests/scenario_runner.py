@@ -6,6 +6,8 @@ the package; only what it does not (JSON as text, integers of a fixed width, dat
 
 from __future__ import annotations
 
+import dataclasses
+import json
 import logging
 import math
 import os
@@ -271,6 +273,9 @@ class ScenarioRunner:
         store.export_file(self.folder / step.pop("file"), **asked)
         return None
 
+    def verify(self, store: kept.Store, _: Step, __: Any) -> bytes:
+        return json.dumps(dataclasses.asdict(store.verify()), sort_keys=True, separators=(",", ":")).encode()
+
     def import_(self, store: kept.Store, step: Step, _: Any) -> Step:
         asked: Step = {word.replace(" ", "_"): True for word in step.pop("with", [])}
         asked |= {name: step.pop(name) for name in ("prefix", "separator", "env_prefix") if name in step}
@@ -319,7 +324,15 @@ def same(name: str, expected: Any, given: Any) -> bool:
     if name == "get_double":
         expected, nan = float(expected), math.isnan(given)
         return math.isnan(expected) if nan else struct.pack("d", expected) == struct.pack("d", given)
-    if name in ("get_json", "get_string", "get_bytes", "declaration_json", "declarations_json", "export_json"):
+    if name in (
+        "get_json",
+        "get_string",
+        "get_bytes",
+        "declaration_json",
+        "declarations_json",
+        "export_json",
+        "verify_json",
+    ):
         expected = text(expected)
     return type(expected) is type(given) and bool(expected == given)
 
@@ -342,6 +355,7 @@ STEPS: dict[str, Function] = {
     "reports": ScenarioRunner.reports,
     "export_json": ScenarioRunner.export,
     "export_file": ScenarioRunner.export,
+    "verify_json": ScenarioRunner.verify,
     "import": ScenarioRunner.import_,
     "import_file": ScenarioRunner.import_,
     "write_file": ScenarioRunner.write_file,

@@ -15,6 +15,7 @@ extension ScenarioRunner {
     case "restore":
       let (store, path) = (try onStore(&fields), ground.path(try fields.string("file")))
       return .bool(try store.restore(from: path).quarantine != nil)
+    case "verify_json": return .text(try onStore(&fields).verify().json)
     case "salvaged":
       if try onStore(&fields).salvaged() == nil { throw StoreError(.absent, "nothing was salvaged") }
       return .null
