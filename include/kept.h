@@ -761,8 +761,10 @@ KEPT_API kept_status kept_restore(kept_store *store, const char *path, char **qu
  *  @param context   passed to `progress`
  *  @param[out] json  receives an object; free it with kept_free(). Its members: "sound", false if anything is damaged;
  *                    "damage", an array of objects with "reason" and, for a value or a declaration, "key"; "misfits",
- *                    the keys whose value does not fit their declaration and reads as absent; "values" and
- *                    "declarations", how many can be read; "revision"
+ *                    the keys whose value does not fit their declaration and reads as absent; "readers", the ids of
+ *                    the other processes that were reading the database, as far as the kernel tells: while one of them
+ *                    goes on, or is stopped, the write-ahead log grows; "values" and "declarations", how many can be
+ *                    read; "revision"
  *  @return KEPT_OK, even if there is damage; KEPT_UNSUPPORTED for a transaction or a storage that cannot list its keys;
  *          KEPT_FAILED if `progress` has stopped it. An error leaves open whether there is damage.
  *

@@ -10,6 +10,10 @@ public struct Verification: Sendable {
   public internal(set) var declarations = 0
   /// The keys whose value does not fit their declaration, in byte order; they read as absent.
   public internal(set) var misfits: [String] = []
+  /// The ids of the other processes that were reading the database, as far as the kernel tells.
+  ///
+  /// While one of them goes on, or is stopped, the write-ahead log grows.
+  public internal(set) var readers: [Int32] = []
   /// What is damaged, with the key if it is a value or a declaration; all are `corrupt`.
   public internal(set) var damage: [StoreError] = []
 
@@ -30,7 +34,9 @@ extension Store {
   public func verify(progress: TransferProgress? = nil) throws(StoreError) -> Verification {
     var found = Verification()
     let storage = try storage()
-    let fileDamage = try (storage as? any VerifiableStorage)?.damage()
+    let verifiable = storage as? any VerifiableStorage
+    found.readers = verifiable?.readers() ?? []
+    let fileDamage = try verifiable?.damage()
     if let fileDamage { found.damage.append(fileDamage) }
     do throws(StoreError) {
       let stored = try storage.entries(in: [.prefix("")])
@@ -80,8 +86,8 @@ extension Verification {
 
   /// What was found as an object.
   ///
-  /// Its members are `revision`, `values`, `declarations`, `misfits` with keys, `damage` with `reason` and mostly `key`
-  /// each, and `sound`.
+  /// Its members are `revision`, `values`, `declarations`, `misfits` with keys, `readers` with process ids, `damage`
+  /// with `reason` and mostly `key` each, and `sound`.
   public var json: String { asValue.json }
 
   /// The same as text that C frees with free().
@@ -98,6 +104,7 @@ extension Verification {
       "values": .int(Int64(values)),
       "declarations": .int(Int64(declarations)),
       "misfits": .array(misfits.map { .string($0) }),
+      "readers": .array(readers.map { .int(Int64($0)) }),
       "damage": .array(damage.map(\.asValue)),
       "sound": .bool(isSound),
     ])

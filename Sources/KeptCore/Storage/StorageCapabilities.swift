@@ -30,6 +30,9 @@ protocol CopyableStorage: Storage {
 protocol VerifiableStorage: Storage {
   /// Returns damage of its files, which is `corrupt`; nil if there is none.
   func damage() throws(StoreError) -> StoreError?
+
+  /// The other processes that read the database at this moment, as far as is known.
+  func readers() -> [Int32]
 }
 
 /// A storage with a folder of its own: migrating and restoring lock the file `migration` in it, and put copies there.

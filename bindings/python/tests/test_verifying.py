@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -17,7 +19,9 @@ def test_a_sound_store_is_counted(tmp_path: Path) -> None:
         settings[volume] = 70
         settings["theme"] = "dark"
         found = settings.verify()
-        assert found == kept.Verification(revision=3, values=2, declarations=1, misfits=(), damage=(), sound=True)
+        assert found == kept.Verification(
+            revision=3, values=2, declarations=1, misfits=(), readers=(), damage=(), sound=True
+        )
 
 
 def test_damage_is_named_with_its_key(tmp_path: Path) -> None:
@@ -32,6 +36,28 @@ def test_damage_is_named_with_its_key(tmp_path: Path) -> None:
         assert [damage.key for damage in found.damage] == ["name"]
         assert "sound" in found.damage[0].reason
         assert found.values == 1
+
+
+READER = """
+import sqlite3, sys
+database = sqlite3.connect(sys.argv[1])
+database.execute("BEGIN")
+database.execute("SELECT count(*) FROM entry").fetchone()
+print("reading", flush=True)
+sys.stdin.read()
+"""
+
+
+def test_a_process_that_keeps_reading_is_named(tmp_path: Path) -> None:
+    with kept.open(str(tmp_path / "store")) as settings:
+        settings["theme"] = "dark"
+        command = [sys.executable, "-c", READER, str(tmp_path / "store/values.sqlite")]
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as reader:
+            assert reader.stdout is not None
+            assert reader.stdout.readline() == b"reading\n"
+            assert settings.verify().readers == (reader.pid,)
+            reader.communicate()
+        assert settings.verify().readers == ()
 
 
 def test_progress_is_reported_and_an_exception_stops_it(tmp_path: Path) -> None:

@@ -217,6 +217,8 @@ extension LocalStorage: FolderStorage {
 }
 
 extension LocalStorage: VerifiableStorage {
+  func readers() -> [Int32] { LogReaders.processes(of: database.folder) }
+
   func damage() throws(StoreError) -> StoreError? {
     // A child forked meanwhile would inherit a connection that it cannot close.
     Fork.gate.enter()

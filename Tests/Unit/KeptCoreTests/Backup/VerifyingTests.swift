@@ -77,6 +77,24 @@ import Testing
     #expect(try salvaged.verify().isSound)
   }
 
+  @Test func `names the processes whose locks the kernel lists, and no others`() {
+    let list = """
+      1: POSIX  ADVISORY  READ 4888 fe:00:77 128 128
+      2: POSIX  ADVISORY  READ 4889 fe:00:77 124 124
+      3: POSIX  ADVISORY  READ 4889 fe:00:77 125 125
+      4: POSIX  ADVISORY  WRITE 4890 fe:00:77 123 123
+      5: OFDLCK ADVISORY  READ -1 fe:00:77 123 EOF
+      6: POSIX  ADVISORY  READ 4891 fe:00:177 123 123
+      7: -> POSIX  ADVISORY  READ 4892 fe:00:77 123 123
+      8: POSIX  ADVISORY  READ 1 00:1c:77 123 123
+      9: POSIX  ADVISORY  READ 99999999999 fe:00:77 123 123
+      """
+    #expect(LogReaders.processes(in: Array(list.utf8), inode: 77, but: 1) == [4889])
+    #expect(LogReaders.processes(in: Array(list.utf8), inode: 77, but: 4889) == [1])
+    #expect(LogReaders.processes(in: Array(list.utf8), inode: 177, but: 1) == [4891])
+    #expect(LogReaders.processes(in: Array("POSIX\n\n1: POSIX ADVISORY READ".utf8), inode: 77, but: 1) == [])
+  }
+
   @Test func `reports its progress, and can be stopped`() throws {
     let store = try filled(250)
     let calls = Monitor<[Int]>([])
