@@ -65,8 +65,8 @@ def in_words(seen: dict[str, Any]) -> str:
     """What the figures depend on."""
     versions = ", ".join(f"{name} {version}" for name, version in seen["versions"].items())
     return (
-        f"`{seen['command']}` on {seen['date']}, {seen['processor']}, {seen['cores']} cores, of which other programs "
-        f"used {seen['used by other programs']} meanwhile.\n{versions}."
+        f"`{seen['command']}` on {seen['date']}, {seen['processor']}, {seen['cores']} cores; other programs "
+        f"used {seen['used by other programs']} of them meanwhile.\n{versions}."
     )
 
 

@@ -38,7 +38,9 @@ extension Store {
   }
 
   private static func database(inFolder path: String) throws(StoreError) -> String {
-    try FileTarget.checkNotInStore(path, StoreFolder.parent(of: path))
+    if let parent = OpenFolder(holding: StoreFolder.parent(of: path)) {
+      try FileTarget.checkNotInStore(path, parent)
+    }
     let folder = try StoreFolder(preparing: path)
     guard FileStatus(of: folder.database) == nil else {
       throw StoreError(.invalid, "there is a store in \(path) already; give another folder, or restore into that store")

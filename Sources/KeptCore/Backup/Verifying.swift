@@ -87,7 +87,7 @@ extension Verification {
   /// What was found as an object.
   ///
   /// Its members are `revision`, `values`, `declarations`, `misfits` with keys, `readers` with process ids, `damage`
-  /// with `reason` and mostly `key` each, and `sound`.
+  /// with `reason` and, except for the database, `key` each, and `sound`.
   public var json: String { asValue.json }
 
   /// The same as text that C frees with free().

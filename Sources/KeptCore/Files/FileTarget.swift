@@ -18,17 +18,15 @@ struct FileTarget: ~Copyable {
     guard let resolved = try StoreFolder.withoutLinks(parent), let folder = OpenFolder(holding: resolved) else {
       throw .system("make a file in", parent)
     }
-    try Self.checkNotInStore(path, resolved)
+    try Self.checkNotInStore(path, folder)
     self.init(path, in: folder)
   }
 
-  /// Throws `invalid` for a path in the folder of a store.
-  static func checkNotInStore(_ path: String, _ parent: String) throws(StoreError) {
-    let isStore = [StoreFolder.databaseName, DirectoryStorage.lockName].contains {
-      FileStatus(of: parent + "/" + $0) != nil
+  /// Throws `invalid` for a path whose folder is that of a store.
+  static func checkNotInStore(_ path: String, _ folder: borrowing OpenFolder) throws(StoreError) {
+    for name in [StoreFolder.databaseName, DirectoryStorage.lockName] where folder.status(of: name) != nil {
+      throw StoreError(.invalid, "\(path) is in the folder of a store; give a path elsewhere")
     }
-    guard isStore else { return }
-    throw StoreError(.invalid, "\(path) is in the folder of a store; give a path elsewhere")
   }
 
   /// A file in an open folder, which may be the folder of a store.

@@ -109,7 +109,7 @@ package final class LayerStack: @unchecked Sendable {
   func watchAgain() {
     guard hasFiles else { return }
     do throws(StoreError) { try checkWatch() } catch {
-      // Whoever reads from memory notices no change meanwhile.
+      // Reads from memory do not come here, so they notice no change meanwhile.
       reread()
       return report(error)
     }

@@ -26,7 +26,7 @@ final class CombiningQueue<Request: Sendable, Outcome: Sendable>: @unchecked Sen
   }
 
   // Invariant: `open` accepts new requests, and its first thread leads it. While `isAtWork`, the leader of the previous
-  // round runs.
+  // round runs, or a request that found no other.
   private struct State {
     var open: Round?
     var begun: UInt32 = 0
