@@ -14,9 +14,6 @@ from pathlib import Path
 ROOT = Path(__file__).parents[3]
 EXAMPLES = ROOT / "examples"
 LIBRARY = Path(os.environ.setdefault("KEPT_LIBRARY", str(ROOT / "build" / "lib" / "libkept.so"))).resolve()
-SWIFT_SCRATCH = ROOT / "build" / "examples" / "swift"
-"""The demo's build folder, so that the package is built once."""
-
 PACKAGE = str(ROOT / "bindings" / "python" / "src")
 sys.path[:0] = [PACKAGE, str(EXAMPLES / "python")]
 
@@ -24,12 +21,9 @@ sys.path[:0] = [PACKAGE, str(EXAMPLES / "python")]
 @cache
 def swift_folder() -> Path:
     """The folder of the Swift programs."""
-    # As in scripts/demo: SwiftPM does not detect every change of a package beside this one.
-    for stale in SWIFT_SCRATCH / "debug.yaml", *SWIFT_SCRATCH.glob("debug/*.build/main.swift.o"):
-        stale.unlink(missing_ok=True)
-    done = run("swift", "build", "--package-path", EXAMPLES / "swift", "--scratch-path", SWIFT_SCRATCH)
+    done = run(ROOT / "scripts/swiftpm", "build", "--package-path", EXAMPLES / "swift")
     assert done.returncode == 0, done.stdout + done.stderr
-    return SWIFT_SCRATCH / "debug"
+    return ROOT / ".build/debug"
 
 
 def build_c(name: str, folder: Path) -> Path:

@@ -10,7 +10,6 @@ from pathlib import Path
 ROOT = Path(__file__).parents[3]
 ARTICLES = sorted((ROOT / "Sources/Kept/Kept.docc/Articles").glob("*.md"))
 PACKAGE = ROOT / "build" / "readme" / "swift"
-"""The build of Kept, which all runs share."""
 
 MANIFEST = """\
 // swift-tools-version: 6.2
@@ -42,19 +41,11 @@ def executables() -> Path:
     write_if_changed(PACKAGE / "Package.swift", MANIFEST % ", ".join(f'"{name}"' for name in pages))
     for name, page in pages.items():
         write_if_changed(PACKAGE / "Sources" / name / "main.swift", program(page))
-    # As in scripts/demo: SwiftPM does not detect every change of a package beside this one.
-    (PACKAGE / ".build/debug.yaml").unlink(missing_ok=True)
-    for name in pages:
-        (PACKAGE / f".build/debug/{name}.build/main.swift.o").unlink(missing_ok=True)
-    command = ["swift", "build", "--package-path", str(PACKAGE)]
-    build(*command)
-    return Path(build(*command, "--show-bin-path").strip())
-
-
-def build(*command: str) -> str:
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode == 0, f"{' '.join(command)}:\n{done.stdout}{done.stderr}"
-    return done.stdout
+    done = subprocess.run(
+        [ROOT / "scripts/swiftpm", "build", "--package-path", PACKAGE], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return ROOT / ".build/debug"
 
 
 def write_if_changed(file: Path, text: str) -> None:

@@ -231,7 +231,7 @@ static void play_endless(void) {
 /** From room to room: with more than one round each of the last 40, else samples of them. */
 static long step(long room) {
   if (rounds > 1) return room > 40 ? room / 10 : 1;
-  return room > 40 ? room / 2 : room > 12 ? 7 : 3;
+  return room > 40 ? room / 2 : room > 12 ? 9 : 4;
 }
 
 int main(int argc, char **argv) {

@@ -22,7 +22,7 @@ void make_store(const char *folder) { finish(start(make, (void *)folder)); }
 long stride(void) {
   static uint64_t state;
   if (state == 0) state = seed;
-  return rounds > 1 ? 1 : 1 + (long)random_below(&state, 9);
+  return rounds > 1 ? 1 : 1 + (long)random_below(&state, 15);
 }
 
 kept_status status_of(int error) {

@@ -11,7 +11,7 @@ import Testing
   let path: String
   private static let count = 200
   /// scripts/torture runs more of them, with another seed.
-  private static let flips = ProcessInfo.processInfo.environment["KEPT_FLIPS"].flatMap(Int.init) ?? 250
+  private static let flips = ProcessInfo.processInfo.environment["KEPT_FLIPS"].flatMap(Int.init) ?? 100
   private static let seed = ProcessInfo.processInfo.environment["KEPT_SEED"].flatMap(UInt64.init) ?? 1
 
   init() throws {

@@ -160,7 +160,7 @@ import Testing
 
   @Test func `an update can remove, and refuses what cannot be stored`() throws {
     try store.updateValue("a") { $0 = 1 }
-    #expect(code { try store.updateValue("a") { $0 = .array(Array(repeating: "x", count: 1 << 23)) } } == .tooLarge)
+    #expect(code { try store.updateValue("a") { $0 = .string(String(repeating: "x", count: 1 << 25)) } } == .tooLarge)
     #expect(try store.value(forKey: "a") == 1)
     try store.updateValue("a") { $0 = nil }
     #expect(try store.contains("a") == false)
