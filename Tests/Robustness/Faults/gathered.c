@@ -200,7 +200,7 @@ static void play(void *unused) {
 /* How many processes have ended otherwise. */
 static int play_scene(void) {
   int deaths = 0;
-  for (int step = 0; step <= STEPS; step += rounds > 1 ? 1 : 5) {
+  for (int step = 0; step <= STEPS; step += rounds > 1 ? 1 : STEPS / 2) {
     int end = 0;
     room = scene->least_room + (scene->most_room - scene->least_room) * step / STEPS;
     snprintf(what, sizeof what, "%s, with %.2f MiB of room", scene->name, room);
