@@ -80,10 +80,13 @@ import Testing
     let declarations = keys.map { "\"k\($0)\":\(schema)" }.joined(separator: ",")
     let values = keys.map { "\"k\($0)\":\(Self.text.json)" }.joined(separator: ",")
     let store = try Store.open("memory:")
+    var options = ImportOptions(isDryRun: true, includesDeclarations: true)
     let text = "{\"kept\":1,\"declarations\":{\(declarations)},\"values\":{\(values)}}"
-    let report = try store.import(text, ImportOptions(isDryRun: true, includesDeclarations: true))
+    let report = try store.import(text, options)
     #expect(report.refused.count > 200, "\(report.refused.count)")
     #expect(report.refused.allSatisfy { $0.reason.contains("takes too long") })
+    options.isDryRun = false
+    #expect(throws: StoreError.self) { try store.import(text, options) }
   }
 
   @Test func `count with the bytes that are passed over`() throws {
