@@ -30,6 +30,7 @@ endif()
 # -static-stdlib  users of libkept.so need neither a Swift toolchain nor its runtime
 # -z nodelete     a Swift runtime cannot be unloaded: dlclose() leaves it where it is
 # -function-sections  the linker drops unused functions
+# -disable-reflection-metadata  nothing here asks for the names and the types of stored properties at run time
 # lld             packs relocations, which gold cannot: docs/decisions/0019-size.md
 # --icf=all       identical functions are folded: nothing here compares the addresses of functions
 # -z pack-relative-relocs  0.4 MB less; needs the loader of glibc 2.36
@@ -41,6 +42,7 @@ set(swift_build
   --configuration release --product KeptC
   -Xswiftc -static-stdlib
   -Xswiftc -O
+  -Xswiftc -Xfrontend -Xswiftc -disable-reflection-metadata
   -Xswiftc -Xfrontend -Xswiftc -function-sections
   -Xswiftc -Xclang-linker -Xswiftc -fuse-ld=lld
   -Xlinker -soname=${kept_soname}

@@ -78,6 +78,7 @@ package struct Allowance: Sendable {
 
 extension Value {
   /// The approximate memory of the value, in addition to its inline storage.
+  @inline(never)
   package var bytes: Int {
     switch self {
     case .null, .bool, .int, .uint, .double, .date: 0

@@ -58,6 +58,8 @@ public enum Value: Sendable {
 }
 
 extension Value: Hashable {
+  // Never inlined: every comparison of something that has a value would add 8 KB to the library.
+  @inline(never)
   public static func == (a: Value, b: Value) -> Bool {
     switch (a, b) {
     case (.null, .null): true
@@ -74,6 +76,7 @@ extension Value: Hashable {
     }
   }
 
+  @inline(never)
   public func hash(into hasher: inout Hasher) {
     hasher.combine(kind)
     switch self {
