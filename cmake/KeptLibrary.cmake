@@ -31,6 +31,8 @@ endif()
 # -z nodelete     a Swift runtime cannot be unloaded: dlclose() leaves it where it is
 # -function-sections  the linker drops unused functions
 # -disable-reflection-metadata  nothing here asks for the names and the types of stored properties at run time
+# closure-specialize  not done: a copy of a function for each closure that it is called with takes 80 KB, and saves no
+#                 instructions of a get or a set
 # lld             packs relocations, which gold cannot: docs/decisions/0019-size.md
 # --icf=all       identical functions are folded: nothing here compares the addresses of functions
 # -z pack-relative-relocs  0.4 MB less; needs the loader of glibc 2.36
@@ -44,6 +46,7 @@ set(swift_build
   -Xswiftc -O
   -Xswiftc -Xfrontend -Xswiftc -disable-reflection-metadata
   -Xswiftc -Xfrontend -Xswiftc -function-sections
+  -Xswiftc -Xllvm -Xswiftc -sil-disable-pass=closure-specialize
   -Xswiftc -Xclang-linker -Xswiftc -fuse-ld=lld
   -Xlinker -soname=${kept_soname}
   -Xlinker --version-script=${PROJECT_SOURCE_DIR}/cmake/exports.map
