@@ -28,7 +28,7 @@ enum FilesInUse {
     }
   }
   private static let state = Monitor(State())
-  /// Far longer than SQLite takes to close a database.
+  /// How long to wait for SQLite to close a removed database, which takes microseconds.
   private static let closingMilliseconds: Int64 = 500
 
   /// Initializes the state early (EagerInitialization).
@@ -83,7 +83,7 @@ enum FilesInUse {
   /// Throws `invalid` if a file belongs to a store that this process has open.
   static func checkForeign(_ file: FileIdentity, _ path: String) throws(StoreError) {
     guard let database = database(with: file) else { return }
-    // A database that was removed and is being closed: the file may be a new one that got its inode number.
+    // SQLite may be closing a database that was removed, and a new file may have reused its inode number.
     if !([database] + names(of: database)).contains(where: { FileStatus(of: $0)?.identity == file }) {
       let isOpen = state.wait(milliseconds: closingMilliseconds) { state in
         state.databases.values.contains { $0.identities.contains(file) } ? nil : false

@@ -58,7 +58,7 @@ public enum Value: Sendable {
 }
 
 extension Value: Hashable {
-  // Never inlined: every comparison of something that has a value would add 8 KB to the library.
+  // Not inlined, because each copy adds up to 8 KB to the library; `hash(into:)` and `bytes` likewise.
   @inline(never)
   public static func == (a: Value, b: Value) -> Bool {
     switch (a, b) {
