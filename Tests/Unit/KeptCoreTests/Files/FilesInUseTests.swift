@@ -73,3 +73,22 @@ import Testing
 
   private func anything(_ file: FileStatus) throws(StoreError) {}
 }
+
+@Suite struct `A file with the inode number of a database that was removed` {
+  // No file has it.
+  private let identity = FileIdentity(device: .max, inode: UInt64.random(in: 0 ... .max))
+  private let removed = "/no such folder/values.sqlite"
+
+  @Test func `is allowed once the database is closed`() throws {
+    let number = try FilesInUse.enter(removed, [identity], waiting: 0)
+    Thread { FilesInUse.leave(number) }.start()
+    try FilesInUse.checkForeign(identity, "export.json")
+  }
+
+  @Test func `is refused while the database stays open`() throws {
+    let number = try FilesInUse.enter(removed, [identity], waiting: 0)
+    defer { FilesInUse.leave(number) }
+    let error = #expect(throws: StoreError.self) { try FilesInUse.checkForeign(identity, "export.json") }
+    #expect(error?.code == .invalid)
+  }
+}
