@@ -172,12 +172,13 @@ typedef struct kept_options {
  *
  *  Opening one location several times, in one process or in many, is allowed. All handles see the same values.
  *
- *  Opening and reading do not wait for writers, not even for one that was stopped in the middle of a commit. There is
- *  one exception: a writer that is stopped (SIGSTOP, a debugger) at the instant its commit becomes visible, a window of
- *  less than a microsecond. Until it continues, opening the store and reading a value that is not in memory return
- *  KEPT_BUSY after the time-out in `options`, or after 100 ms if that is shorter. A process that is stopped during a
- *  read blocks no other process, but SQLite's log grows with every commit until it continues, because no part of the
- *  log that it may still read is reused.
+ *  Opening and reading do not wait for writers, not even for one that was stopped in the middle of a commit. There are
+ *  two exceptions. While a process is stopped (SIGSTOP, a debugger) that is opening a store which no other has open,
+ *  opening returns KEPT_BUSY after the time-out in `options`. While a process is stopped at the instant at which its
+ *  commits become visible in the database, once a second and for less than a microsecond, opening the store and reading
+ *  a value that is not in memory return KEPT_BUSY after the time-out, or after 100 ms if that is shorter. A process
+ *  that is stopped during a read blocks no other process, but SQLite's log grows until it continues, because no part of
+ *  the log that it may still read is reused.
  *
  *  A store's folder must belong to the program's effective user, and no other user may be able to write to it or to its
  *  files; otherwise opening returns KEPT_DENIED. If one of its files is not a regular file, opening returns
@@ -939,6 +940,12 @@ KEPT_API uint64_t kept_notice_first_revision(const kept_notice *notice);
 KEPT_API uint32_t kept_notice_origin(const kept_notice *notice);
 /** The tag (`tag` in the options) that all transactions of the notice have in common; NULL if they differ. */
 KEPT_API const char *kept_notice_tag(const kept_notice *notice);
+/** When the last transaction of the notice was committed, by the wall clock, in nanoseconds since
+ *  1970-01-01T00:00:00Z. Order notices by revision, not by time: a clock may be set back. Where no such time is known,
+ *  this is when the values were read or the change was noticed: for KEPT_ORIGIN_INITIAL and KEPT_ORIGIN_LAYER, if
+ *  kept_notice_may_have_missed(), and for stores without a journal, which are "memory:" and "dir:". 0 if `notice` is
+ *  NULL. In Swift: `Notice.time`; in Python: `time_ns`, and as a date `time`. */
+KEPT_API int64_t kept_notice_time(const kept_notice *notice);
 /** Whether intermediate changes may have been missed because the store no longer had their log. The values were read
  *  again and are correct. */
 KEPT_API bool kept_notice_may_have_missed(const kept_notice *notice);

@@ -141,6 +141,23 @@ static inline uint32_t kept_stripe(uint32_t count) {
   return (uint32_t)(((uint64_t)(kept_thread_current() >> 12) * 0x9E3779B97F4A7C15u) >> 32) % count;
 }
 
+/// Changes how often this thread is inside the gate that a fork closes, and returns it. Only ForkGate.swift may call
+/// it, in functions that are not inlined: each object file that calls it has a word of its own.
+static inline int kept_fork_depth(int change) {
+  static __thread int depth;
+  return depth += change;
+}
+
+/// Whether all words that are `apart` words from each other are 0. Loads are sequentially consistent.
+static inline bool kept_are_zero(const uint64_t *words, size_t count, size_t apart) {
+  uint64_t found = 0;
+#if defined(__clang__)
+#pragma clang loop unroll_count(16)
+#endif
+  for (size_t index = 0; index < count; index++) found |= kept_load64(words + index * apart);
+  return found == 0;
+}
+
 /// Defers pthread_cancel() until kept_admit_cancelling(): a thread that ended in the middle of a call would never
 /// release its locks. Returns the previous state.
 static inline int kept_hold_cancelling(void) {

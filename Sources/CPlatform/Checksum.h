@@ -40,11 +40,20 @@ static inline uint32_t kept_checksum_by_table(uint32_t sum, const unsigned char 
 __attribute__((target("sse4.2"))) static inline uint32_t kept_checksum_by_instruction(
   uint32_t sum, const unsigned char *bytes, size_t count) {
   uint64_t wide = sum, word;
+#if defined(__clang__)
+#pragma clang loop unroll_count(4)
+#endif
   for (; count >= 8; count -= 8, bytes += 8) {
     memcpy(&word, bytes, 8);
     wide = __builtin_ia32_crc32di(wide, word);
   }
-  return kept_checksum_by_table((uint32_t)wide, bytes, count);
+  sum = (uint32_t)wide;
+  for (; count >= 4; count -= 4, bytes += 4) {
+    uint32_t half;
+    memcpy(&half, bytes, 4);
+    sum = __builtin_ia32_crc32si(sum, half);
+  }
+  return kept_checksum_by_table(sum, bytes, count);
 }
 
 static inline bool kept_has_checksum_instruction(void) { return __builtin_cpu_supports("sse4.2"); }
@@ -74,6 +83,18 @@ static inline uint32_t kept_checksum(uint32_t sum, const void *bytes, size_t cou
   sum = kept_has_checksum_instruction() ? kept_checksum_by_instruction(sum, start, count)
                                         : kept_checksum_by_table(sum, start, count);
   return ~sum;
+}
+
+/// The checksum of a frame: over its place, and over its bytes up to `end` except the four of the checksum itself.
+static inline uint32_t kept_frame_checksum(
+  uint32_t previous, uint64_t journal, uint64_t position, const void *frame, size_t end) {
+  // The place and the length of the frame, which are continued by what follows the checksum.
+  unsigned char head[20];
+  memcpy(head, &journal, 8);
+  memcpy(head + 8, &position, 8);
+  memcpy(head + 16, frame, 4);
+  uint32_t sum = kept_checksum(previous, head, sizeof head);
+  return kept_checksum(sum, (const unsigned char *)frame + 8, end - 8);
 }
 
 #endif

@@ -19,8 +19,18 @@
 #define KEPT_SET_LOCK F_SETLK
 #endif
 
-/// Takes or changes the lock of an open file without waiting: F_RDLCK, F_WRLCK or F_UNLCK. Returns false if another
-/// lock conflicts.
+/// Takes or changes the lock of a byte of an open file without waiting: F_RDLCK, F_WRLCK or F_UNLCK. Returns false if
+/// another lock conflicts.
+static inline bool kept_lock_byte(int file, short kind, int64_t byte) {
+  struct flock lock = { 0 };
+  lock.l_type = kind;
+  lock.l_whence = SEEK_SET;
+  lock.l_start = byte;
+  lock.l_len = 1;
+  return fcntl(file, KEPT_SET_LOCK, &lock) == 0;
+}
+
+/// Takes or changes the lock of a whole file, as kept_lock_byte does.
 static inline bool kept_lock_file(int file, short kind) {
   struct flock lock = { 0 };
   lock.l_type = kind;

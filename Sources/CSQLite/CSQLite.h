@@ -5,7 +5,7 @@
 
 #include <sqlite3.h>
 
-#include "WholePages.h"
+#include "StrictVFS.h"
 
 /// Switches a SQLITE_DBCONFIG_… option on or off.
 static inline int kept_sqlite_configure(sqlite3 *connection, int option, int on) {

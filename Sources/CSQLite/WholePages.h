@@ -1,6 +1,7 @@
-// Detects missing pages, and distinguishes them from pages that cannot be read now. SQLite reads a page beyond the end
-// of a truncated database as zeros, and with a log it never compares the file's size with the expected size: that is
-// refused here. SQLite also reports some disk errors as corruption: here they stay disk errors.
+// Detects damaged and missing pages, and distinguishes them from pages that cannot be read now. Each page has a
+// checksum (PageChecksums.h). SQLite reads a page beyond the end of a truncated database as zeros, and with a log it
+// never compares the file's size with the expected size: that is refused here. SQLite also reports some disk errors as
+// corruption: here they stay disk errors.
 #ifndef KEPT_WHOLE_PAGES_H
 #define KEPT_WHOLE_PAGES_H
 
@@ -10,20 +11,31 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "PageChecksums.h"
+
 /// The results of reading and writing a file since they were last taken.
 struct kept_reading {
-  int failure;   // the errno of the last failed call, which is not damage; 0: none
-  int found_cut; // whether a page was missing or incomplete,
+  int failure;      // the errno of the last failed call, which is not damage; 0: none
+  int found_damage; // whether a page was missing, incomplete, or had a wrong checksum
 };
 
-/// A custom file control that takes a kept_reading.
-enum { KEPT_TAKE_READING = 0x4B657074 };
+/// Custom file controls: one takes a kept_reading, one takes an int that says whether wrong checksums are ignored, and
+/// one returns in an int whether pages have checksums.
+enum { KEPT_TAKE_READING = 0x4B657074, KEPT_IGNORE_CHECKSUMS, KEPT_HAS_CHECKSUMS };
 
 /// A file's own methods, wrapped by stricter ones; freed when the file is closed.
 struct kept_strict_methods {
   sqlite3_io_methods methods;
   const sqlite3_io_methods *plain;
-  int must_be_whole; // a missing or incomplete page is damage
+  int must_be_whole;  // a missing or incomplete page is damage
+  int is_new;         // created by SQLite, as a copy: pages may be written before the header is
+  uint32_t page_size; // of pages with checksums; 0: they have none, or the header was not read yet
+  int ignores_checksums;
+  sqlite3_file *database;    // of a log
+  sqlite3_int64 frame_start; // where the last frame header was written to a log
+  unsigned char *frame;      // that header, and room for its page
+  uint32_t frame_bytes;
+  int is_native; // whether the log is known to have this machine's byte order
   struct kept_reading reading;
 };
 
@@ -39,17 +51,18 @@ static inline void kept_note_failure(sqlite3_file *file) {
   kept_strict(file)->reading.failure = error ? error : EIO;
 }
 
+static inline int kept_note_damage(sqlite3_file *file) {
+  kept_strict(file)->reading.found_damage = 1;
+  return SQLITE_CORRUPT;
+}
+
 /// An incomplete page is damage. A read of less than the smallest page is a read of the header, possibly of an empty
 /// file. A disk error means that nothing is lost yet; SQLite would report some of these errors as corruption.
-static inline int kept_read_whole_page(sqlite3_file *file, void *page, int size, sqlite3_int64 offset) {
+static inline int kept_read_bytes(sqlite3_file *file, void *bytes, int size, sqlite3_int64 offset) {
   struct kept_strict_methods *strict = kept_strict(file);
-  int status = strict->plain->xRead(file, page, size, offset);
+  int status = strict->plain->xRead(file, bytes, size, offset);
   if (status == SQLITE_OK) return status;
-  if (status == SQLITE_IOERR_SHORT_READ) {
-    if (!strict->must_be_whole || size < 512) return status;
-    strict->reading.found_cut = 1;
-    return SQLITE_CORRUPT;
-  }
+  if (status == SQLITE_IOERR_SHORT_READ) return strict->must_be_whole && size >= 512 ? kept_note_damage(file) : status;
   kept_note_failure(file);
   return SQLITE_IOERR_READ;
 }
@@ -61,54 +74,100 @@ static inline int kept_write_noting(sqlite3_file *file, const void *bytes, int s
   return status;
 }
 
+static inline int kept_verify_page(sqlite3_file *file, const void *page, uint32_t size, uint32_t number) {
+  return kept_page_verifies(page, size, number) ? SQLITE_OK : kept_note_damage(file);
+}
+
+/// Some versions of SQLite read a part of an overflow page past the cache: the whole page is verified.
+static inline int kept_read_part(sqlite3_file *file, void *part, int size, sqlite3_int64 offset) {
+  struct kept_strict_methods *strict = kept_strict(file);
+  uint32_t page_size = strict->page_size, start = (uint32_t)(offset % page_size);
+  if (start + (uint32_t)size > page_size) return kept_note_damage(file);
+  unsigned char *page = (unsigned char *)malloc(page_size);
+  if (!page) return SQLITE_IOERR_NOMEM;
+  int status = strict->methods.xRead(file, page, (int)page_size, offset - start);
+  memcpy(part, page + start, (size_t)size);
+  free(page);
+  return status;
+}
+
+/// SQLite may read the first page with another size until it has seen the header.
+static inline int kept_read_database(sqlite3_file *file, void *bytes, int size, sqlite3_int64 offset) {
+  struct kept_strict_methods *strict = kept_strict(file);
+  int is_page = (uint32_t)size == strict->page_size && offset % size == 0;
+  if (strict->page_size && !is_page && offset >= strict->page_size && !strict->ignores_checksums)
+    return kept_read_part(file, bytes, size, offset);
+  int status = kept_read_bytes(file, bytes, size, offset);
+  if (status != SQLITE_OK) return status;
+  // Once set it stays, so that damage to the header does not end verification.
+  if (!strict->page_size && offset == 0 && size >= KEPT_HEADER_BYTES) {
+    strict->page_size = kept_checked_page_size((const unsigned char *)bytes);
+    is_page = (uint32_t)size == strict->page_size;
+  }
+  if (!is_page || strict->ignores_checksums) return status;
+  return kept_verify_page(file, bytes, (uint32_t)size, (uint32_t)(offset / size) + 1);
+}
+
+/// Changes the reserved bytes of a page in SQLite's memory, where they have no meaning.
+static inline int kept_write_database(sqlite3_file *file, const void *bytes, int size, sqlite3_int64 offset) {
+  struct kept_strict_methods *strict = kept_strict(file);
+  if (offset == 0 && size >= 512) {
+    uint32_t page_size = kept_checked_page_size((const unsigned char *)bytes);
+    // Its other pages may have been sealed already, over bytes that were not reserved.
+    if (strict->is_new && page_size != (uint32_t)size) return SQLITE_IOERR_WRITE;
+    strict->page_size = page_size;
+  } else if (strict->is_new && !strict->page_size) {
+    strict->page_size = kept_page_size((uint32_t)size);
+  }
+  if (strict->page_size && (uint32_t)size == strict->page_size && offset % size == 0)
+    kept_seal_page((void *)bytes, (uint32_t)size, (uint32_t)(offset / size) + 1);
+  return kept_write_noting(file, bytes, size, offset);
+}
+
 static inline int kept_control_strict(sqlite3_file *file, int what, void *argument) {
   struct kept_strict_methods *strict = kept_strict(file);
-  if (what != KEPT_TAKE_READING) return strict->plain->xFileControl(file, what, argument);
   struct kept_reading none = { 0, 0 };
-  *(struct kept_reading *)argument = strict->reading;
-  strict->reading = none;
+  switch (what) {
+    case KEPT_TAKE_READING:
+      *(struct kept_reading *)argument = strict->reading;
+      strict->reading = none;
+      return SQLITE_OK;
+    case KEPT_IGNORE_CHECKSUMS: strict->ignores_checksums = *(int *)argument; return SQLITE_OK;
+    case KEPT_HAS_CHECKSUMS: *(int *)argument = strict->page_size != 0; return SQLITE_OK;
+    default: return strict->plain->xFileControl(file, what, argument);
+  }
+}
+
+/// Makes SQLite read a page instead of mapping it.
+static inline int kept_fetch_nothing(sqlite3_file *file, sqlite3_int64 offset, int size, void **page) {
+  (void)file, (void)offset, (void)size;
+  *page = 0;
   return SQLITE_OK;
 }
 
 static inline int kept_close_strict(sqlite3_file *file) {
-  void *strict = (void *)file->pMethods;
-  file->pMethods = kept_plain_methods(file);
+  struct kept_strict_methods *strict = kept_strict(file);
+  file->pMethods = strict->plain;
   int status = file->pMethods->xClose(file);
+  free(strict->frame);
   free(strict);
   return status;
 }
 
 /// Installs the strict methods above in this file.
-static inline int kept_make_strict(sqlite3_file *file, int must_be_whole) {
+static inline struct kept_strict_methods *kept_make_strict(sqlite3_file *file) {
   struct kept_strict_methods *strict = (struct kept_strict_methods *)malloc(sizeof *strict);
-  if (!strict) return SQLITE_NOMEM;
+  if (!strict) return 0;
   memset(strict, 0, sizeof *strict);
   strict->plain = file->pMethods;
-  strict->must_be_whole = must_be_whole;
   strict->methods = *file->pMethods;
-  strict->methods.xRead = kept_read_whole_page;
-  strict->methods.xWrite = kept_write_noting;
+  strict->methods.xRead = kept_read_database;
+  strict->methods.xWrite = kept_write_database;
   strict->methods.xFileControl = kept_control_strict;
   strict->methods.xClose = kept_close_strict;
+  if (strict->methods.iVersion >= 3) strict->methods.xFetch = kept_fetch_nothing;
   file->pMethods = &strict->methods;
-  return SQLITE_OK;
-}
-
-/// SQLite's VFS with another sleep function, which opens databases and logs with the strict methods.
-struct kept_vfs {
-  sqlite3_vfs vfs;
-  sqlite3_vfs *usual;
-};
-
-static inline int kept_open_strictly(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags, int *out) {
-  int status = ((struct kept_vfs *)vfs)->usual->xOpen(vfs, name, file, flags, out);
-  if (status != SQLITE_OK || !(flags & (SQLITE_OPEN_MAIN_DB | SQLITE_OPEN_WAL))) return status;
-  // A database that is being created has pages that were never written.
-  int must_be_whole = (flags & SQLITE_OPEN_MAIN_DB) && !(flags & SQLITE_OPEN_CREATE);
-  if (kept_make_strict(file, must_be_whole) == SQLITE_OK) return SQLITE_OK;
-  file->pMethods->xClose(file);
-  file->pMethods = 0;
-  return SQLITE_NOMEM;
+  return strict;
 }
 
 static inline sqlite3_file *kept_sqlite_file(sqlite3 *connection, int which) {
@@ -136,16 +195,38 @@ static inline struct kept_reading kept_sqlite_take_reading(sqlite3 *connection) 
     sqlite3_file *file = kept_sqlite_file(connection, files[i]);
     if (!file || file->pMethods->xFileControl(file, KEPT_TAKE_READING, &one) != SQLITE_OK) continue;
     if (one.failure) both.failure = one.failure;
-    both.found_cut |= one.found_cut;
+    both.found_damage |= one.found_damage;
   }
   return both;
 }
 
-/// Makes this connection report a page as corrupt if it is missing or incomplete in the database file; for a connection
-/// with another VFS.
+/// Makes this connection report damaged and missing pages as corrupt; for a database in memory.
 static inline int kept_sqlite_read_whole_pages(sqlite3 *connection) {
   sqlite3_file *file = kept_sqlite_database_file(connection);
-  return file ? kept_make_strict(file, 1) : SQLITE_CANTOPEN;
+  struct kept_strict_methods *strict = file ? kept_make_strict(file) : 0;
+  unsigned char header[KEPT_HEADER_BYTES];
+  if (!strict) return file ? SQLITE_NOMEM : SQLITE_CANTOPEN;
+  strict->must_be_whole = 1;
+  // SQLite has read the header already.
+  int status = file->pMethods->xRead(file, header, sizeof header, 0);
+  return status == SQLITE_IOERR_SHORT_READ ? SQLITE_OK : status;
+}
+
+/// Makes a new, empty database reserve the bytes for checksums, and every copy that SQLite makes of this one.
+static inline int kept_sqlite_reserve(sqlite3 *connection) {
+  int bytes = KEPT_RESERVED_BYTES;
+  return sqlite3_file_control(connection, "main", SQLITE_FCNTL_RESERVE_BYTES, &bytes);
+}
+
+/// Whether the pages of the database have checksums, by the header of its file.
+static inline int kept_sqlite_has_checksums(sqlite3 *connection) {
+  int has = 0;
+  return sqlite3_file_control(connection, "main", KEPT_HAS_CHECKSUMS, &has) == SQLITE_OK && has;
+}
+
+/// Switches between reading pages with wrong checksums and refusing them.
+static inline int kept_sqlite_ignore_checksums(sqlite3 *connection, int ignores) {
+  return sqlite3_file_control(connection, "main", KEPT_IGNORE_CHECKSUMS, &ignores);
 }
 
 // "WAL-Index File Format" in SQLite's documentation: blocks of 32 KiB, each with the page numbers of 4096 frames; in
@@ -194,17 +275,37 @@ static inline int kept_log_has_pages(
   return status;
 }
 
-/// The page size from its two-byte form, in which 1 stands for 64 KiB; 0 if it is invalid.
-static inline uint32_t kept_page_size(uint32_t stored) {
-  if (stored == 1) return 65536;
-  return stored >= 512 && (stored & (stored - 1)) == 0 ? stored : 0;
+/// How far a log reaches.
+struct kept_log_end {
+  unsigned char salts[8]; // random, and different ones each time the log begins again
+  uint32_t frames;        // all of them verified when the log was recovered, or were written since
+};
+
+/// How far the log of a connection reaches that has read in it; zeros if there is none.
+static inline struct kept_log_end kept_sqlite_log_end(sqlite3 *connection) {
+  sqlite3_file *database = kept_sqlite_database_file(connection);
+  const volatile uint32_t *header = 0;
+  struct kept_log_end end = { { 0 }, 0 };
+  if (!database || !kept_sqlite_uses_log(connection)) return end;
+  if (kept_index_block(database, 0, &header) != SQLITE_OK || !header) return end;
+  // It is there twice; while they differ, another process is writing it.
+  uint32_t words[24];
+  for (int i = 0; i < 24; i++) words[i] = header[i];
+  if (memcmp(words, words + 12, 48) != 0) return end;
+  end.frames = words[4];
+  memcpy(end.salts, words + 8, 8);
+  return end;
+}
+
+/// Whether the header of the log is damaged, so that SQLite takes the log for empty.
+static inline int kept_sqlite_log_is_damaged(sqlite3 *connection) {
+  sqlite3_file *log = kept_sqlite_file(connection, SQLITE_FCNTL_JOURNAL_POINTER);
+  unsigned char header[KEPT_LOG_HEADER_BYTES], zeros[KEPT_LOG_HEADER_BYTES] = { 0 };
+  if (!log || log->pMethods->xRead(log, header, sizeof header, 0) != SQLITE_OK) return 0;
+  return memcmp(header, zeros, sizeof header) != 0 && !kept_log_header_verifies(header);
 }
 
 enum kept_pages { KEPT_PAGES_MISSING, KEPT_PAGES_WHOLE, KEPT_PAGES_UNCOUNTED };
-
-static inline uint32_t kept_big_endian(const unsigned char *bytes) {
-  return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
-}
 
 /// Without a log, the file must have the number of pages in its header. With more pages, the next new page would
 /// overwrite one in use.

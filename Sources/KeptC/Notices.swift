@@ -15,6 +15,9 @@ public func kept_notice_first_revision(_ notice: OpaquePointer?) -> UInt64 {
 @_cdecl("kept_notice_tag") @implementation
 public func kept_notice_tag(_ notice: OpaquePointer?) -> UnsafePointer<CChar>? { shown(notice)?.tag }
 
+@_cdecl("kept_notice_time") @implementation
+public func kept_notice_time(_ notice: OpaquePointer?) -> Int64 { shown(notice)?.notice.time.nanosecondsSince1970 ?? 0 }
+
 @_cdecl("kept_notice_may_have_missed") @implementation
 public func kept_notice_may_have_missed(_ notice: OpaquePointer?) -> Bool {
   shown(notice)?.notice.mayHaveMissed ?? false

@@ -16,7 +16,7 @@ public func kept_get_bool(
 public func kept_set_bool(
   _ store: OpaquePointer?, _ key: UnsafePointer<CChar>?, _ value: Bool, _ error: UnsafeMutablePointer<kept_error>?
 ) -> kept_status {
-  write(store, key, error) { .bool(value) }
+  write(store, key, error, .bool(value))
 }
 
 @_cdecl("kept_get_int64") @implementation
@@ -32,7 +32,7 @@ public func kept_get_int64(
 public func kept_set_int64(
   _ store: OpaquePointer?, _ key: UnsafePointer<CChar>?, _ value: Int64, _ error: UnsafeMutablePointer<kept_error>?
 ) -> kept_status {
-  write(store, key, error) { .int(value) }
+  write(store, key, error, .int(value))
 }
 
 @_cdecl("kept_get_uint64") @implementation
@@ -47,7 +47,7 @@ public func kept_get_uint64(
 public func kept_set_uint64(
   _ store: OpaquePointer?, _ key: UnsafePointer<CChar>?, _ value: UInt64, _ error: UnsafeMutablePointer<kept_error>?
 ) -> kept_status {
-  write(store, key, error) { .uint(value) }
+  write(store, key, error, .uint(value))
 }
 
 @_cdecl("kept_get_double") @implementation
@@ -63,7 +63,7 @@ public func kept_get_double(
 public func kept_set_double(
   _ store: OpaquePointer?, _ key: UnsafePointer<CChar>?, _ value: Double, _ error: UnsafeMutablePointer<kept_error>?
 ) -> kept_status {
-  write(store, key, error) { .double(value) }
+  write(store, key, error, .double(value))
 }
 
 @_cdecl("kept_get_date") @implementation
@@ -125,6 +125,18 @@ func readValue<Asked>(
     throw StoreError(.wrongType, key: key.text, "holds \(found), asked for \(asked); it is untouched")
   }
   return converted
+}
+
+/// A typed write, which is short for a key of a store that its index knows.
+func write(
+  _ store: OpaquePointer?, _ key: UnsafePointer<CChar>?, _ error: UnsafeMutablePointer<kept_error>?, _ value: Value
+) -> kept_status {
+  if let store, let key, !Handles.isNumber(store),
+    uncancelled({ Handles.store(store)?.putKnown(value, for: key.prepared) == true })
+  {
+    return KEPT_OK
+  }
+  return write(store, key, error) { value }
 }
 
 /// A typed write.

@@ -2,18 +2,16 @@
  * longer. */
 #define _XOPEN_SOURCE 700
 #include "check.h"
+#include "journal_lock.h"
 
 #include <pthread.h>
-#include <sqlite3.h>
 
-/** Holds the write lock, as the sqlite3 shell might do. */
 static void lock_holder(const char *location) {
-  sqlite3 *database;
-  CHECK_INT(SQLITE_OK, sqlite3_open(file_of(location, "values.sqlite"), &database));
-  CHECK_INT(SQLITE_OK, sqlite3_exec(database, "BEGIN IMMEDIATE", NULL, NULL, NULL));
+  int file = take_write_lock(file_of(location, "journal"));
+  CHECK(file >= 0);
   signal_parent();
   await_parent();
-  sqlite3_close(database);
+  close(file);
 }
 
 static void a_writer_that_waits_too_long_fails_and_changes_nothing(void) {

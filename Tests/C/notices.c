@@ -118,6 +118,19 @@ static void a_notice_has_the_tag_of_its_writer(void) {
   kept_close(player);
 }
 
+static void a_notice_has_the_time_of_the_commit(void) {
+  kept_store *store = fresh_store(), *transaction = NULL;
+  recorder *recorder = new_recorder();
+  record(recorder, store, "key", KEPT_OBSERVE_KEY);
+  EXPECT(KEPT_OK, kept_begin(store, NULL, &transaction, &why));
+  EXPECT(KEPT_OK, kept_set_int64(transaction, "key", 1, &why));
+  int64_t before = wall_clock();
+  EXPECT(KEPT_OK, kept_commit(transaction, NULL, &why));
+  int64_t after = wall_clock();
+  recorded(recorder, 1);
+  CHECK(before <= recorder->time && recorder->time <= after);
+}
+
 static void a_notice_of_this_process_is_of_one_revision_and_nothing_was_missed(void) {
   kept_store *store = fresh_store();
   recorder *recorder = new_recorder();
@@ -289,6 +302,7 @@ static void a_NULL_notice_is_empty(void) {
   CHECK_UINT(0, kept_notice_revision(NULL));
   CHECK_UINT(0, kept_notice_first_revision(NULL));
   CHECK(kept_notice_tag(NULL) == NULL);
+  CHECK_INT(0, kept_notice_time(NULL));
   CHECK(!kept_notice_may_have_missed(NULL));
   CHECK(kept_notice_old(NULL, 0) == NULL);
   CHECK(kept_notice_new(NULL, 0) == NULL);
@@ -308,6 +322,7 @@ int main(int argc, char **argv) {
     TEST(a_notice_has_the_revision_of_its_key),
     TEST(there_is_nothing_past_the_last_change),
     TEST(a_notice_has_the_tag_of_its_writer),
+    TEST(a_notice_has_the_time_of_the_commit),
     TEST(a_notice_of_this_process_is_of_one_revision_and_nothing_was_missed),
     TEST(values_of_every_kind_are_read_typed),
     TEST(a_NULL_value_cannot_be_read),

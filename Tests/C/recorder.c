@@ -50,6 +50,7 @@ void recorder_notice(void *context, const kept_notice *notice) {
   for (size_t i = 0; i < kept_notice_count(notice); i++) append_change(recorder, notice, i);
   append(recorder, ";");
   snprintf(recorder->tag, sizeof recorder->tag, "%s", tag ? tag : "");
+  recorder->time = kept_notice_time(notice);
   recorder->missed = kept_notice_may_have_missed(notice);
   recorder->layer = kept_notice_layer(notice, kept_notice_count(notice) - 1);
   recorder->secret = kept_notice_secret(notice, kept_notice_count(notice) - 1);
@@ -97,6 +98,12 @@ void await_revision(recorder *recorder, uint64_t revision) {
   while (recorder->revision < revision && pthread_cond_timedwait(&recorder->changed, &recorder->lock, &end) == 0) {}
   CHECK(recorder->revision >= revision);
   pthread_mutex_unlock(&recorder->lock);
+}
+
+int64_t wall_clock(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_REALTIME, &now);
+  return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
 int released(recorder *recorder) { return wait_until(recorder, &recorder->releases, 1); }

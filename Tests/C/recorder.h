@@ -13,6 +13,7 @@ typedef struct recorder {
   int releases;
   pthread_t thread;         /* of the last notice */
   uint64_t first, revision; /* of the last notice */
+  int64_t time;             /* of the last notice */
   char tag[64];             /* of the last notice; empty for none */
   bool missed;              /* by the last notice */
   uint32_t layer;           /* of the last change of the last notice */
@@ -35,6 +36,8 @@ void recorder_release(void *context);
 void await_revision(recorder *recorder, uint64_t revision);
 /** Waits until it has this many notices, and returns its text; a failed check after ten seconds. */
 const char *recorded(recorder *recorder, int notices);
+/** Nanoseconds since 1970, as kept_notice_time() counts. */
+int64_t wall_clock(void);
 /** Waits until it is released, and returns the number of releases. */
 int released(recorder *recorder);
 

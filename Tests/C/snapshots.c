@@ -1,6 +1,7 @@
 /* Snapshots: a consistent view of one revision while others write. */
 #define _XOPEN_SOURCE 700
 #include "check.h"
+#include "foreign_edits.h"
 
 #include <sqlite3.h>
 #include <stdio.h>
@@ -170,10 +171,13 @@ static void a_value_that_cannot_be_read_is_corrupt_and_not_absent(void) {
   EXPECT(KEPT_OK, kept_declare_json(store, "bad", "{\"type\":\"integer\",\"default\":9}", &why));
   set(store, "bad", 1);
   set(store, "good", 2);
+  kept_close(store);
   sqlite3 *database = NULL;
   CHECK_INT(SQLITE_OK, sqlite3_open(file_of(location, "values.sqlite"), &database));
   CHECK_INT(SQLITE_OK, sqlite3_exec(database, "UPDATE entry SET kind = 'none' WHERE key = 'bad'", NULL, NULL, NULL));
   sqlite3_close(database);
+  CHECK(seal_pages(file_of(location, "values.sqlite")) > 0);
+  store = open_at(location);
   kept_store *taken = snapshot(store, "");
   int64_t value = 0;
   bool there = false;

@@ -29,6 +29,8 @@ extension Key {
     public let origin: Notice.Origin
     /// The tag that the writers of all these commits set; nil if they differ.
     public let tag: String?
+    /// When the last of these commits was made, by the wall clock, which may be set back; see ``Notice/time``.
+    public let time: Timestamp
     /// Whether intermediate changes may be missing; `new` is correct in any case.
     public let mayHaveMissed: Bool
 
@@ -79,6 +81,7 @@ extension Key.Change {
     revisions = notice.revisions
     origin = notice.origin
     tag = notice.tag
+    time = notice.time
     mayHaveMissed = notice.mayHaveMissed
   }
 }
@@ -95,7 +98,7 @@ extension Key.Change {
   func telling<Other>(_ old: Other, _ new: Other) -> Key<Other>.Change {
     Key<Other>.Change(
       old: old, new: new, event: event, layer: layer, error: error, revisions: revisions, origin: origin, tag: tag,
-      mayHaveMissed: mayHaveMissed)
+      time: time, mayHaveMissed: mayHaveMissed)
   }
 
   /// The change with both values decoded.
@@ -107,7 +110,7 @@ extension Key.Change {
     let error = error ?? failure.map { StoreError(untransforming: $0) }
     return Key<Mapped>.Change(
       old: decoded(old).0, new: new, event: event, layer: error == nil ? layer : nil, error: error,
-      revisions: revisions, origin: origin, tag: tag, mayHaveMissed: mayHaveMissed)
+      revisions: revisions, origin: origin, tag: tag, time: time, mayHaveMissed: mayHaveMissed)
   }
 }
 
@@ -115,7 +118,7 @@ extension Key.Change {
 extension Key.Change: Equatable where Value: Equatable {
   public static func == (a: Self, b: Self) -> Bool {
     a.old == b.old && a.new == b.new && a.event == b.event && a.layer == b.layer && a.revisions == b.revisions
-      && a.origin == b.origin && a.tag == b.tag && a.mayHaveMissed == b.mayHaveMissed
+      && a.origin == b.origin && a.tag == b.tag && a.time == b.time && a.mayHaveMissed == b.mayHaveMissed
       && a.error?.code == b.error?.code && a.error?.description == b.error?.description
   }
 }

@@ -32,8 +32,29 @@ struct BackupFile {
       reader.connection.limitWork(steps: size * 10 + LocalSchema.mostSteps)
       try reader.checkTables()
       try Self.judge(reader)
-      return (try Self.entries(reader), try reader.schemaVersion())
+      let patched = try Self.patched(reader, beside: file)
+      return (try Self.entries(patched), patched.schemaVersion)
     }
+  }
+
+  /// The database of a store with the frames of its journal.
+  private static func patched(_ reader: LocalReader, beside file: String) throws(StoreError) -> PatchedReader {
+    let settled = try SettledPlace.read(reader.connection)
+    guard file.hasSuffix("/" + StoreFolder.databaseName) else {
+      return PatchedReader(reader, JournalPatches(), settled, revision: settled.revision)
+    }
+    guard let folder = OpenFolder(holding: StoreFolder.parent(of: file)) else { throw .system("read", file) }
+    let owner = FileStatus(of: file)?.owner
+    let tail = try JournalTail(folder, after: settled, of: reader.storeID()) { found, path throws(StoreError) in
+      if let other = found.otherKind { throw StoreError(.unsupported, "\(path) is \(other)") }
+      guard found.owner == owner else {
+        throw StoreError(.denied, "\(path) belongs to another user than the database; remove it, or give a backup")
+      }
+    }
+    guard !tail.isDamaged else {
+      throw StoreError(.corrupt, "commits in it are damaged, or were lost; open it as a store, or take another backup")
+    }
+    return PatchedReader(reader, tail.patches, settled, revision: tail.revision)
   }
 
   /// Reads a file: as a copy, or through SQLite if this process has it open as a store.
@@ -99,7 +120,7 @@ struct BackupFile {
     }
   }
 
-  private static func entries(_ reader: LocalReader) throws(StoreError) -> [KeyName: Entry] {
+  private static func entries(_ reader: PatchedReader) throws(StoreError) -> [KeyName: Entry] {
     var entries: [KeyName: Entry] = [:]
     var allowance: Allowance? = Allowance()
     for key in try reader.keys(prefix: "") { entries[key] = try reader.row(for: key, &allowance)?.entry() }

@@ -55,8 +55,7 @@ enum DatabaseDraft {
     try LocalSchema.create(on: connection)
     try connection.write { () throws(StoreError) in
       for keyed in stored.entries { try connection.insert(keyed) }
-      if schemaVersion > 0 { try LocalSchema.write(schemaVersion: schemaVersion, connection) }
-      try ChangeLog(connection: connection).begin(above: stored.revision)
+      try LocalSchema.begin(above: stored.revision, schemaVersion: schemaVersion, connection)
     }
     try connection.copyLog()
   }
@@ -68,9 +67,9 @@ enum DatabaseDraft {
     // Stores use a write-ahead log; a copy by SQLite does not.
     let mode = try connection.statement("PRAGMA journal_mode = WAL")
     _ = try mode.first {}
-    try connection.statement("UPDATE store SET uuid = randomblob(16), quarantine = NULL").finish()
+    try connection.statement("UPDATE store SET uuid = randomblob(16), journal = 0, quarantine = NULL").finish()
     try connection.copyLog()
-    return try ChangeLog(connection: connection).revision()
+    return try SettledPlace.read(connection).revision
   }
 }
 
@@ -78,7 +77,7 @@ extension SQLiteConnection {
   /// Adds the entry of a key, unchanged, to a new database.
   fileprivate func insert(_ keyed: KeyedEntry) throws(StoreError) {
     if let declaration = keyed.entry.declaration {
-      let row = try statement("INSERT INTO declaration (key, schema) VALUES (?1, ?2)")
+      let row = try statement("INSERT INTO declaration (key, schema, revision) VALUES (?1, ?2, 0)")
       try row.bind(1, text: keyed.key.exact)
       try row.bind(2, text: ExactString(declaration.json))
       try row.finish()

@@ -11,20 +11,40 @@ struct DatabaseCopy {
   struct Stamp {
     let database: FileStamp
     let log: FileStamp
+    /// Of the journal beside a store's database.
+    let journal: FileStamp?
 
     init(_ name: String, in folder: Int32 = AT_FDCWD) {
       database = FileStamp(of: name, in: folder)
       log = FileStamp(of: name + "-wal", in: folder)
+      let isStore = name.hasSuffix(StoreFolder.databaseName)
+      journal =
+        isStore ? FileStamp(of: name.dropLast(StoreFolder.databaseName.count) + JournalLock.name, in: folder) : nil
     }
 
     /// Whether a later stamp certainly belongs to the same files with the same contents.
-    func vouches(for now: Stamp) -> Bool { database.vouches(for: now.database) && log.vouches(for: now.log) }
+    func vouches(for now: Stamp) -> Bool {
+      vouchesForDatabase(now) && now.journal.map { journal?.vouches(for: $0) == true } ?? true
+    }
+
+    /// Whether the database has not been changed, unless that was within a step of the clock.
+    func isSameDatabase(_ now: Stamp) -> Bool { database.isSame(as: now.database) && log.isSame(as: now.log) }
+
+    /// The same, of the database alone.
+    func vouchesForDatabase(_ now: Stamp) -> Bool {
+      database.vouches(for: now.database) && log.vouches(for: now.log)
+    }
   }
 
   /// Taken before the copy was made.
   let stamp: Stamp
   /// Allocated with SQLite's allocator, and freed by the connection that opens it.
   let memory: UnsafeMutableRawBufferPointer
+
+  /// The format of a store's database, as the header says.
+  var format: UInt32 {
+    memory.count < 64 ? 0 : UInt32(bigEndian: memory.loadUnaligned(fromByteOffset: 60, as: UInt32.self))
+  }
 
   /// Far above the size of any store for settings.
   private static let mostBytes = 1 << 30
@@ -44,7 +64,7 @@ struct DatabaseCopy {
     while true {
       let stamp = Stamp(name, in: folder.descriptor)
       let reading = try Self.read(name, in: folder, calling: path, check)
-      if let reading, reading.isOneMoment || stamp.vouches(for: Stamp(name, in: folder.descriptor)) {
+      if let reading, reading.isOneMoment || stamp.vouchesForDatabase(Stamp(name, in: folder.descriptor)) {
         (self.stamp, memory) = (stamp, reading.memory)
         return
       }
@@ -160,10 +180,17 @@ struct DatabaseCopy {
     let memory = UnsafeMutableRawBufferPointer(start: start, count: size)
     memory.copyBytes(from: database.prefix(size))
     log?.apply(to: memory)
-    // "File format version numbers": 2 stands for a write-ahead log, which a database in memory does not have.
-    if size > 19 {
-      for byte in 18...19 where memory[byte] == 2 { memory[byte] = 1 }
-    }
+    removeLog(from: memory)
     return memory
+  }
+
+  /// Changes the "file format version numbers", in which 2 stands for a write-ahead log, which a database in memory
+  /// does not have; a right checksum stays right.
+  private static func removeLog(from memory: UnsafeMutableRawBufferPointer) {
+    guard memory.count >= KEPT_HEADER_BYTES, let start = memory.baseAddress else { return }
+    let size = kept_checked_page_size(start)
+    let isSealed = size > 0 && memory.count >= Int(size) && kept_page_verifies(start, size, 1) != 0
+    for byte in 18...19 where memory[byte] == 2 { memory[byte] = 1 }
+    if isSealed { kept_seal_page(start, size, 1) }
   }
 }

@@ -110,6 +110,6 @@ enum FilesInUse {
     let beside = DatabaseFiles.suffixes.map { path + $0 }
     guard path.hasSuffix(StoreFolder.databaseName) else { return beside }
     let folder = String(path.dropLast(StoreFolder.databaseName.count))
-    return beside + ["pulse", "damaged", "migration", "salvaged.sqlite"].map { folder + $0 }
+    return beside + ["journal", "pulse", "damaged", "migration", "salvaged.sqlite"].map { folder + $0 }
   }
 }

@@ -57,14 +57,21 @@ struct OpenFolder: ~Copyable {
   ///
   /// Throws `unavailable` if it is not a regular file, and `denied` if it does not belong to the user, others may write
   /// it, or it has another name.
-  func open(_ name: String, _ access: Int32) throws(StoreError) -> Int32? {
+  func open(_ name: String, _ access: Int32) throws(StoreError) -> Int32? { try open(name, access, Self.check) }
+
+  /// Opens a file that a check accepts; nil if it does not exist.
+  ///
+  /// - Parameter check: throws if a file with this status, at this path, must not be opened.
+  func open(
+    _ name: String, _ access: Int32, _ check: (FileStatus, String) throws(StoreError) -> Void
+  ) throws(StoreError) -> Int32? {
     let place = path + "/" + name
     // Checked before opening: a descriptor of a file that is in use elsewhere must not be closed.
     guard let before = status(of: name) else {
       guard kept_errno() == ENOENT else { throw .system("look at", place) }
       return nil
     }
-    try Self.check(before, place)
+    try check(before, place)
     let file = kept_open_at(descriptor, name, access, 0)
     guard file >= 0 else {
       if kept_errno() == ENOENT { return nil }
@@ -72,7 +79,7 @@ struct OpenFolder: ~Copyable {
     }
     do throws(StoreError) {
       guard let status = FileStatus(of: file) else { throw .system("look at", place) }
-      try Self.check(status, place)
+      try check(status, place)
       return file
     } catch {
       close(file)

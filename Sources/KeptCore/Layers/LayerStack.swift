@@ -228,8 +228,10 @@ package final class LayerStack: @unchecked Sendable {
 }
 
 /// Reads entries under layers.
-private struct LayeredReading: EntryReading {
+private final class LayeredReading: EntryReading {
   let layers: Layers
+
+  init(layers: Layers) { self.layers = layers }
 
   func value(of key: KeyName, _ entry: Entry?) -> Value? { layers.resolve(key, entry).value }
 }

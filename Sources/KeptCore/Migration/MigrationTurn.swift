@@ -15,7 +15,7 @@ final class MigrationTurn: ForkAware {
 
   private let store: ObjectIdentifier
   // nil if there is no folder, or in the child of a fork, where the turn belongs to the parent.
-  private let file = Monitor<PulseFile?>(nil)
+  private let file = Monitor<FileLock?>(nil)
 
   private init(of store: ObjectIdentifier) { self.store = store }
 
@@ -50,7 +50,7 @@ final class MigrationTurn: ForkAware {
     // A child that was created meanwhile, by vfork for example, also has the file open: closing alone would leave the
     // lock with it.
     file.update { file in
-      _ = file?.lock(Int16(F_UNLCK), waiting: 0)
+      file?.release()
       file?.close()
       file = nil
     }
@@ -72,11 +72,11 @@ final class MigrationTurn: ForkAware {
     Fork.join(self)
     let file = try file.update { file throws(StoreError) in
       let descriptor = try OpenFolder.own(folder.path).openOrMake("migration", O_RDWR)
-      let opened = PulseFile(path: folder.path + "/migration", descriptor: descriptor)
+      let opened = FileLock(descriptor: descriptor)
       file = opened
       return opened
     }
-    return file.lock(Int16(F_WRLCK), waiting: Int(max(0, end - MonotonicTime.milliseconds)))
+    return file.take(waiting: Int(max(0, end - MonotonicTime.milliseconds)))
   }
 
   private func enter(waiting milliseconds: Int) throws(StoreError) -> Bool {

@@ -116,6 +116,11 @@ final class ChangeFeed: CommitObserver {
     }
   }
 
+  package func whileSilent(_ makeVisible: () -> Void) {
+    guard !hasObservers.load(ordering: .acquiring) else { return }
+    state.updateQuietly { state in if state.groups.isEmpty { makeVisible() } }
+  }
+
   /// The observers whose delivery fetches their mail, and the revision up to which the mail is complete.
   func mail() -> (delivered: Revision, observers: [Observer]) {
     state.updateQuietly { state in
@@ -182,9 +187,9 @@ extension ChangeFeed.State {
       change.isSecret = known[key]?.declaration?.isSecret == true
       return change.isNone ? nil : change
     }
-    let revision = delivered
+    let (revision, time) = (delivered, Timestamp.now)
     distribute(changes.inOrder(of: \.key.exact), in: group) { _, changes in
-      Notice(revisions: revision...revision, origin: .layer, changes: changes)
+      Notice(revisions: revision...revision, origin: .layer, time: time, changes: changes)
     }
   }
 
@@ -192,11 +197,12 @@ extension ChangeFeed.State {
   fileprivate mutating func post(_ commit: Commit, by author: Author) {
     let revisions = delivered &+ 1...max(commit.revision, delivered &+ 1)
     delivered = commit.revision
-    let changes = take(commit.changes.lazy.map { ($0.key, $0.new) })
+    let changes = take(commit.changes.map { KeyedEntry(key: $0.key, entry: $0.new) })
+    let time = commit.time ?? .now
     distribute(changes) { observer, changes in
       Notice(
         revisions: revisions, origin: observer.handle == author.handle ? .store : .process, tag: author.tag,
-        changes: changes)
+        time: time, changes: changes)
     }
   }
 
@@ -206,19 +212,22 @@ extension ChangeFeed.State {
     let revisions = min(delivered &+ 1, delta.upTo)...delta.upTo
     delivered = delta.upTo
     let entries = mayHaveMissed || delta.entries.count > 1 ? delta.entries.inOrder(of: \.key.exact) : delta.entries
-    let changes = take(entries.lazy.map { ($0.key, $0.entry) })
+    let changes = take(entries)
+    let (tag, time) = (delta.tag, delta.time ?? .now)
     distribute(changes) { _, changes in
       Notice(
-        revisions: revisions, origin: .otherProcess, tag: delta.tag, mayHaveMissed: mayHaveMissed, changes: changes)
+        revisions: revisions, origin: .otherProcess, tag: tag, time: time, mayHaveMissed: mayHaveMissed,
+        changes: changes)
     }
   }
 
   /// Stores the current entries of the observed keys in `known`.
   ///
   /// - Returns: the entries before and now.
-  private mutating func take(_ entries: some Sequence<(KeyName, Entry)>) -> [(key: KeyName, old: Entry?, new: Entry)] {
+  private mutating func take(_ entries: [KeyedEntry]) -> [(key: KeyName, old: Entry?, new: Entry)] {
     var changes: [(key: KeyName, old: Entry?, new: Entry)] = []
-    for (key, entry) in entries where observed.covers(key) {
+    for keyed in entries where observed.covers(keyed.key) {
+      let (key, entry) = (keyed.key, keyed.entry)
       let isPresent = entry.value != nil || entry.declaration != nil
       let old = known[key]
       known[key] = isPresent ? entry : nil

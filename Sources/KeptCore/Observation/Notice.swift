@@ -11,6 +11,12 @@ public struct Notice: Sendable, Hashable {
   public var origin: Origin
   /// The tag that the writers of all these transactions set; nil if they differ.
   public var tag: String?
+  /// When the last of these transactions was committed, by the wall clock.
+  ///
+  /// Order notices by ``revision``, not by time: a clock may be set back. Where no such time is known, this is when the
+  /// values were read or the change was noticed: for ``Origin/initial`` and ``Origin/layer``, if ``mayHaveMissed``, and
+  /// in storages without a journal, such as ``MemoryStorage``. In C: `kept_notice_time`.
+  public var time: Timestamp
   /// Whether intermediate changes may be missing because the store no longer has them and was read again.
   ///
   /// The values are still those of the last revision.
@@ -22,12 +28,13 @@ public struct Notice: Sendable, Hashable {
   public var changes: [Change]
 
   public init(
-    revisions: ClosedRange<Revision>, origin: Origin, tag: String? = nil, mayHaveMissed: Bool = false,
-    changes: [Change]
+    revisions: ClosedRange<Revision>, origin: Origin, tag: String? = nil, time: Timestamp,
+    mayHaveMissed: Bool = false, changes: [Change]
   ) {
     self.revisions = revisions
     self.origin = origin
     self.tag = tag
+    self.time = time
     self.mayHaveMissed = mayHaveMissed
     self.changes = changes
   }
@@ -71,6 +78,8 @@ public struct Notice: Sendable, Hashable {
       revisions = revisions.lowerBound...max(revisions.upperBound, notice.revisions.upperBound)
       if origin != notice.origin { origin = .several }
       if tag != notice.tag { tag = nil }
+      // Not the largest: it belongs to the last revision.
+      time = notice.time
       mayHaveMissed = mayHaveMissed || notice.mayHaveMissed
     }
     changes = Array(merged.values).inOrder(of: \.key.exact)

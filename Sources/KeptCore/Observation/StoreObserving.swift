@@ -94,6 +94,6 @@ extension Notice {
   fileprivate init(present: [Change], in scope: Scope, at revision: Revision) {
     var changes = present
     if case .key(let key) = scope, changes.isEmpty { changes = [Change(key: key, old: nil, new: nil)] }
-    self.init(revisions: revision...revision, origin: .initial, changes: changes)
+    self.init(revisions: revision...revision, origin: .initial, time: .now, changes: changes)
   }
 }

@@ -11,7 +11,7 @@ public enum Durability: Sendable, Hashable {
 /// Edits that are applied together or not at all.
 public struct Batch: Sendable {
   /// The edits of keys' values.
-  public private(set) var edits = Edits()
+  public private(set) var edits = KeyTable<Edit>()
   /// The new declarations of keys; nil removes a declaration.
   public private(set) var declarations: [KeyName: Declaration?] = [:]
   /// Keys whose declaration is removed first, so that they may be declared with another type.
@@ -115,10 +115,13 @@ public struct Commit: Sendable, Hashable {
   public var revision: Revision
   /// The changed keys, in byte order; empty when the commit changed nothing.
   public var changes: [StoredChange]
+  /// When it was made, by the wall clock; nil to tell observers when it was noticed.
+  public var time: Timestamp?
 
-  public init(revision: Revision, changes: [StoredChange]) {
+  public init(revision: Revision, changes: [StoredChange], time: Timestamp? = nil) {
     self.revision = revision
     self.changes = changes
+    self.time = time
   }
 }
 

@@ -10,6 +10,9 @@ package protocol CommitObserver: AnyObject, Sendable {
   func publish<Failure: Error>(
     _ makeVisible: (_ delivered: Revision?) throws(Failure) -> Publication
   ) throws(Failure)
+
+  /// Calls `makeVisible` once if there are no observers, while none can begin; else it does nothing.
+  func whileSilent(_ makeVisible: () -> Void)
 }
 
 /// The commits that a group commit has made visible.

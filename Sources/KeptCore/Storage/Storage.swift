@@ -187,11 +187,14 @@ public struct Delta: Sendable, Hashable {
   public var upTo: Revision
   /// The tag that the writers of all these commits set; nil if they differ.
   public var tag: String?
+  /// When the last of these commits was made, by the wall clock; nil to tell observers when it was noticed.
+  public var time: Timestamp?
 
-  public init(_ entries: [KeyedEntry], upTo: Revision, tag: String? = nil) {
+  public init(_ entries: [KeyedEntry], upTo: Revision, tag: String? = nil, time: Timestamp? = nil) {
     self.entries = entries
     self.upTo = upTo
     self.tag = tag
+    self.time = time
   }
 }
 

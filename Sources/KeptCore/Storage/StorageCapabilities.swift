@@ -6,8 +6,7 @@ protocol IndexedStorage: Storage {
   /// The index of what is stored; it is the same one until the storage is deinitialized.
   var currentIndex: CurrentIndex { get }
 
-  /// The address of the generation, for caches that make no calls while it stands still: from now on it also moves for
-  /// foreign writers.
+  /// The address of the generation, for caches that make no calls while it stands still.
   var generationAddress: UnsafePointer<UInt64> { get }
 
   /// Reads a key as ``Storage/entry(for:)`` does, and puts it into the index and a view.

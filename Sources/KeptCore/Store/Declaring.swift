@@ -108,7 +108,7 @@ extension Store {
   func declaration(of key: KeyName) throws(StoreError) -> Declaration? {
     try checkOpen()
     let known: Declaration?? = shared.index.flatMap { index in
-      key.withPrepared { key in index.read(key) { $0.entry?.declaration } }
+      key.withPrepared { key in index.read(key) { $0.declaration } }
     }
     if let known { return known }
     return try entry(for: key)?.declaration

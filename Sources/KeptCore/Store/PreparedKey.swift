@@ -16,6 +16,13 @@ import CPlatform
     hash = Index.hash(bytes)
   }
 
+  /// Whether these are the bytes of the key.
+  @inline(__always)
+  func hasBytes(_ others: UnsafeBufferPointer<UInt8>) -> Bool {
+    guard bytes.count == others.count, let a = bytes.baseAddress, let b = others.baseAddress else { return false }
+    return kept_same_bytes(a, b, bytes.count)
+  }
+
   /// Bytes that are already hashed.
   @inline(__always)
   init(_ bytes: UnsafeBufferPointer<UInt8>, hash: UInt64) {

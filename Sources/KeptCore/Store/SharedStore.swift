@@ -9,6 +9,8 @@ final class SharedStore: Sendable {
   let indexed: (any IndexedStorage)?
   /// Its index, which lives as long as `storage`.
   let index: CurrentIndex?
+  // Not counted: that takes 200 instructions, because the storage is also referred to weakly.
+  private let local: Unmanaged<LocalStorage>?
   let feed: ChangeFeed
   let watcher: Watcher
   let attachments = Attachments()
@@ -18,11 +20,17 @@ final class SharedStore: Sendable {
     self.storage = storage
     indexed = storage as? any IndexedStorage
     index = indexed?.currentIndex
+    local = (storage as? LocalStorage).map { .passUnretained($0) }
     feed = ChangeFeed(storage)
     watcher = Watcher(feed, storage)
     let witnessed = storage as? any ObservableStorage
     isWitnessed = witnessed != nil
     witnessed?.report(to: feed)
+  }
+
+  /// Commits a new value of one key, which need not be durable; nil, with nothing done, if that needs a batch.
+  func put(_ value: Value, for key: PreparedBytes, tag: String?) -> Revision? {
+    local?._withUnsafeGuaranteedRef { $0.put(value, for: key, tag: tag) }
   }
 
   /// Commits a batch, and delivers it to the observers of every handle.

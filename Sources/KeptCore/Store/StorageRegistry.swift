@@ -48,7 +48,7 @@ enum StorageRegistry {
     let folder = try StoreFolder(path: location.name).resolved()
     return Found(identity: .folder(try folder.identity(), location.scheme)) { timeout throws(StoreError) in
       if folder.isReadOnly { return try ReadOnlyStorage(folder, busyTimeoutMilliseconds: timeout) }
-      return try LocalStorage(folder, busyTimeoutMilliseconds: timeout, limit: LogLimit())
+      return try LocalStorage(folder, busyTimeoutMilliseconds: timeout)
     }
   }
 

@@ -200,12 +200,29 @@ extension Store {
     try checkOpen()
     layerStack.watchAgain()
     try layerStack.checkUnlocked(key)
+    if expected == nil, let revision = key.withPrepared({ putAlone(value, for: $0) }) { return revision }
     var batch = newBatch()
     batch.edit(key, .set(value))
     if let expected { batch.conditions = [.revision(key, expected)] }
     let commit = try commit(batch)
     // If nothing changed, the key still has the revision that was expected.
     return commit.changes.isEmpty ? expected ?? commit.revision : commit.revision
+  }
+
+  /// Commits a new value of a key that is known to be valid, without a batch; nil, with nothing done, if it needs one.
+  private func putAlone(_ value: Value, for key: PreparedBytes) -> Revision? {
+    guard options.durability == .shared, laterVersion.load(ordering: .acquiring) == 0,
+      let revision = shared.put(value, for: key, tag: options.tag)
+    else { return nil }
+    if !hasWritten.load(ordering: .relaxed) { hasWritten.store(true, ordering: .releasing) }
+    return revision
+  }
+
+  /// Commits a value of a key that the index knows; false, with nothing done, if that needs a check or a
+  /// batch.
+  package func putKnown(_ value: Value, for key: PreparedBytes) -> Bool {
+    guard !hasEnded, layerStack.sources.isEmpty, let stored = try? value.checkedForStore() else { return false }
+    return putAlone(stored, for: key) != nil
   }
 
   public func delete(_ key: KeyName) throws(StoreError) -> Bool {

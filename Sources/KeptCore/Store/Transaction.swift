@@ -102,12 +102,20 @@ public final class Transaction: SettingsAccess {
   package func allOrNone<Result, Failure: Error>(
     of keys: [KeyName], _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    let before = state.read { state in keys.map { (key: $0, part: state.batch.part(of: $0)) } }
+    let before = parts(of: keys)
     do throws(Failure) { return try body() } catch {
-      // Other threads may have edited other keys meanwhile.
-      state.updateQuietly { state in for (key, part) in before { state.batch.putBack(part, of: key) } }
+      putBack(before)
       throw error
     }
+  }
+
+  private func parts(of keys: [KeyName]) -> [(key: KeyName, part: Batch.Part)] {
+    state.read { state in keys.map { ($0, state.batch.part(of: $0)) } }
+  }
+
+  /// Restores these keys alone: other threads may have edited others meanwhile.
+  private func putBack(_ parts: [(key: KeyName, part: Batch.Part)]) {
+    state.updateQuietly { state in for (key, part) in parts { state.batch.putBack(part, of: key) } }
   }
 
   /// Throws `closed` after the end of the transaction.

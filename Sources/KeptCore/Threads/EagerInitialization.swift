@@ -9,7 +9,7 @@ enum EagerInitialization {
   /// Runs once per process.
   static let isOver: Bool = {
     _ = Index.hash(UnsafeBufferPointer(start: nil, count: 0))
-    _ = SQLitePatience.vfs
+    _ = SQLitePatience.vfs()
     FilesInUse.prepare()
     _ = FileWatch.ofThisProcess
     _ = Indexes.ofThisProcess

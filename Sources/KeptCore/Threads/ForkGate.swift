@@ -20,9 +20,6 @@ final class ForkGate: @unchecked Sendable {
   ///
   /// It is held only inside the gate, so it is free when a fork happens.
   let renewal = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
-  // How often the thread has entered. nil: the program has used up all keys; then no thread is counted, and a fork is
-  // as dangerous as without the gate.
-  private let depth: pthread_key_t?
 
   private static let stripeCount = 64
   private static let wordsApart = 16
@@ -38,31 +35,27 @@ final class ForkGate: @unchecked Sendable {
     forked.initialize(to: 0)
     pthread_mutex_init(passage, nil)
     pthread_mutex_init(renewal, nil)
-    var key = pthread_key_t()
-    depth = pthread_key_create(&key, nil) == 0 ? key : nil
   }
 
   /// The number of forks between this process and the one in which the library was first used.
   var forks: UInt64 { kept_load64(forked) }
 
   /// Enters, after the current fork if there is one.
+  @inline(never)
   func enter() {
-    guard let depth else { return }
-    let times = Self.times(depth)
-    if times == 0 { while !tryEnter() { kept_sleep_here(closed, 1, 1000) } }
-    Self.set(depth, times + 1)
+    if kept_fork_depth(0) == 0 { while !tryEnter() { kept_sleep_here(closed, 1, 1000) } }
+    _ = kept_fork_depth(1)
   }
 
+  @inline(never)
   func leave() {
-    guard let depth else { return }
-    let times = Self.times(depth) - 1
-    Self.set(depth, times)
-    if times == 0 { kept_subtract64(ownStripe, 1) }
+    if kept_fork_depth(-1) == 0 { kept_subtract64(ownStripe, 1) }
   }
 
   /// Closes the gate and waits until no thread is inside.
   ///
   /// From then on only the caller counts as inside.
+  @inline(never)
   func close() {
     pthread_mutex_lock(passage)
     let end = MonotonicTime.milliseconds + Self.patienceMilliseconds
@@ -74,7 +67,7 @@ final class ForkGate: @unchecked Sendable {
       MonotonicTime.letPass(microseconds: 1000)
       kept_store32(closed, 1)
     }
-    if let depth { Self.set(depth, 1) }
+    _ = kept_fork_depth(1)
   }
 
   private func isEmpty(until end: Int64) -> Bool {
@@ -93,8 +86,9 @@ final class ForkGate: @unchecked Sendable {
   }
 
   /// Opens the gate again.
+  @inline(never)
   func open() {
-    if let depth { Self.set(depth, 0) }
+    _ = kept_fork_depth(-1)
     admit()
     pthread_mutex_unlock(passage)
   }
@@ -118,11 +112,5 @@ final class ForkGate: @unchecked Sendable {
 
   private var ownStripe: UnsafeMutablePointer<UInt64> {
     stripes + Int(kept_stripe(UInt32(Self.stripeCount))) * Self.wordsApart
-  }
-
-  private static func times(_ depth: pthread_key_t) -> Int { Int(bitPattern: pthread_getspecific(depth)) }
-
-  private static func set(_ depth: pthread_key_t, _ times: Int) {
-    pthread_setspecific(depth, UnsafeRawPointer(bitPattern: times))
   }
 }

@@ -64,6 +64,19 @@ package final class Monitor<State>: @unchecked Sendable {
     return try body(&state.pointee)
   }
 
+  /// Changes the state without waking any thread; nil if another thread has it locked.
+  func tryUpdateQuietly<Result, Failure: Error>(
+    _ body: (inout State) throws(Failure) -> Result?
+  ) throws(Failure) -> Result? {
+    enter()
+    guard pthread_mutex_trylock(mutex) == 0 else {
+      gate.leave()
+      return nil
+    }
+    defer { unlock() }
+    return try body(&state.pointee)
+  }
+
   /// Waits until `body` returns a result or the time is up; then returns nil.
   package func wait<Result>(milliseconds: Int64, until body: (inout State) -> Result?) -> Result? {
     let deadline = kept_deadline(milliseconds)
@@ -88,9 +101,13 @@ package final class Monitor<State>: @unchecked Sendable {
   }
 
   private func lock() {
+    enter()
+    pthread_mutex_lock(mutex)
+  }
+
+  private func enter() {
     gate.enter()
     if made.load(ordering: .acquiring) != gate.forks { renew() }
-    pthread_mutex_lock(mutex)
   }
 
   private func unlock() {

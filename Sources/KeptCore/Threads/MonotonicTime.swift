@@ -9,6 +9,9 @@ enum MonotonicTime {
   /// Seconds since 1970, by the clock of the machine.
   static var secondsSince1970: Int64 { nanoseconds(CLOCK_REALTIME) / 1_000_000_000 }
 
+  /// Nanoseconds since 1970, by the clock of the machine.
+  static var nanosecondsSince1970: Int64 { nanoseconds(CLOCK_REALTIME) }
+
   private static func nanoseconds(_ clock: clockid_t) -> Int64 {
     var time = timespec()
     clock_gettime(clock, &time)

@@ -1,6 +1,8 @@
 // A point in time with nanosecond resolution. It is never converted to a Double since 1970, which would alter nearly
 // half of today's dates.
 
+import CPlatform
+
 /// A point in time in UTC, in the years 0 to 9999.
 public struct Timestamp: Hashable, Comparable, Sendable {
   /// Seconds since 1970-01-01T00:00:00Z; negative before.
@@ -26,4 +28,19 @@ public struct Timestamp: Hashable, Comparable, Sendable {
   public static func < (a: Timestamp, b: Timestamp) -> Bool {
     (a.seconds, a.nanoseconds) < (b.seconds, b.nanoseconds)
   }
+}
+
+extension Timestamp {
+  /// The present, by the clock of the machine.
+  static var now: Timestamp { Timestamp(nanosecondsSince1970: MonotonicTime.nanosecondsSince1970) }
+
+  /// Nanoseconds since 1970; every 64-bit number of them is a valid date.
+  init(nanosecondsSince1970 count: Int64) {
+    let (seconds, rest) = count.quotientAndRemainder(dividingBy: 1_000_000_000)
+    self.seconds = rest < 0 ? seconds - 1 : seconds
+    nanoseconds = Int32(truncatingIfNeeded: rest < 0 ? rest + 1_000_000_000 : rest)
+  }
+
+  /// Nanoseconds since 1970, clamped to the years 1677 to 2262.
+  package var nanosecondsSince1970: Int64 { kept_nanoseconds(seconds, Int64(nanoseconds)) }
 }

@@ -29,7 +29,7 @@
   X(kept_version) X(kept_status_text) X(kept_free) X(kept_close) X(kept_store_generation) X(kept_store_layers) \
   X(kept_rollback) X(kept_snapshot_end) X(kept_unobserve) X(kept_notice_free) X(kept_notice_revision) \
   X(kept_notice_first_revision) X(kept_notice_origin) X(kept_notice_tag) X(kept_notice_may_have_missed) \
-  X(kept_notice_count) \
+  X(kept_notice_count) X(kept_notice_time) \
   X(kept_notice_key) X(kept_notice_old_json) X(kept_notice_new_json) X(kept_notice_layer) X(kept_notice_secret) \
   X(kept_notice_old) X(kept_notice_new)
 // clang-format on

@@ -53,6 +53,8 @@ void read_notice(const kept_notice *notice) {
   must((NOTE(kept_notice_origin), kept_notice_origin(notice)) <= KEPT_ORIGIN_LAYER, "an origin is one of kept.h's");
   const char *tag = (NOTE(kept_notice_tag), kept_notice_tag(notice));
   must(tag == NULL || is_text(tag, strlen(tag)), "a tag is UTF-8");
+  int64_t time = (NOTE(kept_notice_time), kept_notice_time(notice));
+  must((time > 0) == (notice != NULL), "every notice has a time");
   NOTE(kept_notice_may_have_missed), (void)kept_notice_may_have_missed(notice);
   for (size_t index = 0; index <= count; index++) read_change(notice, index, count);
   for (size_t i = 0; i < sizeof beyond / sizeof *beyond; i++) read_change(notice, beyond[i], count);

@@ -10,6 +10,7 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <sqlite3.h>
+#include "../journal_lock.h"
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -93,15 +94,13 @@ static void *write_in_vain(void *context) {
 
 static void check_waiting(void) {
   pthread_t threads[COPIES];
-  sqlite3 *other = NULL;
-  if (sqlite3_open("store/values.sqlite", &other) != SQLITE_OK) fail("sqlite3_open", sqlite3_errmsg(other));
-  if (sqlite3_exec(other, "BEGIN IMMEDIATE", NULL, NULL, NULL) != SQLITE_OK) fail("BEGIN", sqlite3_errmsg(other));
+  int other = take_write_lock("store/journal");
+  if (other < 0) fail("the journal", "cannot be locked");
   int64_t begin = now_ns(CLOCK_MONOTONIC), begin_cpu = now_ns(CLOCK_PROCESS_CPUTIME_ID);
   for (int i = 0; i < COPIES; i++) pthread_create(&threads[i], NULL, write_in_vain, &copies[i]);
   for (int i = 0; i < COPIES; i++) pthread_join(threads[i], NULL);
   int64_t waited = now_ns(CLOCK_MONOTONIC) - begin, worked = now_ns(CLOCK_PROCESS_CPUTIME_ID) - begin_cpu;
-  sqlite3_exec(other, "ROLLBACK", NULL, NULL, NULL);
-  sqlite3_close(other);
+  close(other);
   for (int i = 0; i < COPIES; i++)
     if (copies[i].answer != KEPT_BUSY) fail("a copy", "did not wait, or did not say that it was busy");
   printf("waited %lld ms, with %lld ms of the processor\n", (long long)waited / 1000000, (long long)worked / 1000000);

@@ -30,17 +30,20 @@ static void write_once(const char *location) {
   kept_close(store);
 }
 
-static void its_change_comes_with_old_and_new_revision_origin_and_tag(void) {
+static void its_change_comes_with_old_and_new_revision_origin_tag_and_time(void) {
   const char *location = fresh_folder();
   kept_store *store = open_at(location);
   recorder *recorder = new_recorder();
   set(store, "key", 1);
   record(recorder, store, "key", KEPT_OBSERVE_KEY);
+  int64_t before = wall_clock();
   let("write_once", location);
+  int64_t after = wall_clock();
   CHECK_TEXT("O key:1>2;", recorded(recorder, 1));
   CHECK_UINT(2, recorder->first);
   CHECK_UINT(2, recorder->revision);
   CHECK_TEXT("there", recorder->tag);
+  CHECK(before <= recorder->time && recorder->time <= after);
   CHECK(!recorder->missed);
 }
 
@@ -200,7 +203,7 @@ static void commits_of_a_killed_process_are_delivered(void) {
 
 int main(int argc, char **argv) {
   static const test tests[] = {
-    FOLDER_TEST(its_change_comes_with_old_and_new_revision_origin_and_tag),
+    FOLDER_TEST(its_change_comes_with_old_and_new_revision_origin_tag_and_time),
     FOLDER_TEST(its_transaction_comes_as_one_notice_with_its_own_tag),
     FOLDER_TEST(many_subscriptions_each_receive_their_own_key),
     FOLDER_TEST(every_notice_has_complete_transactions_in_order),

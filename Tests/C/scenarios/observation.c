@@ -1,5 +1,6 @@
 /* Steps that observe. The notices of an observer are recorded in the form of the scenarios, and compared by
  * `notices`. */
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <time.h>
@@ -37,6 +38,7 @@ static void receive_notice(void *context, const kept_notice *notice) {
   json_object_object_add(received, "first", json_object_new_uint64(kept_notice_first_revision(notice)));
   json_object_object_add(received, "tag", text_or_null(kept_notice_tag(notice)));
   json_object_object_add(received, "missed", json_object_new_boolean(kept_notice_may_have_missed(notice)));
+  json_object_object_add(received, "time", json_object_new_int64(kept_notice_time(notice)));
   json_object_object_add(received, "origin", json_object_new_string(origin < 6 ? origins[origin] : "?"));
   json_object_object_add(received, "changes", changes);
   pthread_mutex_lock(&observer->mutex);
@@ -104,6 +106,24 @@ static void complete(json_object *notice) {
   if (!has(notice, "missed")) json_object_object_add(notice, "missed", json_object_new_boolean(0));
 }
 
+/* Takes the clock out of an expected notice, and returns its time; `otherwise` if it is not there. */
+static int64_t take_clock(struct run *run, json_object *notice, const char *field, int64_t otherwise) {
+  if (!has(notice, field)) return otherwise;
+  const char *name = take_word(notice, field, "");
+  struct thing *clock = named(run, name);
+  if (clock == NULL) fail_step(run, "no clock has the name \"%s\"", name);
+  return clock ? clock->clock : otherwise;
+}
+
+/* Compares the time of a notice with clocks of the scenario, and takes both out. */
+static void compare_time(struct run *run, json_object *expected, json_object *received) {
+  int64_t time = json_object_get_int64(json_object_object_get(received, "time"));
+  int64_t first = take_clock(run, expected, "after", time), last = take_clock(run, expected, "before", time);
+  if (time < first || time > last)
+    fail_step(run, "a notice is of %" PRId64 ", which is not from %" PRId64 " to %" PRId64, time, first, last);
+  json_object_object_del(received, "time");
+}
+
 void step_notices(struct run *run, struct thing *on, json_object *step, struct outcome *outcome) {
   struct observer *observer = on->observer;
   json_object *expected = json_object_object_get(step, "gives");
@@ -116,10 +136,18 @@ void step_notices(struct run *run, struct thing *on, json_object *step, struct o
   for (size_t i = first; i < observer->expected_count; i++) {
     json_object *notice = json_object_array_get_idx(observer->received, i);
     if (notice == NULL) continue;
+    compare_time(run, json_object_array_get_idx(expected, i - first), notice);
     remove_unlisted(json_object_array_get_idx(expected, i - first), notice);
     json_object_array_add(outcome->gives, json_object_get(notice));
   }
   pthread_mutex_unlock(&observer->mutex);
+}
+
+void step_clock(struct run *run, struct thing *on, json_object *step, struct outcome *outcome) {
+  (void)on, (void)outcome;
+  struct timespec now;
+  clock_gettime(CLOCK_REALTIME, &now);
+  place_for(run, take_word(step, "as", "clock"))->clock = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
 void step_unobserve(struct run *run, struct thing *on, json_object *step, struct outcome *outcome) {

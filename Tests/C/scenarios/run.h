@@ -9,11 +9,12 @@
 struct observer;
 struct reports;
 
-/* A store, a transaction, a snapshot or an observer, under the name that the scenario gave it. */
+/* A store, a transaction, a snapshot, an observer or a time, under the name that the scenario gave it. */
 struct thing {
   char name[32];
   kept_store *store; /* or a transaction, or a snapshot */
   struct observer *observer;
+  int64_t clock;           /* nanoseconds since 1970 */
   struct reports *reports; /* of the stores of that name */
 };
 
@@ -22,7 +23,7 @@ struct run {
   const char *place; /* the scenario's title, its store and the step, for messages */
   char location[64];
   char folder[64]; /* for the files of the scenario */
-  struct thing things[8];
+  struct thing things[16];
   int failures;
 };
 
@@ -81,7 +82,7 @@ step_function step_export_json, step_export_file, step_import, step_import_file;
 step_function step_write_file, step_remove_file, step_make, step_damage;                 /* files.c */
 step_function step_backup, step_restore, step_schema_version, step_rename, step_migrate; /* life.c */
 step_function step_verify_json, step_salvaged, step_acknowledge_salvage;
-step_function step_observe, step_notices, step_unobserve; /* observation.c */
+step_function step_observe, step_notices, step_unobserve, step_clock; /* observation.c */
 
 /* Runs a step and compares its result; takes its fields. (scenarios.c) */
 void run_step(struct run *run, json_object *step);

@@ -109,6 +109,7 @@ static const struct step_kind {
   { "remove_all", "store", step_remove_all },
   { "observe", "store", step_observe },
   { "notices", "observer", step_notices },
+  { "clock", "store", step_clock },
   { "unobserve", "observer", step_unobserve },
 };
 

@@ -23,6 +23,8 @@ static kept_status migrate(kept_store *store) {
   return kept_migrate(store, &step, 1, 0, NULL, NULL, &why);
 }
 
+static const char *const files[] = { "values.sqlite", "journal", "pulse" };
+
 static void overwrite(const char *path, const char *text) {
   int file = open(path, O_WRONLY | O_TRUNC);
   CHECK(file >= 0 && write(file, text, strlen(text)) == (ssize_t)strlen(text));
@@ -124,8 +126,8 @@ static void a_store_that_other_users_may_write_is_denied(void) {
     CHECK_INT(0, chmod(location, 0755));
     kept_close(open_at(location));
   }
-  for (int i = 0; i < 2; i++) {
-    const char *location = closed_store(), *path = file_of(location, i ? "pulse" : "values.sqlite");
+  for (size_t i = 0; i < COUNT(files); i++) {
+    const char *location = closed_store(), *path = file_of(location, files[i]);
     CHECK_INT(0, chmod(path, 0666));
     play_in_time("expect_denied", location);
     CHECK_INT(0, chmod(path, 0600));
@@ -134,8 +136,8 @@ static void a_store_that_other_users_may_write_is_denied(void) {
 }
 
 static void a_file_with_another_name_is_denied(void) {
-  for (int i = 0; i < 2; i++) {
-    const char *location = closed_store(), *path = file_of(location, i ? "pulse" : "values.sqlite");
+  for (size_t i = 0; i < COUNT(files); i++) {
+    const char *location = closed_store(), *path = file_of(location, files[i]);
     const char *other = fresh_folder();
     CHECK_INT(0, link(path, other));
     play_in_time("expect_denied", location);
@@ -147,16 +149,14 @@ static void a_file_with_another_name_is_denied(void) {
 static void leftovers_of_a_killed_opener_are_removed(void) {
   const char *location = closed_store();
   CHECK_INT(0, link(file_of(location, "values.sqlite"), file_of(location, ".new-1-1")));
-  CHECK_INT(0, link(file_of(location, "pulse"), file_of(location, ".new-1-2")));
   CHECK_TEXT("1", json_of(open_at(location), "number"));
   CHECK_UINT(0, mode_at(file_of(location, ".new-1-1")));
-  CHECK_UINT(0, mode_at(file_of(location, ".new-1-2")));
 }
 
 static void a_file_of_another_user_s_is_denied(void) {
   if (!has_other_user()) return;
-  for (int i = 0; i < 2; i++) {
-    const char *location = closed_store(), *path = file_of(location, i ? "pulse" : "values.sqlite");
+  for (size_t i = 0; i < COUNT(files); i++) {
+    const char *location = closed_store(), *path = file_of(location, files[i]);
     give_away(path);
     play_in_time("expect_denied", location);
   }

@@ -1,20 +1,37 @@
-/* A wall clock that is set back while the library waits: timeouts and helper threads must use a monotonic clock. A call
- * for the wall clock returns a time one hour ahead of the system's, as if the clock were set back by an hour right
- * afterwards. */
+/* A wall clock that is set back.
+ *
+ * While the library waits: timeouts and helper threads must use a monotonic clock. A call for the wall clock returns a
+ * time one hour ahead of the system's, as if the clock were set back by an hour right afterwards.
+ *
+ * Before each commit, by 40 days, over three centuries: observers, revisions, conditions, settling and recovery must
+ * not notice, and each notice has the time that the clock showed at its commit. */
 #define _GNU_SOURCE
 #include "check.h"
 
 #include <dlfcn.h>
+#include <inttypes.h>
 #include <kept.h>
 #include <pthread.h>
+#include <stdio.h>
+#include <string.h>
 #include <time.h>
+#include <unistd.h>
+
+enum { second = 1000000000 };
+
+/** What the wall clock shows, in nanoseconds since 1970; 0 for an hour more than the system's. */
+static int64_t shown;
 
 int clock_gettime(clockid_t clock, struct timespec *time) {
   static int (*real)(clockid_t, struct timespec *);
   if (real == NULL) real = (int (*)(clockid_t, struct timespec *))dlsym(RTLD_NEXT, "clock_gettime");
   int status = real(clock, time);
-  if (status == 0 && clock == CLOCK_REALTIME) time->tv_sec += 3600;
-  return status;
+  if (status != 0 || clock != CLOCK_REALTIME) return status;
+  int64_t now = load(&shown);
+  time->tv_sec = now == 0 ? time->tv_sec + 3600 : now / second;
+  if (now != 0) time->tv_nsec = now % second;
+  if (time->tv_nsec < 0) time->tv_sec -= 1, time->tv_nsec += second;
+  return 0;
 }
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -97,8 +114,147 @@ static void play(void *folder) {
   kept_close(store);
 }
 
+/* Each commit is earlier than the one before */
+
+/** From 2099 on. */
+static int64_t time_of(uint64_t revision) {
+  return (INT64_C(4070908800) - (int64_t)revision * 40 * 86400) * second + (int64_t)revision;
+}
+
+/* Commits by another process; then by the one that recovers; then more than the ring holds. */
+enum { commits = 1500, more_commits = 100, large_commits = 900, large = 10000 };
+
+static struct shared {
+  const char *folder;
+  int64_t observing, written;
+} *shared;
+
+/** What an observer has received. */
+struct received {
+  uint32_t origin;
+  uint64_t revision;
+};
+
+static void check_notice(void *context, const kept_notice *notice) {
+  struct received *received = context;
+  uint64_t first = kept_notice_first_revision(notice), last = kept_notice_revision(notice);
+  int64_t value = 0;
+  kept_error error;
+  pthread_mutex_lock(&lock);
+  if (first != received->revision + 1) fail("revision %" PRIu64 " follows %" PRIu64, first, received->revision);
+  if (received->origin == KEPT_ORIGIN_STORE && first != last) fail("own commits were merged");
+  if (kept_notice_origin(notice) != received->origin) fail("a wrong origin: %u", kept_notice_origin(notice));
+  if (kept_notice_may_have_missed(notice)) fail("changes were missed");
+  expect_ok(kept_value_int64(kept_notice_new(notice, 0), &value, &error), "read a notice", &error);
+  if ((uint64_t)value != last) fail("the value is %" PRId64 " at revision %" PRIu64, value, last);
+  if (kept_notice_time(notice) != time_of(last)) {
+    fail("revision %" PRIu64 " is of %" PRId64 ", and was committed at %" PRId64, last, kept_notice_time(notice),
+      time_of(last));
+  }
+  received->revision = last;
+  pthread_cond_broadcast(&changed);
+  pthread_mutex_unlock(&lock);
+}
+
+static void await_revision(struct received *received, uint64_t revision) {
+  pthread_mutex_lock(&lock);
+  while (received->revision < revision) pthread_cond_wait(&changed, &lock);
+  pthread_mutex_unlock(&lock);
+}
+
+/** Commits the revision as the value. */
+static void commit(kept_store *store, uint64_t revision) {
+  kept_error error;
+  store_word(&shown, time_of(revision));
+  expect_ok(kept_set_int64(store, "key", (int64_t)revision, &error), "set", &error);
+}
+
+static void write_ever_earlier(void *context) {
+  (void)context;
+  await_word(&shared->observing, 1, "no process observes");
+  kept_store *store = open_store(shared->folder, KEPT_SHARED, 5000);
+  for (uint64_t revision = 1; revision <= commits; revision++) commit(store, revision);
+  store_word(&shared->written, 1);
+  for (;;) pause();
+}
+
+static void observe_another_process(void *context) {
+  (void)context;
+  struct received received = { KEPT_ORIGIN_OTHER, 0 };
+  kept_subscription *subscription;
+  kept_error error;
+  store_word(&shown, second);
+  kept_store *store = open_store(shared->folder, KEPT_SHARED, 5000);
+  expect_ok(kept_observe(store, "key", 0, check_notice, &received, NULL, &subscription, &error), "observe", &error);
+  store_word(&shared->observing, 1);
+  await_revision(&received, commits);
+  kept_close(store);
+}
+
+static void expect_at(kept_store *store, const char *key, uint64_t revision) {
+  uint64_t found = 0;
+  kept_error error;
+  expect_ok(kept_revision_of(store, key, &found, &error), "read the revision", &error);
+  if (found != revision) fail("%s is of revision %" PRIu64 " instead of %" PRIu64, key, found, revision);
+  expect_ok(kept_store_revision(store, &found, &error), "read the revision", &error);
+  if (found != revision) fail("the store is at revision %" PRIu64 " instead of %" PRIu64, found, revision);
+}
+
+/** Commits twice, with the second revision as the value. */
+static uint64_t compare_and_set(kept_store *store, uint64_t revision) {
+  kept_store *transaction = NULL;
+  kept_error error;
+  char json[32];
+  uint64_t made = 0;
+  int64_t value = 0;
+  expect_ok(kept_begin(store, NULL, &transaction, &error), "begin", &error);
+  expect_ok(kept_get_int64(transaction, "key", &value, &error), "read", &error);
+  expect_ok(kept_set_int64(transaction, "key", -1, &error), "set in a transaction", &error);
+  commit(store, revision + 1);
+  store_word(&shown, time_of(revision + 2));
+  expect_status(KEPT_CONFLICT, kept_commit(transaction, NULL, &error), &error, "commit after another commit");
+  snprintf(json, sizeof json, "%" PRIu64, revision + 2);
+  expect_status(
+    KEPT_CONFLICT, kept_set_json_if(store, "key", json, revision, &made, &error), &error, "set by revision");
+  expect_ok(kept_set_json_if(store, "key", json, revision + 1, &made, &error), "set by revision", &error);
+  if (made != revision + 2) fail("the revision is %" PRIu64 " instead of %" PRIu64, made, revision + 2);
+  return made;
+}
+
+static void recover_and_go_on(void *context) {
+  (void)context;
+  static char text[large];
+  struct received received = { KEPT_ORIGIN_STORE, commits };
+  kept_subscription *subscription;
+  kept_error error;
+  kept_store *store = open_store(shared->folder, KEPT_SHARED, 5000);
+  expect_at(store, "key", commits);
+  expect_ok(kept_observe(store, "key", 0, check_notice, &received, NULL, &subscription, &error), "observe", &error);
+  uint64_t revision = commits;
+  while (revision < commits + more_commits) revision = compare_and_set(store, revision);
+  await_revision(&received, revision);
+  memset(text, 'x', sizeof text);
+  for (int i = 0; i < large_commits; i++) {
+    store_word(&shown, time_of(++revision));
+    text[i] = 'y';
+    expect_ok(kept_set_string(store, "large", text, sizeof text, &error), "set a long text", &error);
+  }
+  expect_at(store, "large", revision);
+  kept_close(store);
+  store = open_store(shared->folder, KEPT_SHARED, 5000);
+  expect_at(store, "large", revision);
+  kept_close(store);
+}
+
 int main(int argc, char **argv) {
   begin_torture(argc, argv, 1);
   finish(start(play, (void *)fresh_folder()));
-  return end_torture("2 waits beside a clock that was set back");
+  shared = share(sizeof *shared);
+  shared->folder = fresh_folder();
+  pid_t observer = start(observe_another_process, NULL), writer = start(write_ever_earlier, NULL);
+  finish(observer);
+  await_word(&shared->written, 1, "a process has not committed");
+  kill_now(writer);
+  finish(start(recover_and_go_on, NULL));
+  return end_torture("2 waits and %d commits beside a clock that was set back", commits + more_commits + large_commits);
 }

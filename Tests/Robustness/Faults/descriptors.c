@@ -15,7 +15,7 @@
 enum { MOST_LEFT = 40 };
 
 static struct shared {
-  int64_t refusals;
+  int64_t refusals, child_has_read;
 } *shared;
 
 static const char *folder;
@@ -112,18 +112,21 @@ static void use(void *unused) {
   kept_close(store);
 }
 
-/* A fork closes the connections; parent and child reopen them. */
+/* A fork closes the connections, and the child the journal; they are opened again where they are needed. */
 static void fork_at_limit(void *unused) {
   kept_error error;
   int status = 0;
   (void)unused;
   store = open_store(folder, KEPT_SHARED, 5000);
   if (get_both(store) != 1) fail("the beginning is another one");
-  exhaust(left);
   pid_t child = fork();
+  exhaust(left);
   kept_status written = set_both(store, 1, KEPT_DURABLE, &error);
   expect_refusal(written, &error, child == 0 ? "write in the child" : "write in the parent");
   if (get_both(store) != 1) fail("what was read before the fork is gone");
+  /* It could not follow a commit. */
+  if (child == 0) store_word(&shared->child_has_read, left + 1);
+  else await_word(&shared->child_has_read, left + 1, "the child did not read");
   relieve();
   expect_ok(set_both(store, 1, KEPT_DURABLE, &error), "write with descriptors again", &error);
   expect_ok(kept_set_int64(store, child == 0 ? "child" : "parent", left, &error), "write after a fork", &error);

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -46,6 +47,8 @@ long end_failure(void) {
   return plan.failed;
 }
 
+long calls_met(void) { return plan.met; }
+
 void limit_room(int64_t *word) { room = word; }
 
 static bool below(const char *path) { return *folder && strncmp(path, folder, strlen(folder)) == 0; }
@@ -57,6 +60,7 @@ static bool fails(unsigned kind) {
   plan.met++;
   if (plan.met < plan.first || (plan.met > plan.first && !plan.for_ever)) return false;
   plan.failed++;
+  if (plan.error == KILLED) raise(SIGKILL);
   errno = plan.error;
   return true;
 }

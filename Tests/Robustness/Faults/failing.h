@@ -21,11 +21,16 @@ enum {
 /** The folder whose files fail. Initially there is none, and nothing fails. */
 void failing_folder(const char *folder);
 
+/** In place of an errno: the process is killed at the call, as by kill -9. */
+enum { KILLED = -1 };
+
 /** Makes the calls of this thread fail with `error`, from call number `first` (1, 2, ...) of these kinds: one or
  * all. */
 void plan_failure(int error, unsigned kinds, long first, bool for_ever);
 /** Ends the planned failure. @return how many calls have failed */
 long end_failure(void);
+/** How many calls of the planned kinds were made. */
+long calls_met(void);
 
 /** Simulates a full disk: `room` is the number of bytes that still fit, for every process that shares the word; a
  *  negative number means no limit. Removing or truncating a file frees its room. */

@@ -14,10 +14,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { TEXT = 100000, MOST_WRITES = 200, PAGE = 4096, MOST_PAGES = 40, DISK_PAGES = 512 };
+/* Up to so many free pages are tried that a whole new store fits in, and the disk holds one for each number. */
+enum { TEXT = 100000, MOST_WRITES = 200, PAGE = 4096, MOST_PAGES = 120, DISK_PAGES = 512 + 400 * MOST_PAGES };
 
 static struct shared {
-  int64_t is_full, others_met_it, has_room, others_wrote, acknowledged, refusals;
+  int64_t is_full, others_met_it, has_room, others_wrote, acknowledged, refusals, last;
 } *shared;
 
 static char folder[4300];
@@ -140,6 +141,50 @@ static void play_scenario(void) {
   expect_whole(folder, 4, 4, true);
 }
 
+/* Opening on a full disk, beside a process that has frames in the journal, and after its death */
+
+static void write_and_die(void *unused) {
+  kept_error error;
+  (void)unused;
+  kept_store *store = open_store(folder, KEPT_SHARED, 1000);
+  expect_ok(set_both(store, 3, KEPT_SHARED, &error), "write before the disk is full", &error);
+  store_word(&shared->last, 3);
+  fill_disk(0);
+  store_word(&shared->is_full, 1);
+  await_word(&shared->others_met_it, 1, "no other process came");
+  _exit(0);
+}
+
+static void read_on_full_disk(void *unused) {
+  kept_error error;
+  int64_t last = load(&shared->last);
+  (void)unused;
+  kept_store *store = open_store(folder, KEPT_SHARED, 1000);
+  if (get_both(store) != last) fail("a store that was opened on a full disk lacks a commit");
+  expect_texts(store);
+  expect_status(KEPT_NO_SPACE, set_text(store, (int)load(&shared->acknowledged), &error), &error,
+    "write into a store that was opened on a full disk");
+  /* The journal has room for a small one. */
+  kept_status status = set_both(store, last + 1, KEPT_DURABLE, &error);
+  expect_refusal(status, &error, "a small commit on a full disk");
+  if (status == KEPT_OK) store_word(&shared->last, last + 1);
+  if (get_both(store) != load(&shared->last)) fail("a store on a full disk has what was refused");
+  kept_close(store);
+}
+
+static void play_opening(void) {
+  store_word(&shared->is_full, 0);
+  store_word(&shared->others_met_it, 0);
+  pid_t first = start(write_and_die, NULL);
+  await_word(&shared->is_full, 1, "the disk was not filled");
+  finish(start(read_on_full_disk, NULL));
+  store_word(&shared->others_met_it, 1);
+  finish(first);
+  for (int times = 0; times < 3; times++) finish(start(read_on_full_disk, NULL));
+  make_room();
+  expect_whole(folder, load(&shared->last), load(&shared->last), true);
+}
+
 /* Opening and creating with `pages` pages left: there may be room for one file and not for the next */
 
 static long pages_left;
@@ -163,7 +208,7 @@ static void play_pages(void) {
     fill_disk(pages_left);
     finish(start(open_with_pages, fresh));
     make_room();
-    expect_whole(folder, 1, 4, true);
+    expect_whole(folder, 1, load(&shared->last), true);
     /* Files left from the full disk do not prevent the next open. */
     finish(start(open_with_pages, fresh));
     expect_whole(fresh, 1, 1, true);
@@ -183,6 +228,7 @@ static void limit_calls(void *unused) {
   failing_folder(folder);
   make_store(folder);
   play_scenario();
+  play_opening();
   play_pages();
 }
 
@@ -216,6 +262,7 @@ static void fill_real_disk(void *place) {
   snprintf(filler, sizeof filler, "%s/filler", (const char *)place);
   make_store(folder);
   play_scenario();
+  play_opening();
   play_pages();
 }
 

@@ -198,8 +198,7 @@ static void read_meanwhile(void) {
   int64_t number = 0;
   kept_error error;
   kept_status status = kept_get_int64(store, "number", &number, &error);
-  /* Reading works without room to write, except if the connection was closed by a fork and must be reopened: this is
-   * the case when the check for foreign writers has run. */
+  /* Reading works without room to write, except if the connection was closed by a fork and must be reopened. */
   bool may_fail = current.scene->play == play_fork || current.failure->kinds & (CALL_OPEN | CALL_READ | CALL_MAP);
   if (status == KEPT_OK ? number < 1 || number > 2 : !may_fail) {
     fail("%s: reading meanwhile gives %" PRId64 ", \"%s\"", what, number, kept_status_text(status));

@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { KEYS = 120, PAGE = 1024, LARGEST = 1 << 20, EVERY_POINT = 60, MOST_LEFT = 40 };
+enum { KEYS = 120, PAGE = 1024, JOURNAL_HEADER = 4096, LARGEST = 2 << 20, EVERY_POINT = 40, MOST_LEFT = 40 };
 
 static struct shared {
   int64_t keys, failures, was_refused;
@@ -26,7 +26,7 @@ struct file {
   char bytes[LARGEST];
   size_t size;
 };
-static struct file whole, damaged, log_file;
+static struct file whole, damaged, log_file, journal;
 
 /* The contents of the folder before each open. */
 static const struct scene {
@@ -106,6 +106,7 @@ static void lay_out(void) {
   if (mkdir(folder, 0700) != 0) fail("no folder %s", folder);
   write_file(scene->database, "values.sqlite");
   if (log_file.size > 0) write_file(&log_file, "values.sqlite-wal");
+  write_file(&journal, "journal");
   write_file(&empty, "damaged");
   inode = inode_of_database();
 }
@@ -126,6 +127,18 @@ static int places_in_quarantine(void) {
 
 /* Building */
 
+/* Overwrites the frames that are settled, from which a salvage would take every value. */
+static void forget_frames(void) {
+  char path[4400];
+  static const char zeros[LARGEST];
+  FILE *stream = fopen(path_of(path, "journal"), "r+b");
+  if (stream == NULL || fseek(stream, 0, SEEK_END) != 0) fail("could not open %s", path);
+  size_t ring = (size_t)ftell(stream) - JOURNAL_HEADER;
+  if (ring > LARGEST || fseek(stream, JOURNAL_HEADER, SEEK_SET) != 0 || fwrite(zeros, 1, ring, stream) != ring ||
+    fclose(stream) != 0)
+    fail("could not overwrite %s", path);
+}
+
 static void build(void *unused) {
   char key[16], text[64];
   kept_error error;
@@ -134,13 +147,14 @@ static void build(void *unused) {
   for (int i = 0; i < KEYS; i++) {
     if (i == KEYS * 3 / 4) {
       kept_close(store);
+      forget_frames();
       store = open_store(folder, KEPT_SHARED, 5000);
     }
     snprintf(key, sizeof key, "key%03d", i);
     snprintf(text, sizeof text, "the value of number %03d, of some length", i);
     expect_ok(kept_set_string(store, key, text, strlen(text), &error), "write", &error);
   }
-  /* It is not closed: the last quarter stays in the log. */
+  /* It is not closed: the last quarter stays in the journal, or in the log. */
 }
 
 /* Damages one page of the database with values that the log does not replace. */
@@ -297,7 +311,9 @@ int main(int argc, char **argv) {
   unsigned points = 0;
   folder = fresh_folder();
   finish(start(build, NULL));
-  if (!read_file(&whole, "values.sqlite") || !read_file(&log_file, "values.sqlite-wal")) fail("no store was built");
+  if (!read_file(&whole, "values.sqlite") || !read_file(&log_file, "values.sqlite-wal") ||
+    !read_file(&journal, "journal"))
+    fail("no store was built");
   damage();
   for (size_t s = 0; s < sizeof scenes / sizeof *scenes; s++) {
     scene = &scenes[s];

@@ -239,35 +239,41 @@ static kept_status play_migrate(kept_error *error) {
   return status;
 }
 
+enum {
+  /* A durable commit that could not be synced may be visible. */
+  MAY_STAND = 1,
+  /* It is a single write into the journal, or a sync of it. */
+  NEEDS_NONE = 2,
+};
+
 static const struct scene {
   const char *name;
   void (*prepare)(void);
   kept_status (*play)(kept_error *error);
-  /* A durable commit that could not be synced may be visible. */
-  bool may_stand;
+  unsigned flags;
 } scenes[] = {
-  { "opening", nothing, play_open, false },
-  { "first read", open_it, play_get, false },
-  { "first set", open_it, play_set, false },
-  { "set", read_it, play_set, false },
-  { "set a text", read_it, play_set_text, false },
-  { "set JSON", read_it, play_set_json, false },
-  { "set what has a pattern", open_it, play_set_named, false },
-  { "remove all", read_it, play_remove, false },
-  { "commit", read_it, play_commit, false },
-  { "durable commit", read_it, play_durable, true },
-  { "flush", read_it, play_flush, false },
-  { "declare", open_it, play_declare, false },
-  { "explain", open_it, play_explain, false },
-  { "snapshot", open_it, play_snapshot, false },
-  { "import", put_export_beside, play_import, false },
-  { "import JSON", open_it, play_import_json, false },
-  { "import a property list", open_it, play_import_list, false },
-  { "export", open_it, play_export, false },
-  { "export to a file", put_nothing_beside, play_export_file, false },
-  { "back up", put_nothing_beside, play_backup, false },
-  { "observe", open_it, play_observe, false },
-  { "migrate", open_it, play_migrate, true },
+  { "opening", nothing, play_open, 0 },
+  { "first read", open_it, play_get, 0 },
+  { "first set", open_it, play_set, 0 },
+  { "set", read_it, play_set, NEEDS_NONE },
+  { "set a text", read_it, play_set_text, 0 },
+  { "set JSON", read_it, play_set_json, 0 },
+  { "set what has a pattern", open_it, play_set_named, 0 },
+  { "remove all", read_it, play_remove, 0 },
+  { "commit", read_it, play_commit, 0 },
+  { "durable commit", read_it, play_durable, MAY_STAND },
+  { "flush", read_it, play_flush, NEEDS_NONE },
+  { "declare", open_it, play_declare, 0 },
+  { "explain", open_it, play_explain, 0 },
+  { "snapshot", open_it, play_snapshot, 0 },
+  { "import", put_export_beside, play_import, 0 },
+  { "import JSON", open_it, play_import_json, 0 },
+  { "import a property list", open_it, play_import_list, 0 },
+  { "export", open_it, play_export, 0 },
+  { "export to a file", put_nothing_beside, play_export_file, 0 },
+  { "back up", put_nothing_beside, play_backup, 0 },
+  { "observe", open_it, play_observe, 0 },
+  { "migrate", open_it, play_migrate, MAY_STAND },
 };
 
 /* One round */
@@ -303,7 +309,7 @@ static void play(void *unused) {
     if (!is_ok(status)) fail("%s: with memory again it cannot be opened: %s", what, error.message);
   }
   describe(store, found);
-  bool stands = is_ok(shared->status) || (current.scene->may_stand && strcmp(found, shared->new) == 0);
+  bool stands = is_ok(shared->status) || ((current.scene->flags & MAY_STAND) && strcmp(found, shared->new) == 0);
   if (current.point > 0) expect_state(found, stands ? shared->new : shared->old, "this process");
   finish(start(describe_there, NULL));
   expect_state(shared->found, found, "another process");
@@ -340,7 +346,7 @@ static void learn_states(void) {
   play_round();
   strcpy(shared->new, shared->found);
   const struct scene *scene = current.scene;
-  struct scene prepared = { scene->name, scene->prepare, scene->prepare == nothing ? play_open : play_flush, false };
+  struct scene prepared = { scene->name, scene->prepare, scene->prepare == nothing ? play_open : play_flush, 0 };
   current.scene = &prepared;
   play_round();
   strcpy(shared->old, shared->found);
@@ -378,7 +384,7 @@ int main(int argc, char **argv) {
     }
     printf("%s: %u points, %" PRId64 " refusals\n", scenes[s].name, points - before, shared->refusals - refused);
     fflush(stdout);
-    if (points == before) fail("%s: nothing was ever allocated", scenes[s].name);
+    if (points == before && !(scenes[s].flags & NEEDS_NONE)) fail("%s: nothing was ever allocated", scenes[s].name);
   }
   return end_torture("%u shortages, each reported or worked around", points);
 }

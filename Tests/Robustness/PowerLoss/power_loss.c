@@ -1,6 +1,7 @@
 // Cuts the power at every event of a program's life: durable writes remain, others are lost only from the end, a
 // transaction is complete or absent, and nothing is damaged.
-//   power_loss FOLDER [STRIDE]   FOLDER: empty, for scratch; STRIDE: test every STRIDE-th event (1)
+//   power_loss FOLDER [STRIDE [FAILING]]   FOLDER: empty, for scratch; STRIDE: test every STRIDE-th event (1);
+//                                          FAILING: every so many syncs of the journal one fails (0: none)
 #include "disk.h"
 
 #include <inttypes.h>
@@ -11,12 +12,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { COMMITS = 400, TEXT = 12000 };
+enum { COMMITS = 400, MOST_TEXT = 40000, MANY = 100 };
 
 static struct {
   size_t begun, returned;
   int durable;
 } commits[COMMITS + 1];
+
+static int is_failing;
 
 static void must(kept_status status, const kept_error *error, const char *what) {
   if (status == KEPT_OK) return;
@@ -24,20 +27,36 @@ static void must(kept_status status, const kept_error *error, const char *what) 
   exit(1);
 }
 
-/// One transaction: sets both keys to the number, and writes a text so that the log grows until it is copied into the
-/// database.
-static void commit(kept_store *store, int64_t number, uint32_t durability) {
-  static char text[TEXT];
-  memset(text, 'a' + (int)(number % 26), TEXT);
+/// The text that a commit writes: short, or so long that the database holds it before the frame that names it.
+static size_t text_of(int64_t number, char *text) {
+  size_t length = number % 10 == 5 ? MOST_TEXT : 12000;
+  memset(text, 'a' + (int)(number % 26), length);
+  return length;
+}
+
+/// One transaction: sets both keys to the number, and writes a text so that the ring of the journal fills. Now and then
+/// it is too large for the ring, so that another one begins. Returns whether it survives a loss of power.
+static int commit(kept_store *store, int64_t number, uint32_t durability) {
+  static char text[MOST_TEXT];
+  size_t length = text_of(number, text);
   kept_error error;
   kept_store *transaction;
   kept_transaction_options options = KEPT_TRANSACTION_OPTIONS_INIT;
   options.durability = durability;
   must(kept_begin(store, &options, &transaction, &error), &error, "begin");
   must(kept_set_int64(transaction, "first", number, &error), &error, "set");
-  must(kept_set_string(transaction, "text", text, TEXT, &error), &error, "set");
+  must(kept_set_string(transaction, "text", text, length, &error), &error, "set");
+  for (int other = 0; number % 150 == 100 && other < MANY; other++) {
+    char key[32];
+    snprintf(key, sizeof key, "other%d", other);
+    must(kept_set_string(transaction, key, text, 12000, &error), &error, "set");
+  }
   must(kept_set_int64(transaction, "second", number, &error), &error, "set");
-  must(kept_commit(transaction, NULL, &error), &error, "commit");
+  kept_status status = kept_commit(transaction, NULL, &error);
+  // A sync has failed: it may be lost.
+  if (status == KEPT_UNAVAILABLE && is_failing) return 0;
+  must(status, &error, "commit");
+  return durability == KEPT_DURABLE;
 }
 
 static void live(const char *folder) {
@@ -49,9 +68,8 @@ static void live(const char *folder) {
   must(kept_open(folder, NULL, &store, &error), &error, "open again");
   disk_record();
   for (int number = 1; number <= COMMITS; number++) {
-    commits[number].durable = number % 7 == 0;
     commits[number].begun = disk_events();
-    commit(store, number, commits[number].durable ? KEPT_DURABLE : KEPT_SHARED);
+    commits[number].durable = commit(store, number, number % 7 == 0 ? KEPT_DURABLE : KEPT_SHARED);
     commits[number].returned = disk_events();
   }
   disk_stop();
@@ -70,33 +88,43 @@ static int check(const char *folder, size_t event, unsigned seed) {
   must(kept_open(folder, NULL, &store, &error), &error, "open after the power loss");
   must(kept_get_int64(store, "first", &one, &error), &error, "get");
   must(kept_get_int64(store, "second", &two, &error), &error, "get");
+  static char text[MOST_TEXT], found[MOST_TEXT + 1];
+  size_t found_length = 0;
+  must(kept_get_string(store, "text", found, sizeof found, &found_length, &error), &error, "get");
+  size_t length = text_of(one, text);
+  int is_text = found_length == length && memcmp(found, text, length) == 0;
   kept_close(store);
   char quarantine[600];
   snprintf(quarantine, sizeof quarantine, "%s/quarantine", folder);
-  int is_wrong = one != two || one < least || one > most || access(quarantine, F_OK) == 0;
+  int is_wrong = one != two || !is_text || one < least || one > most || access(quarantine, F_OK) == 0;
   if (is_wrong)
     fprintf(stderr, "event %zu, seed %u: found %" PRId64 " and %" PRId64 ", expected %" PRId64 " to %" PRId64 "\n",
       event, seed, one, two, least, most);
   return is_wrong;
 }
 
+static const char *const others[] = { "values.sqlite-shm", "values.sqlite-wal", "journal", "pulse" };
+
 int main(int count, char **arguments) {
   if (count < 2) return 2;
   size_t stride = count > 2 ? strtoul(arguments[2], NULL, 10) : 1;
+  is_failing = count > 3 && atoi(arguments[3]) > 0;
+  disk_fail(is_failing ? (unsigned)atoi(arguments[3]) : 0);
   char alive[512], dead[512], command[600];
   snprintf(alive, sizeof alive, "%s/alive", arguments[1]);
   snprintf(dead, sizeof dead, "%s/dead", arguments[1]);
-  if (disk_install(alive) != 0) return 2;
+  if (mkdir(alive, 0700) != 0 && access(alive, W_OK) != 0) return 2;
+  disk_watch(alive);
   live(alive);
   int failures = 0;
   size_t moments = 0;
   for (size_t event = 0; event <= disk_events(); event += stride ? stride : 1) {
     for (unsigned mode = 0; mode < 3; mode++, moments++) {
       unsigned seed = mode < 2 ? mode : (unsigned)event + 2;
-      snprintf(command, sizeof command, "%s/values.sqlite-shm", dead);
-      unlink(command);
-      snprintf(command, sizeof command, "%s/values.sqlite-wal", dead);
-      unlink(command);
+      for (size_t name = 0; name < sizeof others / sizeof *others; name++) {
+        snprintf(command, sizeof command, "%s/%s", dead, others[name]);
+        unlink(command);
+      }
       if (mkdir(dead, 0700) != 0 && access(dead, W_OK) != 0) return 2;
       if (disk_cut(event, seed, dead) != 0) return 2;
       failures += check(dead, event, seed);

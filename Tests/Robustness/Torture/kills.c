@@ -32,7 +32,7 @@ static struct shared {
 } *shared;
 
 static const char *folder;
-static unsigned kills, odd, checkpointing, writing, opening;
+static unsigned kills, committing, checkpointing, writing, opening;
 
 static const char *key_of(char *key, int writer, const char *kind) {
   snprintf(key, 32, "writer%d.%s", writer, kind);
@@ -187,7 +187,7 @@ static void kill_writer(pid_t process) {
   kills++;
 }
 
-/* No other process writes, so the odd generation, or the lock, is the victim's. */
+/* No other process writes, so the lock is the victim's. */
 static void kill_at(moment wanted, unsigned *hits, uint64_t *random) {
   shared->writers[0].large = wanted == CHECKPOINTING;
   pid_t victim = start_writer(0, random);
@@ -222,7 +222,7 @@ static void play_round(uint64_t *random) {
       opening++;
       break;
     case 1:
-    case 2: kill_at(ODD_GENERATION, &odd, random); break;
+    case 2: kill_at(COMMITTING, &committing, random); break;
     case 3: kill_at(WRITING, &writing, random); break;
     case 4: kill_at(CHECKPOINTING, &checkpointing, random); break;
     default: kill_some(15000, random);
@@ -235,7 +235,7 @@ int main(int argc, char **argv) {
   shared = share(sizeof *shared);
   uint64_t random = seed;
   for (round_now = 0; round_now < rounds; round_now++) play_round(&random);
-  return end_torture("%u rounds, %u kills (%u with the generation odd, %u with the write lock, %u while checkpointing, "
+  return end_torture("%u rounds, %u kills (%u in a commit, %u while settling, %u while checkpointing, "
                      "%u rounds in a new folder)",
-    rounds, kills, odd, writing, checkpointing, opening);
+    rounds, kills, committing, writing, checkpointing, opening);
 }

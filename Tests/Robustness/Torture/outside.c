@@ -1,4 +1,4 @@
-/* Reads the page of the pulse and the locks on SQLite's shared memory. */
+/* Reads the locks on the journal and on SQLite's shared memory. */
 #include "outside.h"
 
 #include <fcntl.h>
@@ -14,8 +14,10 @@
 #define FIRST_READ_MARK_LOCK 124
 #define LAST_READ_MARK_LOCK 127
 #define HEADER_BYTES 48
-/* See PulsePage.swift. */
-#define GENERATION_OFFSET 64
+/* See JournalLock.swift. */
+#define JOURNAL_WRITE_LOCK (((off_t)1 << 40) + 1)
+/* F_OFD_GETLK, which glibc declares only with _GNU_SOURCE. */
+#define GET_LOCK 36
 
 static int open_in(const char *folder, const char *name) {
   char path[4300];
@@ -23,13 +25,13 @@ static int open_in(const char *folder, const char *name) {
   return open(path, O_RDWR | O_CLOEXEC);
 }
 
-uint64_t generation_of(const char *folder) {
-  uint64_t generation = 0;
-  int file = open_in(folder, "pulse");
-  if (file < 0) return 0;
-  if (pread(file, &generation, sizeof generation, GENERATION_OFFSET) != sizeof generation) generation = 0;
+static bool is_committing(const char *folder) {
+  struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = JOURNAL_WRITE_LOCK, .l_len = 1 };
+  int file = open_in(folder, "journal");
+  if (file < 0) return false;
+  bool locked = fcntl(file, GET_LOCK, &lock) == 0 && lock.l_type != F_UNLCK;
   close(file);
-  return generation;
+  return locked;
 }
 
 static bool is_locked(const char *folder, off_t byte) {
@@ -60,7 +62,7 @@ static bool is_log_restarted(const char *folder) {
 
 bool stands_at(moment wanted, const char *folder) {
   switch (wanted) {
-    case ODD_GENERATION: return generation_of(folder) % 2 == 1;
+    case COMMITTING: return is_committing(folder);
     case WRITING: return is_locked(folder, WRITE_LOCK);
     case CHECKPOINTING: return is_locked(folder, CHECKPOINT_LOCK);
     case HALF_A_HEADER: return is_header_halved(folder);

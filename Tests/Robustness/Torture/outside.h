@@ -6,16 +6,13 @@
 #include "torture.h"
 
 typedef enum moment {
-  ODD_GENERATION, /* its commit is becoming visible */
-  WRITING,        /* it holds SQLite's write lock */
+  COMMITTING,     /* it holds the write lock of the journal */
+  WRITING,        /* it holds SQLite's write lock: it settles, or writes bodies */
   CHECKPOINTING,  /* it copies the log into the database */
   HALF_A_HEADER,  /* it has written one of the two copies of the header in SQLite's shared memory: no process can
                        begin to read */
   RESTARTING_LOG, /* it excludes all readers that need the log, to restart the log */
 } moment;
-
-/** The generation in a store's pulse; 0 if there is none. */
-uint64_t generation_of(const char *folder);
 
 /** Whether a writer that is stopped, and is the only one, is at that moment. */
 bool stands_at(moment wanted, const char *folder);

@@ -34,7 +34,7 @@ struct file {
   char bytes[LARGEST];
   size_t size;
 };
-static struct file database, log_file, found;
+static struct file database, log_file, journal, found;
 
 static const char *folder;
 static bool is_long, leaves_log, writes_second[KEYS];
@@ -160,6 +160,7 @@ static void lay_out(const char *place) {
   unlink(path_in(path, place, "values.sqlite-shm"));
   write_file(&database, place, "values.sqlite");
   if (log_file.size > 0) write_file(&log_file, place, "values.sqlite-wal");
+  write_file(&journal, place, "journal");
   write_file(&empty, place, "damaged");
 }
 
@@ -297,6 +298,7 @@ static void prepare_round(uint64_t *random) {
   await_word(&shared->built, 1, "no store was built");
   kill_now(builder);
   read_file(&log_file, folder, "values.sqlite-wal");
+  if (!read_file(&journal, folder, "journal")) fail("no journal was built");
   damage(kind, random);
   lay_out(folder);
   snprintf(copy, sizeof copy, "%s/copy", folder);

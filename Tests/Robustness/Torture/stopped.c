@@ -156,14 +156,12 @@ static void end(pid_t writer) {
   finish(writer);
 }
 
-/* Stops the writer where it holds the lock and readers can begin; half of the time also with the generation odd. */
+/* Stops the writer where it holds the lock and readers can begin. */
 static void stop_writing(pid_t writer, uint64_t *random) {
-  moment wanted = round_now % 2 ? WRITING : ODD_GENERATION;
   do {
     kill(writer, SIGCONT);
-    if (!stop_at(writer, wanted, folder, random)) fail("the writer never held the lock");
-    /* The generation may stay odd for a moment after the lock is released; then other writers would succeed. */
-  } while (!stands_at(WRITING, folder) || stands_at(HALF_A_HEADER, folder) || stands_at(RESTARTING_LOG, folder));
+    if (!stop_at(writer, COMMITTING, folder, random)) fail("the writer never held the lock");
+  } while (stands_at(WRITING, folder) || stands_at(HALF_A_HEADER, folder) || stands_at(RESTARTING_LOG, folder));
 }
 
 static void play_round(uint64_t *random) {

@@ -27,6 +27,7 @@ static int64_t begun_at;
 static char root[4096];
 static char folder[4200];
 static unsigned folders;
+static int64_t *failures; /* of all processes: no process waits for one that has failed */
 
 /* Beginning and ending */
 
@@ -45,6 +46,7 @@ void begin_torture(int argc, char **argv, unsigned default_rounds) {
     exit(2);
   }
   begun_at = now_ns();
+  failures = share(sizeof *failures);
   seed = argc > 2 ? strtoull(argv[2], NULL, 0) : (uint64_t)begun_at ^ (uint64_t)getpid() << 40;
   const char *base = getenv("TMPDIR");
   snprintf(root, sizeof root, "%s/kept-torture-XXXXXX", base && *base ? base : "/tmp");
@@ -76,6 +78,7 @@ void fail(const char *format, ...) {
   vsnprintf(text, sizeof text, format, values);
   va_end(values);
   fprintf(stderr, "%s: %s\n  seed 0x%" PRIx64 ", round %u, folder %s\n", name, text, seed, round_now, folder);
+  if (failures) add(failures, 1);
   while (getenv("KEPT_TORTURE_STAY") != NULL) pause();
   _exit(1);
 }
@@ -129,7 +132,8 @@ pid_t start(void (*play)(void *), void *context) {
   if (process < 0) fail("no process: %s", strerror(errno));
   if (process > 0) return process;
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) _exit(0);
+  /* The first process of a container has no parent to see. */
+  if (getppid() != parent && getppid() != 0) _exit(0);
   play(context);
   _exit(0);
 }
@@ -157,6 +161,7 @@ void await_word(const int64_t *word, int64_t least, const char *what) {
   int64_t deadline = now_ns() + PATIENCE_SECONDS * INT64_C(1000000000);
   while (load(word) < least) {
     if (now_ns() > deadline) fail("in %d seconds %s", PATIENCE_SECONDS, what);
+    if (load(failures) > 0) _exit(1);
     let_pass(50);
   }
 }

@@ -13,6 +13,7 @@ import math
 import os
 import struct
 import threading
+import time
 import warnings
 from pathlib import Path
 from typing import Any
@@ -45,6 +46,7 @@ class Listener:
             "first": subject.revisions[0],
             "tag": subject.tag,
             "missed": subject.may_have_missed,
+            "time": subject.time_ns,
             "origin": subject.origin.name.lower(),
             "changes": [
                 {
@@ -89,7 +91,7 @@ def expected_notices(notices: list[Step]) -> list[Step]:
             "first": notice["revision"],
             "tag": None,
             "missed": False,
-            **notice,
+            **{name: value for name, value in notice.items() if name not in LIMITS},
             "changes": [
                 {**change, "key": word(change["key"]), "old": value(change["old"]), "new": value(change["new"])}
                 for change in notice["changes"]
@@ -255,7 +257,14 @@ class ScenarioRunner:
         self.things[name] = listener
 
     def notices(self, listener: Listener, _: Step, expected: list[Step]) -> list[Step]:
-        return listener.next(len(expected))
+        received = listener.next(len(expected))
+        for notice, wanted in zip(received, expected, strict=True):
+            first, last = (self.things[wanted[name]] if name in wanted else notice["time"] for name in LIMITS)
+            assert first <= notice["time"] <= last, "a notice has another time"
+        return received
+
+    def clock(self, _: Any, step: Step, __: Any) -> None:
+        self.things[step.pop("as", "clock")] = time.time_ns()
 
     def reports(self, store: kept.Store, _: Step, expected: list[Step]) -> list[kept.KeptError]:
         return self.reported.next(store, len(expected))
@@ -350,6 +359,7 @@ STEPS: dict[str, Function] = {
     "store_revision": lambda _, settings, __, ___: settings.revision(),
     "observe": ScenarioRunner.observe,
     "notices": ScenarioRunner.notices,
+    "clock": ScenarioRunner.clock,
     "unobserve": lambda _, listener, __, ___: listener.end(),
     "declare_file": ScenarioRunner.declare_file,
     "reports": ScenarioRunner.reports,
@@ -363,6 +373,9 @@ STEPS: dict[str, Function] = {
     "make": ScenarioRunner.make,
     "damage": ScenarioRunner.damage,
 }
+
+LIMITS = ("after", "before")
+"""The fields of a notice that name a clock."""
 
 WARNINGS: dict[type[Warning], str] = {
     kept.ShadowedWarning: "shadowed",

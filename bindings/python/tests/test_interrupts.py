@@ -302,14 +302,13 @@ def test_a_signal_that_waits_for_a_call_that_reports_reaches_the_caller(
     hook = sys.unraisablehook
     settings.declare(kept.Key("old", int, deprecated=True))
     program = """
-import sqlite3, sys
-connection = sqlite3.connect(sys.argv[1], isolation_level=None)
-connection.execute("begin immediate")
-print(flush=True)
-sys.stdin.read()
-connection.execute("rollback")
+import fcntl, sys
+with open(sys.argv[1], "r+b") as journal:
+    fcntl.lockf(journal, fcntl.LOCK_EX, 1, (1 << 40) + 1)  # the lock of writers
+    print(flush=True)
+    sys.stdin.read()
 """
-    command = [sys.executable, "-c", program, str(location / "values.sqlite")]
+    command = [sys.executable, "-c", program, str(location / "journal")]
     pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
     with subprocess.Popen(command, **pipes) as other, alarms() as interrupted_after:
         assert other.stdin and other.stdout and other.stdout.readline()

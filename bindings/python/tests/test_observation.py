@@ -84,7 +84,7 @@ def test_observe_is_a_decorator(settings: kept.Store) -> None:
     assert recorder.next() == 70
     assert getattr(show, "__name__") == "show"  # noqa: B009 (unknown to mypy)
     assert show.__doc__ == "Shows the volume."
-    show(kept.Change((1, 1), kept.Origin.STORE, None, False, "k", None, 5))
+    show(kept.Change((1, 1), kept.Origin.STORE, None, 0, False, "k", None, 5))
     assert recorder.next() == 5
     show.cancel()
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import multiprocessing
 import sys
+import time
+from datetime import UTC
 from pathlib import Path
 from typing import Any
 
@@ -84,6 +86,37 @@ def test_after_cancel_changes_of_another_process_are_not_delivered(location: Pat
         writer.go_on()
         assert other.next().new == 70
         assert recorder.subjects.empty()
+
+
+# --- when it was
+
+
+def test_a_change_has_the_time_of_its_commit(location: Path, settings: kept.Store) -> None:
+    recorder, everything = Recorder(), Recorder()
+
+    def write_here() -> None:
+        settings["audio.volume"] = 70
+
+    with (
+        settings.observe(VOLUME, recorder),
+        settings.observe(prefix="", callback=everything),
+        Writer(location, [60]) as writer,
+    ):
+        for write in (writer.go_on, write_here):
+            before = time.time_ns()
+            write()
+            change, notice = recorder.next(), everything.next()
+            assert before <= change.time_ns <= time.time_ns()
+            assert change.time_ns == notice.time_ns == notice.changes[0].time_ns
+            assert kept.Timestamp.of(change.time) == kept.Timestamp(*divmod(change.time_ns, 10**9))
+            assert change.time.tzinfo is UTC
+
+
+@pytest.mark.parametrize("time_ns", [-(2**63), -1, 0, 2**63 - 1])
+def test_every_time_is_a_date(time_ns: int) -> None:
+    change = kept.Change[int]((1, 1), kept.Origin.STORE, None, time_ns, False, "a", None, 1)
+    seconds, nanoseconds = divmod(time_ns, 10**9)
+    assert change.time == kept.Timestamp(seconds, nanoseconds)
 
 
 # --- what writers call themselves

@@ -24,13 +24,33 @@ def test_a_sound_store_is_counted(tmp_path: Path) -> None:
         )
 
 
+def checksum(data: bytes) -> int:
+    """CRC-32C."""
+    total = 0xFFFFFFFF
+    for byte in data:
+        total ^= byte
+        for _ in range(8):
+            total = total >> 1 ^ (0x82F63B78 if total & 1 else 0)
+    return total ^ 0xFFFFFFFF
+
+
+def seal_pages(database: Path, size: int = 1024) -> None:
+    """Puts the right checksum into each page, as Kept does when it writes one."""
+    content = database.read_bytes()
+    pages = [content[at : at + size - 8] + bytes(4) for at in range(0, len(content), size)]
+    sums = [checksum(number.to_bytes(4, "big") + page) for number, page in enumerate(pages, 1)]
+    database.write_bytes(b"".join(page + sum_.to_bytes(4, "big") for page, sum_ in zip(pages, sums, strict=True)))
+
+
 def test_damage_is_named_with_its_key(tmp_path: Path) -> None:
     with kept.open(str(tmp_path / "store")) as settings:
         settings["theme"] = "dark"
         settings["name"] = "Ann"
-        with sqlite3.connect(tmp_path / "store/values.sqlite") as database:
-            database.execute("UPDATE entry SET kind = 'sound' WHERE key = 'name'")
-        database.close()
+    with sqlite3.connect(tmp_path / "store/values.sqlite") as database:
+        database.execute("UPDATE entry SET kind = 'sound' WHERE key = 'name'")
+    database.close()
+    seal_pages(tmp_path / "store/values.sqlite")
+    with kept.open(str(tmp_path / "store")) as settings:
         found = settings.verify()
         assert not found.sound
         assert [damage.key for damage in found.damage] == ["name"]

@@ -10,7 +10,7 @@ protocol ConnectionOwner {
 /// Not thread-safe: its owner keeps it behind a monitor.
 struct LazyConnection<Thing: ConnectionOwner> {
   private var thing: Thing?
-  private var isClosed = false
+  private(set) var isClosed = false
   private let make: @Sendable () throws(StoreError) -> Thing
 
   init(_ thing: sending Thing? = nil, make: @escaping @Sendable () throws(StoreError) -> Thing) {

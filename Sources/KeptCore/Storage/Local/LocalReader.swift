@@ -6,21 +6,21 @@
 /// Not thread-safe.
 final class LocalReader: ConnectionOwner {
   let connection: SQLiteConnection
-  let log: ChangeLog
   // The id of a database never changes.
   private var knownID: StoreID?
 
   init(_ connection: SQLiteConnection) {
     self.connection = connection
-    log = ChangeLog(connection: connection)
   }
 
   /// What is known of a key; its revision and its declaration are readable even if its value is not.
   struct Row {
     /// nil if nothing is stored.
-    let value: Result<Value?, StoreError>
-    let revision: Revision
+    var value: Result<Value?, StoreError>
+    var revision: Revision
     var declaration: Declaration?
+    /// The revision of the last change of any kind, also of a removal.
+    var changed: Revision = 0
 
     func entry() throws(StoreError) -> Entry {
       Entry(value: try value.get(), revision: revision, declaration: declaration)
@@ -29,10 +29,12 @@ final class LocalReader: ConnectionOwner {
 
   private static let listing = "list what is stored"
 
-  // One statement reads both tables, so that the result is consistent. The row without a kind is a declaration.
+  // One statement reads all tables, so that the result is consistent. The row without a kind is a declaration, and the
+  // one without a value is a removal.
   private static let selectRow: StaticString = """
     SELECT kind, value, revision FROM entry WHERE key = ?1
-    UNION ALL SELECT NULL, schema, 0 FROM declaration WHERE key = ?1
+    UNION ALL SELECT NULL, schema, revision FROM declaration WHERE key = ?1
+    UNION ALL SELECT NULL, NULL, revision FROM removed WHERE key = ?1
     """
 
   func row(for key: KeyName) throws(StoreError) -> Row? {
@@ -44,43 +46,41 @@ final class LocalReader: ConnectionOwner {
   func row(for key: KeyName, _ allowance: inout Allowance?) throws(StoreError) -> Row? {
     let rows = try connection.statement(Self.selectRow)
     try rows.bind(1, text: key.exact)
-    var value: Result<Value?, StoreError> = .success(nil)
-    var revision: Revision = 0
-    var declaration: Declaration?
-    let found: [Void] = try rows.all { () throws(StoreError) in
+    var found: Row?
+    let _: [Void] = try rows.all { () throws(StoreError) in
       try allowance?.take(rows.count(1), to: Self.listing)
-      if rows.isNull(0) { return declaration = .stored(rows.string(1) ?? "") }
-      (value, revision) = try rows.result(0, of: key, at: rows.integer(2))
+      var row = found ?? Row(value: .success(nil), revision: 0)
+      if rows.isNull(0) {
+        if !rows.isNull(1) { row.declaration = .stored(rows.string(1) ?? "") }
+      } else {
+        (row.value, row.revision) = try rows.result(0, of: key, at: rows.integer(2))
+      }
+      row.changed = max(row.changed, StoredRevision.revision(rows.integer(2)) ?? 0)
+      found = row
     }
-    return found.isEmpty ? nil : Row(value: value, revision: revision, declaration: declaration)
+    return found
+  }
+
+  /// Returns a value that a frame names; nil if it has been settled.
+  func body(_ id: StagedBody, of key: KeyName) throws(StoreError) -> Value? {
+    let rows = try connection.statement("SELECT kind, value FROM body WHERE id = ?1 AND key = ?2")
+    try rows.bind(1, Int64(bitPattern: id))
+    try rows.bind(2, text: key.exact)
+    return try rows.first { () throws(StoreError) in
+      do throws(StoreError) { return try rows.value(0) } catch { throw error.about(key.text) }
+    }
   }
 
   /// Returns the entry of a key; throws `corrupt` if the row holds no value that Kept could have written.
   func entry(for key: KeyName) throws(StoreError) -> Entry? { try row(for: key)?.entry() }
 
-  func revision() throws(StoreError) -> Revision { try log.revision() }
-
-  /// The schema version of the program; 0 without the table, which the first version creates.
-  func schemaVersion() throws(StoreError) -> UInt32 {
-    guard try connection.integer("SELECT count(*) FROM sqlite_schema WHERE name = 'application'") > 0 else { return 0 }
-    return UInt32(clamping: try connection.integer("SELECT schema_version FROM application"))
-  }
-
-  // One statement for everything that opening needs, because preparing each one makes it slower. The revisions are not
-  // used here: reading them checks that the log is readable and has room for more.
-  private static let selectStore: StaticString = """
-    SELECT uuid, quarantine, (SELECT max(revision) FROM change), floor FROM store
-    """
+  // One statement for everything that opening needs, because preparing each one makes it slower.
+  private static let selectStore: StaticString = "SELECT uuid, quarantine FROM store"
 
   func storeID() throws(StoreError) -> StoreID {
     if let knownID { return knownID }
     let rows = try connection.statement(Self.selectStore)
-    let found = try rows.first { () throws(StoreError) in (rows.bytes(0), rows.integer(2), rows.integer(3)) }
-    let (bytes, last, floor) = found ?? ([], 0, 0)
-    guard ChangeLog.revision(last) != nil, ChangeLog.revision(floor) != nil else {
-      throw StoreError(
-        .corrupt, "the store's log ends at a revision that Kept never gives out; open it again, and it is salvaged")
-    }
+    let bytes = try rows.first { rows.bytes(0) } ?? []
     guard bytes.count == 16 else { throw StoreError(.corrupt, "the store has lost its id; keep a copy of its folder") }
     func half(_ bytes: ArraySlice<UInt8>) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }
     let id = StoreID(high: half(bytes[..<8]), low: half(bytes[8...]))
@@ -97,6 +97,7 @@ final class LocalReader: ConnectionOwner {
   /// Throws unless every table is readable.
   func checkTables() throws(StoreError) {
     _ = try storeID()
+    _ = try SettledPlace.read(connection)
     // The empty text is not a valid key.
     let rows = try connection.statement(Self.selectRow)
     try rows.bind(1, text: "")
@@ -115,59 +116,21 @@ final class LocalReader: ConnectionOwner {
     }.compactMap(\.self)
   }
 
-  func changes(after revision: Revision) throws(StoreError) -> ChangesAfter {
-    try atOneMoment { () throws(StoreError) in
-      let keys = try log.remembered(after: revision, upTo: .max, limit: .max) ?? ChangeLog.Keys()
-      // If the log is complete from `revision` on, the floor need not be read.
-      if keys.first != 0, keys.first - 1 == revision { return .changed(try delta(keys, upTo: keys.last)) }
-      let (floor, upTo) = try log.extent()
-      // A revision in the future belongs to a store that was here before.
-      guard floor <= revision, revision <= upTo else { return .tooOld }
-      return .changed(try delta(keys, upTo: upTo))
-    }
-  }
-
-  /// Returns the current values of keys that changed.
-  ///
-  /// - Parameter instead: returns the entry to use in place of the current one; nil to use the current one.
-  func delta(
-    _ keys: ChangeLog.Keys, upTo: Revision, instead: (KeyName) -> Entry? = { _ in nil }
-  ) throws(StoreError) -> Delta {
-    try Allowance.ask(forEntries: keys.revisions.count, to: "read what has changed")
-    var allowance: Allowance? = Allowance()
-    var entries: [KeyedEntry] = []
-    for (key, logged) in keys.revisions {
-      if var entry = instead(key) {
-        entry.revision = logged
-        entries.append(KeyedEntry(key: key, entry: entry))
-        continue
-      }
-      let row = try row(for: key, &allowance)
-      // An unreadable value was not removed: it is left out, and reading the key reports the failure.
-      if case .failure = row?.value { continue }
-      let entry = Entry(value: try row?.value.get(), revision: logged, declaration: row?.declaration)
-      entries.append(KeyedEntry(key: key, entry: entry))
-    }
-    return Delta(entries.inOrder(of: \.entry.revision, then: \.key.exact), upTo: upTo, tag: keys.tag)
-  }
-
-  /// Returns what is stored in the given scopes, as one consistent state; the keys of each scope are in order.
+  /// Returns what is stored in the given scopes, in the current transaction; the keys of each scope are in order.
   ///
   /// Throws if the database cannot be read.
-  func entries(in scopes: [Scope]) throws(StoreError) -> StoredEntries {
-    try atOneMoment { () throws(StoreError) in
-      var found = StoredEntries(entries: [], revision: try revision())
-      var allowance: Allowance? = Allowance()
-      for scope in scopes {
-        switch scope {
-        case .key(let key): if let row = try row(for: key, &allowance) { found.add(key, row) }
-        case .prefix(let prefix):
-          for (key, row) in try rows(prefix: prefix) { found.add(key, row) }
-        }
+  func entries(in scopes: [Scope], at revision: Revision) throws(StoreError) -> StoredEntries {
+    var found = StoredEntries(entries: [], revision: revision)
+    var allowance: Allowance? = Allowance()
+    for scope in scopes {
+      switch scope {
+      case .key(let key): if let row = try row(for: key, &allowance) { found.add(key, row) }
+      case .prefix(let prefix):
+        for (key, row) in try rows(prefix: prefix) { found.add(key, row) }
       }
-      if scopes.count > 1 { found.removeDuplicates() }
-      return found
     }
+    if scopes.count > 1 { found.removeDuplicates() }
+    return found
   }
 
   func declarations(prefix: ExactString) throws(StoreError) -> [(key: KeyName, declaration: Declaration)] {
@@ -232,18 +195,18 @@ final class LocalReader: ConnectionOwner {
     return found.compactMap(\.self)
   }
 
-  /// Returns what changed after a revision, in the current transaction; nil if the log is too short or holds too much.
-  func rows(
-    after revision: Revision, limit: Int, where isWanted: (KeyName) -> Bool
-  ) throws(StoreError) -> [(KeyName, Row)]? {
-    guard let keys = try log.keys(after: revision, limit: limit) else { return nil }
-    var allowance: Allowance? = Allowance()
-    var changed: [(KeyName, Row)] = []
-    for (key, logged) in keys.revisions where isWanted(key) {
-      let row = try row(for: key, &allowance)
-      changed.append((key, row ?? Row(value: .success(nil), revision: logged, declaration: nil)))
-    }
-    return changed
+  /// Returns the last revision that changed a key under a prefix; what was forgotten counts as a change.
+  func lastChange(under prefix: ExactString) throws(StoreError) -> Revision {
+    let row = try connection.statement(
+      """
+      SELECT max(floor,
+        coalesce((SELECT max(revision) FROM entry WHERE key >= ?1 AND key < ?2), 0),
+        coalesce((SELECT max(revision) FROM declaration WHERE key >= ?1 AND key < ?2), 0),
+        coalesce((SELECT max(revision) FROM removed WHERE key >= ?1 AND key < ?2), 0)) FROM store
+      """)
+    try row.bind(1, text: prefix)
+    try row.bind(2, textBytes: Self.end(of: prefix))
+    return Revision(clamping: try row.first { row.integer(0) } ?? 0)
   }
 
   /// Runs several statements on one state of the database.
@@ -262,10 +225,12 @@ final class LocalReader: ConnectionOwner {
 }
 
 extension StoredEntries {
-  fileprivate mutating func add(_ key: KeyName, _ row: LocalReader.Row) {
+  /// Adds a row, unless it is only a removal.
+  mutating func add(_ key: KeyName, _ row: LocalReader.Row) {
     switch row.value {
     case .success(let value):
       let entry = Entry(value: value, revision: row.revision, declaration: row.declaration)
+      guard entry.isThere else { return }
       entries.append(KeyedEntry(key: key, entry: entry))
     case .failure(let reason):
       unreadable.append(
@@ -288,7 +253,7 @@ extension SQLiteStatement {
   fileprivate func result(
     _ column: Int32, of key: KeyName, at number: Int64
   ) throws(StoreError) -> (Result<Value?, StoreError>, Revision) {
-    guard let revision = ChangeLog.revision(number) else {
+    guard let revision = StoredRevision.revision(number) else {
       let reason = "its row has the revision \(number), which Kept never gives out; set it again"
       return (.failure(StoreError(.corrupt, key: key.text, reason)), 0)
     }

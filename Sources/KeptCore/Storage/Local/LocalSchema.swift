@@ -6,49 +6,35 @@ enum LocalSchema {
   /// The version of the format.
   ///
   /// A higher version was written by a later Kept and is refused.
-  static let version: Int64 = 1
+  static let version: Int64 = 2
 
   /// The limit on SQLite's work while a database is identified: a hundred times what one of ours takes.
   static let mostSteps: Int64 = 20_000
 
   // `entry` holds every key with its kind, value and revision; ValueColumns.swift describes `value`. The type ANY keeps
   // -0.0 and 5.0 as they are; a REAL column would not. `declaration` holds the declarations of keys in canonical JSON,
-  // whether or not the keys are stored. `change` is the log of commits: one row for each revision, with the keys that
-  // it changed or declared, separated by NULs, which no key contains. A key that is listed there and missing in `entry`
-  // was removed. The newest row gives the store's revision. `tag` is the name that the writer gives itself, if any.
-  // `store` has one row: the revision up to which the log was truncated (`floor`), the id of the store, and after a
-  // salvage the place of the damaged files (`quarantine`). The triggers are for other programs, such as the sqlite3
-  // shell: they log what these change as a commit like any other, with the revision after that of the newest row.
-  // Kept's own connections disable triggers and write the log themselves. But every connection parses the whole schema
-  // when it is opened, so each word costs time. Databases that older versions created have longer triggers, and a view
-  // that these use.
+  // whether or not the keys are stored, each with the revision that made it. `removed` has the revisions of keys that
+  // lost their value or their declaration, above `floor`. `body` holds what frames of the journal name by an `id`
+  // instead of containing it: StagedBodies.swift describes it. `store` has one row: the id of the store, the journal
+  // and the place up to which its frames are settled, the revision and the schema version there, and after a salvage
+  // the place of the damaged files (`quarantine`). Every connection parses the whole schema when it is opened, so each
+  // word costs time.
   static let creation = """
     \(SchemaPart.entry.sql);
     \(SchemaPart.declaration.sql);
-    \(SchemaPart.change.sql);
+    \(SchemaPart.removed.sql);
+    \(SchemaPart.body.sql);
     \(SchemaPart.store.sql);
-    INSERT INTO store VALUES (1, 0, randomblob(16), NULL);
-    \(SchemaPart.inserted.sql);
-    \(SchemaPart.updated.sql);
-    \(SchemaPart.deleted.sql);
+    INSERT INTO store VALUES (1, randomblob(16), 0, 0, 0, 0, 0, 0, NULL);
     PRAGMA application_id = \(applicationID);
     PRAGMA user_version = \(version);
     """
-
-  /// Stores the schema version of the program; runs inside a write transaction.
-  static func write(schemaVersion version: UInt32, _ connection: SQLiteConnection) throws(StoreError) {
-    if try connection.integer("SELECT count(*) FROM sqlite_schema WHERE name = 'application'") == 0 {
-      try connection.run("\(SchemaPart.application.sql)")
-    }
-    let row = try connection.statement("INSERT OR REPLACE INTO application (id, schema_version) VALUES (1, ?1)")
-    try row.bind(1, Int64(version))
-    try row.finish()
-  }
 
   /// Creates the tables in an empty database file, as one transaction.
   static func create(on connection: SQLiteConnection) throws(StoreError) {
     // Each commit writes whole pages to the log, and values are small, so pages are small.
     try connection.run("PRAGMA page_size = 1024")
+    connection.addChecksums()
     let mode = try connection.statement("PRAGMA journal_mode = WAL")
     let answer = try mode.first { mode.string(0) } ?? nil
     guard answer == "wal" else {
@@ -59,6 +45,16 @@ enum LocalSchema {
     try connection.write { () throws(StoreError) in try connection.run(creation) }
     // Closing would do it too, but would hide a failure: the file would then be linked into place without its log.
     try connection.copyLog()
+  }
+
+  /// Begins a new database above a revision, in a write transaction; what was removed before counts as changed then.
+  static func begin(
+    above revision: Revision, schemaVersion: UInt32, _ connection: SQLiteConnection
+  ) throws(StoreError) {
+    let row = try connection.statement("UPDATE store SET revision = ?1, floor = ?1, schema_version = ?2")
+    try row.bind(1, Int64(clamping: revision))
+    try row.bind(2, Int64(schemaVersion))
+    try row.finish()
   }
 
   /// Throws unless the database is ours, of a known version, and has Kept's tables and nothing else.
@@ -75,6 +71,11 @@ enum LocalSchema {
         "\(path) has format \(version), and this Kept knows formats up to \(self.version); update Kept to open it")
     }
     switch judgement {
+    case .known where version > 1 && !connection.hasChecksums:
+      throw StoreError(
+        .corrupt,
+        "the pages of the database in \(path) have lost their checksums; close it everywhere and open it again, and "
+          + "what can be read is salvaged")
     case .known: break
     case .altered(let name):
       throw StoreError(

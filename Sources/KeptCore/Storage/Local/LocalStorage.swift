@@ -14,12 +14,11 @@ public final class LocalStorage: Storage {
 
   let database: LocalDatabase
   let currentIndex: CurrentIndex
-  private let pulse: Pulse
+  private let journal: Journal
   let loader: IndexLoader
-  private let commitPath: CommitPath
+  let commitPath: CommitPath
   private let maintenance: MaintenanceThread
   private let watchers = Monitor(Watchers())
-  private let hasRead = Atomic<Bool>(false)
 
   private struct Watchers {
     var interruptions = 0
@@ -33,39 +32,37 @@ public final class LocalStorage: Storage {
   ///   - busyTimeoutMilliseconds: how long a commit waits for other writers before it throws `busy`; it is
   ///     bounded as ``StoreOptions/busyTimeoutMilliseconds`` is.
   public convenience init(path: String, busyTimeoutMilliseconds: Int = 5000) throws(StoreError) {
-    try self.init(
-      StoreFolder(path: path), busyTimeoutMilliseconds: busyTimeoutMilliseconds, limit: LogLimit())
+    try self.init(StoreFolder(path: path), busyTimeoutMilliseconds: busyTimeoutMilliseconds)
   }
 
-  init(_ folder: StoreFolder, busyTimeoutMilliseconds: Int, limit: LogLimit) throws(StoreError) {
+  init(_ folder: StoreFolder, busyTimeoutMilliseconds: Int) throws(StoreError) {
     // A child forked meanwhile would inherit connections that it cannot close.
     Fork.gate.enter()
     defer { Fork.gate.leave() }
     let patience = StoreOptions.patience(milliseconds: busyTimeoutMilliseconds)
     let database = LocalDatabase(try folder.resolved().held(), busyTimeoutMilliseconds: patience)
-    let (reader, pulse) = try database.open()
+    let (reader, journal) = try database.open()
     self.database = database
-    let id = try reader.storeID()
     let own = IndexView()
+    let settler = Settler(of: journal, in: database)
     let loader = IndexLoader(
-      own, pulse, LazyConnection(reader) { () throws(StoreError) in try database.connect(to: id) },
-      scans: LazyConnection { () throws(StoreError) in try database.connect(to: id) })
-    let commitPath = CommitPath(to: id, in: database, pulse, loader, limit: limit)
-    (self.pulse, self.loader, self.commitPath) = (pulse, loader, commitPath)
-    currentIndex = CurrentIndex(own, at: pulse.generationAddress)
+      own, journal, settler,
+      LazyConnection(reader) { () throws(StoreError) in try database.connect(to: journal.store) },
+      scans: LazyConnection { () throws(StoreError) in try database.connect(to: journal.store) })
+    let commitPath = CommitPath(journal, in: database, settler, loader)
+    (self.journal, self.loader, self.commitPath) = (journal, loader, commitPath)
+    currentIndex = CurrentIndex(own, at: journal.publishedAddress)
     // The closures capture no `self`: the maintenance thread would keep the storage open.
     maintenance = MaintenanceThread(
-      sync: {
+      settle: {
         commitPath.stayInPlace()
-        try? commitPath.sync()
-        return commitPath.erase()
+        try? commitPath.settle()
+        return commitPath.erase() || commitPath.mustSettle
       },
-      look: { forCaches in
-        commitPath.stayInPlace()
-        commitPath.settlePulse()
-        loader.look(forCaches: forCaches)
-      })
+      look: { commitPath.stayInPlace() })
     Fork.join(self)
+    // The last processes may have left frames.
+    if commitPath.mustSettle { maintenance.noteUse(mustSettle: true) }
   }
 
   deinit {
@@ -73,25 +70,17 @@ public final class LocalStorage: Storage {
     close()
   }
 
-  public var generation: UInt64 { pulse.generation }
+  public var generation: UInt64 { journal.published }
 
   public func entry(for key: KeyName) throws(StoreError) -> Entry? {
     let known: Entry?? = key.withPrepared { key in currentIndex.read(key) { $0.entry } }
     if let known { return known }
-    // A single read needs neither the index nor a thread.
-    if !hasRead.exchange(true, ordering: .relaxed) {
-      return try loader.read { reader throws(StoreError) in try reader.entry(for: key) }
-    }
     return try entry(for: key, view: nil)
   }
 
-  public func revision() throws(StoreError) -> Revision {
-    try loader.read { reader throws(StoreError) in try reader.revision() }
-  }
+  public func revision() throws(StoreError) -> Revision { try loader.revision().revision }
 
-  public func schemaVersion() throws(StoreError) -> UInt32 {
-    try loader.read { reader throws(StoreError) in try reader.schemaVersion() }
-  }
+  public func schemaVersion() throws(StoreError) -> UInt32 { try loader.revision().schemaVersion }
 
   public func keys(prefix: ExactString) throws(StoreError) -> [KeyName] {
     try loader.read { reader throws(StoreError) in try reader.keys(prefix: prefix) }
@@ -109,68 +98,76 @@ public final class LocalStorage: Storage {
   }
 
   public func changes(after revision: Revision) throws(StoreError) -> ChangesAfter {
-    try loader.read { reader throws(StoreError) in try reader.changes(after: revision) }
+    try loader.changes(after: revision)
   }
 
   /// Commits a batch.
   ///
-  /// A durable commit is a shared one followed by a sync of the log, which puts it on the disk with every commit before
-  /// it.
+  /// A durable commit is a shared one followed by a sync of the journal, which puts it on the disk with every commit
+  /// before it.
   public func commit(_ batch: Batch) throws(StoreError) -> Commit {
-    let commit = try commitPath.commit(batch)
-    // The index holds what was written.
-    if !commit.changes.isEmpty {
-      maintenance.noteUseOfIndex(mustSync: batch.durability == .shared || commitPath.mustErase)
-    }
-    if batch.durability == .durable { try commitPath.sync() }
+    let commit = try noticingMoves { () throws(StoreError) in try commitPath.commit(batch) }
+    if !commit.changes.isEmpty || batch.schemaVersion != nil { noteCommit() }
+    if batch.durability == .durable { try sync() }
     return commit
+  }
+
+  /// Commits a new value of one key, which need not be durable; nil, with nothing done, if that needs a batch.
+  func put(_ value: Value, for key: PreparedBytes, tag: String?) -> Revision? {
+    guard let revision = commitPath.writer.put(value, for: key, tag: tag) else { return nil }
+    noteCommit()
+    return revision
+  }
+
+  private func noteCommit() {
+    maintenance.noteUse(mustSettle: true)
+    if journal.isFillingUp { maintenance.hurry() }
   }
 
   public func flush() throws(StoreError) {
     // A closed store throws here.
     _ = try revision()
-    try commitPath.sync()
+    try sync()
+  }
+
+  private func sync() throws(StoreError) {
+    try noticingMoves { () throws(StoreError) in try commitPath.sync() }
+  }
+
+  /// Runs `body`; once it has met a store that is not in place, all calls are refused, also reads from memory.
+  private func noticingMoves<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
+    do throws(StoreError) { return try body() } catch {
+      // Without its pulse the store is busy until a process makes that again.
+      if error.code == .unavailable || error.code == .busy { commitPath.stayInPlace() }
+      throw error
+    }
   }
 
   public func wait(after revision: Revision) throws(StoreError) -> Bool {
     while true {
-      maintenance.noteWatching()
-      if takesInterruption() { break }
-      let seen = pulse.generation
-      if try hasNews(after: revision) { return true }
-      // Two seconds, because the sqlite3 shell does not wake sleepers.
-      pulse.sleep(seen: seen, milliseconds: 2000)
-      let now = pulse.generation
-      if now == seen { maintenance.watchedInVain() }
-      // A commit is visible when its number is even; reading the changes then finds it.
-      if now != seen, now % 2 == 0 { return true }
+      if takesInterruption() { return false }
+      let seen = journal.published
+      if try self.revision() > revision { return true }
+      // While frames wait to be settled, a writer may have died before it woke this thread.
+      let isDirty = commitPath.mustSettle
+      if isDirty { maintenance.noteUse(mustSettle: true) }
+      journal.sleep(seen: seen, milliseconds: isDirty ? 1000 : Int32.max)
+      if journal.published != seen { return true }
     }
-    maintenance.noteEndOfWatching()
-    return false
   }
 
   public func interruptWaiting() {
     watchers.update { $0.interruptions += 1 }
-    pulse.wake()
-    maintenance.noteEndOfWatching()
-  }
-
-  private func hasNews(after revision: Revision) throws(StoreError) -> Bool {
-    do throws(StoreError) {
-      return try self.revision() > revision
-    } catch {
-      maintenance.noteEndOfWatching()
-      throw error
-    }
+    journal.wake()
   }
 
   public func close() {
     maintenance.end()
     watchers.update { $0.isClosed = true }
-    pulse.wake()
+    journal.wake()
     commitPath.close()
     loader.close()
-    pulse.release()
+    journal.release()
   }
 
   private func takesInterruption() -> Bool {
@@ -184,13 +181,12 @@ public final class LocalStorage: Storage {
 
 extension LocalStorage: IndexedStorage {
   var generationAddress: UnsafePointer<UInt64> {
-    maintenance.noteCaching()
-    return pulse.generationAddress
+    return journal.publishedAddress
   }
 
   func entry(for key: KeyName, view: IndexView?) throws(StoreError) -> Entry? {
-    maintenance.noteUseOfIndex()
-    return try loader.entry(for: key, view: view)
+    maintenance.noteUse()
+    return try noticingMoves { () throws(StoreError) in try loader.entry(for: key, view: view) }
   }
 
   func show(_ reading: any EntryReading, in view: IndexView) { loader.show(reading, in: view) }
@@ -207,12 +203,9 @@ extension LocalStorage: FolderStorage {
     defer { Fork.gate.leave() }
     // A closed store throws here.
     _ = try revision()
+    try commitPath.settle()
     let connection = try database.connect().connection
-    // A statement does not retain its connection.
-    defer { withExtendedLifetime(connection) {} }
-    let statement = try connection.statement("VACUUM INTO ?1")
-    try statement.bind(1, text: ExactString(draft))
-    try statement.finish()
+    try connection.copy(into: draft)
   }
 }
 
@@ -226,6 +219,7 @@ extension LocalStorage: VerifiableStorage {
     do throws(StoreError) {
       // A closed store throws here.
       _ = try revision()
+      try journal.checkHead()
       let connection = try database.connect().connection
       defer { withExtendedLifetime(connection) {} }
       guard let words = try connection.damage() else { return nil }
@@ -247,15 +241,18 @@ extension LocalStorage: ObservableStorage {
 
 extension LocalStorage: ForkAware {
   func beforeFork() {
+    // Both processes connect by the path.
+    journal.noteMove()
     commitPath.disconnect()
     loader.disconnect()
   }
 
-  /// Resets the storage in the child of a fork; the pulse stays mapped, and the child shares the lock on its file.
+  /// Resets the storage in the child of a fork; the pulse stays mapped, and the journal is opened again when needed.
   func afterForkInChild() {
     loader.afterForkInChild()
     commitPath.afterForkInChild()
+    journal.afterForkInChild()
     watchers.update { $0.interruptions = 0 }
-    if maintenance.afterForkInChild() { pulse.touch() }
+    maintenance.afterForkInChild()
   }
 }

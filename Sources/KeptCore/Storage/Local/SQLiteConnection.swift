@@ -7,6 +7,7 @@ import CSQLite
 final class SQLiteConnection {
   /// The handle of SQLite; visible for tests, which count its work.
   let handle: OpaquePointer
+  private var isConverted = false
   // About a dozen entries: a linear search is faster than hashing.
   private var statements: [(name: UInt, statement: SQLiteStatement)] = []
   private var patience: Int
@@ -26,12 +27,15 @@ final class SQLiteConnection {
   ///   - access: `SQLITE_OPEN_READWRITE` or `SQLITE_OPEN_READONLY`.
   init(path: String, busyTimeoutMilliseconds: Int, access: Int32) throws(StoreError) {
     let files = try DatabaseFiles.check(path, isWritten: access == SQLITE_OPEN_READWRITE)
+    guard let vfs = SQLitePatience.vfs() else {
+      throw StoreError.sqlite(SQLITE_NOMEM, nil, doing: "open \(path)")
+    }
     let use = try FilesInUse.enter(path, files, waiting: busyTimeoutMilliseconds)
     self.use = use
     var opened: OpaquePointer?
     let flags =
       access | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | SQLITE_OPEN_PRIVATECACHE | SQLITE_OPEN_NOFOLLOW
-    let status = sqlite3_open_v2(path, &opened, flags, SQLitePatience.vfs)
+    let status = sqlite3_open_v2(path, &opened, flags, vfs)
     guard status == SQLITE_OK, let opened else {
       let error = StoreError.sqlite(status, opened, at: path, doing: "open \(path)")
       sqlite3_close_v2(opened)
@@ -47,7 +51,7 @@ final class SQLiteConnection {
     }
     handle = opened
     patience = busyTimeoutMilliseconds
-    try configure(path, readsWholePages: SQLitePatience.vfs != nil)
+    configure()
   }
 
   /// Opens a copy in memory for reading; it is freed with the connection.
@@ -57,7 +61,9 @@ final class SQLiteConnection {
     var status = sqlite3_open_v2(":memory:", &opened, flags | SQLITE_OPEN_PRIVATECACHE, nil)
     let (bytes, size) = (copy.memory, sqlite3_int64(copy.memory.count))
     if status == SQLITE_OK {
-      let flags = UInt32(SQLITE_DESERIALIZE_FREEONCLOSE | SQLITE_DESERIALIZE_READONLY)
+      // One of format 1 is converted.
+      let use = copy.format == 1 ? SQLITE_DESERIALIZE_RESIZEABLE : SQLITE_DESERIALIZE_READONLY
+      let flags = UInt32(SQLITE_DESERIALIZE_FREEONCLOSE | use)
       let start = bytes.baseAddress?.assumingMemoryBound(to: UInt8.self)
       // If this fails it has freed the copy.
       status = sqlite3_deserialize(opened, "main", start, size, size, flags)
@@ -70,23 +76,21 @@ final class SQLiteConnection {
       throw error
     }
     (handle, patience, use) = (opened, 0, nil)
-    try configure(path, readsWholePages: false)
+    configure()
+    let reading = kept_sqlite_read_whole_pages(handle)
+    guard reading == SQLITE_OK else { throw StoreError.sqlite(reading, nil, doing: "read \(path) strictly") }
+    if copy.format == 1 { isConverted = try Format1.convert(copy: self, of: copy.memory.count) }
   }
 
-  private func configure(_ path: String, readsWholePages: Bool) throws(StoreError) {
+  private func configure() {
     setPatience(milliseconds: patience)
     kept_sqlite_configure(handle, SQLITE_DBCONFIG_DEFENSIVE, 1)
     kept_sqlite_configure(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
-    // The triggers of Kept are for programs that do not use Kept.
+    // Kept has no triggers; those of format 1 were for other programs.
     kept_sqlite_configure(handle, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0)
     // Kept has no views, and a view could take the place of a table.
     kept_sqlite_configure(handle, SQLITE_DBCONFIG_ENABLE_VIEW, 0)
     limitParsing()
-    // Otherwise SQLite reads zeros where a database was truncated.
-    if !readsWholePages {
-      let reading = kept_sqlite_read_whole_pages(handle)
-      guard reading == SQLITE_OK else { throw StoreError.sqlite(reading, nil, doing: "read \(path) strictly") }
-    }
   }
 
   /// Whether the file begins with the header of a database; an empty file does not.
@@ -234,6 +238,19 @@ final class SQLiteConnection {
     return answer == KEPT_PAGES_WHOLE
   }
 
+  /// Makes a new database, and every copy of this one, have checksums in its pages.
+  func addChecksums() { kept_sqlite_reserve(handle) }
+
+  /// Whether the pages have checksums, or had none before they were converted in memory.
+  var hasChecksums: Bool { isConverted || kept_sqlite_has_checksums(handle) != 0 }
+
+  /// Reads pages with wrong checksums while `body` runs.
+  func ignoringChecksums<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
+    kept_sqlite_ignore_checksums(handle, 1)
+    defer { kept_sqlite_ignore_checksums(handle, 0) }
+    return try body()
+  }
+
   /// Returns the damage in SQLite's words; nil if there is none.
   func damage() throws(StoreError) -> String? {
     _ = kept_sqlite_take_reading(handle)
@@ -242,15 +259,25 @@ final class SQLiteConnection {
     if answer == "ok" { return nil }
     // SQLite uses the same words for pages that it could not read, whether or not they are damaged.
     let reading = kept_sqlite_take_reading(handle)
-    if reading.failure != 0 {
-      let (code, advice) = StoreError.meaning(ofSystemError: reading.failure)
-      throw StoreError(code, "could not check the database: \(String(cString: strerror(reading.failure))); \(advice)")
-    }
+    if reading.failure != 0 { throw Self.unreadable(reading.failure) }
     let isPageMissing = answer.split(separator: " ").dropLast().suffix(4) == ["failed", "to", "get", "page"]
-    if answer.hasSuffix(" code=7") || answer.hasSuffix(" code=3082") || isPageMissing && reading.found_cut == 0 {
+    if answer.hasSuffix(" code=7") || answer.hasSuffix(" code=3082") || isPageMissing && reading.found_damage == 0 {
       throw StoreError.sqlite(SQLITE_NOMEM, nil, doing: "check the database")
     }
     return answer
+  }
+
+  /// Throws if reading a page has failed since the last call.
+  ///
+  /// With a schema that may be damaged, SQLite goes on as if the tables that it could not read were not there.
+  func checkReadings() throws(StoreError) {
+    let failure = kept_sqlite_take_reading(handle).failure
+    if failure != 0 { throw Self.unreadable(failure) }
+  }
+
+  private static func unreadable(_ failure: Int32) -> StoreError {
+    let (code, advice) = StoreError.meaning(ofSystemError: failure)
+    return StoreError(code, "could not read the database: \(String(cString: strerror(failure))); \(advice)")
   }
 
   /// Lets the next process that opens the store exclusively salvage it.
@@ -264,11 +291,30 @@ final class SQLiteConnection {
     throw StoreError.unsynced(errno: kept_errno())
   }
 
+  /// How far the log reaches.
+  var logEnd: LogEnd {
+    let end = kept_sqlite_log_end(handle)
+    let salts = withUnsafeBytes(of: end.salts) { $0.loadUnaligned(as: UInt64.self) }
+    return LogEnd(salts: UInt64(littleEndian: salts), frames: end.frames)
+  }
+
+  /// Whether SQLite takes the log for empty because its header is damaged.
+  var isLogDamaged: Bool { kept_sqlite_log_is_damaged(handle) != 0 }
+
   /// Checkpoints the whole log: copies its commits into the database, syncs the database, and truncates the log.
   func copyLog() throws(StoreError) {
     try check(
       sqlite3_wal_checkpoint_v2(handle, "main", SQLITE_CHECKPOINT_TRUNCATE, nil, nil),
       doing: "bring the log into the database")
+  }
+
+  /// Copies the database, without what is deleted in it, into an empty file.
+  func copy(into path: String) throws(StoreError) {
+    // VACUUM forgets it.
+    addChecksums()
+    let statement = try statement("VACUUM INTO ?1")
+    try statement.bind(1, text: ExactString(path))
+    try statement.finish()
   }
 
   /// Whether SQLite could once open a file for reading only, and has just refused to write.

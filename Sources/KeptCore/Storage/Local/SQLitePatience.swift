@@ -9,32 +9,36 @@ import CPlatform
 import CSQLite
 
 enum SQLitePatience {
-  /// The VFS to open a database with: SQLite's, which sleeps as above and reads strictly (WholePages.h).
+  /// The VFS to open a database with; nil if there was no memory for it.
   ///
-  /// Its name contains its address. A program may have loaded two copies of this library, each with its own VFS, which
-  /// knows the time-outs of its own threads only. nil: the program has replaced SQLite's VFS by its own, and this is
-  /// left as it is.
-  static let vfs: String? = {
-    guard left != nil, let usual = sqlite3_vfs_find(nil), strncmp(usual.pointee.zName, "unix", 4) == 0 else {
-      return nil
+  /// It is the program's default one with another sleep, and with strict reading (WholePages.h). Its name contains its
+  /// address: a program may have loaded two copies of this library, each with its own VFS, which knows the time-outs of
+  /// its own threads only.
+  static func vfs() -> String? {
+    made.update { made in
+      if made == nil { made = register() }
+      return made
     }
+  }
+
+  // The name, once it is registered: a later call may have the memory that an earlier one lacked.
+  private static let made = Monitor<String?>(nil)
+
+  private static func register() -> String? {
+    guard left != nil, let usual = sqlite3_vfs_find(nil) else { return nil }
     usual.pointee.xOpen.map { theirs = $0 }
-    let below = UnsafeMutablePointer<sqlite3_vfs>.allocate(capacity: 1)
-    below.initialize(to: usual.pointee)
-    below.pointee.xOpen = { vfs, name, file, flags, found in SQLitePatience.open(vfs, name, file, flags, found) }
+    usual.pointee.xFullPathname.map { theirFullPath = $0 }
     let ours = UnsafeMutablePointer<kept_vfs>.allocate(capacity: 1)
     let name = "kept-" + String(UInt(bitPattern: ours), radix: 16)
     guard let kept = strdup(name) else { return nil }
-    ours.initialize(to: kept_vfs(vfs: usual.pointee, usual: below))
+    ours.initialize(to: kept_vfs_above(usual))
+    ours.pointee.open = { vfs, name, file, flags, found in SQLitePatience.open(vfs, name, file, flags, found) }
     ours.pointee.vfs.zName = UnsafePointer(kept)
-    ours.pointee.vfs.pNext = nil
-    ours.pointee.vfs.xOpen = { vfs, name, file, flags, out in kept_open_strictly(vfs, name, file, flags, out) }
-    usual.pointee.xFullPathname.map { theirFullPath = $0 }
     ours.pointee.vfs.xFullPathname = { vfs, name, size, path in SQLitePatience.fullPath(vfs, name, size, path) }
     ours.pointee.vfs.xSleep = { _, microseconds in SQLitePatience.sleep(microseconds) }
     let status = ours.withMemoryRebound(to: sqlite3_vfs.self, capacity: 1) { sqlite3_vfs_register($0, 0) }
     return status == SQLITE_OK ? name : nil
-  }()
+  }
 
   private typealias Open =
     @convention(c) (
@@ -58,7 +62,8 @@ enum SQLitePatience {
     _ path: UnsafeMutablePointer<CChar>?
   ) -> Int32 {
     guard let name, let path, strncmp(name, FolderAnchor.prefix, FolderAnchor.prefix.utf8.count) == 0 else {
-      return theirFullPath(vfs, name, size, path)
+      let below = vfs.flatMap { kept_below($0) }
+      return theirFullPath(below, name, size, path)
     }
     let length = strlen(name)
     guard length < Int(size) else { return SQLITE_CANTOPEN }

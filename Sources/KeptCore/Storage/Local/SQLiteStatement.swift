@@ -49,6 +49,11 @@ struct SQLiteStatement {
     try check(kept_sqlite_bind_lent_bytes(statement, index, bytes.baseAddress, UInt64(bytes.count)))
   }
 
+  /// Binds what another statement has in a column of its row.
+  func bind(_ index: Int32, copyOf rows: SQLiteStatement, _ column: Int32) throws(StoreError) {
+    try check(sqlite3_bind_value(statement, index, sqlite3_column_value(rows.statement, column)))
+  }
+
   /// Binds text that need not be UTF-8: it serves only as a bound for comparisons.
   func bind(_ index: Int32, textBytes: [UInt8]) throws(StoreError) {
     try check(
@@ -63,6 +68,9 @@ struct SQLiteStatement {
         kept_sqlite_bind_bytes(statement, index, $0.baseAddress, UInt64($0.count))
       })
   }
+
+  /// The number of parameters.
+  var parameters: Int32 { sqlite3_bind_parameter_count(statement) }
 
   /// Resets the step count of the statement, so that its next use has the whole limit: SQLite counts steps over all
   /// uses.

@@ -4,35 +4,18 @@
 
 import CPlatform
 
-/// A table, view or trigger of Kept, as its text in `sqlite_schema`.
+/// A table of Kept, as its text in `sqlite_schema`.
 enum SchemaPart: Int, CaseIterable {
-  // In the order in which they are created: the tables are the first rows.
-  case entry, declaration, change, store
-  case inserted, updated, deleted
-  // Created with the first schema version.
-  case application
-  // Databases from before version 0.1 was finished have these in place of the triggers above.
-  case oldRevision, oldInserted, oldUpdated, oldRenamed, oldDeleted
+  // In the order in which they are created.
+  case entry, declaration, removed, body, store
 
   var name: StaticString {
     switch self {
     case .entry: "entry"
     case .declaration: "declaration"
-    case .change: "change"
+    case .removed: "removed"
+    case .body: "body"
     case .store: "store"
-    case .application: "application"
-    case .oldRevision: "revision"
-    case .inserted, .oldInserted: "inserted_by_others"
-    case .updated, .oldUpdated: "updated_by_others"
-    case .deleted, .oldDeleted: "deleted_by_others"
-    case .oldRenamed: "renamed_by_others"
-    }
-  }
-
-  var isTable: Bool {
-    switch self {
-    case .entry, .declaration, .change, .store, .application: true
-    default: false
     }
   }
 
@@ -45,92 +28,48 @@ enum SchemaPart: Int, CaseIterable {
         key TEXT NOT NULL PRIMARY KEY,
         kind TEXT NOT NULL,
         value ANY NOT NULL,
-        revision INTEGER NOT NULL DEFAULT 0
+        revision INTEGER NOT NULL
       ) STRICT, WITHOUT ROWID
       """
     case .declaration:
       """
       CREATE TABLE declaration (
         key TEXT NOT NULL PRIMARY KEY,
-        schema TEXT NOT NULL
+        schema TEXT NOT NULL,
+        revision INTEGER NOT NULL
       ) STRICT, WITHOUT ROWID
       """
-    case .change:
+    case .removed:
       """
-      CREATE TABLE change (
-        revision INTEGER NOT NULL PRIMARY KEY,
-        keys BLOB NOT NULL,
-        tag TEXT
-      ) STRICT
+      CREATE TABLE removed (
+        key TEXT NOT NULL PRIMARY KEY,
+        revision INTEGER NOT NULL
+      ) STRICT, WITHOUT ROWID
+      """
+    case .body:
+      """
+      CREATE TABLE body (
+        id INTEGER NOT NULL,
+        key TEXT NOT NULL,
+        kind TEXT,
+        value ANY,
+        schema TEXT,
+        PRIMARY KEY (id, key)
+      ) STRICT, WITHOUT ROWID
       """
     case .store:
       """
       CREATE TABLE store (
         id INTEGER NOT NULL PRIMARY KEY CHECK (id = 1),
-        floor INTEGER NOT NULL,
         uuid BLOB NOT NULL,
+        revision INTEGER NOT NULL,
+        journal INTEGER NOT NULL,
+        position INTEGER NOT NULL,
+        checksum INTEGER NOT NULL,
+        schema_version INTEGER NOT NULL,
+        floor INTEGER NOT NULL,
         quarantine TEXT
       ) STRICT
-      """
-    case .application:
-      """
-      CREATE TABLE application (
-        id INTEGER NOT NULL PRIMARY KEY CHECK (id = 1),
-        schema_version INTEGER NOT NULL
-      ) STRICT
-      """
-    case .inserted:
-      """
-      CREATE TRIGGER inserted_by_others AFTER INSERT ON entry BEGIN
-        INSERT INTO change (keys) VALUES (CAST(NEW.key AS BLOB));
-        UPDATE entry SET revision = last_insert_rowid() WHERE key = NEW.key;
-      END
-      """
-    case .updated:
-      """
-      CREATE TRIGGER updated_by_others AFTER UPDATE OF key, kind, value ON entry BEGIN
-        INSERT INTO change (keys) VALUES (CAST(OLD.key || char(0) || NEW.key AS BLOB));
-        UPDATE entry SET revision = last_insert_rowid() WHERE key = NEW.key;
-      END
-      """
-    case .deleted:
-      """
-      CREATE TRIGGER deleted_by_others AFTER DELETE ON entry BEGIN
-        INSERT INTO change (keys) VALUES (CAST(OLD.key AS BLOB));
-      END
-      """
-    case .oldRevision:
-      """
-      CREATE VIEW revision (number) AS
-        SELECT max(floor, coalesce((SELECT max(revision) FROM change), 0)) FROM store
-      """
-    case .oldInserted:
-      """
-      CREATE TRIGGER inserted_by_others AFTER INSERT ON entry BEGIN
-        INSERT INTO change (revision, keys) SELECT number + 1, CAST(NEW.key AS BLOB) FROM revision;
-        UPDATE entry SET revision = (SELECT number FROM revision) WHERE key = NEW.key;
-      END
-      """
-    case .oldUpdated:
-      """
-      CREATE TRIGGER updated_by_others AFTER UPDATE OF kind, value ON entry BEGIN
-        INSERT INTO change (revision, keys) SELECT number + 1, CAST(NEW.key AS BLOB) FROM revision;
-        UPDATE entry SET revision = (SELECT number FROM revision) WHERE key = NEW.key;
-      END
-      """
-    case .oldRenamed:
-      """
-      CREATE TRIGGER renamed_by_others AFTER UPDATE OF key ON entry BEGIN
-        INSERT INTO change (revision, keys) SELECT number + 1, CAST(OLD.key || char(0) || NEW.key AS BLOB) \
-      FROM revision;
-        UPDATE entry SET revision = (SELECT number FROM revision) WHERE key = NEW.key;
-      END
-      """
-    case .oldDeleted:
-      """
-      CREATE TRIGGER deleted_by_others AFTER DELETE ON entry BEGIN
-        INSERT INTO change (revision, keys) SELECT number + 1, CAST(OLD.key AS BLOB) FROM revision;
-      END
       """
     }
   }
@@ -146,15 +85,7 @@ struct SchemaParts: Equatable {
 
   private func contains(_ part: SchemaPart) -> Bool { bits & 1 << UInt(part.rawValue) != 0 }
 
-  /// The parts of a complete schema; the table `application` is created later, or never.
-  private static var present: SchemaParts {
-    SchemaParts(.application, .entry, .declaration, .change, .store, .inserted, .updated, .deleted)
-  }
-  private static var old: SchemaParts {
-    SchemaParts(
-      .application, .entry, .declaration, .change, .store, .oldRevision, .oldInserted, .oldUpdated, .oldRenamed,
-      .oldDeleted)
-  }
+  private static var present: SchemaParts { SchemaParts(.entry, .declaration, .removed, .body, .store) }
 
   /// How a schema compares with those that Kept writes.
   enum Assessment {
@@ -182,8 +113,7 @@ struct SchemaParts: Equatable {
       let part = rows.withBytes(0, SchemaPart.init(sql:))
       if let part, !found.contains(part) { found.insert(part) } else { isForeign = true }
     }
-    found.insert(.application)
-    guard found == present || found == old else { return .altered(Self.missing(found)) }
+    guard found == present else { return .altered(Self.missing(found)) }
     return isForeign ? .foreign : .known
   }
 
@@ -202,10 +132,10 @@ struct SchemaParts: Equatable {
   ///
   /// The rows of a table exist even if its text is damaged. A table is identified by its name, else by its position.
   static func restore(_ connection: SQLiteConnection) throws(StoreError) {
-    let tables = SchemaPart.allCases.filter(\.isTable)
+    let tables = SchemaPart.allCases
     let known = tables.map { "'\($0.sql)'" }.joined(separator: ", ")
     for part in tables {
-      let place = part == .application ? "NULL" : "\(part.rawValue + 1)"
+      let place = part.rawValue + 1
       try connection.run(
         """
         UPDATE sqlite_schema SET type = 'table', name = '\(part.name)', tbl_name = '\(part.name)', sql = '\(part.sql)'
@@ -219,7 +149,7 @@ struct SchemaParts: Equatable {
 
   private static func missing(_ found: SchemaParts) -> String {
     let part = SchemaPart.allCases.first { present.contains($0) && !found.contains($0) }
-    return part.map { "its \($0.isTable ? "table" : "trigger") \"\($0.name)\"" } ?? "its triggers"
+    return part.map { "its table \"\($0.name)\"" } ?? "its tables"
   }
 }
 

@@ -167,10 +167,10 @@ import Testing
     files.append(("damaged", damaged, .corrupt))
     var foreign = bytes
     foreign.replaceSubrange(68..<72, with: [1, 2, 3, 4])
-    files.append(("foreign", foreign, .unsupported))
+    files.append(("foreign", sealed(foreign), .unsupported))
     var later = bytes
     later.replaceSubrange(60..<64, with: [0, 0, 0, 9])
-    files.append(("later", later, .unsupported))
+    files.append(("later", sealed(later), .unsupported))
     for (name, content, expected) in files {
       try content.write(to: URL(fileURLWithPath: path(name)))
       #expect(code { try settings.restore(from: path(name)) } == expected, "\(name)")

@@ -36,9 +36,10 @@ import Testing
   }
 
   @Test func `names a value that cannot be read, and one that does not fit`() throws {
-    let store = try filled()
+    try filled().close()
     try change("UPDATE entry SET kind = 'sound' WHERE key = 'key.1'")
-    try change("INSERT INTO entry (key, kind, value) VALUES ('volume', 'int', 1000)")
+    try change("INSERT INTO entry (key, kind, value, revision) VALUES ('volume', 'int', 1000, 4)")
+    let store = try Store.open(path)
     let found = try store.verify()
     #expect(found.isSound == false)
     #expect(found.damage.map(\.key) == ["key.1"])
@@ -50,9 +51,8 @@ import Testing
   }
 
   @Test func `names a declaration that cannot be read`() throws {
-    let store = try filled()
+    try filled().close()
     try change("UPDATE declaration SET schema = '[1]' WHERE key = 'volume'")
-    store.close()
     let found = try Store.open(path).verify()
     #expect(found.damage.map(\.key) == ["volume"])
     #expect(found.declarations == 0)
@@ -75,6 +75,23 @@ import Testing
     let salvaged = try Store.open(path)
     #expect(try salvaged.salvaged() != nil)
     #expect(try salvaged.verify().isSound)
+  }
+
+  @Test(arguments: [40, JournalHeader.ringOffset + 100]) func `reports damage of the journal`(place: Int) throws {
+    let store = try filled()
+    defer { store.close() }
+    let journal = try FileHandle(forUpdating: URL(fileURLWithPath: path + "/journal"))
+    func flip() throws {
+      try journal.seek(toOffset: UInt64(place))
+      let byte = try #require(try journal.read(upToCount: 1)?.first)
+      try journal.seek(toOffset: UInt64(place))
+      try journal.write(contentsOf: Data([byte ^ 1]))
+    }
+    try flip()
+    let found = try store.verify()
+    #expect(found.damage.count == 1 && found.damage.allSatisfy { $0.code == .corrupt && $0.key == nil })
+    try flip()
+    #expect(try store.verify().isSound)
   }
 
   @Test func `names the processes whose locks the kernel lists, and no others`() {
@@ -124,8 +141,9 @@ import Testing
     let store = try filled()
     try store.declare(Declaration(json: #"{"secret":true,"type":"string"}"#), forKey: "token")
     try store.set("hunter2", forKey: "token")
+    store.close()
     try change("UPDATE entry SET kind = 'date' WHERE key = 'token'")
-    let json = try store.verify().json
+    let json = try Store.open(path).verify().json
     #expect(json.contains("token") && !json.contains("hunter2"))
   }
 }

@@ -41,7 +41,7 @@ import Testing
       return
     }
     let storage = try LocalStorage(path: path)
-    for name in ["values.sqlite", "pulse"] {
+    for name in ["values.sqlite", "pulse", "journal"] {
       #expect(code { try ForeignFile.open(path + "/" + name, anything) { _, _ in } } == .invalid)
     }
     storage.close()

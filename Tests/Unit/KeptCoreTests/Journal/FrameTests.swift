@@ -72,12 +72,12 @@ extension Array<UInt8> {
 
   @Test func `returns every other effect`() throws {
     let key = try KeyName("k")
-    let bytes = written(FrameHead(writer: 1, revision: 1, time: -5, tag: nil)) { writer in
-      writer.add(.removed, key)
-      writer.add(staged: 9, key)
-      writer.add(declaration: #"{"type":"integer"}"#, key)
-      writer.add(.undeclared, key)
-      writer.add(schemaVersion: 4_000_000_000)
+    let bytes = try written(FrameHead(writer: 1, revision: 1, time: -5, tag: nil)) { writer in
+      try writer.add(.removed, key)
+      try writer.add(staged: 9, key)
+      try writer.add(declaration: #"{"type":"integer"}"#, key)
+      try writer.add(.undeclared, key)
+      try writer.add(schemaVersion: 4_000_000_000)
     }
     try bytes.withUnsafeBytes { bytes in
       let frame = try #require(FrameReader(bytes, at: place))
@@ -118,7 +118,7 @@ extension Array<UInt8> {
 
   @Test func `is not read at another place`() throws {
     let key = try KeyName("k")
-    let bytes = written(head) { $0.add(.removed, key) }
+    let bytes = try written(head) { try $0.add(.removed, key) }
     let others = [
       FramePlace(journal: 8, position: place.position, previous: place.previous),
       FramePlace(journal: 7, position: place.position + 8, previous: place.previous),

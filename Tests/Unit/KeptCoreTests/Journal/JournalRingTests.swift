@@ -22,10 +22,10 @@ final class TestJournal: @unchecked Sendable {
     memory = .allocate(byteCount: JournalWords.bytes, alignment: 64)
     memory.initializeMemory(as: UInt8.self, repeating: 0, count: JournalWords.bytes)
     words = JournalWords(memory)
-    words.reset(to: begin)
+    words.reset(to: begin, of: 99)
     let path = folder.path + "/journal"
     let descriptor = open(path, O_RDWR | O_CREAT, 0o600)
-    let header = JournalHeader(store: Self.store, journal: 99, begin: begin, size: size, pulse: 5)
+    let header = JournalHeader(store: Self.store, journal: 99, begin: begin, size: size)
     file = try JournalFile.make(header, in: descriptor, path: path)
   }
 
@@ -45,9 +45,9 @@ final class TestJournal: @unchecked Sendable {
 extension FrameGroup {
   /// Adds a commit that sets one key.
   func add(_ revision: Revision, _ value: Value, writer: UInt64 = 1) throws {
-    try add(FrameHead(writer: writer, revision: revision, time: 0, tag: nil)) { frame throws(StoreError) in
-      try frame.add(value, KeyName("key"))
-    }
+    begin(FrameHead(writer: writer, revision: revision, time: 0, tag: nil))
+    try frame.add(value, KeyName("key"))
+    try end()
   }
 }
 
@@ -73,13 +73,13 @@ extension JournalCursor {
 @Suite struct `A journal` {
   @Test func `returns what was published, in order, around the ring many times`() throws {
     let journal = try TestJournal(begin: 8000)
-    let group = FrameGroup(journal.file.header, at: journal.file.header.firstPlace)
+    let group = FrameGroup(journal.file, at: journal.file.header.firstPlace)
     var cursor = journal.cursor
     for round in 0..<300 {
       group.begin(at: group.next)
       let values: [Value] = (0...round % 4).map { .string(String(repeating: "x", count: (round * 7 + $0 * 31) % 200)) }
       for (index, value) in values.enumerated() { try group.add(Revision(round * 4 + index), value) }
-      try group.publish(journal.file, journal.words)
+      try group.publish(journal.words)
       let read = try cursor.values(journal)
       #expect(read.outcome == .reachedEnd)
       #expect(read.values == values)
@@ -91,54 +91,54 @@ extension JournalCursor {
 
   @Test func `shows nothing of a group that is not published`() throws {
     let journal = try TestJournal()
-    let group = FrameGroup(journal.file.header, at: journal.file.header.firstPlace)
+    let group = FrameGroup(journal.file, at: journal.file.header.firstPlace)
     try group.add(1, 1)
     var cursor = journal.cursor
     #expect(try cursor.values(journal).values == [])
-    try group.publish(journal.file, journal.words)
+    try group.publish(journal.words)
     #expect(try cursor.values(journal).values == [1])
   }
 
   @Test func `refuses to overwrite what is not settled`() throws {
     let journal = try TestJournal()
-    let group = FrameGroup(journal.file.header, at: journal.file.header.firstPlace)
+    let group = FrameGroup(journal.file, at: journal.file.header.firstPlace)
     var revision: Revision = 0
     var refusal: StoreError?
     while refusal == nil, revision < 1000 {
       revision += 1
       group.begin(at: group.next)
       try group.add(revision, .string(String(repeating: "y", count: 100)))
-      do { try group.publish(journal.file, journal.words) } catch { refusal = error }
+      do { try group.publish(journal.words) } catch { refusal = error }
     }
     #expect(refusal?.code == .busy)
     var cursor = journal.cursor
     #expect(try cursor.values(journal).values.count == Int(revision) - 1)
     journal.settle()
-    try group.publish(journal.file, journal.words)
+    try group.publish(journal.words)
     #expect(try cursor.values(journal).values.count == 1)
   }
 
   @Test func `refuses a commit that is too long, and goes on`() throws {
     let journal = try TestJournal()
-    let group = FrameGroup(journal.file.header, at: journal.file.header.firstPlace)
+    let group = FrameGroup(journal.file, at: journal.file.header.firstPlace)
     try group.add(1, 1)
     #expect { try group.add(2, .string(String(repeating: "z", count: 2000))) } throws: {
       ($0 as? StoreError)?.code == .tooLarge
     }
     try group.add(2, 2)
-    try group.publish(journal.file, journal.words)
+    try group.publish(journal.words)
     var cursor = journal.cursor
     #expect(try cursor.values(journal).values == [1, 2])
   }
 
   @Test func `tells a reader that it was overtaken`() throws {
     let journal = try TestJournal()
-    let group = FrameGroup(journal.file.header, at: journal.file.header.firstPlace)
+    let group = FrameGroup(journal.file, at: journal.file.header.firstPlace)
     var cursor = journal.cursor
     for revision in 1...200 {
       group.begin(at: group.next)
       try group.add(Revision(revision), .string(String(repeating: "w", count: 50)))
-      try group.publish(journal.file, journal.words)
+      try group.publish(journal.words)
       journal.settle()
     }
     let read = try cursor.values(journal)
@@ -148,9 +148,9 @@ extension JournalCursor {
 
   @Test func `tells damage from being overtaken`() throws {
     let journal = try TestJournal()
-    let group = FrameGroup(journal.file.header, at: journal.file.header.firstPlace)
+    let group = FrameGroup(journal.file, at: journal.file.header.firstPlace)
     for revision in 1...3 { try group.add(Revision(revision), .int(Int64(revision))) }
-    try group.publish(journal.file, journal.words)
+    try group.publish(journal.words)
     // The second frame begins after the first.
     let second = Int(journal.words.published) / 3
     var byte: UInt8 = 0xFF
@@ -165,9 +165,9 @@ extension JournalCursor {
 @Suite struct `After a crash, a journal` {
   @Test func `returns every frame that was written, also one that was not published`() throws {
     let journal = try TestJournal(size: 8192)
-    let group = FrameGroup(journal.file.header, at: journal.file.header.firstPlace)
+    let group = FrameGroup(journal.file, at: journal.file.header.firstPlace)
     for revision in 1...20 { try group.add(Revision(revision), .int(Int64(revision))) }
-    try group.publish(journal.file, journal.words)
+    try group.publish(journal.words)
     var cursor = journal.cursor
     #expect(try cursor.valuesAfterCrash(journal) == (1...20).map { .int($0) })
     #expect(cursor.revision == 20)
@@ -178,30 +178,30 @@ extension JournalCursor {
   @Test func `takes no frame of a dead group for the next one of another writer`() throws {
     let journal = try TestJournal()
     let first = journal.file.header.firstPlace
-    let dead = FrameGroup(journal.file.header, at: first)
+    let dead = FrameGroup(journal.file, at: first)
     try dead.add(1, 10, writer: 1)
     try dead.add(2, 20, writer: 1)
-    journal.words.reset(to: 0)
+    journal.words.reset(to: 0, of: 99)
     let memory = UnsafeMutableRawPointer.allocate(byteCount: JournalWords.bytes, alignment: 64)
     defer { memory.deallocate() }
     let others = JournalWords(memory)
-    others.reset(to: 0)
-    try dead.publish(journal.file, others)
-    let alive = FrameGroup(journal.file.header, at: first)
+    others.reset(to: 0, of: 99)
+    try dead.publish(others)
+    let alive = FrameGroup(journal.file, at: first)
     try alive.add(1, 30, writer: 2)
-    try alive.publish(journal.file, journal.words)
+    try alive.publish(journal.words)
     var cursor = journal.cursor
     #expect(try cursor.valuesAfterCrash(journal) == [30])
   }
 
   @Test func `returns nothing from an earlier round of the ring`() throws {
     let journal = try TestJournal()
-    let group = FrameGroup(journal.file.header, at: journal.file.header.firstPlace)
+    let group = FrameGroup(journal.file, at: journal.file.header.firstPlace)
     var settled = journal.cursor
     for revision in 1...100 {
       group.begin(at: group.next)
       try group.add(Revision(revision), .int(Int64(revision)))
-      try group.publish(journal.file, journal.words)
+      try group.publish(journal.words)
       _ = try settled.values(journal)
       journal.settle()
     }
@@ -212,9 +212,9 @@ extension JournalCursor {
 
   @Test func `ends at the first frame that is damaged`() throws {
     let journal = try TestJournal()
-    let group = FrameGroup(journal.file.header, at: journal.file.header.firstPlace)
+    let group = FrameGroup(journal.file, at: journal.file.header.firstPlace)
     for revision in 1...10 { try group.add(Revision(revision), .int(Int64(revision))) }
-    try group.publish(journal.file, journal.words)
+    try group.publish(journal.words)
     let length = Int(journal.words.published) / 10
     for frame in 0..<10 {
       let at = off_t(JournalHeader.ringOffset + frame * length + 20)
@@ -231,16 +231,16 @@ extension JournalCursor {
 
   @Test func `has no frame that failed to be written`() throws {
     let journal = try TestJournal()
-    let group = FrameGroup(journal.file.header, at: journal.file.header.firstPlace)
+    let group = FrameGroup(journal.file, at: journal.file.header.firstPlace)
     try group.add(1, 1)
-    try group.publish(journal.file, journal.words)
-    group.begin(at: group.next)
-    try group.add(2, 2)
+    try group.publish(journal.words)
     // Reading is allowed, writing is not.
     let readOnly = open(journal.file.path, O_RDONLY)
     defer { close(readOnly) }
     let file = JournalFile(descriptor: readOnly, path: journal.file.path, header: journal.file.header)
-    #expect(throws: StoreError.self) { try group.publish(file, journal.words) }
+    let failing = FrameGroup(file, at: group.next)
+    try failing.add(2, 2)
+    #expect(throws: StoreError.self) { try failing.publish(journal.words) }
     var cursor = journal.cursor
     #expect(try cursor.values(journal).values == [1])
   }
@@ -279,7 +279,7 @@ extension JournalCursor {
     let settled = Mutex((place: journal.file.header.firstPlace, revision: Revision(0)))
     let isOver = Atomic<Bool>(false)
     let writer = Task.detached {
-      let group = FrameGroup(journal.file.header, at: journal.file.header.firstPlace)
+      let group = FrameGroup(journal.file, at: journal.file.header.firstPlace)
       var revision: Revision = 0
       while !isOver.load(ordering: .acquiring) {
         group.begin(at: group.next)
@@ -287,7 +287,7 @@ extension JournalCursor {
           revision += 1
           try group.add(revision, Self.value(revision))
         }
-        try group.publish(journal.file, journal.words)
+        try group.publish(journal.words)
         settled.withLock { $0 = (group.next, revision) }
         journal.settle()
       }

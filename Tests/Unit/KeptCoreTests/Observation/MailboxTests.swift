@@ -7,11 +7,16 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct `A mailbox` {
   var box = Mailbox()
 
+  /// A clock that is set back before each commit.
+  private func time(of revision: Revision) -> Timestamp { Timestamp(nanosecondsSince1970: -Int64(revision)) }
+
   /// A commit that sets one key.
   private func notice(
     _ revision: Revision, _ origin: Notice.Origin, _ text: String, from old: Value?, to new: Value?
   ) throws -> Notice {
-    Notice(revisions: revision...revision, origin: origin, changes: [Change(key: try key(text), old: old, new: new)])
+    Notice(
+      revisions: revision...revision, origin: origin, time: time(of: revision),
+      changes: [Change(key: try key(text), old: old, new: new)])
   }
 
   private mutating func takeAll() -> [Notice] {
@@ -28,6 +33,7 @@ import Testing
     box.add(try notice(5, .process, "a", from: 3, to: 4))
     let taken = takeAll()
     #expect(taken.map(\.revisions) == [1...1, 2...4, 5...5])
+    #expect(taken.map(\.time) == [1, 4, 5].map(time), "a merged notice has the time of its last commit")
     #expect(
       taken[1].changes == [
         Change(key: try key("a"), old: 1, new: 3), Change(key: try key("b"), old: nil, new: 1),
@@ -49,7 +55,7 @@ import Testing
     for revision in 1...Revision(Mailbox.limit) {
       box.add(try notice(revision, .store, "a", from: .uint(revision - 1), to: .uint(revision)))
     }
-    box.begin(with: Notice(revisions: 0...0, origin: .initial, changes: []))
+    box.begin(with: Notice(revisions: 0...0, origin: .initial, time: .now, changes: []))
     box.add(try notice(5000, .process, "a", from: 4096, to: 5000))
     box.add(try notice(5001, .process, "a", from: 5000, to: 5001))
     let taken = takeAll()
@@ -80,7 +86,7 @@ import Testing
     for revision in 1...200 {
       let changes = try (0..<1000).map { Change(key: try key("k\($0)"), old: .int(Int64(revision - 1)), new: 1) }
       let own = Revision(revision)
-      box.add(Notice(revisions: own...own, origin: origin, changes: changes))
+      box.add(Notice(revisions: own...own, origin: origin, time: .now, changes: changes))
       #expect(box.bytes < 2 * Mailbox.mostBytes)
     }
     #expect(takeAll().count < 20)

@@ -37,7 +37,7 @@ import Testing
 
   /// Every tenth page, or a single one: the values on the others are recovered.
   @Test(arguments: [1, 2, 40]) func `loses what is on its damaged pages and no more`(count: Int) throws {
-    try fill(5000, forgettingLog: true)
+    try fill(5000)
     var onDamaged: Set<Int> = []
     try damage { bytes in
       let keys = Dictionary(uniqueKeysWithValues: (0..<5000).map { (Data("k\($0)stringk\($0)k".utf8), $0) })
@@ -53,14 +53,21 @@ import Testing
     #expect(try storage.salvaged() != nil)
     let found = Set(try storage.keys(prefix: "").map(\.text))
     let lost = (0..<5000).filter { !found.contains("k\($0)") }
-    #expect(lost.isEmpty == false && lost.allSatisfy(onDamaged.contains), "\(lost) of \(onDamaged)")
+    #expect(lost.isEmpty == false)
+    // A row of the page above, between two damaged pages, is found only by chance.
+    let sorted = (0..<5000).sorted { "k\($0)" < "k\($1)" }
+    let isAlone = Set(
+      sorted.indices.dropFirst().dropLast().filter {
+        onDamaged.contains(sorted[$0 - 1]) && onDamaged.contains(sorted[$0 + 1])
+      }.map { sorted[$0] })
+    #expect(lost.filter { !onDamaged.contains($0) && !isAlone.contains($0) } == [])
     for key in found { #expect(try storage.value(KeyName(key)) == .string(String(repeating: key, count: 20))) }
   }
 
-  @Test func `loses no value where its log of commits and its id are damaged`() throws {
+  @Test func `loses no value where its id and its place in the journal are damaged`() throws {
     try fill(200)
     try damage { bytes in
-      // Leaf pages of tables: only these two tables and the schema have them.
+      // Leaf pages of tables with row ids, apart from the schema.
       for page in stride(from: 1024, to: bytes.count, by: 1024) where bytes[page] == 0x0D {
         if bytes[page..<page + 1024].range(of: Data("CREATE ".utf8)) != nil { continue }
         for index in page..<page + 1024 { bytes[index] = 0xAA }
@@ -72,19 +79,8 @@ import Testing
     #expect(try storage.commit(key("new"), .set(1)).revision > 1 << 40)
   }
 
-  @Test func `loses no value where only the text of a trigger is damaged`() throws {
-    try fill(200)
-    try damage { bytes in
-      let trigger = try #require(bytes.range(of: Data("AFTER DELETE".utf8)))
-      bytes[trigger.lowerBound] = 0x1B
-    }
-    let storage = try LocalStorage(path: path)
-    #expect(try storage.salvaged() != nil)
-    #expect(try storage.keys(prefix: "").count == 200)
-  }
-
   /// One word of each: the column, the type, the name.
-  @Test(arguments: ["value ANY", "TABLE entry", "TABLE store", "keys BLOB", "quarantine TEXT", "DEFAULT 0"])
+  @Test(arguments: ["value ANY", "TABLE entry", "TABLE store", "TABLE removed", "quarantine TEXT", "CHECK (id = 1"])
   func `loses no value where only the text of a table is damaged`(word: String) throws {
     try fill(200)
     try damage { bytes in
@@ -107,7 +103,7 @@ import Testing
   }
 
   @Test func `loses what is below a damaged page that leads to others, and no more`() throws {
-    try fill(5000, forgettingLog: true)
+    try fill(5000)
     try damage { bytes in
       // The first of them is the root, which leads to all others.
       let pages = stride(from: 1024, to: bytes.count, by: 1024).filter { bytes[$0] == 0x02 }
@@ -129,6 +125,7 @@ import Testing
     version.schemaVersion = 4
     _ = try storage.commit(version)
     storage.close()
+    try forgetFrames()
     try damage { bytes in
       // The second overflow page of k7 names the next one; the test replaces it by a page number that does not exist.
       let page = try #require(bytes.range(of: Data(String(repeating: "k7-", count: 300).utf8))).lowerBound / 1024 * 1024
@@ -145,17 +142,11 @@ import Testing
 
   @Test func `is quarantined byte for byte, with its log, and never written again`() throws {
     try fill(50)
-    let before = try LocalStorage(path: path)
-    try before.commit(key("k0"), .set("in the log"))
-    let log = try Data(contentsOf: URL(fileURLWithPath: path + "/values.sqlite-wal"))
+    let log = try writeIntoLog()
     let damaged = try damage { bytes in bytes.replaceSubrange(0..<16, with: Data(count: 16)) }
-    before.close()
-    // Closing has restored the header from the log.
-    try damaged.write(to: database)
-    try log.write(to: URL(fileURLWithPath: path + "/values.sqlite-wal"))
     try Data().write(to: URL(fileURLWithPath: path + "/damaged"))
     let files = try filesInQuarantine(after: { try $0.commit(key("new"), .set(1)) })
-    #expect(files == ["values.sqlite": damaged, "values.sqlite-wal": log])
+    #expect(files["values.sqlite"] == damaged && files["values.sqlite-wal"] == log && files["journal"] != nil)
     for round in 0..<3 {
       let storage = try LocalStorage(path: path)
       for index in 0..<100 { try storage.commit(key("k\(index)"), .set(.int(Int64(round)))) }
@@ -215,15 +206,31 @@ import Testing
     let salvaged = try LocalStorage(path: new)
     try salvaged.commit(key("salvaged"), .set(1))
     salvaged.close()
-    let old = try LocalStorage(path: path)
-    try old.commit(key("k0"), .set("in the log"))
-    let log = try Data(contentsOf: URL(fileURLWithPath: path + "/values.sqlite-wal"))
-    old.close()
-    try log.write(to: URL(fileURLWithPath: path + "/values.sqlite-wal"))
+    _ = try writeIntoLog()
     try FileManager.default.moveItem(atPath: new + "/values.sqlite", toPath: path + "/salvaged.sqlite")
     let storage = try LocalStorage(path: path)
     #expect(try storage.keys(prefix: "").map(\.text) == ["salvaged"])
     #expect(!FileManager.default.fileExists(atPath: path + "/salvaged.sqlite"))
+  }
+
+  @Test(arguments: ["head", "whole"])
+  func `says so where commits are lost with its journal`(part: String) throws {
+    let storage = try LocalStorage(path: path)
+    for index in 0..<3 { try storage.commit(key("k\(index)"), .set(1)) }
+    let copy = folder.path + "/copy"
+    try FileManager.default.copyItem(atPath: path, toPath: copy)
+    storage.close()
+    let journal = URL(fileURLWithPath: copy + "/journal")
+    if part == "head" {
+      var bytes = try Data(contentsOf: journal)
+      bytes[40] ^= 8
+      try bytes.write(to: journal)
+    } else {
+      try FileManager.default.removeItem(at: journal)
+    }
+    let damaged = try LocalStorage(path: copy)
+    #expect(try damaged.value(key("k2")) == 1 || damaged.salvaged() != nil)
+    #expect(try damaged.commit(key("new"), .set(1)).revision > 3, "no revision is given out twice")
   }
 
   @Test func `is salvaged once when many open it at the same time`() async throws {
@@ -238,21 +245,29 @@ import Testing
     #expect(try FileManager.default.contentsOfDirectory(atPath: path + "/quarantine").count == 1)
   }
 
-  /// - Parameter forgettingLog: fills it in one commit, which is then dropped from the log of commits, so that it names
-  /// no key.
-  private func fill(_ count: Int, forgettingLog: Bool = false) throws {
-    let limit = forgettingLog ? LogLimit(revisions: 0, interval: 1) : LogLimit()
-    let storage = try LocalStorage(StoreFolder(path: path), busyTimeoutMilliseconds: 5000, limit: limit)
-    var batch = Batch()
+  private func fill(_ count: Int) throws {
+    let storage = try LocalStorage(path: path)
     for index in 0..<count {
-      try batch.edit(key("k\(index)"), .set(.string(String(repeating: "k\(index)", count: 20))))
-      if !forgettingLog {
-        _ = try storage.commit(batch)
-        batch = Batch()
-      }
+      try storage.commit(key("k\(index)"), .set(.string(String(repeating: "k\(index)", count: 20))))
     }
-    if forgettingLog { _ = try storage.commit(batch) }
     storage.close()
+    try forgetFrames()
+  }
+
+  /// Overwrites the ring of the journal, from which a salvage would take everything.
+  private func forgetFrames() throws {
+    let journal = try FileHandle(forUpdating: URL(fileURLWithPath: path + "/journal"))
+    try journal.seek(toOffset: UInt64(JournalHeader.ringOffset))
+    try journal.write(contentsOf: Data(count: JournalHeader.firstSize))
+    try journal.close()
+  }
+
+  /// Changes a value in the log of the database; returns the log.
+  private func writeIntoLog() throws -> Data {
+    let connection = try SQLiteConnection(path: database.path, busyTimeoutMilliseconds: 0)
+    try connection.run("UPDATE entry SET value = 'in the log' WHERE key = 'k0'")
+    connection.leaveLog()
+    return try withExtendedLifetime(connection) { try Data(contentsOf: URL(fileURLWithPath: database.path + "-wal")) }
   }
 
   /// The contents of the store's only quarantine entry, after it was opened and used.

@@ -37,7 +37,7 @@ import Testing
 
   @Test func `a format of a later version`() throws {
     try LocalStorage(path: path).close()
-    _ = try run("/usr/bin/sqlite3", path + "/values.sqlite", "pragma user_version = 99")
+    try shell(path + "/values.sqlite", "pragma user_version = 99")
     let error = #expect(throws: StoreError.self) { try LocalStorage(path: path) }
     #expect(error?.code == .unsupported)
     #expect(error?.message.contains("format 99") == true)
@@ -46,9 +46,7 @@ import Testing
   @Test(arguments: [(0x6969 as UInt32, "NFS"), (0xFE53_4D42, "SMB"), (0xFF53_4D42, "CIFS"), (0x00C3_6400, "Ceph")])
   func `a network file system, and makes no file there`(kind: UInt32, name: String) throws {
     let folder = StoreFolder(path: path, on: FileSystem(kind: kind))
-    let error = #expect(throws: StoreError.self) {
-      try LocalStorage(folder, busyTimeoutMilliseconds: 0, limit: LogLimit())
-    }
+    let error = #expect(throws: StoreError.self) { try LocalStorage(folder, busyTimeoutMilliseconds: 0) }
     #expect(error?.code == .unsupported)
     #expect(error?.message.contains("network file system (\(name))") == true)
     #expect(try FileManager.default.contentsOfDirectory(atPath: path).isEmpty)
@@ -69,11 +67,11 @@ import Testing
 
   @Test func `to wait for another writer for longer than the time-out`() throws {
     let storage = try LocalStorage(path: path, busyTimeoutMilliseconds: 10)
-    let other = try SQLiteConnection(path: path + "/values.sqlite", busyTimeoutMilliseconds: 0)
-    try other.run("BEGIN IMMEDIATE")
+    let other = try JournalLock.open(in: StoreFolder(path: path))
+    try #require(other.takeWriting())
     #expect(code { try storage.commit(key("a"), .set(1)) } == .busy)
     #expect(try storage.value(key("a")) == nil, "readers do not wait")
-    try other.run("ROLLBACK")
+    other.releaseWriting()
     #expect(try storage.commit(key("a"), .set(1)).revision == 1, "writing works again")
   }
 

@@ -20,15 +20,18 @@ import Testing
     #expect(try mode(folder.path + "/deep") == 0o700)
     #expect(try mode(path) == 0o700)
     #expect(try mode(path + "/values.sqlite") == 0o600)
+    #expect(try mode(path + "/journal") == 0o600)
+    #expect(try mode(path + "/pulse") == 0o600)
     #expect(try mode(path + "/values.sqlite-wal") == 0o600)
     #expect(try mode(path + "/values.sqlite-shm") == 0o600)
   }
 
-  @Test func `leaves nothing but the database and the pulse when it is closed`() throws {
+  @Test func `leaves nothing but the database, the journal and the pulse when it is closed`() throws {
     let storage = try LocalStorage(path: path)
     try storage.commit(key("a"), .set(1))
     storage.close()
-    #expect(try FileManager.default.contentsOfDirectory(atPath: path).sorted() == ["pulse", "values.sqlite"])
+    let names = try FileManager.default.contentsOfDirectory(atPath: path).sorted()
+    #expect(names == ["journal", "pulse", "values.sqlite"])
   }
 
   @Test func `finds its values again after closing`() throws {
@@ -79,7 +82,7 @@ import Testing
     for (index, storage) in storages.enumerated() { try storage.commit(key("k\(index)"), .set(true)) }
     for storage in storages { #expect(try storage.keys(prefix: "").count == 8) }
     let names = try FileManager.default.contentsOfDirectory(atPath: path).sorted()
-    #expect(names == ["pulse", "values.sqlite", "values.sqlite-shm", "values.sqlite-wal"])
+    #expect(names == ["journal", "pulse", "values.sqlite", "values.sqlite-shm", "values.sqlite-wal"])
   }
 
   @Test func `loses no update of several writers`() async throws {
@@ -108,76 +111,48 @@ import Testing
     }
   }
 
-  @Test func `forgets old changes and says so`() throws {
-    let limit = LogLimit(revisions: 3, interval: 5)
-    let storage = try LocalStorage(StoreFolder(path: path), busyTimeoutMilliseconds: 5000, limit: limit)
-    for index in 0..<5 {
-      try storage.commit(key("k\(index)"), .set(1))
-      try storage.commit(key("k\(index)"), .remove)
-    }
-    // At revision 10 the log was truncated up to 7.
-    #expect(try storage.changes(after: 6) == .tooOld)
-    guard case .changed(let delta) = try storage.changes(after: 7), delta.upTo == 10 else {
-      Issue.record("revision 7 is the floor, so what came after it is known")
+  @Test func `forgets old changes and says so, and knows still when each key was changed`() throws {
+    let storage = try LocalStorage(path: path)
+    try storage.commit(key("gone"), .set(1))
+    let set = try storage.commit(key("gone"), .remove).revision - 1
+    guard case .changed(let delta) = try storage.changes(after: set) else {
+      Issue.record("the ring holds it")
       return
     }
-    #expect(delta.entries.map(\.key.text) == ["k3", "k4"])
-    #expect(delta.entries.allSatisfy { $0.entry.value == nil })
-    #expect(conflict { try storage.commit(key("x"), .set(1), .unchanged(key("k1"), after: 6)) }, "it may have changed")
-    #expect(try storage.commit(key("x"), .set(1), .unchanged(key("k1"), after: 7)).revision == 11)
+    #expect(delta.entries == [KeyedEntry(key: try key("gone"), entry: Entry(value: nil, revision: set + 1))])
+    try LocalStorage(path: path).overwriteTheRing()
+    #expect(try storage.changes(after: set) == .tooOld)
+    let last = try storage.revision()
+    #expect(try storage.changes(after: last) == .changed(Delta([], upTo: last)))
+    #expect(conflict { try storage.commit(key("x"), .set(1), .unchanged(key("gone"), after: set)) })
+    #expect(conflict { try storage.commit(key("x"), .set(1), .unchangedPrefix("go", after: set)) })
+    let conditions: [Condition] = [.unchanged(try key("gone"), after: set + 1), .unchangedPrefix("go", after: set + 1)]
+    for condition in conditions { try storage.commit(key("x"), .set(.int(.random(in: 0 ... .max))), condition) }
   }
 
-  @Test func `notices what the sqlite3 shell changes, as commits`() throws {
-    let storage = try LocalStorage(path: path)
-    for name in ["a", "b", "c"] { try storage.commit(key(name), .set(1)) }
-    let database = path + "/values.sqlite"
-    let before = try storage.revision()
+  @Test func `shows what a program has written that knows its checksums`() throws {
+    let first = try LocalStorage(path: path)
+    for name in ["a", "b", "c"] { try first.commit(key(name), .set(1)) }
+    first.close()
     for statement in [
       "update entry set value = 2 where key = 'a'", "delete from entry where key = 'b'",
-      "insert into entry (key, kind, value) values ('d', 'string', 'new')",
-      "update entry set key = 'e' where key = 'c'",
-    ] { _ = try run("/usr/bin/sqlite3", database, statement) }
-    guard case .changed(let delta) = try storage.changes(after: before), delta.upTo == before + 4 else {
-      Issue.record("each statement is a commit")
-      return
-    }
-    #expect(delta.entries.map(\.key.text) == ["a", "b", "d", "c", "e"])
-    #expect(delta.entries.map(\.entry.value) == [2, nil, "new", nil, 1])
+      "insert into entry (key, kind, value, revision) values ('d', 'string', 'new', 3)",
+    ] { try shell(path + "/values.sqlite", statement) }
+    let storage = try LocalStorage(path: path)
+    #expect(try storage.keys(prefix: "").map(\.text) == ["a", "c", "d"])
+    #expect(try storage.value(key("a")) == 2 && storage.value(key("d")) == "new")
+    #expect(try storage.commit(key("a"), .set(3)).revision == 4)
   }
 
-  @Test(.timeLimit(.minutes(5)))
-  func `notices what the sqlite3 shell changes, though it reads from memory what it has written`() throws {
+  @Test func `goes on with the revisions of the store that was copied`() throws {
+    let memory = try Store.open("memory:")
+    for value in 1...3 { try memory.set(.int(Int64(value)), forKey: "a") }
+    try memory.backup(to: path + "/")
     let storage = try LocalStorage(path: path)
-    try storage.commit(key("a"), .set(1))
-    #expect(try storage.value(key("a")) == 1)
-    _ = try run("/usr/bin/sqlite3", path + "/values.sqlite", "update entry set value = 2 where key = 'a'")
-    while try storage.value(key("a")) == 1 { sched_yield() }
-    #expect(try storage.value(key("a")) == 2)
-  }
-
-  @Test(.timeLimit(.minutes(5)))
-  func `notices what the sqlite3 shell changes, though caches above read from memory`() throws {
-    let storage = try LocalStorage(path: path)
-    let generation = storage.generationAddress
-    try storage.commit(key("a"), .set(1))
-    #expect(try storage.value(key("a")) == 1)
-    let before = generation.pointee
-    _ = try run("/usr/bin/sqlite3", path + "/values.sqlite", "update entry set value = 2 where key = 'a'")
-    // Bounded only by the time limit: within two seconds on an idle machine.
-    while try storage.value(key("a")) == 1 { sched_yield() }
-    #expect(try storage.value(key("a")) == 2)
-    #expect(generation.pointee != before, "caches above are invalidated too")
-  }
-
-  @Test(.timeLimit(.minutes(5)))
-  func `lets readers be fast again when a killed writer has left the generation odd`() throws {
-    let storage = try LocalStorage(path: path)
-    try storage.commit(key("a"), .set(1))
-    let generation = UnsafeMutablePointer(mutating: storage.generationAddress)
-    generation.pointee += 1
-    // Bounded only by the time limit: the maintenance thread checks about once a second.
-    while storage.generation % 2 == 1 { #expect(try storage.value(key("a")) == 1) }
-    #expect(try storage.value(key("a")) == 1)
+    #expect(try storage.revision() == 3)
+    #expect(try storage.changes(after: 2) == .tooOld, "the copy has no frames")
+    #expect(try storage.changes(after: 3) == .changed(Delta([], upTo: 3)))
+    #expect(try storage.commit(key("a"), .set(4)).revision == 4)
   }
 
   @Test func `shows every value readably to the sqlite3 shell`() throws {
@@ -189,6 +164,7 @@ import Testing
       ("int", -5), ("list", [1, "x"]), ("nan", .double(.nan)), ("string", "h\u{E9}"), ("uint", .uint(.max)),
     ] { batch.edit(try key(name), .set(value)) }
     try #require(storage.commit(batch).revision == 1)
+    storage.close()
     let query = "select key, kind, quote(value), revision from entry order by key"
     let shown = try run("/usr/bin/sqlite3", path + "/values.sqlite", query)
     #expect(
@@ -209,14 +185,14 @@ import Testing
   @Test func `calls a row corrupt that does not hold what it says, and leaves the others alone`() throws {
     let storage = try LocalStorage(path: path)
     for name in ["a", "b", "c", "d", "e", "f"] { try storage.commit(key(name), .set(1)) }
+    storage.close()
     let damages = [
       ("a", "kind = 'colour'"), ("b", "kind = 'bool', value = 2"), ("c", "kind = 'array', value = '[1,'"),
       ("d", "kind = 'date', value = 'yesterday'"), ("e", "kind = 'string', value = cast(x'FF' as text)"),
     ]
     for (name, damage) in damages {
-      _ = try run("/usr/bin/sqlite3", path + "/values.sqlite", "update entry set \(damage) where key = '\(name)'")
+      try shell(path + "/values.sqlite", "update entry set \(damage) where key = '\(name)'")
     }
-    // The first one may read from memory for a moment; a store that is opened now reads the present value.
     let reader = try LocalStorage(path: path)
     for (name, damage) in damages {
       #expect(code { try reader.value(key(name)) } == .corrupt, "\(damage)")

@@ -79,14 +79,14 @@ import Testing
   }
 
   @Test func `is not salvaged where its format is of a later version`() throws {
-    _ = try run("/usr/bin/sqlite3", path + "/values.sqlite", "pragma user_version = 99")
+    try shell(path + "/values.sqlite", "pragma user_version = 99")
     #expect(code { try LocalStorage(path: path) } == .unsupported)
     #expect(try !names.contains("quarantine"))
     #expect(try run("/usr/bin/sqlite3", path + "/values.sqlite", "select count(*) from entry") == "300\n")
   }
 
   @Test func `is not salvaged where it is the database of another program`() throws {
-    _ = try run("/usr/bin/sqlite3", path + "/values.sqlite", "drop table entry; pragma application_id = 1")
+    try shell(path + "/values.sqlite", "drop table entry; pragma application_id = 1")
     #expect(code { try LocalStorage(path: path) } == .unsupported)
     #expect(try !names.contains("quarantine"))
   }

@@ -22,6 +22,12 @@ import Testing
     }.sorted()
   }
 
+  /// Moves all commits into the database, so that a reading of it holds them.
+  private func settle() throws {
+    try LocalStorage(path: path).copy(into: folder.path + "/copy")
+    try FileManager.default.removeItem(atPath: folder.path + "/copy")
+  }
+
   private func declareSecret(_ key: String) throws {
     try store.declare(Declaration(json: #"{"type":"string","secret":true}"#), forKey: key)
   }
@@ -70,6 +76,7 @@ import Testing
   @Test func `is erased once a reading that was in the way has ended`() throws {
     try declareSecret("token")
     try store.set(.string(secret(10)), forKey: "token")
+    try settle()
     let reader = try SQLiteConnection(path: path + "/values.sqlite", busyTimeoutMilliseconds: 0)
     try reader.run("BEGIN")
     #expect(try reader.integer("SELECT count(*) FROM entry") == 1)
@@ -94,6 +101,7 @@ import Testing
   @Test func `is erased when the store is closed at the latest`() throws {
     try declareSecret("token")
     try store.set(.string(secret(10)), forKey: "token")
+    try settle()
     let reader = try SQLiteConnection(path: path + "/values.sqlite", busyTimeoutMilliseconds: 0)
     try reader.run("BEGIN")
     _ = try reader.integer("SELECT count(*) FROM entry")

@@ -76,6 +76,13 @@ extension Storage {
   }
 
   func value(_ key: KeyName) throws -> Value? { try entry(for: key)?.value }
+
+  /// Commits more to the key `large` than the largest ring of a LocalStorage holds, which is 8 MiB.
+  func overwriteTheRing() throws {
+    for index in 0..<900 {
+      try commit(key("large"), .set(.string("\(index)" + String(repeating: "x", count: 10_000))))
+    }
+  }
 }
 
 /// Keys in tests are valid literals.

@@ -11,9 +11,10 @@ import Testing
 
   @Test(arguments: StorageUnderTest.spoilable)
   func `is named beside the entries of its scope, with the reason`(_ kind: StorageUnderTest) throws {
-    let storage = try kind.open(in: folder)
-    for name in ["p.good", "p.bad", "q.bad", "r"] { try storage.commit(key(name), .set("x")) }
-    try kind.spoil(["p.bad", "q.bad"], in: folder)
+    let fill = { (storage: any Storage) in
+      for name in ["p.good", "p.bad", "q.bad", "r"] { try storage.commit(key(name), .set("x")) }
+    }
+    let storage = try kind.open(in: folder, filledBy: fill, spoiling: ["p.bad", "q.bad"])
     for scopes in [[Scope.prefix("p.")], [.prefix("p.b"), .prefix("p.")]] {
       let found = try storage.entries(in: scopes)
       #expect(found.entries.map(\.key.text) == ["p.good"])
@@ -27,9 +28,7 @@ import Testing
 
   @Test(arguments: StorageUnderTest.spoilable)
   func `is an entry again once it is set anew`(_ kind: StorageUnderTest) throws {
-    let storage = try kind.open(in: folder)
-    try storage.commit(key("a"), .set(1))
-    try kind.spoil(["a"], in: folder)
+    let storage = try kind.open(in: folder, filledBy: { try $0.commit(key("a"), .set(1)) }, spoiling: ["a"])
     #expect(try storage.entries(in: [.prefix("")]).unreadable.count == 1)
     try kind.repair("a", storage, in: folder)
     let found = try storage.entries(in: [.prefix("")])
@@ -37,21 +36,21 @@ import Testing
   }
 
   @Test func `keeps its revision and its declaration`() throws {
-    let storage = try StorageUnderTest.local.open(in: folder)
-    let store = Store(storage: storage)
-    try store.declare(Declaration(json: #"{"type":"integer","default":4}"#), forKey: "a")
-    try store.set(5, forKey: "a")
-    try StorageUnderTest.local.spoil(["a"], in: folder)
+    let fill = { (storage: any Storage) in
+      let store = Store(storage: storage)
+      try store.declare(Declaration(json: #"{"type":"integer","default":4}"#), forKey: "a")
+      try store.set(5, forKey: "a")
+    }
+    let storage = try StorageUnderTest.local.open(in: folder, filledBy: fill, spoiling: ["a"])
     let found = try storage.entries(in: [.prefix("")])
     #expect(found.entries.isEmpty, "as an entry it would read as its default")
     #expect(found.unreadable.first?.revision == 2 && found.unreadable.first?.declaration?.type == .integer)
   }
 
   @Test func `is not removed for observers whose past is forgotten`() throws {
-    let path = folder.path + "/store"
-    let limit = LogLimit(revisions: 2, interval: 1)
-    let store = Store(storage: try LocalStorage(StoreFolder(path: path), busyTimeoutMilliseconds: 5000, limit: limit))
-    try store.set(1, forKey: "a")
+    let local = StorageUnderTest.local
+    let store = Store(
+      storage: try local.open(in: folder, filledBy: { try $0.commit(key("a"), .set(1)) }, spoiling: ["a"]))
     let removed = Monitor<[String]>([])
     let isOver = Monitor(false)
     let subscription = try store.observe(.prefix("")) { notice in
@@ -59,9 +58,8 @@ import Testing
       if notice.changes.contains(where: { $0.key.text == "end" }) { isOver.update { $0 = true } }
     }
     defer { subscription.cancel() }
-    try StorageUnderTest.local.spoil(["a"], in: folder)
-    let others = try LocalStorage(StoreFolder(path: path), busyTimeoutMilliseconds: 5000, limit: limit)
-    for round in 0..<20 { try others.commit(key("b"), .set(.int(Int64(round)))) }
+    let others = try local.open(in: folder)
+    try others.overwriteTheRing()
     try others.commit(key("end"), .set(true))
     isOver.wait { $0 ? () : nil }
     #expect(removed.read(\.self) == [])
@@ -72,6 +70,18 @@ extension StorageUnderTest {
   /// The storages whose values can be made unreadable from outside.
   static let spoilable: [StorageUnderTest] = [.local, .directory]
 
+  /// Opens a storage that was filled, closed, and has values since that cannot be read.
+  func open(
+    in folder: TemporaryFolder, filledBy fill: (any Storage) throws -> Void, spoiling keys: [String]
+  ) throws -> any Storage {
+    let storage = try open(in: folder)
+    try fill(storage)
+    storage.close()
+    try spoil(keys, in: folder)
+    return try open(in: folder)
+  }
+
+  /// The storage is closed.
   func spoil(_ keys: [String], in folder: TemporaryFolder) throws {
     for key in keys {
       if self == .directory {

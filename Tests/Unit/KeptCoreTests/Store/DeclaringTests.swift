@@ -161,6 +161,7 @@ import Testing
     let store = try open(.folder)
     try store.declare(Declaration(json: volume), forKey: "v")
     try store.set(5, forKey: "v")
+    store.close()
     let database = try SQLiteConnection(path: folder.path + "/store/values.sqlite", busyTimeoutMilliseconds: 1000)
     try database.run(#"UPDATE declaration SET schema = '{"type":"integer","anyOf":[]}'"#)
     let later = try Store(storage: LocalStorage(path: folder.path + "/store"))
@@ -175,6 +176,7 @@ import Testing
   @Test func `that cannot be read stays corrupt, and is declared once it is set anew`() throws {
     let store = try open(.folder)
     try store.set(5, forKey: "v")
+    store.close()
     let database = try SQLiteConnection(path: folder.path + "/store/values.sqlite", busyTimeoutMilliseconds: 1000)
     try database.run("UPDATE entry SET kind = 'nothing'")
     let later = try Store(storage: LocalStorage(path: folder.path + "/store"))

@@ -50,9 +50,10 @@ import Testing
 
   @Test(arguments: StorageUnderTest.spoilable)
   func `fails for an unreadable value, unless it may be left out`(_ kind: StorageUnderTest) throws {
-    let storage = try kind.open(in: folder)
-    for name in ["a", "b", "c"] { try storage.commit(key(name), .set("x")) }
-    try kind.spoil(["b"], in: folder)
+    let fill = { (storage: any Storage) in
+      for name in ["a", "b", "c"] { try storage.commit(key(name), .set("x")) }
+    }
+    let storage = try kind.open(in: folder, filledBy: fill, spoiling: ["b"])
     let store = Store(storage: storage)
     let error = #expect(throws: StoreError.self) { try store.export() }
     #expect(error?.code == .corrupt && error?.key == "b")

@@ -128,9 +128,10 @@ import Testing
   }
 
   @Test func `puts a value in the place of one that cannot be read, or removes it`() throws {
-    let storage = try StorageUnderTest.local.open(in: folder)
-    for name in ["a", "b", "c"] { try storage.commit(key(name), .set("x")) }
-    try StorageUnderTest.local.spoil(["a", "b", "c"], in: folder)
+    let fill = { (storage: any Storage) in
+      for name in ["a", "b", "c"] { try storage.commit(key(name), .set("x")) }
+    }
+    let storage = try StorageUnderTest.local.open(in: folder, filledBy: fill, spoiling: ["a", "b", "c"])
     let store = Store(storage: storage)
     let report = try store.import(text(#"{"a":1}"#, #","unreadable":["c"]"#), ImportOptions(replaces: true))
     #expect(report.changed.map(\.key) == ["a"] && report.removed == ["b"])
@@ -139,9 +140,8 @@ import Testing
   }
 
   @Test func `removes what cannot be read also where it declares the key`() throws {
-    let storage = try StorageUnderTest.local.open(in: folder)
-    try storage.commit(key("a"), .set("x"))
-    try StorageUnderTest.local.spoil(["a"], in: folder)
+    let storage = try StorageUnderTest.local.open(
+      in: folder, filledBy: { try $0.commit(key("a"), .set("x")) }, spoiling: ["a"])
     let store = Store(storage: storage)
     let declaring = text("{}", #","declarations":{"a":{"type":"integer"}}"#)
     let report = try store.import(declaring, ImportOptions(replaces: true, includesDeclarations: true))

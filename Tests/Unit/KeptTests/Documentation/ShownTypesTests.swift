@@ -11,7 +11,7 @@ import Testing
     #expect(declared.count > 50 && hidden.count > 10 && hidden.contains("Batch") && hidden.isSubset(of: declared))
     let lines = declared.sorted().enumerated().map { index, name in
       let refusal = hidden.contains(name) ? " //! cannot find type '\(name)' in scope" : ""
-      return "typealias T\(index) = Shown<\(Self.protocols.contains(name) ? "any " : "")\(name)>\(refusal)"
+      return "typealias T\(index) = Shown<\(Self.type(name))>\(refusal)"
     }
     try Compiler.check("import Kept\nenum Shown<T> {}\n" + lines.joined(separator: "\n"))
   }
@@ -19,7 +19,7 @@ import Testing
   @Test func `are all shown by KeptStorage, with the rest of Kept`() throws {
     let names = try Self.declared().sorted() + ["Keys", "ValueEncoder"]
     let lines = names.enumerated().map { index, name in
-      "typealias T\(index) = Shown<\(Self.protocols.contains(name) ? "any " : "")\(name)>"
+      "typealias T\(index) = Shown<\(Self.type(name))>"
     }
     try Compiler.check("import KeptStorage\nenum Shown<T> {}\n" + lines.joined(separator: "\n"))
   }
@@ -43,6 +43,12 @@ import Testing
   private static let protocols: Set = [
     "Storage", "SimpleStorage", "ListingStorage", "SettingsReading", "SettingsAccess",
   ]
+
+  private static let generic: Set = ["KeyTable"]
+
+  private static func type(_ name: String) -> String {
+    protocols.contains(name) ? "any " + name : generic.contains(name) ? name + "<Int>" : name
+  }
 
   /// The public types that the modules beneath Kept declare.
   private static func declared() throws -> Set<String> {

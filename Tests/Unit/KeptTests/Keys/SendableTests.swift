@@ -7,6 +7,7 @@ import Testing
   private static let parameters = [
     "Key": "<Int>", "Constraint": "<Int>", "Handle": "<Int>", "Setting": "<Int>", "SettingProjection": "<Int>",
     "ArgumentOverride": "<Int>", "Transformer": "<Int, String>", "TypedStore": "<Camera>", "AnyTypedStore": "<Camera>",
+    "KeyTable": "<Int>",
   ]
   private static let others = [
     "Key<Int>.Change", "Key<Int>.Changes", "Handle<Int>.Change", "Handle<Int>.Changes", "Notice.Origin",

@@ -45,6 +45,7 @@ extension Keys {
     #expect(text.old == "60 %" && text.new == "70 %")
     #expect(text.event == .set && text.layer == .user && text.error == nil && text.tag == nil)
     #expect(text.revisions == change.revisions && text.origin == change.origin && !text.mayHaveMissed)
+    #expect(text.time == change.time)
     #expect(text.map { Int($0.prefix(2)) ?? 0 } == change)
     struct Refusal: Error {}
     #expect(throws: Refusal.self) { try change.map { (_: Int) -> Int in throw Refusal() } }

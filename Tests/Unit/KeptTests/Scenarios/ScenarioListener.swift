@@ -3,12 +3,18 @@
 import Foundation
 import Kept
 
+/// A notice in the form of the scenarios, and its time.
+struct ReceivedNotice {
+  let form: ScenarioValue
+  let time: Timestamp
+}
+
 /// Receives a store's changes on the store's own thread.
 final class ScenarioListener: Sendable {
-  /// The received notices, in the form of the scenarios; guarded by its condition.
+  /// The received notices; guarded by its condition.
   private final class Received: @unchecked Sendable {
     let condition = NSCondition()
-    var notices: [ScenarioValue] = []
+    var notices: [ReceivedNotice] = []
     var expectedCount = 0
     // For an observer that cancels itself in its first callback.
     var own: Subscription?
@@ -33,7 +39,7 @@ final class ScenarioListener: Sendable {
     self.received = received
     subscription = try store.observe(scope, initial: initial) { notice in
       received.condition.withLock {
-        received.notices.append(ScenarioValue(notice))
+        received.notices.append(ReceivedNotice(form: ScenarioValue(notice), time: notice.time))
         received.condition.broadcast()
       }
       if once { received.awaitOwn()?.cancel() }
@@ -45,7 +51,7 @@ final class ScenarioListener: Sendable {
   }
 
   /// The next notices; waits for them for up to ten seconds.
-  func next(_ count: Int) throws -> [ScenarioValue] {
+  func next(_ count: Int) throws -> [ReceivedNotice] {
     let deadline = Date(timeIntervalSinceNow: 10)
     return try received.condition.withLock {
       let first = received.expectedCount
@@ -61,18 +67,19 @@ final class ScenarioListener: Sendable {
 
   /// The notices that no step has asked for.
   var unexpected: [ScenarioValue] {
-    received.condition.withLock { Array(received.notices.dropFirst(received.expectedCount)) }
+    received.condition.withLock { received.notices.dropFirst(received.expectedCount).map(\.form) }
   }
 
   func cancel() { subscription.cancel() }
 }
 
 extension ScenarioListener {
-  /// Adds the fields that an expected notice leaves out.
+  /// Adds the fields that an expected notice leaves out, and removes its times, which were compared with clocks.
   static func complete(_ expected: ScenarioValue) -> ScenarioValue {
     guard case .object(let members) = expected else { return expected }
     let otherwise = ["first": members["revision"] ?? .null, "tag": .null, "missed": .bool(false)]
-    return .object(otherwise.merging(members) { _, given in given })
+    let all = otherwise.merging(members) { _, given in given }
+    return .object(all.filter { !["after", "before"].contains($0.key) })
   }
 }
 

@@ -14,6 +14,8 @@ final class ScenarioRunner {
     /// A snapshot that has ended.
     case ended
     case listener(ScenarioListener)
+    /// The wall clock at a step.
+    case clock(Timestamp)
   }
 
   let location: String

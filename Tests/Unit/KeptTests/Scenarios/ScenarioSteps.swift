@@ -20,7 +20,8 @@ extension ScenarioRunner {
     case "observe": try observe(&fields)
     case "notices":
       let listener = try listener(fields.string("on", otherwise: "observer"))
-      return .list(try listener.next(expected?.elements().count ?? 0))
+      return try notices(to: listener, expected?.elements() ?? [])
+    case "clock": try readClock(&fields)
     case "unobserve": try listener(fields.string("on", otherwise: "observer")).cancel()
     case "list":
       let (name, prefix) = (try fields.string("on", otherwise: "store"), try fields.string("prefix"))

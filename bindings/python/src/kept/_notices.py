@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from enum import Enum
 from typing import Any, Generic, TypeVar
 
@@ -13,6 +14,7 @@ from ._json import JSON
 from ._key import Key, decoded_value
 from ._layers import Layer, layer_of_number
 from ._refusal import Known, TypedKey
+from ._timestamps import Timestamp
 
 T = TypeVar("T")
 
@@ -43,6 +45,11 @@ class _Common:
     origin: Origin
     tag: str | None
     """The tag of all its transactions; None if they have different tags, or none."""
+    time_ns: int
+    """When the last of its transactions was committed, by the wall clock, in nanoseconds since 1970 as `time.time_ns()`
+    counts. Order by `revision`, not by time: a clock may be set back. Where no such time is known, this is when the
+    values were read or the change was noticed: for `Origin.INITIAL` and `Origin.LAYER`, if `may_have_missed`, and in
+    stores without a journal, which are "memory:" and "dir:". In C: `kept_notice_time`. In Swift: `Notice.time`."""
     may_have_missed: bool
     """Whether changes in between may be missing, because the store does not know them any more. It was read again, and
     the values are current."""
@@ -51,6 +58,11 @@ class _Common:
     def revision(self) -> int:
         """The last of its revisions."""
         return self.revisions[1]
+
+    @property
+    def time(self) -> datetime:
+        """`time_ns` as a date in UTC, a `kept.datetime_ns` if a `datetime` would lose digits."""
+        return Timestamp(*divmod(self.time_ns, 1_000_000_000)).to_datetime()
 
 
 @dataclass(frozen=True, repr=False)
@@ -107,6 +119,7 @@ def subjects(pointer: NoticePointer, key: str | Key[Any] | None) -> Sequence[Not
         (notices.kept_notice_first_revision(pointer), notices.kept_notice_revision(pointer)),
         Origin(notices.kept_notice_origin(pointer)),
         None if tag is None else tag.decode("utf-8"),
+        notices.kept_notice_time(pointer),
         notices.kept_notice_may_have_missed(pointer),
     )
     declared = key if isinstance(key, Key) else None

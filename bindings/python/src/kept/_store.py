@@ -163,7 +163,7 @@ class Store(Settings, Transferring, BackingUp):
         return numbers_of(self._generation)
 
     def _find_generation(self) -> None:
-        """Called by the first read: from now on the library watches for writers that move no generation."""
+        """Called by the first read."""
         word = word_at(kept_store_generation(self._handle).contents)
         # No call is between the test and the assignment, so `_find_layers` cannot run on another thread between them.
         self._generation = word if self._layers is None else (word, self._layers)

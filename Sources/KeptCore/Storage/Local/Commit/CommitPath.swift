@@ -1,33 +1,54 @@
-// The path of a batch: into a group, from there into the database and the index of this process, and to the disk.
+// The path of a batch: into a group, from there into the journal and the index of this process, and to the disk.
 
-/// The writing half of a LocalStorage: group commit, sync of the log, erasing of secrets, and the connections they
-/// need.
+/// The writing half of a LocalStorage: group commit, sync of the journal, settling, and erasing of secrets.
 ///
 /// Its parts hold no reference to it, so the closures of the maintenance thread may.
 final class CommitPath: Sendable {
   private let folder: StoreFolder
-  private let pulse: Pulse
+  private let journal: Journal
   private let loader: IndexLoader
-  private let writer: GroupWriter
+  private let settler: Settler
+  let writer: GroupWriter
   private let commits: GroupCommit
-  private let log: LogSync
+  private let syncs: CombiningQueue<Void, StoreError?>
 
-  init(to store: StoreID, in database: LocalDatabase, _ pulse: Pulse, _ loader: IndexLoader, limit: LogLimit) {
-    let log = LogSync(of: store, in: database)
-    let writer = GroupWriter(to: store, in: database, pulse, loader, log, limit: limit)
+  init(_ journal: Journal, in database: LocalDatabase, _ settler: Settler, _ loader: IndexLoader) {
+    let writer = GroupWriter(journal, loader, settler)
     commits = GroupCommit(timeoutMilliseconds: database.busyTimeoutMilliseconds) { writer.commit($0, waiting: $1) }
+    syncs = CombiningQueue { waiting in
+      var failure: StoreError?
+      do throws(StoreError) {
+        // A sync of a file that has lost its place is not durable.
+        try journal.checkInPlace()
+        if journal.words.isDoubtful { try writer.endDoubt(waiting: database.busyTimeoutMilliseconds) }
+        try journal.sync()
+      } catch { failure = error }
+      return waiting.map { failure }
+    }
     folder = database.folder
-    (self.pulse, self.loader, self.writer, self.log) = (pulse, loader, writer, log)
+    (self.journal, self.loader, self.settler, self.writer) = (journal, loader, settler, writer)
   }
 
   /// Sets the observer of all commits; called once, before the first commit.
   func report(to commitObserver: any CommitObserver) { writer.report(to: commitObserver) }
 
   /// Commits a batch, in one group with those that arrive meanwhile; afterwards it is visible, and not yet synced.
-  func commit(_ batch: Batch) throws(StoreError) -> Commit { try commits.commit(batch) }
+  func commit(_ batch: Batch) throws(StoreError) -> Commit {
+    _ = try journal.end()
+    return try commits.commit(batch)
+  }
 
   /// Returns when every commit from before the call is on the disk.
-  func sync() throws(StoreError) { try log.wait() }
+  func sync() throws(StoreError) {
+    // Bodies are in the log of the database, which SQLite syncs at each of its commits (`synchronous` is FULL).
+    if let failure = syncs.serve(()) { throw failure }
+  }
+
+  /// Moves every commit into the database, onto the disk.
+  func settle() throws(StoreError) { try writer.settle() }
+
+  /// Whether there is something to settle, by any process.
+  var mustSettle: Bool { journal.words.isDirty }
 
   /// Whether the bytes of a secret remain to be erased.
   var mustErase: Bool { writer.mustErase }
@@ -35,36 +56,38 @@ final class CommitPath: Sendable {
   /// Erases what is due; returns whether it must be called again.
   func erase() -> Bool { writer.erase() }
 
-  /// Makes the generation even after a writer was killed: readers never wait, but they are slow while it is odd.
-  func settlePulse() { if pulse.generation % 2 == 1 { writer.settlePulse() } }
-
   /// Detects that the folder was removed, renamed or replaced.
   ///
   /// The next call then connects by the path and reports what it finds there.
+  ///
+  /// While it is there, the pulse is made again if that was removed.
   func stayInPlace() {
-    guard let hasMoved = loader.hasMoved ?? writer.hasMoved else { return }
-    guard hasMoved || !folder.isInPlace else { return pulse.stayInPlace() }
-    log.disconnect()
+    guard loader.hasMoved == true || settler.hasMoved == true || !folder.isInPlace || !journal.isInPlace else {
+      // If it fails, the next look tries again.
+      try? writer.repairPulse()
+      return
+    }
+    journal.noteMove()
+    settler.disconnect()
     loader.disconnect()
-    writer.leaveMoved()
+    loader.distrust()
   }
 
   /// Closes the connections; the next use opens others.
-  func disconnect() {
-    writer.disconnect()
-    log.disconnect()
-  }
+  func disconnect() { settler.disconnect() }
 
   /// Resets the queues in the child of a fork: the threads that committed or synced are the parent's.
   func afterForkInChild() {
     commits.afterForkInChild()
-    log.afterForkInChild()
+    writer.afterForkInChild()
+    syncs.afterForkInChild()
   }
 
-  /// Erases what is due, and closes the connections.
+  /// Settles, erases what is due, and closes the connections.
   func close() {
+    if mustSettle { try? settle() }
     _ = erase()
     writer.close()
-    log.close()
+    settler.close()
   }
 }

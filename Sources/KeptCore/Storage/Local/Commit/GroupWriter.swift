@@ -1,62 +1,71 @@
-// One group of batches at a time: its transaction, and what follows in this process.
+// One group of batches at a time: its frames, and what follows in this process.
 
-/// Commits groups on a connection of its own, updates the index, and erases secrets.
+/// Commits groups, and erases secrets.
 final class GroupWriter: Sendable {
-  private let writer: Monitor<LazyConnection<LocalWriter>>
-  private let pulse: Pulse
+  // Invariant: while there is a writer, the descriptor of its frames is open.
+  struct State {
+    var writer: JournalWriter?
+    var isClosed = false
+  }
+  let writer = Monitor(State())
+  private let journal: Journal
   private let loader: IndexLoader
-  private let log: LogSync
+  private let settler: Settler
   private let eraser = SecretEraser()
   private let commitObserver = Monitor<(any CommitObserver)?>(nil)
 
-  init(
-    to store: StoreID, in database: LocalDatabase, _ pulse: Pulse, _ loader: IndexLoader, _ log: LogSync,
-    limit: LogLimit
-  ) {
-    (self.pulse, self.loader, self.log) = (pulse, loader, log)
-    // A handle that only reads needs no writer. The closure captures no `self`, which would be a reference cycle.
-    writer = Monitor(
-      LazyConnection { [eraser, commitObserver] () throws(StoreError) in
-        try LocalWriter(
-          try database.connect(to: store).connection, pulse, loader, limit: limit, eraser: eraser,
-          commitObserver: commitObserver.read(\.self))
-      })
+  init(_ journal: Journal, _ loader: IndexLoader, _ settler: Settler) {
+    (self.journal, self.loader, self.settler) = (journal, loader, settler)
   }
 
   /// Sets the observer of all commits; called once, before the first commit.
   func report(to commitObserver: any CommitObserver) { self.commitObserver.update { $0 = commitObserver } }
 
-  /// Commits a group and updates the index, so that this process need not read what it has just written.
+  /// Commits a group.
   func commit(_ group: [Batch], waiting milliseconds: Int) -> [Result<Commit, StoreError>] {
-    writer.update { writer in
-      let outcome: LocalWriter.Outcome
-      do throws(StoreError) {
-        var (first, isStuck) = try attempt(group, waiting: milliseconds, by: &writer)
-        if isStuck {
-          // The state that blocks all connections ends with the last of them.
-          writer.disconnect()
-          log.disconnect()
-          loader.disconnect()
-          (first, _) = try attempt(group, waiting: milliseconds, by: &writer)
-        }
-        outcome = first
-      } catch {
-        return group.map { _ in .failure(error) }
+    let results = writer.updateQuietly { state -> [Result<Commit, StoreError>] in
+      guard !state.isClosed else {
+        return group.map { _ in .failure(StoreError(.closed, "the store was closed; open it again")) }
       }
-      if let visible = outcome.visible {
-        loader.apply(outcome.results, from: visible.start, pulse: visible.pulse)
-      }
-      // If it does not succeed, the maintenance thread tries again.
-      if mustErase { _ = erase(by: &writer) }
-      return outcome.results
+      let now =
+        state.writer
+        ?? JournalWriter(
+          journal, loader, settler, eraser: eraser, commitObserver: commitObserver.read(\.self))
+      state.writer = now
+      return now.commit(group, until: MonotonicTime.milliseconds + Int64(milliseconds))
+    }
+    // If it does not succeed, the maintenance thread tries again.
+    if mustErase { _ = erase() }
+    return results
+  }
+
+  /// Settles, and lets an idle machine sleep: nothing is left to be done for any process.
+  func settle() throws(StoreError) {
+    let words = journal.words
+    if words.isDoubtful { try endDoubt(waiting: 0) }
+    try settler.settle()
+    guard words.isDirty, words.settled == words.published else { return }
+    writer.updateQuietly { _ in
+      // A process that commits meanwhile settles later.
+      guard (try? journal.lockForWriting(until: 0)) != nil else { return }
+      if words.settled == words.published { words.isDirty = false }
+      journal.unlockForWriting()
     }
   }
 
-  private func attempt(
-    _ group: [Batch], waiting milliseconds: Int, by writer: inout LazyConnection<LocalWriter>
-  ) throws(StoreError) -> (LocalWriter.Outcome, isStuck: Bool) {
-    let writer = try writer.get()
-    return (writer.commit(group, waiting: milliseconds), writer.connection.isStuckReading)
+  /// Makes the pulse again if it was removed or cut off.
+  func repairPulse() throws(StoreError) {
+    guard !journal.hasPulse else { return }
+    try writer.updateQuietly { _ throws(StoreError) in try journal.repairPulse(settler) }
+  }
+
+  /// Makes syncs prove something again after one has failed.
+  func endDoubt(waiting milliseconds: Int) throws(StoreError) {
+    try writer.updateQuietly { _ throws(StoreError) in
+      try journal.lockForWriting(until: MonotonicTime.milliseconds + Int64(milliseconds))
+      defer { journal.unlockForWriting() }
+      if journal.words.isDoubtful { try settler.endDoubt() }
+    }
   }
 
   /// Whether the bytes of a secret remain to be erased.
@@ -64,35 +73,29 @@ final class GroupWriter: Sendable {
 
   /// Erases what is due; returns whether it must be called again.
   func erase() -> Bool {
-    mustErase && writer.update { !erase(by: &$0) }
+    guard mustErase else { return false }
+    guard (try? settle()) != nil, !eraser.isDueInRing || eraseRing() else { return true }
+    let isDone = try? settler.withConnection { connection throws(StoreError) in eraser.perform(on: connection) }
+    return isDone != true
   }
 
-  private func erase(by writer: inout LazyConnection<LocalWriter>) -> Bool {
-    guard let writer = try? writer.get() else { return false }
-    return eraser.perform(on: writer.connection)
-  }
-
-  /// Makes the generation even after a writer was killed, unless another writer is at work.
-  func settlePulse() { writer.update { writer in try? writer.get().settlePulse() } }
-
-  /// Whether the database is no longer where it was; nil if there is no connection.
-  var hasMoved: Bool? { writer.read { $0.hasMoved } }
-
-  /// Closes the connection to a database that has moved, and makes readers ask SQLite.
-  func leaveMoved() {
-    writer.update { writer in
-      writer.disconnect()
-      // No commit of this process is running that would make it even again.
-      pulse.distrust()
+  /// Begins another ring, which is zeroed; returns whether it succeeded.
+  private func eraseRing() -> Bool {
+    writer.updateQuietly { _ in
+      guard (try? journal.lockForWriting(until: 0)) != nil else { return false }
+      defer { journal.unlockForWriting() }
+      guard (try? settler.beginRing(for: 0)) != nil else { return false }
+      eraser.noteNewRing()
+      return true
     }
   }
 
-  /// Closes the connection; the next use opens another one.
-  func disconnect() { writer.update { $0.disconnect() } }
+  /// Lets go of the descriptor of the parent, in the child of a fork.
+  func afterForkInChild() { writer.update { $0.writer = nil } }
 
-  /// Closes the connection, and releases the observer.
+  /// Releases the observer.
   func close() {
-    writer.update { $0.close() }
+    writer.update { $0 = State(isClosed: true) }
     commitObserver.update { $0 = nil }
   }
 }

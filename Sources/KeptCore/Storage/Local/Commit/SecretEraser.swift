@@ -17,6 +17,7 @@ final class SecretEraser: Sendable {
     static let database: UInt8 = 2
   }
   private let stage = Atomic<UInt8>(Stage.nothing)
+  private let isInRing = Atomic<Bool>(false)
 
   /// How long each attempt waits for other connections.
   private static let patienceMilliseconds = 50
@@ -24,8 +25,17 @@ final class SecretEraser: Sendable {
   /// Whether there is something to erase.
   var isDue: Bool { stage.load(ordering: .acquiring) != Stage.nothing }
 
+  /// Whether frames may contain it: a key that was declared secret before has its values in the database only.
+  var isDueInRing: Bool { isInRing.load(ordering: .acquiring) }
+
   /// Notes that a commit is about to replace a secret.
-  func note() { stage.store(Stage.database, ordering: .releasing) }
+  func note(_ change: StoredChange) {
+    if change.old?.declaration?.isSecret != true { isInRing.store(true, ordering: .releasing) }
+    stage.store(Stage.database, ordering: .releasing)
+  }
+
+  /// Notes that there is another ring.
+  func noteNewRing() { isInRing.store(false, ordering: .releasing) }
 
   /// Erases what is due, on the writer's connection, which must be idle; returns false if others block it.
   func perform(on connection: SQLiteConnection) -> Bool {

@@ -1,5 +1,4 @@
-// What is still readable in a damaged database: rows from both ends of it, and of every range between damaged pages,
-// and each key that its log of commits names.
+// What is still readable in a damaged database: rows from both ends of it, and of every range between damaged pages.
 
 /// A damaged database, which is read and never written.
 ///
@@ -10,19 +9,23 @@ final class DamagedDatabase {
   private let connection: SQLiteConnection
   /// The highest revision found anywhere in it.
   private(set) var highestRevision: Revision = 0
+  private var alphabet = KeyAlphabet()
 
   init(of folder: StoreFolder, busyTimeoutMilliseconds: Int) throws(StoreError) {
     connection = try SQLiteConnection(path: folder.database, busyTimeoutMilliseconds: busyTimeoutMilliseconds)
     connection.leaveLog()
     connection.overlookDamagedSchema()
-    try ifReadable { () throws(StoreError) in try connection.run("PRAGMA cell_size_check = ON") }
-    // The transaction never ends: other writers have to wait, and changes to the schema are never written.
-    try ifReadable { () throws(StoreError) in
-      try connection.begin()
-      try connection.run("PRAGMA cache_spill = OFF")
-      switch try SchemaParts.judge(connection) {
-      case .known: break
-      case .altered, .foreign: try SchemaParts.restore(connection)
+    // The schema is compared with what Kept writes, and repaired, so its pages need no checksums.
+    try connection.ignoringChecksums { () throws(StoreError) in
+      try ifReadable { () throws(StoreError) in try connection.run("PRAGMA cell_size_check = ON") }
+      // The transaction never ends: other writers have to wait, and changes to the schema are never written.
+      try ifReadable { () throws(StoreError) in
+        try connection.begin()
+        try connection.run("PRAGMA cache_spill = OFF")
+        switch try SchemaParts.judge(connection) {
+        case .known: break
+        case .altered, .foreign: try SchemaParts.restore(connection)
+        }
       }
     }
   }
@@ -30,33 +33,45 @@ final class DamagedDatabase {
   /// Calls `body` with each readable entry, perhaps several times.
   func forEachEntry(_ body: (KeyedEntry) throws(StoreError) -> Void) throws(StoreError) {
     try search(body)
-    for key in try loggedKeys() {
-      _ = try eachRow("SELECT kind, value, revision, key FROM entry WHERE key = ?1", [Array(key.exact.text.utf8)]) {
-        rows throws(StoreError) in try give(rows, body)
-      }
-    }
-    _ = try eachRow("SELECT floor FROM store") { rows in _ = note(rows.integer(0)) }
+    _ = try eachRow("SELECT revision FROM store") { rows in _ = note(rows.integer(0)) }
   }
+
+  /// The id of the store, and what was settled; nil if that is unreadable.
+  func settledPlace() throws(StoreError) -> (StoreID, SettledPlace)? {
+    let reader = LocalReader(connection)
+    let table = try ifReadable { () throws(StoreError) in
+      try connection.statement(ifThere: "SELECT journal, position, checksum, schema_version, floor FROM store")
+    }
+    guard table ?? nil != nil else { return nil }
+    return try ifReadable { () throws(StoreError) in (try reader.storeID(), try SettledPlace.read(connection)) }
+  }
+
+  /// Copies the bodies that frames of the journal may name.
+  func copyBodies(to new: SQLiteConnection) throws(StoreError) {
+    _ = try eachRow("SELECT id, key, kind, value, schema FROM body") { rows throws(StoreError) in
+      let row = try new.statement("INSERT OR REPLACE INTO body VALUES (?1, ?2, ?3, ?4, ?5)")
+      for column in 0..<5 as Range<Int32> { try row.bind(column + 1, copyOf: rows, column) }
+      try row.finish()
+    }
+  }
+
+  /// Throws if anything could not be read for another reason than damage; called when everything was read.
+  func checkReadings() throws(StoreError) { try connection.checkReadings() }
 
   /// Returns the schema version of the program; nil if it is unreadable, and programs have to detect it themselves.
   func schemaVersion() throws(StoreError) -> UInt32? {
     var version: UInt32?
-    _ = try eachRow("SELECT schema_version FROM application") { rows in version = UInt32(clamping: rows.integer(0)) }
+    _ = try eachRow("SELECT schema_version FROM store") { rows in version = UInt32(clamping: rows.integer(0)) }
     return version
   }
 
-  /// Calls `body` with each declaration that is readable from either end of the table, or by a key that the log names.
+  /// Calls `body` with each declaration that is readable from either end of the table.
   func forEachDeclaration(_ body: (KeyName, Declaration) throws(StoreError) -> Void) throws(StoreError) {
     let fromBothEnds: [StaticString] = [
       "SELECT key, schema FROM declaration ORDER BY 1", "SELECT key, schema FROM declaration ORDER BY 1 DESC",
     ]
     for sql in fromBothEnds {
       if try eachRow(sql, [], { rows throws(StoreError) in try give(rows, body) }) { break }
-    }
-    for key in try loggedKeys() {
-      _ = try eachRow("SELECT key, schema FROM declaration WHERE key = ?1", [Array(key.exact.text.utf8)]) {
-        rows throws(StoreError) in try give(rows, body)
-      }
     }
   }
 
@@ -102,27 +117,32 @@ final class DamagedDatabase {
   /// Calls `body` with every row that is reachable.
   ///
   /// A range is read from both ends. If both reads meet a damaged page the range is halved, since the rows between two
-  /// damaged pages may be intact. Halving the keys of one damaged page finds nothing, so the number of attempts is
-  /// finite.
+  /// damaged pages may be intact. Halving the keys of one damaged page finds nothing, so ranges in which halving has
+  /// found nothing come last, and the number of attempts is finite.
   private func search(_ body: (KeyedEntry) throws(StoreError) -> Void) throws(StoreError) {
     // The first reads use no bounds: finding a key compares others, and one of those may continue in a damaged page.
     var all = KeyStretch(low: [], high: [0xFF])
     if try scan("SELECT kind, value, revision, key FROM entry ORDER BY key", [], &all, \.low, body) { return }
     _ = try scan("SELECT kind, value, revision, key FROM entry ORDER BY key DESC", [], &all, \.high, body)
-    var stretches = all.halves
-    for attempt in 0..<Self.attempts {
-      guard attempt < stretches.count else { return }
-      var stretch = stretches[attempt]
-      let up: StaticString = "SELECT kind, value, revision, key FROM entry WHERE key > ?1 AND key < ?2 ORDER BY key"
+    // By how many times in a row halving has found nothing.
+    var waiting = [all.halves(in: alphabet.bytes)]
+    for _ in 0..<Self.attempts {
+      guard let level = waiting.firstIndex(where: { !$0.isEmpty }), var stretch = waiting[level].popLast() else {
+        return
+      }
+      let before = stretch
+      let up: StaticString = "SELECT kind, value, revision, key FROM entry WHERE key >= ?1 AND key < ?2 ORDER BY key"
       if try scan(up, [stretch.low, stretch.high], &stretch, \.low, body) { continue }
       let down: StaticString =
-        "SELECT kind, value, revision, key FROM entry WHERE key > ?1 AND key < ?2 ORDER BY key DESC"
+        "SELECT kind, value, revision, key FROM entry WHERE key >= ?1 AND key < ?2 ORDER BY key DESC"
       _ = try scan(down, [stretch.low, stretch.high], &stretch, \.high, body)
-      stretches += stretch.halves
+      let next = stretch == before ? level + 1 : 0
+      if next == waiting.count { waiting.append([]) }
+      waiting[next] += stretch.halves(in: alphabet.bytes)
     }
   }
 
-  private static let attempts = 1000
+  private static let attempts = 5000
 
   /// Reads to the other end of a range, or to the first damaged page, and moves the end where it begins.
   ///
@@ -135,6 +155,7 @@ final class DamagedDatabase {
     defer { stretch[keyPath: end] = reached }
     return try eachRow(sql, bounds) { rows throws(StoreError) in
       reached = rows.bytes(3)
+      alphabet.add(reached)
       try give(rows, body)
     }
   }
@@ -152,43 +173,61 @@ final class DamagedDatabase {
 
   /// Returns the revision for a stored number; 0 if the number is damage.
   private func note(_ number: Int64) -> Revision {
-    guard let revision = ChangeLog.revision(number), revision < ChangeLog.end - ChangeLog.room else { return 0 }
+    guard let revision = StoredRevision.revision(number), revision < StoredRevision.end - StoredRevision.room else {
+      return 0
+    }
     highestRevision = max(highestRevision, revision)
     return revision
   }
+}
 
-  private func loggedKeys() throws(StoreError) -> Set<KeyName> {
-    var keys: Set<KeyName> = []
-    for sql: StaticString in ["SELECT revision, keys FROM change", "SELECT revision, keys FROM change ORDER BY 1 DESC"]
-    {
-      let isWhole = try eachRow(sql) { rows in
-        _ = note(rows.integer(0))
-        keys.formUnion(rows.withBytes(1, ChangeLog.names))
-      }
-      if isWhole { break }
-    }
-    return keys
+/// The bytes that occur in keys, in order: ranges are halved among texts of these, because few others are keys.
+private struct KeyAlphabet {
+  private var isSeen = [Bool](repeating: false, count: 256)
+
+  /// Adds the bytes of a key.
+  mutating func add(_ key: [UInt8]) { for byte in key { isSeen[Int(byte)] = true } }
+
+  var bytes: [UInt8] {
+    let seen = (0...UInt8.max).filter { isSeen[Int($0)] }
+    return seen.isEmpty ? Array("-./0123456789_abcdefghijklmnopqrstuvwxyz".utf8) : seen
   }
 }
 
 /// The range between two keys; the bytes need not be UTF-8.
-private struct KeyStretch {
+private struct KeyStretch: Equatable {
   var low: [UInt8]
   var high: [UInt8]
 
-  /// The two halves, divided at bytes that need not be a key; empty if the ends are adjacent, or almost.
-  var halves: [KeyStretch] {
+  private static let places = 7
+
+  /// The two halves, divided at a text of an alphabet that need not be a key; empty if there is none in between.
+  func halves(in alphabet: [UInt8]) -> [KeyStretch] {
     let prefix = zip(low, high).prefix { $0 == $1 }.map(\.0)
-    let start = Self.number(low.dropFirst(prefix.count))
-    let end = Self.number(high.dropFirst(prefix.count))
-    guard start < end, end - start > 1 else { return [] }
-    let number = start + (end - start) / 2
-    let middle = prefix + (1...7).map { UInt8(truncatingIfNeeded: number >> (56 - 8 * UInt64($0))) }
+    let start = Self.number(low.dropFirst(prefix.count), alphabet)
+    let end = Self.number(high.dropFirst(prefix.count), alphabet)
+    guard start < end else { return [] }
+    let middle = prefix + Self.text(start + (end - start + 1) / 2, alphabet)
+    guard low.lexicographicallyPrecedes(middle), middle.lexicographicallyPrecedes(high) else { return [] }
     return [KeyStretch(low: low, high: middle), KeyStretch(low: middle, high: high)]
   }
 
-  /// The first seven bytes as a number.
-  private static func number(_ bytes: ArraySlice<UInt8>) -> UInt64 {
-    (bytes.prefix(7) + repeatElement(0, count: max(0, 7 - bytes.count))).reduce(0) { $0 << 8 | UInt64($1) }
+  /// The first bytes as a number, whose digits are the places of the bytes in the alphabet; 0 is the end of the text.
+  private static func number(_ bytes: ArraySlice<UInt8>, _ alphabet: [UInt8]) -> UInt64 {
+    let digits = bytes.prefix(places).map { byte in UInt64(alphabet.count { $0 < byte }) + 1 }
+    return (digits + repeatElement(0, count: places - digits.count)).reduce(0) { $0 * base(alphabet) + $1 }
   }
+
+  private static func text(_ number: UInt64, _ alphabet: [UInt8]) -> [UInt8] {
+    var (digits, rest): ([UInt64], UInt64) = ([], number)
+    for _ in 0..<places {
+      digits.insert(rest % base(alphabet), at: 0)
+      rest /= base(alphabet)
+    }
+    while digits.last == 0 { digits.removeLast() }
+    return digits.map { $0 > alphabet.count ? .max : alphabet[max(0, Int($0) - 1)] }
+  }
+
+  // One digit more for each end: at most 258 to the power of 7, which is below 2^57.
+  private static func base(_ alphabet: [UInt8]) -> UInt64 { UInt64(alphabet.count) + 2 }
 }

@@ -1,54 +1,82 @@
-// How a store is opened. No process connects to a database while another one repairs it. A damaged database is repaired
-// by the first process that has exclusive access.
+// How a store is opened. The first process is alone with it, and repairs and recovers what the last ones have left;
+// the others wait for that, and then share its journal.
 
 import CPlatform
 
 extension LocalDatabase {
-  /// Opens the database and its pulse; a damaged database is set aside first, and its readable content is salvaged.
+  /// Opens the database and its journal.
   ///
-  /// Throws `corrupt` if it is damaged and other processes have it open.
-  func open() throws(StoreError) -> sending (LocalReader, Pulse) {
+  /// Throws `corrupt` if the database is damaged and other processes have it open, and `busy` if another process
+  /// recovers it for longer than the time-out.
+  func open() throws(StoreError) -> sending (LocalReader, Journal) {
     try prepare()
-    let file = try PulseFile.open(in: folder, waiting: busyTimeoutMilliseconds)
-    do throws(StoreError) {
-      // The mark comes from a process that met damage; repair can wait until no other process has the store open.
-      let isUnfinished = try Salvage.isUnfinished(in: folder)
-      if isUnfinished || DamageMark.isThere(in: folder) {
-        _ = try repair(file, waiting: Self.patienceMilliseconds)
-      }
+    let end = MonotonicTime.milliseconds + Int64(busyTimeoutMilliseconds)
+    var attempt = 0
+    while true {
+      let lock = try JournalLock.open(in: folder)
       do throws(StoreError) {
-        return try enter(file)
+        // A journal that was replaced meanwhile guards nothing.
+        if lock.takeAlone() {
+          if lock.isInPlace { return try recover(lock) }
+        } else if lock.share(), lock.isInPlace, let joined = try join(lock) {
+          return joined
+        }
       } catch {
-        guard error.code == .corrupt else { throw error }
-        return try enterMended(file)
+        lock.close()
+        throw error
       }
-    } catch {
-      file.close()
-      throw error
+      lock.close()
+      guard MonotonicTime.milliseconds < end else {
+        throw StoreError(
+          .busy,
+          "the store in \(folder.path) is in use, and its journal or its pulse is not the one that is used; close the "
+            + "programs that have it open and try again")
+      }
+      MonotonicTime.backOff(attempt: attempt)
+      attempt += 1
     }
   }
 
-  /// Opens a damaged store after repairing it, or after another process that met the damage has repaired it.
-  private func enterMended(_ file: PulseFile) throws(StoreError) -> sending (LocalReader, Pulse) {
-    let end = MonotonicTime.milliseconds + Int64(busyTimeoutMilliseconds)
-    repeat {
-      if try repair(file, waiting: Self.patienceMilliseconds) { return try enter(file) }
-      do throws(StoreError) { return try enter(file) } catch {
-        guard error.code == .corrupt else { throw error }
-      }
-    } while MonotonicTime.milliseconds < end
-    throw StoreError(
-      .corrupt,
-      "the database in \(folder.path) is damaged, and other programs have it open; close them and open it again, "
-        + "and what can be read is salvaged")
+  /// Opens a store that no other process has open; a damaged one is salvaged.
+  private func recover(_ lock: JournalLock) throws(StoreError) -> (LocalReader, Journal) {
+    let salvage = Salvage(folder, busyTimeoutMilliseconds: busyTimeoutMilliseconds)
+    try salvage.finish()
+    try Format1.convert(folder, waiting: busyTimeoutMilliseconds)
+    // The mark comes from a process that has met damage.
+    if DamageMark.isThere(in: folder) {
+      if try !isSound() { try salvage.run() }
+      DamageMark.remove(in: folder)
+    }
+    do throws(StoreError) { return try recoverWhole(lock) } catch {
+      guard error.code == .corrupt else { throw error }
+      try salvage.run()
+      return try recoverWhole(lock)
+    }
   }
 
-  /// How long one attempt waits for exclusive access before it checks whether another process has repaired the store.
-  private static let patienceMilliseconds = 50
-
-  private func enter(_ file: PulseFile) throws(StoreError) -> sending (LocalReader, Pulse) {
+  private func recoverWhole(_ lock: JournalLock) throws(StoreError) -> (LocalReader, Journal) {
     let reader = try connectToWhole()
-    return (reader, try file.pulse(of: reader.storeID()))
+    return (reader, try JournalRecovery(folder: folder, reader: reader).run(lock))
+  }
+
+  /// Opens a store that others have open; nil if it is not ready for that.
+  private func join(_ lock: JournalLock) throws(StoreError) -> (LocalReader, Journal)? {
+    guard let file = try JournalFile.read(lock.descriptor, path: lock.path) else { return nil }
+    let session = try file.session()
+    guard session != 0 else { return nil }
+    do throws(StoreError) {
+      let reader = try connectToWhole()
+      let store = try reader.storeID()
+      let held = try OpenFolder.own(folder.path)
+      guard file.header.store == store, let page = try PulseFile.join(store, in: session, held) else { return nil }
+      return (reader, Journal(lock, file, page, of: store, in: folder))
+    } catch {
+      guard error.code == .corrupt else { throw error }
+      throw StoreError(
+        .corrupt,
+        "the database in \(folder.path) is damaged, and other programs have it open; close them and open it again, "
+          + "and what can be read is salvaged")
+    }
   }
 
   /// Connects, and checks that all pages exist and all tables are readable.
@@ -69,24 +97,7 @@ extension LocalDatabase {
     }
   }
 
-  /// Repairs the store if no other process has it open; returns false otherwise.
-  private func repair(_ file: PulseFile, waiting milliseconds: Int) throws(StoreError) -> Bool {
-    // Two processes that both want exclusive access must not wait for each other: the shared lock is released first.
-    _ = file.lock(Int16(F_UNLCK), waiting: 0)
-    let isAlone = file.lock(Int16(F_WRLCK), waiting: milliseconds)
-    if isAlone {
-      let salvage = Salvage(folder, busyTimeoutMilliseconds: busyTimeoutMilliseconds)
-      try salvage.finish()
-      if try !isSound() { try salvage.run() }
-      DamageMark.remove(in: folder)
-    }
-    guard file.lock(Int16(F_RDLCK), waiting: busyTimeoutMilliseconds) else {
-      throw StoreError(.busy, "another process is salvaging the store in \(folder.path); try again")
-    }
-    return isAlone
-  }
-
-  /// Whether the database is intact: another process may have repaired it meanwhile, and the mark may be out of date.
+  /// Whether the database is intact: the mark may be out of date.
   ///
   /// Throws if this cannot be determined: no other failure counts as damage.
   private func isSound() throws(StoreError) -> Bool {

@@ -1,12 +1,13 @@
 // Recovery of a damaged database: it is set aside untouched, and its readable content goes into a new one.
 //
 // The process may be killed after each step:
-//   1. `quarantine/<date>/` gets a second name for each file of the database; these files are never written again.
+//   1. `quarantine/<date>/` gets a second name for each file of the database, which is never written again, and a copy
+//      of the journal, which is.
 //   2. A new database is completed under a temporary name, synced, and renamed to `salvaged.sqlite`. From here on it is
 //      the store's database: the next process that opens the folder continues with step 3.
 //   3. The old `-wal` and `-shm` are removed, then `salvaged.sqlite` is renamed to `values.sqlite`: the new database
 //      never stands beside an old log.
-// All steps run under the exclusive lock of the pulse, which ends with its process.
+// All steps run under the exclusive lock of the journal, which ends with its process.
 
 import CPlatform
 
@@ -38,10 +39,23 @@ struct Salvage {
   /// It throws, and replaces nothing, unless everything that is not damaged was read.
   func run() throws(StoreError) {
     let place = try setAside()
-    do throws(StoreError) { try rebuild(notedAs: place) } catch {
+    do throws(StoreError) {
+      try replace { draft throws(StoreError) in try fill(draft, notedAs: place) }
+    } catch {
       if try !Self.isUnfinished(in: folder) { leave(place) }
       throw error
     }
+  }
+
+  /// Performs steps 2 and 3: puts a database that `fill` completes in the place of the store's.
+  func replace(_ fill: (_ draft: String) throws(StoreError) -> Void) throws(StoreError) {
+    let draft = folder.draftPath()
+    defer { for suffix in ["", "-wal", "-shm"] { unlink(draft + suffix) } }
+    try StoreFolder.makeFile(draft)
+    try fill(draft)
+    try StoreFolder.sync(draft)
+    guard rename(draft, salvaged) == 0 else { throw .system("put the new database into", folder.path) }
+    try StoreFolder.sync(folder: folder.path)
     try finish()
   }
 
@@ -78,6 +92,7 @@ struct Salvage {
           throw .system("set aside \(name) in", place)
         }
       }
+      try copyJournal(into: place)
       for path in [place, quarantine, folder.path] { try StoreFolder.sync(folder: path) }
     } catch {
       leave(String(place.dropFirst(folder.path.count + 1)))
@@ -88,22 +103,17 @@ struct Salvage {
 
   private static var names: [String] { ["values.sqlite", "values.sqlite-wal"] }
 
-  /// Removes a quarantine that is not needed: the files still have their first names.
-  private func leave(_ place: String) {
-    for name in Self.names { unlink("\(folder.path)/\(place)/\(name)") }
-    rmdir("\(folder.path)/\(place)")
-    rmdir("\(folder.path)/quarantine")
+  private func copyJournal(into place: String) throws(StoreError) {
+    guard let descriptor = try OpenFolder.own(folder.path).open(JournalLock.name, O_RDONLY) else { return }
+    defer { close(descriptor) }
+    try JournalFile.copy(descriptor, folder.path + "/" + JournalLock.name, to: place + "/" + JournalLock.name)
   }
 
-  /// Performs step 2.
-  private func rebuild(notedAs place: String) throws(StoreError) {
-    let draft = folder.draftPath()
-    defer { for suffix in ["", "-wal", "-shm"] { unlink(draft + suffix) } }
-    try StoreFolder.makeFile(draft)
-    try fill(draft, notedAs: place)
-    try StoreFolder.sync(draft)
-    guard rename(draft, salvaged) == 0 else { throw .system("put the salvaged values into", folder.path) }
-    try StoreFolder.sync(folder: folder.path)
+  /// Removes a quarantine that is not needed: the files still have their first names.
+  private func leave(_ place: String) {
+    for name in Self.names + [JournalLock.name] { unlink("\(folder.path)/\(place)/\(name)") }
+    rmdir("\(folder.path)/\(place)")
+    rmdir("\(folder.path)/quarantine")
   }
 
   private func fill(_ draft: String, notedAs place: String) throws(StoreError) {
@@ -113,19 +123,58 @@ struct Salvage {
       let damaged = try DamagedDatabase(of: folder, busyTimeoutMilliseconds: busyTimeoutMilliseconds)
       try damaged.forEachEntry { entry throws(StoreError) in try put(entry, connection) }
       try damaged.forEachDeclaration { key, declaration throws(StoreError) in
-        let row = try connection.statement("INSERT OR REPLACE INTO declaration (key, schema) VALUES (?1, ?2)")
+        let row = try connection.statement(
+          "INSERT OR REPLACE INTO declaration (key, schema, revision) VALUES (?1, ?2, 0)")
         try row.bind(1, text: key.exact)
         try row.bind(2, text: ExactString(declaration.json))
         try row.finish()
       }
-      if let version = try damaged.schemaVersion(), version > 0 {
-        try LocalSchema.write(schemaVersion: version, connection)
-      }
-      try resume(above: damaged.highestRevision, connection)
+      let last = try settleFrames(after: damaged, connection)
+      let version = try damaged.schemaVersion() ?? 0
+      try damaged.checkReadings()
+      try resume(
+        above: max(damaged.highestRevision, last.revision), schemaVersion: last.schemaVersion ?? version, connection)
       try SalvageNote.write(quarantine: place, connection)
     }
     // The file is renamed without its log.
     try connection.copyLog()
+  }
+
+  /// Adds the commits that were not in the database yet; returns the last revision, and the schema version that they
+  /// set.
+  private func settleFrames(
+    after damaged: DamagedDatabase, _ connection: SQLiteConnection
+  ) throws(StoreError) -> (revision: Revision, schemaVersion: UInt32?) {
+    let held = try OpenFolder.own(folder.path)
+    guard let descriptor = try held.open(JournalLock.name, O_RDONLY) else { return (0, nil) }
+    defer { close(descriptor) }
+    let known = try damaged.settledPlace()
+    guard let file = try JournalFile.read(descriptor, path: folder.path + "/" + JournalLock.name),
+      file.header.store == known?.0 ?? file.header.store
+    else { return (0, nil) }
+    try damaged.copyBodies(to: connection)
+    let marked = try file.markedPlace()
+    let place = known.flatMap { file.header.place(after: $0.1) }
+    // In a ring that was never lapped, also what was settled may be found.
+    var fromTheFirst = JournalCursor(at: file.header.firstPlace, revision: 0)
+    try fromTheFirst.readAll(file) { _ in }
+    let isWhole = fromTheFirst.place.position >= max(marked.position, place?.position ?? 0)
+    let start = isWhole ? file.header.firstPlace : place ?? marked
+    var cursor = JournalCursor(at: start, revision: known?.1.revision ?? 0)
+    var settling = Settling(connection: connection, isSalvage: true)
+    let damagedJournal = try DamagedJournal(
+      file, end: PulseFile.end(of: file.header.store, in: file.session(), held))
+    while true {
+      try cursor.readAll(file) { frame throws(StoreError) in try settling.add(frame) }
+      if let next = damagedJournal.place(behind: cursor.place) {
+        cursor.skip(to: next, revision: cursor.revision)
+      } else if marked.position > cursor.place.position {
+        cursor.skip(to: marked, revision: cursor.revision)
+      } else {
+        break
+      }
+    }
+    return (cursor.revision, try settling.finish())
   }
 
   /// Stores an entry; of two entries for one key, the one with the higher revision is kept.
@@ -146,9 +195,11 @@ struct Salvage {
   ///
   /// The upper half of the new revision is the seconds since 1970, so the next salvage begins higher even if its
   /// database is unreadable.
-  private func resume(above found: Revision, _ connection: SQLiteConnection) throws(StoreError) {
+  private func resume(
+    above found: Revision, schemaVersion: UInt32, _ connection: SQLiteConnection
+  ) throws(StoreError) {
     let seconds = min(Revision(clamping: MonotonicTime.secondsSince1970), 1 << 32)
     let revision = max(found + (1 << 30), seconds << 30)
-    try ChangeLog(connection: connection).begin(above: revision)
+    try LocalSchema.begin(above: revision, schemaVersion: schemaVersion, connection)
   }
 }

@@ -35,7 +35,7 @@ public struct SalvageNote: Sendable, Hashable {
 
 extension LocalStorage {
   public func salvaged() throws(StoreError) -> SalvageNote? {
-    try loader.read { reader throws(StoreError) in try SalvageNote.read(reader, in: folder) }
+    try loader.readDatabase { reader throws(StoreError) in try SalvageNote.read(reader, in: folder) }
   }
 
   public func acknowledgeSalvage() throws(StoreError) {

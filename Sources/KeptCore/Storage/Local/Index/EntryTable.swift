@@ -2,29 +2,37 @@
 
 import CPlatform
 
-/// What the index knows of a key; it is immutable and is replaced by a newer one.
-final class IndexedEntry: Sendable {
+/// What the index knows of a key.
+///
+/// Readers see it inside the gate of the index, and the changing thread changes it while the gate is closed.
+final class IndexedEntry: @unchecked Sendable {
   let key: KeyName
-  /// What is stored and declared; nil for nothing.
-  let entry: Entry?
+  // Apart, because copying an Entry calls five functions.
+  fileprivate(set) var stored: Value?
+  fileprivate(set) var revision: Revision = 0
+  fileprivate(set) var declaration: Declaration?
   /// The value that the key reads as; nil if it is absent.
-  let value: Value?
+  fileprivate(set) var value: Value?
   /// A revision at which this was the state of the key.
-  let asOf: Revision
+  fileprivate(set) var asOf: Revision = 0
+  /// The revision of the last change of any kind, also of a removal.
+  fileprivate(set) var changed: Revision = 0
 
-  init(_ key: KeyName, _ entry: Entry?, asOf: Revision, showing value: Value?) {
-    self.key = key
-    self.entry = entry
-    self.value = value
-    self.asOf = asOf
+  init(_ key: KeyName) { self.key = key }
+
+  /// What is stored and declared; nil for nothing.
+  var entry: Entry? {
+    isThere ? Entry(value: stored, revision: revision, declaration: declaration) : nil
   }
+
+  var isThere: Bool { stored != nil || declaration != nil }
 }
 
 /// Open addressing by groups of slots with linear probing; at most half full.
 ///
 /// Not thread-safe: a ``ReadersGate`` protects it. Seqlock readers do not pass the gate: they read, and then check
 /// whether the table has changed meanwhile. So slots and the bytes of keys are never freed.
-struct EntryTable: @unchecked Sendable {
+final class EntryTable: @unchecked Sendable {
   // Invariants: a slot is empty while its tag and its `hash` are 0; from a key's home group up to its own no group has
   // an empty slot; a slot owns a reference to its entry, and its inline value is the value of that entry.
   private(set) var search: Search
@@ -64,33 +72,55 @@ struct EntryTable: @unchecked Sendable {
     fileprivate var slots: UnsafeMutableBufferPointer<kept_slot> { table.pointee.all }
   }
 
-  /// Inserts an entry, or replaces the one of its key; an entry of an earlier revision is ignored.
-  mutating func put(_ entry: IndexedEntry, hash: UInt64) {
-    let slot: UnsafeMutablePointer<kept_slot>
-    if let known = entry.key.exact.withBytes({ search.slot(of: $0, hash) }) {
-      if let old = known.pointee.indexed?.takeUnretainedValue() {
-        guard old.asOf <= entry.asOf else { return }
-        if old.value == nil { absent -= 1 }
-      }
-      known.pointee.indexed?.release()
-      slot = known
-    } else {
-      slot = kept_take_slot(search.table, hash)
-      entry.key.exact.withBytes { bytes in
-        slot.pointee.bytes = UnsafePointer(keys.copy(bytes))
-        slot.pointee.length = UInt32(truncatingIfNeeded: bytes.count)
-      }
-      slot.pointee.hash = hash
-      count += 1
+  /// Sets what is known of a key at a revision; ignored if a later one is known.
+  ///
+  /// - Parameters:
+  ///   - changed: the revision of the last change of any kind; a view need not know it.
+  ///   - reading: how the entry reads; nil for a reader without layers.
+  @inline(never)
+  func put(
+    _ key: KeyName, _ stored: Value?, _ revision: Revision, _ declaration: Declaration?, asOf: Revision,
+    changed: Revision, _ reading: (any EntryReading)?
+  ) {
+    let known = key.exact.withBytes { search.slot(of: $0, key.hash) }
+    let slot = known ?? newSlot(key)
+    slot.pointee.indexed?._withUnsafeGuaranteedRef { indexed in
+      guard known == nil || indexed.asOf <= asOf else { return }
+      if known != nil, indexed.value == nil { absent -= 1 }
+      indexed.stored = stored
+      indexed.declaration = declaration
+      indexed.revision = revision
+      indexed.value =
+        if let reading { reading.value(of: key, indexed.entry) } else {
+          declaration == nil ? stored : indexed.entry?.shown
+        }
+      if indexed.value == nil { absent += 1 }
+      (indexed.asOf, indexed.changed) = (asOf, changed)
+      slot.pointee.publish(indexed.value)
     }
-    if entry.value == nil { absent += 1 }
-    slot.pointee.entry = Unmanaged.passRetained(entry).toOpaque()
-    slot.pointee.publish(entry.value)
-    if count * 2 > search.slots.count { grow() }
+    if known == nil, count * 2 > search.slots.count { grow() }
+  }
+
+  func put(
+    _ key: KeyName, _ entry: Entry?, asOf: Revision, changed: Revision = 0, _ reading: (any EntryReading)? = nil
+  ) {
+    put(key, entry?.value, entry?.revision ?? 0, entry?.declaration, asOf: asOf, changed: changed, reading)
+  }
+
+  private func newSlot(_ key: KeyName) -> UnsafeMutablePointer<kept_slot> {
+    let slot: UnsafeMutablePointer<kept_slot> = kept_take_slot(search.table, key.hash)
+    key.exact.withBytes { bytes in
+      slot.pointee.bytes = UnsafePointer(keys.copy(bytes))
+      slot.pointee.length = UInt32(truncatingIfNeeded: bytes.count)
+    }
+    slot.pointee.hash = key.hash
+    slot.pointee.entry = Unmanaged.passRetained(IndexedEntry(key)).toOpaque()
+    count += 1
+    return slot
   }
 
   /// Removes everything; the memory is kept for reuse.
-  mutating func removeAll() {
+  func removeAll() {
     for slot in search.slots { slot.indexed?.release() }
     search.table.pointee.clear()
     keys.removeAll()
@@ -98,7 +128,7 @@ struct EntryTable: @unchecked Sendable {
   }
 
   /// Removes everything, and returns most of the memory to the system until it is used again.
-  mutating func shrink() {
+  func shrink() {
     for slot in search.slots { slot.indexed?.release() }
     for array in arrays.dropFirst().prefix(used) { array.pointee.giveBack() }
     used = 0
@@ -109,7 +139,7 @@ struct EntryTable: @unchecked Sendable {
     (count, absent) = (0, 0)
   }
 
-  private mutating func grow() {
+  private func grow() {
     let old = search
     used += 1
     if used == arrays.count {

@@ -1,7 +1,7 @@
 // What this process has read, kept in memory with the generation at which it is current.
 //
 // Invariants:
-// - An entry is what the database held at some revision up to `applied`, and every key in the table is as it was at
+// - An entry is what the store held at some revision up to `applied`, and every key in the table is as it was at
 //   `applied` or later.
 // - The gate is open for a generation G only if the table was brought up to date between two readings of the pulse that
 //   both gave G, and G is even. So a reader that reads G from the pulse and passes the gate for G reads nothing stale:
@@ -18,7 +18,7 @@ import CPlatform
 final class Index: @unchecked Sendable {
   // Readers use `table` and `applied` inside the gate; the changing thread uses them while the gate is closed.
   private let gate = ReadersGate()
-  private var table: EntryTable
+  private let table: EntryTable
   private(set) var applied: Revision = 0
   // One seed for the process, so that a prepared key serves every store.
   private static let seed = UInt64.random(in: 1 ... .max)
@@ -62,26 +62,34 @@ final class Index: @unchecked Sendable {
   /// Returns what it knows of a key, as of `applied`.
   ///
   /// Only the changing thread may call this.
-  func entry(for key: KeyName) -> IndexedEntry? {
-    key.exact.withBytes { table.search.find($0, hash: key.hash)?.takeUnretainedValue() }
+  func entry(for key: KeyName) -> IndexedEntry? { key.withPrepared { entry(for: $0) } }
+
+  func entry(for key: PreparedBytes) -> IndexedEntry? {
+    table.search.find(key.bytes, hash: key.hash)?.takeUnretainedValue()
   }
 
   /// Adds one key that was read while the index was, and stayed, current.
-  func add(_ key: KeyName, _ entry: Entry?, _ reading: any EntryReading) {
+  ///
+  /// - Returns: whether everything was removed, because too many absent keys were known.
+  func add(_ key: KeyName, _ entry: Entry?, changed: Revision) -> Bool {
     let current = gate.generation
-    change(current: current, applied: applied) { $0.put(key, entry, asOf: applied, reading) }
+    return change(current: current, applied: applied) { $0.put(key, entry, asOf: applied, changed: changed) }
   }
 
   /// Moves the table to another revision; afterwards it is current at `current`, or at no generation for nil.
-  func change(current: UInt64?, applied: Revision, _ body: (inout Changes) -> Void) {
+  ///
+  /// - Returns: whether everything was removed, because too many absent keys were known.
+  @discardableResult
+  func change(current: UInt64?, applied: Revision, _ body: (EntryTable) -> Void) -> Bool {
+    var wasEmptied = false
     gate.close {
-      var changes = Changes(table: table)
-      body(&changes)
-      if changes.table.absent > Self.absentLimit { changes.table.removeAll() }
-      table = changes.table
+      body(table)
+      wasEmptied = table.absent > Self.absentLimit
+      if wasEmptied { table.removeAll() }
       self.applied = applied
       return current
     }
+    return wasEmptied
   }
 
   /// Removes everything, and returns the memory to the system, as in a new index.
@@ -98,21 +106,4 @@ final class Index: @unchecked Sendable {
 
   /// Makes the index unusable until it is brought up to date.
   func distrust() { gate.close { nil } }
-
-  /// The changes that are allowed while the gate is closed.
-  struct Changes {
-    fileprivate var table: EntryTable
-
-    /// The number of known keys, including absent ones.
-    var count: Int { table.count }
-
-    /// Inserts the entry of a key at a revision, and the value that it reads as.
-    mutating func put(_ key: KeyName, _ entry: Entry?, asOf revision: Revision, _ reading: any EntryReading) {
-      let known = entry?.isThere == true ? entry : nil
-      let indexed = IndexedEntry(key, known, asOf: revision, showing: reading.value(of: key, known))
-      table.put(indexed, hash: key.hash)
-    }
-
-    mutating func removeAll() { table.removeAll() }
-  }
 }

@@ -1,49 +1,110 @@
-// Loads the index from the database: after the pulse has moved, and for keys that were never read. See
-// docs/life-of-a-read-and-a-write.md for the whole path.
+// Keeps the index at the end of the journal: frames bring it what has changed, and the database what was never read.
+// See docs/life-of-a-read-and-a-write.md for the whole path.
 
-/// The slow path of reading, for one thread at a time: it queries SQLite and stores the result in the index.
+/// The slow path of reading, for one thread at a time.
 final class IndexLoader: Sendable {
-  private let index: Index
+  let index: Index
   // While this exists, the index serves no other store.
   private let own: IndexView
-  private let pulse: Pulse
-  private let state: Monitor<State>
+  let journal: Journal
+  private let settler: Settler
+  let state: Monitor<State>
   // For reads of many keys, so that commits meanwhile need not wait for them.
   private let scans: Monitor<LazyConnection<LocalReader>>
 
-  fileprivate struct State {
+  // Invariants:
+  // - The index and all views are as after the frame before `cursor`.
+  // - A key that frames since the cursor began have changed is known to the index, or `pending` has what they changed.
+  //   So a row of the database that is read later than the cursor began leads to the present state of its key: below
+  //   what is pending of it, whatever the database was settled to in between.
+  struct State {
     var reader: LazyConnection<LocalReader>
-    // A generation, and the revision of the database while the pulse stood at it.
-    var seen: (generation: UInt64, revision: Revision) = (1, 0)
+    var cursor: JournalCursor?
+    /// The position at which the cursor began.
+    var floor: JournalPosition = 0
+    var pending = JournalPatches()
+    var schemaVersion: UInt32 = 0
+    // Where the next question for changes will probably begin.
+    var asked: JournalCursor?
     // The views of handles with layers.
     var views: [(view: IndexView, reading: any EntryReading)] = []
   }
 
-  /// The limit on rows that are applied one by one; above it the index is loaded from scratch.
-  private static let deltaLimit = 4096
-  /// A commit of at most this many keys is put into the index, since its keys are likely to be used again.
-  private static let worthKnowing = 64
-  /// A larger commit is put into the index only while the index is smaller than this, which bounds the memory of
-  /// imports.
-  private static let smallIndex = 4096
+  private static let purpose = "read what is stored"
 
   init(
-    _ own: IndexView, _ pulse: Pulse, _ reader: sending LazyConnection<LocalReader>,
+    _ own: IndexView, _ journal: Journal, _ settler: Settler, _ reader: sending LazyConnection<LocalReader>,
     scans: sending LazyConnection<LocalReader>
   ) {
     self.scans = Monitor(scans)
     self.own = own
     index = own.index
-    self.pulse = pulse
+    (self.journal, self.settler) = (journal, settler)
     state = Monitor(State(reader: reader))
   }
 
   /// Reads a key and stores it in the index, and in a view if one is given.
   func entry(for key: KeyName, view: IndexView? = nil) throws(StoreError) -> Entry? {
     try state.update { state throws(StoreError) in
-      let before = pulse.generation
-      if before % 2 == 0, before == index.generation { return try addMissing(key, &state, for: view, at: before) }
-      return try refresh(&state, before, reading: key, for: view)
+      try catchUp(&state)
+      var allowance: Allowance?
+      let entry = try indexed(key, &state, &allowance).entry
+      if let (view, reading) = state.views.first(where: { $0.view === view }) {
+        view.index.change(current: index.generation, applied: index.applied) {
+          $0.put(key, entry, asOf: index.applied, reading)
+        }
+      }
+      return entry
+    }
+  }
+
+  /// What a commit must know of the store.
+  struct Present {
+    var place: FramePlace
+    var revision: Revision
+    var schemaVersion: UInt32
+    /// One for each key.
+    var keys: [PresentKey]
+  }
+
+  struct PresentKey {
+    var entry: Entry?
+    /// The revision of the last change of any kind.
+    var changed: Revision
+    /// Why the value cannot be read; then the entry has none.
+    var damage: StoreError?
+  }
+
+  /// Returns the present state of keys.
+  ///
+  /// Under the write lock it stays the present one.
+  func present(_ keys: [KeyName]) throws(StoreError) -> Present {
+    try state.updateQuietly { state throws(StoreError) in
+      let cursor = try catchUp(&state)
+      var allowance = try Self.allowance(for: keys.count)
+      let found = try keys.map { key throws(StoreError) in try present(key, &state, &allowance) }
+      return Present(place: cursor.place, revision: cursor.revision, schemaVersion: state.schemaVersion, keys: found)
+    }
+  }
+
+  /// Applies what this process has just published.
+  ///
+  /// - Parameter place: the end of its frames, which follow those that were seen last.
+  func apply(
+    _ commits: [Commit], from start: FramePlace, to place: FramePlace, revision last: Revision, schemaVersion: UInt32
+  ) {
+    state.updateQuietly { state in
+      guard state.cursor?.place == start else { return }
+      state.skip(from: start, to: place, last)
+      state.schemaVersion = schemaVersion
+      let wasEmptied = state.changeAll(index, current: place.position, applied: last) { index, changes, reading in
+        for commit in commits {
+          for change in commit.changes where index === self.index || index.knows(change.key) {
+            changes.put(change.key, change.new, asOf: commit.revision, changed: commit.revision, reading)
+          }
+        }
+      }
+      if wasEmptied { forget(&state) }
     }
   }
 
@@ -64,61 +125,42 @@ final class IndexLoader: Sendable {
     }
   }
 
-  /// Checks for commits of foreign writers, so that they are noticed at once, or by the next reader.
-  ///
-  /// - Parameter forCaches: whether a cache above the index makes no calls while the pulse stands still.
-  func look(forCaches: Bool) {
-    state.update { state in
-      if forCaches, (try? refresh(&state, pulse.generation, reading: nil, for: nil)) != nil { return }
-      index.distrust()
-      for (view, _) in state.views { view.index.distrust() }
-    }
+  /// The store's revision and schema version now.
+  func revision() throws(StoreError) -> (revision: Revision, schemaVersion: UInt32) {
+    try state.updateQuietly { state throws(StoreError) in (try catchUp(&state).revision, state.schemaVersion) }
   }
 
-  /// Applies what this process has just committed, if the index was up to date right before it.
-  ///
-  /// - Parameters:
-  ///   - start: the revision on which the commits are based.
-  ///   - own: the number of the pulse during the commit.
-  func apply(_ results: [Result<Commit, StoreError>], from start: Revision, pulse own: UInt64) {
-    state.updateQuietly { state in
-      var last: Revision?
-      for case .success(let commit) in results { last = commit.revision }
-      guard let last else { return }
-      state.seen = (own &+ 1, last)
-      guard index.applied == start || state.areEmpty(index) else { return }
-      state.changeAll(index, current: own &+ 1, applied: last) { index, changes, reading in
-        for case .success(let commit) in results {
-          for change in commit.changes {
-            let isWorthKnowing = commit.changes.count <= Self.worthKnowing || changes.count < Self.smallIndex
-            guard isWorthKnowing && index === self.index || index.knows(change.key) else { continue }
-            changes.put(change.key, change.new, asOf: commit.revision, reading)
-          }
-        }
+  /// Returns the changes after a revision; `tooOld` if the frames are gone.
+  func changes(after revision: Revision) throws(StoreError) -> ChangesAfter {
+    try state.update { state throws(StoreError) in
+      while true {
+        let present = try catchUp(&state)
+        let changes = try changes(after: revision, upTo: present, &state)
+        // A key that had to be read may have moved the index on. Then entries are of different states.
+        guard state.cursor?.place == present.place else { continue }
+        // Whatever the answer is, the next question begins here.
+        state.asked = present
+        return changes
       }
     }
   }
 
-  /// Returns what the index knows of keys at a revision.
-  ///
-  /// - Returns: one element for each key, or none if the index is at another revision.
-  func known(_ keys: [KeyName], at revision: Revision) -> [IndexedEntry?] {
-    state.updateQuietly { _ in
-      index.applied == revision && !index.isEmpty ? keys.map { index.entry(for: $0) } : []
-    }
+  /// Runs `body` with the present state of the store.
+  func read<Result>(_ body: (PatchedReader) throws(StoreError) -> Result) throws(StoreError) -> Result {
+    try state.update { state throws(StoreError) in try PatchedReader.read(state.reader.get(), journal, settler, body) }
   }
 
   /// Runs `body` with the reading connection.
-  func read<Result>(_ body: (LocalReader) throws(StoreError) -> Result) throws(StoreError) -> Result {
+  func readDatabase<Result>(_ body: (LocalReader) throws(StoreError) -> Result) throws(StoreError) -> Result {
     try state.update { state throws(StoreError) in try body(state.reader.get()) }
   }
 
   /// Runs `body`, a long read, with a connection that no other operation waits for.
-  func scan<Result>(_ body: (LocalReader) throws(StoreError) -> Result) throws(StoreError) -> Result {
+  func scan<Result>(_ body: (PatchedReader) throws(StoreError) -> Result) throws(StoreError) -> Result {
     try scans.update { reader throws(StoreError) in
       // The connection alone needs some memory.
       try Memory.ask(for: Memory.small, to: "list what is stored")
-      return try body(reader.get())
+      return try PatchedReader.read(reader.get(), journal, settler, body)
     }
   }
 
@@ -126,6 +168,7 @@ final class IndexLoader: Sendable {
   func close() {
     state.update { state in
       state.reader.close()
+      forget(&state)
       index.clear()
     }
     scans.update { $0.close() }
@@ -139,6 +182,14 @@ final class IndexLoader: Sendable {
     scans.update { $0.disconnect() }
   }
 
+  /// Makes readers call: what they find in the index may be of a store that is no longer there.
+  func distrust() {
+    state.update { state in
+      index.distrust()
+      for (view, _) in state.views { view.index.distrust() }
+    }
+  }
+
   /// Resets the indexes in the child of a fork; each view is requested again, so that its layers are watched.
   func afterForkInChild() {
     // This may run before the indexes' own turn.
@@ -148,90 +199,238 @@ final class IndexLoader: Sendable {
       view.index.distrust()
     }
   }
+}
 
-  /// Adds one row, if the index or a view is current and does not know the key.
-  private func addMissing(
-    _ key: KeyName, _ state: inout State, for asking: IndexView?, at generation: UInt64
-  ) throws(StoreError) -> Entry? {
-    let known = index.entry(for: key)
-    let entry = if let known { known.entry } else { try state.reader.get().entry(for: key) }
-    guard pulse.generation == generation else { return entry }
-    if known == nil { index.add(key, entry, PlainReading()) }
-    if let (view, reading) = state.views.first(where: { $0.view === asking }) {
-      view.index.change(current: generation, applied: index.applied) {
-        $0.put(key, entry, asOf: index.applied, reading)
+extension IndexLoader {
+  /// Brings the index to the end of what is published.
+  @discardableResult
+  private func catchUp(_ state: inout State) throws(StoreError) -> JournalCursor {
+    try journal.checkUsable()
+    while true {
+      // A closed store throws here.
+      if state.reader.isClosed { _ = try state.reader.get() }
+      let end = try journal.end()
+      guard var cursor = state.cursor else {
+        try begin(&state)
+        continue
+      }
+      if cursor.place.journal != journal.words.journal, !journal.isRingMissing {
+        if let header = try journal.ring()?.header, cursor.place.position == header.begin {
+          cursor.skip(to: header.firstPlace, revision: cursor.revision)
+          (state.cursor, state.asked) = (cursor, cursor)
+        } else {
+          forget(&state)
+        }
+        continue
+      }
+      if cursor.place.position == end {
+        if index.generation != end { state.changeAll(index, current: end, applied: cursor.revision) { _, _, _ in } }
+        return cursor
+      }
+      guard let file = try journal.ring() else {
+        // Everything is settled.
+        forget(&state)
+        continue
+      }
+      var frames = JournalPatches()
+      let outcome = try cursor.read(file, journal.words, upTo: end) { frame throws(StoreError) in
+        try frames.add(frame)
+      }
+      switch outcome {
+      case .damaged: throw journal.damage
+      case .overtaken: forget(&state)
+      case .reachedEnd where frames.bulk != nil:
+        try settler.moveIntoDatabase()
+        forget(&state)
+      case .reachedEnd:
+        try apply(frames, upTo: cursor, &state)
+        if state.cursor != nil { return cursor }
       }
     }
-    return entry
   }
 
-  /// Applies the changes since `applied` to the index, and reads a key in the same transaction.
-  private func refresh(
-    _ state: inout State, _ before: UInt64, reading key: KeyName?, for asking: IndexView?
-  ) throws(StoreError) -> Entry? {
+  private func apply(_ frames: JournalPatches, upTo cursor: JournalCursor, _ state: inout State) throws(StoreError) {
+    try Allowance.ask(forEntries: frames.keys.count, to: Self.purpose)
+    var entries: [(key: KeyName, entry: Entry, changed: Revision)] = []
+    var unknown: [(KeyName, KeyPatch)] = []
+    for (key, patch) in frames.keys {
+      if let known = index.entry(for: key) {
+        let entry = try patch.applied(to: known.entry) { body throws(StoreError) in try value(of: body, key, &state) }
+        entries.append((key, entry, patch.revision))
+      } else {
+        unknown.append((key, patch))
+      }
+    }
+    // From here on nothing fails: a cursor ahead of the index would make it serve what is old.
+    state.cursor = cursor
+    for (key, patch) in unknown { state.pending.add(patch, key) }
+    if let version = frames.schemaVersion { state.schemaVersion = version }
+    let wasEmptied = state.changeAll(index, current: cursor.place.position, applied: cursor.revision) {
+      index, changes, reading in
+      for (key, entry, changed) in entries where index === self.index || index.knows(key) {
+        changes.put(key, entry, asOf: cursor.revision, changed: changed, reading)
+      }
+    }
+    if wasEmptied { forget(&state) }
+  }
+
+  /// Begins where the database ends.
+  private func begin(_ state: inout State) throws(StoreError) {
+    let settled = try SettledPlace.read(state.reader.get().connection)
+    (state.cursor, state.floor) = (JournalCursor(at: settled.place, revision: settled.revision), settled.place.position)
+    state.schemaVersion = settled.schemaVersion
+    if state.asked == nil { state.asked = state.cursor }
+  }
+
+  /// Forgets everything: frames were overwritten before they were read, or the index is full of absent keys.
+  func forget(_ state: inout State) {
+    state.cursor = nil
+    state.pending.removeAll()
+    state.changeAll(index, current: nil, applied: 0) { _, changes, _ in changes.removeAll() }
+  }
+
+  private func changes(
+    after revision: Revision, upTo present: JournalCursor, _ state: inout State
+  ) throws(StoreError) -> ChangesAfter {
+    guard revision < present.revision else {
+      return revision == present.revision ? .changed(Delta([], upTo: revision)) : .tooOld
+    }
+    var cursor = try begin(after: revision, &state)
+    guard cursor.revision <= revision else { return .tooOld }
+    var changed = ChangedKeys()
+    guard let file = try journal.ring() else { return .tooOld }
+    let outcome = try cursor.read(file, journal.words, upTo: present.place.position) {
+      frame throws(StoreError) in
+      if frame.head.revision > revision { try changed.add(frame) }
+    }
+    if outcome == .damaged { throw journal.damage }
+    guard outcome == .reachedEnd, !changed.hasBulk else { return .tooOld }
+    var allowance = try Self.allowance(for: changed.revisions.count)
+    let entries = try changed.revisions.map { key, revision throws(StoreError) in
+      var entry = try indexed(key, &state, &allowance).entry ?? Entry(value: nil, revision: revision)
+      entry.revision = revision
+      return KeyedEntry(key: key, entry: entry)
+    }
+    return .changed(
+      Delta(
+        entries.inOrder(of: \.entry.revision, then: \.key.exact), upTo: present.revision,
+        tag: changed.tags.count == 1 ? changed.tags[0] : nil, time: changed.time))
+  }
+
+  /// What some frames have changed.
+  private struct ChangedKeys {
+    var revisions: [KeyName: Revision] = [:]
+    /// Those that follow each other and differ.
+    var tags: [String?] = []
+    /// The time of the last one.
+    var time: Timestamp?
+    var hasBulk = false
+    private var allowance = Allowance()
+
+    mutating func add(_ frame: FrameReader) throws(StoreError) {
+      if tags.isEmpty || tags[tags.count - 1] != frame.head.tag { tags.append(frame.head.tag) }
+      time = frame.head.moment
+      try frame.forEachChange { change throws(StoreError) in
+        try allowance.take(change.key.count, to: IndexLoader.purpose)
+        switch change.effect {
+        case .schemaVersion: break
+        case .bulk: hasBulk = true
+        default: revisions[try change.keyName()] = frame.head.revision
+        }
+      }
+    }
+  }
+
+  /// Returns a count for reads of many keys; nil for one key.
+  private static func allowance(for keys: Int) throws(StoreError) -> Allowance? {
+    guard keys > 1 else { return nil }
+    try Allowance.ask(forEntries: keys, to: purpose)
+    return Allowance()
+  }
+
+  private func present(
+    _ key: KeyName, _ state: inout State, _ allowance: inout Allowance?
+  ) throws(StoreError) -> PresentKey {
+    do throws(StoreError) {
+      return try indexed(key, &state, &allowance)
+    } catch {
+      // The row is damaged, and not the database: the next write of the key repairs it.
+      guard error.code == .corrupt, error.key != nil else { throw error }
+      guard let row = try state.reader.get().row(for: key), case .failure = row.value else { throw error }
+      let entry = Entry(value: nil, revision: row.revision, declaration: row.declaration)
+      return PresentKey(entry: entry, changed: row.changed, damage: error)
+    }
+  }
+
+  /// Returns what is known of a key, reading it if nothing is; the index is at the cursor.
+  private func indexed(
+    _ key: KeyName, _ state: inout State, _ allowance: inout Allowance?
+  ) throws(StoreError) -> PresentKey {
+    while true {
+      if let known = index.entry(for: key) { return PresentKey(entry: known.entry, changed: known.changed) }
+      let reader = try state.reader.get()
+      let (row, settled) = try reader.atOneMoment { () throws(StoreError) in
+        (try reader.row(for: key, &allowance), try SettledPlace.read(reader.connection))
+      }
+      // The row may be newer than the cursor. Then the frames in between are read first.
+      if let cursor = state.cursor, settled.place.position > cursor.place.position { try catchUp(&state) }
+      guard state.cursor != nil, settled.place.position >= state.floor else {
+        try catchUp(&state)
+        continue
+      }
+      var (entry, changed) = (try row?.entry(), row?.changed ?? settled.floor)
+      if let patch = state.pending[key] {
+        entry = try patch.applied(to: entry) { body throws(StoreError) in try value(of: body, key, &state) }
+        changed = patch.revision
+        state.pending.remove(key)
+      }
+      let wasEmptied = index.add(key, entry, changed: changed)
+      if wasEmptied { forget(&state) }
+      return PresentKey(entry: entry?.isThere == true ? entry : nil, changed: changed)
+    }
+  }
+
+  /// Reads a value that a frame names: from its body, or once it is settled from the row of its key.
+  private func value(of body: StagedBody, _ key: KeyName, _ state: inout State) throws(StoreError) -> Value? {
     let reader = try state.reader.get()
-    let (revision, delta, row) = try reader.atOneMoment { () throws(StoreError) in
-      let revision = try reader.revision()
-      let isNews = revision != index.applied && !state.areEmpty(index)
-      let delta =
-        isNews ? try reader.rows(after: index.applied, limit: Self.deltaLimit) { state.knows($0, index) } : []
-      let row: LocalReader.Row? = if let key { try reader.row(for: key) } else { nil }
-      return (revision, delta, row)
+    return try reader.atOneMoment { () throws(StoreError) in
+      if let value = try reader.body(body, of: key) { return value }
+      return try reader.row(for: key)?.value.get()
     }
-    let isUndisturbed = before % 2 == 0 && pulse.generation == before
-    if isUndisturbed, state.notes(revision, at: before) { pulse.touch() }
-    let entry: Result<Entry?, StoreError> = Result { () throws(StoreError) in try row?.entry() }
-    state.changeAll(index, current: isUndisturbed ? before : nil, applied: revision) { index, changes, reading in
-      changes.apply(delta, asOf: revision, knownTo: index, reading)
-      if let key, case .success(let entry) = entry, index === self.index || index === asking?.index {
-        changes.put(key, entry, asOf: revision, reading)
-      }
+  }
+
+  /// Returns a cursor from which the frames after a revision can be read; one beyond it if there is none.
+  private func begin(after revision: Revision, _ state: inout State) throws(StoreError) -> JournalCursor {
+    let words = journal.words
+    if let asked = state.asked, asked.revision <= revision, asked.place.journal == words.journal,
+      asked.place.position >= words.start
+    {
+      return asked
     }
-    return try entry.get()
+    let settled = try SettledPlace.read(state.reader.get().connection)
+    return JournalCursor(at: settled.place, revision: settled.revision)
   }
 }
 
 extension IndexLoader.State {
+  /// Moves past frames that this process has written itself.
+  mutating func skip(from start: FramePlace, to place: FramePlace, _ revision: Revision) {
+    cursor?.skip(to: place, revision: revision)
+    if asked?.place == start { asked?.skip(to: place, revision: revision) }
+  }
+
   /// Changes the storage's own index and those of all views, so that they stay at one revision.
-  fileprivate func changeAll(
-    _ own: Index, current: UInt64?, applied: Revision,
-    _ body: (Index, inout Index.Changes, any EntryReading) -> Void
-  ) {
-    own.change(current: current, applied: applied) { body(own, &$0, PlainReading()) }
-    for (view, reading) in views {
-      view.index.change(current: current, applied: applied) { body(view.index, &$0, reading) }
-    }
-  }
-
-  /// Whether all indexes are empty.
-  fileprivate func areEmpty(_ own: Index) -> Bool { own.isEmpty && views.allSatisfy { $0.view.index.isEmpty } }
-
-  /// Whether any index knows the key.
-  fileprivate func knows(_ key: KeyName, _ own: Index) -> Bool {
-    own.knows(key) || views.contains { $0.view.index.knows(key) }
-  }
-}
-
-extension IndexLoader.State {
-  /// Whether the revision has moved while the pulse has not.
   ///
-  /// Then a foreign writer such as the sqlite3 shell has committed, which notifies no process.
-  fileprivate mutating func notes(_ revision: Revision, at generation: UInt64) -> Bool {
-    defer { seen = (generation, revision) }
-    return seen.generation == generation && seen.revision != revision
-  }
-}
-
-extension Index.Changes {
-  /// Applies changes one by one; nil means that there were too many, and removes everything.
-  fileprivate mutating func apply(
-    _ delta: [(KeyName, LocalReader.Row)]?, asOf revision: Revision, knownTo index: Index,
-    _ reading: any EntryReading
-  ) {
-    guard let delta else { return removeAll() }
-    for (key, row) in delta where index.knows(key) {
-      guard let entry = try? row.entry() else { return removeAll() }
-      put(key, entry, asOf: revision, reading)
+  /// - Returns: whether the own index was emptied.
+  @discardableResult
+  func changeAll(
+    _ own: Index, current: UInt64?, applied: Revision,
+    _ body: (Index, EntryTable, (any EntryReading)?) -> Void
+  ) -> Bool {
+    let wasEmptied = own.change(current: current, applied: applied) { body(own, $0, nil) }
+    for (view, reading) in views {
+      view.index.change(current: current, applied: applied) { body(view.index, $0, reading) }
     }
+    return wasEmptied
   }
 }

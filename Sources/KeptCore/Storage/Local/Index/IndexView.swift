@@ -2,16 +2,11 @@
 // result under its layers.
 
 /// How an entry is converted to a value.
-protocol EntryReading: Sendable {
+protocol EntryReading: AnyObject, Sendable {
   /// Returns the value that a key with this entry reads as; nil if it is absent.
   ///
   /// Called with locks held: it must not call the storage.
   func value(of key: KeyName, _ entry: Entry?) -> Value?
-}
-
-/// Reads without layers.
-struct PlainReading: EntryReading {
-  func value(of key: KeyName, _ entry: Entry?) -> Value? { entry?.shown }
 }
 
 /// An index of values as one handle reads them, or as they are stored; deinitialization returns it to ``Indexes``.

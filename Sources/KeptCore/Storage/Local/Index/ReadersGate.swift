@@ -54,8 +54,10 @@ struct ReadersGate: @unchecked Sendable {
   /// One thread at a time may call this, and never from inside the gate.
   func close(_ body: () -> UInt64?) {
     kept_store64(open, Self.closed)
-    for stripe in 0..<Self.stripeCount {
-      while kept_load64(stripes + stripe * Self.wordsApart) != 0 { sched_yield() }
+    if !kept_are_zero(stripes, Self.stripeCount, Self.wordsApart) {
+      for stripe in 0..<Self.stripeCount {
+        while kept_load64(stripes + stripe * Self.wordsApart) != 0 { sched_yield() }
+      }
     }
     kept_add64(sequence, 1)
     kept_fence()

@@ -40,11 +40,8 @@ struct FramePlace: Equatable {
 
   /// Returns the checksum of a frame at this place.
   func checksum(of frame: UnsafeRawBufferPointer, upTo end: Int) -> UInt32 {
-    var head = (journal.littleEndian, position.littleEndian)
-    let sum = withUnsafeBytes(of: &head) { kept_checksum(previous, $0.baseAddress, $0.count) }
-    guard let start = frame.baseAddress, end >= 4, end <= frame.count else { return ~sum }
-    let whole = kept_checksum(sum, start, 4)
-    return end <= 8 ? whole : kept_checksum(whole, start + 8, end - 8)
+    guard let start = frame.baseAddress, end >= 8, end <= frame.count else { return ~previous }
+    return kept_frame_checksum(previous, journal.littleEndian, position.littleEndian, start, end)
   }
 }
 
@@ -57,6 +54,8 @@ struct FrameHead: Equatable {
   /// A clock may be set back, so this need not grow from frame to frame.
   var time: Int64
   var tag: String?
+
+  var moment: Timestamp { Timestamp(nanosecondsSince1970: time) }
 }
 
 /// What a change does to its key.
@@ -73,6 +72,8 @@ enum FrameEffect: UInt8 {
   case undeclared = 4
   /// The payload is the new schema version of the store, in 32 bits; the key is empty.
   case schemaVersion = 5
+  /// The payload is the id of bodies in the database, which are the changes of many keys; the key is empty.
+  case bulk = 6
 }
 
 enum FrameFormat {

@@ -21,7 +21,7 @@ struct FrameReader {
   init?(_ bytes: UnsafeRawBufferPointer, at place: FramePlace) {
     guard let word = bytes.number(0, UInt32.self), let found = bytes.number(4, UInt32.self) else { return nil }
     isPadding = word & 7 == 1
-    length = Int(word & ~7)
+    length = Self.length(of: bytes)
     guard isPadding || word & 7 == 0, length <= bytes.count else { return nil }
     guard length >= (isPadding ? FrameFormat.paddingBytes : FrameFormat.headBytes) else { return nil }
     let frame = UnsafeRawBufferPointer(rebasing: bytes[..<length])
@@ -46,6 +46,9 @@ struct FrameReader {
     changes = UnsafeRawBufferPointer(rebasing: frame[tagEnd...])
   }
 
+  /// The length that the beginning of a frame says, which may be damaged; 0 if the buffer has none.
+  static func length(of bytes: UnsafeRawBufferPointer) -> Int { bytes.number(0, UInt32.self).map { Int($0 & ~7) } ?? 0 }
+
   /// One change, whose bytes are those of the buffer.
   struct Change {
     let effect: FrameEffect
@@ -61,16 +64,14 @@ struct FrameReader {
   func forEachChange(_ body: (Change) throws(StoreError) -> Void) throws(StoreError) {
     var at = 0
     for _ in 0..<count {
-      guard let effect = changes.number(at, UInt8.self).flatMap(FrameEffect.init),
-        let kind = changes.number(at + 1, UInt8.self), let keyLength = changes.number(at + 2, UInt16.self),
-        let payloadLength = changes.number(at + 4, UInt32.self)
-      else { throw Self.malformed }
-      let keyStart = at + FrameFormat.changeBytes
-      let payloadStart = keyStart + Int(keyLength)
-      let end = payloadStart + Int(payloadLength)
+      let start = at + FrameFormat.changeBytes
+      guard start <= changes.count, let effect = FrameEffect(rawValue: changes[at]) else { throw Self.malformed }
+      let kind = changes[at + 1]
+      let keyEnd = start + Int(UInt16(littleEndian: changes.loadUnaligned(fromByteOffset: at + 2, as: UInt16.self)))
+      let end = keyEnd + Int(UInt32(littleEndian: changes.loadUnaligned(fromByteOffset: at + 4, as: UInt32.self)))
       guard end <= changes.count else { throw Self.malformed }
-      let key = UnsafeRawBufferPointer(rebasing: changes[keyStart..<payloadStart])
-      let payload = UnsafeRawBufferPointer(rebasing: changes[payloadStart..<end])
+      let key = UnsafeRawBufferPointer(rebasing: changes[start..<keyEnd])
+      let payload = UnsafeRawBufferPointer(rebasing: changes[keyEnd..<end])
       try body(Change(effect: effect, key: key.bindMemory(to: UInt8.self), kind: kind, payload: payload))
       at = end
     }
@@ -94,7 +95,7 @@ extension FrameReader.Change {
     return value
   }
 
-  /// The id of the body, for the effect `staged`.
+  /// The id of the body or the bodies, for the effects `staged` and `bulk`.
   func body() throws(StoreError) -> UInt64 { try number() }
 
   /// The text of the declaration, for the effect `declared`.

@@ -12,6 +12,8 @@ final class FrameWriter {
   private var start = 0
   private(set) var count = 0
   private var changes: UInt32 = 0
+  /// The length at which the current frame was too long for any ring.
+  private(set) var tooLong: Int?
 
   init(capacity: Int = 4096) {
     self.capacity = capacity
@@ -23,7 +25,7 @@ final class FrameWriter {
   /// The frames that were ended.
   var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: memory, count: start) }
 
-  func removeAll() { (start, count, changes) = (0, 0, 0) }
+  func removeAll() { (start, count, tooLong) = (0, 0, nil) }
 
   /// Begins a frame.
   ///
@@ -31,75 +33,84 @@ final class FrameWriter {
   func begin(_ head: FrameHead) {
     count = start
     changes = 0
-    let at = reserve(FrameFormat.headBytes)
-    put(head.writer, at + 8)
-    put(head.revision, at + 16)
-    put(head.time, at + 24)
-    put(UInt32(0), at + 36)
-    guard let tag = head.tag else { return put(FrameFormat.noTag, at + 36) }
+    tooLong = nil
+    let at = room(FrameFormat.headBytes)
+    at.put(head.writer, 8)
+    at.put(head.revision, 16)
+    at.put(head.time, 24)
+    guard let tag = head.tag else { return at.put(UInt32(FrameFormat.noTag), 36) }
     ExactString(tag).withBytes { bytes in
       let length = min(bytes.count, FrameFormat.longestTag)
-      copy(UnsafeRawBufferPointer(bytes).prefix(length))
-      put(UInt16(length), start + 36)
+      at.put(UInt32(length), 36)
+      copy(UnsafeBufferPointer(rebasing: bytes[..<length]), room(length))
     }
   }
 
   /// Adds a change without a payload.
-  func add(_ effect: FrameEffect, _ key: KeyName) { key.exact.withBytes { add(effect, 0, $0) {} } }
+  ///
+  /// Each change throws `failed` if the buffer cannot grow, and `tooLarge` if no ring has room for the frame.
+  func add(_ effect: FrameEffect, _ key: KeyName) throws(StoreError) {
+    try key.exact.withBytes { key throws(StoreError) in _ = try add(effect, 0, key, 0) }
+  }
 
   /// Adds a value.
   func add(_ value: Value, _ key: KeyName) throws(StoreError) {
-    try key.exact.withBytes { bytes throws(StoreError) in
-      switch value {
-      case .null: add(.removed, 0, bytes) {}
-      case .bool(let value): add(number: value ? UInt8(1) : 0, .bool, bytes)
-      case .int(let value): add(number: value, .int, bytes)
-      case .uint(let value): add(number: value, .uint, bytes)
-      case .double(let value): add(number: value.bitPattern, .double, bytes)
-      case .string(let text):
-        ExactString(text).withBytes { text in add(.value, 5, bytes) { copy(UnsafeRawBufferPointer(text)[...]) } }
-      case .bytes(let content):
-        content.withUnsafeBytes { content in add(.value, 6, bytes) { copy(content[...]) } }
-      case .date(let date):
-        add(.value, 7, bytes) {
-          let at = reserve(12)
-          put(date.seconds, at)
-          put(date.nanoseconds, at + 8)
-        }
-      case .array, .dictionary:
-        try value.withJSON { text throws(StoreError) in
-          add(.value, value.kind.number, bytes) { copy(UnsafeRawBufferPointer(text)[...]) }
-        }
-      }
+    try key.exact.withBytes { key throws(StoreError) in try add(value, key) }
+  }
+
+  func add(_ value: Value, _ key: UnsafeBufferPointer<UInt8>) throws(StoreError) {
+    switch value {
+    case .null: _ = try add(.removed, 0, key, 0)
+    case .bool(let value): try add(value ? 1 : 0 as UInt8, .bool, key)
+    case .int(let value): try add(value, .int, key)
+    case .uint(let value): try add(value, .uint, key)
+    case .double(let value): try add(value.bitPattern, .double, key)
+    case .string(let text):
+      try ExactString(text).withBytes { text throws(StoreError) in try add(.value, 5, key, text) }
+    case .bytes(let content):
+      try content.withUnsafeBufferPointer { content in
+        Result { () throws(StoreError) in try add(.value, 6, key, content) }
+      }.get()
+    case .date(let date):
+      let at = try add(.value, 7, key, 12)
+      at.put(date.seconds, 0)
+      at.put(date.nanoseconds, 8)
+    case .array, .dictionary:
+      try value.withJSON { text throws(StoreError) in try add(.value, value.kind.number, key, text) }
     }
   }
 
   /// Adds a value that is a body in the database.
-  func add(staged body: UInt64, _ key: KeyName) {
-    key.exact.withBytes { add(.staged, 0, $0) { put(body, reserve(8)) } }
+  func add(staged body: UInt64, _ key: KeyName) throws(StoreError) {
+    try key.exact.withBytes { key throws(StoreError) in try add(.staged, 0, key, 8).put(body, 0) }
   }
 
+  /// Adds the changes of many keys that are bodies in the database.
+  func add(bulk bodies: UInt64) throws(StoreError) { try add(.bulk, 0, Self.noKey, 8).put(bodies, 0) }
+
   /// Adds a declaration.
-  func add(declaration json: ExactString, _ key: KeyName) {
-    key.exact.withBytes { key in
-      json.withBytes { json in add(.declared, 0, key) { copy(UnsafeRawBufferPointer(json)[...]) } }
+  func add(declaration json: ExactString, _ key: KeyName) throws(StoreError) {
+    try key.exact.withBytes { key throws(StoreError) in
+      try json.withBytes { json throws(StoreError) in try add(.declared, 0, key, json) }
     }
   }
 
   /// Adds the schema version of the store.
-  func add(schemaVersion version: UInt32) {
-    add(.schemaVersion, 0, UnsafeBufferPointer(start: nil, count: 0)) { put(version, reserve(4)) }
+  func add(schemaVersion version: UInt32) throws(StoreError) {
+    try add(.schemaVersion, 0, Self.noKey, 4).put(version, 0)
   }
+
+  private static var noKey: UnsafeBufferPointer<UInt8> { UnsafeBufferPointer(start: nil, count: 0) }
 
   /// Ends the frame, for a place in the journal.
   ///
   /// - Returns: its checksum, which the next frame's place contains.
   func end(at place: FramePlace) -> UInt32 {
-    let length = FrameFormat.aligned(count - start)
-    let end = reserve(length - (count - start))
-    (memory + end).initializeMemory(as: UInt8.self, repeating: 0, count: count - end)
-    put(UInt32(truncatingIfNeeded: length), start)
-    put(changes, start + 32)
+    let length = self.length
+    let missing = length - (count - start)
+    room(missing).initializeMemory(as: UInt8.self, repeating: 0, count: missing)
+    (memory + start).put(UInt32(truncatingIfNeeded: length), 0)
+    (memory + start).put(changes, 32)
     return seal(at: place, upTo: length)
   }
 
@@ -111,52 +122,64 @@ final class FrameWriter {
   /// - Returns: its checksum.
   func pad(_ length: Int, at place: FramePlace) -> UInt32 {
     count = start
-    put(UInt32(truncatingIfNeeded: length) | 1, reserve(FrameFormat.paddingBytes))
+    room(FrameFormat.paddingBytes).put(UInt32(truncatingIfNeeded: length) | 1, 0)
     return seal(at: place, upTo: FrameFormat.paddingBytes)
   }
 
-  /// Removes the frame that was begun.
-  func cancel() { count = start }
-
   private func seal(at place: FramePlace, upTo end: Int) -> UInt32 {
     let sum = place.checksum(of: UnsafeRawBufferPointer(start: memory + start, count: count - start), upTo: end)
-    put(sum, start + 4)
+    (memory + start).put(sum, 4)
     start = count
     return sum
   }
 
-  private func add(number: some FixedWidthInteger, _ kind: Value.Kind, _ key: UnsafeBufferPointer<UInt8>) {
-    add(.value, kind.number, key) { put(number, reserve(number.bitWidth / 8)) }
+  private func add(
+    _ number: some FixedWidthInteger, _ kind: Value.Kind, _ key: UnsafeBufferPointer<UInt8>
+  ) throws(StoreError) {
+    try add(.value, kind.number, key, number.bitWidth / 8).put(number, 0)
   }
 
-  @inline(__always)
-  private func add(_ effect: FrameEffect, _ kind: UInt8, _ key: UnsafeBufferPointer<UInt8>, _ payload: () -> Void) {
-    let at = reserve(FrameFormat.changeBytes)
-    put(effect.rawValue, at)
-    put(kind, at + 1)
-    put(UInt16(truncatingIfNeeded: key.count), at + 2)
-    copy(UnsafeRawBufferPointer(key)[...])
-    let payloadStart = count
-    payload()
-    put(UInt32(truncatingIfNeeded: count - payloadStart), at + 4)
+  private func add(
+    _ effect: FrameEffect, _ kind: UInt8, _ key: UnsafeBufferPointer<UInt8>, _ payload: UnsafeBufferPointer<UInt8>
+  ) throws(StoreError) {
+    copy(payload, try add(effect, kind, key, payload.count))
+  }
+
+  /// Adds a change with room for its payload; returns where that is.
+  private func add(
+    _ effect: FrameEffect, _ kind: UInt8, _ key: UnsafeBufferPointer<UInt8>, _ bytes: Int
+  ) throws(StoreError) -> UnsafeMutableRawPointer {
+    let more = FrameFormat.changeBytes + key.count + bytes
+    if count + more > capacity { try makeRoom(for: more) }
+    let at = room(more)
+    at.put(UInt16(effect.rawValue) | UInt16(kind) << 8, 0)
+    at.put(UInt16(truncatingIfNeeded: key.count), 2)
+    at.put(UInt32(truncatingIfNeeded: bytes), 4)
+    copy(key, at + FrameFormat.changeBytes)
     changes += 1
+    return at + FrameFormat.changeBytes + key.count
   }
 
-  private func put<Number: FixedWidthInteger>(_ number: Number, _ offset: Int) {
-    memory.storeBytes(of: number.littleEndian, toByteOffset: offset, as: Number.self)
+  private func copy(_ bytes: UnsafeBufferPointer<UInt8>, _ place: UnsafeMutableRawPointer) {
+    if let start = bytes.baseAddress { place.copyMemory(from: start, byteCount: bytes.count) }
   }
 
-  private func copy(_ bytes: Slice<UnsafeRawBufferPointer>) {
-    let at = reserve(bytes.count)
-    UnsafeMutableRawBufferPointer(start: memory + at, count: bytes.count).copyBytes(from: bytes)
+  private func makeRoom(for more: Int) throws(StoreError) {
+    guard count - start + more <= JournalHeader.mostBytes / 4 else {
+      tooLong = count - start + more
+      throw StoreError(.tooLarge, "a commit of so many bytes does not fit into any journal; make it smaller")
+    }
+    try Memory.ask(for: 2 * capacity + more, to: JournalWriter.purpose)
+    grow(for: count + more)
   }
 
-  /// Makes room at the end; returns where it begins.
-  private func reserve(_ more: Int) -> Int {
+  /// Takes bytes at the end; returns where they begin.
+  @inline(__always)
+  private func room(_ more: Int) -> UnsafeMutableRawPointer {
     let at = count
     if at + more > capacity { grow(for: at + more) }
     count = at + more
-    return at
+    return memory + at
   }
 
   private func grow(for wanted: Int) {
@@ -165,5 +188,12 @@ final class FrameWriter {
     larger.copyMemory(from: memory, byteCount: count)
     memory.deallocate()
     memory = larger
+  }
+}
+
+extension UnsafeMutableRawPointer {
+  @inline(__always)
+  fileprivate func put<Number: FixedWidthInteger>(_ number: Number, _ offset: Int) {
+    storeBytes(of: number.littleEndian, toByteOffset: offset, as: Number.self)
   }
 }

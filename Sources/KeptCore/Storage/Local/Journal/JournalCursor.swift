@@ -36,6 +36,8 @@ struct JournalCursor {
       let piece = Int(min(end - place.position, UInt64(file.header.room(from: place.position))))
       let outcome = try withMemory(piece) { memory throws(StoreError) in
         let count = try file.read(from: place.position, into: memory)
+        // The file was truncated.
+        guard count == piece else { return .damaged }
         // The copy first, then the word: what was overwritten meanwhile was announced before.
         kept_fence()
         guard words.start <= place.position else { return .overtaken }
@@ -48,17 +50,27 @@ struct JournalCursor {
 
   /// Reads frames after a crash, when there are no words: up to the first that does not verify.
   mutating func readAll(
-    _ file: JournalFile, _ body: (FrameReader) throws(StoreError) -> Void
+    _ file: JournalFile, upTo end: JournalPosition = .max, _ body: (FrameReader) throws(StoreError) -> Void
   ) throws(StoreError) {
     // Frames that reach once around the ring are all there can be.
     let start = place.position
-    while place.position - start < UInt64(file.header.size) {
+    // Usually there are none, so a little is read first.
+    var size = 4096
+    while place.position - start < UInt64(file.header.size), place.position < end {
       let before = place.position
-      let outcome = try withMemory(file.header.room(from: before)) { memory throws(StoreError) in
+      let room = Int(min(UInt64(file.header.room(from: before)), end - before))
+      var length = 0
+      let outcome = try withMemory(min(size, room)) { memory throws(StoreError) in
         let count = try file.read(from: before, into: memory)
-        return try take(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(memory)[..<count]), body)
+        let bytes = UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(memory)[..<count])
+        length = FrameReader.length(of: bytes)
+        guard count > 0 else { return .damaged }
+        return try take(bytes, body)
       }
-      if outcome == .damaged { return }
+      guard outcome == .damaged, place.position == before else { continue }
+      // The frame may be longer than what was read.
+      guard length > size, length <= min(room, file.header.longestFrame) else { return }
+      size = length
     }
   }
 
@@ -80,7 +92,7 @@ struct JournalCursor {
     return .reachedEnd
   }
 
-  /// Moves past frames that this process has written itself.
+  /// Moves past frames that this process has written itself, or that are damaged.
   mutating func skip(to place: FramePlace, revision: Revision) {
     self.place = place
     self.revision = revision

@@ -6,10 +6,14 @@ import CPlatform
 /// The ring of one journal.
 ///
 /// Thread-safe: its calls have no state. Only the holder of the write lock writes.
-struct JournalFile {
+final class JournalFile: Sendable {
   let descriptor: Int32
   let path: String
   let header: JournalHeader
+
+  init(descriptor: Int32, path: String, header: JournalHeader) {
+    (self.descriptor, self.path, self.header) = (descriptor, path, header)
+  }
 
   /// Reads the head of an open file; nil if it is damaged, or if the file is shorter than it says.
   static func read(_ descriptor: Int32, path: String) throws(StoreError) -> JournalFile? {
@@ -28,24 +32,72 @@ struct JournalFile {
   static func make(
     _ header: JournalHeader, in descriptor: Int32, path: String
   ) throws(StoreError) -> JournalFile {
+    try extend(descriptor, from: 0, to: JournalHeader.ringOffset, path: path)
+    try sync(descriptor, path)
+    try extend(descriptor, from: JournalHeader.ringOffset, to: header.fileBytes, path: path)
+    try sync(descriptor, path)
+    let file = JournalFile(descriptor: descriptor, path: path, header: header)
+    try file.writeHead()
+    try sync(descriptor, path)
+    return file
+  }
+
+  /// Writes zeros.
+  ///
+  /// Written, not only allocated: a sync after a write into a hole must also write where the new block is.
+  static func extend(
+    _ descriptor: Int32, from start: Int, to end: Int, path: String
+  ) throws(StoreError) {
     let page = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 8)
     defer { page.deallocate() }
     page.initializeMemory(as: UInt8.self, repeating: 0)
-    let zeros = UnsafeRawBufferPointer(page)
-    try write(descriptor, path, UnsafeRawBufferPointer(rebasing: zeros[..<JournalHeader.ringOffset]), at: 0)
-    try sync(descriptor, path)
-    // Written, not only allocated: a sync after a write into a hole must also write where the new block is.
-    var at = JournalHeader.ringOffset
-    while at < header.fileBytes {
-      let count = min(zeros.count, header.fileBytes - at)
-      try write(descriptor, path, UnsafeRawBufferPointer(rebasing: zeros[..<count]), at: at)
+    var at = start
+    while at < end {
+      let count = min(page.count, end - at)
+      try write(descriptor, path, UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(page)[..<count]), at: at)
       at += count
     }
-    try sync(descriptor, path)
-    header.encode(into: page)
-    try write(descriptor, path, UnsafeRawBufferPointer(rebasing: zeros[..<JournalHeader.bytes]), at: 0)
-    try sync(descriptor, path)
-    return JournalFile(descriptor: descriptor, path: path, header: header)
+  }
+
+  /// Copies a file that may be no journal any more, and syncs the copy.
+  static func copy(_ descriptor: Int32, _ path: String, to copyPath: String) throws(StoreError) {
+    let copy = kept_make_at(AT_FDCWD, copyPath)
+    guard copy >= 0 else { throw .system("make", copyPath) }
+    defer { close(copy) }
+    let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 8)
+    defer { piece.deallocate() }
+    var at = 0
+    while at < JournalHeader.ringOffset + JournalHeader.mostBytes {
+      let count = try read(descriptor, path, into: piece, at: at)
+      guard count > 0 else { break }
+      try write(copy, copyPath, UnsafeRawBufferPointer(rebasing: piece[..<count]), at: at)
+      at += count
+    }
+    try sync(copy, copyPath)
+  }
+
+  /// Writes the head, which makes the file a journal.
+  func writeHead() throws(StoreError) {
+    let head = UnsafeMutableRawBufferPointer.allocate(byteCount: JournalHeader.bytes, alignment: 8)
+    defer { head.deallocate() }
+    header.encode(into: head)
+    try Self.write(descriptor, path, UnsafeRawBufferPointer(head), at: 0)
+  }
+
+  /// The random number of the pulse that belongs to the journal now.
+  func session() throws(StoreError) -> UInt64 {
+    var session: UInt64 = 0
+    let count = try withUnsafeMutableBytes(of: &session) { bytes in
+      Result { () throws(StoreError) in try Self.read(descriptor, path, into: bytes, at: JournalHeader.bytes) }
+    }.get()
+    return count == 8 ? UInt64(littleEndian: session) : 0
+  }
+
+  /// Names the pulse; it means nothing once no process has the store open, and need not reach the disk.
+  func begin(session: UInt64) throws(StoreError) {
+    try withUnsafeBytes(of: session.littleEndian) { bytes in
+      Result { () throws(StoreError) in try Self.write(descriptor, path, bytes, at: JournalHeader.bytes) }
+    }.get()
   }
 
   /// Copies bytes from a position on, up to the end of the ring; returns how many.
@@ -66,7 +118,8 @@ struct JournalFile {
   /// Writes everything that was written to the disk.
   func sync() throws(StoreError) { try Self.sync(descriptor, path) }
 
-  private static func read(
+  @inline(never)
+  static func read(
     _ descriptor: Int32, _ path: String, into buffer: UnsafeMutableRawBufferPointer, at offset: Int
   ) throws(StoreError) -> Int {
     var count = 0
@@ -80,7 +133,8 @@ struct JournalFile {
     return count
   }
 
-  private static func write(
+  @inline(never)
+  static func write(
     _ descriptor: Int32, _ path: String, _ bytes: UnsafeRawBufferPointer, at offset: Int
   ) throws(StoreError) {
     var held = kept_hold_size_signal()

@@ -7,7 +7,9 @@
 //   byte 32  journal    64 bits: a random number, another one for each journal of a store
 //   byte 40  begin      64 bits: the position at which it begins
 //   byte 48  size       64 bits: the bytes of the ring, which follows at byte 4096
-//   byte 56  pulse      64 bits: the random number of the pulse that goes with it
+//   byte 56  0          64 bits
+//   byte 64  session    64 bits: the random number of the pulse that belongs to it now, which the checksum leaves out
+//   byte 72  mark       what the database has, see SettledMark
 //
 // Positions never start again: a journal begins where the one before it ended.
 
@@ -18,13 +20,12 @@ struct JournalHeader: Equatable {
   var journal: UInt64
   var begin: JournalPosition
   var size: Int
-  var pulse: UInt64
 
   static let bytes = 64
   /// Where the ring begins in the file.
   static let ringOffset = 4096
   /// The size of the first journal of a store.
-  static let firstSize = 256 << 10
+  static let firstSize = 1 << 20
   /// The largest size; a ring that was too small is doubled up to here.
   static let mostBytes = 8 << 20
   private static let magic: UInt64 = 0x6C6E_724A_7470_654B
@@ -35,7 +36,7 @@ struct JournalHeader: Equatable {
 
   /// Writes the head into memory of at least 64 bytes.
   func encode(into memory: UnsafeMutableRawBufferPointer) {
-    var words = [Self.magic, UInt64(Self.format), store.high, store.low, journal, begin, UInt64(size), pulse]
+    var words = [Self.magic, UInt64(Self.format), store.high, store.low, journal, begin, UInt64(size), 0]
     words[1] |= UInt64(Self.checksum(words)) << 32
     for (index, word) in words.enumerated() {
       memory.storeBytes(of: word.littleEndian, toByteOffset: 8 * index, as: UInt64.self)
@@ -55,11 +56,11 @@ struct JournalHeader: Equatable {
       size % 8 == 0, 4096...Self.mostBytes ~= size
     else { return nil }
     self.init(
-      store: StoreID(high: words[2], low: words[3]), journal: words[4], begin: words[5], size: size, pulse: words[7])
+      store: StoreID(high: words[2], low: words[3]), journal: words[4], begin: words[5], size: size)
   }
 
-  init(store: StoreID, journal: UInt64, begin: JournalPosition, size: Int, pulse: UInt64) {
-    (self.store, self.journal, self.begin, self.size, self.pulse) = (store, journal, begin, size, pulse)
+  init(store: StoreID, journal: UInt64, begin: JournalPosition, size: Int) {
+    (self.store, self.journal, self.begin, self.size) = (store, journal, begin, size)
   }
 
   /// A bound that no store reaches: at a gigabyte a second it lasts for 146 years.

@@ -7,6 +7,16 @@
 //   that copies frames and finds `start` at or below their position afterwards has copied what was published.
 // - `settled` is the position up to which frames are in the database and on the disk. No writer overwrites a byte above
 //   it: `start` never passes `settled`.
+// - `synced` is the position up to which the ring is on the disk.
+// - `dirty` is 1 from before the first publishing after everything was settled. It is cleared under the write lock,
+//   when `settled` has reached `published`. Who sleeps without bound has found it 0 after setting `sleeping`.
+// - `doubt` is 1 after a sync has failed: the system may have dropped what it could not write, and a later sync would
+//   succeed without it.
+// - `echo` is `published` a moment later, for a process that finds the page after a crash: a changed bit makes one of
+//   them differ.
+// - `journal` is the id of the ring. The holder of the write lock changes it when it has made another ring; meanwhile
+//   it is 0, and everything is settled. A process that gets the write lock and finds 0 makes the ring: the one that
+//   had begun was killed.
 //
 // On ARM, a store of `start` must not be reordered after the write of the ring. The system call that follows is a
 // barrier on Linux in practice, but does not promise it, so a full fence stands between them; and readers have a fence
@@ -15,30 +25,56 @@
 import CPlatform
 
 struct JournalWords: @unchecked Sendable {
-  // The words are only accessed atomically.
-  private let publishedWord: UnsafeMutablePointer<UInt64>
-  private let startWord: UnsafeMutablePointer<UInt64>
-  private let settledWord: UnsafeMutablePointer<UInt64>
+  // The words are only accessed atomically. Each is on a cache line of its own, because different threads write them.
+  private let memory: UnsafeMutableRawPointer
 
-  /// The bytes that they need; each has a cache line of its own, because different threads write them.
-  static let bytes = 192
+  /// The bytes that they need.
+  static let bytes = 7 * line
+  private static let line = 64
 
-  init(_ memory: UnsafeMutableRawPointer) {
-    publishedWord = memory.assumingMemoryBound(to: UInt64.self)
-    startWord = (memory + 64).assumingMemoryBound(to: UInt64.self)
-    settledWord = (memory + 128).assumingMemoryBound(to: UInt64.self)
+  init(_ memory: UnsafeMutableRawPointer) { self.memory = memory }
+
+  private func word(_ number: Int) -> UnsafeMutablePointer<UInt64> {
+    (memory + number * Self.line).assumingMemoryBound(to: UInt64.self)
   }
 
+  /// The address of `published`, which readers compare.
+  var publishedWord: UnsafeMutablePointer<UInt64> { word(0) }
+  private var echoWord: UnsafeMutablePointer<UInt64> { publishedWord + 1 }
+  private var startWord: UnsafeMutablePointer<UInt64> { word(1) }
+  private var settledWord: UnsafeMutablePointer<UInt64> { word(2) }
+  private var syncedWord: UnsafeMutablePointer<UInt64> { word(3) }
+  private var dirtyWord: UnsafeMutablePointer<UInt64> { word(4) }
+  private var doubtWord: UnsafeMutablePointer<UInt64> { word(5) }
+  private var journalWord: UnsafeMutablePointer<UInt64> { word(6) }
+
   /// Sets all words; no other process may use them yet.
-  func reset(to position: JournalPosition) {
-    kept_store64(startWord, position)
-    kept_store64(settledWord, position)
-    kept_store64(publishedWord, position)
+  ///
+  /// - Parameter settled: the position up to which frames are in the database; nil if all are.
+  func reset(to published: JournalPosition, settled: JournalPosition? = nil, of journal: UInt64) {
+    let settled = settled ?? published
+    for word in [startWord, settledWord, syncedWord] { kept_store64(word, settled) }
+    for word in [publishedWord, echoWord] { kept_store64(word, published) }
+    kept_store64(journalWord, journal)
+    isDirty = settled < published
+    isDoubtful = false
   }
 
   var published: JournalPosition { kept_load64(publishedWord) }
   var start: JournalPosition { kept_load64(startWord) }
   var settled: JournalPosition { kept_load64(settledWord) }
+  var synced: JournalPosition { kept_load64(syncedWord) }
+  var journal: UInt64 { kept_load64(journalWord) }
+
+  var isDirty: Bool {
+    get { kept_load64(dirtyWord) != 0 }
+    nonmutating set { kept_store64(dirtyWord, newValue ? 1 : 0) }
+  }
+
+  var isDoubtful: Bool {
+    get { kept_load64(doubtWord) != 0 }
+    nonmutating set { kept_store64(doubtWord, newValue ? 1 : 0) }
+  }
 
   /// Announces that everything below a position is about to be overwritten.
   func raiseStart(to position: JournalPosition) {
@@ -48,12 +84,25 @@ struct JournalWords: @unchecked Sendable {
 
   /// Publishes frames up to a position; false if another process has published meanwhile, which the lock excludes.
   func publish(_ position: JournalPosition, after expected: JournalPosition) -> Bool {
-    kept_exchange64(publishedWord, expected, position)
+    guard kept_exchange64(publishedWord, expected, position) else { return false }
+    kept_store64(echoWord, position)
+    return true
   }
 
+  /// Where the published frames end, after a crash: one of the two words may be damaged.
+  var surelyPublished: JournalPosition { min(published, kept_load64(echoWord)) }
+
   /// Records what is in the database; two processes may settle at the same time.
-  func raiseSettled(to position: JournalPosition) {
-    var seen = settled
-    while position > seen, !kept_exchange64(settledWord, seen, position) { seen = settled }
+  func raiseSettled(to position: JournalPosition) { Self.raise(settledWord, to: position) }
+
+  /// Records what is on the disk; two processes may sync at the same time.
+  func raiseSynced(to position: JournalPosition) { Self.raise(syncedWord, to: position) }
+
+  /// Begins another ring, whose frames follow those of the one before.
+  func move(to journal: UInt64) { kept_store64(journalWord, journal) }
+
+  private static func raise(_ word: UnsafeMutablePointer<UInt64>, to position: JournalPosition) {
+    var seen = kept_load64(word)
+    while position > seen, !kept_exchange64(word, seen, position) { seen = kept_load64(word) }
   }
 }

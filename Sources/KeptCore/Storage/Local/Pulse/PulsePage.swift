@@ -1,20 +1,20 @@
-// The mapped page that every process with the store open shares: its layout and its invariants.
+// The mapped page that every process with the store open shares:
 //
-//   byte  0  magic         "KeptPuls"
-//   byte  8  format        1
-//   byte 16  store         the id of the database it belongs to, 16 bytes
-//   byte 64  generation    64 bits
-//   byte 128 sleeping      32 bits: 1 if a thread may sleep on `wake`
-//   byte 192 wake          32 bits: the futex word, moved to wake the sleepers
+//   byte  0  magic      "KeptPuls"
+//   byte  8  format     2
+//   byte 16  store      the id of the database it belongs to, 16 bytes
+//   byte 32  session    a random number; byte 64 of the file `journal` has the same one
+//   byte 40  boot       of the kernel under which the page was set up, 0 if that is unknown
+//   byte 64  words      see JournalWords
+//   byte 576 sleeping   32 bits: 1 if a thread may sleep on `wake`
+//   byte 640 wake       32 bits: the futex word, moved to wake the sleepers
+//   byte 704 writers    32 bits: the futex word of threads that wait for the write lock
+//   byte 768 waiting    32 bits: 1 if a thread may wait for the write lock
 //
 // Invariants:
-// - The generation never returns to a number that it has left. A reader that has seen an even number G and sees G again
-//   knows that no commit of Kept became visible in between.
-// - While a commit becomes visible the generation is an odd number that no other writer has used. It is moved there
-//   under SQLite's write lock, before COMMIT, so a commit is never visible under the even number that was there before.
-// - A writer that is killed leaves its odd number. The next writer moves on from there, or a maintenance thread that
-//   takes the write lock for it; until then readers query SQLite.
-// - The page holds no data: a reader that finds the generation odd or moved queries SQLite.
+// - The process that opens a store alone sets the page up, with a new session, before it lets others in. Everyone else
+//   uses only a page with the session that the journal names.
+// - The page holds no data, and is never believed by a process that is alone.
 //
 // Words that different writers touch lie on different cache lines.
 
@@ -29,39 +29,58 @@ struct PulsePage: @unchecked Sendable {
 
   static let size = 4096
   private static let magic: UInt64 = 0x736C_7550_7470_654B
-  private static let format: UInt64 = 1
+  private static let format: UInt64 = 2
 
   init(_ start: UnsafeMutableRawPointer) { self.start = start }
 
-  var generation: UnsafeMutablePointer<UInt64> { (start + 64).assumingMemoryBound(to: UInt64.self) }
-  var sleeping: UnsafeMutablePointer<UInt32> { (start + 128).assumingMemoryBound(to: UInt32.self) }
-  var wakeWord: UnsafeMutablePointer<UInt32> { (start + 192).assumingMemoryBound(to: UInt32.self) }
+  var words: JournalWords { JournalWords(start + 64) }
+  var sleeping: UnsafeMutablePointer<UInt32> { (start + 576).assumingMemoryBound(to: UInt32.self) }
+  var wakeWord: UnsafeMutablePointer<UInt32> { (start + 640).assumingMemoryBound(to: UInt32.self) }
+  var writersWord: UnsafeMutablePointer<UInt32> { (start + 704).assumingMemoryBound(to: UInt32.self) }
+  var waiting: UnsafeMutablePointer<UInt32> { (start + 768).assumingMemoryBound(to: UInt32.self) }
 
-  /// Whether the header identifies this page as the pulse of a store.
-  func belongs(to store: StoreID) -> Bool {
-    start.load(as: UInt64.self) == Self.magic && start.load(fromByteOffset: 8, as: UInt64.self) == Self.format
-      && start.load(fromByteOffset: 16, as: UInt64.self) == store.high
-      && start.load(fromByteOffset: 24, as: UInt64.self) == store.low
+  /// The session that it belongs to.
+  var session: UInt64 { start.load(fromByteOffset: 32, as: UInt64.self) }
+
+  /// Whether the header identifies this page as the pulse of a store in a session.
+  func belongs(to store: StoreID, in session: UInt64) -> Bool {
+    zip(Self.header(store, session), 0...).allSatisfy { word, number in
+      start.load(fromByteOffset: 8 * number, as: UInt64.self) == word
+    }
   }
 
-  /// Rewrites the header, and moves the generation to a new odd number.
+  /// Sets the page up; no other process uses it.
+  func initialize(for store: StoreID, in session: UInt64) {
+    for (number, word) in Self.header(store, session).enumerated() {
+      start.storeBytes(of: word, toByteOffset: 8 * number, as: UInt64.self)
+    }
+    start.storeBytes(of: SystemStart.id, toByteOffset: Self.bootOffset, as: UInt64.self)
+    for word in [sleeping, waiting] { kept_store32(word, 0) }
+  }
+
+  /// Whether the kernel runs since the page was set up, so that nothing in it is older than what it tells about.
   ///
-  /// Other processes may have the page mapped, and a commit of theirs may be about to become visible: an even number
-  /// would hide it. The next commit makes it even, or the maintenance thread of a process that reads meanwhile.
-  func initialize(for store: StoreID) {
-    start.storeBytes(of: Self.magic, as: UInt64.self)
-    start.storeBytes(of: Self.format, toByteOffset: 8, as: UInt64.self)
-    start.storeBytes(of: store.high, toByteOffset: 16, as: UInt64.self)
-    start.storeBytes(of: store.low, toByteOffset: 24, as: UInt64.self)
-    moveToNewOdd()
-    kept_store32(sleeping, 1)
+  /// Some containers invent the id of the boot. Then this is false, or a loss of power goes unnoticed, and commits that
+  /// it has taken are reported as damage.
+  private var isOfThisBoot: Bool {
+    let boot = start.load(fromByteOffset: Self.bootOffset, as: UInt64.self)
+    return boot != 0 && boot == SystemStart.id
   }
 
-  /// Moves the generation to a random odd number, which no process can have seen before.
-  func moveToNewOdd() {
-    // Below 2^62, so that no number of commits makes it overflow.
-    kept_store64(generation, UInt64.random(in: 1..<(1 << 61)) * 2 + 1)
+  /// Up to where the frames of the journal must verify.
+  ///
+  /// After a loss of power the page may be newer than the journal, and tells only what was synced.
+  var surelyWritten: JournalPosition {
+    isOfThisBoot ? words.surelyPublished : min(words.synced, words.surelyPublished)
   }
+
+  private static let bootOffset = 40
+
+  private static func header(_ store: StoreID, _ session: UInt64) -> [UInt64] {
+    [magic, format, store.high, store.low, session]
+  }
+
+  func unmap() { munmap(start, Self.size) }
 
   /// Maps another page in place of this one, at the same address.
   func replace(by other: PulsePage) -> Int32 { kept_replace_mapping(start, other.start, Self.size) }

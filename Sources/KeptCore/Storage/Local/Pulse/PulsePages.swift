@@ -5,7 +5,7 @@
 import CPlatform
 
 enum PulsePages {
-  // Each holds a private page of this process, whose generation is odd.
+  // Each holds a private page of this process, whose position is odd.
   private static let spare = Monitor<[PulsePage]>([])
 
   /// Moves a page that was just mapped to a spare address, if there is one.
@@ -22,7 +22,7 @@ enum PulsePages {
   static func retire(_ page: PulsePage) {
     if let memory = kept_map_own(PulsePage.size) {
       let own = PulsePage(memory)
-      own.moveToNewOdd()
+      kept_store64(own.words.publishedWord, 1)
       // If this fails the page remains that of the file.
       if page.replace(by: own) != 0 { munmap(memory, PulsePage.size) }
     }

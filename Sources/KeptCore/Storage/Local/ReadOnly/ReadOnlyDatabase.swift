@@ -31,14 +31,32 @@ struct ReadOnlyDatabase: Sendable {
   /// returns true.
   func copy(
     until isOver: () throws(StoreError) -> Bool
-  ) throws(StoreError) -> (reader: LocalReader, stamp: DatabaseCopy.Stamp) {
+  ) throws(StoreError) -> (reader: PatchedReader, stamp: DatabaseCopy.Stamp) {
     guard let held = OpenFolder(holding: folder.path) else { throw .system("open the folder", folder.path) }
     let status = try held.status()
     try Trust.check(sharedFolder: status, folder.path)
-    let copy = try DatabaseCopy(
-      StoreFolder.databaseName, in: held, calling: folder.database,
-      { file, path throws(StoreError) in try Trust.check(sharedFile: file, path, ofFolder: status) }, until: isOver)
-    return (try connect(copy), copy.stamp)
+    func check(_ file: FileStatus, _ path: String) throws(StoreError) {
+      try Trust.check(sharedFile: file, path, ofFolder: status)
+    }
+    while true {
+      let copy = try DatabaseCopy(
+        StoreFolder.databaseName, in: held, calling: folder.database, check, until: isOver)
+      let reader = try connect(copy)
+      let settled = try SettledPlace.read(reader.connection)
+      let tail = try JournalTail(held, after: settled, of: reader.storeID(), check)
+      // Frames that were settled meanwhile may be missing in the tail.
+      let isUnchanged = copy.stamp.isSameDatabase(stamp())
+      if isUnchanged, !tail.isDamaged {
+        return (PatchedReader(reader, tail.patches, settled, revision: tail.revision), copy.stamp)
+      }
+      guard try !isOver() else {
+        throw isUnchanged
+          ? StoreError(
+            .corrupt, "commits in \(folder.path) are damaged, or were lost; a user who may write must open it")
+          : StoreError(.busy, "\(folder.database) was changed each time it was read; try again")
+      }
+      MonotonicTime.letPass(microseconds: 5000)
+    }
   }
 
   private func connect(_ copy: DatabaseCopy) throws(StoreError) -> LocalReader {

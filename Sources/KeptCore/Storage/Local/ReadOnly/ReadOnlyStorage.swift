@@ -15,7 +15,7 @@ final class ReadOnlyStorage: Storage {
   fileprivate struct State {
     var isClosed = false
     var interruptions = 0
-    var connected: (reader: LocalReader, stamp: DatabaseCopy.Stamp)?
+    var connected: (reader: PatchedReader, stamp: DatabaseCopy.Stamp)?
   }
   private let state = Monitor(State())
   private let database: ReadOnlyDatabase
@@ -52,11 +52,11 @@ final class ReadOnlyStorage: Storage {
   }
 
   func revision() throws(StoreError) -> Revision {
-    try read { reader throws(StoreError) in try reader.revision() }
+    try read { reader throws(StoreError) in reader.revision }
   }
 
   func schemaVersion() throws(StoreError) -> UInt32 {
-    try read { reader throws(StoreError) in try reader.schemaVersion() }
+    try read { reader throws(StoreError) in reader.schemaVersion }
   }
 
   func entries(in scopes: [Scope]) throws(StoreError) -> StoredEntries {
@@ -64,11 +64,11 @@ final class ReadOnlyStorage: Storage {
   }
 
   func salvaged() throws(StoreError) -> SalvageNote? {
-    try read { reader throws(StoreError) in try SalvageNote.read(reader, in: database.folder) }
+    try read { reader throws(StoreError) in try SalvageNote.read(reader.reader, in: database.folder) }
   }
 
   func changes(after revision: Revision) throws(StoreError) -> ChangesAfter {
-    try read { reader throws(StoreError) in try reader.changes(after: revision) }
+    try self.revision() == revision ? .changed(Delta([], upTo: revision)) : .tooOld
   }
 
   func commit(_ batch: Batch) throws(StoreError) -> Commit {
@@ -101,8 +101,28 @@ final class ReadOnlyStorage: Storage {
   }
 
   /// Reads from a copy of the current files.
-  private func read<Result>(_ body: (LocalReader) throws(StoreError) -> Result) throws(StoreError) -> Result {
-    if let result = try readConnected(body) { return result }
+  private func read<Result>(_ body: (PatchedReader) throws(StoreError) -> Result) throws(StoreError) -> Result {
+    while true {
+      try connect()
+      let result: Result? = try state.update { state throws(StoreError) in
+        try Self.checkOpen(state)
+        // A fork may have closed it meanwhile.
+        guard let connected = state.connected else { return nil }
+        return try body(connected.reader)
+      }
+      if let result { return result }
+    }
+  }
+
+  /// Makes a copy, unless there is one and the files cannot have changed since.
+  private func connect() throws(StoreError) {
+    let isConnected = try state.update { state throws(StoreError) in
+      try Self.checkOpen(state)
+      if let connected = state.connected, connected.stamp.vouches(for: database.stamp()) { return true }
+      state.connected = nil
+      return false
+    }
+    if isConnected { return }
     // Outside the monitor: the owner of the files can make it take long, and closing must not wait for that. A fork
     // waits, because a child would find SQLite's locks held by a thread that it does not have.
     Fork.gate.enter()
@@ -112,24 +132,9 @@ final class ReadOnlyStorage: Storage {
       try checkOpen()
       return MonotonicTime.milliseconds >= end
     }
-    return try state.update { state throws(StoreError) in
-      try Self.checkOpen(state)
-      state.connected = made
-      return try body(made.reader)
-    }
-  }
-
-  /// Reads from the existing copy; nil if there is none, or if the files may have changed since it was made.
-  private func readConnected<Result>(
-    _ body: (LocalReader) throws(StoreError) -> Result
-  ) throws(StoreError) -> Result? {
     try state.update { state throws(StoreError) in
       try Self.checkOpen(state)
-      guard let connected = state.connected, connected.stamp.vouches(for: database.stamp()) else {
-        state.connected = nil
-        return nil
-      }
-      return try body(connected.reader)
+      state.connected = made
     }
   }
 

@@ -44,6 +44,9 @@ kept_notice_origin = prototype("kept_notice_origin", c_uint32, [POINTER(kept_not
 # const char *kept_notice_tag(const kept_notice *notice);
 kept_notice_tag = prototype("kept_notice_tag", c_char_p, [POINTER(kept_notice)])
 
+# int64_t kept_notice_time(const kept_notice *notice);
+kept_notice_time = prototype("kept_notice_time", c_int64, [POINTER(kept_notice)])
+
 # bool kept_notice_may_have_missed(const kept_notice *notice);
 kept_notice_may_have_missed = prototype("kept_notice_may_have_missed", c_bool, [POINTER(kept_notice)])
 

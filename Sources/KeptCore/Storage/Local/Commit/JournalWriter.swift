@@ -1,0 +1,346 @@
+// A group of batches as frames of the journal: check the conditions of each, write what changes, and publish all of it
+// with one word.
+
+/// The commits of a ``GroupWriter``.
+///
+/// Not thread-safe.
+final class JournalWriter {
+  let journal: Journal
+  let loader: IndexLoader
+  let settler: Settler
+  private let eraser: SecretEraser
+  /// Receives commits while they become visible.
+  private let commitObserver: (any CommitObserver)?
+  /// Calls its argument if nothing observes the store; else it does nothing.
+  let whileSilent: (() -> Void) -> Void
+  /// Whether a value had to be staged because its key is secret.
+  private(set) var mayBeSecret = false
+  private(set) var frames: FrameGroup?
+
+  init(
+    _ journal: Journal, _ loader: IndexLoader, _ settler: Settler, eraser: SecretEraser,
+    commitObserver: (any CommitObserver)?
+  ) {
+    (self.journal, self.loader, self.settler) = (journal, loader, settler)
+    (self.eraser, self.commitObserver) = (eraser, commitObserver)
+    // A closure, because counting references to an observer that is also referred to weakly takes 200 instructions.
+    if let commitObserver { whileSilent = { commitObserver.whileSilent($0) } } else { whileSilent = { $0() } }
+  }
+
+  /// Values of more bytes are bodies in the database, so that the ring has room for many commits.
+  static let mostInline = 16 << 10
+  static let purpose = "commit the changes"
+
+  /// Commits a group.
+  ///
+  /// A batch whose conditions do not hold fails alone. All fail with `busy` if others hold the write lock until the
+  /// deadline.
+  func commit(_ group: [Batch], until deadline: Int64) -> [Result<Commit, StoreError>] {
+    do throws(StoreError) { return try commitTogether(group, until: deadline) } catch {
+      // Busy is not caused by a single batch, and separate retries would wait for one time-out each.
+      guard group.count > 1, error.code != .busy else { return group.map { _ in .failure(error) } }
+      // The cause is one of the batches, or the disk: each batch is retried alone to find its own failure.
+      return group.map { commit([$0], until: deadline)[0] }
+    }
+  }
+
+  private func commitTogether(
+    _ group: [Batch], until deadline: Int64
+  ) throws(StoreError) -> [Result<Commit, StoreError>] {
+    while true {
+      if let frames { frames.begin(at: frames.first) }
+      // Before the lock, so that others need not wait for the database.
+      try read(group)
+      let staged = try stage(group)
+      let prefixes = try PrefixChanges(of: group, loader)
+      do throws(StoreError) {
+        return try locked(until: deadline) { () throws(StoreError) in try write(group, staged, prefixes) }
+      } catch {
+        if let length = frames?.tooLong {
+          // Each of them may fit alone.
+          guard group.count == 1 else { throw error }
+          if length > JournalHeader.mostBytes / 4 { return [try bulk(group[0], prefixes, until: deadline)] }
+          try locked(until: deadline) { () throws(StoreError) in try settler.beginRing(for: length) }
+          frames = nil
+          continue
+        }
+        guard error.code == .busy, MonotonicTime.milliseconds < deadline else { throw error }
+        if let frames, frames.isRingFull, frames.header.size < JournalHeader.mostBytes, !journal.words.isDoubtful {
+          // It was lapped before it was settled.
+          try locked(until: deadline) { () throws(StoreError) in try settler.beginRing(for: frames.header.size / 4 + 1)
+          }
+          self.frames = nil
+          continue
+        }
+      }
+      // The ring is full, or a value has to be staged by now.
+      guard journal.words.isDoubtful else {
+        try settler.settle()
+        continue
+      }
+      try locked(until: deadline) { () throws(StoreError) in
+        if journal.words.isDoubtful { try settler.endDoubt() }
+      }
+    }
+  }
+
+  /// Reads what the group depends on, so that it is in the index; a single key costs less under the lock.
+  private func read(_ group: [Batch]) throws(StoreError) {
+    for batch in group {
+      if batch.edits.count + batch.declarations.count > 1 { _ = try loader.present(batch.keys) }
+      let keys = batch.conditions.compactMap { condition -> KeyName? in
+        switch condition {
+        case .revision(let key, _), .unchanged(let key, _): key
+        case .unchangedPrefix, .schemaVersion: nil
+        }
+      }
+      if !keys.isEmpty { _ = try loader.present(keys) }
+    }
+  }
+
+  private func locked<Result>(
+    until deadline: Int64, _ body: () throws(StoreError) -> Result
+  ) throws(StoreError) -> Result {
+    try journal.lockForWriting(until: deadline)
+    defer { journal.unlockForWriting() }
+    if journal.isRingMissing { try settler.beginRing(for: 0) }
+    return try body()
+  }
+
+  /// Commits a batch whose frame would be too long for any ring: the database holds its changes, and a frame names
+  /// them.
+  private func bulk(
+    _ batch: Batch, _ prefixes: PrefixChanges?, until deadline: Int64
+  ) throws(StoreError) -> Result<Commit, StoreError> {
+    for _ in 0..<Self.mostPreparations {
+      let present = try loader.present([])
+      let planned = try changes(by: batch, progress(present, prefixes))
+      let bodies = try StagedBulk(planned, settler)
+      let result = try locked(until: deadline) { () throws(StoreError) in try write(batch, bodies, prefixes) }
+      if let result {
+        // It is committed, whether or not this succeeds now.
+        try? settler.settle()
+        return result
+      }
+      try bodies.drop(settler)
+    }
+    throw StoreError(
+      .busy, "others keep changing what the commit of \(batch.edits.count) keys changes; try again, or commit less")
+  }
+
+  /// How often a large commit is prepared before it gives way to the writers that change what it depends on.
+  private static let mostPreparations = 8
+
+  /// Writes the frame of a large commit; nil if others have changed what it was planned on.
+  private func write(
+    _ batch: Batch, _ bodies: StagedBulk, _ prefixes: PrefixChanges?
+  ) throws(StoreError) -> Result<Commit, StoreError>? {
+    let present = try loader.present([])
+    let frames = try frames(at: present.place)
+    var progress = progress(present, prefixes)
+    try progress.prefixes?.catchUp(loader)
+    let changes: [StoredChange]
+    do throws(StoreError) {
+      for condition in batch.conditions { try check(condition, progress) }
+      changes = try self.changes(by: batch, progress)
+    } catch {
+      guard error.isRefusal else { throw error }
+      return .failure(error)
+    }
+    guard bodies.match(changes) else { return nil }
+    let head = self.head(progress.revision + 1, batch.author.tag)
+    frames.begin(head)
+    try frames.frame.add(bulk: bodies.id)
+    if let version = batch.schemaVersion { try frames.frame.add(schemaVersion: version) }
+    try frames.end()
+    for change in changes where change.leavesSecret { eraser.note(change) }
+    let commit = Commit(revision: head.revision, changes: changes, time: head.moment)
+    let result: Result<Commit, StoreError> = .success(commit)
+    try publish(frames, [batch], [result], after: present.revision)
+    return result
+  }
+
+  func head(_ revision: Revision, _ tag: String?) -> FrameHead {
+    FrameHead(writer: journal.writer, revision: revision, time: MonotonicTime.nanosecondsSince1970, tag: tag)
+  }
+
+  private func progress(_ present: IndexLoader.Present, _ prefixes: PrefixChanges?) -> Progress {
+    Progress(
+      revision: present.revision, schemaVersion: present.schemaVersion, staged: StagedBodies(), prefixes: prefixes)
+  }
+
+  /// The progress of a group.
+  private struct Progress {
+    var revision: Revision
+    var schemaVersion: UInt32
+    let staged: StagedBodies
+    var prefixes: PrefixChanges?
+    /// What the previous batches have written.
+    var written: [KeyName: IndexLoader.PresentKey] = [:]
+  }
+
+  private func write(
+    _ group: [Batch], _ staged: StagedBodies, _ prefixes: PrefixChanges?
+  ) throws(StoreError) -> [Result<Commit, StoreError>] {
+    let firstKeys = group[0].keys
+    let present = try loader.present(firstKeys)
+    let frames = try frames(at: present.place)
+    var progress = Progress(
+      revision: present.revision, schemaVersion: present.schemaVersion, staged: staged, prefixes: prefixes)
+    try progress.prefixes?.catchUp(loader)
+    var results = [try apply(group[0], of: group.count, firstKeys, present.keys, frames, &progress)]
+    for batch in group.dropFirst() {
+      let keys = batch.keys
+      results.append(try apply(batch, of: group.count, keys, loader.present(keys).keys, frames, &progress))
+    }
+    guard frames.next.position > frames.first.position else { return results }
+    try publish(frames, group, results, after: present.revision)
+    var commits: [Commit] = []
+    for case .success(let commit) in results where !commit.changes.isEmpty { commits.append(commit) }
+    loader.apply(
+      commits, from: present.place, to: frames.next, revision: progress.revision, schemaVersion: progress.schemaVersion)
+    return results
+  }
+
+  /// Applies one batch; a refusal is its result, and any other error fails the group.
+  private func apply(
+    _ batch: Batch, of group: Int, _ keys: [KeyName], _ present: [IndexLoader.PresentKey], _ frames: FrameGroup,
+    _ progress: inout Progress
+  ) throws(StoreError) -> Result<Commit, StoreError> {
+    let changes: [StoredChange]
+    do throws(StoreError) {
+      for condition in batch.conditions { try check(condition, progress) }
+      changes = try self.changes(by: batch, of: keys, present, progress)
+    } catch {
+      guard error.isRefusal else { throw error }
+      return .failure(error)
+    }
+    let version = batch.schemaVersion.flatMap { $0 == progress.schemaVersion ? nil : $0 }
+    guard !changes.isEmpty || version != nil else { return .success(Commit(revision: progress.revision, changes: [])) }
+    if !changes.isEmpty { progress.revision += 1 }
+    let head = self.head(progress.revision, batch.author.tag)
+    frames.begin(head)
+    for change in changes { try add(change, frames.frame, progress.staged) }
+    if let version { try frames.frame.add(schemaVersion: version) }
+    try frames.end()
+    for change in changes {
+      if change.leavesSecret { eraser.note(change) }
+      progress.prefixes?.note(change.key, progress.revision)
+      // A batch has one edit for each key, so only another batch of the group can read this.
+      if group > 1 {
+        progress.written[change.key] = IndexLoader.PresentKey(entry: change.new, changed: progress.revision)
+      }
+    }
+    if let version { progress.schemaVersion = version }
+    return .success(Commit(revision: progress.revision, changes: changes, time: head.moment))
+  }
+
+  private func add(_ change: StoredChange, _ frame: FrameWriter, _ staged: StagedBodies) throws(StoreError) {
+    if change.new.declaration != change.old?.declaration {
+      if let declaration = change.new.declaration {
+        try frame.add(declaration: ExactString(declaration.json), change.key)
+      } else {
+        try frame.add(.undeclared, change.key)
+      }
+    }
+    guard change.isOfValue else { return }
+    guard let value = change.new.value else { return try frame.add(.removed, change.key) }
+    guard StagedBodies.mustStage(value, change.new.declaration) else { return try frame.add(value, change.key) }
+    guard let body = staged.body(of: change.key, value) else {
+      mayBeSecret = true
+      throw StoreError(.busy, key: change.key.text, "was declared while it was written; try again")
+    }
+    try frame.add(staged: body, change.key)
+  }
+
+  private func check(_ condition: Condition, _ progress: Progress) throws(StoreError) {
+    switch condition {
+    case .revision(let key, let expected):
+      let entry = try present(key, progress).entry
+      try Condition.check(key, expected: expected, found: entry?.value == nil ? 0 : entry?.revision ?? 0)
+    case .unchanged(let key, let base):
+      try Condition.check(key, unchangedAfter: base, found: try present(key, progress).changed)
+    case .unchangedPrefix(let prefix, let base):
+      let last = progress.prefixes?.lastChange(under: prefix) ?? 0
+      try Condition.check(prefix, unchangedAfter: base, found: last)
+    case .schemaVersion(let expected):
+      try Condition.check(schemaVersion: expected, found: progress.schemaVersion)
+    }
+  }
+
+  private func present(_ key: KeyName, _ progress: Progress) throws(StoreError) -> IndexLoader.PresentKey {
+    if let written = progress.written[key] { return written }
+    return try loader.present([key]).keys[0]
+  }
+
+  /// Returns what the batch changes, without edits that leave a key as it is.
+  private func changes(by batch: Batch, _ progress: Progress) throws(StoreError) -> [StoredChange] {
+    let keys = batch.keys
+    return try changes(by: batch, of: keys, loader.present(keys).keys, progress)
+  }
+
+  private func changes(
+    by batch: Batch, of keys: [KeyName], _ present: [IndexLoader.PresentKey], _ progress: Progress
+  ) throws(StoreError) -> [StoredChange] {
+    try Allowance.ask(forEntries: keys.count, to: Self.purpose)
+    var changes: [StoredChange] = []
+    changes.reserveCapacity(keys.count)
+    for (key, stored) in zip(keys, present) {
+      let old = progress.written[key] ?? stored
+      let edit = batch.edits[key]
+      // Declaring a key with an unreadable value would make it look absent.
+      if let damage = old.damage, edit == nil { throw damage }
+      if var change = try batch.change(of: key, by: edit, from: old.entry, at: progress.revision + 1) {
+        // What cannot be read is replaced also by no value.
+        if old.damage != nil { change.new.revision = progress.revision + 1 }
+        changes.append(change)
+      } else if old.damage != nil {
+        // Any write replaces an unreadable value: this is how a damaged row is repaired.
+        let gone = Entry(value: nil, revision: progress.revision + 1, declaration: old.entry?.declaration)
+        changes.append(StoredChange(key: key, old: old.entry, new: gone))
+      }
+    }
+    return changes
+  }
+
+  /// Publishes the frames, and passes their commits and the preceding ones of others to the commit observer.
+  private func publish(
+    _ frames: FrameGroup, _ group: [Batch], _ results: [Result<Commit, StoreError>], after start: Revision
+  ) throws(StoreError) {
+    guard let commitObserver else { return try publish(frames) }
+    try commitObserver.publish { delivered throws(StoreError) in
+      guard let delivered else {
+        try publish(frames)
+        return Publication(commits: [])
+      }
+      let commits = zip(results, group).compactMap { result, batch in (try? result.get()).map { ($0, by: batch.author) }
+      }
+      .filter { !$0.0.changes.isEmpty }
+      let preceding = delivered == start ? nil : try loader.changes(after: delivered)
+      try publish(frames)
+      return Publication(preceding: preceding, commits: commits)
+    }
+  }
+
+  func publish(_ frames: FrameGroup) throws(StoreError) {
+    let words = journal.words
+    if !words.isDirty {
+      // Processes that sleep without bound must look, and settle if this one dies before it wakes them.
+      words.isDirty = true
+      journal.wake()
+    }
+    try frames.publish(words)
+    journal.wakeSleepers()
+  }
+
+  private func frames(at place: FramePlace) throws(StoreError) -> FrameGroup {
+    let file = try journal.file()
+    if let frames, frames.header == file.header {
+      frames.begin(at: place)
+      return frames
+    }
+    let made = FrameGroup(file, at: place)
+    frames = made
+    return made
+  }
+}

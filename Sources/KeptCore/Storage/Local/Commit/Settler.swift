@@ -1,0 +1,140 @@
+// Settling: frames move from the journal into the database, so that the ring has room again.
+
+/// Settles the journal of one store on a connection of its own.
+final class Settler: Sendable {
+  private let connection: Monitor<LazyConnection<LocalReader>>
+  private let journal: Journal
+
+  init(of journal: Journal, in database: LocalDatabase) {
+    self.journal = journal
+    connection = Monitor(
+      LazyConnection { () throws(StoreError) in
+        let reader = try database.connect(to: journal.store)
+        // A frame that names a body is synced after it, whatever the default of this SQLite is.
+        try reader.connection.run("PRAGMA synchronous = FULL")
+        return reader
+      })
+  }
+
+  func close() { connection.update { $0.close() } }
+
+  /// Closes the connection; the next use opens another one.
+  func disconnect() { connection.update { $0.disconnect() } }
+
+  var hasMoved: Bool? { connection.read { $0.hasMoved } }
+
+  /// Writes every frame that was published before the call into the database and onto the disk.
+  ///
+  /// Several processes may settle at once: each reads inside its transaction how far the others have come.
+  func settle() throws(StoreError) {
+    let words = journal.words
+    guard try words.settled < journal.end() else { return }
+    try journal.sync()
+    let upTo = try connection.update { connection throws(StoreError) in
+      let connection = try connection.get().connection
+      let place = try connection.write { () throws(StoreError) in try move(connection) }
+      // What is in the log before the sync, is on the disk after it.
+      let log = connection.logEnd
+      try syncLog(connection)
+      guard !words.isDoubtful else {
+        throw StoreError(.unavailable, "a sync of the store has failed before, and nothing is certain yet; try again")
+      }
+      // If another ring begins, the process that makes it marks that.
+      try journal.ring()?.mark(place, log)
+      return place.position
+    }
+    words.raiseSettled(to: upTo)
+  }
+
+  /// Brings every frame into the database, whose readers need a large commit there, also while syncs fail.
+  func moveIntoDatabase() throws(StoreError) {
+    try withConnection { connection throws(StoreError) in
+      _ = try connection.write { () throws(StoreError) in try move(connection) }
+    }
+  }
+
+  private func syncLog(_ connection: SQLiteConnection) throws(StoreError) {
+    do throws(StoreError) { try connection.syncLog() } catch {
+      journal.words.isDoubtful = true
+      throw error
+    }
+  }
+
+  /// Begins another ring, which may be larger; the write lock is held.
+  ///
+  /// - Parameter length: what must fit into it.
+  func beginRing(for length: Int) throws(StoreError) {
+    if !journal.isRingMissing { try settle() }
+    let (old, session) = try journal.lastFile()
+    var size = old.header.size
+    while size < JournalHeader.mostBytes, size / 4 < length { size *= 2 }
+    let end = try journal.end()
+    let header = JournalHeader(store: journal.store, journal: .random(in: 1 ... .max), begin: end, size: size)
+    // A full disk is met here, where nothing has been changed yet.
+    try JournalFile.extend(old.descriptor, from: old.header.fileBytes, to: header.fileBytes, path: old.path)
+    // From here on everything is in the database. Killed, or failing, it leaves no ring: the next writer makes one.
+    journal.beginMove()
+    try setPlace(FramePlace(journal: 0, position: end, previous: 0))
+    // Who still reads the old ring is overtaken.
+    journal.words.raiseStart(to: end)
+    let file = try JournalFile.make(header, in: old.descriptor, path: old.path)
+    try file.begin(session: session)
+    try setPlace(header.firstPlace, file)
+    journal.move(to: file)
+  }
+
+  /// Begins again after a sync has failed, since a later one proves nothing.
+  ///
+  /// Everything goes into the database itself, and another ring begins. The write lock is held.
+  func endDoubt() throws(StoreError) {
+    let words = journal.words
+    try withConnection { connection throws(StoreError) in
+      let place = try connection.write { () throws(StoreError) in try move(connection) }
+      try connection.copyLog()
+      words.raiseSettled(to: place.position)
+    }
+    words.isDoubtful = false
+    try beginRing(for: 0)
+  }
+
+  private func setPlace(_ place: FramePlace, _ file: JournalFile? = nil) throws(StoreError) {
+    try withConnection { connection throws(StoreError) in
+      try connection.write { () throws(StoreError) in
+        var settled = try SettledPlace.read(connection)
+        settled.place = place
+        try settled.write(connection)
+      }
+      let log = connection.logEnd
+      try syncLog(connection)
+      try file?.mark(place, log)
+    }
+  }
+
+  /// Runs `body` with the settling connection, while no frame of this process is settled.
+  func withConnection<Result>(
+    _ body: (SQLiteConnection) throws(StoreError) -> Result
+  ) throws(StoreError) -> Result {
+    try connection.update { connection throws(StoreError) in try body(connection.get().connection) }
+  }
+
+  private func move(_ connection: SQLiteConnection) throws(StoreError) -> FramePlace {
+    let before = try SettledPlace.read(connection)
+    // Another ring may begin just now.
+    let end = try journal.end()
+    if before.place.position == end { return before.place }
+    let file = try journal.file()
+    guard let place = file.header.place(after: before) else {
+      throw StoreError(.corrupt, "the journal and the database of the store do not belong together; open it again")
+    }
+    var cursor = JournalCursor(at: place, revision: before.revision)
+    var settling = Settling(connection: connection)
+    let outcome = try cursor.read(file, journal.words, upTo: end) { frame throws(StoreError) in
+      try settling.add(frame)
+    }
+    guard outcome == .reachedEnd else { throw journal.damage }
+    let version = try settling.finish() ?? before.schemaVersion
+    try settling.forgetRemovals(from: before.revision, to: cursor.revision)
+    try SettledPlace(place: cursor.place, revision: cursor.revision, schemaVersion: version).write(connection)
+    return cursor.place
+  }
+}

@@ -1,0 +1,138 @@
+// What frames name instead of containing it: large values, those of secret keys, which no ring shall keep, and commits
+// of very many keys.
+//
+// A row of the table `body` with a kind has the value that its key gets. One without has in `value` a 0 if its key
+// loses its value, and in `schema` the declaration that it gets, or an empty text if it loses that.
+
+/// The bodies of one group, written before its frames.
+struct StagedBodies {
+  private var bodies: [KeyName: [(value: Value, id: StagedBody)]] = [:]
+
+  static func mustStage(_ value: Value, _ declaration: Declaration?) -> Bool {
+    value.bytes > JournalWriter.mostInline || declaration?.isSecret == true
+  }
+
+  /// The body of a key with this value.
+  func body(of key: KeyName, _ value: Value) -> StagedBody? {
+    bodies[key]?.first { $0.value == value }?.id
+  }
+
+  init() {}
+
+  /// Writes the values into the database, as one transaction.
+  init(_ values: [(KeyName, Value)], _ settler: Settler) throws(StoreError) {
+    guard !values.isEmpty else { return }
+    try Allowance.ask(forEntries: values.count, to: JournalWriter.purpose)
+    bodies = try settler.withConnection { connection throws(StoreError) in
+      try connection.write { () throws(StoreError) in
+        var bodies: [KeyName: [(value: Value, id: StagedBody)]] = [:]
+        for (key, value) in values {
+          let id = Self.newID()
+          try connection.stage(id, key, value)
+          bodies[key, default: []].append((value, id))
+        }
+        return bodies
+      }
+    }
+  }
+}
+
+extension StagedBodies {
+  /// Random, so that no process must know what others have staged.
+  fileprivate static func newID() -> StagedBody { .random(in: 1...(1 << 62)) }
+}
+
+/// The changes of a commit, written before its frame.
+struct StagedBulk {
+  let id: StagedBody
+  private let changes: [StoredChange]
+
+  /// Writes the changes into the database, as one transaction.
+  init(_ changes: [StoredChange], _ settler: Settler) throws(StoreError) {
+    let id = StagedBodies.newID()
+    (self.id, self.changes) = (id, changes)
+    try settler.withConnection { connection throws(StoreError) in
+      try connection.write { () throws(StoreError) in
+        for change in changes {
+          if change.isOfValue, let value = change.new.value { try connection.stage(id, change.key, value) }
+          if change.isOfValue, change.new.value == nil { try connection.stageRemoval(id, of: change.key) }
+          guard change.new.declaration != change.old?.declaration else { continue }
+          try connection.stage(id, change.new.declaration.map(\.json) ?? "", of: change.key)
+        }
+      }
+    }
+  }
+
+  /// Whether a commit would still change exactly this.
+  func match(_ now: [StoredChange]) -> Bool {
+    now.count == changes.count
+      && zip(now, changes).allSatisfy { now, staged in
+        now.key == staged.key && now.new.value == staged.new.value && now.new.declaration == staged.new.declaration
+          && now.isOfValue == staged.isOfValue
+          && (now.new.declaration == now.old?.declaration) == (staged.new.declaration == staged.old?.declaration)
+      }
+  }
+
+  /// Removes them again.
+  func drop(_ settler: Settler) throws(StoreError) {
+    try settler.withConnection { connection throws(StoreError) in
+      let row = try connection.statement("DELETE FROM body WHERE id = ?1")
+      try row.bind(1, Int64(bitPattern: id))
+      try row.finish()
+    }
+  }
+}
+
+extension SQLiteConnection {
+  fileprivate func stage(_ id: StagedBody, _ key: KeyName, _ value: Value) throws(StoreError) {
+    let row = try statement("INSERT INTO body (id, key, kind, value) VALUES (?1, ?2, ?3, ?4)")
+    try row.bind(1, Int64(bitPattern: id))
+    try row.bind(2, text: key.exact)
+    try row.finish(3, lentKindAnd: value)
+  }
+
+  fileprivate func stageRemoval(_ id: StagedBody, of key: KeyName) throws(StoreError) {
+    let row = try statement("INSERT INTO body (id, key, value) VALUES (?1, ?2, 0)")
+    try row.bind(1, Int64(bitPattern: id))
+    try row.bind(2, text: key.exact)
+    try row.finish()
+  }
+
+  fileprivate func stage(_ id: StagedBody, _ schema: String, of key: KeyName) throws(StoreError) {
+    let row = try statement(
+      "INSERT INTO body (id, key, schema) VALUES (?1, ?2, ?3) ON CONFLICT (id, key) DO UPDATE SET schema = ?3")
+    try row.bind(1, Int64(bitPattern: id))
+    try row.bind(2, text: key.exact)
+    try row.bind(3, text: ExactString(schema))
+    try row.finish()
+  }
+}
+
+extension Batch.Edit {
+  fileprivate var isLarge: Bool { (value?.bytes ?? 0) > JournalWriter.mostInline }
+}
+
+extension JournalWriter {
+  /// Stages what the frames of a group will probably name.
+  func stage(_ group: [Batch]) throws(StoreError) -> StagedBodies {
+    var values: [(KeyName, Value)] = []
+    var allowance = Allowance()
+    for batch in group where mayBeSecret || batch.edits.contains(where: { $0.value.isLarge }) {
+      let keys = batch.edits.map(\.key)
+      let present = try loader.present(keys)
+      for ((key, edit), stored) in zip(batch.edits, present.keys) {
+        guard case .set = edit else { continue }
+        let mayBe = stored.entry?.declaration?.isSecret == true || batch.declarations[key]??.isSecret == true
+        guard mayBe || edit.isLarge else { continue }
+        // A declaration may convert the value.
+        if let change = try? batch.change(of: key, by: edit, from: stored.entry, at: present.revision + 1),
+          change.isOfValue, let value = change.new.value
+        {
+          try allowance.take(0, to: Self.purpose)
+          values.append((key, value))
+        }
+      }
+    }
+    return try StagedBodies(values, settler)
+  }
+}

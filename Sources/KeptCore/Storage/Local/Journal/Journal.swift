@@ -1,0 +1,256 @@
+// The journal of one open store: where it is, how far it reaches, who may write it, and who sleeps until it moves.
+
+import CPlatform
+import Synchronization
+
+/// The ring, its words and its locks.
+final class Journal: Sendable {
+  let store: StoreID
+  /// Names the frames of this process.
+  let writer = UInt64.random(in: 1 ... .max)
+  let page: PulsePage
+  let files: Monitor<Files>
+
+  struct Files {
+    /// Its description holds the lock that marks the store as open; nil in the child of a fork, until it is used there.
+    var lock: JournalLock?
+    var isClosed = false
+    var file: JournalFile
+    let identity: FileIdentity?
+    /// The file that is mapped as the pulse.
+    var pulse: FileIdentity?
+  }
+  let folder: StoreFolder
+  // Set while the path may lead elsewhere; every use then looks, until it leads here.
+  private let wasMoved = Atomic<Bool>(false)
+
+  init(_ lock: JournalLock, _ file: JournalFile, _ page: PulsePage, of store: StoreID, in folder: StoreFolder) {
+    files = Monitor(
+      Files(
+        lock: lock, file: file, identity: FileStatus(of: lock.descriptor)?.identity,
+        pulse: FileStatus(of: PulseFile.path(in: folder))?.identity))
+    self.page = PulsePages.settle(page)
+    (self.store, self.folder) = (store, folder)
+  }
+
+  deinit {
+    release()
+    PulsePages.retire(page)
+  }
+
+  /// Releases the locks of this process when the store is closed; the page stays mapped.
+  func release() {
+    files.update { files in
+      files.lock?.close()
+      (files.lock, files.isClosed) = (nil, true)
+    }
+  }
+
+  /// Lets go of the locks of the parent, in the child of a fork: the two would share them.
+  func afterForkInChild() {
+    files.update { files in
+      files.lock?.close()
+      files.lock = nil
+    }
+  }
+
+  var words: JournalWords { page.words }
+
+  /// The position up to which frames are published; it changes with every commit of every process.
+  ///
+  /// It is odd while the page is retired, see ``end()``.
+  var published: JournalPosition { words.published }
+
+  /// Whether a quarter of the smallest ring is not settled.
+  var isFillingUp: Bool {
+    let (published, settled) = (words.published, words.settled)
+    return published > settled && published - settled > UInt64(JournalHeader.firstSize / 4)
+  }
+
+  /// The address of `published`, which stays mapped until the process ends.
+  var publishedAddress: UnsafePointer<UInt64> { UnsafePointer(words.publishedWord) }
+
+  /// The error for a frame that does not verify.
+  var damage: StoreError {
+    StoreError(
+      .corrupt,
+      "the journal of the store is damaged (\(files.read(\.file.path))); close the store everywhere and open it again, "
+        + "and what can be read is salvaged")
+  }
+
+  /// The ring that is in use now; `busy` while another one is being made, which the holder of the write lock excludes.
+  func file() throws(StoreError) -> JournalFile {
+    if let ring = try ring() { return ring }
+    throw StoreError(.busy, "the journal in \(folder.shown) is being made again; try again")
+  }
+
+  /// The ring that is in use now; nil while another one is being made, when everything is settled.
+  func ring() throws(StoreError) -> JournalFile? {
+    try files.updateQuietly { files throws(StoreError) in
+      _ = try lock(&files)
+      while true {
+        let journal = words.journal
+        if journal == 0 { return nil }
+        if files.file.header.journal == journal { return files.file }
+        let now = try JournalFile.read(files.file.descriptor, path: files.file.path)
+        if let now, now.header.journal == journal {
+          files.file = now
+          return now
+        }
+        // Unless the next one has begun meanwhile.
+        guard words.journal != journal else {
+          throw StoreError(
+            .corrupt, "\(files.file.path) is not the journal of the store; close it everywhere, open it again")
+        }
+      }
+    }
+  }
+
+  /// Throws `corrupt` unless the head in the file is the one of the ring in use.
+  func checkHead() throws(StoreError) {
+    let file = try file()
+    let found = try JournalFile.read(file.descriptor, path: file.path)
+    // Another ring may begin just now.
+    guard found?.header == file.header || file.header.journal != words.journal else { throw damage }
+  }
+
+  /// The ring that was in use last, and the session that its file names.
+  func lastFile() throws(StoreError) -> (JournalFile, session: UInt64) {
+    try files.updateQuietly { files throws(StoreError) in
+      _ = try lock(&files)
+      return (files.file, page.session)
+    }
+  }
+
+  /// Whether a process has begun to make another ring, and has not ended.
+  var isRingMissing: Bool { words.journal == 0 }
+
+  /// Notes that another ring is being made; the write lock is held, and everything is settled.
+  func beginMove() { words.move(to: 0) }
+
+  /// Begins another ring in the same file; the write lock is held, and everything is settled.
+  func move(to file: JournalFile) {
+    files.update { $0.file = file }
+    words.move(to: file.header.journal)
+  }
+
+  /// Whether the path still leads to the journal.
+  var isInPlace: Bool { files.read { $0.lock?.isInPlace ?? true } }
+
+  /// Notes that the path may no longer lead to the journal.
+  func noteMove() { wasMoved.store(true, ordering: .releasing) }
+
+  var mayHaveMoved: Bool { wasMoved.load(ordering: .acquiring) }
+
+  /// Throws if a move was noted, and the path does not lead to the journal.
+  func checkUsable() throws(StoreError) {
+    guard mayHaveMoved else { return }
+    try checkInPlace()
+    wasMoved.store(false, ordering: .releasing)
+  }
+
+  /// Throws if the path no longer leads to the journal: no process would find what is written here.
+  func checkInPlace() throws(StoreError) {
+    try folder.checkInPlace()
+    let isInPlace = try files.updateQuietly { files throws(StoreError) -> Bool in try lock(&files).isInPlace }
+    guard isInPlace else {
+      throw StoreError(
+        .unavailable, "the journal in \(folder.shown) was removed, or another has taken its place; open the store again"
+      )
+    }
+  }
+
+  /// Returns when everything that was published before the call is on the disk.
+  func sync() throws(StoreError) {
+    let upTo = try end()
+    guard words.synced < upTo else { return }
+    let file = try file()
+    do throws(StoreError) { try file.sync() } catch {
+      words.isDoubtful = true
+      throw error
+    }
+    words.raiseSynced(to: upTo)
+  }
+
+  func lock(_ files: inout Files) throws(StoreError) -> JournalLock {
+    if files.isClosed { throw StoreError(.closed, "the store was closed; open it again") }
+    if let lock = files.lock { return lock }
+    let lock = try JournalLock.open(in: folder)
+    do throws(StoreError) {
+      guard FileStatus(of: lock.descriptor)?.identity == files.identity, lock.share(),
+        let file = try JournalFile.read(lock.descriptor, path: lock.path), file.header.store == store,
+        page.belongs(to: store, in: try file.session()) || isRetired
+      else {
+        throw StoreError(
+          .unavailable, "the journal in \(folder.shown) was replaced since the fork; open the store again")
+      }
+      (files.lock, files.file) = (lock, file)
+      return lock
+    } catch {
+      lock.close()
+      throw error
+    }
+  }
+
+  // MARK: - The write lock
+
+  /// Takes the write lock; throws `busy` after the deadline.
+  ///
+  /// One thread of the process at a time may call this.
+  func lockForWriting(until deadline: Int64) throws(StoreError) {
+    let lock = try files.updateQuietly { files throws(StoreError) -> JournalLock in try self.lock(&files) }
+    while !lock.takeWriting() {
+      let left = deadline - MonotonicTime.milliseconds
+      guard left > 0 else {
+        throw StoreError(
+          .busy, "other programs have been writing to the store for as long as the time-out; try again")
+      }
+      let word = kept_load32(page.writersWord)
+      kept_store32(page.waiting, 1)
+      if lock.takeWriting() { return }
+      // A writer that is killed wakes no thread.
+      kept_sleep_on(page.writersWord, word, 1)
+    }
+  }
+
+  /// Takes the write lock of the open file of a ring; false if it is not free, or another ring is in use.
+  func tryLockForWriting(_ ring: JournalFile) -> Bool {
+    guard JournalLock.takeWriting(ring.descriptor) else { return false }
+    if words.journal == ring.header.journal { return true }
+    unlockForWriting(ring.descriptor)
+    return false
+  }
+
+  func unlockForWriting() {
+    if let lock = files.read(\.lock) { unlockForWriting(lock.descriptor) }
+  }
+
+  func unlockForWriting(_ descriptor: Int32) {
+    JournalLock.releaseWriting(descriptor)
+    if kept_load32(page.waiting) != 0, kept_swap32(page.waiting, 0) != 0 {
+      _ = kept_add32(page.writersWord, 1)
+      kept_wake_all(page.writersWord)
+    }
+  }
+
+  // MARK: - Sleeping
+
+  /// Sleeps until frames are published, or until the time-out; returns at once if `published` is not `seen`.
+  func sleep(seen: JournalPosition, milliseconds: Int32) {
+    let word = kept_load32(page.wakeWord)
+    // The flag first, then the position: a writer moves the position first and then reads the flag.
+    kept_store32(page.sleeping, 1)
+    if published == seen { kept_sleep_on(page.wakeWord, word, milliseconds) }
+  }
+
+  /// Wakes all sleepers; they check their conditions again.
+  func wake() {
+    _ = kept_add32(page.wakeWord, 1)
+    kept_wake_all(page.wakeWord)
+  }
+
+  func wakeSleepers() {
+    // A plain load first: without sleepers a commit touches only this cache line.
+    if kept_load32(page.sleeping) != 0, kept_swap32(page.sleeping, 0) != 0 { wake() }
+  }
+}

@@ -1,0 +1,92 @@
+// Makes the pulse again if it was removed or truncated while stores are open. The process that finds this holds the
+// write lock, makes another pulse, and retires the page that the others have mapped: a retired page has an odd
+// `published`, and a process that reads an odd number joins the new pulse, at the same address.
+
+import CPlatform
+
+extension Journal {
+  /// Whether the page that is mapped is out of use.
+  var isRetired: Bool { published % 2 == 1 }
+
+  /// The position up to which frames are published; joins the new pulse if the page is retired.
+  ///
+  /// Who makes the new pulse may need the monitor of the writer: call this first without it.
+  func end() throws(StoreError) -> JournalPosition {
+    if isRetired { try awaitPulse() }
+    return published
+  }
+
+  private func awaitPulse() throws(StoreError) {
+    let deadline = MonotonicTime.milliseconds + 2000
+    for attempt in 0... {
+      // Another thread may have been first.
+      try files.updateQuietly { files throws(StoreError) in if isRetired { _ = try join(&files) } }
+      guard isRetired else { return }
+      guard MonotonicTime.milliseconds < deadline else { break }
+      MonotonicTime.backOff(attempt: attempt)
+    }
+    throw StoreError(.busy, "the pulse in \(folder.shown) was removed, and is being made again; try again")
+  }
+
+  /// Whether the path of the pulse leads to the page that is mapped, and the whole page is there and in use.
+  var hasPulse: Bool {
+    guard let there = FileStatus(of: PulseFile.path(in: folder)) else { return false }
+    // In this order: a page that was cut off must not be read.
+    return there.size >= PulsePage.size && there.identity == files.read(\.pulse) && !isRetired
+  }
+
+  /// Makes the pulse again if it is not in place; no other thread of the process writes meanwhile.
+  ///
+  /// The page may have been cut off: it is not touched before it is there again. If another process holds the write
+  /// lock, nothing happens.
+  func repairPulse(_ settler: Settler) throws(StoreError) {
+    guard !hasPulse else { return }
+    let lock = try files.updateQuietly { files throws(StoreError) -> JournalLock in try self.lock(&files) }
+    guard lock.isInPlace, lock.takeWriting() else { return }
+    defer { lock.releaseWriting() }
+    let held = try OpenFolder.own(folder.path)
+    PulseFile.retire(held, ifCutFrom: files.read(\.pulse))
+    // Another process may have been first.
+    if try files.updateQuietly({ files throws(StoreError) -> Bool in try join(&files) }) { return }
+    guard let file = try JournalFile.read(lock.descriptor, path: lock.path) else {
+      throw StoreError(.corrupt, "\(lock.path) is damaged; close the store everywhere and open it again")
+    }
+    let (settled, published) = try settler.withConnection {
+      connection throws(StoreError) -> (JournalPosition, JournalPosition) in
+      let settled = try SettledPlace.read(connection)
+      try connection.syncLog()
+      return (settled.place.position, try JournalRecovery.end(of: file, after: settled).place.position)
+    }
+    held.remove(PulseFile.name)
+    let session = UInt64.random(in: 1 ... .max)
+    let new = try PulseFile.make(for: store, in: session, held)
+    new.words.reset(to: published, settled: settled, of: file.header.journal)
+    try files.updateQuietly { files throws(StoreError) in
+      // Before others can join: then the new page may be mapped here already.
+      kept_store64(words.publishedWord, 1)
+      wake()
+      do throws(StoreError) { try file.begin(session: session) } catch {
+        new.unmap()
+        throw error
+      }
+      use(new, &files)
+    }
+  }
+
+  /// Joins the pulse that another process has made; false if there is none yet.
+  private func join(_ files: inout Files) throws(StoreError) -> Bool {
+    let lock = try self.lock(&files)
+    let held = try OpenFolder.own(folder.path)
+    guard let file = try JournalFile.read(lock.descriptor, path: lock.path),
+      let new = try PulseFile.join(store, in: file.session(), held)
+    else { return false }
+    use(new, &files)
+    return true
+  }
+
+  private func use(_ new: PulsePage, _ files: inout Files) {
+    // If this fails, the page stays retired, and its next use tries again.
+    guard page.replace(by: new) == 0 else { return new.unmap() }
+    files.pulse = FileStatus(of: PulseFile.path(in: folder))?.identity
+  }
+}

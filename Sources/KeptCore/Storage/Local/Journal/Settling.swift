@@ -1,0 +1,194 @@
+// Moves what frames have changed into the database.
+
+/// Writes the changes of frames into the tables; it belongs to a write transaction.
+struct Settling {
+  private let connection: SQLiteConnection
+  /// Whether a frame may name a body that is not there: in a salvage its value is lost.
+  private let isSalvage: Bool
+  private var patches = JournalPatches()
+  private var schemaVersion: UInt32?
+
+  init(connection: SQLiteConnection, isSalvage: Bool = false) {
+    (self.connection, self.isSalvage) = (connection, isSalvage)
+  }
+
+  /// Adds the changes of a frame.
+  mutating func add(_ frame: FrameReader) throws(StoreError) {
+    try patches.add(frame)
+    guard let bulk = patches.bulk else { return }
+    if isSalvage, try !isThere(bulk.id) {
+      // It is settled. What it removed must not come back, so what precedes it counts as settled, too.
+      schemaVersion = patches.schemaVersion ?? schemaVersion
+      return patches.removeAll()
+    }
+    try write()
+  }
+
+  private func isThere(_ body: StagedBody) throws(StoreError) -> Bool {
+    let row = try connection.statement("SELECT 1 FROM body WHERE id = ?1")
+    try row.bind(1, Int64(bitPattern: body))
+    return try row.first {} != nil
+  }
+
+  /// For how many commits the revision of a removal is kept.
+  static let mostCommits: Revision = 1 << 18
+
+  /// Forgets removals of long ago, now and then: for conditions, a key that is not there changed at that moment.
+  func forgetRemovals(from before: Revision, to now: Revision) throws(StoreError) {
+    guard before >> 14 != now >> 14, now > Self.mostCommits else { return }
+    for sql: StaticString in [
+      "DELETE FROM removed WHERE revision <= ?1",
+      "UPDATE store SET floor = ?1 WHERE changes() > 0 AND floor < ?1",
+    ] {
+      let statement = try connection.statement(sql)
+      try statement.bind(1, Int64(clamping: now - Self.mostCommits))
+      try statement.finish()
+    }
+  }
+
+  /// Writes what is left; returns the schema version, if it was changed.
+  mutating func finish() throws(StoreError) -> UInt32? {
+    try write()
+    return schemaVersion
+  }
+
+  private mutating func write() throws(StoreError) {
+    try apply(patches)
+    schemaVersion = patches.schemaVersion ?? schemaVersion
+    patches.removeAll()
+  }
+
+  private func apply(_ patches: JournalPatches) throws(StoreError) {
+    // In order, so that neighbours meet on few pages.
+    for (key, patch) in Array(patches.keys).inOrder(of: \.key.exact) {
+      do throws(StoreError) { try apply(patch, key) } catch { throw error.about(key.text) }
+    }
+    for body in patches.superseded { try drop(body) }
+    if let bulk = patches.bulk { try apply(bulk: bulk.id, at: bulk.revision) }
+  }
+
+  private func apply(_ patch: KeyPatch, _ key: KeyName) throws(StoreError) {
+    if isSalvage, try isOlder(patch, key) { return }
+    if let declaration = patch.declaration { try declare(key, declaration, at: patch.revision) }
+    guard let value = patch.value else { return }
+    switch value.new {
+    case .removed: try remove(key, at: value.revision)
+    case .inline(let new): try put(new, key, value.revision)
+    case .staged(let body): try put(staged: body, key, value.revision)
+    }
+  }
+
+  /// Whether the row of a key is from after a frame: a salvage may not know which frames are settled.
+  private func isOlder(_ patch: KeyPatch, _ key: KeyName) throws(StoreError) -> Bool {
+    let row = try connection.statement("SELECT revision FROM entry WHERE key = ?1 AND revision >= ?2")
+    try row.bind(1, text: key.exact)
+    try row.bind(2, Int64(clamping: patch.revision))
+    return try row.first {} != nil
+  }
+
+  /// Writes a value: an update finds the row once, an upsert twice.
+  private func put(_ value: Value, _ key: KeyName, _ revision: Revision) throws(StoreError) {
+    for sql: StaticString in [
+      "UPDATE entry SET kind = ?2, value = ?3, revision = ?4 WHERE key = ?1",
+      "INSERT INTO entry (key, kind, value, revision) VALUES (?1, ?2, ?3, ?4)",
+    ] {
+      let row = try connection.statement(sql)
+      try row.bind(4, Int64(clamping: revision))
+      try key.exact.withBytes { key throws(StoreError) in
+        try row.bind(1, lentText: key)
+        try row.finish(2, lentKindAnd: value)
+      }
+      if connection.changedRows > 0 { break }
+    }
+    try forgetRemoval(of: key)
+  }
+
+  private func put(staged body: StagedBody, _ key: KeyName, _ revision: Revision) throws(StoreError) {
+    let row = try connection.statement(
+      """
+      INSERT OR REPLACE INTO entry (key, kind, value, revision)
+      SELECT key, kind, value, ?2 FROM body WHERE id = ?3 AND key = ?1
+      """)
+    try row.bind(1, text: key.exact)
+    try row.bind(2, Int64(clamping: revision))
+    try row.bind(3, Int64(bitPattern: body))
+    try row.finish()
+    guard connection.changedRows == 1 || isSalvage else {
+      throw StoreError(.corrupt, "its value is missing in the database, and the journal names it")
+    }
+    try drop(body)
+    try forgetRemoval(of: key)
+  }
+
+  private func drop(_ body: StagedBody) throws(StoreError) {
+    let row = try connection.statement("DELETE FROM body WHERE id = ?1")
+    try row.bind(1, Int64(bitPattern: body))
+    try row.finish()
+  }
+
+  /// Applies the changes of many keys.
+  private func apply(bulk bodies: StagedBody, at revision: Revision) throws(StoreError) {
+    for sql: StaticString in [
+      """
+      INSERT OR REPLACE INTO entry (key, kind, value, revision)
+      SELECT key, kind, value, ?2 FROM body WHERE id = ?1 AND kind IS NOT NULL
+      """,
+      "DELETE FROM entry WHERE key IN (SELECT key FROM body WHERE id = ?1 AND kind IS NULL AND value IS NOT NULL)",
+      """
+      INSERT OR REPLACE INTO declaration (key, schema, revision)
+      SELECT key, schema, ?2 FROM body WHERE id = ?1 AND schema <> ''
+      """,
+      "DELETE FROM declaration WHERE key IN (SELECT key FROM body WHERE id = ?1 AND schema = '')",
+      "DELETE FROM removed WHERE key IN (SELECT key FROM body WHERE id = ?1 AND kind IS NOT NULL)",
+      """
+      INSERT OR REPLACE INTO removed (key, revision)
+      SELECT key, ?2 FROM body WHERE id = ?1 AND (kind IS NULL AND value IS NOT NULL OR schema = '')
+      """,
+    ] {
+      let statement = try connection.statement(sql)
+      try statement.bind(1, Int64(bitPattern: bodies))
+      // Some have no second parameter.
+      if statement.parameters > 1 { try statement.bind(2, Int64(clamping: revision)) }
+      try statement.finish()
+    }
+    try drop(bodies)
+    guard connection.changedRows > 0 || isSalvage else {
+      throw StoreError(.corrupt, "the values of a large commit are missing in the database, and the journal names them")
+    }
+  }
+
+  private func remove(_ key: KeyName, at revision: Revision) throws(StoreError) {
+    let row = try connection.statement("DELETE FROM entry WHERE key = ?1")
+    try row.bind(1, text: key.exact)
+    try row.finish()
+    try noteRemoval(of: key, at: revision)
+  }
+
+  private func declare(_ key: KeyName, _ declaration: Declaration?, at revision: Revision) throws(StoreError) {
+    guard let declaration else {
+      let row = try connection.statement("DELETE FROM declaration WHERE key = ?1")
+      try row.bind(1, text: key.exact)
+      try row.finish()
+      return try noteRemoval(of: key, at: revision)
+    }
+    let row = try connection.statement("INSERT OR REPLACE INTO declaration (key, schema, revision) VALUES (?1, ?2, ?3)")
+    try row.bind(1, text: key.exact)
+    try row.bind(2, text: ExactString(declaration.json))
+    try row.bind(3, Int64(clamping: revision))
+    try row.finish()
+  }
+
+  /// Keeps the revision of a removal, for conditions.
+  private func noteRemoval(of key: KeyName, at revision: Revision) throws(StoreError) {
+    let row = try connection.statement("INSERT OR REPLACE INTO removed (key, revision) VALUES (?1, ?2)")
+    try row.bind(1, text: key.exact)
+    try row.bind(2, Int64(clamping: revision))
+    try row.finish()
+  }
+
+  private func forgetRemoval(of key: KeyName) throws(StoreError) {
+    let row = try connection.statement("DELETE FROM removed WHERE key = ?1")
+    try row.bind(1, text: key.exact)
+    try row.finish()
+  }
+}

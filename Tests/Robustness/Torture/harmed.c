@@ -1,0 +1,315 @@
+/* Files of a store are truncated, changed in one bit, deleted, exchanged for others and for yesterday's: after the
+ * store was closed, after kill -9, and while processes have it open. Each key has the value that was acknowledged last,
+ * or the opening says that the store was salvaged, or a call says that it is damaged or not in its place; no value is
+ * torn. Harm to the pulse and to SQLite's shared memory loses nothing, and is not reported. */
+#include "torture.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* The values of the first key are bodies in the database, before they are settled. */
+enum { KEYS = 12, LENGTH = 3000, LARGE = 20000, RING = 1 << 20 };
+
+static struct shared {
+  int64_t open, go, harmed, ended;
+  struct {
+    int64_t begun, acknowledged;
+  } keys[KEYS];
+} *shared;
+
+static const char *folder;
+static char yesterday[4300], another[4300];
+static unsigned whole, salvaged, refused;
+
+/* Files */
+
+static const char *const names[] = { "journal", "pulse", "values.sqlite", "values.sqlite-wal", "values.sqlite-shm" };
+enum { JOURNAL, PULSE, DATABASE, LOG, MEMORY, NAMES };
+
+static const char *path_of(char *path, const char *where, int name) {
+  snprintf(path, 4400, "%s/%s", where, names[name]);
+  return path;
+}
+
+static bool copy_file(const char *from, const char *to) {
+  static char bytes[64 << 10];
+  int in = open(from, O_RDONLY), out = in < 0 ? -1 : open(to, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  for (ssize_t count; out >= 0 && (count = read(in, bytes, sizeof bytes)) > 0;) {
+    if (write(out, bytes, (size_t)count) != count) fail("%s cannot be written", to);
+  }
+  if (in >= 0) close(in);
+  if (out >= 0) close(out);
+  return out >= 0;
+}
+
+static void copy_folder(const char *from, const char *to) {
+  char source[4400], target[4400];
+  mkdir(to, 0700);
+  for (int name = 0; name < NAMES; name++) {
+    if (!copy_file(path_of(source, from, name), path_of(target, to, name))) unlink(target);
+  }
+}
+
+static int remove_entry(const char *path, const struct stat *status, int type, struct FTW *walk) {
+  (void)status, (void)type, (void)walk;
+  return remove(path);
+}
+
+enum { TRUNCATED, CUT_TO_NOTHING, FLIPPED, DELETED, ANOTHERS, YESTERDAYS, HARMS };
+static const char *const harms[] = { "truncated", "cut to nothing", "flipped", "deleted", "another store's",
+  "yesterday's" };
+
+/** Returns false if there is nothing to harm. */
+static bool do_harm(int name, int harm, uint64_t *random) {
+  char path[4400], other[4400];
+  struct stat status;
+  path_of(path, folder, name);
+  if (stat(path, &status) != 0 || status.st_size == 0) return false;
+  if (harm == DELETED) return unlink(path) == 0;
+  if (harm == TRUNCATED) return truncate(path, (off_t)random_below(random, (uint64_t)status.st_size)) == 0;
+  if (harm == CUT_TO_NOTHING) return truncate(path, 0) == 0;
+  if (harm == FLIPPED) {
+    unsigned char byte = 0;
+    /* Half of them are near the beginning, the others where something is. */
+    bool is_near = random_below(random, 2);
+    off_t at = (off_t)random_below(random, is_near && status.st_size > 256 ? 256 : (uint64_t)status.st_size);
+    int file = open(path, O_RDWR);
+    bool done = pread(file, &byte, 1, at) == 1;
+    for (off_t next = at; done && !is_near && byte == 0 && next-- > 0;) done = pread(file, &byte, 1, at = next) == 1;
+    byte ^= (unsigned char)(1 << random_below(random, 8));
+    done = done && pwrite(file, &byte, 1, at) == 1;
+    close(file);
+    return done;
+  }
+  /* A new file takes the place of the other, as a program that restores a backup does it. */
+  char new[4500];
+  snprintf(new, sizeof new, "%s.restored", path);
+  if (!copy_file(path_of(other, harm == YESTERDAYS ? yesterday : another, name), new)) return false;
+  return rename(new, path) == 0;
+}
+
+/* Values */
+
+static size_t fill(char *text, int key, int64_t number) {
+  size_t length = key == 0 ? LARGE : LENGTH;
+  memset(text, 'a' + (int)((number + key) % 26), length);
+  text[snprintf(text, 32, "%d:%" PRId64 ".", key, number)] = '.';
+  return length;
+}
+
+static kept_status set(kept_store *store, int key, kept_error *error) {
+  static char text[LARGE];
+  char name[16];
+  int64_t number = load(&shared->keys[key].begun) + 1;
+  store_word(&shared->keys[key].begun, number);
+  snprintf(name, sizeof name, "key%d", key);
+  kept_status status = kept_set_string(store, name, text, fill(text, key, number), error);
+  if (status == KEPT_OK) store_word(&shared->keys[key].acknowledged, number);
+  return status;
+}
+
+static void set_some(kept_store *store, uint64_t count, uint64_t *random) {
+  kept_error error;
+  while (count-- > 0) expect_ok(set(store, (int)random_below(random, KEYS), &error), "write", &error);
+}
+
+/** Reads a key; -1 if it cannot be read, for a reason that a call may tell. */
+static int64_t get(kept_store *store, int key) {
+  static char text[LARGE + 1], wanted[LARGE];
+  char name[16];
+  size_t length = 0;
+  kept_error error;
+  snprintf(name, sizeof name, "key%d", key);
+  kept_status status = kept_get_string(store, name, text, sizeof text, &length, &error);
+  if (status == KEPT_ABSENT) return 0;
+  if (status == KEPT_CORRUPT || status == KEPT_UNAVAILABLE || status == KEPT_BUSY) return -1;
+  expect_ok(status, "read", &error);
+  int64_t number = strtoll(text + (key < 10 ? 2 : 3), NULL, 10);
+  if (length != fill(wanted, key, number) || memcmp(text, wanted, length) != 0) fail("%s is torn", name);
+  return number;
+}
+
+/* The processes */
+
+static uint64_t amount;
+static bool is_killed;
+static int harmed_file, harm;
+
+static void live(void *unused) {
+  (void)unused;
+  uint64_t random = seed + round_now;
+  kept_store *store = open_store(folder, KEPT_SHARED, 5000);
+  set_some(store, amount, &random);
+  if (is_killed) raise(SIGKILL);
+  kept_close(store);
+}
+
+static void play_day(uint64_t writes, bool ends_killed) {
+  amount = writes, is_killed = ends_killed;
+  pid_t process = start(live, NULL);
+  int status = 0;
+  if (ends_killed) waitpid(process, &status, 0);
+  else finish(process);
+  if (!ends_killed) return;
+  if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL) fail("process %d found something wrong", (int)process);
+}
+
+static const char *describe(void) {
+  static char text[200];
+  snprintf(text, sizeof text, "%s is %s", names[harmed_file], harms[harm]);
+  return text;
+}
+
+/** Opens the store; returns what that says. */
+static kept_status look_next(kept_store **store) {
+  kept_options options = KEPT_OPTIONS_INIT;
+  kept_error error;
+  options.busy_timeout_ms = 60000;
+  kept_status status = kept_open(folder, &options, store, &error);
+  /* One bit of the database's head says that only a newer SQLite can read it. */
+  bool may_be_newer = harmed_file == DATABASE && harm == FLIPPED;
+  if (status != KEPT_SALVAGED && !(may_be_newer && status == KEPT_UNSUPPORTED)) expect_ok(status, describe(), &error);
+  return status;
+}
+
+static void look(void *unused) {
+  (void)unused;
+  kept_error error;
+  kept_store *store = NULL;
+  kept_status opened = look_next(&store);
+  store_word(&shared->harmed, opened);
+  if (opened == KEPT_UNSUPPORTED) return;
+  if (opened == KEPT_SALVAGED && (harmed_file == PULSE || harmed_file == MEMORY)) {
+    fail("%s, and the store was salvaged: nothing of it was damaged", describe());
+  }
+  for (int key = 0; key < KEYS; key++) {
+    int64_t number = get(store, key), least = opened == KEPT_SALVAGED ? 0 : load(&shared->keys[key].acknowledged);
+    if (number == -1) opened = KEPT_SALVAGED;
+    else if (number < least || number > load(&shared->keys[key].begun)) {
+      fail("%s, and in silence key%d has become %" PRId64 "; %" PRId64 " was acknowledged", describe(), key, number,
+        least);
+    }
+  }
+  if (opened == KEPT_SALVAGED) kept_acknowledge_salvage(store, &error);
+  store_word(&shared->harmed, opened);
+  kept_close(store);
+}
+
+/* A page that nothing has read so far may be damaged still; then the store is salvaged now. */
+static void look_again(void *unused) {
+  (void)unused;
+  kept_error error;
+  kept_store *store = NULL;
+  if (look_next(&store) == KEPT_SALVAGED) kept_acknowledge_salvage(store, &error);
+  expect_ok(kept_set_int64(store, "again", 1, &error), "write", &error);
+  for (int key = 0; key < KEYS; key++) {
+    expect_ok(set(store, key, &error), "write", &error);
+    if (get(store, key) != shared->keys[key].begun) fail("what was written is not there");
+  }
+  kept_close(store);
+}
+
+static void play_at_rest(uint64_t *random) {
+  char path[4400];
+  play_day(1 + random_below(random, 30), false);
+  copy_folder(folder, yesterday);
+  /* The database and its log are checked without the pulse, too, when the ring has gone round and cannot complete
+   * them. */
+  bool has_pulse = (harmed_file != DATABASE && harmed_file != LOG) || random_below(random, 2);
+  uint64_t writes = 1 + random_below(random, random_below(random, 2) ? 30 : 3 * RING / LENGTH);
+  play_day(has_pulse ? writes : 2 * RING / LENGTH, random_below(random, 2));
+  if (!do_harm(harmed_file, harm, random)) return;
+  if (!has_pulse) unlink(path_of(path, folder, PULSE));
+  /* Yesterday's ring has nothing of what today's processes had not settled when they were killed. */
+  bool may_lose = harmed_file == JOURNAL && harm == YESTERDAYS && is_killed;
+  for (int key = 0; key < KEYS && may_lose; key++) store_word(&shared->keys[key].acknowledged, 0);
+  finish(start(look, NULL));
+  if (load(&shared->harmed) == KEPT_UNSUPPORTED) return;
+  if (load(&shared->harmed) == KEPT_SALVAGED) salvaged++;
+  else whole++;
+  finish(start(look_again, NULL));
+}
+
+/* In use: what a process has not been refused it reads, and the next one reads it, or is told. */
+static void use(void *own) {
+  uint64_t random = seed + round_now + (uint64_t)(intptr_t)own;
+  kept_error error;
+  bool is_refused = false;
+  kept_store *store = open_store(folder, KEPT_SHARED, 60000);
+  set_some(store, 1 + random_below(&random, 30), &random);
+  add(&shared->open, 1);
+  await_word(&shared->go, 1, "nothing was harmed");
+  for (int64_t i = 0; i < 200 && !is_refused; i++) {
+    int key = (int)random_below(&random, KEYS);
+    kept_status status = set(store, key, &error);
+    is_refused = status == KEPT_CORRUPT || status == KEPT_UNAVAILABLE;
+    if (!is_refused && status != KEPT_BUSY) expect_ok(status, describe(), &error);
+    if (status == KEPT_OK && get(store, key) == 0) fail("%s, and what was written is not there", describe());
+    if (i % 50 == 0) let_pass(random_below(&random, 600000));
+  }
+  if (is_refused && (harmed_file == PULSE || harmed_file == MEMORY)) fail("%s: %s", describe(), error.message);
+  add(&shared->ended, is_refused);
+  kept_close(store);
+}
+
+static void play_in_use(uint64_t *random) {
+  play_day(1 + random_below(random, 30), false);
+  copy_folder(folder, yesterday);
+  pid_t process = start(use, NULL);
+  await_word(&shared->open, 1, "the store could not be opened");
+  /* A mapped file that is truncated ends the process that reads it, and SQLite's files are SQLite's. */
+  bool cuts = harm == TRUNCATED || harm == CUT_TO_NOTHING;
+  bool done = harmed_file == JOURNAL || (harmed_file == PULSE && !cuts && harm != FLIPPED);
+  done = done && do_harm(harmed_file, harm, random);
+  store_word(&shared->go, 1);
+  finish(process);
+  if (!done) return;
+  refused += load(&shared->ended) > 0;
+  /* A plain write into a journal that is no longer in its place is lost until that is noticed. */
+  bool may_lose = harmed_file == JOURNAL && harm >= DELETED;
+  for (int key = 0; key < KEYS && may_lose; key++) store_word(&shared->keys[key].acknowledged, 0);
+  finish(start(look, NULL));
+  if (load(&shared->harmed) == KEPT_SALVAGED) salvaged++;
+  else whole++;
+  finish(start(look_again, NULL));
+}
+
+static void play_round(uint64_t *random) {
+  memset(shared, 0, sizeof *shared);
+  folder = fresh_folder();
+  snprintf(yesterday, sizeof yesterday, "%s.yesterday", folder);
+  snprintf(another, sizeof another, "%s.another", folder);
+  const char *own = folder;
+  folder = another;
+  play_day(30, true);
+  folder = own;
+  memset(shared, 0, sizeof *shared);
+  harmed_file = (int)(round_now % NAMES);
+  harm = (int)(round_now / NAMES % HARMS);
+  /* SQLite cannot tell the log of another database from its own. */
+  if (harmed_file == LOG && harm == ANOTHERS) harm = FLIPPED;
+  /* A store without a database is a new one, and one with another database is that other store. */
+  if (harmed_file == DATABASE && (harm == DELETED || harm == CUT_TO_NOTHING || harm == ANOTHERS)) harm = FLIPPED;
+  if (random_below(random, 6) == 0) harmed_file = harmed_file % 2, play_in_use(random);
+  else play_at_rest(random);
+  nftw(yesterday, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+  nftw(another, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+int main(int argc, char **argv) {
+  begin_torture(argc, argv, 0);
+  shared = share(sizeof *shared);
+  uint64_t random = seed;
+  for (round_now = 0; round_now < rounds; round_now++) play_round(&random);
+  return end_torture("%u harmed stores were whole, %u said that they were salvaged, %u processes were refused", whole,
+    salvaged, refused);
+}

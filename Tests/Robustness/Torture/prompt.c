@@ -1,0 +1,115 @@
+/* The wake-up of a process that waits: one that sleeps receives a commit within a fraction of a second, and not when it
+ * would have looked anyway. And what a killed writer leaves is settled by a process that only waits. */
+#include "torture.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* A process that waits while there is something to settle looks each second. On a busy machine a wake-up may be late,
+ * but not every one in a row. */
+enum { COMMITS = 6, PROMPT_MS = 400, SETTLING_MS = 60000 };
+
+static struct shared {
+  int64_t begun, written, received, listens, stop;
+} *shared;
+
+static const char *folder;
+static int64_t fastest_ns;
+
+static void receive(void *unused, const kept_notice *notice) {
+  kept_error error;
+  int64_t number = 0;
+  (void)unused;
+  if (kept_notice_new(notice, 0) == NULL) return;
+  expect_ok(kept_value_int64(kept_notice_new(notice, 0), &number, &error), "read a notice", &error);
+  store_word(&shared->received, number);
+}
+
+static void listen(void *unused) {
+  kept_error error;
+  kept_subscription *subscription = NULL;
+  (void)unused;
+  kept_store *store = open_store(folder, KEPT_SHARED, 30000);
+  expect_ok(
+    kept_observe(store, "number", KEPT_OBSERVE_KEY, receive, NULL, NULL, &subscription, &error), "observe", &error);
+  store_word(&shared->listens, 1);
+  await_word(&shared->stop, 1, "the round did not end");
+  kept_unobserve(subscription);
+  kept_close(store);
+}
+
+/* Writes when it is told to. */
+static void write_on(void *unused) {
+  kept_error error;
+  (void)unused;
+  kept_store *store = open_store(folder, KEPT_SHARED, 30000);
+  for (int64_t number = 1;; number++) {
+    await_word(&shared->begun, number, "the round did not end");
+    expect_ok(kept_set_int64(store, "number", number, &error), "write", &error);
+    store_word(&shared->written, number);
+  }
+}
+
+/* The words of the pulse, see JournalWords.swift. */
+enum { PUBLISHED = 64, SETTLED = 64 + 2 * 64 };
+
+static void await_settling(int64_t milliseconds, const char *what) {
+  char path[4300];
+  snprintf(path, sizeof path, "%s/pulse", folder);
+  int file = open(path, O_RDONLY | O_CLOEXEC);
+  char *page = mmap(NULL, 4096, PROT_READ, MAP_SHARED, file, 0);
+  close(file);
+  if (file < 0 || page == MAP_FAILED) fail("there is no pulse");
+  int64_t published = load((int64_t *)(page + PUBLISHED)), end = now_ns() + milliseconds * INT64_C(1000000);
+  while (load((int64_t *)(page + SETTLED)) < published) {
+    if (now_ns() > end) fail("%s", what);
+    let_pass(50);
+  }
+  munmap(page, 4096);
+}
+
+static void play_round(uint64_t *random) {
+  *shared = (struct shared){ 0 };
+  folder = fresh_folder();
+  pid_t listener = start(listen, NULL), writer = start(write_on, NULL);
+  await_word(&shared->listens, 1, "the store could not be opened");
+  int64_t fastest = INT64_MAX;
+  for (int64_t number = 1; number <= COMMITS; number++) {
+    /* So that the listener sleeps, sometimes after everything was settled. */
+    let_pass(20000 + random_below(random, number == 3 ? 1500000 : 50000));
+    int64_t since = now_ns();
+    store_word(&shared->begun, number);
+    await_word(&shared->received, number, "a commit was not delivered");
+    if (now_ns() - since < fastest) fastest = now_ns() - since;
+  }
+  if (fastest > PROMPT_MS * INT64_C(1000000))
+    fail("the fastest of %d notices took %" PRId64 " ms", COMMITS, fastest / 1000000);
+  if (fastest > fastest_ns) fastest_ns = fastest;
+  if (round_now % 2) {
+    /* Once more, at the moment at which the commits before are settled. */
+    await_settling(SETTLING_MS, "no process has settled");
+    store_word(&shared->begun, COMMITS + 1);
+    await_word(&shared->written, COMMITS + 1, "nothing was written");
+  } else {
+    store_word(&shared->begun, INT64_MAX);
+    let_pass(random_below(random, 1500000));
+  }
+  kill_now(writer);
+  if (round_now % 2) let_pass(50000);
+  else await_settling(SETTLING_MS, "no process has settled what a killed writer left");
+  store_word(&shared->stop, 1);
+  finish(listener);
+  await_settling(0, "the last process has closed the store, and not settled it");
+}
+
+int main(int argc, char **argv) {
+  begin_torture(argc, argv, 0);
+  shared = share(sizeof *shared);
+  uint64_t random = seed;
+  for (round_now = 0; round_now < rounds; round_now++) play_round(&random);
+  return end_torture("the fastest of %d notices took %" PRId64 " us at most", COMMITS, fastest_ns / 1000);
+}
