@@ -20,6 +20,7 @@ static const pace full = { { 151, 2 * MILLISECOND }, { 41, 20 * MILLISECOND }, {
 static const pace quick = { { 31, 2 * MILLISECOND }, { 9, 20 * MILLISECOND }, { 7, 60 * MILLISECOND } };
 
 static plan plan_of(const row *row, pace pace) {
+  if (row->seconds) return (plan){ pace.writing.rounds / 10 + 1, (uint64_t)row->seconds * 1000 * MILLISECOND };
   if (row->task == &declaring || (row->task == &operating && row->operation != GET)) return pace.writing;
   return row->processes ? pace.reading_apart : pace.reading;
 }

@@ -40,7 +40,8 @@ static void *prepare(const row *row, const candidate *candidate, const char *fol
     if (row->processes && index) runner->process = process_start(row, candidate, folder, index);
     else runner->worker = worker_begin(row, candidate, prepared->store, index);
   }
-  if (row->beside_writer) prepared->writer = process_start(row, candidate, folder, BACKGROUND_WRITER);
+  if (row->beside_writer && !candidate->quiet)
+    prepared->writer = process_start(row, candidate, folder, BACKGROUND_WRITER);
   return prepared;
 }
 

@@ -1,6 +1,8 @@
 /* Determines how many operations make a turn, then lets the players take turns. */
 #include "rounds.h"
 
+#define LONGEST_TRIAL 100000000 /* nanoseconds */
+
 /* The best of several turns: a single one may have been delayed, and would count as many operations. */
 static uint64_t try_turns(player *player) {
   uint64_t best = UINT64_MAX;
@@ -12,14 +14,15 @@ static uint64_t try_turns(player *player) {
 }
 
 /* Grows a turn until it is long enough to compute how many operations fill one. This warms the caches too. */
-static void calibrate(player *player, uint64_t turn_ns) {
+static void calibrate(player *player, uint64_t long_turn_ns) {
+  uint64_t turn_ns = long_turn_ns < LONGEST_TRIAL ? long_turn_ns : LONGEST_TRIAL;
   player->operations = player->step;
   uint64_t took = try_turns(player);
   while (took < turn_ns / 4) {
     player->operations *= took < turn_ns / 64 ? 8 : 2;
     took = try_turns(player);
   }
-  size_t steps = (size_t)((double)player->operations * (double)turn_ns / (double)took) / player->step;
+  size_t steps = (size_t)((double)player->operations * (double)long_turn_ns / (double)took) / player->step;
   player->operations = (steps ? steps : 1) * player->step;
 }
 

@@ -14,6 +14,7 @@ typedef struct candidate {
   const char *label; /* its name in the table; NULL: the engine's name */
   size_t keys;       /* if it differs from the row's; otherwise 0 */
   bool alone;        /* without the other threads or processes of the row */
+  bool quiet;        /* without the process that sets keys meanwhile */
 } candidate;
 
 typedef enum operation {
@@ -56,6 +57,7 @@ struct row {
   int threads;       /* 0: one */
   int processes;     /* 0: one */
   bool durable;
+  int seconds;        /* of a turn, with all deferred work in it; 0: a short one */
   bool beside_writer; /* another process sets keys meanwhile, 1,000 a second */
   candidate candidates[MAX_CANDIDATES];
 };

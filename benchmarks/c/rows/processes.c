@@ -18,7 +18,9 @@
 const row process_rows[] = {
   { SECTION, "get int64, 2 processes", {}, &operating, GET, .keys = 1000, .processes = 2,
     .candidates = { { &kept }, { &sqlite }, { &lmdb }, { &kept, BASE, "one process", .alone = true } } },
-  { SECTION, "set, 2 processes", {}, &operating, SET, .keys = 1000, .processes = 2,
+  { SECTION, "set, 2 processes", { ">= 1 x one process" }, &operating, SET, .keys = 1000, .processes = 2,
+    .candidates = { { &kept }, { &sqlite }, { &lmdb }, { &kept, BASE, "one process", .alone = true } } },
+  { SECTION, "set, 4 processes", { ">= 1 x one process" }, &operating, SET, .keys = 1000, .processes = 4,
     .candidates = { { &kept }, { &sqlite }, { &lmdb }, { &kept, BASE, "one process", .alone = true } } },
   READERS_BESIDE_A_WRITER(4),
   READERS_BESIDE_A_WRITER(8),

@@ -33,7 +33,8 @@ const row reading_rows[] = {
     .length = 20, .threads = 2,
     .candidates = { { &kept }, { &sqlite }, { &lmdb }, { &hash_table, FLOOR },
       { &kept, BASE, "one thread", .alone = true } } },
-  { SECTION, "get int64, 1,000 keys, another process sets 1,000/s", { "<= 1 x LMDB" }, &operating, GET, .keys = 1000,
-    .beside_writer = true, .candidates = { { &kept }, { &sqlite }, { &lmdb } } },
+  { SECTION, "get int64, 1,000 keys, another process sets 1,000/s", { "<= 1.2 x without sets", "<= 1 x LMDB" },
+    &operating, GET, .keys = 1000, .beside_writer = true,
+    .candidates = { { &kept }, { &sqlite }, { &lmdb }, { &kept, BASE, "without sets", .quiet = true } } },
   { 0 },
 };
