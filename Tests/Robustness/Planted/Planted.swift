@@ -1,0 +1,19 @@
+// The faults that scripts/planted plants: it copies this file into a copy of the sources, which call it, and builds a
+// library of that. KEPT_PLANTED in the environment names the fault that a process has.
+
+import CPlatform
+
+enum Planted {
+  private static let chosen = getenv("KEPT_PLANTED").flatMap { String(validatingCString: $0) }
+
+  static func has(_ fault: String) -> Bool { chosen == fault }
+
+  /// What this process has settled last.
+  nonisolated(unsafe) static var settled: SettledPlace?
+
+  /// Makes the moment longer at which a fault does harm.
+  static func pause(milliseconds: Int) {
+    var time = timespec(tv_sec: 0, tv_nsec: milliseconds * 1_000_000)
+    nanosleep(&time, nil)
+  }
+}
