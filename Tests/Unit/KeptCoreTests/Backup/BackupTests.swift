@@ -6,7 +6,7 @@ import Testing
 
 @testable import KeptCore
 
-@Suite(.timeLimit(.minutes(5))) struct `A backup` {
+@Suite(.timeLimit(.minutes(30))) struct `A backup` {
   private let folder: TemporaryFolder
   private let settings: Store
   private let whole = #"{"maximum":100,"type":"integer"}"#

@@ -44,7 +44,7 @@ enum StoreUnderTest: String, CaseIterable, CustomTestStringConvertible {
   }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct `A store with layers` {
+@Suite(.timeLimit(.minutes(30))) struct `A store with layers` {
   private let desk: Desk
   private let received = ReceivedNotices()
   init() throws { desk = try Desk() }

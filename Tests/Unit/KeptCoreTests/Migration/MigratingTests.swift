@@ -5,7 +5,7 @@ import Testing
 
 @testable import KeptCore
 
-@Suite(.timeLimit(.minutes(5))) struct `Migrations` {
+@Suite(.timeLimit(.minutes(30))) struct `Migrations` {
   private let folder: TemporaryFolder
   private let settings: Store
 

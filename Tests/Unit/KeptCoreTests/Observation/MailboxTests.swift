@@ -4,7 +4,7 @@ import Testing
 
 @testable import KeptCore
 
-@Suite(.timeLimit(.minutes(5))) struct `A mailbox` {
+@Suite(.timeLimit(.minutes(30))) struct `A mailbox` {
   var box = Mailbox()
 
   /// A clock that is set back before each commit.

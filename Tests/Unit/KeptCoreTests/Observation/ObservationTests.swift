@@ -18,7 +18,7 @@ final class ReceivedNotices: Sendable {
   }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct `An observer` {
+@Suite(.timeLimit(.minutes(30))) struct `An observer` {
   let store: Store
   let received = ReceivedNotices()
   init() throws { store = try Store.open("memory:") }

@@ -24,7 +24,7 @@ private final class Owner: Sendable {
   }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct `The end of a subscription` {
+@Suite(.timeLimit(.minutes(30))) struct `The end of a subscription` {
   let store: Store
   /// How many closures have been released.
   let ends = Monitor(0)

@@ -7,7 +7,7 @@ import Testing
 
 @testable import KeptCore
 
-@Suite(.timeLimit(.minutes(5))) struct `An observer of another process` {
+@Suite(.timeLimit(.minutes(30))) struct `An observer of another process` {
   let folder: TemporaryFolder
   let here: Store
   let there: Store

@@ -48,7 +48,7 @@ private final class WatchedStorage: Storage {
   func close() { memory.close() }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct `The end of a store's use` {
+@Suite(.timeLimit(.minutes(30))) struct `The end of a store's use` {
   @Test func `leaks no thread, however often subscriptions come and go while nothing is committed`() throws {
     let storage = WatchedStorage()
     let store = Store(storage: storage)

@@ -22,7 +22,7 @@ private final class Held: Sendable {
   }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct `Slow observers` {
+@Suite(.timeLimit(.minutes(30))) struct `Slow observers` {
   let store: Store
   let received = ReceivedNotices()
   init() throws { store = try Store.open("memory:") }

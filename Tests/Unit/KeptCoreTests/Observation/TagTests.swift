@@ -4,7 +4,7 @@ import Testing
 
 @testable import KeptCore
 
-@Suite(.timeLimit(.minutes(5))) struct `The tag of merged notices` {
+@Suite(.timeLimit(.minutes(30))) struct `The tag of merged notices` {
   let folder: TemporaryFolder
   let here: Store
   let one: Store

@@ -6,7 +6,7 @@ import Testing
 
 @testable import KeptCore
 
-@Suite(.timeLimit(.minutes(5))) struct `The time of a notice` {
+@Suite(.timeLimit(.minutes(30))) struct `The time of a notice` {
   let folder: TemporaryFolder
   let here: Store
   let there: Store

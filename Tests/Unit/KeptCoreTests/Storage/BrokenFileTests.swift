@@ -5,7 +5,7 @@ import Testing
 
 @testable import KeptCore
 
-@Suite(.timeLimit(.minutes(5))) struct `A broken file in a directory storage` {
+@Suite(.timeLimit(.minutes(30))) struct `A broken file in a directory storage` {
   private let folder: TemporaryFolder
   private let path: String
   private let store: Store

@@ -6,7 +6,7 @@ import Testing
 
 @testable import KeptCore
 
-@Suite(.timeLimit(.minutes(5))) struct `What a transaction relies on` {
+@Suite(.timeLimit(.minutes(30))) struct `What a transaction relies on` {
   private static let keys = 1000
   private static let commits = 9000
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import KeptCore
 
-@Suite(.timeLimit(.minutes(5))) struct `Every storage with declarations` {
+@Suite(.timeLimit(.minutes(30))) struct `Every storage with declarations` {
   private let folder: TemporaryFolder
   init() throws { folder = try TemporaryFolder() }
 

@@ -6,7 +6,7 @@ import Testing
 
 @testable import KeptCore
 
-@Suite(.timeLimit(.minutes(5))) struct `A directory storage` {
+@Suite(.timeLimit(.minutes(30))) struct `A directory storage` {
   private let folder: TemporaryFolder
   private let path: String
   private let storage: SimpleStorageAdapter

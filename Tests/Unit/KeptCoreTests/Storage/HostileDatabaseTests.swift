@@ -55,7 +55,7 @@ private struct Attack: Sendable, CustomTestStringConvertible {
   }
 }
 
-@Suite(.timeLimit(.minutes(2))) struct `A hostile database` {
+@Suite(.timeLimit(.minutes(30))) struct `A hostile database` {
   let folder: TemporaryFolder
   let path: String
   init() throws {

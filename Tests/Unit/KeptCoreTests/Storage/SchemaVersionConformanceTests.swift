@@ -4,7 +4,7 @@ import Testing
 
 @testable import KeptCore
 
-@Suite(.timeLimit(.minutes(5))) struct `Every storage with a schema version` {
+@Suite(.timeLimit(.minutes(30))) struct `Every storage with a schema version` {
   private let folder: TemporaryFolder
   init() throws { folder = try TemporaryFolder() }
 

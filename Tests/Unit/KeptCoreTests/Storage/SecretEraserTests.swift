@@ -5,7 +5,7 @@ import Testing
 
 @testable import KeptCore
 
-@Suite(.timeLimit(.minutes(5))) struct `A secret that is removed or replaced` {
+@Suite(.timeLimit(.minutes(30))) struct `A secret that is removed or replaced` {
   let folder: TemporaryFolder
   let store: Store
   private var path: String { folder.path + "/store" }

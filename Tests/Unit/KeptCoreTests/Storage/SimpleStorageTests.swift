@@ -38,7 +38,7 @@ final class ListingDrawer: Drawer, ListingStorage, @unchecked Sendable {
   func keys() throws(StoreError) -> [KeyName] { Array(values.keys) }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct `A simple storage` {
+@Suite(.timeLimit(.minutes(30))) struct `A simple storage` {
   private let drawer = ListingDrawer()
   private let storage: SimpleStorageAdapter
   init() { storage = SimpleStorageAdapter(drawer) }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import KeptCore
 
-@Suite(.timeLimit(.minutes(5))) struct `A declared key` {
+@Suite(.timeLimit(.minutes(30))) struct `A declared key` {
   private let folder: TemporaryFolder
   private let received = ReceivedNotices()
   init() throws { folder = try TemporaryFolder() }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import KeptCore
 
-@Suite(.timeLimit(.minutes(5))) struct `A time-out` {
+@Suite(.timeLimit(.minutes(30))) struct `A time-out` {
   private let folder: TemporaryFolder
   init() throws { folder = try TemporaryFolder() }
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import KeptCore
 
-@Suite(.timeLimit(.minutes(5))) struct `CombiningQueue of work` {
+@Suite(.timeLimit(.minutes(30))) struct `CombiningQueue of work` {
   /// A batch that blocks until the test releases it, so that others can arrive meanwhile.
   private let gate = Monitor((begun: 0, mayGoOn: 0))
   private let served = Monitor<[[Int]]>([])

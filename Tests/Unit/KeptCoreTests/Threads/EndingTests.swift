@@ -5,7 +5,7 @@ import Testing
 
 @testable import KeptCore
 
-@Suite(.timeLimit(.minutes(5))) struct `A watch that ends` {
+@Suite(.timeLimit(.minutes(30))) struct `A watch that ends` {
   let folder: TemporaryFolder
   let path: String
   init() throws {

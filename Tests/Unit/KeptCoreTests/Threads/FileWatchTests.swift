@@ -5,7 +5,7 @@ import Testing
 
 @testable import KeptCore
 
-@Suite(.timeLimit(.minutes(5))) struct `A watched file` {
+@Suite(.timeLimit(.minutes(30))) struct `A watched file` {
   let folder: TemporaryFolder
   let path: String
   init() throws {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import KeptCore
 
-@Suite(.timeLimit(.minutes(5))) struct `The gate that a fork closes` {
+@Suite(.timeLimit(.minutes(30))) struct `The gate that a fork closes` {
   private let gate = ForkGate()
   private let events = Monitor<Set<String>>([])
 

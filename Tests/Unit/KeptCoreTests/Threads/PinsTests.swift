@@ -4,7 +4,7 @@ import Testing
 
 @testable import KeptCore
 
-@Suite(.timeLimit(.minutes(5))) struct `A thread that waits for readers` {
+@Suite(.timeLimit(.minutes(30))) struct `A thread that waits for readers` {
   private let pins = Pins()
   private let events = Monitor<Set<String>>([])
 

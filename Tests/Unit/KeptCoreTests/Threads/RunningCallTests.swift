@@ -4,7 +4,7 @@ import Testing
 
 @testable import KeptCore
 
-@Suite(.timeLimit(.minutes(5))) struct `A call that others wait for` {
+@Suite(.timeLimit(.minutes(30))) struct `A call that others wait for` {
   /// A callback that runs on a thread.
   private final class Callback: WaitTarget {
     let caller: UInt?

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Kept
 
-@Suite(.timeLimit(.minutes(5))) struct `What destroys a key` {
+@Suite(.timeLimit(.minutes(30))) struct `What destroys a key` {
   private let binding: Binding
   private let log = ReceivedNotes<String>()
 

@@ -10,7 +10,7 @@ extension Keys {
   fileprivate static let theme = Key("theme", default: "light")
 }
 
-@Suite(.timeLimit(.minutes(5))) struct `Handles of one key` {
+@Suite(.timeLimit(.minutes(30))) struct `Handles of one key` {
   let test = TestStore()
   var settings: Store { test.store }
 

@@ -3,7 +3,7 @@
 import Kept
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct `A handle in a forked child` {
+@Suite(.timeLimit(.minutes(30))) struct `A handle in a forked child` {
   private let folder: SharedFolder
 
   init() throws { folder = try SharedFolder() }

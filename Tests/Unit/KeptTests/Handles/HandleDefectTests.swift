@@ -9,7 +9,7 @@ extension Keys {
   fileprivate static let volume = Key("audio.volume", default: 50)
 }
 
-@Suite(.timeLimit(.minutes(5))) struct `Defects that a handle avoids` {
+@Suite(.timeLimit(.minutes(30))) struct `Defects that a handle avoids` {
   let test = TestStore()
   var settings: Store { test.store }
 

@@ -15,7 +15,7 @@ extension Keys {
   fileprivate static let themes = Key<[Theme]>("themes", default: [])
 }
 
-@Suite(.timeLimit(.minutes(5))) struct `A mapped handle` {
+@Suite(.timeLimit(.minutes(30))) struct `A mapped handle` {
   let test = TestStore()
   var settings: Store { test.store }
 

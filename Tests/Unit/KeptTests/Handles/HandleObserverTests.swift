@@ -8,7 +8,7 @@ extension Keys {
   fileprivate static let volume = Key("audio.volume", default: 50)
 }
 
-@Suite(.timeLimit(.minutes(5))) struct `The observer of a handle` {
+@Suite(.timeLimit(.minutes(30))) struct `The observer of a handle` {
   let test = TestStore()
   var settings: Store { test.store }
 

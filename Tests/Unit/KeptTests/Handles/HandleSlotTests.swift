@@ -8,7 +8,7 @@ extension Keys {
   fileprivate static let volume = Key("audio.volume", default: 50)
 }
 
-@Suite(.timeLimit(.minutes(5))) struct `The observer in the slot of a handle` {
+@Suite(.timeLimit(.minutes(30))) struct `The observer in the slot of a handle` {
   let settings = TestStore().store
 
   @Test func `exists from the start, however the handle is made`() async throws {

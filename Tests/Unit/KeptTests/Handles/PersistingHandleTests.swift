@@ -5,7 +5,7 @@ import Kept
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct `A handle that writes its default back` {
+@Suite(.timeLimit(.minutes(30))) struct `A handle that writes its default back` {
   let test = TestStore()
   var settings: Store { test.store }
 

@@ -112,7 +112,7 @@ extension Setting where Value == Int? {
   fileprivate static var quiet: Key<Int?> { Key("volume", default: nil, persistDefault: .onError) }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct `Writing a default back` {
+@Suite(.timeLimit(.minutes(30))) struct `Writing a default back` {
   @Test func `the first read of an optional whose default is nil does not deadlock`() throws {
     let settings = TestStore().store
     let name = Key<String?>("name", default: nil, persistDefault: .both)

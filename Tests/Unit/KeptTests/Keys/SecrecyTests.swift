@@ -17,7 +17,7 @@ private struct Talkative: Storable, Equatable {
 /// A type with members whose names the program chooses.
 private struct Members: Codable, Storable, Equatable { var members: [String: Int] = [:] }
 
-@Suite(.timeLimit(.minutes(5))) struct `What errors say of a secret` {
+@Suite(.timeLimit(.minutes(30))) struct `What errors say of a secret` {
   private let test = TestStore()
   private var settings: Store { test.store }
 

@@ -7,7 +7,7 @@ extension Keys {
   fileprivate static let volume = Key("audio.volume", default: 50)
 }
 
-@Suite(.timeLimit(.minutes(5))) struct ChangeTests {
+@Suite(.timeLimit(.minutes(30))) struct ChangeTests {
   let test = TestStore()
   var settings: Store { test.store }
 

@@ -21,7 +21,7 @@ private struct Changes<Value: Storable> {
   }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct `An observer of a key with layers` {
+@Suite(.timeLimit(.minutes(30))) struct `An observer of a key with layers` {
   @Test func `receives a default that is registered for an absent key`() async throws {
     let layered = try LayeredStore()
     var changes = Changes(of: .volume, in: layered.store)

@@ -4,7 +4,7 @@
 import Kept
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct `What a sequence yields` {
+@Suite(.timeLimit(.minutes(30))) struct `What a sequence yields` {
   /// Each transaction writes the same new number to both halves of some pairs.
   private static let pairs = 16
   private static let ownTransactions = 2 * 600

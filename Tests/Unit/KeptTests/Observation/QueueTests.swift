@@ -16,7 +16,7 @@ private final class Notes: Sendable {
   var all: [Int] { values.withLock { $0 } }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct `An observer on a queue` {
+@Suite(.timeLimit(.minutes(30))) struct `An observer on a queue` {
   let settings = TestStore().store
   let queue = DispatchQueue(label: "observers")
   private let notes = Notes()
@@ -130,7 +130,7 @@ private final class Notes: Sendable {
   }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct `Cancelling an observer on a queue` {
+@Suite(.timeLimit(.minutes(30))) struct `Cancelling an observer on a queue` {
   let settings = TestStore().store
   let queue = DispatchQueue(label: "observers")
   private let notes = Notes()

@@ -13,7 +13,7 @@ extension Keys {
 /// An object that a closure captures.
 private final class Held: Sendable {}
 
-@Suite(.timeLimit(.minutes(5))) struct `The end of an observer` {
+@Suite(.timeLimit(.minutes(30))) struct `The end of an observer` {
   let settings = TestStore().store
 
   @Test func `on a queue releases the closure, though a call waits in the queue`() throws {

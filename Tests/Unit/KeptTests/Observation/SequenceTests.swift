@@ -7,7 +7,7 @@ extension Keys {
   fileprivate static let volume = Key("audio.volume", default: 50)
 }
 
-@Suite(.timeLimit(.minutes(5))) struct `A sequence of changes` {
+@Suite(.timeLimit(.minutes(30))) struct `A sequence of changes` {
   let test = TestStore()
   var settings: Store { test.store }
 
@@ -154,7 +154,7 @@ extension Keys {
   }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct `The end of a sequence` {
+@Suite(.timeLimit(.minutes(30))) struct `The end of a sequence` {
   let test = TestStore()
   var settings: Store { test.store }
 
@@ -221,7 +221,7 @@ extension Keys {
   }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct `A sequence of what other processes change` {
+@Suite(.timeLimit(.minutes(30))) struct `A sequence of what other processes change` {
   let folder: SharedFolder
   let here: Store
   let there: Store

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Kept
 
-@Suite(.timeLimit(.minutes(5))) struct `A signal for tasks` {
+@Suite(.timeLimit(.minutes(30))) struct `A signal for tasks` {
   private let signal = TaskSignal()
 
   @Test func `does not suspend a task that was cancelled before`() async {

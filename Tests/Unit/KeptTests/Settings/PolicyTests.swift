@@ -144,7 +144,7 @@ private final class Collected<Element: Sendable>: Sendable {
   }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct `An observer of one key` {
+@Suite(.timeLimit(.minutes(30))) struct `An observer of one key` {
   let settings = TestStore().store
 
   /// Writes, and waits until the observer that subscribed last has been called.

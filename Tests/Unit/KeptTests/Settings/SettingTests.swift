@@ -55,7 +55,7 @@ private final class Holder: Sendable {
   init(store: Store) throws { volume = try store.handle(.volume) }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct `A property that is a setting` {
+@Suite(.timeLimit(.minutes(30))) struct `A property that is a setting` {
   let test = TestStore()
   var settings: Store { test.store }
 

@@ -10,7 +10,7 @@ extension Keys {
   fileprivate static let recent = Key<[String: Int]>("recent", default: [:])
 }
 
-@Suite(.timeLimit(.minutes(5))) struct `A store and its keys` {
+@Suite(.timeLimit(.minutes(30))) struct `A store and its keys` {
   @Test func `opened twice is one, in memory and in a file`() async throws {
     let folder = try SharedFolder()
     for location in ["memory:opened-twice-\(folder.location.hashValue)", folder.location] {

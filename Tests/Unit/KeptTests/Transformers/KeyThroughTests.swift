@@ -36,7 +36,7 @@ extension Keys {
     "twice", default: 10, through: Transformer<Int, Int>(transform: { $0 / 2 }, untransform: { $0 * 2 }))
 }
 
-@Suite(.timeLimit(.minutes(5))) struct `A key through a transformer` {
+@Suite(.timeLimit(.minutes(30))) struct `A key through a transformer` {
   let test = TestStore()
   var settings: Store { test.store }
 

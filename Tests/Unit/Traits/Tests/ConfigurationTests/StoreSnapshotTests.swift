@@ -23,7 +23,7 @@ extension ConfigSnapshot {
   }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct `A snapshot` {
+@Suite(.timeLimit(.minutes(30))) struct `A snapshot` {
   @Test func `stays as it was`() throws {
     let store = Store(storage: MemoryStorage())
     let provider = StoreProvider(store)
@@ -81,7 +81,7 @@ extension ConfigSnapshot {
   }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct `A watcher of snapshots` {
+@Suite(.timeLimit(.minutes(30))) struct `A watcher of snapshots` {
   @Test func `sees the transaction of another process as a whole`() async throws {
     let folder = try SharedFolder()
     let provider = StoreProvider(try Store.open(folder.location))

@@ -5,7 +5,7 @@ import Foundation
 import Kept
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct `A watcher of a key` {
+@Suite(.timeLimit(.minutes(30))) struct `A watcher of a key` {
   @Test func `receives the present value, and then each change`() async throws {
     let store = Store(storage: MemoryStorage())
     let config = ConfigReader(provider: StoreProvider(store))

@@ -25,7 +25,7 @@ private actor Mixer {
   }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct `A change of an observed setting` {
+@Suite(.timeLimit(.minutes(30))) struct `A change of an observed setting` {
   let test = TestStore()
   var settings: Store { test.store }
 

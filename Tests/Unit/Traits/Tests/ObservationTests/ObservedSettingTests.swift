@@ -7,7 +7,7 @@ import Observation
 import Stores
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct `An observed setting` {
+@Suite(.timeLimit(.minutes(30))) struct `An observed setting` {
   let test = TestStore()
   var settings: Store { test.store }
 

@@ -7,7 +7,7 @@ import Stores
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct `Demand` {
+@Suite(.timeLimit(.minutes(30))) struct `Demand` {
   let test = TestStore()
   var settings: Store { test.store }
 

@@ -6,7 +6,7 @@ import OpenCombine
 import Stores
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct `A cancelled subscriber` {
+@Suite(.timeLimit(.minutes(30))) struct `A cancelled subscriber` {
   let test = TestStore()
   var settings: Store { test.store }
 
@@ -160,7 +160,7 @@ import Testing
   }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct `The end of the store` {
+@Suite(.timeLimit(.minutes(30))) struct `The end of the store` {
   let test = TestStore()
   var settings: Store { test.store }
 

@@ -7,7 +7,7 @@ import Testing
 
 private struct Unreadable: Error {}
 
-@Suite(.timeLimit(.minutes(5))) struct `A publisher of a handle` {
+@Suite(.timeLimit(.minutes(30))) struct `A publisher of a handle` {
   let test = TestStore()
   var settings: Store { test.store }
   private let values = Notes<Int>()

@@ -12,7 +12,7 @@ private struct Player {
   init(store: Store) { _volume = Setting(wrappedValue: 30, .volume, in: store) }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct `A publisher` {
+@Suite(.timeLimit(.minutes(30))) struct `A publisher` {
   let test = TestStore()
   var settings: Store { test.store }
   private let volumes = Notes<Int>()
@@ -114,7 +114,7 @@ private struct Player {
   }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct `What a publisher makes of a value of the wrong type` {
+@Suite(.timeLimit(.minutes(30))) struct `What a publisher makes of a value of the wrong type` {
   let test = TestStore()
   var settings: Store { test.store }
   private let volumes = Notes<Int>()
