@@ -45,7 +45,7 @@ struct BackupFile {
     }
     guard let folder = OpenFolder(holding: StoreFolder.parent(of: file)) else { throw .system("read", file) }
     let owner = FileStatus(of: file)?.owner
-    let tail = try JournalTail(folder, after: settled, of: reader.storeID()) { found, path throws(StoreError) in
+    let tail = try JournalTail(folder, after: settled, in: reader) { found, path throws(StoreError) in
       if let other = found.otherKind { throw StoreError(.unsupported, "\(path) is \(other)") }
       guard found.owner == owner else {
         throw StoreError(.denied, "\(path) belongs to another user than the database; remove it, or give a backup")

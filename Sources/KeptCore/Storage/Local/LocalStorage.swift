@@ -56,7 +56,7 @@ public final class LocalStorage: Storage {
     maintenance = MaintenanceThread(
       settle: {
         commitPath.stayInPlace()
-        try? commitPath.settle()
+        commitPath.settleRegularly()
         return commitPath.erase() || commitPath.mustSettle
       },
       look: { commitPath.stayInPlace() })

@@ -21,7 +21,7 @@ final class CommitPath: Sendable {
         // A sync of a file that has lost its place is not durable.
         try journal.checkInPlace()
         if journal.words.isDoubtful { try writer.endDoubt(waiting: database.busyTimeoutMilliseconds) }
-        try journal.sync()
+        try settler.sync()
       } catch { failure = error }
       return waiting.map { failure }
     }
@@ -40,12 +40,18 @@ final class CommitPath: Sendable {
 
   /// Returns when every commit from before the call is on the disk.
   func sync() throws(StoreError) {
-    // Bodies are in the log of the database, which SQLite syncs at each of its commits (`synchronous` is FULL).
     if let failure = syncs.serve(()) { throw failure }
   }
 
   /// Moves every commit into the database, onto the disk.
   func settle() throws(StoreError) { try writer.settle() }
+
+  /// Settles in the background, before the interval is over if the ring fills up.
+  func settleRegularly() {
+    let isFillingUp = journal.isFillingUp
+    guard (try? settle()) != nil, isFillingUp else { return }
+    writer.growRing()
+  }
 
   /// Whether there is something to settle, by any process.
   var mustSettle: Bool { journal.words.isDirty }

@@ -7,13 +7,7 @@ final class Settler: Sendable {
 
   init(of journal: Journal, in database: LocalDatabase) {
     self.journal = journal
-    connection = Monitor(
-      LazyConnection { () throws(StoreError) in
-        let reader = try database.connect(to: journal.store)
-        // A frame that names a body is synced after it, whatever the default of this SQLite is.
-        try reader.connection.run("PRAGMA synchronous = FULL")
-        return reader
-      })
+    connection = Monitor(LazyConnection { () throws(StoreError) in try database.connect(to: journal.store) })
   }
 
   func close() { connection.update { $0.close() } }
@@ -29,7 +23,7 @@ final class Settler: Sendable {
   func settle() throws(StoreError) {
     let words = journal.words
     guard try words.settled < journal.end() else { return }
-    try journal.sync()
+    try sync()
     let upTo = try connection.update { connection throws(StoreError) in
       let connection = try connection.get().connection
       let place = try connection.write { () throws(StoreError) in try move(connection) }
@@ -44,6 +38,16 @@ final class Settler: Sendable {
       return place.position
     }
     words.raiseSettled(to: upTo)
+  }
+
+  /// Returns when everything that was published before the call is on the disk.
+  func sync() throws(StoreError) {
+    let words = journal.words
+    let upTo = try journal.end()
+    guard words.synced < upTo else { return }
+    // Bodies first. A loss of power that takes a body from under its frame takes that and all later ones.
+    if words.named > words.synced { try withConnection { connection throws(StoreError) in try syncLog(connection) } }
+    try journal.sync(upTo: upTo)
   }
 
   /// Brings every frame into the database, whose readers need a large commit there, also while syncs fail.

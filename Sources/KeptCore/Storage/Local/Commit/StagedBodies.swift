@@ -108,6 +108,24 @@ extension SQLiteConnection {
   }
 }
 
+extension SQLiteConnection {
+  func hasBody(_ id: StagedBody) throws(StoreError) -> Bool {
+    let row = try statement("SELECT 1 FROM body WHERE id = ?1")
+    try row.bind(1, Int64(bitPattern: id))
+    return try row.first {} != nil
+  }
+
+  /// Whether the bodies are there that a frame names.
+  func hasBodies(of frame: FrameReader) throws(StoreError) -> Bool {
+    var hasAll = true
+    try frame.forEachChange { change throws(StoreError) in
+      guard hasAll, change.effect == .staged || change.effect == .bulk else { return }
+      hasAll = try hasBody(change.body())
+    }
+    return hasAll
+  }
+}
+
 extension Batch.Edit {
   fileprivate var isLarge: Bool { (value?.bytes ?? 0) > JournalWriter.mostInline }
 }

@@ -157,7 +157,7 @@ struct Salvage {
     let place = known.flatMap { file.header.place(after: $0.1) }
     // In a ring that was never lapped, also what was settled may be found.
     var fromTheFirst = JournalCursor(at: file.header.firstPlace, revision: 0)
-    try fromTheFirst.readAll(file) { _ in }
+    try fromTheFirst.readAll(file) { _ in true }
     let isWhole = fromTheFirst.place.position >= max(marked.position, place?.position ?? 0)
     let start = isWhole ? file.header.firstPlace : place ?? marked
     var cursor = JournalCursor(at: start, revision: known?.1.revision ?? 0)
@@ -165,7 +165,10 @@ struct Salvage {
     let damagedJournal = try DamagedJournal(
       file, end: PulseFile.end(of: file.header.store, in: file.session(), held))
     while true {
-      try cursor.readAll(file) { frame throws(StoreError) in try settling.add(frame) }
+      try cursor.readAll(file) { frame throws(StoreError) in
+        try settling.add(frame)
+        return true
+      }
       if let next = damagedJournal.place(behind: cursor.place) {
         cursor.skip(to: next, revision: cursor.revision)
       } else if marked.position > cursor.place.position {

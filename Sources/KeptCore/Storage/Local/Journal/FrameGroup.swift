@@ -81,6 +81,7 @@ final class FrameGroup {
       throw StoreError(.busy, "the journal is full of commits that are not in the database yet; try again")
     }
     words.raiseStart(to: start)
+    if frame.namesBodies { words.raiseNamed(to: next.position) }
     do throws(StoreError) { try write() } catch {
       // What was written must not be taken for a commit when the store is opened next.
       try? erase(at: first.position)

@@ -12,6 +12,8 @@ final class FrameWriter {
   private var start = 0
   private(set) var count = 0
   private var changes: UInt32 = 0
+  /// Whether a frame names a body.
+  private(set) var namesBodies = false
   /// The length at which the current frame was too long for any ring.
   private(set) var tooLong: Int?
 
@@ -25,7 +27,7 @@ final class FrameWriter {
   /// The frames that were ended.
   var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: memory, count: start) }
 
-  func removeAll() { (start, count, tooLong) = (0, 0, nil) }
+  func removeAll() { (start, count, namesBodies, tooLong) = (0, 0, false, nil) }
 
   /// Begins a frame.
   ///
@@ -82,11 +84,15 @@ final class FrameWriter {
 
   /// Adds a value that is a body in the database.
   func add(staged body: UInt64, _ key: KeyName) throws(StoreError) {
+    namesBodies = true
     try key.exact.withBytes { key throws(StoreError) in try add(.staged, 0, key, 8).put(body, 0) }
   }
 
   /// Adds the changes of many keys that are bodies in the database.
-  func add(bulk bodies: UInt64) throws(StoreError) { try add(.bulk, 0, Self.noKey, 8).put(bodies, 0) }
+  func add(bulk bodies: UInt64) throws(StoreError) {
+    namesBodies = true
+    try add(.bulk, 0, Self.noKey, 8).put(bodies, 0)
+  }
 
   /// Adds a declaration.
   func add(declaration json: ExactString, _ key: KeyName) throws(StoreError) {

@@ -21,6 +21,8 @@ final class Journal: Sendable {
     var pulse: FileIdentity?
   }
   let folder: StoreFolder
+  // A quarter of the ring that was in use last, as far as this process knows.
+  private let quarter: Atomic<UInt64>
   // Set while the path may lead elsewhere; every use then looks, until it leads here.
   private let wasMoved = Atomic<Bool>(false)
 
@@ -29,6 +31,7 @@ final class Journal: Sendable {
       Files(
         lock: lock, file: file, identity: FileStatus(of: lock.descriptor)?.identity,
         pulse: FileStatus(of: PulseFile.path(in: folder))?.identity))
+    quarter = Atomic(UInt64(file.header.size / 4))
     self.page = PulsePages.settle(page)
     (self.store, self.folder) = (store, folder)
   }
@@ -61,10 +64,10 @@ final class Journal: Sendable {
   /// It is odd while the page is retired, see ``end()``.
   var published: JournalPosition { words.published }
 
-  /// Whether a quarter of the smallest ring is not settled.
+  /// Whether a quarter of the ring is not settled.
   var isFillingUp: Bool {
     let (published, settled) = (words.published, words.settled)
-    return published > settled && published - settled > UInt64(JournalHeader.firstSize / 4)
+    return published > settled && published - settled > quarter.load(ordering: .relaxed)
   }
 
   /// The address of `published`, which stays mapped until the process ends.
@@ -94,7 +97,7 @@ final class Journal: Sendable {
         if files.file.header.journal == journal { return files.file }
         let now = try JournalFile.read(files.file.descriptor, path: files.file.path)
         if let now, now.header.journal == journal {
-          files.file = now
+          use(now, &files)
           return now
         }
         // Unless the next one has begun meanwhile.
@@ -108,7 +111,7 @@ final class Journal: Sendable {
 
   /// Throws `corrupt` unless the head in the file is the one of the ring in use.
   func checkHead() throws(StoreError) {
-    let file = try file()
+    guard let file = try ring() else { return }
     let found = try JournalFile.read(file.descriptor, path: file.path)
     // Another ring may begin just now.
     guard found?.header == file.header || file.header.journal != words.journal else { throw damage }
@@ -130,8 +133,13 @@ final class Journal: Sendable {
 
   /// Begins another ring in the same file; the write lock is held, and everything is settled.
   func move(to file: JournalFile) {
-    files.update { $0.file = file }
+    files.update { use(file, &$0) }
     words.move(to: file.header.journal)
+  }
+
+  private func use(_ file: JournalFile, _ files: inout Files) {
+    files.file = file
+    quarter.store(UInt64(file.header.size / 4), ordering: .relaxed)
   }
 
   /// Whether the path still leads to the journal.
@@ -160,11 +168,10 @@ final class Journal: Sendable {
     }
   }
 
-  /// Returns when everything that was published before the call is on the disk.
-  func sync() throws(StoreError) {
-    let upTo = try end()
-    guard words.synced < upTo else { return }
-    let file = try file()
+  /// Writes the ring to the disk, whose frames were published up to a position before the call; their bodies are there.
+  func sync(upTo: JournalPosition) throws(StoreError) {
+    // Without a ring everything is in the database, and on the disk.
+    guard let file = try ring() else { return }
     do throws(StoreError) { try file.sync() } catch {
       words.isDoubtful = true
       throw error

@@ -41,16 +41,21 @@ struct JournalCursor {
         // The copy first, then the word: what was overwritten meanwhile was announced before.
         kept_fence()
         guard words.start <= place.position else { return .overtaken }
-        return try take(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(memory)[..<count]), body)
+        return try take(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(memory)[..<count])) {
+          frame throws(StoreError) in
+          try body(frame)
+          return true
+        }
       }
       guard outcome == .reachedEnd else { return outcome }
     }
     return .reachedEnd
   }
 
-  /// Reads frames after a crash, when there are no words: up to the first that does not verify.
+  /// Reads frames after a crash, when there are no words: up to the first that does not verify, or for which `body`
+  /// returns false.
   mutating func readAll(
-    _ file: JournalFile, upTo end: JournalPosition = .max, _ body: (FrameReader) throws(StoreError) -> Void
+    _ file: JournalFile, upTo end: JournalPosition = .max, _ body: (FrameReader) throws(StoreError) -> Bool
   ) throws(StoreError) {
     // Frames that reach once around the ring are all there can be.
     let start = place.position
@@ -76,13 +81,13 @@ struct JournalCursor {
 
   /// Takes all frames of a copy.
   private mutating func take(
-    _ bytes: UnsafeRawBufferPointer, _ body: (FrameReader) throws(StoreError) -> Void
+    _ bytes: UnsafeRawBufferPointer, _ body: (FrameReader) throws(StoreError) -> Bool
   ) throws(StoreError) -> Outcome {
     var at = 0
     while at < bytes.count {
       guard let frame = FrameReader(UnsafeRawBufferPointer(rebasing: bytes[at...]), at: place) else { return .damaged }
       if !frame.isPadding {
-        try body(frame)
+        guard try body(frame) else { return .damaged }
         revision = frame.head.revision
       }
       at += frame.length

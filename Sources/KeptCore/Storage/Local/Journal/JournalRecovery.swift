@@ -22,7 +22,7 @@ struct JournalRecovery {
     let found = try JournalFile.read(lock.descriptor, path: lock.path)
     if let found, found.header.store == store { try found.mark()?.check(settled, log, of: lock.path) }
     if let file = found, file.header.store == store, file.header.place(after: settled) != nil {
-      let cursor = try Self.end(of: file, after: settled) { frame throws(StoreError) in try check(frame) }
+      let cursor = try Self.end(of: file, after: settled, in: reader.connection)
       try checkEnd(file, cursor)
       try file.mark(settled.place, log)
       if cursor.place.position == settled.place.position { sweep() }
@@ -36,13 +36,19 @@ struct JournalRecovery {
     return try share(lock, file, begin, publishedTo: begin, for: store)
   }
 
-  /// Returns where the frames of a journal end.
+  /// Returns where the frames of a journal end: a loss of power can leave a frame without the body that it names.
+  ///
+  /// Throws `corrupt` if a frame can never be settled.
   static func end(
-    of file: JournalFile, after settled: SettledPlace, _ body: (FrameReader) throws(StoreError) -> Void = { _ in }
+    of file: JournalFile, after settled: SettledPlace, in connection: SQLiteConnection
   ) throws(StoreError) -> JournalCursor {
     let place = file.header.place(after: settled) ?? settled.place
     var cursor = JournalCursor(at: place, revision: settled.revision)
-    try cursor.readAll(file, body)
+    try cursor.readAll(file) { frame throws(StoreError) in
+      var patches = JournalPatches()
+      try patches.add(frame)
+      return try connection.hasBodies(of: frame)
+    }
     return cursor
   }
 
@@ -52,20 +58,6 @@ struct JournalRecovery {
     let end = try PulseFile.end(of: file.header.store, in: file.session(), held)
     guard let end, cursor.place.position < end else { return }
     throw StoreError(.corrupt, "commits in \(file.path) are damaged")
-  }
-
-  /// Throws `corrupt` if a frame can never be settled.
-  private func check(_ frame: FrameReader) throws(StoreError) {
-    var patches = JournalPatches()
-    try patches.add(frame)
-    try frame.forEachChange { change throws(StoreError) in
-      guard change.effect == .staged || change.effect == .bulk else { return }
-      let row = try reader.connection.statement("SELECT 1 FROM body WHERE id = ?1")
-      try row.bind(1, Int64(bitPattern: change.body()))
-      guard try row.first({}) != nil else {
-        throw StoreError(.corrupt, "the database in \(folder.path) lacks a value that the journal names")
-      }
-    }
   }
 
   /// Removes bodies that no frame names: their writers were killed before they had written one.

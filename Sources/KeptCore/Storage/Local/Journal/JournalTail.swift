@@ -17,9 +17,10 @@ struct JournalTail {
   ///
   /// - Parameter check: throws if the file must not be opened.
   init(
-    _ folder: borrowing OpenFolder, after settled: SettledPlace, of store: StoreID,
+    _ folder: borrowing OpenFolder, after settled: SettledPlace, in reader: LocalReader,
     _ check: (FileStatus, String) throws(StoreError) -> Void
   ) throws(StoreError) {
+    let store = try reader.storeID()
     var patches = JournalPatches()
     var cursor = JournalCursor(at: settled.place, revision: settled.revision)
     var isDamaged = false
@@ -33,7 +34,11 @@ struct JournalTail {
         cursor = JournalCursor(at: place, revision: settled.revision)
         let page = try Self.words(in: folder, store, try file.session(), check)
         // A frame that its writer has not published does not count yet.
-        try cursor.readAll(file, upTo: page?.published ?? .max) { frame throws(StoreError) in try patches.add(frame) }
+        try cursor.readAll(file, upTo: page?.published ?? .max) { frame throws(StoreError) in
+          guard try reader.connection.hasBodies(of: frame) else { return false }
+          try patches.add(frame)
+          return true
+        }
         let isBehind = try file.mark().map { settled.place.position < $0.position } ?? false
         isDamaged = isBehind || page.map { cursor.place.position < $0.surely } ?? false
       }

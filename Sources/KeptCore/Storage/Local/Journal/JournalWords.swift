@@ -7,7 +7,9 @@
 //   that copies frames and finds `start` at or below their position afterwards has copied what was published.
 // - `settled` is the position up to which frames are in the database and on the disk. No writer overwrites a byte above
 //   it: `start` never passes `settled`.
-// - `synced` is the position up to which the ring is on the disk.
+// - `named` is the end of the last group of frames that names a body. It is raised before that is published.
+// - `synced` is the position up to which the ring is on the disk, with the bodies that its frames name: while `named` is
+//   above it, a sync of the ring begins with one of the database's log.
 // - `dirty` is 1 from before the first publishing after everything was settled. It is cleared under the write lock,
 //   when `settled` has reached `published`. Who sleeps without bound has found it 0 after setting `sleeping`.
 // - `doubt` is 1 after a sync has failed: the system may have dropped what it could not write, and a later sync would
@@ -29,7 +31,7 @@ struct JournalWords: @unchecked Sendable {
   private let memory: UnsafeMutableRawPointer
 
   /// The bytes that they need.
-  static let bytes = 7 * line
+  static let bytes = 8 * line
   private static let line = 64
 
   init(_ memory: UnsafeMutableRawPointer) { self.memory = memory }
@@ -47,6 +49,7 @@ struct JournalWords: @unchecked Sendable {
   private var dirtyWord: UnsafeMutablePointer<UInt64> { word(4) }
   private var doubtWord: UnsafeMutablePointer<UInt64> { word(5) }
   private var journalWord: UnsafeMutablePointer<UInt64> { word(6) }
+  private var namedWord: UnsafeMutablePointer<UInt64> { word(7) }
 
   /// Sets all words; no other process may use them yet.
   ///
@@ -54,7 +57,7 @@ struct JournalWords: @unchecked Sendable {
   func reset(to published: JournalPosition, settled: JournalPosition? = nil, of journal: UInt64) {
     let settled = settled ?? published
     for word in [startWord, settledWord, syncedWord] { kept_store64(word, settled) }
-    for word in [publishedWord, echoWord] { kept_store64(word, published) }
+    for word in [publishedWord, echoWord, namedWord] { kept_store64(word, published) }
     kept_store64(journalWord, journal)
     isDirty = settled < published
     isDoubtful = false
@@ -64,6 +67,7 @@ struct JournalWords: @unchecked Sendable {
   var start: JournalPosition { kept_load64(startWord) }
   var settled: JournalPosition { kept_load64(settledWord) }
   var synced: JournalPosition { kept_load64(syncedWord) }
+  var named: JournalPosition { kept_load64(namedWord) }
   var journal: UInt64 { kept_load64(journalWord) }
 
   var isDirty: Bool {
@@ -97,6 +101,9 @@ struct JournalWords: @unchecked Sendable {
 
   /// Records what is on the disk; two processes may sync at the same time.
   func raiseSynced(to position: JournalPosition) { Self.raise(syncedWord, to: position) }
+
+  /// Announces a frame that names a body and ends at or below a position.
+  func raiseNamed(to position: JournalPosition) { Self.raise(namedWord, to: position) }
 
   /// Begins another ring, whose frames follow those of the one before.
   func move(to journal: UInt64) { kept_store64(journalWord, journal) }

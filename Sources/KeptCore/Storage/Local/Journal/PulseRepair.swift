@@ -55,7 +55,7 @@ extension Journal {
       connection throws(StoreError) -> (JournalPosition, JournalPosition) in
       let settled = try SettledPlace.read(connection)
       try connection.syncLog()
-      return (settled.place.position, try JournalRecovery.end(of: file, after: settled).place.position)
+      return (settled.place.position, try JournalRecovery.end(of: file, after: settled, in: connection).place.position)
     }
     held.remove(PulseFile.name)
     let session = UInt64.random(in: 1 ... .max)

@@ -16,18 +16,12 @@ struct Settling {
   mutating func add(_ frame: FrameReader) throws(StoreError) {
     try patches.add(frame)
     guard let bulk = patches.bulk else { return }
-    if isSalvage, try !isThere(bulk.id) {
+    if isSalvage, try !connection.hasBody(bulk.id) {
       // It is settled. What it removed must not come back, so what precedes it counts as settled, too.
       schemaVersion = patches.schemaVersion ?? schemaVersion
       return patches.removeAll()
     }
     try write()
-  }
-
-  private func isThere(_ body: StagedBody) throws(StoreError) -> Bool {
-    let row = try connection.statement("SELECT 1 FROM body WHERE id = ?1")
-    try row.bind(1, Int64(bitPattern: body))
-    return try row.first {} != nil
   }
 
   /// For how many commits the revision of a removal is kept.

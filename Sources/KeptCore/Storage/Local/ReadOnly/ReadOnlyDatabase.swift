@@ -43,7 +43,7 @@ struct ReadOnlyDatabase: Sendable {
         StoreFolder.databaseName, in: held, calling: folder.database, check, until: isOver)
       let reader = try connect(copy)
       let settled = try SettledPlace.read(reader.connection)
-      let tail = try JournalTail(held, after: settled, of: reader.storeID(), check)
+      let tail = try JournalTail(held, after: settled, in: reader, check)
       // Frames that were settled meanwhile may be missing in the tail.
       let isUnchanged = copy.stamp.isSameDatabase(stamp())
       if isUnchanged, !tail.isDamaged {
