@@ -8,26 +8,28 @@ struct Format1 {
   private let folder: StoreFolder
   private let connection: SQLiteConnection
 
-  /// Converts the database in a folder, if it has format 1; this process has the store alone.
+  /// Converts the database in a folder; false if it has another format, or is damaged. This process has the store alone.
   ///
   /// Throws `busy` if a program has it open that knows only format 1, and `unsupported` if the database holds anything
   /// that is not Kept's. A copy of what was there stays in `backups`.
-  static func convert(_ folder: StoreFolder, waiting milliseconds: Int) throws(StoreError) {
-    do throws(StoreError) { try look(folder, waiting: milliseconds) } catch {
+  static func convert(_ folder: StoreFolder, waiting milliseconds: Int) throws(StoreError) -> Bool {
+    do throws(StoreError) { return try look(folder, waiting: milliseconds) } catch {
       // What is damaged is salvaged, whatever its format.
       guard error.code == .corrupt else { throw error }
+      return false
     }
   }
 
-  private static func look(_ folder: StoreFolder, waiting milliseconds: Int) throws(StoreError) {
+  private static func look(_ folder: StoreFolder, waiting milliseconds: Int) throws(StoreError) -> Bool {
     // SQLite would remove the log of an empty database.
-    if try folder.isCutToNothing() { return }
+    if try folder.isCutToNothing() { return false }
     let connection = try SQLiteConnection(path: folder.database, busyTimeoutMilliseconds: milliseconds)
     // What is converted is replaced with its log, and everything else is left as it is.
     connection.leaveLog()
     connection.limitWork(steps: LocalSchema.mostSteps)
-    guard try connection.integer("PRAGMA user_version") == 1 else { return }
+    guard try connection.integer("PRAGMA user_version") == 1 else { return false }
     try Format1(folder: folder, connection: connection).convert(waiting: milliseconds)
+    return true
   }
 
   /// Converts a copy in memory, of a backup or of a store that may only be read; false if it is not one of format 1.

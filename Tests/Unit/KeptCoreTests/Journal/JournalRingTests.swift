@@ -65,6 +65,7 @@ extension JournalCursor {
     var values: [Value] = []
     try readAll(journal.file) { frame throws(StoreError) in
       try frame.forEachChange { change throws(StoreError) in values.append(try change.value()) }
+      return true
     }
     return values
   }

@@ -7,7 +7,13 @@ final class Settler: Sendable {
 
   init(of journal: Journal, in database: LocalDatabase) {
     self.journal = journal
-    connection = Monitor(LazyConnection { () throws(StoreError) in try database.connect(to: journal.store) })
+    connection = Monitor(
+      LazyConnection { () throws(StoreError) in
+        let reader = try database.connect(to: journal.store)
+        // What must be on the disk is synced when it must be there.
+        try reader.connection.run("PRAGMA synchronous = NORMAL")
+        return reader
+      })
   }
 
   func close() { connection.update { $0.close() } }
@@ -30,9 +36,7 @@ final class Settler: Sendable {
       // What is in the log before the sync, is on the disk after it.
       let log = connection.logEnd
       try syncLog(connection)
-      guard !words.isDoubtful else {
-        throw StoreError(.unavailable, "a sync of the store has failed before, and nothing is certain yet; try again")
-      }
+      try journal.checkCertain()
       // If another ring begins, the process that makes it marks that.
       try journal.ring()?.mark(place, log)
       return place.position

@@ -41,15 +41,16 @@ extension LocalDatabase {
   private func recover(_ lock: JournalLock) throws(StoreError) -> (LocalReader, Journal) {
     let salvage = Salvage(folder, busyTimeoutMilliseconds: busyTimeoutMilliseconds)
     try salvage.finish()
-    try Format1.convert(folder, waiting: busyTimeoutMilliseconds)
     // The mark comes from a process that has met damage.
     if DamageMark.isThere(in: folder) {
+      _ = try Format1.convert(folder, waiting: busyTimeoutMilliseconds)
       if try !isSound() { try salvage.run() }
       DamageMark.remove(in: folder)
     }
     do throws(StoreError) { return try recoverWhole(lock) } catch {
       guard error.code == .corrupt else { throw error }
-      try salvage.run()
+      // A database of format 1 has other tables.
+      if try !Format1.convert(folder, waiting: busyTimeoutMilliseconds) { try salvage.run() }
       return try recoverWhole(lock)
     }
   }

@@ -21,6 +21,8 @@ final class Journal: Sendable {
     var pulse: FileIdentity?
   }
   let folder: StoreFolder
+  // One sync of the ring at a time: the next one must know that this one has failed.
+  private let syncs = Monitor(())
   // A quarter of the ring that was in use last, as far as this process knows.
   private let quarter: Atomic<UInt64>
   // Set while the path may lead elsewhere; every use then looks, until it leads here.
@@ -172,11 +174,20 @@ final class Journal: Sendable {
   func sync(upTo: JournalPosition) throws(StoreError) {
     // Without a ring everything is in the database, and on the disk.
     guard let file = try ring() else { return }
-    do throws(StoreError) { try file.sync() } catch {
-      words.isDoubtful = true
-      throw error
+    try syncs.updateQuietly { _ throws(StoreError) in
+      try checkCertain()
+      do throws(StoreError) { try file.sync() } catch {
+        words.isDoubtful = true
+        throw error
+      }
     }
     words.raiseSynced(to: upTo)
+  }
+
+  /// Throws after a failed sync: a later one may have succeeded without what that one has lost.
+  func checkCertain() throws(StoreError) {
+    guard words.isDoubtful else { return }
+    throw StoreError(.unavailable, "a sync of the store has failed before, and nothing is certain yet; try again")
   }
 
   func lock(_ files: inout Files) throws(StoreError) -> JournalLock {
