@@ -8,7 +8,9 @@ struct Format1 {
   private let folder: StoreFolder
   private let connection: SQLiteConnection
 
-  /// Converts the database in a folder; false if it has another format, or is damaged. This process has the store alone.
+  /// Converts the database in a folder; false if it has another format, or is damaged.
+  ///
+  /// This process has the store alone.
   ///
   /// Throws `busy` if a program has it open that knows only format 1, and `unsupported` if the database holds anything
   /// that is not Kept's. A copy of what was there stays in `backups`.
