@@ -8,8 +8,8 @@
 // - `settled` is the position up to which frames are in the database and on the disk. No writer overwrites a byte above
 //   it: `start` never passes `settled`.
 // - `named` is the end of the last group of frames that names a body. It is raised before that is published.
-// - `synced` is the position up to which the ring is on the disk, with the bodies that its frames name: while `named` is
-//   above it, a sync of the ring begins with one of the database's log.
+// - `synced` is the position up to which the ring is on the disk, with the bodies that its frames name. While `named`
+//   is above it, a sync of the ring begins with one of the database's log.
 // - `dirty` is 1 from before the first publishing after everything was settled. It is cleared under the write lock,
 //   when `settled` has reached `published`. Who sleeps without bound has found it 0 after setting `sleeping`.
 // - `doubt` is 1 after a sync has failed: the system may have dropped what it could not write, and a later sync would
