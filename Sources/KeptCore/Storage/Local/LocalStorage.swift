@@ -56,7 +56,7 @@ public final class LocalStorage: Storage {
     maintenance = MaintenanceThread(
       settle: {
         commitPath.stayInPlace()
-        commitPath.settleRegularly()
+        try? commitPath.settle()
         return commitPath.erase() || commitPath.mustSettle
       },
       look: { commitPath.stayInPlace() })

@@ -46,13 +46,6 @@ final class CommitPath: Sendable {
   /// Moves every commit into the database, onto the disk.
   func settle() throws(StoreError) { try writer.settle() }
 
-  /// Settles in the background, before the interval is over if the ring fills up.
-  func settleRegularly() {
-    let isFillingUp = journal.isFillingUp
-    guard (try? settle()) != nil, isFillingUp else { return }
-    writer.growRing()
-  }
-
   /// Whether there is something to settle, by any process.
   var mustSettle: Bool { journal.words.isDirty }
 

@@ -53,19 +53,6 @@ final class GroupWriter: Sendable {
     }
   }
 
-  /// Begins a larger ring: this one fills up faster than it is settled.
-  ///
-  /// The more commits are settled at once, the more of them change the same pages.
-  func growRing() {
-    writer.updateQuietly { _ in
-      guard let size = try? journal.ring()?.header.size, size < JournalHeader.mostBytes, !journal.words.isDoubtful,
-        (try? journal.lockForWriting(until: 0)) != nil
-      else { return }
-      defer { journal.unlockForWriting() }
-      try? settler.beginRing(for: size / 2)
-    }
-  }
-
   /// Makes the pulse again if it was removed or cut off.
   func repairPulse() throws(StoreError) {
     guard !journal.hasPulse else { return }
