@@ -10,12 +10,15 @@
 #include <unistd.h>
 
 #if defined(__linux__)
-// F_OFD_SETLK, which glibc declares only with _GNU_SOURCE, and Swift does not define that. With F_SETLK the locks would
-// belong to the process: closing any descriptor of the file would release them.
+// F_OFD_GETLK and F_OFD_SETLK, which glibc declares only with _GNU_SOURCE, and Swift does not define that. With F_SETLK
+// the locks would belong to the process: closing any descriptor of the file would release them.
+#define KEPT_GET_LOCK 36
 #define KEPT_SET_LOCK 37
 #elif defined(F_OFD_SETLK)
+#define KEPT_GET_LOCK F_OFD_GETLK
 #define KEPT_SET_LOCK F_OFD_SETLK
 #else
+#define KEPT_GET_LOCK F_GETLK
 #define KEPT_SET_LOCK F_SETLK
 #endif
 
@@ -28,6 +31,16 @@ static inline bool kept_lock_byte(int file, short kind, int64_t byte) {
   lock.l_start = byte;
   lock.l_len = 1;
   return fcntl(file, KEPT_SET_LOCK, &lock) == 0;
+}
+
+/// Whether another open file has a lock on the byte; also true if that cannot be told.
+static inline bool kept_is_byte_locked(int file, int64_t byte) {
+  struct flock lock = { 0 };
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  lock.l_start = byte;
+  lock.l_len = 1;
+  return fcntl(file, KEPT_GET_LOCK, &lock) != 0 || lock.l_type != F_UNLCK;
 }
 
 /// Takes or changes the lock of a whole file, as kept_lock_byte does.

@@ -9,6 +9,22 @@
 
 #include "Atomics.h"
 
+// With fewer, two writing processes sleep and wake for most commits; with more, a processor waits for one that sleeps.
+enum { KEPT_SPINS = 100 };
+
+/// Waits for a few microseconds at most until a word is 0, without a system call. Returns whether it is.
+static inline bool kept_spin_until_zero(const uint64_t *word) {
+  for (int times = 0; times < KEPT_SPINS; times++) {
+    if (kept_load64(word) == 0) return true;
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("isb");
+#endif
+  }
+  return false;
+}
+
 #if defined(__linux__)
 #include <linux/futex.h>
 #include <sys/syscall.h>

@@ -42,7 +42,8 @@ import Testing
 
   @Test func `is looked up once for each key, before the write lock is taken`() throws {
     try writeOften()
-    let (reader, scans) = (try Work(path), try Work(path))
+    let page = storage.loader.journal.page
+    let (reader, scans) = (Work(page), Work(page))
     try storage.loader.readDatabase { reader.count(on: $0.connection) }
     try storage.loader.scan { scans.count(on: $0.reader.connection) }
     #expect(try storage.commit(batch()).revision == base + UInt64(Self.commits) + 1)
@@ -142,11 +143,9 @@ private final class Work {
   private static let interval = 20
   private(set) var steps = 0
   private(set) var stepsUnderLock = 0
-  private let other: JournalLock
+  private let page: PulsePage
 
-  init(_ path: String) throws { other = try JournalLock.open(in: StoreFolder(path: path)) }
-
-  deinit { other.close() }
+  init(_ page: PulsePage) { self.page = page }
 
   func count(on connection: SQLiteConnection) {
     sqlite3_progress_handler(
@@ -162,6 +161,6 @@ private final class Work {
 
   private func note() {
     steps += Self.interval
-    if other.takeWriting() { other.releaseWriting() } else { stepsUnderLock += Self.interval }
+    if page.owner != 0 { stepsUnderLock += Self.interval }
   }
 }

@@ -68,11 +68,15 @@ import Testing
   @Test func `to wait for another writer for longer than the time-out`() throws {
     let storage = try LocalStorage(path: path, busyTimeoutMilliseconds: 10)
     let other = try JournalLock.open(in: StoreFolder(path: path))
-    try #require(other.takeWriting())
+    let page = storage.loader.journal.page
+    try #require(other.share() && other.takeWriting(page))
     #expect(code { try storage.commit(key("a"), .set(1)) } == .busy)
     #expect(try storage.value(key("a")) == nil, "readers do not wait")
-    other.releaseWriting()
+    page.releaseWriting(other.holder)
     #expect(try storage.commit(key("a"), .set(1)).revision == 1, "writing works again")
+    try #require(other.takeWriting(page))
+    other.close()
+    #expect(try storage.commit(key("a"), .set(2)).revision == 2, "nothing waits for a writer that has ended")
   }
 
   private func makeFolder() throws {

@@ -15,7 +15,7 @@ extension GroupWriter {
 extension JournalWriter {
   fileprivate func put(_ value: Value, for key: PreparedBytes, tag: String?) -> Revision? {
     guard let frames, value.bytes <= Self.mostInline, journal.tryLockForWriting(frames.file) else { return nil }
-    defer { journal.unlockForWriting(frames.file.descriptor) }
+    defer { journal.unlockForWriting() }
     var revision: Revision?
     whileSilent { revision = put(value, for: key, tag: tag, frames) }
     return revision

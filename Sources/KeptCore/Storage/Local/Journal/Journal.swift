@@ -25,6 +25,8 @@ final class Journal: Sendable {
   private let syncs = Monitor(())
   // A quarter of the ring that was in use last, as far as this process knows.
   private let quarter: Atomic<UInt64>
+  // The number of the description in `files.lock`: whom the write lock belongs to while this process writes.
+  private let holder: Atomic<UInt64>
   // Set while the path may lead elsewhere; every use then looks, until it leads here.
   private let wasMoved = Atomic<Bool>(false)
 
@@ -34,6 +36,7 @@ final class Journal: Sendable {
         lock: lock, file: file, identity: FileStatus(of: lock.descriptor)?.identity,
         pulse: FileStatus(of: PulseFile.path(in: folder))?.identity))
     quarter = Atomic(UInt64(file.header.size / 4))
+    holder = Atomic(lock.holder)
     self.page = PulsePages.settle(page)
     (self.store, self.folder) = (store, folder)
   }
@@ -203,6 +206,7 @@ final class Journal: Sendable {
           .unavailable, "the journal in \(folder.shown) was replaced since the fork; open the store again")
       }
       (files.lock, files.file) = (lock, file)
+      holder.store(lock.holder, ordering: .relaxed)
       return lock
     } catch {
       lock.close()
@@ -216,35 +220,35 @@ final class Journal: Sendable {
   ///
   /// One thread of the process at a time may call this.
   func lockForWriting(until deadline: Int64) throws(StoreError) {
-    let lock = try files.updateQuietly { files throws(StoreError) -> JournalLock in try self.lock(&files) }
-    while !lock.takeWriting() {
+    while true {
+      // Joins another pulse if the page is retired.
+      _ = try end()
+      let lock = try files.updateQuietly { files throws(StoreError) -> JournalLock in try self.lock(&files) }
+      if lock.takeWriting(page) { return }
       let left = deadline - MonotonicTime.milliseconds
       guard left > 0 else {
         throw StoreError(
           .busy, "other programs have been writing to the store for as long as the time-out; try again")
       }
+      if page.awaitOwner() { continue }
       let word = kept_load32(page.writersWord)
       kept_store32(page.waiting, 1)
-      if lock.takeWriting() { return }
       // A writer that is killed wakes no thread.
-      kept_sleep_on(page.writersWord, word, 1)
+      if page.owner != 0 { kept_sleep_on(page.writersWord, word, 1) }
     }
   }
 
-  /// Takes the write lock of the open file of a ring; false if it is not free, or another ring is in use.
+  /// Takes the write lock for a group of frames; false if it is not free, or another ring is in use.
   func tryLockForWriting(_ ring: JournalFile) -> Bool {
-    guard JournalLock.takeWriting(ring.descriptor) else { return false }
-    if words.journal == ring.header.journal { return true }
-    unlockForWriting(ring.descriptor)
+    let holder = holder.load(ordering: .relaxed)
+    guard page.replaceOwner(0, by: holder) else { return false }
+    if page.isHeld(by: holder), words.journal == ring.header.journal { return true }
+    unlockForWriting()
     return false
   }
 
   func unlockForWriting() {
-    if let lock = files.read(\.lock) { unlockForWriting(lock.descriptor) }
-  }
-
-  func unlockForWriting(_ descriptor: Int32) {
-    JournalLock.releaseWriting(descriptor)
+    page.releaseWriting(holder.load(ordering: .relaxed))
     if kept_load32(page.waiting) != 0, kept_swap32(page.waiting, 0) != 0 {
       _ = kept_add32(page.writersWord, 1)
       kept_wake_all(page.writersWord)

@@ -1,10 +1,23 @@
-// The locks of a store. All are on bytes of the file `journal` that lie far beyond its end, and belong to an open file
-// description: a process that ends releases them, and a second descriptor of the same file does not.
+// The locks of a store. Those of the kernel are on bytes of the file `journal` that lie far beyond its end, and belong to
+// an open file description: a process that ends releases them, and a second descriptor of the same file does not.
 //
 // - Byte `open`: held shared by every process that has the store open, and exclusively by one that is alone and
 //   recovers it. It is never upgraded: a child of a fork shares the description, and would seem to be alone with its
-// parent.
-// - Byte `write`: held exclusively by the writer of a group of frames.
+//   parent.
+// - Byte `open` - 1: held exclusively by a process that makes the pulse again.
+// - Byte `open` + h: held exclusively by the description with the random number h, its *holder* number, for as long as
+//   it has the store open.
+//
+// The write lock is a word of the pulse, `owner`: the number of its holder, or 0 if it is free. Taking it needs no
+// system call. Invariants:
+// - Only the holder of the write lock writes the words and bytes that belong to it, see JournalWords.
+// - A number gets into `owner` only after its byte is locked. So if `owner` is h and byte `open` + h is not locked, the
+//   holder has ended, with no write under way: the kernel unlocks a description after its last system call. Then who
+//   replaces h by its own number has the lock.
+// - Numbers are never used again, so a number that is replaced is the one whose byte was looked at.
+// - Who makes another pulse holds the lock of the old page for ever, and has made its `published` odd; so who takes the
+//   lock must find an even `published` and then its own number again, because the page may be exchanged at any time
+//   while it is retired.
 
 import CPlatform
 
@@ -14,27 +27,15 @@ import CPlatform
 struct JournalLock {
   static let name = "journal"
   private static let openByte: Int64 = 1 << 40
-  private static let writeByte: Int64 = openByte + 1
 
   let descriptor: Int32
   let path: String
+  let holder = UInt64.random(in: 1...(1 << 61))
 
   /// Opens the file, and creates it empty if it does not exist.
   static func open(in folder: StoreFolder) throws(StoreError) -> JournalLock {
     let held = try OpenFolder.own(folder.path)
     return JournalLock(descriptor: try held.openOrMake(name, O_RDWR), path: folder.path + "/" + name)
-  }
-
-  /// Opens the same file again: locks of one description do not exclude each other.
-  func again() throws(StoreError) -> JournalLock {
-    let folder = try OpenFolder.own(StoreFolder.parent(of: path))
-    guard let other = try folder.open(Self.name, O_RDWR) else { throw .system("open", path, errno: ENOENT) }
-    let lock = JournalLock(descriptor: other, path: path)
-    guard FileStatus(of: other)?.identity == FileStatus(of: descriptor)?.identity else {
-      lock.close()
-      throw StoreError(.unavailable, "\(path) was exchanged while the store was open; open the store again")
-    }
-    return lock
   }
 
   func close() { CPlatform.close(descriptor) }
@@ -49,13 +50,33 @@ struct JournalLock {
   func takeAlone() -> Bool { kept_lock_byte(descriptor, Int16(F_WRLCK), Self.openByte) }
 
   /// Takes the store beside others, also after ``takeAlone()``; false if a process recovers it.
-  func share() -> Bool { kept_lock_byte(descriptor, Int16(F_RDLCK), Self.openByte) }
+  func share() -> Bool {
+    kept_lock_byte(descriptor, Int16(F_RDLCK), Self.openByte)
+      && kept_lock_byte(descriptor, Int16(F_WRLCK), Self.byte(of: holder))
+  }
 
-  func takeWriting() -> Bool { Self.takeWriting(descriptor) }
+  /// Takes the write lock if it is free, or its holder has ended; false if it is not, or if the page is retired.
+  ///
+  /// Call ``share()`` before.
+  func takeWriting(_ page: PulsePage) -> Bool {
+    guard replaceOwner(page) else { return false }
+    if page.isHeld(by: holder) { return true }
+    page.releaseWriting(holder)
+    return false
+  }
 
-  static func takeWriting(_ descriptor: Int32) -> Bool { kept_lock_byte(descriptor, Int16(F_WRLCK), writeByte) }
+  /// Takes the write lock also of a page that is retired, to make another pulse.
+  func replaceOwner(_ page: PulsePage) -> Bool {
+    let found = page.owner
+    // A holder of 0 has no byte.
+    guard found == 0 || !kept_is_byte_locked(descriptor, Self.byte(of: found)) else { return false }
+    return page.replaceOwner(found, by: holder)
+  }
 
-  func releaseWriting() { Self.releaseWriting(descriptor) }
+  func takeRepairing() -> Bool { kept_lock_byte(descriptor, Int16(F_WRLCK), Self.openByte - 1) }
 
-  static func releaseWriting(_ descriptor: Int32) { _ = kept_lock_byte(descriptor, Int16(F_UNLCK), writeByte) }
+  func releaseRepairing() { _ = kept_lock_byte(descriptor, Int16(F_UNLCK), Self.openByte - 1) }
+
+  // A damaged word may be any number.
+  private static func byte(of holder: UInt64) -> Int64 { openByte &+ Int64(truncatingIfNeeded: holder) & (1 << 62 - 1) }
 }

@@ -1,6 +1,10 @@
-// Makes the pulse again if it was removed or truncated while stores are open. The process that finds this holds the
-// write lock, makes another pulse, and retires the page that the others have mapped: a retired page has an odd
-// `published`, and a process that reads an odd number joins the new pulse, at the same address.
+// Makes the pulse again if it was removed or truncated while stores are open. The process that finds this takes the
+// write lock of the page that the others have mapped, and never releases it; it makes another pulse, and retires the
+// page: a retired page has an odd `published`, and a process that reads an odd number joins the new pulse, at the same
+// address.
+//
+// The lock of a page that was cut off is lost with it. A writer that holds it cannot publish, but may still write into
+// the ring. So another ring begins, in which its frames do not verify.
 
 import CPlatform
 
@@ -37,15 +41,18 @@ extension Journal {
 
   /// Makes the pulse again if it is not in place; no other thread of the process writes meanwhile.
   ///
-  /// The page may have been cut off: it is not touched before it is there again. If another process holds the write
-  /// lock, nothing happens.
+  /// The page may have been cut off: it is not touched before it is there again. If another process writes or repairs,
+  /// nothing happens.
   func repairPulse(_ settler: Settler) throws(StoreError) {
     guard !hasPulse else { return }
     let lock = try files.updateQuietly { files throws(StoreError) -> JournalLock in try self.lock(&files) }
-    guard lock.isInPlace, lock.takeWriting() else { return }
-    defer { lock.releaseWriting() }
+    guard lock.isInPlace, lock.takeRepairing() else { return }
+    defer { lock.releaseRepairing() }
     let held = try OpenFolder.own(folder.path)
-    PulseFile.retire(held, ifCutFrom: files.read(\.pulse))
+    let wasCut = PulseFile.retire(held, ifCutFrom: files.read(\.pulse))
+    guard lock.replaceOwner(page) else { return }
+    // Of the new page; the old one has another owner, or none that counts.
+    defer { unlockForWriting() }
     // Another process may have been first.
     if try files.updateQuietly({ files throws(StoreError) -> Bool in try join(&files) }) { return }
     guard let file = try JournalFile.read(lock.descriptor, path: lock.path) else {
@@ -59,7 +66,7 @@ extension Journal {
     }
     held.remove(PulseFile.name)
     let session = UInt64.random(in: 1 ... .max)
-    let new = try PulseFile.make(for: store, in: session, held)
+    let new = try PulseFile.make(for: store, in: session, heldBy: lock.holder, held)
     new.words.reset(to: published, settled: settled, of: file.header.journal)
     try files.updateQuietly { files throws(StoreError) in
       // Before others can join: then the new page may be mapped here already.
@@ -71,6 +78,7 @@ extension Journal {
       }
       use(new, &files)
     }
+    if wasCut { try settler.beginRing(for: 0) }
   }
 
   /// Joins the pulse that another process has made; false if there is none yet.
@@ -86,7 +94,10 @@ extension Journal {
 
   private func use(_ new: PulsePage, _ files: inout Files) {
     // If this fails, the page stays retired, and its next use tries again.
-    guard page.replace(by: new) == 0 else { return new.unmap() }
+    guard page.replace(by: new) == 0 else {
+      if let lock = files.lock { new.releaseWriting(lock.holder) }
+      return new.unmap()
+    }
     files.pulse = FileStatus(of: PulseFile.path(in: folder))?.identity
   }
 }

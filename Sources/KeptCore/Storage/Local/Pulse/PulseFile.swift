@@ -7,10 +7,12 @@ enum PulseFile {
 
   static func path(in folder: StoreFolder) -> String { folder.path + "/" + name }
 
-  /// Sets up the pulse of a store that this process has alone.
-  static func make(for store: StoreID, in session: UInt64, _ folder: borrowing OpenFolder) throws(StoreError)
-    -> PulsePage
-  {
+  /// Sets up the pulse of a store whose other processes, if there are any, cannot join it yet.
+  ///
+  /// - Parameter holder: who holds the write lock from the beginning; 0 if it is free.
+  static func make(
+    for store: StoreID, in session: UInt64, heldBy holder: UInt64 = 0, _ folder: borrowing OpenFolder
+  ) throws(StoreError) -> PulsePage {
     let page: PulsePage
     do throws(StoreError) {
       page = try map(in: folder, waste: true)
@@ -20,7 +22,7 @@ enum PulseFile {
       folder.remove(name)
       page = try map(in: folder, waste: true)
     }
-    page.initialize(for: store, in: session)
+    page.initialize(for: store, in: session, heldBy: holder)
     return page
   }
 
@@ -37,17 +39,19 @@ enum PulseFile {
 
   /// Puts a retired page in place of one that was truncated, if the file at the path is the one that is mapped: to read
   /// it would kill the process.
-  static func retire(_ folder: borrowing OpenFolder, ifCutFrom mapped: FileIdentity?) {
+  ///
+  /// - Returns: whether it did.
+  static func retire(_ folder: borrowing OpenFolder, ifCutFrom mapped: FileIdentity?) -> Bool {
     guard let there = folder.status(of: name), there.identity == mapped, there.size < PulsePage.size,
       let descriptor = try? folder.open(name, O_RDWR)
-    else { return }
+    else { return false }
+    defer { close(descriptor) }
     let memory = UnsafeMutableRawPointer.allocate(byteCount: PulsePage.size, alignment: 64)
     memory.initializeMemory(as: UInt8.self, repeating: 0, count: PulsePage.size)
     kept_store64(PulsePage(memory).words.publishedWord, 1)
     // With one call, so that no process reads a position of 0.
-    _ = pwrite(descriptor, memory, PulsePage.size, 0)
-    memory.deallocate()
-    close(descriptor)
+    defer { memory.deallocate() }
+    return pwrite(descriptor, memory, PulsePage.size, 0) == PulsePage.size
   }
 
   /// Where the frames end that processes had published which are gone now; nil if that is not known.

@@ -10,6 +10,7 @@
 //   byte 640 wake       32 bits: the futex word, moved to wake the sleepers
 //   byte 704 writers    32 bits: the futex word of threads that wait for the write lock
 //   byte 768 waiting    32 bits: 1 if a thread may wait for the write lock
+//   byte 832 owner      the number of the holder of the write lock, 0 if it is free; see JournalLock
 //
 // Invariants:
 // - The process that opens a store alone sets the page up, with a new session, before it lets others in. Everyone else
@@ -39,6 +40,22 @@ struct PulsePage: @unchecked Sendable {
   var writersWord: UnsafeMutablePointer<UInt32> { (start + 704).assumingMemoryBound(to: UInt32.self) }
   var waiting: UnsafeMutablePointer<UInt32> { (start + 768).assumingMemoryBound(to: UInt32.self) }
 
+  private var ownerWord: UnsafeMutablePointer<UInt64> { (start + 832).assumingMemoryBound(to: UInt64.self) }
+
+  /// The holder of the write lock, who may have ended; 0 if it is free.
+  var owner: UInt64 { kept_load64(ownerWord) }
+
+  /// Waits for a moment for the write lock to be free; returns whether it is.
+  func awaitOwner() -> Bool { kept_spin_until_zero(ownerWord) }
+
+  func replaceOwner(_ found: UInt64, by holder: UInt64) -> Bool { kept_exchange64(ownerWord, found, holder) }
+
+  /// Whether a holder has the write lock of a page that is in use.
+  func isHeld(by holder: UInt64) -> Bool { words.published % 2 == 0 && owner == holder }
+
+  /// Releases the write lock, unless the page was exchanged.
+  func releaseWriting(_ holder: UInt64) { _ = kept_exchange64(ownerWord, holder, 0) }
+
   /// The session that it belongs to.
   var session: UInt64 { start.load(fromByteOffset: 32, as: UInt64.self) }
 
@@ -50,12 +67,15 @@ struct PulsePage: @unchecked Sendable {
   }
 
   /// Sets the page up; no other process uses it.
-  func initialize(for store: StoreID, in session: UInt64) {
+  ///
+  /// - Parameter holder: who holds the write lock from the beginning; 0 if it is free.
+  func initialize(for store: StoreID, in session: UInt64, heldBy holder: UInt64) {
     for (number, word) in Self.header(store, session).enumerated() {
       start.storeBytes(of: word, toByteOffset: 8 * number, as: UInt64.self)
     }
     start.storeBytes(of: SystemStart.id, toByteOffset: Self.bootOffset, as: UInt64.self)
     for word in [sleeping, waiting] { kept_store32(word, 0) }
+    kept_store64(ownerWord, holder)
   }
 
   /// Whether the kernel runs since the page was set up, so that nothing in it is older than what it tells about.
