@@ -7,7 +7,7 @@
 #include <pthread.h>
 
 static void lock_holder(const char *location) {
-  int file = take_write_lock(file_of(location, "journal"));
+  int file = take_write_lock(location);
   CHECK(file >= 0);
   signal_parent();
   await_parent();

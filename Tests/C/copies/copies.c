@@ -94,7 +94,7 @@ static void *write_in_vain(void *context) {
 
 static void check_waiting(void) {
   pthread_t threads[COPIES];
-  int other = take_write_lock("store/journal");
+  int other = take_write_lock("store");
   if (other < 0) fail("the journal", "cannot be locked");
   int64_t begin = now_ns(CLOCK_MONOTONIC), begin_cpu = now_ns(CLOCK_PROCESS_CPUTIME_ID);
   for (int i = 0; i < COPIES; i++) pthread_create(&threads[i], NULL, write_in_vain, &copies[i]);

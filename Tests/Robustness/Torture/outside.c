@@ -14,10 +14,8 @@
 #define FIRST_READ_MARK_LOCK 124
 #define LAST_READ_MARK_LOCK 127
 #define HEADER_BYTES 48
-/* See JournalLock.swift. */
-#define JOURNAL_WRITE_LOCK (((off_t)1 << 40) + 1)
-/* F_OFD_GETLK, which glibc declares only with _GNU_SOURCE. */
-#define GET_LOCK 36
+/* See PulsePage.swift. */
+#define OWNER_OFFSET 832
 
 static int open_in(const char *folder, const char *name) {
   char path[4300];
@@ -26,12 +24,12 @@ static int open_in(const char *folder, const char *name) {
 }
 
 static bool is_committing(const char *folder) {
-  struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = JOURNAL_WRITE_LOCK, .l_len = 1 };
-  int file = open_in(folder, "journal");
+  uint64_t owner = 0;
+  int file = open_in(folder, "pulse");
   if (file < 0) return false;
-  bool locked = fcntl(file, GET_LOCK, &lock) == 0 && lock.l_type != F_UNLCK;
+  bool is_read = pread(file, &owner, sizeof owner, OWNER_OFFSET) == sizeof owner;
   close(file);
-  return locked;
+  return is_read && owner != 0;
 }
 
 static bool is_locked(const char *folder, off_t byte) {

@@ -303,12 +303,15 @@ def test_a_signal_that_waits_for_a_call_that_reports_reaches_the_caller(
     settings.declare(kept.Key("old", int, deprecated=True))
     program = """
 import fcntl, sys
-with open(sys.argv[1], "r+b") as journal:
-    fcntl.lockf(journal, fcntl.LOCK_EX, 1, (1 << 40) + 1)  # the lock of writers
+with open(sys.argv[1] + "/journal", "r+b") as journal, open(sys.argv[1] + "/pulse", "r+b", 0) as pulse:
+    # The write lock: the holder with the number 1 has its byte, and is the owner.
+    fcntl.lockf(journal, fcntl.LOCK_EX, 1, (1 << 40) + 1)
+    pulse.seek(832)
+    pulse.write((1).to_bytes(8, sys.byteorder))
     print(flush=True)
     sys.stdin.read()
 """
-    command = [sys.executable, "-c", program, str(location / "journal")]
+    command = [sys.executable, "-c", program, str(location)]
     pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
     with subprocess.Popen(command, **pipes) as other, alarms() as interrupted_after:
         assert other.stdin and other.stdout and other.stdout.readline()
