@@ -108,6 +108,7 @@ struct Format1 {
     ALTER TABLE declaration RENAME TO declaration_1;
     ALTER TABLE store RENAME TO store_1;
     \(SchemaPart.entry.sql);
+    \(SchemaPart.large.sql);
     \(SchemaPart.declaration.sql);
     \(SchemaPart.removed.sql);
     \(SchemaPart.body.sql);
@@ -115,7 +116,7 @@ struct Format1 {
     INSERT INTO store
       SELECT 1, uuid, number, 0, 0, 0, coalesce((SELECT schema_version FROM application), 0), number, quarantine
       FROM (SELECT *, max(floor, coalesce((SELECT max(revision) FROM change), 0)) AS number FROM store_1);
-    INSERT INTO entry SELECT key, kind, value, revision FROM entry_1;
+    INSERT INTO entry SELECT key, kind, value, NULL, revision FROM entry_1;
     INSERT INTO declaration SELECT key, schema, (SELECT revision FROM store) FROM declaration_1;
     DROP TABLE entry_1;
     DROP TABLE declaration_1;

@@ -32,7 +32,7 @@ final class LocalReader: ConnectionOwner {
   // One statement reads all tables, so that the result is consistent. The row without a kind is a declaration, and the
   // one without a value is a removal.
   private static let selectRow: StaticString = """
-    SELECT kind, value, revision FROM entry WHERE key = ?1
+    SELECT kind, coalesce(value, (SELECT value FROM large WHERE id = entry.large)), revision FROM entry WHERE key = ?1
     UNION ALL SELECT NULL, schema, revision FROM declaration WHERE key = ?1
     UNION ALL SELECT NULL, NULL, revision FROM removed WHERE key = ?1
     """
@@ -179,7 +179,10 @@ final class LocalReader: ConnectionOwner {
 
   private func storedRows(prefix: ExactString) throws(StoreError) -> [(KeyName, Row)] {
     let rows = try connection.statement(
-      "SELECT kind, value, revision, key FROM entry WHERE key >= ?1 AND key < ?2 ORDER BY key")
+      """
+      SELECT kind, coalesce(value, (SELECT value FROM large WHERE id = entry.large)), revision, key FROM entry
+      WHERE key >= ?1 AND key < ?2 ORDER BY key
+      """)
     try rows.bind(1, text: prefix)
     try rows.bind(2, textBytes: Self.end(of: prefix))
     var allowance = Allowance()

@@ -12,7 +12,9 @@ enum LocalSchema {
   static let mostSteps: Int64 = 20_000
 
   // `entry` holds every key with its kind, value and revision; ValueColumns.swift describes `value`. The type ANY keeps
-  // -0.0 and 5.0 as they are; a REAL column would not. `declaration` holds the declarations of keys in canonical JSON,
+  // -0.0 and 5.0 as they are; a REAL column would not. Large values are in the table `large`, under the id
+  // that the column `large` holds: SQLite compares keys of a table without row ids by reading whole rows, with all their
+  // overflow pages. `declaration` holds the declarations of keys in canonical JSON,
   // whether or not the keys are stored, each with the revision that made it. `removed` has the revisions of keys that
   // lost their value or their declaration, above `floor`. `body` holds what frames of the journal name by an `id`
   // instead of containing it: StagedBodies.swift describes it. `store` has one row: the id of the store, the journal
@@ -21,6 +23,7 @@ enum LocalSchema {
   // word costs time.
   static let creation = """
     \(SchemaPart.entry.sql);
+    \(SchemaPart.large.sql);
     \(SchemaPart.declaration.sql);
     \(SchemaPart.removed.sql);
     \(SchemaPart.body.sql);
@@ -32,8 +35,7 @@ enum LocalSchema {
 
   /// Creates the tables in an empty database file, as one transaction.
   static func create(on connection: SQLiteConnection) throws(StoreError) {
-    // Each commit writes whole pages to the log, and values are small, so pages are small.
-    try connection.run("PRAGMA page_size = 1024")
+    try connection.run("PRAGMA page_size = 4096")
     connection.addChecksums()
     let mode = try connection.statement("PRAGMA journal_mode = WAL")
     let answer = try mode.first { mode.string(0) } ?? nil

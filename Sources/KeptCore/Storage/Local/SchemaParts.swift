@@ -7,11 +7,12 @@ import CPlatform
 /// A table of Kept, as its text in `sqlite_schema`.
 enum SchemaPart: Int, CaseIterable {
   // In the order in which they are created.
-  case entry, declaration, removed, body, store
+  case entry, large, declaration, removed, body, store
 
   var name: StaticString {
     switch self {
     case .entry: "entry"
+    case .large: "large"
     case .declaration: "declaration"
     case .removed: "removed"
     case .body: "body"
@@ -27,9 +28,17 @@ enum SchemaPart: Int, CaseIterable {
       CREATE TABLE entry (
         key TEXT NOT NULL PRIMARY KEY,
         kind TEXT NOT NULL,
-        value ANY NOT NULL,
+        value ANY,
+        large INTEGER,
         revision INTEGER NOT NULL
       ) STRICT, WITHOUT ROWID
+      """
+    case .large:
+      """
+      CREATE TABLE large (
+        id INTEGER NOT NULL PRIMARY KEY,
+        value ANY NOT NULL
+      ) STRICT
       """
     case .declaration:
       """
@@ -85,7 +94,7 @@ struct SchemaParts: Equatable {
 
   private func contains(_ part: SchemaPart) -> Bool { bits & 1 << UInt(part.rawValue) != 0 }
 
-  private static var present: SchemaParts { SchemaParts(.entry, .declaration, .removed, .body, .store) }
+  private static var present: SchemaParts { SchemaParts(.entry, .large, .declaration, .removed, .body, .store) }
 
   /// How a schema compares with those that Kept writes.
   enum Assessment {

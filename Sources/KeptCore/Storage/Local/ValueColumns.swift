@@ -1,4 +1,4 @@
-// How a value is represented in the table, so that any SQLite tool shows it readably.
+// How a value is represented in the tables, so that any SQLite tool shows it readably.
 //
 //   kind        SQLite type   content
 //   bool        INTEGER       0 or 1
@@ -16,26 +16,33 @@ import CSQLite
 extension SQLiteStatement {
   /// Binds the kind and the value to two consecutive parameters.
   func bind(_ index: Int32, kindAnd value: Value) throws(StoreError) {
-    try bind(index, constant: value.kind.name)
+    try bind(index, kindOf: value)
     try bind(index + 1, value)
   }
 
   /// Binds the kind and the value without a copy, and runs the statement to its end.
   func finish(_ index: Int32, lentKindAnd value: Value) throws(StoreError) {
-    try bind(index, constant: value.kind.name)
+    try bind(index, kindOf: value)
+    try finish(index + 1, lent: value)
+  }
+
+  /// Binds the value without a copy, and runs the statement to its end.
+  func finish(_ index: Int32, lent value: Value) throws(StoreError) {
     switch value {
-    case .string(let text): try finish(index + 1, lent: ExactString(text))
+    case .string(let text): try finish(index, lent: ExactString(text))
     case .array, .dictionary:
       try value.withJSON { text throws(StoreError) in
-        try bind(index + 1, lentText: text)
+        try bind(index, lentText: text)
         try finish()
       }
-    case .bytes(let bytes): try finish(index + 1, lent: bytes)
+    case .bytes(let bytes): try finish(index, lent: bytes)
     default:
-      try bind(index + 1, value)
+      try bind(index, value)
       try finish()
     }
   }
+
+  func bind(_ index: Int32, kindOf value: Value) throws(StoreError) { try bind(index, constant: value.kind.name) }
 
   private func bind(_ index: Int32, _ value: Value) throws(StoreError) {
     switch value {

@@ -28,7 +28,7 @@ final class JournalWriter {
   }
 
   /// Values of more bytes are bodies in the database, so that the ring has room for many commits.
-  static let mostInline = 16 << 10
+  static let mostInline = 128 << 10
   static let purpose = "commit the changes"
 
   /// Commits a group.

@@ -12,6 +12,9 @@ final class Settler: Sendable {
         let reader = try database.connect(to: journal.store)
         // What must be on the disk is synced when it must be there.
         try reader.connection.run("PRAGMA synchronous = NORMAL")
+        // Room for all pages that a full ring changes: a page that leaves the memory before the commit is written to
+        // the log twice, and the checksums of all frames behind it are then computed again from the file.
+        try reader.connection.run("PRAGMA cache_size = -16384")
         return reader
       })
   }
@@ -135,7 +138,7 @@ final class Settler: Sendable {
       throw StoreError(.corrupt, "the journal and the database of the store do not belong together; open it again")
     }
     var cursor = JournalCursor(at: place, revision: before.revision)
-    var settling = Settling(connection: connection)
+    var settling = try Settling(connection: connection)
     let outcome = try cursor.read(file, journal.words, upTo: end) { frame throws(StoreError) in
       try settling.add(frame)
     }

@@ -122,8 +122,8 @@ final class DamagedDatabase {
   private func search(_ body: (KeyedEntry) throws(StoreError) -> Void) throws(StoreError) {
     // The first reads use no bounds: finding a key compares others, and one of those may continue in a damaged page.
     var all = KeyStretch(low: [], high: [0xFF])
-    if try scan("SELECT kind, value, revision, key FROM entry ORDER BY key", [], &all, \.low, body) { return }
-    _ = try scan("SELECT kind, value, revision, key FROM entry ORDER BY key DESC", [], &all, \.high, body)
+    if try scan("SELECT kind, value, revision, key, large FROM entry ORDER BY key", [], &all, \.low, body) { return }
+    _ = try scan("SELECT kind, value, revision, key, large FROM entry ORDER BY key DESC", [], &all, \.high, body)
     // By how many times in a row halving has found nothing.
     var waiting = [all.halves(in: alphabet.bytes)]
     for _ in 0..<Self.attempts {
@@ -131,10 +131,10 @@ final class DamagedDatabase {
         return
       }
       let before = stretch
-      let up: StaticString = "SELECT kind, value, revision, key FROM entry WHERE key >= ?1 AND key < ?2 ORDER BY key"
+      let up: StaticString = "SELECT kind, value, revision, key, large FROM entry WHERE key >= ?1 AND key < ?2 ORDER BY key"
       if try scan(up, [stretch.low, stretch.high], &stretch, \.low, body) { continue }
       let down: StaticString =
-        "SELECT kind, value, revision, key FROM entry WHERE key >= ?1 AND key < ?2 ORDER BY key DESC"
+        "SELECT kind, value, revision, key, large FROM entry WHERE key >= ?1 AND key < ?2 ORDER BY key DESC"
       _ = try scan(down, [stretch.low, stretch.high], &stretch, \.high, body)
       let next = stretch == before ? level + 1 : 0
       if next == waiting.count { waiting.append([]) }
@@ -166,9 +166,20 @@ final class DamagedDatabase {
   ) throws(StoreError) {
     let revision = note(rows.integer(2))
     guard let key = rows.string(3).flatMap({ try? KeyName($0) }),
-      let value = try ifReadable({ () throws(StoreError) in try rows.value(0) })
+      let value = try ifReadable({ () throws(StoreError) in try rows.isNull(1) ? large(rows) : rows.value(0) })
     else { return }
     try body(KeyedEntry(key: key, entry: Entry(value: value, revision: revision)))
+  }
+
+  /// Reads the value of a row that has it in another table.
+  private func large(_ rows: SQLiteStatement) throws(StoreError) -> Value {
+    let row = try connection.statement("SELECT ?2, value FROM large WHERE id = ?1")
+    try row.bind(1, rows.integer(4))
+    try row.bind(2, textBytes: rows.bytes(0))
+    guard let value = try row.first({ () throws(StoreError) in try row.value(0) }) else {
+      throw StoreError(.corrupt, "the database has no value for a key")
+    }
+    return value
   }
 
   /// Returns the revision for a stored number; 0 if the number is damage.

@@ -161,7 +161,7 @@ struct Salvage {
     let isWhole = fromTheFirst.place.position >= max(marked.position, place?.position ?? 0)
     let start = isWhole ? file.header.firstPlace : place ?? marked
     var cursor = JournalCursor(at: start, revision: known?.1.revision ?? 0)
-    var settling = Settling(connection: connection, isSalvage: true)
+    var settling = try Settling(connection: connection, isSalvage: true)
     let damagedJournal = try DamagedJournal(
       file, end: PulseFile.end(of: file.header.store, in: file.session(), held))
     while true {

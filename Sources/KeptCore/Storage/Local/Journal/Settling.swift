@@ -7,10 +7,16 @@ struct Settling {
   private let isSalvage: Bool
   private var patches = JournalPatches()
   private var schemaVersion: UInt32?
+  /// Whether a value may be in the table of large ones.
+  private var hasLarge: Bool
 
-  init(connection: SQLiteConnection, isSalvage: Bool = false) {
+  init(connection: SQLiteConnection, isSalvage: Bool = false) throws(StoreError) {
     (self.connection, self.isSalvage) = (connection, isSalvage)
+    hasLarge = try connection.integer("SELECT EXISTS (SELECT 1 FROM large)") != 0
   }
+
+  /// Values of more bytes have a table of their own: beside them, keys are compared slowly.
+  private static let mostInRow = 512
 
   /// Adds the changes of a frame.
   mutating func add(_ frame: FrameReader) throws(StoreError) {
@@ -52,7 +58,7 @@ struct Settling {
     patches.removeAll()
   }
 
-  private func apply(_ patches: JournalPatches) throws(StoreError) {
+  private mutating func apply(_ patches: JournalPatches) throws(StoreError) {
     // In order, so that neighbours meet on few pages.
     for (key, patch) in Array(patches.keys).inOrder(of: \.key.exact) {
       do throws(StoreError) { try apply(patch, key) } catch { throw error.about(key.text) }
@@ -61,7 +67,7 @@ struct Settling {
     if let bulk = patches.bulk { try apply(bulk: bulk.id, at: bulk.revision) }
   }
 
-  private func apply(_ patch: KeyPatch, _ key: KeyName) throws(StoreError) {
+  private mutating func apply(_ patch: KeyPatch, _ key: KeyName) throws(StoreError) {
     if isSalvage, try isOlder(patch, key) { return }
     if let declaration = patch.declaration { try declare(key, declaration, at: patch.revision) }
     guard let value = patch.value else { return }
@@ -80,36 +86,89 @@ struct Settling {
     return try row.first {} != nil
   }
 
-  /// Writes a value: an update finds the row once, an upsert twice.
-  private func put(_ value: Value, _ key: KeyName, _ revision: Revision) throws(StoreError) {
-    for sql: StaticString in [
-      "UPDATE entry SET kind = ?2, value = ?3, revision = ?4 WHERE key = ?1",
-      "INSERT INTO entry (key, kind, value, revision) VALUES (?1, ?2, ?3, ?4)",
-    ] {
-      let row = try connection.statement(sql)
-      try row.bind(4, Int64(clamping: revision))
-      try key.exact.withBytes { key throws(StoreError) in
-        try row.bind(1, lentText: key)
+  private mutating func put(_ value: Value, _ key: KeyName, _ revision: Revision) throws(StoreError) {
+    guard value.bytes > Self.mostInRow else {
+      try forgetLarge(key)
+      try put(
+        key, "UPDATE entry SET kind = ?2, value = ?3, large = NULL, revision = ?4 WHERE key = ?1",
+        "INSERT INTO entry (key, kind, value, revision) VALUES (?1, ?2, ?3, ?4)"
+      ) { row throws(StoreError) in
+        try row.bind(4, Int64(clamping: revision))
         try row.finish(2, lentKindAnd: value)
       }
-      if connection.changedRows > 0 { break }
+      return try forgetRemoval(of: key)
+    }
+    let known = try largeID(of: key)
+    let id = known ?? .random(in: 1...(.max))
+    // An update writes only the pages that differ; a replacement writes all of them twice.
+    let row = try connection.statement(
+      known == nil ? "INSERT INTO large (id, value) VALUES (?1, ?2)" : "UPDATE large SET value = ?2 WHERE id = ?1")
+    try row.bind(1, id)
+    try row.finish(2, lent: value)
+    hasLarge = true
+    try put(
+      key, "UPDATE entry SET kind = ?2, value = NULL, large = ?3, revision = ?4 WHERE key = ?1",
+      "INSERT INTO entry (key, kind, large, revision) VALUES (?1, ?2, ?3, ?4)"
+    ) { row throws(StoreError) in
+      try row.bind(2, kindOf: value)
+      try row.bind(3, id)
+      try row.bind(4, Int64(clamping: revision))
+      try row.finish()
     }
     try forgetRemoval(of: key)
   }
 
-  private func put(staged body: StagedBody, _ key: KeyName, _ revision: Revision) throws(StoreError) {
-    let row = try connection.statement(
-      """
-      INSERT OR REPLACE INTO entry (key, kind, value, revision)
-      SELECT key, kind, value, ?2 FROM body WHERE id = ?3 AND key = ?1
-      """)
+  /// Writes a row with a key as the first parameter: an update finds the row once, an upsert twice.
+  private func put(
+    _ key: KeyName, _ update: StaticString, _ insert: StaticString,
+    _ finish: (SQLiteStatement) throws(StoreError) -> Void
+  ) throws(StoreError) {
+    for sql in [update, insert] {
+      let row = try connection.statement(sql)
+      try key.exact.withBytes { key throws(StoreError) in
+        try row.bind(1, lentText: key)
+        try finish(row)
+      }
+      if connection.changedRows > 0 { break }
+    }
+  }
+
+  private func largeID(of key: KeyName) throws(StoreError) -> Int64? {
+    guard hasLarge else { return nil }
+    let row = try connection.statement("SELECT large FROM entry WHERE key = ?1")
     try row.bind(1, text: key.exact)
-    try row.bind(2, Int64(clamping: revision))
-    try row.bind(3, Int64(bitPattern: body))
+    return try row.first { row.isNull(0) ? nil : row.integer(0) } ?? nil
+  }
+
+  private func forgetLarge(_ key: KeyName) throws(StoreError) {
+    guard let id = try largeID(of: key) else { return }
+    let row = try connection.statement("DELETE FROM large WHERE id = ?1")
+    try row.bind(1, id)
     try row.finish()
-    guard connection.changedRows == 1 || isSalvage else {
+  }
+
+  private mutating func put(staged body: StagedBody, _ key: KeyName, _ revision: Revision) throws(StoreError) {
+    // A body is used once, so its number serves its value, too.
+    let large = try connection.statement(
+      "INSERT INTO large (id, value) SELECT id, value FROM body WHERE id = ?2 AND key = ?1")
+    try large.bind(1, text: key.exact)
+    try large.bind(2, Int64(bitPattern: body))
+    try large.finish()
+    guard connection.changedRows == 1 else {
+      if isSalvage { return }
       throw StoreError(.corrupt, "its value is missing in the database, and the journal names it")
     }
+    try forgetLarge(key)
+    hasLarge = true
+    let row = try connection.statement(
+      """
+      INSERT OR REPLACE INTO entry (key, kind, large, revision)
+      SELECT key, kind, id, ?3 FROM body WHERE id = ?2 AND key = ?1
+      """)
+    try row.bind(1, text: key.exact)
+    try row.bind(2, Int64(bitPattern: body))
+    try row.bind(3, Int64(clamping: revision))
+    try row.finish()
     try drop(body)
     try forgetRemoval(of: key)
   }
@@ -121,11 +180,22 @@ struct Settling {
   }
 
   /// Applies the changes of many keys.
-  private func apply(bulk bodies: StagedBody, at revision: Revision) throws(StoreError) {
+  private mutating func apply(bulk bodies: StagedBody, at revision: Revision) throws(StoreError) {
+    hasLarge = true
     for sql: StaticString in [
       """
-      INSERT OR REPLACE INTO entry (key, kind, value, revision)
-      SELECT key, kind, value, ?2 FROM body WHERE id = ?1 AND kind IS NOT NULL
+      DELETE FROM large WHERE id IN (SELECT large FROM entry WHERE key IN (
+        SELECT key FROM body WHERE id = ?1 AND value IS NOT NULL))
+      """,
+      """
+      INSERT OR REPLACE INTO entry (key, kind, value, large, revision)
+      SELECT key, kind, iif(length(value) > 512, NULL, value), iif(length(value) > 512, random(), NULL), ?2
+      FROM body WHERE id = ?1 AND kind IS NOT NULL
+      """,
+      """
+      INSERT INTO large (id, value)
+      SELECT entry.large, body.value FROM body JOIN entry ON entry.key = body.key
+      WHERE body.id = ?1 AND body.kind IS NOT NULL AND entry.large IS NOT NULL
       """,
       "DELETE FROM entry WHERE key IN (SELECT key FROM body WHERE id = ?1 AND kind IS NULL AND value IS NOT NULL)",
       """
@@ -152,6 +222,7 @@ struct Settling {
   }
 
   private func remove(_ key: KeyName, at revision: Revision) throws(StoreError) {
+    try forgetLarge(key)
     let row = try connection.statement("DELETE FROM entry WHERE key = ?1")
     try row.bind(1, text: key.exact)
     try row.finish()
