@@ -19,7 +19,15 @@ enum HandleKind: UInt {
 final class HandleTable<Object: Sendable>: Sendable {
   private struct Table {
     var last: UInt = 0
-    var objects: [UInt: Object] = [:]
+    var objects: [Number: Object] = [:]
+  }
+  // The standard library would hash a number, which no attacker chooses, in 100 instructions.
+  private struct Number: Hashable {
+    let number: UInt
+
+    init(_ handle: UInt) { number = handle >> 2 }
+
+    func _rawHashValue(seed: Int) -> Int { Int(bitPattern: number &* 0x9E37_79B9_7F4A_7C15) >> 32 }
   }
   private let table = Monitor(Table())
   private let kind: HandleKind
@@ -42,14 +50,14 @@ final class HandleTable<Object: Sendable>: Sendable {
   }
 
   /// Inserts an object at a reserved number.
-  func insert(_ object: Object, at number: UInt) { table.update { $0.objects[number >> 2] = object } }
+  func insert(_ object: Object, at number: UInt) { table.update { $0.objects[Number(number)] = object } }
 
   /// Returns the object of a number; nil after it was removed.
-  func find(_ number: UInt) -> Object? { table.read { $0.objects[number >> 2] } }
+  func find(_ number: UInt) -> Object? { table.updateQuietly { $0.objects[Number(number)] } }
 
   /// Removes an object; nil if it was removed before.
   @discardableResult
-  func remove(_ number: UInt) -> Object? { table.update { $0.objects.removeValue(forKey: number >> 2) } }
+  func remove(_ number: UInt) -> Object? { table.update { $0.objects.removeValue(forKey: Number(number)) } }
 
   /// Removes all matching objects.
   func remove(where isEnding: (Object) -> Bool) {

@@ -27,11 +27,11 @@ public struct KeyTable<Value: Sendable>: RandomAccessCollection, Sendable {
   public subscript(index: Int) -> (key: KeyName, value: Value) { (keys[index], values[index]) }
 
   /// The value of a key.
-  public subscript(key: KeyName) -> Value? { key.withPrepared { index(of: $0) }.map { values[$0] } }
+  public subscript(key: KeyName) -> Value? { index(of: key).map { values[$0] } }
 
   /// Sets the value of a key.
   mutating func put(_ key: KeyName, _ value: Value) {
-    if let index = key.withPrepared({ index(of: $0) }) { return values[index] = value }
+    if let index = index(of: key) { return values[index] = value }
     append(key, value)
   }
 
@@ -48,7 +48,7 @@ public struct KeyTable<Value: Sendable>: RandomAccessCollection, Sendable {
 
   /// Removes a key; slow if there are many.
   mutating func remove(_ key: KeyName) {
-    guard let index = key.withPrepared({ index(of: $0) }) else { return }
+    guard let index = index(of: key) else { return }
     keys.remove(at: index)
     values.remove(at: index)
     guard !places.isEmpty else { return }
@@ -56,12 +56,19 @@ public struct KeyTable<Value: Sendable>: RandomAccessCollection, Sendable {
     for index in keys.indices { places[freePlace(keys[index].hash)] = UInt32(index + 1) }
   }
 
+  private func index(of key: KeyName) -> Int? { index(key.hash) { keys[$0] == key } }
+
   private func index(of key: PreparedBytes) -> Int? {
-    if places.isEmpty { return keys.indices.first { isKey($0, key) } }
-    var place = home(key.hash)
+    index(key.hash) { index in keys[index].exact.withBytes { key.hasBytes($0) } }
+  }
+
+  @inline(__always)
+  private func index(_ hash: UInt64, _ isKey: (Int) -> Bool) -> Int? {
+    if places.isEmpty { return keys.indices.first { keys[$0].hash == hash && isKey($0) } }
+    var place = home(hash)
     while places[place] != 0 {
       let index = Int(places[place]) - 1
-      if isKey(index, key) { return index }
+      if keys[index].hash == hash, isKey(index) { return index }
       place = (place + 1) & (places.count - 1)
     }
     return nil
@@ -72,7 +79,7 @@ public struct KeyTable<Value: Sendable>: RandomAccessCollection, Sendable {
     values.append(value)
     if keys.count * 2 > Swift.max(places.count, Self.few * 2) {
       // A power of two.
-      places = Array(repeating: 0, count: Swift.max(places.count, Self.few * 2) * 2)
+      places = Array(repeating: 0, count: Swift.max(places.count, Self.few * 2) * 4)
       for index in keys.indices { places[freePlace(keys[index].hash)] = UInt32(index + 1) }
     } else if !places.isEmpty {
       places[freePlace(key.hash)] = UInt32(keys.count)
@@ -83,11 +90,6 @@ public struct KeyTable<Value: Sendable>: RandomAccessCollection, Sendable {
     var place = home(hash)
     while places[place] != 0 { place = (place + 1) & (places.count - 1) }
     return place
-  }
-
-  @inline(__always)
-  private func isKey(_ index: Int, _ key: PreparedBytes) -> Bool {
-    keys[index].hash == key.hash && keys[index].exact.withBytes { key.hasBytes($0) }
   }
 
   @inline(__always)

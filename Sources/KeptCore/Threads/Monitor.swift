@@ -56,7 +56,7 @@ package final class Monitor<State>: @unchecked Sendable {
   }
 
   /// Changes the state without waking any thread, for changes that no waiting thread depends on.
-  func updateQuietly<Result, Failure: Error>(
+  package func updateQuietly<Result, Failure: Error>(
     _ body: (inout State) throws(Failure) -> Result
   ) throws(Failure) -> Result {
     lock()
