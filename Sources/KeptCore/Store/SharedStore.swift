@@ -28,9 +28,9 @@ final class SharedStore: Sendable {
     witnessed?.report(to: feed)
   }
 
-  /// Commits a new value of one key, which need not be durable; nil, with nothing done, if that needs a batch.
-  func put(_ value: Value, for key: PreparedBytes, tag: String?) -> Revision? {
-    local?._withUnsafeGuaranteedRef { $0.put(value, for: key, tag: tag) }
+  /// Commits what need not be durable and no handle observes; nil, with nothing done, if that needs a group.
+  func quietly(_ body: (JournalWriter) -> Revision?) -> Revision? {
+    local?._withUnsafeGuaranteedRef { $0.quietly(body) }
   }
 
   /// Commits a batch, and delivers it to the observers of every handle.

@@ -211,8 +211,19 @@ extension Store {
 
   /// Commits a new value of a key that is known to be valid, without a batch; nil, with nothing done, if it needs one.
   private func putAlone(_ value: Value, for key: PreparedBytes) -> Revision? {
-    guard options.durability == .shared, laterVersion.load(ordering: .acquiring) == 0,
-      let revision = shared.put(value, for: key, tag: options.tag)
+    quietly(options.durability) { $0.put(value, for: key, tag: options.tag) }
+  }
+
+  /// Commits the edits of a transaction; returns the revision of the store.
+  func commitEdits(of batch: Batch) throws(StoreError) -> Revision {
+    try checkOpen()
+    if let revision = quietly(batch.durability, { $0.put(batch) }) { return revision }
+    return try commit(batch).revision
+  }
+
+  /// Commits what no handle observes; nil, with nothing done, if that needs a group.
+  private func quietly(_ durability: Durability, _ body: (JournalWriter) -> Revision?) -> Revision? {
+    guard durability == .shared, laterVersion.load(ordering: .acquiring) == 0, let revision = shared.quietly(body)
     else { return nil }
     if !hasWritten.load(ordering: .relaxed) { hasWritten.store(true, ordering: .releasing) }
     return revision

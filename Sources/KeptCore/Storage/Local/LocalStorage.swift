@@ -112,9 +112,9 @@ public final class LocalStorage: Storage {
     return commit
   }
 
-  /// Commits a new value of one key, which need not be durable; nil, with nothing done, if that needs a batch.
-  func put(_ value: Value, for key: PreparedBytes, tag: String?) -> Revision? {
-    guard let revision = commitPath.writer.put(value, for: key, tag: tag) else { return nil }
+  /// Commits what need not be durable and no handle observes; nil, with nothing done, if that needs a group.
+  func quietly(_ body: (JournalWriter) -> Revision?) -> Revision? {
+    guard let revision = commitPath.writer.quietly(body) else { return nil }
     noteCommit()
     return revision
   }

@@ -87,18 +87,53 @@ final class EntryTable: @unchecked Sendable {
     slot.pointee.indexed?._withUnsafeGuaranteedRef { indexed in
       guard known == nil || indexed.asOf <= asOf else { return }
       if known != nil, indexed.value == nil { absent -= 1 }
-      indexed.stored = stored
       indexed.declaration = declaration
-      indexed.revision = revision
-      indexed.value =
-        if let reading { reading.value(of: key, indexed.entry) } else {
-          declaration == nil ? stored : indexed.entry?.shown
-        }
-      if indexed.value == nil { absent += 1 }
-      (indexed.asOf, indexed.changed) = (asOf, changed)
+      indexed.changed = changed
+      set(indexed, stored, revision, asOf: asOf, reading)
       slot.pointee.publish(indexed.value)
     }
     if known == nil, count * 2 > search.slots.count { grow() }
+  }
+
+  /// A key that the storage's own index knows, while no other key is added to that.
+  struct Known {
+    fileprivate let slot: UnsafeMutablePointer<kept_slot>
+    let entry: Unmanaged<IndexedEntry>
+
+    /// The bytes of the key.
+    var key: UnsafeBufferPointer<UInt8> {
+      UnsafeBufferPointer(start: slot.pointee.bytes, count: Int(slot.pointee.length))
+    }
+  }
+
+  func known(_ key: PreparedBytes) -> Known? {
+    guard let slot = search.slot(of: key.bytes, key.hash), let entry = slot.pointee.indexed else { return nil }
+    return Known(slot: slot, entry: entry)
+  }
+
+  /// Changes the value of a key at a new revision, if this table knows it.
+  @inline(never)
+  func put(_ stored: Value?, for known: Known, at revision: Revision, _ reading: (any EntryReading)?) {
+    let slot = reading == nil ? known.slot : search.slot(of: known.key, known.slot.pointee.hash)
+    slot?.pointee.indexed?._withUnsafeGuaranteedRef { indexed in
+      if indexed.value == nil { absent -= 1 }
+      indexed.changed = revision
+      set(indexed, stored, revision, asOf: revision, reading)
+      slot?.pointee.publish(indexed.value)
+    }
+  }
+
+  @inline(never)
+  private func set(
+    _ indexed: IndexedEntry, _ stored: Value?, _ revision: Revision, asOf: Revision, _ reading: (any EntryReading)?
+  ) {
+    indexed.stored = stored
+    (indexed.revision, indexed.asOf) = (revision, asOf)
+    indexed.value =
+      if let reading { reading.value(of: indexed.key, indexed.entry) } else {
+        indexed.declaration == nil ? stored : indexed.entry?.shown
+      }
+    if indexed.value == nil { absent += 1 }
   }
 
   func put(

@@ -68,6 +68,11 @@ final class Index: @unchecked Sendable {
     table.search.find(key.bytes, hash: key.hash)?.takeUnretainedValue()
   }
 
+  /// Returns a key that it knows.
+  ///
+  /// Only the changing thread may call this.
+  func known(_ key: PreparedBytes) -> EntryTable.Known? { table.known(key) }
+
   /// Adds one key that was read while the index was, and stayed, current.
   ///
   /// - Returns: whether everything was removed, because too many absent keys were known.

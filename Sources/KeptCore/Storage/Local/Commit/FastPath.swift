@@ -1,0 +1,156 @@
+// The shortest path of a commit: new values of keys that are in the index, while nothing of this process observes the
+// store. Groups take ten times the instructions, most of them to count references.
+//
+// Every step answers nil where it would have to do more, or has failed, with nothing published; then the values take
+// the path of groups, where all errors are.
+
+extension GroupWriter {
+  /// Commits at once; nil if it must be committed as a group.
+  func quietly(_ body: (JournalWriter) -> Revision?) -> Revision? {
+    // Threads that wait for a group are a group soon.
+    writer.tryUpdateQuietly { $0.writer.flatMap(body) }
+  }
+}
+
+extension JournalWriter {
+  /// Commits a new value of one key.
+  func put(_ value: Value, for key: PreparedBytes, tag: String?) -> Revision? {
+    alone { frames in
+      loader.atEnd { state, start in
+        guard let known = loader.index.known(key), let value = known.admitted(value) else { return nil }
+        if known.stores(value) { return start.revision }
+        return publish(frames, tag, from: start, &state) { frame throws(StoreError) in
+          try frame.add(value, key.bytes)
+        } apply: { table, reading, revision in
+          table.put(value, for: known, at: revision, reading)
+        }
+      }
+    }
+  }
+
+  /// Commits the edits of a batch.
+  func put(_ batch: Batch) -> Revision? {
+    guard batch.declarations.isEmpty, batch.schemaVersion == nil, batch.patterns == nil, !batch.isAdmittedAsItIs,
+      (try? Allowance.ask(forEntries: batch.edits.count, to: Self.purpose)) != nil
+    else { return nil }
+    return alone { frames in
+      loader.atEnd { state, start in
+        guard batch.conditions.allSatisfy(loader.index.meets), let changes = loader.index.changes(by: batch.edits)
+        else { return nil }
+        if changes.isEmpty { return start.revision }
+        return publish(frames, batch.author.tag, from: start, &state) { frame throws(StoreError) in
+          for change in changes { try frame.add(change.value ?? .null, change.known.key) }
+        } apply: { table, reading, revision in
+          for change in changes { table.put(change.value, for: change.known, at: revision, reading) }
+        }
+      }
+    }
+  }
+
+  /// Runs `body` with the write lock held, if nothing observes the store.
+  @inline(__always)
+  private func alone(_ body: (FrameGroup) -> Revision?) -> Revision? {
+    guard let frames, journal.tryLockForWriting(frames.file) else { return nil }
+    defer { journal.unlockForWriting() }
+    var revision: Revision?
+    whileSilent { revision = body(frames) }
+    return revision
+  }
+
+  /// Publishes one commit, and applies it.
+  @inline(never)
+  private func publish(
+    _ frames: FrameGroup, _ tag: String?, from start: JournalCursor, _ state: inout IndexLoader.State,
+    add: (FrameWriter) throws(StoreError) -> Void, apply: (EntryTable, (any EntryReading)?, Revision) -> Void
+  ) -> Revision? {
+    let revision = start.revision + 1
+    frames.begin(at: start.place)
+    frames.begin(head(revision, tag))
+    do throws(StoreError) {
+      try add(frames.frame)
+      try frames.end()
+      try publish(frames)
+    } catch { return nil }
+    state.skip(from: start.place, to: frames.next, revision)
+    let end = frames.next.position
+    let wasEmptied = state.changeAll(loader.index, current: end, applied: revision) { _, table, reading in
+      apply(table, reading, revision)
+    }
+    if wasEmptied { loader.forget(&state) }
+    return revision
+  }
+}
+
+extension IndexLoader {
+  /// Runs `body` if the index is at the end of the journal; the write lock is held.
+  @inline(__always)
+  fileprivate func atEnd(_ body: (inout State, JournalCursor) -> Revision?) -> Revision? {
+    guard !journal.mayHaveMoved else { return nil }
+    return state.updateQuietly { state in
+      guard let start = state.cursor, start.place.position == journal.published,
+        start.place.journal == journal.words.journal
+      else { return nil }
+      return body(&state, start)
+    }
+  }
+}
+
+extension Index {
+  /// Whether the entries show that a condition holds.
+  fileprivate func meets(_ condition: Condition) -> Bool {
+    switch condition {
+    case .revision(let key, let expected):
+      entry(for: key).map { ($0.stored == nil ? 0 : $0.revision) == expected } == true
+    case .unchanged(let key, let base): entry(for: key).map { $0.changed <= base } == true
+    case .unchangedPrefix, .schemaVersion: false
+    }
+  }
+
+  /// What edits change; nil if a key is not known, or a value needs a group.
+  fileprivate func changes(by edits: KeyTable<Batch.Edit>) -> [KnownChange]? {
+    var changes: [KnownChange] = []
+    changes.reserveCapacity(edits.count)
+    for (key, edit) in edits {
+      guard let known = key.withPrepared({ known($0) }) else { return nil }
+      switch edit {
+      case .set(let value):
+        guard let value = known.admitted(value) else { return nil }
+        if !known.stores(value) { changes.append(KnownChange(known: known, value: value)) }
+      case .remove:
+        guard !known.isSecret else { return nil }
+        if !known.isAbsent { changes.append(KnownChange(known: known, value: nil)) }
+      }
+    }
+    return changes
+  }
+}
+
+private struct KnownChange {
+  let known: EntryTable.Known
+  let value: Value?
+}
+
+extension EntryTable.Known {
+  fileprivate var isSecret: Bool { entry._withUnsafeGuaranteedRef { $0.declaration?.isSecret == true } }
+
+  fileprivate var isAbsent: Bool { entry._withUnsafeGuaranteedRef { $0.stored == nil } }
+
+  /// Whether this is the stored value.
+  fileprivate func stores(_ value: Value) -> Bool {
+    entry._withUnsafeGuaranteedRef { entry in entry.stored.map { $0 == value } == true }
+  }
+
+  /// The value as the declaration admits it; nil if it needs a group.
+  @inline(never)
+  fileprivate func admitted(_ value: Value) -> Value? {
+    var admitted = value
+    if let declaration = entry._withUnsafeGuaranteedRef({ $0.declaration }) {
+      // What does not fit is refused where all errors are.
+      guard !declaration.isSecret, let value = try? declaration.admitted(value),
+        declaration.deprecation(of: value) == nil
+      else { return nil }
+      admitted = value
+    }
+    return admitted.bytes <= JournalWriter.mostInline ? admitted : nil
+  }
+}
