@@ -127,20 +127,24 @@ func readValue<Asked>(
   return converted
 }
 
-/// A typed write, which is short for a key of a store that its index knows.
+/// A typed write of a value that the arguments contain.
+func write(
+  _ store: OpaquePointer?, _ key: UnsafePointer<CChar>?, _ error: UnsafeMutablePointer<kept_error>?,
+  _ value: () throws(StoreError) -> Value
+) -> kept_status {
+  if let value = try? value() { return write(store, key, error, value) }
+  return writeChecked(store, key, error, value)
+}
+
+/// A typed write, which is short for a key that the index of the store knows.
 func write(
   _ store: OpaquePointer?, _ key: UnsafePointer<CChar>?, _ error: UnsafeMutablePointer<kept_error>?, _ value: Value
 ) -> kept_status {
-  if let store, let key, !Handles.isNumber(store),
-    uncancelled({ Handles.store(store)?.putKnown(value, for: key.prepared) == true })
-  {
-    return KEPT_OK
-  }
-  return write(store, key, error) { value }
+  if let store, let key, uncancelled({ putKnown(store, key.prepared, value) }) { return KEPT_OK }
+  return writeChecked(store, key, error) { value }
 }
 
-/// A typed write.
-func write(
+private func writeChecked(
   _ store: OpaquePointer?, _ key: UnsafePointer<CChar>?, _ error: UnsafeMutablePointer<kept_error>?,
   _ value: () throws(StoreError) -> Value
 ) -> kept_status {
@@ -150,4 +154,12 @@ func write(
     do throws(StoreError) { try settings.write(value(), key) } catch { throw error.about(key.text) }
     return settings.shadow(over: key)
   }
+}
+
+/// Writes to a store or a transaction; false, with nothing done, if that needs a check.
+@inline(__always)
+private func putKnown(_ store: OpaquePointer, _ key: PreparedBytes, _ value: Value) -> Bool {
+  guard Handles.isNumber(store) else { return Handles.store(store)?.putKnown(value, for: key) == true }
+  guard Handles.transactions.hasIssued(store) else { return false }
+  return Handles.transactions.find(UInt(bitPattern: store))?.putKnown(value, for: key) == true
 }

@@ -114,6 +114,11 @@ extension Store {
     return try entry(for: key)?.declaration
   }
 
+  /// The key with these bytes, and its declaration, if the index knows it.
+  func knownName(of key: PreparedBytes) -> (KeyName, Declaration?)? {
+    shared.index?.read(key) { ($0.key, $0.declaration) }
+  }
+
   /// Whether the key is declared secret, disregarding transactions that are not committed.
   func hasStoredAsSecret(_ key: KeyName) -> Bool {
     // A declaration that cannot be read may be secret.

@@ -66,6 +66,24 @@ public final class Transaction: SettingsAccess {
     }
   }
 
+  /// Adds a new value of a key that the index knows; false, with nothing done, if that needs a check.
+  package func putKnown(_ value: Value, for key: PreparedBytes) -> Bool {
+    guard !store.hasEnded, store.layerStack.sources.isEmpty, let (name, declaration) = store.knownName(of: key)
+    else { return false }
+    do throws(StoreError) {
+      var stored = try value.checkedForStore()
+      if let declaration { stored = try declaration.admitted(stored) }
+      return try open { state throws(StoreError) in
+        guard state.batch.declarations.isEmpty else { return false }
+        try state.allowance.take(key.bytes.count + stored.bytes, to: State.purpose)
+        state.batch.edit(name, .set(stored))
+        return true
+      }
+    } catch {
+      return false
+    }
+  }
+
   public func delete(_ key: KeyName) throws(StoreError) -> Bool {
     store.layerStack.watchAgain()
     try open { _ throws(StoreError) in try store.layerStack.checkUnlocked(key) }
