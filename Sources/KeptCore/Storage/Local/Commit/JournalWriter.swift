@@ -87,14 +87,14 @@ final class JournalWriter {
   /// Reads what the group depends on, so that it is in the index; a single key costs less under the lock.
   private func read(_ group: [Batch]) throws(StoreError) {
     for batch in group {
-      if batch.edits.count + batch.declarations.count > 1 { _ = try loader.present(batch.keys) }
-      let keys = batch.conditions.compactMap { condition -> KeyName? in
+      var keys = batch.conditions.compactMap { condition -> KeyName? in
         switch condition {
         case .revision(let key, _), .unchanged(let key, _): key
         case .unchangedPrefix, .schemaVersion: nil
         }
       }
-      if !keys.isEmpty { _ = try loader.present(keys) }
+      if batch.edits.count + batch.declarations.count > 1 { keys += batch.edits.map(\.key) + batch.declarations.keys }
+      if !keys.isEmpty { try loader.load(keys) }
     }
   }
 

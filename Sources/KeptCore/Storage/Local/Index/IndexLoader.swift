@@ -87,6 +87,15 @@ final class IndexLoader: Sendable {
     }
   }
 
+  /// Brings keys into the index.
+  func load(_ keys: [KeyName]) throws(StoreError) {
+    try state.updateQuietly { state throws(StoreError) in
+      try catchUp(&state)
+      var allowance = try Self.allowance(for: keys.count)
+      for key in keys where !index.knows(key) { _ = try present(key, &state, &allowance) }
+    }
+  }
+
   /// Applies what this process has just published.
   ///
   /// - Parameter place: the end of its frames, which follow those that were seen last.
@@ -348,6 +357,7 @@ extension IndexLoader {
     return Allowance()
   }
 
+  @inline(never)
   private func present(
     _ key: KeyName, _ state: inout State, _ allowance: inout Allowance?
   ) throws(StoreError) -> PresentKey {
