@@ -141,16 +141,13 @@ extension EntryTable.Known {
   }
 
   /// The value as the declaration admits it; nil if it needs a group.
-  @inline(never)
   fileprivate func admitted(_ value: Value) -> Value? {
-    var admitted = value
-    if let declaration = entry._withUnsafeGuaranteedRef({ $0.declaration }) {
-      // What does not fit is refused where all errors are.
-      guard !declaration.isSecret, let value = try? declaration.admitted(value),
-        declaration.deprecation(of: value) == nil
-      else { return nil }
-      admitted = value
-    }
-    return admitted.bytes <= JournalWriter.mostInline ? admitted : nil
+    guard value.bytes <= JournalWriter.mostInline else { return nil }
+    guard let declaration = entry._withUnsafeGuaranteedRef({ $0.declaration }) else { return value }
+    // What does not fit is refused where all errors are.
+    guard !declaration.isSecret, let admitted = try? declaration.admitted(value),
+      declaration.deprecation(of: admitted) == nil, admitted.bytes <= JournalWriter.mostInline
+    else { return nil }
+    return admitted
   }
 }

@@ -87,9 +87,15 @@ final class EntryTable: @unchecked Sendable {
     slot.pointee.indexed?._withUnsafeGuaranteedRef { indexed in
       guard known == nil || indexed.asOf <= asOf else { return }
       if known != nil, indexed.value == nil { absent -= 1 }
+      indexed.stored = stored
       indexed.declaration = declaration
-      indexed.changed = changed
-      set(indexed, stored, revision, asOf: asOf, reading)
+      indexed.revision = revision
+      indexed.value =
+        if let reading { reading.value(of: key, indexed.entry) } else {
+          declaration == nil ? stored : indexed.entry?.shown
+        }
+      if indexed.value == nil { absent += 1 }
+      (indexed.asOf, indexed.changed) = (asOf, changed)
       slot.pointee.publish(indexed.value)
     }
     if known == nil, count * 2 > search.slots.count { grow() }
@@ -111,29 +117,21 @@ final class EntryTable: @unchecked Sendable {
     return Known(slot: slot, entry: entry)
   }
 
-  /// Changes the value of a key at a new revision, if this table knows it.
+  /// Changes the value of a key at a new revision, if this table knows it; the key's declaration has admitted the value.
   @inline(never)
   func put(_ stored: Value?, for known: Known, at revision: Revision, _ reading: (any EntryReading)?) {
     let slot = reading == nil ? known.slot : search.slot(of: known.key, known.slot.pointee.hash)
     slot?.pointee.indexed?._withUnsafeGuaranteedRef { indexed in
       if indexed.value == nil { absent -= 1 }
-      indexed.changed = revision
-      set(indexed, stored, revision, asOf: revision, reading)
+      (indexed.revision, indexed.asOf, indexed.changed) = (revision, revision, revision)
+      indexed.stored = stored
+      indexed.value =
+        if let reading { reading.value(of: indexed.key, indexed.entry) } else {
+          stored ?? indexed.declaration?.defaultValue
+        }
+      if indexed.value == nil { absent += 1 }
       slot?.pointee.publish(indexed.value)
     }
-  }
-
-  @inline(never)
-  private func set(
-    _ indexed: IndexedEntry, _ stored: Value?, _ revision: Revision, asOf: Revision, _ reading: (any EntryReading)?
-  ) {
-    indexed.stored = stored
-    (indexed.revision, indexed.asOf) = (revision, asOf)
-    indexed.value =
-      if let reading { reading.value(of: indexed.key, indexed.entry) } else {
-        indexed.declaration == nil ? stored : indexed.entry?.shown
-      }
-    if indexed.value == nil { absent += 1 }
   }
 
   func put(

@@ -62,6 +62,7 @@ final class Index: @unchecked Sendable {
   /// Returns what it knows of a key, as of `applied`.
   ///
   /// Only the changing thread may call this.
+  @inline(never)
   func entry(for key: KeyName) -> IndexedEntry? { key.withPrepared { entry(for: $0) } }
 
   func entry(for key: PreparedBytes) -> IndexedEntry? {

@@ -351,6 +351,7 @@ extension IndexLoader {
   }
 
   /// Returns a count for reads of many keys; nil for one key.
+  @inline(never)
   private static func allowance(for keys: Int) throws(StoreError) -> Allowance? {
     guard keys > 1 else { return nil }
     try Allowance.ask(forEntries: keys, to: purpose)
