@@ -73,8 +73,8 @@ public final class Transaction: SettingsAccess {
     do throws(StoreError) {
       var stored = try value.checkedForStore()
       if let declaration { stored = try declaration.admitted(stored) }
-      return try open { state throws(StoreError) in
-        guard state.batch.declarations.isEmpty else { return false }
+      return try state.updateQuietly { state throws(StoreError) in
+        guard !state.hasEnded, forks == Fork.gate.forks, state.batch.declarations.isEmpty else { return false }
         try state.allowance.take(key.bytes.count + stored.bytes, to: State.purpose)
         state.batch.edit(name, .set(stored))
         return true
