@@ -76,6 +76,47 @@ static void every_kind_of_write_may_be_part_of_it(void) {
   CHECK_TEXT("absent", json_of(store, "gone"));
 }
 
+/** Keys that are read or written before: their values are staged and committed without a search in the database. */
+static void known_keys_are_written_like_others(void) {
+  kept_store *store = open_at(fresh_folder());
+  uint64_t committed = 0, same = 0;
+  set(store, "int64", 1);
+  set(store, "same", 1);
+  set(store, "string", 1);
+  EXPECT(KEPT_OK, kept_declare_json(store, "number", "{\"type\":\"number\",\"maximum\":9}", &why));
+  EXPECT(KEPT_OK, kept_set_double(store, "number", 0.5, &why));
+  kept_store *transaction = begin(store);
+  set(transaction, "int64", 2);
+  set(transaction, "int64", 3);
+  set(transaction, "same", 1);
+  set(transaction, "number", 7);
+  EXPECT(KEPT_INVALID, kept_set_int64(transaction, "number", 10, &why));
+  EXPECT(KEPT_WRONG_TYPE, kept_set_bool(transaction, "number", true, &why));
+  EXPECT(KEPT_INVALID, kept_set_string(transaction, "string", "\xFF", 1, &why));
+  EXPECT(KEPT_OK, kept_set_string(transaction, "string", "text", 4, &why));
+  CHECK_TEXT("3", json_of(transaction, "int64"));
+  CHECK_TEXT("1", json_of(store, "int64"));
+  EXPECT(KEPT_OK, kept_commit(transaction, &committed, &why));
+  CHECK_UINT(6, committed);
+  EXPECT(KEPT_OK, kept_revision_of(store, "same", &same, &why));
+  CHECK_UINT(2, same);
+  CHECK_TEXT("3", json_of(store, "int64"));
+  CHECK_TEXT("7.0", json_of(store, "number"));
+  CHECK_TEXT("\"text\"", json_of(store, "string"));
+}
+
+/** The handles of both are numbers, and each kind counts for itself. */
+static void a_snapshot_is_not_taken_for_a_transaction(void) {
+  kept_store *store = open_at(fresh_folder()), *snapshot = NULL;
+  set(store, "a", 1);
+  kept_store *transaction = begin(store);
+  EXPECT(KEPT_OK, kept_snapshot(store, "", &snapshot, &why));
+  EXPECT(KEPT_UNSUPPORTED, kept_set_int64(snapshot, "a", 2, &why));
+  EXPECT(KEPT_OK, kept_commit(transaction, NULL, &why));
+  CHECK_TEXT("1", json_of(store, "a"));
+  kept_snapshot_end(snapshot);
+}
+
 static void a_rolled_back_transaction_leaves_nothing(void) {
   kept_store *store = fresh_store(), *transaction = begin(store);
   uint64_t revision = 0;
@@ -394,6 +435,8 @@ int main(int argc, char **argv) {
     TEST(only_the_transaction_itself_reads_its_writes),
     TEST(all_its_keys_have_one_revision),
     TEST(every_kind_of_write_may_be_part_of_it),
+    FOLDER_TEST(known_keys_are_written_like_others),
+    FOLDER_TEST(a_snapshot_is_not_taken_for_a_transaction),
     TEST(a_rolled_back_transaction_leaves_nothing),
     TEST(a_transaction_that_changes_nothing_makes_no_revision),
     FOLDER_TEST(a_process_killed_before_the_commit_leaves_nothing),

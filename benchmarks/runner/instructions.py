@@ -20,7 +20,12 @@ from rows import KEPT, Measured, Row
 
 SECTION = "Instructions, by callgrind"
 ENGINES = [KEPT, "SQLite", "LMDB"]
-OPERATIONS = {"get int64": "get_integers", "get 20-byte string": "get_texts", "set": "set"}
+OPERATIONS = {
+    "get int64": "get_integers",
+    "get 20-byte string": "get_texts",
+    "set": "set",
+    "set in a transaction of 1,000": "set_together",
+}
 """The loop of c/engine.h that performs it."""
 VARIANTS = {
     "get int64, declared": ("Kept, declared integers", "get_integers"),
@@ -33,7 +38,7 @@ VARIANTS = {
     "set, all layers": ("Kept, user", "set"),
 }
 """Variants of Kept (c/variants.h), each with a plain one that does the same."""
-GETS, SETS = 5_000, 2_000
+GETS, SETS, TOGETHER = 5_000, 2_000, 1_000
 """Enough to spread occasional work of the library: the sets include a checkpoint."""
 DELIVERIES = 100
 """Fewer: SQLite's search for a page takes longer the more often its log contains it."""
@@ -54,7 +59,7 @@ class Counter:
 
     @cache  # noqa: B019 (one object, which lives as long as the program)
     def operation(self, engine: str, operation: str) -> float:
-        count = GETS if operation.startswith("get") else SETS
+        count = TOGETHER if operation == "set_together" else GETS if operation.startswith("get") else SETS
         return self._counted(count, lambda folder: [str(self.operations), folder, engine, operation, str(count)])
 
     def change_received(self) -> float:
