@@ -1,5 +1,5 @@
 // The shortest path of a commit: new values of keys that are in the index, while nothing of this process observes the
-// store. Groups take ten times the instructions, most of them to count references.
+// store. Groups take five to ten times the instructions, most of them to count references.
 //
 // Every step answers nil where it would have to do more, or has failed, with nothing published; then the values take
 // the path of groups, where all errors are.

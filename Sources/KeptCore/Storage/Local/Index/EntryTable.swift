@@ -112,12 +112,15 @@ final class EntryTable: @unchecked Sendable {
     }
   }
 
+  /// Returns a key that the table knows.
   func known(_ key: PreparedBytes) -> Known? {
     guard let slot = search.slot(of: key.bytes, key.hash), let entry = slot.pointee.indexed else { return nil }
     return Known(slot: slot, entry: entry)
   }
 
-  /// Changes the value of a key at a new revision, if this table knows it; the key's declaration has admitted the value.
+  /// Changes the value of a key at a new revision, if this table knows it.
+  ///
+  /// - Parameter stored: the value as the key's declaration admits it.
   @inline(never)
   func put(_ stored: Value?, for known: Known, at revision: Revision, _ reading: (any EntryReading)?) {
     let slot = reading == nil ? known.slot : search.slot(of: known.key, known.slot.pointee.hash)
