@@ -10,7 +10,7 @@
 
 /* Puts the right checksum into every page of a database that is closed; returns the number of pages. */
 static int seal_pages(const char *path) {
-  enum { PAGE = 1024 };
+  enum { PAGE = 4096 };
   unsigned char page[PAGE];
   FILE *file = fopen(path, "r+b");
   int number = 0;

@@ -15,7 +15,7 @@
 
 /* All of the first points are tried, and some of those that follow. A ring has 1 MiB at first; a frame may have a
  * quarter of it, and 2 MiB at most. */
-enum { EVERY_POINT = 24, MOST_POINTS = 40, INLINE = 15000, LARGE = 60000, SOME = 20, MANY = 150 };
+enum { EVERY_POINT = 24, MOST_POINTS = 40, INLINE = 15000, LARGE = 140000, SOME = 20, MANY = 150 };
 
 static struct shared {
   int64_t acknowledged, calls, joined, go_on, seen;
@@ -54,7 +54,7 @@ static kept_status set_plain(int64_t number, kept_error *error) {
 static kept_status set_durable(int64_t number, kept_error *error) {
   return set_texts(2, 100, number, KEPT_DURABLE, error);
 }
-/* Values of more than 16 KiB are bodies in the database. */
+/* Values of more than 128 KiB are bodies in the database. */
 static kept_status set_staged(int64_t number, kept_error *error) {
   return set_texts(2, LARGE, number, KEPT_SHARED, error);
 }

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 /* btrfs wants 109 MiB and more, xfs 300. */
-enum { MEBIBYTES = 320, WRITES = 300, LARGE = 40000 };
+enum { MEBIBYTES = 320, WRITES = 300, LARGE = 140000 };
 
 static struct shared {
   int64_t is_mounted, begun, acknowledged, stop, reads;

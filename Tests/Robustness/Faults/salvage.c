@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { KEYS = 120, PAGE = 1024, JOURNAL_HEADER = 4096, LARGEST = 2 << 20, EVERY_POINT = 40, MOST_LEFT = 40 };
+enum { KEYS = 120, PAGE = 4096, JOURNAL_HEADER = 4096, LARGEST = 2 << 20, EVERY_POINT = 40, MOST_LEFT = 40 };
 
 static struct shared {
   int64_t keys, failures, was_refused;

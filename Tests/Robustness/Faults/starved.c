@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { LONG = 20000, EVERY_POINT = 60, MOST_POINTS = 20000, LARGEST = 1 << 20 };
+enum { LONG = 140000, EVERY_POINT = 60, MOST_POINTS = 20000, LARGEST = 1 << 20 };
 
 static struct shared {
   int64_t failures, refusals;

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 /* The values of the first key are bodies in the database, before they are settled. */
-enum { KEYS = 12, LENGTH = 3000, LARGE = 20000, RING = 1 << 20 };
+enum { KEYS = 12, LENGTH = 3000, LARGE = 140000, RING = 1 << 20 };
 
 static struct shared {
   int64_t open, go, harmed, ended;

@@ -20,7 +20,7 @@ static const char *folder;
 static unsigned killed, lost_power, without_pulse;
 
 static void write_until_killed(void *unused) {
-  static char text[20000];
+  static char text[140000];
   kept_error error;
   kept_store *store = open_store(folder, KEPT_SHARED, 30000);
   (void)unused;

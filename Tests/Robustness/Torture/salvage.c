@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { KEYS = 60, OPENERS = 3, WAVES = 4, PAGE = 1024, LONGEST = 1600, LARGEST = 1 << 20 };
+enum { KEYS = 60, OPENERS = 3, WAVES = 4, PAGE = 4096, LONGEST = 1600, LARGEST = 1 << 20 };
 
 /* What is damaged: one page, the length, or the header. Truncation removes pages of long values too. */
 enum { NOISE, CUT, HEADER, DAMAGES };

@@ -34,7 +34,7 @@ def checksum(data: bytes) -> int:
     return total ^ 0xFFFFFFFF
 
 
-def seal_pages(database: Path, size: int = 1024) -> None:
+def seal_pages(database: Path, size: int = 4096) -> None:
     """Puts the right checksum into each page, as Kept does when it writes one."""
     content = database.read_bytes()
     pages = [content[at : at + size - 8] + bytes(4) for at in range(0, len(content), size)]

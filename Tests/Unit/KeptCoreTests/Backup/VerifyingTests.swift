@@ -59,13 +59,13 @@ import Testing
   }
 
   @Test func `reports damage of the database, which the next open salvages`() throws {
-    let store = try filled(300)
+    let store = try filled(3000)
     try store.flush()
     store.close()
     let database = URL(fileURLWithPath: path + "/values.sqlite")
     var bytes = try Data(contentsOf: database)
-    let page = bytes.count / 2048 * 1024
-    for index in page..<page + 1024 { bytes[index] = 0xAA }
+    let page = bytes.count / 8192 * 4096
+    for index in page..<page + 4096 { bytes[index] = 0xAA }
     try bytes.write(to: database)
     let damaged = try Store.open(path)
     let found = try damaged.verify()

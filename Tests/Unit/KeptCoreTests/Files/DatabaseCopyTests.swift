@@ -20,7 +20,7 @@ import Testing
     let connection = try SQLiteConnection(path: path + "/values.sqlite", busyTimeoutMilliseconds: 0)
     for number in 1...20 {
       try connection.write { () throws(StoreError) in
-        try connection.run("INSERT INTO entry VALUES ('k\(number)', 'int', \(number), \(number + 1))")
+        try connection.run("INSERT INTO entry VALUES ('k\(number)', 'int', \(number), NULL, \(number + 1))")
         try connection.run("UPDATE store SET revision = revision + 1")
       }
     }
@@ -45,7 +45,7 @@ import Testing
     try storage.commit(key("big"), .set(.string(String(repeating: "x", count: 20_000))))
     storage.close()
     let database = try Data(contentsOf: URL(fileURLWithPath: path + "/values.sqlite"))
-    let place = try place(database.dropLast(1024), Data(), "copy")
+    let place = try place(database.dropLast(4096), Data(), "copy")
     let end = MonotonicTime.milliseconds + 10_000
     let cut = ReadOnlyDatabase(folder: StoreFolder(path: place))
     #expect(code { _ = try cut.copy { MonotonicTime.milliseconds > end } } == .corrupt)

@@ -41,11 +41,11 @@ import Testing
     var onDamaged: Set<Int> = []
     try damage { bytes in
       let keys = Dictionary(uniqueKeysWithValues: (0..<5000).map { (Data("k\($0)stringk\($0)k".utf8), $0) })
-      let leaves = stride(from: 1024, to: bytes.count, by: 1024).filter { bytes[$0] == 0x0A }
+      let leaves = stride(from: 4096, to: bytes.count, by: 4096).filter { bytes[$0] == 0x0A }
       for number in 1...count {
         let page = leaves[leaves.count * number / (count + 1)]
-        for (text, key) in keys where bytes[page..<page + 1024].range(of: text) != nil { onDamaged.insert(key) }
-        for index in page..<page + 1024 { bytes[index] = 0xAA }
+        for (text, key) in keys where bytes[page..<page + 4096].range(of: text) != nil { onDamaged.insert(key) }
+        for index in page..<page + 4096 { bytes[index] = 0xAA }
       }
     }
     try Data().write(to: URL(fileURLWithPath: path + "/damaged"))
@@ -68,9 +68,9 @@ import Testing
     try fill(200)
     try damage { bytes in
       // Leaf pages of tables with row ids, apart from the schema.
-      for page in stride(from: 1024, to: bytes.count, by: 1024) where bytes[page] == 0x0D {
-        if bytes[page..<page + 1024].range(of: Data("CREATE ".utf8)) != nil { continue }
-        for index in page..<page + 1024 { bytes[index] = 0xAA }
+      for page in stride(from: 4096, to: bytes.count, by: 4096) where bytes[page] == 0x0D {
+        if bytes[page..<page + 4096].range(of: Data("CREATE ".utf8)) != nil { continue }
+        for index in page..<page + 4096 { bytes[index] = 0xAA }
       }
     }
     let storage = try LocalStorage(path: path)
@@ -106,9 +106,9 @@ import Testing
     try fill(5000)
     try damage { bytes in
       // The first of them is the root, which leads to all others.
-      let pages = stride(from: 1024, to: bytes.count, by: 1024).filter { bytes[$0] == 0x02 }
+      let pages = stride(from: 4096, to: bytes.count, by: 4096).filter { bytes[$0] == 0x02 }
       let page = pages[pages.count / 2]
-      for index in page..<page + 1024 { bytes[index] = 0xAA }
+      for index in page..<page + 4096 { bytes[index] = 0xAA }
     }
     try Data().write(to: URL(fileURLWithPath: path + "/damaged"))
     let storage = try LocalStorage(path: path)

@@ -66,12 +66,12 @@ import Testing
   @Test func `nothing is read from pages in each other's places`() throws {
     let (files, values) = try makeFiles()
     let bytes = try #require(files["values.sqlite"])
-    for page in stride(from: 1024, to: bytes.count - 2048, by: 1024) {
+    for page in stride(from: 4096, to: bytes.count - 8192, by: 4096) {
       var changed = bytes
-      changed.replaceSubrange(page..<page + 1024, with: bytes[page + 1024..<page + 2048])
-      changed.replaceSubrange(page + 1024..<page + 2048, with: bytes[page..<page + 1024])
+      changed.replaceSubrange(page..<page + 4096, with: bytes[page + 4096..<page + 8192])
+      changed.replaceSubrange(page + 4096..<page + 8192, with: bytes[page..<page + 4096])
       try place(files.merging(["values.sqlite": changed]) { $1 })
-      _ = try isToldOrRight(values, "page \(page / 1024)")
+      _ = try isToldOrRight(values, "page \(page / 4096)")
     }
   }
 
@@ -95,7 +95,7 @@ import Testing
 
   @Test func `a change that is not in its pages' checksums is found by verify`() throws {
     let storage = try LocalStorage(path: path)
-    for index in 0..<200 { try storage.commit(key("k\(index)"), .set("value")) }
+    for index in 0..<2000 { try storage.commit(key("k\(index)"), .set("value")) }
     storage.close()
     var bytes = try Data(contentsOf: URL(fileURLWithPath: path + "/values.sqlite"))
     let place = try #require(bytes.range(of: Data("k150stringvalue".utf8))).upperBound - 1
@@ -107,7 +107,7 @@ import Testing
     opened.close()
     let salvaged = try LocalStorage(path: path)
     #expect(try salvaged.salvaged() != nil)
-    #expect(try salvaged.keys(prefix: "").count > 150)
+    #expect(try salvaged.keys(prefix: "").count > 1500)
     #expect(try salvaged.damage() == nil)
   }
 
@@ -121,7 +121,7 @@ import Testing
       try connection.run(
         """
         WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000)
-          INSERT INTO entry SELECT 'k' || i, 'string', hex(randomblob(20)), 1 FROM n;
+          INSERT INTO entry SELECT 'k' || i, 'string', hex(randomblob(20)), NULL, 1 FROM n;
         UPDATE entry SET value = hex(randomblob(30)) WHERE length(key) = 4;
         SAVEPOINT half; DELETE FROM entry WHERE key < 'k3'; ROLLBACK TO half;
         UPDATE entry SET value = 'last';

@@ -52,7 +52,7 @@ import Testing
     try child.finish()
   }
 
-  @Test(arguments: [1, 1024]) func `says corrupt of one that was cut off`(bytes: Int) throws {
+  @Test(arguments: [1, 4096]) func `says corrupt of one that was cut off`(bytes: Int) throws {
     let first = try LocalStorage(path: path)
     try first.commit(key("a"), .set(.string(String(repeating: "x", count: 5000))))
     first.close()

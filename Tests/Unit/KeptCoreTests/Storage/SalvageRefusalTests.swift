@@ -43,8 +43,8 @@ import Testing
   @Test func `and is damaged is not salvaged while another program writes`() throws {
     let database = URL(fileURLWithPath: path + "/values.sqlite")
     var bytes = try Data(contentsOf: database)
-    let page = bytes.count / 1024 / 2 * 1024
-    for index in page..<page + 1024 { bytes[index] = 0xAA }
+    let page = bytes.count / 4096 / 2 * 4096
+    for index in page..<page + 4096 { bytes[index] = 0xAA }
     try bytes.write(to: database)
     var other: SQLiteConnection? = try SQLiteConnection(path: database.path, busyTimeoutMilliseconds: 0)
     try other?.begin()

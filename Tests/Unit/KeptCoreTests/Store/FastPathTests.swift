@@ -89,7 +89,7 @@ import Testing
     let paths = ["/fast", "/observed"].map { folder.path + $0 }
     let stores = try paths.map { try Store.open($0) }
     let subscription = try stores[1].observe(.prefix("")) { _ in }
-    let long = Value.string(String(repeating: "l", count: 20_000))
+    let long = Value.string(String(repeating: "l", count: JournalWriter.mostInline + 1))
     let values: [Value] = [1, 2, 1.5, "text", true, ["x"], ["k": 1], .bytes([1]), long]
     var random = SystemRandomNumberGenerator()
     for _ in 0..<200 {
