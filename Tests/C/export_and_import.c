@@ -148,6 +148,7 @@ static void check_nothing_shown(const char *store_declares, const char *text_dec
     CHECK(strstr(why.message, "hunter2") == NULL);
     CHECK(report == NULL || strstr(report, "hunter2") == NULL);
     kept_free(report);
+    kept_close(store);
   }
 }
 

@@ -128,8 +128,9 @@ static void pages_that_lead_to_each_other_are_damage(void) {
   kept_store *store = open_at(location), *transaction = NULL;
   EXPECT(KEPT_OK, kept_begin(store, NULL, &transaction, &why));
   for (int i = 0; i < 15000; i++) {
-    char key[20];
-    snprintf(key, sizeof key, "key%06d", i);
+    /* Long keys, so that many pages lead to others. */
+    char key[120];
+    snprintf(key, sizeof key, "key%0100d", i);
     CHECK_INT(KEPT_OK, kept_set_int64(transaction, key, 1, NULL));
   }
   EXPECT(KEPT_OK, kept_commit(transaction, NULL, &why));

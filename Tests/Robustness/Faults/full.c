@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 /* Up to so many free pages are tried that a whole new store fits in, and the disk holds one for each number. */
-enum { TEXT = 100000, MOST_WRITES = 200, PAGE = 4096, MOST_PAGES = 120, DISK_PAGES = 512 + 400 * MOST_PAGES };
+enum { TEXT = 140000, MOST_WRITES = 200, PAGE = 4096, MOST_PAGES = 120, DISK_PAGES = 512 + 400 * MOST_PAGES };
 
 static struct shared {
   int64_t is_full, others_met_it, has_room, others_wrote, acknowledged, refusals, last;
