@@ -16,7 +16,9 @@ enum { TEST_HOLDER = 1, OWNER_OFFSET = 832 };
 static inline int take_write_lock(const char *folder) {
   /* F_OFD_SETLK, which glibc declares only with _GNU_SOURCE: the lock belongs to the descriptor. */
   enum { SET_LOCK = 37 };
-  struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = ((off_t)1 << 40) + TEST_HOLDER, .l_len = 1 };
+  struct flock lock = {
+    .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = ((off_t)1 << 40) + TEST_HOLDER, .l_len = 1
+  };
   char path[4300];
   uint64_t owner = TEST_HOLDER;
   snprintf(path, sizeof path, "%s/journal", folder);

@@ -11,16 +11,15 @@ enum LocalSchema {
   /// The limit on SQLite's work while a database is identified: a hundred times what one of ours takes.
   static let mostSteps: Int64 = 20_000
 
-  // `entry` holds every key with its kind, value and revision; ValueColumns.swift describes `value`. The type ANY keeps
-  // -0.0 and 5.0 as they are; a REAL column would not. Large values are in the table `large`, under the id
-  // that the column `large` holds: SQLite compares keys of a table without row ids by reading whole rows, with all their
-  // overflow pages. `declaration` holds the declarations of keys in canonical JSON,
-  // whether or not the keys are stored, each with the revision that made it. `removed` has the revisions of keys that
-  // lost their value or their declaration, above `floor`. `body` holds what frames of the journal name by an `id`
-  // instead of containing it: StagedBodies.swift describes it. `store` has one row: the id of the store, the journal
-  // and the place up to which its frames are settled, the revision and the schema version there, and after a salvage
-  // the place of the damaged files (`quarantine`). Every connection parses the whole schema when it is opened, so each
-  // word costs time.
+  // `entry` holds every key with its kind, value and revision; ValueColumns.swift describes `value`. The type ANY
+  // keeps -0.0 and 5.0 as they are; a REAL column would not. Large values are in the table `large`, under the id that
+  // the column `large` holds: SQLite compares keys of a table without row ids by reading whole rows, with all their
+  // overflow pages. `declaration` holds the declarations of keys in canonical JSON, whether or not the keys are
+  // stored, each with the revision that made it. `removed` has the revisions of keys that lost their value or their
+  // declaration, above `floor`. `body` holds what frames of the journal name by an `id` instead of containing it:
+  // StagedBodies.swift describes it. `store` has one row: the id of the store, the journal and the place up to which
+  // its frames are settled, the revision and the schema version there, and after a salvage the place of the damaged
+  // files (`quarantine`). Every connection parses the whole schema when it is opened, so each word costs time.
   static let creation = """
     \(SchemaPart.entry.sql);
     \(SchemaPart.large.sql);

@@ -131,7 +131,8 @@ final class DamagedDatabase {
         return
       }
       let before = stretch
-      let up: StaticString = "SELECT kind, value, revision, key, large FROM entry WHERE key >= ?1 AND key < ?2 ORDER BY key"
+      let up: StaticString =
+        "SELECT kind, value, revision, key, large FROM entry WHERE key >= ?1 AND key < ?2 ORDER BY key"
       if try scan(up, [stretch.low, stretch.high], &stretch, \.low, body) { continue }
       let down: StaticString =
         "SELECT kind, value, revision, key, large FROM entry WHERE key >= ?1 AND key < ?2 ORDER BY key DESC"

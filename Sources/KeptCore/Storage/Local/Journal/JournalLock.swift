@@ -1,5 +1,5 @@
-// The locks of a store. Those of the kernel are on bytes of the file `journal` that lie far beyond its end, and belong to
-// an open file description: a process that ends releases them, and a second descriptor of the same file does not.
+// The locks of a store. Those of the kernel are on bytes of the file `journal` that lie far beyond its end, and belong
+// to an open file description: a process that ends releases them, and a second descriptor of the same file does not.
 //
 // - Byte `open`: held shared by every process that has the store open, and exclusively by one that is alone and
 //   recovers it. It is never upgraded: a child of a fork shares the description, and would seem to be alone with its
