@@ -145,13 +145,14 @@ public final class LocalStorage: Storage {
 
   public func wait(after revision: Revision) throws(StoreError) -> Bool {
     while true {
+      let wakes = journal.wakes
       if takesInterruption() { return false }
       let seen = journal.published
       if try self.revision() > revision { return true }
       // While frames wait to be settled, a writer may have died before it woke this thread.
       let isDirty = commitPath.mustSettle
       if isDirty { maintenance.noteUse(mustSettle: true) }
-      journal.sleep(seen: seen, milliseconds: isDirty ? 1000 : Int32.max)
+      journal.sleep(seen: seen, wakes: wakes, milliseconds: isDirty ? 1000 : Int32.max)
       if journal.published != seen { return true }
     }
   }

@@ -14,6 +14,16 @@ import Testing
     path = folder.path + "/deep/er/store"
   }
 
+  @Test func `does not sleep where it was woken after it looked for a reason to stay awake`() throws {
+    let storage = try LocalStorage(path: path)
+    let journal = storage.loader.journal
+    let (seen, wakes) = (journal.published, journal.wakes)
+    journal.wake()
+    let begun = MonotonicTime.milliseconds
+    journal.sleep(seen: seen, wakes: wakes, milliseconds: 120_000)
+    #expect(MonotonicTime.milliseconds - begun < 60_000)
+  }
+
   @Test func `makes its folder for its owner alone`() throws {
     let storage = try LocalStorage(path: path)
     try storage.commit(key("a"), .set(1))

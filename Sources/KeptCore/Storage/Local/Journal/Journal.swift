@@ -257,12 +257,17 @@ final class Journal: Sendable {
 
   // MARK: - Sleeping
 
-  /// Sleeps until frames are published, or until the time-out; returns at once if `published` is not `seen`.
-  func sleep(seen: JournalPosition, milliseconds: Int32) {
-    let word = kept_load32(page.wakeWord)
+  /// Counts what ``wake()`` does.
+  var wakes: UInt32 { kept_load32(page.wakeWord) }
+
+  /// Sleeps until frames are published, or until the time-out; returns at once if `published` is not `seen`, or if the
+  /// sleepers were woken since there were `wakes`.
+  ///
+  /// Load ``wakes`` before you look for any other reason to stay awake.
+  func sleep(seen: JournalPosition, wakes: UInt32, milliseconds: Int32) {
     // The flag first, then the position: a writer moves the position first and then reads the flag.
     kept_store32(page.sleeping, 1)
-    if published == seen { kept_sleep_on(page.wakeWord, word, milliseconds) }
+    if published == seen { kept_sleep_on(page.wakeWord, wakes, milliseconds) }
   }
 
   /// Wakes all sleepers; they check their conditions again.
