@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 enum { DATABASE, LOG, JOURNAL, FILES };
-enum { SECTOR = 512, MOST_BYTES = 64 << 20 };
+enum { SECTOR = 512, MOST_BYTES = 64 << 20, FAILING_US = 20000 };
 typedef enum { WRITE, TRUNCATE, SYNC, REMOVE } Kind;
 
 typedef struct {
@@ -37,7 +37,10 @@ static size_t count, capacity;
 static Image first[FILES];
 static char paths[FILES][512];
 static int recording;
-static unsigned failing, syncs; // every how many syncs one fails; none if 0
+// Every how many syncs of the recorder's thread one fails, and every second one of others; none if 0.
+static unsigned failing;
+static unsigned syncs[2]; // of others, and of the recorder
+static pthread_t recorder;
 
 static int file_at(const char *path) {
   for (int file = 0; path && file < FILES; file++)
@@ -102,10 +105,13 @@ static int sync_with(int (*sync)(int), int descriptor) {
   int file = file_of(descriptor);
   pthread_mutex_lock(&mutex);
   size_t before = count;
-  int fails = failing && recording && file == JOURNAL && ++syncs % failing == 0;
+  int is_own = pthread_equal(pthread_self(), recorder);
+  int fails = failing && recording && file == JOURNAL && ++syncs[is_own] % (is_own ? failing : 2) == 0;
   if (fails) drop_unsynced(file);
   pthread_mutex_unlock(&mutex);
   if (fails) {
+    // Other threads write and wait meanwhile.
+    usleep(FAILING_US);
     errno = EIO;
     return -1;
   }
@@ -142,6 +148,7 @@ static Image load(const char *path) {
 
 void disk_record(void) {
   for (int file = 0; file < FILES; file++) first[file] = load(paths[file]);
+  recorder = pthread_self();
   __atomic_store_n(&recording, 1, __ATOMIC_RELEASE);
 }
 

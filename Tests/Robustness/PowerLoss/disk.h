@@ -11,7 +11,8 @@ void disk_watch(const char *folder);
 void disk_record(void);
 void disk_stop(void);
 
-/// Makes every so many syncs of the journal fail; the system then drops what it could not write. 0: none fails.
+/// Makes every so many syncs of the journal fail of the thread that records, and every second one
+/// of other threads; the system then drops what it could not write. 0: none fails.
 void disk_fail(unsigned every);
 
 /// The number of writes, truncations, removals and syncs recorded so far.

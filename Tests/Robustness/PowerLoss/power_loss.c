@@ -1,7 +1,8 @@
 // Cuts the power at every event of a program's life: durable writes remain, others are lost only from the end, a
 // transaction is complete or absent, and nothing is damaged.
 //   power_loss FOLDER [STRIDE [FAILING]]   FOLDER: empty, for scratch; STRIDE: test every STRIDE-th event (1);
-//                                          FAILING: every so many syncs of the journal one fails (0: none)
+//                                          FAILING: every so many syncs of the journal one fails (0: none),
+//                                          and every second one of the maintenance thread
 #include "disk.h"
 
 #include <inttypes.h>
@@ -27,9 +28,12 @@ static void must(kept_status status, const kept_error *error, const char *what) 
   exit(1);
 }
 
+/// Whether the ring, which is small then, goes round without anything that needs a sync of the database's log.
+static int goes_round(int64_t number) { return number > 40 && number <= 200; }
+
 /// The text that a commit writes: short, or so long that the database holds it before the frame that names it.
 static size_t text_of(int64_t number, char *text) {
-  size_t length = number % 10 == 5 ? MOST_TEXT : 12000;
+  size_t length = number % 10 == 5 && !goes_round(number) ? MOST_TEXT : 12000;
   memset(text, 'a' + (int)(number % 26), length);
   return length;
 }
@@ -46,7 +50,8 @@ static int commit(kept_store *store, int64_t number, uint32_t durability) {
   must(kept_begin(store, &options, &transaction, &error), &error, "begin");
   must(kept_set_int64(transaction, "first", number, &error), &error, "set");
   must(kept_set_string(transaction, "text", text, length, &error), &error, "set");
-  for (int other = 0; number % 150 == 100 && other < MANY; other++) {
+  int is_too_large = number % 150 == 100 && !goes_round(number);
+  for (int other = 0; is_too_large && other < MANY; other++) {
     char key[32];
     snprintf(key, sizeof key, "other%d", other);
     must(kept_set_string(transaction, key, text, 12000, &error), &error, "set");
