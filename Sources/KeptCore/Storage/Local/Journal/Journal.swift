@@ -183,6 +183,8 @@ final class Journal: Sendable {
         words.isDoubtful = true
         throw error
       }
+      // A sync of another process may have failed meanwhile.
+      try checkCertain()
     }
     words.raiseSynced(to: upTo)
   }
