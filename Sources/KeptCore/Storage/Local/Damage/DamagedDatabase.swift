@@ -143,7 +143,7 @@ final class DamagedDatabase {
     }
   }
 
-  private static let attempts = 5000
+  private static let attempts = 20_000
 
   /// Reads to the other end of a range, or to the first damaged page, and moves the end where it begins.
   ///
