@@ -22,8 +22,10 @@ struct BackupFile {
     }
   }
 
-  private init(_ reader: LocalReader, at file: String) throws(StoreError) {
-    (entries, schemaVersion) = try reader.atOneMoment { () throws(StoreError) in
+  /// Returns nil if commits are missing in the database and in the journal, which may be those that a process has moved
+  /// from one to the other meanwhile.
+  private init?(_ reader: LocalReader, at file: String) throws(StoreError) {
+    let found = try reader.atOneMoment { () throws(StoreError) -> ([KeyName: Entry], UInt32)? in
       reader.connection.limitWork(steps: LocalSchema.mostSteps)
       try LocalSchema.check(reader.connection, path: file)
       try LocalSchema.checkOwner(reader.connection, path: file)
@@ -32,13 +34,15 @@ struct BackupFile {
       reader.connection.limitWork(steps: size * 10 + LocalSchema.mostSteps)
       try reader.checkTables()
       try Self.judge(reader)
-      let patched = try Self.patched(reader, beside: file)
+      guard let patched = try Self.patched(reader, beside: file) else { return nil }
       return (try Self.entries(patched), patched.schemaVersion)
     }
+    guard let found else { return nil }
+    (entries, schemaVersion) = found
   }
 
-  /// The database of a store with the frames of its journal.
-  private static func patched(_ reader: LocalReader, beside file: String) throws(StoreError) -> PatchedReader {
+  /// The database of a store with the frames of its journal; nil if commits are missing.
+  private static func patched(_ reader: LocalReader, beside file: String) throws(StoreError) -> PatchedReader? {
     let settled = try SettledPlace.read(reader.connection)
     guard file.hasSuffix("/" + StoreFolder.databaseName) else {
       return PatchedReader(reader, JournalPatches(), settled, revision: settled.revision)
@@ -51,10 +55,7 @@ struct BackupFile {
         throw StoreError(.denied, "\(path) belongs to another user than the database; remove it, or give a backup")
       }
     }
-    guard !tail.isDamaged else {
-      throw StoreError(.corrupt, "commits in it are damaged, or were lost; open it as a store, or take another backup")
-    }
-    return PatchedReader(reader, tail.patches, settled, revision: tail.revision)
+    return tail.isDamaged ? nil : PatchedReader(reader, tail.patches, settled, revision: tail.revision)
   }
 
   /// Reads a file: as a copy, or through SQLite if this process has it open as a store.
@@ -62,15 +63,22 @@ struct BackupFile {
     // A child forked meanwhile would inherit a connection that it cannot close.
     Fork.gate.enter()
     defer { Fork.gate.leave() }
-    let connection = try connect(file)
-    defer { withExtendedLifetime(connection) {} }
-    do throws(StoreError) {
-      return try BackupFile(LocalReader(connection), at: file)
-    } catch {
-      guard !connection.hasHeader, error.code == .corrupt else { throw error }
-      throw StoreError(.unsupported, "it does not begin like a backup; give a file that a backup wrote")
+    for attempt in 0..<mostAttempts {
+      let connection = try connect(file)
+      defer { withExtendedLifetime(connection) {} }
+      do throws(StoreError) {
+        if let backup = try BackupFile(LocalReader(connection), at: file) { return backup }
+      } catch {
+        guard !connection.hasHeader, error.code == .corrupt else { throw error }
+        throw StoreError(.unsupported, "it does not begin like a backup; give a file that a backup wrote")
+      }
+      MonotonicTime.backOff(attempt: attempt)
     }
+    throw StoreError(.corrupt, "commits in it are damaged, or were lost; open it as a store, or take another backup")
   }
+
+  /// A store that is in use is settled once a second at most, or when much is written.
+  private static let mostAttempts = 8
 
   private static func connect(_ file: String) throws(StoreError) -> SQLiteConnection {
     guard let status = FileStatus(of: file) else { throw .system("look at", file) }
