@@ -16,6 +16,8 @@ struct Settling {
   }
 
   /// Values of more bytes have a table of their own: beside them, keys are compared slowly.
+  ///
+  /// A commit of many keys uses the same number, of characters where the value is text.
   private static let mostInRow = 512
 
   /// Adds the changes of a frame.
