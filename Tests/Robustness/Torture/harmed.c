@@ -222,9 +222,11 @@ static void look_again(void *unused) {
 
 static void play_at_rest(uint64_t *random) {
   char path[4400];
-  /* The database and its log are checked without the pulse, too, when the ring has gone round and cannot complete
-   * them. Then no value is a body: one that is damaged in the log would look as if a loss of power had taken it. */
-  bool has_pulse = (harmed_file != DATABASE && harmed_file != LOG) || random_below(random, 2);
+  /* The database, its log and an older journal are noticed without the pulse, too, when the ring has gone round and
+   * cannot complete the database. Then no value is a body: one that is damaged in the log would look as if a loss of
+   * power had taken it. */
+  bool needs_no_pulse = harmed_file == DATABASE || harmed_file == LOG || (harmed_file == JOURNAL && harm == YESTERDAYS);
+  bool has_pulse = !needs_no_pulse || random_below(random, 2);
   longest = has_pulse ? LARGE : LENGTH;
   play_day(1 + random_below(random, 30), false);
   copy_folder(folder, yesterday);
@@ -232,9 +234,6 @@ static void play_at_rest(uint64_t *random) {
   play_day(has_pulse ? writes : 2 * RING / LENGTH, random_below(random, 2));
   if (!do_harm(harmed_file, harm, random)) return;
   if (!has_pulse) unlink(path_of(path, folder, PULSE));
-  /* Yesterday's ring has nothing of what today's processes had not settled when they were killed. */
-  bool may_lose = harmed_file == JOURNAL && harm == YESTERDAYS && is_killed;
-  for (int key = 0; key < KEYS && may_lose; key++) store_word(&shared->keys[key].acknowledged, 0);
   finish(start(look, NULL));
   if (load(&shared->harmed) == KEPT_UNSUPPORTED) return;
   if (load(&shared->harmed) == KEPT_SALVAGED) salvaged++;

@@ -93,6 +93,23 @@ import Testing
     #expect(try isToldOrRight(values, "an older database"))
   }
 
+  @Test(arguments: [true, false]) func `an older journal beside a newer database is noticed`(hasPulse: Bool) throws {
+    let (files, _) = try makeFiles()
+    try place(files)
+    try LocalStorage(path: path).close()
+    let older = try Data(contentsOf: URL(fileURLWithPath: path + "/journal"))
+    let storage = try LocalStorage(path: path)
+    try storage.commit(key("k1"), .set("settled"))
+    // Closing settles.
+    storage.close()
+    try older.write(to: URL(fileURLWithPath: path + "/journal"))
+    if !hasPulse { try FileManager.default.removeItem(atPath: path + "/pulse") }
+    let opened = try LocalStorage(path: path)
+    defer { opened.close() }
+    #expect(try opened.salvaged() != nil)
+    #expect(try opened.value(key("k1")) == "settled")
+  }
+
   @Test func `a change that is not in its pages' checksums is found by verify`() throws {
     let storage = try LocalStorage(path: path)
     for index in 0..<2000 { try storage.commit(key("k\(index)"), .set("value")) }

@@ -32,10 +32,14 @@ final class Settler: Sendable {
   func settle() throws(StoreError) {
     let words = journal.words
     guard try words.settled < journal.end() else { return }
-    try sync()
     let upTo = try connection.update { connection throws(StoreError) in
       let connection = try connection.get().connection
-      let place = try connection.write { () throws(StoreError) in try move(connection) }
+      let place = try connection.write { () throws(StoreError) in
+        try move(connection) { end throws(StoreError) in
+          try syncBodies(connection)
+          try journal.sync(upTo: end)
+        }
+      }
       // What is in the log before the sync, is on the disk after it.
       let log = connection.logEnd
       try syncLog(connection)
@@ -52,15 +56,23 @@ final class Settler: Sendable {
     let words = journal.words
     let upTo = try journal.end()
     guard words.synced < upTo else { return }
-    // Bodies first. A loss of power that takes a body from under its frame takes that and all later ones.
-    if words.named > words.synced { try withConnection { connection throws(StoreError) in try syncLog(connection) } }
+    if words.named > words.synced { try withConnection { connection throws(StoreError) in try syncBodies(connection) } }
     try journal.sync(upTo: upTo)
+  }
+
+  /// Bodies first: a loss of power that takes a body from under its frame takes that and all later ones.
+  private func syncBodies(_ connection: SQLiteConnection) throws(StoreError) {
+    if journal.words.named > journal.words.synced { try syncLog(connection) }
   }
 
   /// Brings every frame into the database, whose readers need a large commit there, also while syncs fail.
   func moveIntoDatabase() throws(StoreError) {
     try withConnection { connection throws(StoreError) in
-      _ = try connection.write { () throws(StoreError) in try move(connection) }
+      _ = try connection.write { () throws(StoreError) in
+        try move(connection) { _ throws(StoreError) in
+          do throws(StoreError) { try journal.ring()?.sync() } catch { journal.words.isDoubtful = true }
+        }
+      }
     }
   }
 
@@ -100,7 +112,9 @@ final class Settler: Sendable {
   func endDoubt() throws(StoreError) {
     let words = journal.words
     try withConnection { connection throws(StoreError) in
-      let place = try connection.write { () throws(StoreError) in try move(connection) }
+      let place = try connection.write { () throws(StoreError) in
+        try move(connection) { _ throws(StoreError) in try journal.ring()?.sync() }
+      }
       try connection.copyLog()
       words.raiseSettled(to: place.position)
     }
@@ -128,7 +142,12 @@ final class Settler: Sendable {
     try connection.update { connection throws(StoreError) in try body(connection.get().connection) }
   }
 
-  private func move(_ connection: SQLiteConnection) throws(StoreError) -> FramePlace {
+  /// Writes what was published into the tables; it belongs to a write transaction.
+  ///
+  /// - Parameter sync: writes the ring to the disk, up to a position.
+  private func move(
+    _ connection: SQLiteConnection, _ sync: (JournalPosition) throws(StoreError) -> Void
+  ) throws(StoreError) -> FramePlace {
     let before = try SettledPlace.read(connection)
     // Another ring may begin just now.
     let end = try journal.end()
@@ -137,6 +156,8 @@ final class Settler: Sendable {
     guard let place = file.header.place(after: before) else {
       throw StoreError(.corrupt, "the journal and the database of the store do not belong together; open it again")
     }
+    try file.raiseBound(to: end)
+    try sync(end)
     var cursor = JournalCursor(at: place, revision: before.revision)
     var settling = try Settling(connection: connection)
     let outcome = try cursor.read(file, journal.words, upTo: end) { frame throws(StoreError) in

@@ -162,8 +162,7 @@ struct Salvage {
     let start = isWhole ? file.header.firstPlace : place ?? marked
     var cursor = JournalCursor(at: start, revision: known?.1.revision ?? 0)
     var settling = try Settling(connection: connection, isSalvage: true)
-    let damagedJournal = try DamagedJournal(
-      file, end: PulseFile.end(of: file.header.store, in: file.session(), held))
+    let damagedJournal = try DamagedJournal(file, end: PulseFile.end(of: file.header.store, held))
     while true {
       try cursor.readAll(file) { frame throws(StoreError) in
         try settling.add(frame)

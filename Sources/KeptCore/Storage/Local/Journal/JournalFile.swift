@@ -38,6 +38,7 @@ final class JournalFile: Sendable {
     try sync(descriptor, path)
     let file = JournalFile(descriptor: descriptor, path: path, header: header)
     try file.writeHead()
+    try file.raiseBound(to: header.begin)
     try sync(descriptor, path)
     return file
   }

@@ -10,6 +10,7 @@
 //   byte 56  0          64 bits
 //   byte 64  session    64 bits: the random number of the pulse that belongs to it now, which the checksum leaves out
 //   byte 72  mark       what the database has, see SettledMark
+//   byte 104 bound      what the database may have, see SettlingBound
 //
 // Positions never start again: a journal begins where the one before it ended.
 

@@ -22,6 +22,7 @@ struct JournalRecovery {
     let found = try JournalFile.read(lock.descriptor, path: lock.path)
     if let found, found.header.store == store { try found.mark()?.check(settled, log, of: lock.path) }
     if let file = found, file.header.store == store, file.header.place(after: settled) != nil {
+      try file.bound()?.check(settled, path: lock.path)
       let cursor = try Self.end(of: file, after: settled, in: reader.connection)
       try checkEnd(file, cursor)
       try file.mark(settled.place, log)
@@ -55,9 +56,8 @@ struct JournalRecovery {
   /// Throws `corrupt` if frames are damaged that a process had published.
   private func checkEnd(_ file: JournalFile, _ cursor: JournalCursor) throws(StoreError) {
     let held = try OpenFolder.own(folder.path)
-    let end = try PulseFile.end(of: file.header.store, in: file.session(), held)
-    guard let end, cursor.place.position < end else { return }
-    throw StoreError(.corrupt, "commits in \(file.path) are damaged")
+    guard let end = try PulseFile.end(of: file.header.store, held), cursor.place.position < end else { return }
+    throw StoreError(.corrupt, "commits in \(file.path) are missing or damaged")
   }
 
   /// Removes bodies that no frame names: their writers were killed before they had written one.

@@ -40,7 +40,8 @@ struct JournalTail {
           return true
         }
         let isBehind = try file.mark().map { settled.place.position < $0.position } ?? false
-        isDamaged = isBehind || page.map { cursor.place.position < $0.surely } ?? false
+        let isAhead = try file.bound()?.isBelow(settled) ?? false
+        isDamaged = isBehind || isAhead || page.map { cursor.place.position < $0.surely } ?? false
       }
     }
     if patches.bulk != nil {

@@ -55,19 +55,18 @@ enum PulseFile {
   }
 
   /// Where the frames end that processes had published which are gone now; nil if that is not known.
-  static func end(
-    of store: StoreID, in session: UInt64, _ folder: borrowing OpenFolder
-  ) throws(StoreError) -> JournalPosition? {
-    guard session != 0, folder.status(of: name)?.otherKind == nil,
-      let descriptor = try folder.open(name, O_RDONLY)
-    else { return nil }
+  ///
+  /// The journal may name another session, because it was replaced: positions never begin again.
+  static func end(of store: StoreID, _ folder: borrowing OpenFolder) throws(StoreError) -> JournalPosition? {
+    guard folder.status(of: name)?.otherKind == nil, let descriptor = try folder.open(name, O_RDONLY) else {
+      return nil
+    }
     defer { close(descriptor) }
     let memory = UnsafeMutableRawPointer.allocate(byteCount: PulsePage.size, alignment: 64)
     defer { memory.deallocate() }
     guard pread(descriptor, memory, PulsePage.size, 0) == PulsePage.size else { return nil }
     let page = PulsePage(memory)
-    guard page.belongs(to: store, in: session) else { return nil }
-    return page.surelyWritten
+    return page.belongs(to: store, in: page.session) ? page.surelyWritten : nil
   }
 
   private static func map(in folder: borrowing OpenFolder, waste: Bool) throws(StoreError) -> PulsePage {
