@@ -10,6 +10,9 @@ final class JournalFile: Sendable {
   let descriptor: Int32
   let path: String
   let header: JournalHeader
+  /// Whether a write may raise the signal of a size limit. A limit that is set later counts for files that are opened
+  /// later, as for those of SQLite: to look takes a tenth of a set.
+  private let hasSizeLimit = kept_has_size_limit()
 
   init(descriptor: Int32, path: String, header: JournalHeader) {
     (self.descriptor, self.path, self.header) = (descriptor, path, header)
@@ -113,7 +116,9 @@ final class JournalFile: Sendable {
   ///
   /// They must not cross the end of the ring.
   func write(_ frames: UnsafeRawBufferPointer, at position: JournalPosition) throws(StoreError) {
-    try Self.write(descriptor, path, frames, at: header.offset(of: position))
+    let offset = header.offset(of: position)
+    if hasSizeLimit { return try Self.write(descriptor, path, frames, at: offset) }
+    try Self.writeUnlimited(descriptor, path, frames, at: offset)
   }
 
   /// Writes everything that was written to the disk.
@@ -140,6 +145,14 @@ final class JournalFile: Sendable {
   ) throws(StoreError) {
     var held = kept_hold_size_signal()
     defer { kept_release_size_signal(&held) }
+    try writeUnlimited(descriptor, path, bytes, at: offset)
+  }
+
+  /// Writes without regard to a limit on the size of files.
+  @inline(never)
+  private static func writeUnlimited(
+    _ descriptor: Int32, _ path: String, _ bytes: UnsafeRawBufferPointer, at offset: Int
+  ) throws(StoreError) {
     var count = 0
     while count < bytes.count, let start = bytes.baseAddress {
       let put = pwrite(descriptor, start + count, bytes.count - count, off_t(offset + count))
