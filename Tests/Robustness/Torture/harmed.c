@@ -222,16 +222,22 @@ static void look_again(void *unused) {
 
 static void play_at_rest(uint64_t *random) {
   char path[4400];
-  /* The database, its log and an older journal are noticed without the pulse, too, when the ring has gone round and
-   * cannot complete the database. Then no value is a body: one that is damaged in the log would look as if a loss of
-   * power had taken it. */
-  bool needs_no_pulse = harmed_file == DATABASE || harmed_file == LOG || (harmed_file == JOURNAL && harm == YESTERDAYS);
-  bool has_pulse = !needs_no_pulse || random_below(random, 2);
+  /* The database and its log are checked without the pulse, too, when the ring has gone round and cannot complete
+   * them. Then no value is a body: one that is damaged in the log would look as if a loss of power had taken it. */
+  bool is_older_journal = harmed_file == JOURNAL && harm == YESTERDAYS;
+  bool may_lack_pulse = harmed_file == DATABASE || harmed_file == LOG || is_older_journal;
+  bool has_pulse = !may_lack_pulse || random_below(random, 2);
   longest = has_pulse ? LARGE : LENGTH;
   play_day(1 + random_below(random, 30), false);
   copy_folder(folder, yesterday);
   uint64_t writes = 1 + random_below(random, random_below(random, 2) ? 30 : 3 * RING / LENGTH);
-  play_day(has_pulse ? writes : 2 * RING / LENGTH, random_below(random, 2));
+  if (is_older_journal && !has_pulse) {
+    /* Closing settles. What comes after that is only in today's journal, and only the database shows its age. */
+    play_day(1 + random_below(random, 30), false);
+    play_day(1 + random_below(random, 30), true);
+  } else {
+    play_day(has_pulse ? writes : 2 * RING / LENGTH, random_below(random, 2));
+  }
   if (!do_harm(harmed_file, harm, random)) return;
   if (!has_pulse) unlink(path_of(path, folder, PULSE));
   finish(start(look, NULL));
