@@ -30,7 +30,11 @@ static __thread struct {
   long first;
   bool for_ever;
   long met, failed;
+  void (*play)(void);
 } plan;
+
+/* In place of an errno: something happens, and no call fails. */
+enum { CALLED = -2 };
 
 void failing_folder(const char *path) { strncpy(folder, path, sizeof folder - 1); }
 
@@ -40,6 +44,11 @@ void plan_failure(int error, unsigned kinds, long first, bool for_ever) {
   plan.first = first;
   plan.for_ever = for_ever;
   plan.met = plan.failed = 0;
+}
+
+void plan_call(void (*play)(void), unsigned kinds, long first) {
+  plan_failure(CALLED, kinds, first, false);
+  plan.play = play;
 }
 
 long end_failure(void) {
@@ -59,6 +68,10 @@ static bool fails(unsigned kind) {
   if (!plan.error || !(plan.kinds & kind)) return false;
   plan.met++;
   if (plan.met < plan.first || (plan.met > plan.first && !plan.for_ever)) return false;
+  if (plan.error == CALLED) {
+    plan.play();
+    return false;
+  }
   plan.failed++;
   if (plan.error == KILLED) raise(SIGKILL);
   errno = plan.error;

@@ -1,6 +1,6 @@
 /* A system that fails on request: the calls by which libkept and SQLite access the files of a store are counted, and
- * fail from the one that the test chooses. Only files below `failing_folder` are affected, and, for planned failures,
- * only calls of the thread that planned them. */
+ * fail from the one that the test chooses, or something else happens before that. Only files below `failing_folder` are
+ * affected, and, for plans, only calls of the thread that made them. */
 #ifndef FAILING_H
 #define FAILING_H
 
@@ -23,6 +23,9 @@ void failing_folder(const char *folder);
 
 /** In place of an errno: the process is killed at the call, as by kill -9. */
 enum { KILLED = -1 };
+
+/** Calls a function once, before call number `first` of these kinds of this thread; no call fails. */
+void plan_call(void (*play)(void), unsigned kinds, long first);
 
 /** Makes the calls of this thread fail with `error`, from call number `first` (1, 2, ...) of these kinds: one or
  * all. */
