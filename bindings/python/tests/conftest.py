@@ -32,3 +32,16 @@ def settings(location: Path) -> Iterator[kept.Store]:
     """An empty store in a folder."""
     with kept.open(location) as store:
         yield store
+
+
+@pytest.fixture
+def store() -> Iterator[kept.Store]:
+    """An empty store in memory."""
+    with kept.open("memory:") as store:
+        yield store
+
+
+@pytest.fixture(params=["the key", "the store", "both"])
+def declared_by(request: pytest.FixtureRequest) -> str:
+    """What says that a key is secret."""
+    return str(request.param)

@@ -1,80 +1,35 @@
 """The value of a secret key is in no error, in nothing that an error came from, in no log and in no repr: whether the
-`kept.Key` says that it is secret or only the store, in every operation and for every type."""
+`kept.Key` says that it is secret or only the store, in every operation and for every type.
+What is written is in `test_secret_writes.py`."""
 
 from __future__ import annotations
 
 import asyncio
-import enum
 import logging
 import sys
-import traceback
 import warnings
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta, timezone, tzinfo
-from typing import Any, Literal, TypedDict
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any, Literal
 
 import pytest
 
 import kept
-
-UTC = UTC
-NUMBER = 9007199254740993
-TEXT = "hunter2"
-FIRST_YEAR = kept.Timestamp(-62_167_219_200 + 12_345)
-NEEDLES = [
-    *("9007199254740993", "424242", TEXT, "hunter", "aHVudGVy", "68756e74"),
-    *("0000-01-01", "03:25", "1980", "4711", "2534"),
-]
+from secret_values import (
+    FIRST_YEAR,
+    NUMBER,
+    TEXT,
+    Broken,
+    Code,
+    Login,
+    Theme,
+    assert_not_shown,
+    assert_without_needle,
+    declare,
+    key_of,
+)
 
 Read = Callable[[kept.Store, Any], object]
-Write = Callable[[kept.Store, Any, Any], object]
-
-
-class Theme(enum.Enum):
-    DARK = "dark"
-
-
-@dataclass
-class Code:
-    number: int
-
-    def __post_init__(self) -> None:
-        if self.number > 5:
-            raise ValueError(f"the number {self.number} is too large")
-
-
-class Login(TypedDict):
-    name: str
-
-
-class Broken(tzinfo):
-    """A time zone that quotes the date that it is asked about."""
-
-    def utcoffset(self, moment: datetime | None) -> timedelta:
-        raise LookupError(f"nothing is known of {moment and moment.replace(tzinfo=None)}")
-
-    def dst(self, moment: datetime | None) -> timedelta:
-        return self.utcoffset(moment)
-
-    def tzname(self, moment: datetime | None) -> str:
-        return "broken"
-
-
-def assert_not_shown(raised: BaseException) -> None:
-    """Nothing of the secret is in an exception, nor in those that it came from."""
-    texts = ["".join(traceback.format_exception(raised))]
-    waiting: list[BaseException | None] = [raised]
-    while waiting:
-        if error := waiting.pop():
-            texts += [str(error), repr(error), repr(error.args), repr(vars(error))]
-            waiting += [error.__cause__, error.__context__]
-    assert_without_needle("\n".join(texts))
-
-
-def assert_without_needle(text: str) -> None:
-    assert not [needle for needle in NEEDLES if needle in text], text
-
 
 # What is stored, the type that it is declared with, and a type of keys that it is not read as.
 STORED: list[tuple[Any, str, Any]] = [
@@ -157,25 +112,6 @@ READS: dict[str, Read] = {
 }
 
 
-@pytest.fixture(params=["the key", "the store", "both"])
-def declared_by(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
-
-
-@pytest.fixture
-def store() -> Iterator[kept.Store]:
-    with kept.open("memory:") as settings:
-        yield settings
-
-
-def key_of(kind: Any, declared_by: str) -> kept.Key[Any]:
-    return kept.Key[Any]("k", kind, secret=declared_by != "the store")
-
-
-def declare(settings: kept.Store, word: str, declared_by: str, **words: Any) -> None:
-    settings.declare({"k": {"type": word, **({} if declared_by == "the key" else {"secret": True}), **words}})
-
-
 @pytest.mark.parametrize("read", READS.values(), ids=READS)
 @pytest.mark.parametrize(("stored", "word", "kind"), STORED, ids=repr)
 def test_a_value_that_cannot_be_read_is_not_shown(
@@ -186,149 +122,6 @@ def test_a_value_that_cannot_be_read_is_not_shown(
     with pytest.raises(kept.WrongTypeError, match='"k".*a secret is not shown') as caught:
         read(store, key_of(kind, declared_by))
     assert_not_shown(caught.value)
-
-
-# What is written, and through which type; None: by the key's name.
-WRITTEN: list[tuple[Any, Any]] = [
-    (NUMBER, float),
-    (NUMBER, str),
-    (10**30 + NUMBER, None),
-    (10**30 + NUMBER, int),
-    (10**5000, float),
-    (TEXT, int),
-    (TEXT, Literal["a"]),
-    (TEXT, Theme),
-    (f"{TEXT}\ud800", str),
-    (f"{TEXT}\ud800", None),
-    (bytearray(TEXT.encode()), None),
-    (datetime(1980, 1, 2, 3, 4), datetime),
-    (datetime(1980, 1, 2, 3, 4), kept.datetime_ns),
-    (datetime(1980, 1, 2, 3, 4), kept.Timestamp),
-    (datetime(1980, 1, 2, 3, 4), None),
-    ([datetime(1980, 1, 2, 3, 4)], list[datetime]),
-    (datetime(1980, 1, 2, 3, 4, tzinfo=Broken()), datetime),
-    (datetime(1980, 1, 2, 3, 4, tzinfo=Broken()), kept.Timestamp),
-    (datetime(1980, 1, 2, 3, 4, tzinfo=Broken()), None),
-    (datetime(9999, 12, 31, 20, tzinfo=timezone(timedelta(hours=-14))), kept.Timestamp),
-    (datetime(1, 1, 1, 3, 25, tzinfo=timezone(timedelta(hours=14))), None),
-    (FIRST_YEAR, datetime),
-    ({4711: 1}, dict[str, int]),
-    ({4711: 1}, None),
-    ({TEXT: object()}, None),
-    ({TEXT: [{TEXT: object()}]}, None),
-    ({TEXT: "x"}, dict[str, int]),
-    ({"name": "x", TEXT: 1}, Login),
-    ([1, TEXT], list[int]),
-    ({f"{TEXT}\0": 1}, None),
-    ({f"{TEXT}\0": 1}, dict[str, int]),
-]
-
-
-def _write_in_transaction(settings: kept.Store, key: Any, value: Any) -> None:
-    with settings.transaction() as transaction:
-        transaction[key] = value
-
-
-def _compare_in_transaction(settings: kept.Store, key: Any, value: Any) -> None:
-    with settings.transaction() as transaction:
-        transaction.set(key, value, if_revision=0)
-
-
-def _set_attribute(settings: kept.Store, key: Any, value: Any) -> None:
-    if isinstance(key, str):
-        settings[key] = value
-        return
-
-    class Owner:
-        attribute = kept.Setting(key, settings)
-
-    Owner().attribute = value
-
-
-def _write_in_migration(settings: kept.Store, key: Any, value: Any) -> None:
-    settings["other"] = 1
-    settings.migrate([kept.Migration(1, "a step", lambda transaction: transaction.update({key: value}))])
-
-
-WRITES: dict[str, Write] = {
-    "[]": lambda settings, key, value: settings.__setitem__(key, value),
-    "set": lambda settings, key, value: settings.set(key, value),
-    "set durably": lambda settings, key, value: settings.set(key, value, durable=True),
-    "compare and set": lambda settings, key, value: settings.set(key, value, if_revision=0),
-    "update": lambda settings, key, value: settings.update({"a": 1, key: value}),
-    "setdefault": lambda settings, key, value: settings.setdefault(key, value),
-    "update_value": lambda settings, key, value: settings.update_value(key, lambda _: value, default=value),
-    "a transaction": _write_in_transaction,
-    "a transaction's compare and set": _compare_in_transaction,
-    "an attribute": _set_attribute,
-    "a migration": _write_in_migration,
-}
-
-
-@pytest.mark.parametrize("write", WRITES.values(), ids=WRITES)
-@pytest.mark.parametrize(("value", "kind"), WRITTEN, ids=range(len(WRITTEN)))
-def test_a_value_that_cannot_be_stored_is_not_shown(
-    store: kept.Store, declared_by: str, value: Any, kind: Any, write: Write
-) -> None:
-    if declared_by != "the key":
-        declare(store, "string", declared_by)
-    key: Any = "k" if kind is None else key_of(kind, declared_by)
-    if kind is None and declared_by == "the key":
-        pytest.skip("a name says nothing")
-    with pytest.raises(kept.KeptError) as caught:
-        write(store, key, value)
-    assert_not_shown(caught.value)
-    assert "k" not in store
-
-
-@pytest.mark.parametrize("write", WRITES.values(), ids=WRITES)
-@pytest.mark.parametrize(
-    ("value", "kind", "word", "rules"),
-    [
-        (NUMBER, int, "integer", {"maximum": 5}),
-        (NUMBER, int, "integer", {"enum": [1, 2]}),
-        (424242.25, float, "number", {"maximum": 5}),
-        (TEXT, str, "string", {"maxLength": 3}),
-        (TEXT, str, "string", {"pattern": "^x"}),
-        (TEXT, str, "string", {"const": "a"}),
-        (TEXT, str, "integer", {}),
-        (TEXT.encode(), bytes, "bytes", {"maxLength": 3}),
-        ([TEXT, TEXT], list[str], "array", {"uniqueItems": True}),
-        ({TEXT: 1}, dict[str, int], "object", {"additionalProperties": {"type": "string"}}),
-        ({TEXT: 1}, dict[str, int], "object", {"propertyNames": {"maxLength": 3}}),
-    ],
-)
-def test_a_value_that_breaks_a_declaration_is_not_shown(
-    store: kept.Store, declared_by: str, value: Any, kind: Any, word: str, rules: dict[str, Any], write: Write
-) -> None:
-    declare(store, word, declared_by, **rules)
-    for key in [key_of(kind, declared_by)] if declared_by == "the key" else [key_of(kind, declared_by), "k"]:
-        with pytest.raises((kept.InvalidError, kept.WrongTypeError)) as caught:
-            write(store, key, value)
-        assert_not_shown(caught.value)
-
-
-@pytest.mark.parametrize(("value", "kind"), WRITTEN, ids=range(len(WRITTEN)))
-def test_rules_of_a_secret_key_are_not_shown(store: kept.Store, value: Any, kind: Any) -> None:
-    if kind is not None:
-        with pytest.raises(kept.KeptError) as caught:
-            store.declare(kept.Key[Any]("k", kind, default=value, secret=True))
-        assert_not_shown(caught.value)
-        for rule in ({"choices": [value]}, {"constant": value}):
-            with pytest.raises(kept.KeptError) as caught:
-                store.declare(kept.Key[Any]("k", kind, secret=True, **rule))
-            assert_not_shown(caught.value)
-    for schema in ({"secret": True}, {"secret": "yes"}):
-        with pytest.raises(kept.KeptError) as caught:
-            store.declare({"k": {"type": "boolean", "default": value, **schema}})
-        assert_not_shown(caught.value)
-    declare(store, "boolean", "the store")
-    try:
-        store.register({"a": 1, "k": value})
-    except kept.KeptError as refused:
-        assert_not_shown(refused)
-    else:
-        assert kind is not None, "it can be stored, and does not fit"
 
 
 def test_a_schema_that_is_not_text_is_not_shown(store: kept.Store) -> None:
