@@ -4,7 +4,6 @@
 #include "check.h"
 
 #include <glob.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -335,75 +334,6 @@ static void processes_that_write_at_once_lose_nothing(void) {
   CHECK_INT(many_writers * keys_each, count);
 }
 
-/* The generation */
-
-static uint64_t look(const uint64_t *word) { return __atomic_load_n(word, __ATOMIC_ACQUIRE); }
-
-static void the_generation_changes_only_with_a_write(void) {
-  const char *location = fresh_folder();
-  kept_store *store = open_at(location), *other = open_at(location);
-  const uint64_t *word = kept_store_generation(store);
-  int64_t volume = 0;
-  CHECK(word != NULL);
-  if (word == NULL) return;
-  EXPECT(KEPT_OK, kept_set_int64(store, "audio.volume", 1, &why));
-  uint64_t before = look(word);
-  CHECK_UINT(0, before % 2);
-  EXPECT(KEPT_OK, kept_get_int64(store, "audio.volume", &volume, &why));
-  CHECK_UINT(before, look(word));
-  EXPECT(KEPT_OK, kept_set_int64(other, "audio.volume", 2, &why));
-  uint64_t after = look(word);
-  CHECK(after != before && after % 2 == 0);
-  CHECK_UINT(after, look(kept_store_generation(other)));
-  /* Writing the stored value again is not a change. */
-  EXPECT(KEPT_OK, kept_set_int64(store, "audio.volume", 2, &why));
-  EXPECT(KEPT_OK, kept_get_int64(store, "audio.volume", &volume, &why));
-  CHECK_INT(2, volume);
-}
-
-static void another_process_moves_the_generation(void) {
-  const char *location = fresh_folder();
-  kept_store *store = open_at(location);
-  const uint64_t *word = kept_store_generation(store);
-  CHECK(word != NULL);
-  if (word == NULL) return;
-  uint64_t before = look(word);
-  child other = start_child("writer", location);
-  await_child(&other);
-  CHECK(look(word) != before);
-  kill_child(&other);
-}
-
-static void the_generation_can_be_read_after_closing(void) {
-  kept_store *store = fresh_store();
-  const uint64_t *word = kept_store_generation(store);
-  CHECK(word != NULL);
-  kept_close(store);
-  if (word != NULL) (void)look(word);
-  CHECK(kept_store_generation(store) != NULL && look(kept_store_generation(store)) % 2 == 1);
-}
-
-static void the_generation_of_a_memory_store_is_always_odd(void) {
-  kept_store *store = NULL;
-  EXPECT(KEPT_OK, kept_open("memory:", NULL, &store, &why));
-  const uint64_t *word = kept_store_generation(store);
-  CHECK(word != NULL);
-  for (int64_t number = 0; word != NULL && number < 3; number++) {
-    EXPECT(KEPT_OK, kept_set_int64(store, "n", number, &why));
-    CHECK_UINT(1, look(word) % 2);
-  }
-  kept_close(store);
-}
-
-static void only_a_store_has_a_generation(void) {
-  kept_store *transaction = NULL;
-  CHECK(kept_store_generation(NULL) == NULL);
-  EXPECT(KEPT_OK, kept_begin(fresh_store(), NULL, &transaction, &why));
-  CHECK(kept_store_generation(transaction) == NULL);
-  kept_rollback(transaction);
-  CHECK(kept_store_generation(transaction) == NULL);
-}
-
 int main(int argc, char **argv) {
   static const test tests[] = {
     TEST(a_value_is_still_there_after_closing_and_opening),
@@ -430,11 +360,6 @@ int main(int argc, char **argv) {
     FOLDER_TEST(two_processes_see_each_others_values_at_once),
     FOLDER_TEST(a_write_that_returned_survives_kill_9),
     FOLDER_TEST(processes_that_write_at_once_lose_nothing),
-    FOLDER_TEST(the_generation_changes_only_with_a_write),
-    FOLDER_TEST(another_process_moves_the_generation),
-    TEST(the_generation_can_be_read_after_closing),
-    TEST(the_generation_of_a_memory_store_is_always_odd),
-    TEST(only_a_store_has_a_generation),
     { 0 },
   };
   static const role roles[] = { ROLE(without_permission), ROLE(writer), ROLE(one_of_many_writers), { 0 } };
