@@ -5,6 +5,7 @@
 
 #include <sqlite3.h>
 
+#include "LogIndex.h"
 #include "StrictVFS.h"
 
 /// Switches a SQLITE_DBCONFIG_… option on or off.

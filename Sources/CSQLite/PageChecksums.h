@@ -1,5 +1,6 @@
-// The checksum of a database page, in the bytes that SQLite reserves at its end: four zeros, then CRC-32C over the
-// number of the page and all its other bytes. A page that was changed, or is in another page's place, does not verify.
+// The checksum of a database page, in the bytes that SQLite reserves at its end: the salt of the database
+// (DatabaseSalt.h), then CRC-32C over the number of the page and all its other bytes. A page that was changed, or is in
+// another page's place, does not verify.
 //
 // A page is sealed when it is written to the database or to the log, so that any program may copy the log into the
 // database. SQLite has computed the checksum of a frame of the log before; the frame gets another one, which follows
@@ -43,9 +44,13 @@ static inline uint32_t kept_page_checksum(const unsigned char *page, uint32_t si
   return kept_checksum(kept_checksum(0, place, 4), page, size - 4);
 }
 
-static inline void kept_seal_page(void *page, uint32_t size, uint32_t number) {
+static inline uint32_t kept_page_salt(const void *page, uint32_t size) {
+  return kept_big_endian((const unsigned char *)page + size - KEPT_RESERVED_BYTES);
+}
+
+static inline void kept_seal_page(void *page, uint32_t size, uint32_t number, uint32_t salt) {
   unsigned char *bytes = (unsigned char *)page;
-  memset(bytes + size - KEPT_RESERVED_BYTES, 0, KEPT_RESERVED_BYTES);
+  kept_put_big_endian(bytes + size - KEPT_RESERVED_BYTES, salt);
   kept_put_big_endian(bytes + size - 4, kept_page_checksum(bytes, size, number));
 }
 

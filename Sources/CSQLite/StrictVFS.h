@@ -7,7 +7,11 @@
 /// The page size of the database of a log whose pages have checksums; 0 if they have none.
 static inline uint32_t kept_log_page_size(sqlite3_file *log) {
   sqlite3_file *database = kept_strict(log)->database;
-  return database && database->pMethods ? kept_strict(database)->page_size : 0;
+  if (!database || !database->pMethods) return 0;
+  // The file was empty when it was opened, and another connection has made the database since.
+  unsigned char header[KEPT_HEADER_BYTES];
+  if (!kept_strict(database)->has_header) kept_read_database(database, header, sizeof header, 0);
+  return kept_strict(database)->page_size;
 }
 
 /// Whether this is the page of a frame.
@@ -19,7 +23,9 @@ static inline int kept_is_frame_page(uint32_t page_size, int size, sqlite3_int64
 static inline int kept_read_log(sqlite3_file *log, void *bytes, int size, sqlite3_int64 offset) {
   uint32_t page_size = kept_log_page_size(log);
   int status = kept_read_bytes(log, bytes, size, offset);
-  if (status != SQLITE_OK || !kept_is_frame_page(page_size, size, offset)) return status;
+  if (status != SQLITE_OK || !page_size) return status;
+  // The log of a database with pages of another size is not the log of this one.
+  if (!kept_is_frame_page(page_size, size, offset)) return kept_page_size((uint32_t)size) ? kept_note_damage(log) : status;
   if (kept_strict(kept_strict(log)->database)->ignores_checksums) return status;
   unsigned char number[4];
   status = kept_read_bytes(log, number, 4, offset - KEPT_FRAME_HEADER_BYTES);
@@ -60,8 +66,8 @@ static inline int kept_chain_frame(sqlite3_file *log, unsigned char *frame, uint
 static inline int kept_write_frame(sqlite3_file *log, const void *page, uint32_t page_size, sqlite3_int64 start) {
   unsigned char *frame = kept_strict(log)->frame;
   memcpy(frame + KEPT_FRAME_HEADER_BYTES, page, page_size);
-  kept_seal_page(frame + KEPT_FRAME_HEADER_BYTES, page_size, kept_big_endian(frame));
-  int status = kept_chain_frame(log, frame, page_size, start);
+  int status = kept_seal(log, frame + KEPT_FRAME_HEADER_BYTES, page_size, kept_big_endian(frame));
+  if (status == SQLITE_OK) status = kept_chain_frame(log, frame, page_size, start);
   if (status != SQLITE_OK) return status;
   return kept_write_noting(log, frame, KEPT_FRAME_HEADER_BYTES + (int)page_size, start);
 }
@@ -92,7 +98,7 @@ static inline int kept_write_log(sqlite3_file *log, const void *bytes, int size,
     // A page that its transaction has written before; SQLite computes the checksums of these frames from the file.
     unsigned char number[4];
     status = kept_read_bytes(log, number, 4, start);
-    if (status == SQLITE_OK) kept_seal_page((void *)bytes, page_size, kept_big_endian(number));
+    if (status == SQLITE_OK) status = kept_seal(log, (void *)bytes, page_size, kept_big_endian(number));
   }
   return status == SQLITE_OK ? kept_write_noting(log, bytes, size, offset) : status;
 }

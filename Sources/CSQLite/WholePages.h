@@ -1,5 +1,5 @@
-// Detects damaged and missing pages, and distinguishes them from pages that cannot be read now. Each page has a
-// checksum (PageChecksums.h). SQLite reads a page beyond the end of a truncated database as zeros, and with a log it
+// Detects damaged, foreign and missing pages, and distinguishes them from pages that cannot be read now. Each page has
+// a checksum (PageChecksums.h) and the salt of its database (DatabaseSalt.h). SQLite reads a page beyond the end of a truncated database as zeros, and with a log it
 // never compares the file's size with the expected size: that is refused here. SQLite also reports some disk errors as
 // corruption: here they stay disk errors.
 #ifndef KEPT_WHOLE_PAGES_H
@@ -11,12 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "PageChecksums.h"
+#include "DatabaseSalt.h"
 
 /// The results of reading and writing a file since they were last taken.
 struct kept_reading {
   int failure;      // the errno of the last failed call, which is not damage; 0: none
-  int found_damage; // whether a page was missing, incomplete, or had a wrong checksum
+  int found_damage; // whether a page was missing or incomplete, or had a wrong checksum or salt
 };
 
 /// Custom file controls: one takes a kept_reading, one takes an int that says whether wrong checksums are ignored, and
@@ -29,8 +29,10 @@ struct kept_strict_methods {
   const sqlite3_io_methods *plain;
   int must_be_whole;  // a missing or incomplete page is damage
   int is_new;         // created by SQLite, as a copy: pages may be written before the header is
-  uint32_t page_size; // of pages with checksums; 0: they have none, or the header was not read yet
+  int has_header;     // whether the header was read or written
+  uint32_t page_size; // of pages with checksums; 0: they have none, or there was no header yet
   int ignores_checksums;
+  struct kept_salt salt;
   sqlite3_file *database;    // of a log
   sqlite3_int64 frame_start; // where the last frame header was written to a log
   unsigned char *frame;      // that header, and room for its page
@@ -74,8 +76,31 @@ static inline int kept_write_noting(sqlite3_file *file, const void *bytes, int s
   return status;
 }
 
+/// The database of a log, or the database itself.
+static inline sqlite3_file *kept_database_of(sqlite3_file *file) {
+  sqlite3_file *database = kept_strict(file)->database;
+  return database ? database : file;
+}
+
+/// Verifies the checksum and the salt of a page. If the first page that is read is in the log, the salt comes from the
+/// database file nevertheless: the log may be that of another database.
 static inline int kept_verify_page(sqlite3_file *file, const void *page, uint32_t size, uint32_t number) {
-  return kept_page_verifies(page, size, number) ? SQLITE_OK : kept_note_damage(file);
+  if (!kept_page_verifies(page, size, number)) return kept_note_damage(file);
+  sqlite3_file *database = kept_database_of(file);
+  struct kept_salt *salt = &kept_strict(database)->salt;
+  int status = file == database ? SQLITE_OK : kept_find_salt(salt, database, kept_plain_methods(database), size);
+  if (status != SQLITE_OK) return status;
+  if (!salt->is_known) kept_take_salt(salt, page, size);
+  return kept_is_salt(kept_page_salt(page, size), salt) ? SQLITE_OK : kept_note_damage(file);
+}
+
+/// Puts the salt and the checksum into a page that is written.
+static inline int kept_seal(sqlite3_file *file, void *page, uint32_t size, uint32_t number) {
+  sqlite3_file *database = kept_database_of(file);
+  struct kept_salt *salt = &kept_strict(database)->salt;
+  int status = kept_find_or_make_salt(salt, database, kept_plain_methods(database), size);
+  if (status == SQLITE_OK) kept_seal_page(page, size, number, salt->number);
+  return status;
 }
 
 /// Some versions of SQLite read a part of an overflow page past the cache: the whole page is verified.
@@ -101,6 +126,7 @@ static inline int kept_read_database(sqlite3_file *file, void *bytes, int size, 
   if (status != SQLITE_OK) return status;
   // Once set it stays, so that damage to the header does not end verification.
   if (!strict->page_size && offset == 0 && size >= KEPT_HEADER_BYTES) {
+    strict->has_header = 1;
     strict->page_size = kept_checked_page_size((const unsigned char *)bytes);
     is_page = (uint32_t)size == strict->page_size;
   }
@@ -115,13 +141,15 @@ static inline int kept_write_database(sqlite3_file *file, const void *bytes, int
     uint32_t page_size = kept_checked_page_size((const unsigned char *)bytes);
     // Its other pages may have been sealed already, over bytes that were not reserved.
     if (strict->is_new && page_size != (uint32_t)size) return SQLITE_IOERR_WRITE;
+    strict->has_header = 1;
     strict->page_size = page_size;
   } else if (strict->is_new && !strict->page_size) {
     strict->page_size = kept_page_size((uint32_t)size);
   }
+  int status = SQLITE_OK;
   if (strict->page_size && (uint32_t)size == strict->page_size && offset % size == 0)
-    kept_seal_page((void *)bytes, (uint32_t)size, (uint32_t)(offset / size) + 1);
-  return kept_write_noting(file, bytes, size, offset);
+    status = kept_seal(file, (void *)bytes, (uint32_t)size, (uint32_t)(offset / size) + 1);
+  return status == SQLITE_OK ? kept_write_noting(file, bytes, size, offset) : status;
 }
 
 static inline int kept_control_strict(sqlite3_file *file, int what, void *argument) {
@@ -227,133 +255,6 @@ static inline int kept_sqlite_has_checksums(sqlite3 *connection) {
 /// Switches between reading pages with wrong checksums and refusing them.
 static inline int kept_sqlite_ignore_checksums(sqlite3 *connection, int ignores) {
   return sqlite3_file_control(connection, "main", KEPT_IGNORE_CHECKSUMS, &ignores);
-}
-
-// "WAL-Index File Format" in SQLite's documentation: blocks of 32 KiB, each with the page numbers of 4096 frames; in
-// the first block, the header takes the place of 34 of them. Frames are numbered from 1.
-enum { KEPT_INDEX_BLOCK = 32768, KEPT_BLOCK_FRAMES = 4096, KEPT_INDEX_HEADER_WORDS = 34 };
-
-/// A block of the wal-index that this connection, inside a transaction, has already mapped; NULL if there is none.
-static inline int kept_index_block(sqlite3_file *database, uint32_t block, const volatile uint32_t **start) {
-  void volatile *mapped = 0;
-  int status = database->pMethods->xShmMap(database, (int)block, KEPT_INDEX_BLOCK, 0, &mapped);
-  *start = (const volatile uint32_t *)mapped;
-  // In a read-only folder SQLite may keep the wal-index in private memory.
-  return (status & 0xFF) == SQLITE_READONLY ? SQLITE_OK : status;
-}
-
-static inline int kept_sqlite_uses_log(sqlite3 *connection) {
-  return kept_sqlite_file(connection, SQLITE_FCNTL_JOURNAL_POINTER) != 0;
-}
-
-/// Whether the log has all pages from `first` to `last`. It reads only 4 bytes for each frame.
-static inline int kept_log_has_pages(
-  sqlite3_file *database, uint32_t frames, uint32_t page_size, uint32_t first, uint32_t last, int *has) {
-  // SQLite locks the byte at 1 GiB, and never writes the page that contains it.
-  uint32_t locked = 0x40000000 / page_size + 1, missing = last - first + 1 - (first <= locked && locked <= last);
-  *has = 0;
-  if (missing > frames) return SQLITE_OK;
-  unsigned char *found = (unsigned char *)malloc((size_t)missing + 1);
-  if (!found) return SQLITE_NOMEM;
-  memset(found, 0, (size_t)missing + 1);
-  int status = SQLITE_OK;
-  const volatile uint32_t *block = 0;
-  for (uint32_t frame = 0; frame < frames && missing > 0; frame++) {
-    uint32_t word = frame + KEPT_INDEX_HEADER_WORDS;
-    if (!block || word % KEPT_BLOCK_FRAMES == 0) {
-      status = kept_index_block(database, word / KEPT_BLOCK_FRAMES, &block);
-      if (status == SQLITE_OK && !block) status = SQLITE_IOERR_SHMMAP;
-      if (status != SQLITE_OK) break;
-    }
-    uint32_t page = block[word % KEPT_BLOCK_FRAMES];
-    if (page < first || page > last || page == locked || found[page - first]) continue;
-    found[page - first] = 1;
-    missing--;
-  }
-  free(found);
-  *has = missing == 0;
-  return status;
-}
-
-/// How far a log reaches.
-struct kept_log_end {
-  unsigned char salts[8]; // random, and different ones each time the log begins again
-  uint32_t frames;        // all of them verified when the log was recovered, or were written since
-};
-
-/// How far the log of a connection reaches that has read in it; zeros if there is none.
-static inline struct kept_log_end kept_sqlite_log_end(sqlite3 *connection) {
-  sqlite3_file *database = kept_sqlite_database_file(connection);
-  const volatile uint32_t *header = 0;
-  struct kept_log_end end = { { 0 }, 0 };
-  if (!database || !kept_sqlite_uses_log(connection)) return end;
-  if (kept_index_block(database, 0, &header) != SQLITE_OK || !header) return end;
-  // It is there twice; while they differ, another process is writing it.
-  uint32_t words[24];
-  for (int i = 0; i < 24; i++) words[i] = header[i];
-  if (memcmp(words, words + 12, 48) != 0) return end;
-  end.frames = words[4];
-  memcpy(end.salts, words + 8, 8);
-  return end;
-}
-
-/// Whether the header of the log is damaged, so that SQLite takes the log for empty.
-static inline int kept_sqlite_log_is_damaged(sqlite3 *connection) {
-  sqlite3_file *log = kept_sqlite_file(connection, SQLITE_FCNTL_JOURNAL_POINTER);
-  unsigned char header[KEPT_LOG_HEADER_BYTES], zeros[KEPT_LOG_HEADER_BYTES] = { 0 };
-  if (!log || log->pMethods->xRead(log, header, sizeof header, 0) != SQLITE_OK) return 0;
-  return memcmp(header, zeros, sizeof header) != 0 && !kept_log_header_verifies(header);
-}
-
-enum kept_pages { KEPT_PAGES_MISSING, KEPT_PAGES_WHOLE, KEPT_PAGES_UNCOUNTED };
-
-/// Without a log, the file must have the number of pages in its header. With more pages, the next new page would
-/// overwrite one in use.
-static inline int kept_file_has_pages(sqlite3_file *database, sqlite3_int64 size, enum kept_pages *answer) {
-  // "The Database Header" in SQLite's documentation.
-  unsigned char header[100];
-  int status = database->pMethods->xRead(database, header, sizeof header, 0);
-  if (status != SQLITE_OK) return status == SQLITE_IOERR_SHORT_READ ? SQLITE_OK : status;
-  uint32_t page_size = kept_page_size((uint32_t)(header[16] << 8 | header[17])), pages = kept_big_endian(header + 28);
-  if (page_size == 0) return SQLITE_OK;
-  // Some programs do not maintain the number: then the file length determines it.
-  int counts = pages > 0 && memcmp(header + 24, header + 92, 4) == 0;
-  int is_whole = counts ? size == (sqlite3_int64)pages * page_size : size % page_size == 0;
-  if (is_whole) *answer = KEPT_PAGES_WHOLE;
-  return SQLITE_OK;
-}
-
-/// Whether the database file has `pages` complete pages, or the log has those that are missing. Call it inside a
-/// transaction, with the number of pages of that transaction; first with -1, because the number is needed only if there
-/// is a log. Returns an SQLite result code if this cannot be determined.
-static inline int kept_sqlite_has_pages(sqlite3 *connection, sqlite3_int64 pages, enum kept_pages *answer) {
-  sqlite3_file *database = kept_sqlite_database_file(connection);
-  sqlite3_int64 size = 0;
-  *answer = KEPT_PAGES_MISSING;
-  if (!database) return SQLITE_CANTOPEN;
-  int status = database->pMethods->xFileSize(database, &size);
-  if (status != SQLITE_OK) return status;
-  if (!kept_sqlite_uses_log(connection)) return kept_file_has_pages(database, size, answer);
-  const volatile uint32_t *header = 0;
-  status = kept_index_block(database, 0, &header);
-  if (status != SQLITE_OK) return status;
-  if (!header) {
-    *answer = KEPT_PAGES_WHOLE;
-    return SQLITE_OK;
-  }
-  uint32_t frames = header[4], page_size = kept_page_size(((const volatile uint16_t *)header)[7]);
-  if (frames == 0) return kept_file_has_pages(database, size, answer);
-  if (pages < 0) {
-    *answer = KEPT_PAGES_UNCOUNTED;
-    return SQLITE_OK;
-  }
-  if (page_size == 0 || pages > UINT32_MAX - 1) return SQLITE_OK;
-  sqlite3_int64 whole = size / page_size;
-  int has = 1;
-  if (whole < pages)
-    status = kept_log_has_pages(database, frames, page_size, (uint32_t)whole + 1, (uint32_t)pages, &has);
-  if (has) *answer = KEPT_PAGES_WHOLE;
-  return status;
 }
 
 #endif

@@ -172,6 +172,7 @@ struct DatabaseCopy {
   private static func image(
     _ database: [UInt8], _ log: DatabaseLog?, _ path: String
   ) throws(StoreError) -> UnsafeMutableRawBufferPointer {
+    try log?.checkOrigin(database, path)
     let size = try log?.size(over: database, path) ?? database.count
     try Memory.ask(for: size, to: "read \(path)")
     guard let start = sqlite3_malloc64(sqlite3_uint64(max(size, 1))) else {
@@ -191,6 +192,6 @@ struct DatabaseCopy {
     let size = kept_checked_page_size(start)
     let isSealed = size > 0 && memory.count >= Int(size) && kept_page_verifies(start, size, 1) != 0
     for byte in 18...19 where memory[byte] == 2 { memory[byte] = 1 }
-    if isSealed { kept_seal_page(start, size, 1) }
+    if isSealed { kept_seal_page(start, size, 1, kept_page_salt(start, size)) }
   }
 }

@@ -1,6 +1,8 @@
 // Reads a write-ahead log as described in "WAL File Format" in SQLite's documentation: the pages of all committed
 // transactions in it. The log may be damaged or hostile.
 
+import CSQLite
+
 /// The log of a database, up to its last commit.
 struct DatabaseLog {
   static let headerBytes = 32
@@ -60,6 +62,22 @@ struct DatabaseLog {
       throw StoreError(.corrupt, "the database \(path) was cut off; a user who may write must open it")
     }
     return pages * pageSize
+  }
+
+  /// Throws `corrupt` if it is the log of another database: if its pages have another size or salt.
+  func checkOrigin(_ database: [UInt8], _ path: String) throws(StoreError) {
+    let size = database.count < KEPT_HEADER_BYTES ? 0 : Int(kept_checked_page_size(database))
+    // Other databases have no salt; in a damaged page it may be another.
+    guard size > 0, database.count >= size, kept_page_verifies(database, UInt32(size), 1) != 0 else { return }
+    let salt = database[size - Int(KEPT_RESERVED_BYTES)..<size - 4]
+    let isOwn = size == pageSize && places.values.allSatisfy { place in
+      let end = place + size
+      return bytes[end - Int(KEPT_RESERVED_BYTES)..<end - 4] == salt
+    }
+    guard isOwn else {
+      throw StoreError(
+        .corrupt, "the log beside the database \(path) is that of another database; a user who may write must open it")
+    }
   }
 
   func apply(to memory: UnsafeMutableRawBufferPointer) {

@@ -35,9 +35,10 @@ def checksum(data: bytes) -> int:
 
 
 def seal_pages(database: Path, size: int = 4096) -> None:
-    """Puts the right checksum into each page, as Kept does when it writes one."""
+    """Puts the database's salt and the right checksum into each page, as Kept does when it writes one."""
     content = database.read_bytes()
-    pages = [content[at : at + size - 8] + bytes(4) for at in range(0, len(content), size)]
+    salt = content[size - 8 : size - 4]
+    pages = [content[at : at + size - 8] + salt for at in range(0, len(content), size)]
     sums = [checksum(number.to_bytes(4, "big") + page) for number, page in enumerate(pages, 1)]
     database.write_bytes(b"".join(page + sum_.to_bytes(4, "big") for page, sum_ in zip(pages, sums, strict=True)))
 

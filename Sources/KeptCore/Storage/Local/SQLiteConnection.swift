@@ -301,6 +301,15 @@ final class SQLiteConnection {
   /// Whether SQLite takes the log for empty because its header is damaged.
   var isLogDamaged: Bool { kept_sqlite_log_is_damaged(handle) != 0 }
 
+  /// Whether the log is that of another database; reading its pages is `corrupt`.
+  func isLogForeign() throws(StoreError) -> Bool {
+    var isForeign: Int32 = 0
+    let status = kept_sqlite_log_is_foreign(handle, &isForeign)
+    // The call read the files and not the connection, so the connection has no error of it.
+    guard status == SQLITE_OK else { throw StoreError.sqlite(status, nil, doing: "look at the log of the database") }
+    return isForeign != 0
+  }
+
   /// Checkpoints the whole log: copies its commits into the database, syncs the database, and truncates the log.
   func copyLog() throws(StoreError) {
     try check(

@@ -2,7 +2,7 @@
 //
 // The process may be killed after each step:
 //   1. `quarantine/<date>/` gets a second name for each file of the database, which is never written again, and a copy
-//      of the journal, which is.
+//      of the journal, which is. A log that is that of another database loses its first name: SQLite would read it.
 //   2. A new database is completed under a temporary name, synced, and renamed to `salvaged.sqlite`. From here on it is
 //      the store's database: the next process that opens the folder continues with step 3.
 //   3. The old `-wal` and `-shm` are removed, then `salvaged.sqlite` is renamed to `values.sqlite`: the new database
@@ -39,10 +39,15 @@ struct Salvage {
   /// It throws, and replaces nothing, unless everything that is not damaged was read.
   func run() throws(StoreError) {
     let place = try setAside()
+    var isLogRemoved = false
     do throws(StoreError) {
+      if try hasForeignLog() {
+        isLogRemoved = true
+        try removeLog()
+      }
       try replace { draft throws(StoreError) in try fill(draft, notedAs: place) }
     } catch {
-      if try !Self.isUnfinished(in: folder) { leave(place) }
+      if !isLogRemoved, try !Self.isUnfinished(in: folder) { leave(place) }
       throw error
     }
   }
@@ -62,14 +67,29 @@ struct Salvage {
   /// Performs step 3.
   func finish() throws(StoreError) {
     guard try Self.isUnfinished(in: folder) else { return }
+    try removeLog()
+    try StoreFolder.sync(folder: folder.path)
+    guard rename(salvaged, folder.database) == 0 else { throw .system("put the new database into", folder.path) }
+    try StoreFolder.sync(folder: folder.path)
+  }
+
+  private func removeLog() throws(StoreError) {
     for suffix in ["-wal", "-shm", "-journal"] {
       guard unlink(folder.database + suffix) == 0 || kept_errno() == ENOENT else {
         throw .system("remove", folder.database + suffix)
       }
     }
-    try StoreFolder.sync(folder: folder.path)
-    guard rename(salvaged, folder.database) == 0 else { throw .system("put the new database into", folder.path) }
-    try StoreFolder.sync(folder: folder.path)
+  }
+
+  /// Whether the log beside the database is that of another one, whose pages would hide the database's own.
+  private func hasForeignLog() throws(StoreError) -> Bool {
+    let connection = try SQLiteConnection(path: folder.database, busyTimeoutMilliseconds: busyTimeoutMilliseconds)
+    connection.leaveLog()
+    // SQLite opens the log when it reads the first page, which may be damaged.
+    do throws(StoreError) { _ = try connection.integer("PRAGMA schema_version") } catch {
+      guard error.code == .corrupt else { throw error }
+    }
+    return try connection.isLogForeign()
   }
 
   /// Performs step 1; returns the path of the quarantine inside the folder.

@@ -19,6 +19,9 @@ struct JournalRecovery {
     guard !reader.connection.isLogDamaged else {
       throw StoreError(.corrupt, "the log of the database in \(folder.path) is damaged")
     }
+    guard try !reader.connection.isLogForeign() else {
+      throw StoreError(.corrupt, "the log beside the database in \(folder.path) is that of another database")
+    }
     let found = try JournalFile.read(lock.descriptor, path: lock.path)
     if let found, found.header.store == store { try found.mark()?.check(settled, log, of: lock.path) }
     if let file = found, file.header.store == store, file.header.place(after: settled) != nil {
