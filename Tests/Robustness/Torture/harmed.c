@@ -19,6 +19,9 @@
 /* The values of the first key are bodies in the database, before they are settled. */
 enum { KEYS = 12, LENGTH = 3000, LARGE = 140000, RING = 1 << 20 };
 
+/* The values of another store have numbers above all of this one. */
+enum { OTHERS = 1000000 };
+
 static struct shared {
   int64_t open, go, harmed, ended;
   struct {
@@ -75,7 +78,9 @@ static bool do_harm(int name, int harm, uint64_t *random) {
   char path[4400], other[4400];
   struct stat status;
   path_of(path, folder, name);
-  if (stat(path, &status) != 0 || status.st_size == 0) return false;
+  bool is_there = stat(path, &status) == 0 && status.st_size != 0;
+  /* SQLite removes its log at the end; another's may come to lie there. */
+  if (!is_there && (name != LOG || harm != ANOTHERS)) return false;
   if (harm == DELETED) return unlink(path) == 0;
   if (harm == TRUNCATED) return truncate(path, (off_t)random_below(random, (uint64_t)status.st_size)) == 0;
   if (harm == CUT_TO_NOTHING) return truncate(path, 0) == 0;
@@ -297,15 +302,15 @@ static void play_round(uint64_t *random) {
   folder = fresh_folder();
   snprintf(yesterday, sizeof yesterday, "%s.yesterday", folder);
   snprintf(another, sizeof another, "%s.another", folder);
-  const char *own = folder;
-  folder = another;
-  play_day(30, true);
-  folder = own;
-  memset(shared, 0, sizeof *shared);
   harmed_file = (int)(round_now % NAMES);
   harm = (int)(round_now / NAMES % HARMS);
-  /* SQLite cannot tell the log of another database from its own. */
-  if (harmed_file == LOG && harm == ANOTHERS) harm = FLIPPED;
+  const char *own = folder;
+  folder = another;
+  for (int key = 0; key < KEYS; key++) store_word(&shared->keys[key].begun, OTHERS);
+  /* Around the ring, so that its log has values. */
+  play_day(harmed_file == LOG && harm == ANOTHERS ? 2 * RING / LENGTH : 30, true);
+  folder = own;
+  memset(shared, 0, sizeof *shared);
   /* A store without a database is a new one, and one with another database is that other store. */
   if (harmed_file == DATABASE && (harm == DELETED || harm == CUT_TO_NOTHING || harm == ANOTHERS)) harm = FLIPPED;
   if (random_below(random, 6) == 0) harmed_file = harmed_file % 2, play_in_use(random);

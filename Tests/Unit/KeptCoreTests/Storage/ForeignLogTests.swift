@@ -38,7 +38,7 @@ import Testing
     let storage = try LocalStorage(path: path)
     try fill(storage, "before")
     let backup = folder.path + "/backup"
-    _ = try storage.backUp(to: backup, replacing: false)
+    try back(storage, upTo: backup)
     try fill(storage, "after")
     try storage.commitPath.settle()
     var files = try read()
@@ -74,16 +74,16 @@ import Testing
 
   @Test func `has another salt, which all pages of its own database have`() throws {
     let files = try ["own", "other"].map { try self.files(of: $0, isRebuilt: $0 == "other") }
-    let salts = files.map { salts(in: $0.open).union(self.salts(in: $0.closed)) }
-    #expect(salts.map(\.count) == [1, 1])
-    #expect(salts[0] != salts[1])
+    let found: [Set<UInt32>] = files.map { salts(in: $0.open).union(salts(in: $0.closed)) }
+    #expect(found.map { $0.count } == [1, 1])
+    #expect(found[0] != found[1])
     // A copy is a database of its own.
     try place(files[0].closed)
     let storage = try LocalStorage(path: path)
     let copy = folder.path + "/copy"
-    _ = try storage.backUp(to: copy, replacing: false)
-    let salt = self.salts(in: ["values.sqlite": try Data(contentsOf: URL(fileURLWithPath: copy))])
-    #expect(salt.count == 1 && salt != salts[0])
+    try back(storage, upTo: copy)
+    let salt = salts(in: ["values.sqlite": try Data(contentsOf: URL(fileURLWithPath: copy))])
+    #expect(salt.count == 1 && salt != found[0])
   }
 
   @Test func `is not one in which a connection writes that was opened before the database was made`() throws {
@@ -146,6 +146,10 @@ import Testing
     let open = try read(place)
     storage.close()
     return (open, try read(place))
+  }
+
+  private func back(_ storage: LocalStorage, upTo path: String) throws {
+    _ = try DatabaseDraft.place(at: FileTarget(path)) { draft throws(StoreError) in try storage.copy(into: draft) }
   }
 
   private func fill(_ storage: LocalStorage, _ text: String) throws {
