@@ -26,29 +26,25 @@ static inline void kept_take_salt(struct kept_salt *salt, const void *page, uint
 /// Whether a page with this number belongs to the database with this salt.
 static inline int kept_is_salt(uint32_t number, const struct kept_salt *salt) { return number == salt->number; }
 
-/// Takes the salt of the first page that verifies in the database file; if none does it stays unknown.
+/// Takes the salt of the first page that verifies in the database file; if none does it stays unknown. Returns the
+/// status of a page that cannot be read now: it may have the salt.
 static inline int kept_find_salt(
   struct kept_salt *salt, sqlite3_file *database, const sqlite3_io_methods *methods, uint32_t page_size) {
-  if (salt->is_known) return SQLITE_OK;
   unsigned char *page = (unsigned char *)malloc(page_size);
   if (!page) return SQLITE_IOERR_NOMEM;
-  for (uint32_t number = 1; number <= KEPT_SALT_PAGES && !salt->is_known; number++) {
-    int status = methods->xRead(database, page, (int)page_size, (sqlite3_int64)(number - 1) * page_size);
-    if (status == SQLITE_IOERR_SHORT_READ) break;
+  int status = SQLITE_OK;
+  for (uint32_t number = 1; number <= KEPT_SALT_PAGES && status == SQLITE_OK && !salt->is_known; number++) {
+    status = methods->xRead(database, page, (int)page_size, (sqlite3_int64)(number - 1) * page_size);
     if (status == SQLITE_OK && kept_page_verifies(page, page_size, number)) kept_take_salt(salt, page, page_size);
   }
   free(page);
-  return SQLITE_OK;
+  return status == SQLITE_IOERR_SHORT_READ ? SQLITE_OK : status;
 }
 
-/// Finds the salt for a page that is written; a new database gets a random one.
-static inline int kept_find_or_make_salt(
-  struct kept_salt *salt, sqlite3_file *database, const sqlite3_io_methods *methods, uint32_t page_size) {
-  int status = kept_find_salt(salt, database, methods, page_size);
-  if (status != SQLITE_OK || salt->is_known) return status;
+/// Gives a new database its salt.
+static inline void kept_make_salt(struct kept_salt *salt) {
   sqlite3_randomness(sizeof salt->number, &salt->number);
   salt->is_known = 1;
-  return SQLITE_OK;
 }
 
 #endif

@@ -98,7 +98,7 @@ static inline int kept_sqlite_log_is_foreign(sqlite3 *connection, int *is_foreig
   sqlite3_int64 end = KEPT_LOG_HEADER_BYTES + KEPT_FRAME_HEADER_BYTES + (sqlite3_int64)page_size;
   struct kept_salt *salt = &kept_strict(database)->salt;
   status = kept_read_bytes(log, reserved, sizeof reserved, end - KEPT_RESERVED_BYTES);
-  if (status == SQLITE_OK) status = kept_find_salt(salt, database, kept_plain_methods(database), page_size);
+  if (status == SQLITE_OK) status = kept_learn_salt(database, page_size);
   if (status == SQLITE_OK && salt->is_known) *is_foreign = !kept_is_salt(kept_big_endian(reserved), salt);
   return status;
 }

@@ -5,13 +5,16 @@
 #include "WholePages.h"
 
 /// The page size of the database of a log whose pages have checksums; 0 if they have none.
-static inline uint32_t kept_log_page_size(sqlite3_file *log) {
+static inline int kept_log_page_size(sqlite3_file *log, uint32_t *page_size) {
   sqlite3_file *database = kept_strict(log)->database;
-  if (!database || !database->pMethods) return 0;
+  *page_size = 0;
+  if (!database || !database->pMethods) return SQLITE_OK;
   // The file was empty when it was opened, and another connection has made the database since.
   unsigned char header[KEPT_HEADER_BYTES];
-  if (!kept_strict(database)->has_header) kept_read_database(database, header, sizeof header, 0);
-  return kept_strict(database)->page_size;
+  int knows = kept_strict(database)->has_header;
+  int status = knows ? SQLITE_OK : kept_read_database(database, header, sizeof header, 0);
+  *page_size = kept_strict(database)->page_size;
+  return status == SQLITE_IOERR_SHORT_READ ? SQLITE_OK : status;
 }
 
 /// Whether this is the page of a frame.
@@ -21,11 +24,13 @@ static inline int kept_is_frame_page(uint32_t page_size, int size, sqlite3_int64
 }
 
 static inline int kept_read_log(sqlite3_file *log, void *bytes, int size, sqlite3_int64 offset) {
-  uint32_t page_size = kept_log_page_size(log);
-  int status = kept_read_bytes(log, bytes, size, offset);
+  uint32_t page_size;
+  int status = kept_log_page_size(log, &page_size);
+  if (status == SQLITE_OK) status = kept_read_bytes(log, bytes, size, offset);
   if (status != SQLITE_OK || !page_size) return status;
   // The log of a database with pages of another size is not the log of this one.
-  if (!kept_is_frame_page(page_size, size, offset)) return kept_page_size((uint32_t)size) ? kept_note_damage(log) : status;
+  if (!kept_is_frame_page(page_size, size, offset))
+    return kept_page_size((uint32_t)size) ? kept_note_damage(log) : status;
   if (kept_strict(kept_strict(log)->database)->ignores_checksums) return status;
   unsigned char number[4];
   status = kept_read_bytes(log, number, 4, offset - KEPT_FRAME_HEADER_BYTES);
@@ -87,9 +92,10 @@ static inline int kept_keep_frame_header(sqlite3_file *log, const void *header, 
 
 static inline int kept_write_log(sqlite3_file *log, const void *bytes, int size, sqlite3_int64 offset) {
   struct kept_strict_methods *strict = kept_strict(log);
-  uint32_t page_size = kept_log_page_size(log);
+  uint32_t page_size;
   sqlite3_int64 start = offset - KEPT_FRAME_HEADER_BYTES;
-  int status = SQLITE_OK;
+  int status = kept_log_page_size(log, &page_size);
+  if (status != SQLITE_OK) return status;
   if (page_size && size == KEPT_FRAME_HEADER_BYTES) {
     status = kept_keep_frame_header(log, bytes, page_size);
     strict->frame_start = offset;

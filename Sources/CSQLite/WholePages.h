@@ -1,7 +1,7 @@
 // Detects damaged, foreign and missing pages, and distinguishes them from pages that cannot be read now. Each page has
-// a checksum (PageChecksums.h) and the salt of its database (DatabaseSalt.h). SQLite reads a page beyond the end of a truncated database as zeros, and with a log it
-// never compares the file's size with the expected size: that is refused here. SQLite also reports some disk errors as
-// corruption: here they stay disk errors.
+// a checksum (PageChecksums.h) and the salt of its database (DatabaseSalt.h). SQLite reads a page beyond the end of a
+// truncated database as zeros, and with a log it never compares the file's size with the expected size: that is refused
+// here. SQLite also reports some disk errors as corruption: here they stay disk errors.
 #ifndef KEPT_WHOLE_PAGES_H
 #define KEPT_WHOLE_PAGES_H
 
@@ -82,13 +82,23 @@ static inline sqlite3_file *kept_database_of(sqlite3_file *file) {
   return database ? database : file;
 }
 
+/// Looks for the salt in the database file, unless it is known.
+static inline int kept_learn_salt(sqlite3_file *database, uint32_t page_size) {
+  struct kept_salt *salt = &kept_strict(database)->salt;
+  if (salt->is_known) return SQLITE_OK;
+  int status = kept_find_salt(salt, database, kept_plain_methods(database), page_size);
+  if (status == SQLITE_OK || status == SQLITE_IOERR_NOMEM) return status;
+  kept_note_failure(database);
+  return SQLITE_IOERR_READ;
+}
+
 /// Verifies the checksum and the salt of a page. If the first page that is read is in the log, the salt comes from the
 /// database file nevertheless: the log may be that of another database.
 static inline int kept_verify_page(sqlite3_file *file, const void *page, uint32_t size, uint32_t number) {
   if (!kept_page_verifies(page, size, number)) return kept_note_damage(file);
   sqlite3_file *database = kept_database_of(file);
   struct kept_salt *salt = &kept_strict(database)->salt;
-  int status = file == database ? SQLITE_OK : kept_find_salt(salt, database, kept_plain_methods(database), size);
+  int status = file == database ? SQLITE_OK : kept_learn_salt(database, size);
   if (status != SQLITE_OK) return status;
   if (!salt->is_known) kept_take_salt(salt, page, size);
   return kept_is_salt(kept_page_salt(page, size), salt) ? SQLITE_OK : kept_note_damage(file);
@@ -98,9 +108,11 @@ static inline int kept_verify_page(sqlite3_file *file, const void *page, uint32_
 static inline int kept_seal(sqlite3_file *file, void *page, uint32_t size, uint32_t number) {
   sqlite3_file *database = kept_database_of(file);
   struct kept_salt *salt = &kept_strict(database)->salt;
-  int status = kept_find_or_make_salt(salt, database, kept_plain_methods(database), size);
-  if (status == SQLITE_OK) kept_seal_page(page, size, number, salt->number);
-  return status;
+  int status = kept_learn_salt(database, size);
+  if (status != SQLITE_OK) return status;
+  if (!salt->is_known) kept_make_salt(salt);
+  kept_seal_page(page, size, number, salt->number);
+  return SQLITE_OK;
 }
 
 /// Some versions of SQLite read a part of an overflow page past the cache: the whole page is verified.

@@ -70,10 +70,12 @@ struct DatabaseLog {
     // Other databases have no salt; in a damaged page it may be another.
     guard size > 0, database.count >= size, kept_page_verifies(database, UInt32(size), 1) != 0 else { return }
     let salt = database[size - Int(KEPT_RESERVED_BYTES)..<size - 4]
-    let isOwn = size == pageSize && places.values.allSatisfy { place in
-      let end = place + size
-      return bytes[end - Int(KEPT_RESERVED_BYTES)..<end - 4] == salt
-    }
+    let isOwn =
+      size == pageSize
+      && places.values.allSatisfy { place in
+        let end = place + size
+        return bytes[end - Int(KEPT_RESERVED_BYTES)..<end - 4] == salt
+      }
     guard isOwn else {
       throw StoreError(
         .corrupt, "the log beside the database \(path) is that of another database; a user who may write must open it")
