@@ -50,6 +50,20 @@ import Testing
     for name in Self.keys { #expect(try restored.value(key(name)) == .string("before \(name)")) }
   }
 
+  @Test func `stays while another program writes`() throws {
+    var files = try files(of: "own").closed
+    files["values.sqlite-wal"] = try self.files(of: "other").open["values.sqlite-wal"]
+    try place(files)
+    var other: SQLiteConnection? = try SQLiteConnection(path: path + "/values.sqlite", busyTimeoutMilliseconds: 0)
+    other?.leaveLog()
+    try other?.ignoringChecksums { () throws(StoreError) in try other?.begin() }
+    #expect(code { try LocalStorage(path: path, busyTimeoutMilliseconds: 20) } == .busy)
+    #expect(try read()["values.sqlite-wal"] == files["values.sqlite-wal"])
+    #expect(!FileManager.default.fileExists(atPath: path + "/quarantine"))
+    other = nil
+    #expect(try LocalStorage(path: path).salvaged() != nil)
+  }
+
   @Test func `is corrupt where the store may only be read`() throws {
     let (own, other) = (try files(of: "own").closed, try files(of: "other", isRebuilt: true).open)
     try place(own.merging(["values.sqlite-wal": try #require(other["values.sqlite-wal"])]) { $1 })

@@ -47,6 +47,7 @@ struct Salvage {
       }
       try replace { draft throws(StoreError) in try fill(draft, notedAs: place) }
     } catch {
+      // A log that was removed is nowhere else.
       if !isLogRemoved, try !Self.isUnfinished(in: folder) { leave(place) }
       throw error
     }
@@ -85,8 +86,10 @@ struct Salvage {
   private func hasForeignLog() throws(StoreError) -> Bool {
     let connection = try SQLiteConnection(path: folder.database, busyTimeoutMilliseconds: busyTimeoutMilliseconds)
     connection.leaveLog()
-    // SQLite opens the log when it reads the first page, which may be damaged.
-    do throws(StoreError) { _ = try connection.integer("PRAGMA schema_version") } catch {
+    // SQLite opens the log when a transaction begins, which is refused while another program writes.
+    do throws(StoreError) {
+      try connection.ignoringChecksums { () throws(StoreError) in try connection.begin() }
+    } catch {
       guard error.code == .corrupt else { throw error }
     }
     return try connection.isLogForeign()
