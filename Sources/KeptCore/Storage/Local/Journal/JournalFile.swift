@@ -94,11 +94,14 @@ final class JournalFile: Sendable {
     let count = try withUnsafeMutableBytes(of: &session) { bytes in
       Result { () throws(StoreError) in try Self.read(descriptor, path, into: bytes, at: JournalHeader.bytes) }
     }.get()
+    // What names the pulse is read before the words of the pulse, and is written after them.
+    kept_fence()
     return count == 8 ? UInt64(littleEndian: session) : 0
   }
 
   /// Names the pulse; it means nothing once no process has the store open, and need not reach the disk.
   func begin(session: UInt64) throws(StoreError) {
+    kept_fence()
     try withUnsafeBytes(of: session.littleEndian) { bytes in
       Result { () throws(StoreError) in try Self.write(descriptor, path, bytes, at: JournalHeader.bytes) }
     }.get()
