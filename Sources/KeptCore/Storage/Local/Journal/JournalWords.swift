@@ -11,7 +11,8 @@
 // - `synced` is the position up to which the ring is on the disk, with the bodies that its frames name. While `named`
 //   is above it, a sync of the ring begins with one of the database's log.
 // - `dirty` is 1 from before the first publishing after everything was settled. It is cleared under the write lock,
-//   when `settled` has reached `published`. Who sleeps without bound has found it 0 after setting `sleeping`.
+//   when `settled` has reached `published`. A thread sleeps without bound only if it has found it 0 after it counted
+//   the wakes, and the writer that sets it wakes all sleepers before it publishes.
 // - `doubt` is 1 after a sync has failed: the system may have dropped what it could not write, and a later sync would
 //   succeed without it.
 // - `echo` is `published` a moment later, for a process that finds the page after a crash: a changed bit makes one of
@@ -20,9 +21,9 @@
 //   it is 0, and everything is settled. A process that gets the write lock and finds 0 makes the ring: the one that
 //   had begun was killed.
 //
-// On ARM, a store of `start` must not be reordered after the write of the ring. The system call that follows is a
-// barrier on Linux in practice, but does not promise it, so a full fence stands between them; and readers have a fence
-// between their copy and their load of `start`.
+// These hold on ARM too: Tests/Models/test_journal_order.py tries each order on which they rely. System calls promise
+// no order, so a fence stands between the store of `start` and the write of the ring, and one between a reader's copy
+// and its load of `start`.
 
 import CPlatform
 
