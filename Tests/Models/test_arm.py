@@ -71,6 +71,8 @@ IMPOSSIBLE = {
     "CoRR": threads([W("x", 1)], [R("x", 1), R("x", 0)]),
     "CoWR": threads([W("x", 1), R("x", 0)]),
     "CoRW1": threads([R("x", 1), W("x", 1)]),
+    "MP+rel-rmw+acq": threads([W("x", 1), W("y", 1, L)], [X("y", 1, 2, PLAIN)], [R("y", 2, A), R("x", 0)]),
+    "SB+rmw-rfi-acq+dmb": threads([X("x", 0, 1, PLAIN), R("x", 1, A), R("y", 0)], [W("y", 1), DMB, R("x", 0)]),
     "two exchanges of one value": threads([X("x", 0, 1, PLAIN)], [X("x", 0, 2, PLAIN)]),
     "a value from nowhere": threads([R("x", 1)]),
 }
