@@ -10,8 +10,10 @@ final class JournalFile: Sendable {
   let descriptor: Int32
   let path: String
   let header: JournalHeader
-  /// Whether a write may raise the signal of a size limit. A limit that is set later counts for files that are opened
-  /// later, as for those of SQLite: to look takes a tenth of a set.
+  /// Whether a write may raise the signal of a size limit.
+  ///
+  /// A limit that is set later counts for files that are opened later, as for those of SQLite: to look takes a tenth of
+  /// a set.
   private let hasSizeLimit = kept_has_size_limit()
 
   init(descriptor: Int32, path: String, header: JournalHeader) {
@@ -90,20 +92,30 @@ final class JournalFile: Sendable {
 
   /// The random number of the pulse that belongs to the journal now.
   func session() throws(StoreError) -> UInt64 {
-    var session: UInt64 = 0
-    let count = try withUnsafeMutableBytes(of: &session) { bytes in
-      Result { () throws(StoreError) in try Self.read(descriptor, path, into: bytes, at: JournalHeader.bytes) }
-    }.get()
+    let session = try word(at: JournalHeader.bytes)
     // What names the pulse is read before the words of the pulse, and is written after them.
     kept_fence()
-    return count == 8 ? UInt64(littleEndian: session) : 0
+    return session
   }
 
   /// Names the pulse; it means nothing once no process has the store open, and need not reach the disk.
   func begin(session: UInt64) throws(StoreError) {
     kept_fence()
-    try withUnsafeBytes(of: session.littleEndian) { bytes in
-      Result { () throws(StoreError) in try Self.write(descriptor, path, bytes, at: JournalHeader.bytes) }
+    try write(session, at: JournalHeader.bytes)
+  }
+
+  /// A word of the head; 0 if the file is shorter.
+  func word(at offset: Int) throws(StoreError) -> UInt64 {
+    var word: UInt64 = 0
+    _ = try withUnsafeMutableBytes(of: &word) { bytes in
+      Result { () throws(StoreError) in try Self.read(descriptor, path, into: bytes, at: offset) }
+    }.get()
+    return UInt64(littleEndian: word)
+  }
+
+  func write(_ word: UInt64, at offset: Int) throws(StoreError) {
+    try withUnsafeBytes(of: word.littleEndian) { bytes in
+      Result { () throws(StoreError) in try Self.write(descriptor, path, bytes, at: offset) }
     }.get()
   }
 

@@ -25,7 +25,7 @@ struct JournalRecovery {
     let found = try JournalFile.read(lock.descriptor, path: lock.path)
     if let found, found.header.store == store { try found.mark()?.check(settled, log, of: lock.path) }
     if let file = found, file.header.store == store, file.header.place(after: settled) != nil {
-      try file.bound()?.check(settled, path: lock.path)
+      try file.checkBound(settled)
       let cursor = try Self.end(of: file, after: settled, in: reader.connection)
       try checkEnd(file, cursor)
       try file.mark(settled.place, log)

@@ -40,8 +40,8 @@ struct JournalTail {
           return true
         }
         let isBehind = try file.mark().map { settled.place.position < $0.position } ?? false
-        let isAhead = try file.bound()?.isBelow(settled) ?? false
-        isDamaged = isBehind || isAhead || page.map { cursor.place.position < $0.surely } ?? false
+        let isOlder = try file.isOlder(than: settled)
+        isDamaged = isBehind || isOlder || page.map { cursor.place.position < $0.surely } ?? false
       }
     }
     if patches.bulk != nil {
@@ -62,6 +62,7 @@ struct JournalTail {
     let memory = UnsafeMutableRawPointer.allocate(byteCount: PulsePage.size, alignment: 64)
     defer { memory.deallocate() }
     guard pread(descriptor, memory, PulsePage.size, 0) == PulsePage.size else { return nil }
+    kept_fence()
     let page = PulsePage(memory)
     return page.belongs(to: store, in: session) ? (page.words.published, page.surelyWritten) : nil
   }
