@@ -226,7 +226,11 @@ final class Journal: Sendable {
       // Joins another pulse if the page is retired.
       _ = try end()
       let lock = try files.updateQuietly { files throws(StoreError) -> JournalLock in try self.lock(&files) }
-      if lock.takeWriting(page) { return }
+      if let ended = lock.takeWriting(page) {
+        // It may have ended before it had woken those who were to notice that something is not settled.
+        if ended != 0 { wake() }
+        return
+      }
       let left = deadline - MonotonicTime.milliseconds
       guard left > 0 else {
         throw StoreError(

@@ -55,22 +55,24 @@ struct JournalLock {
       && kept_lock_byte(descriptor, Int16(F_WRLCK), Self.byte(of: holder))
   }
 
-  /// Takes the write lock if it is free, or its holder has ended; false if it is not, or if the page is retired.
+  /// Takes the write lock if it is free, or its holder has ended.
   ///
   /// Call ``share()`` before.
-  func takeWriting(_ page: PulsePage) -> Bool {
-    guard replaceOwner(page) else { return false }
-    if page.isHeld(by: holder) { return true }
+  ///
+  /// - Returns: the number of the holder that has ended, or 0; nil if the lock is not free, or if the page is retired.
+  func takeWriting(_ page: PulsePage) -> UInt64? {
+    guard let ended = replaceOwner(page) else { return nil }
+    if page.isHeld(by: holder) { return ended }
     page.releaseWriting(holder)
-    return false
+    return nil
   }
 
   /// Takes the write lock also of a page that is retired, to make another pulse.
-  func replaceOwner(_ page: PulsePage) -> Bool {
+  func replaceOwner(_ page: PulsePage) -> UInt64? {
     let found = page.owner
     // A holder of 0 has no byte.
-    guard found == 0 || !kept_is_byte_locked(descriptor, Self.byte(of: found)) else { return false }
-    return page.replaceOwner(found, by: holder)
+    guard found == 0 || !kept_is_byte_locked(descriptor, Self.byte(of: found)) else { return nil }
+    return page.replaceOwner(found, by: holder) ? found : nil
   }
 
   func takeRepairing() -> Bool { kept_lock_byte(descriptor, Int16(F_WRLCK), Self.openByte - 1) }
