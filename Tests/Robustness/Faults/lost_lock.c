@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
+#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +35,7 @@ enum { LOST = 1, MADE, WRITTEN };
 static char folder[4300], pulse[4400];
 /* How many frames are written before the stop, and by the company during it. */
 static int64_t before, meanwhile;
-static bool is_cut, is_company_killed, is_writer_killed;
+static bool is_cut, is_database_locked, is_company_killed, is_writer_killed;
 static unsigned removed, cut, repeated;
 
 /* The moment of the stop */
@@ -194,6 +195,22 @@ static bool await_other_pulse(ino_t file, pid_t maker) {
   return true;
 }
 
+/** Locks the database until the ring could not be settled for the first time; the next look does it. */
+static void truncate_while_locked(void) {
+  char database[4400];
+  sqlite3 *lock = NULL;
+  snprintf(database, sizeof database, "%s/values.sqlite", folder);
+  bool done = sqlite3_open(database, &lock) == SQLITE_OK;
+  done = done && (!is_database_locked || sqlite3_exec(lock, "BEGIN IMMEDIATE", NULL, NULL, NULL) == SQLITE_OK);
+  if (!done) fail("the database cannot be locked");
+  if (truncate(pulse, 0) != 0) fail("the pulse cannot be truncated: %s", strerror(errno));
+  int64_t end = now_ns() + LONG_MS * INT64_C(1000000);
+  /* A page that is out of use has its place. */
+  while (is_database_locked && pulse_file() == 0 && now_ns() < end) let_pass(1000);
+  if (is_database_locked) let_pass(3 * SHORT_MS * 1000);
+  sqlite3_close_v2(lock);
+}
+
 static void expect_signal(pid_t process, int signal) {
   int status = 0;
   waitpid(process, &status, 0);
@@ -209,6 +226,7 @@ static void play_round(uint64_t *random) {
   meanwhile = 1 + (int64_t)random_below(random, (uint64_t)before / 3);
   is_cut = round_now % 2;
   moment = round_now / 2 % 2 ? AFTER_FRAME : BEFORE_FRAME;
+  is_database_locked = is_cut && random_below(random, 2);
   is_company_killed = is_cut && round_now / 4 % 2;
   is_writer_killed = random_below(random, 2);
 
@@ -219,7 +237,7 @@ static void play_round(uint64_t *random) {
   await_word(&shared->joined, 1, "the store could not be opened");
   ino_t file = pulse_file();
   if (is_cut) {
-    if (truncate(pulse, 0) != 0) fail("the pulse cannot be truncated: %s", strerror(errno));
+    truncate_while_locked();
     if (!await_other_pulse(file, company)) {
       /* It was using the page at that moment. */
       expect_signal(company, SIGBUS);

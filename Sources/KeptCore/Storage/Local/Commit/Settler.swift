@@ -83,6 +83,20 @@ final class Settler: Sendable {
     }
   }
 
+  /// Brings every frame of a ring that no process uses any more into the database, and onto the disk; the write lock is
+  /// held.
+  ///
+  /// - Returns: where its frames end, and the next ring begins.
+  func endRing(_ file: JournalFile) throws(StoreError) -> JournalPosition {
+    try withConnection { connection throws(StoreError) in
+      let place = try connection.write { () throws(StoreError) in
+        try move(connection, unused: file) { _ throws(StoreError) in try file.sync() }
+      }
+      try syncLog(connection)
+      return place.position
+    }
+  }
+
   /// Begins another ring, which may be larger; the write lock is held.
   ///
   /// - Parameter length: what must fit into it.
@@ -144,15 +158,21 @@ final class Settler: Sendable {
 
   /// Writes what was published into the tables; it belongs to a write transaction.
   ///
-  /// - Parameter sync: writes the ring to the disk, up to a position.
+  /// - Parameters:
+  ///   - unused: a ring that no process uses, and whose frames all count; nil for the present one.
+  ///   - sync: writes the ring to the disk, up to a position.
   private func move(
-    _ connection: SQLiteConnection, _ sync: (JournalPosition) throws(StoreError) -> Void
+    _ connection: SQLiteConnection, unused: JournalFile? = nil, _ sync: (JournalPosition) throws(StoreError) -> Void
   ) throws(StoreError) -> FramePlace {
     let before = try SettledPlace.read(connection)
     // Another ring may begin just now.
-    let end = try journal.end()
+    let end = if let unused {
+      try JournalRecovery.end(of: unused, after: before, in: connection).place.position
+    } else {
+      try journal.end()
+    }
     if before.place.position == end { return before.place }
-    let file = try journal.file()
+    let file = if let unused { unused } else { try journal.file() }
     guard let place = file.header.place(after: before) else {
       throw StoreError(.corrupt, "the journal and the database of the store do not belong together; open it again")
     }
@@ -160,9 +180,8 @@ final class Settler: Sendable {
     try sync(end)
     var cursor = JournalCursor(at: place, revision: before.revision)
     var settling = try Settling(connection: connection)
-    let outcome = try cursor.read(file, journal.words, upTo: end) { frame throws(StoreError) in
-      try settling.add(frame)
-    }
+    let words = unused == nil ? journal.words : nil
+    let outcome = try cursor.read(file, words, upTo: end) { frame throws(StoreError) in try settling.add(frame) }
     guard outcome == .reachedEnd else { throw journal.damage }
     let version = try settling.finish() ?? before.schemaVersion
     try settling.forgetRemovals(from: before.revision, to: cursor.revision)

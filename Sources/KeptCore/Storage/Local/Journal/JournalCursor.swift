@@ -28,8 +28,10 @@ struct JournalCursor {
   /// Reads the frames up to `end`, and calls `body` with each of a commit, in order.
   ///
   /// `place` is then after the last frame for which `body` has returned.
+  ///
+  /// - Parameter words: nil if no process uses the ring.
   mutating func read(
-    _ file: JournalFile, _ words: JournalWords, upTo end: JournalPosition,
+    _ file: JournalFile, _ words: JournalWords?, upTo end: JournalPosition,
     _ body: (FrameReader) throws(StoreError) -> Void
   ) throws(StoreError) -> Outcome {
     while place.position < end {
@@ -40,7 +42,7 @@ struct JournalCursor {
         guard count == piece else { return .damaged }
         // The copy first, then the word: what was overwritten meanwhile was announced before.
         kept_fence()
-        guard words.start <= place.position else { return .overtaken }
+        if let words, words.start > place.position { return .overtaken }
         return try take(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(memory)[..<count])) {
           frame throws(StoreError) in
           try body(frame)

@@ -4,7 +4,7 @@
 // address.
 //
 // The lock of a page that was cut off is lost with it. A writer that holds it cannot publish, but may still write into
-// the ring. So another ring begins, in which its frames do not verify.
+// the ring. So the ring ends before others join the new pulse, and another begins, in which its frames do not verify.
 
 import CPlatform
 
@@ -49,8 +49,9 @@ extension Journal {
     guard lock.isInPlace, lock.takeRepairing() else { return }
     defer { lock.releaseRepairing() }
     let held = try OpenFolder.own(folder.path)
-    let wasCut = PulseFile.retire(held, ifCutFrom: files.read(\.pulse))
-    guard lock.replaceOwner(page) else { return }
+    // The page that is put in its place names no session. Another process, or this one, may have failed after that.
+    let wasCut = PulseFile.retire(held, ifCutFrom: files.read(\.pulse)) || page.session == 0
+    guard lock.replaceOwner(page) != nil else { return }
     // Of the new page; the old one has another owner, or none that counts.
     defer { unlockForWriting() }
     // Another process may have been first.
@@ -58,16 +59,12 @@ extension Journal {
     guard let file = try JournalFile.read(lock.descriptor, path: lock.path) else {
       throw StoreError(.corrupt, "\(lock.path) is damaged; close the store everywhere and open it again")
     }
-    let (settled, published) = try settler.withConnection {
-      connection throws(StoreError) -> (JournalPosition, JournalPosition) in
-      let settled = try SettledPlace.read(connection)
-      try connection.syncLog()
-      return (settled.place.position, try JournalRecovery.end(of: file, after: settled, in: connection).place.position)
-    }
+    let (settled, published) = try frames(of: file, settler, endsRing: wasCut)
     held.remove(PulseFile.name)
     let session = UInt64.random(in: 1 ... .max)
     let new = try PulseFile.make(for: store, in: session, heldBy: lock.holder, held)
-    new.words.reset(to: published, settled: settled, of: file.header.journal)
+    // Without a ring, the next writer makes one.
+    new.words.reset(to: published, settled: settled, of: wasCut ? 0 : file.header.journal)
     try files.updateQuietly { files throws(StoreError) in
       // Before others can join: then the new page may be mapped here already.
       kept_store64(words.publishedWord, 1)
@@ -79,6 +76,21 @@ extension Journal {
       use(new, &files)
     }
     if wasCut { try settler.beginRing(for: 0) }
+  }
+
+  /// From where to where a ring has frames that are not in the database: to nowhere if it ends, which brings all there.
+  private func frames(
+    of file: JournalFile, _ settler: Settler, endsRing: Bool
+  ) throws(StoreError) -> (settled: JournalPosition, published: JournalPosition) {
+    if endsRing {
+      let end = try settler.endRing(file)
+      return (end, end)
+    }
+    return try settler.withConnection { connection throws(StoreError) in
+      let settled = try SettledPlace.read(connection)
+      try connection.syncLog()
+      return (settled.place.position, try JournalRecovery.end(of: file, after: settled, in: connection).place.position)
+    }
   }
 
   /// Joins the pulse that another process has made; false if there is none yet.

@@ -49,6 +49,8 @@ enum PulseFile {
     let memory = UnsafeMutableRawPointer.allocate(byteCount: PulsePage.size, alignment: 64)
     memory.initializeMemory(as: UInt8.self, repeating: 0, count: PulsePage.size)
     kept_store64(PulsePage(memory).words.publishedWord, 1)
+    // Then threads that wait look again each second, until another pulse is there.
+    PulsePage(memory).words.isDirty = true
     // With one call, so that no process reads a position of 0.
     defer { memory.deallocate() }
     return pwrite(descriptor, memory, PulsePage.size, 0) == PulsePage.size
