@@ -166,11 +166,12 @@ final class Settler: Sendable {
   ) throws(StoreError) -> FramePlace {
     let before = try SettledPlace.read(connection)
     // Another ring may begin just now.
-    let end = if let unused {
-      try JournalRecovery.end(of: unused, after: before, in: connection).place.position
-    } else {
-      try journal.end()
-    }
+    let end =
+      if let unused {
+        try JournalRecovery.end(of: unused, after: before, in: connection).place.position
+      } else {
+        try journal.end()
+      }
     if before.place.position == end { return before.place }
     let file = if let unused { unused } else { try journal.file() }
     guard let place = file.header.place(after: before) else {
