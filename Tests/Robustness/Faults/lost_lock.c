@@ -17,8 +17,8 @@
 #include <unistd.h>
 
 /* A new journal's ring begins at this byte. All frames have the same length, so that a late one could be taken for one
- * of another process. The company writes fewer than the writer before it was stopped: those that it has not settled must
- * end before the bytes of the late frame, which would damage them. */
+ * of another process. The company writes fewer than the writer before it was stopped: those that it has not settled
+ * must end before the bytes of the late frame, which would damage them. */
 enum { RING_OFFSET = 4096, LENGTH = 400, FEWEST = 10, MOST = 60, KEYS = 4, SHORT_MS = 300, LONG_MS = 60000 };
 
 enum { STOPPED, COMPANY, WRITERS };
