@@ -63,6 +63,28 @@ import Testing
     }
   }
 
+  @Test func `each bit of the database's head counts`() throws {
+    let storage = try LocalStorage(path: path)
+    var values: [String: Value] = [:]
+    for (name, count) in [("small", 1), ("large", 500)] {
+      let value = Value.string(String(repeating: "\(name)-", count: count))
+      try storage.commit(key(name), .set(value))
+      values[name] = value
+    }
+    storage.close()
+    var files: [String: Data] = [:]
+    // Without the pulse and the ring nothing completes the database.
+    for name in ["values.sqlite", "journal"] {
+      files[name] = try Data(contentsOf: URL(fileURLWithPath: path + "/" + name))
+    }
+    for bit in 0..<800 {
+      var changed = try #require(files["values.sqlite"])
+      changed[bit / 8] ^= 1 << UInt8(bit % 8)
+      try place(files.merging(["values.sqlite": changed]) { $1 })
+      _ = try isToldOrRight(values, "bit \(bit % 8) of byte \(bit / 8)")
+    }
+  }
+
   @Test func `nothing is read from pages in each other's places`() throws {
     let (files, values) = try makeFiles()
     let bytes = try #require(files["values.sqlite"])

@@ -174,13 +174,12 @@ final class DamagedDatabase {
 
   /// Reads the value of a row that has it in another table.
   private func large(_ rows: SQLiteStatement) throws(StoreError) -> Value {
-    let row = try connection.statement("SELECT ?2, value FROM large WHERE id = ?1")
-    try row.bind(1, rows.integer(4))
-    try row.bind(2, textBytes: rows.bytes(0))
-    guard let value = try row.first({ () throws(StoreError) in try row.value(0) }) else {
-      throw StoreError(.corrupt, "the database has no value for a key")
+    if let row = try connection.statement(ifThere: "SELECT ?2, value FROM large WHERE id = ?1") {
+      try row.bind(1, rows.integer(4))
+      try row.bind(2, textBytes: rows.bytes(0))
+      if let value = try row.first({ () throws(StoreError) in try row.value(0) }) { return value }
     }
-    return value
+    throw StoreError(.corrupt, "the database has no value for a key")
   }
 
   /// Returns the revision for a stored number; 0 if the number is damage.
