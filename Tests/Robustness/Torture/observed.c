@@ -30,6 +30,7 @@ static struct shared {
 
 static const char *folder;
 static int64_t delivered, merged, slowest_ns;
+static unsigned inserted;
 
 /* Writing */
 
@@ -292,9 +293,11 @@ static void expect_rejected(const record *received, void (*plant)(record *, size
   if (round_now == 0) printf("  notice %zu %s: %s\n", at, what, why);
 }
 
-/* Fails unless the comparison finds every inserted fault. */
+/* Fails unless the comparison finds every inserted fault. An observer that a busy machine lets run late receives
+ * everything in a few notices, in which nothing can be inserted. */
 static void expect_faults_found(const record *received, uint64_t *random) {
-  if (received->notice_count < 4) fail("only %zu notices of everything", received->notice_count);
+  if (received->notice_count < 4) return;
+  inserted++;
   size_t at = (size_t)random_below(random, received->notice_count - 2);
   expect_rejected(received, lose_notice, at, "lost");
   expect_rejected(received, swap_notices, at, "swapped with the next");
@@ -325,6 +328,7 @@ int main(int argc, char **argv) {
   shared = share(sizeof *shared);
   uint64_t random = seed;
   for (round_now = 0; round_now < rounds; round_now++) play_round(&random);
+  if (inserted == 0) fail("no round had enough notices to insert faults");
   return end_torture("%u transactions, %d subscriptions in %d processes, %" PRId64 " notices, %" PRId64 " of several "
                      "transactions; the last arrived after %.1f ms at most, also at slow observers",
     rounds * (WRITERS * TRANSACTIONS + 1), OBSERVERS * SUBSCRIPTIONS, OBSERVERS, delivered, merged,
