@@ -200,6 +200,16 @@ final class SQLiteConnection {
     try statement("BEGIN IMMEDIATE").finish()
   }
 
+  /// Begins a transaction that keeps other writers out of a damaged database, which is read.
+  func beginSalvage() throws(StoreError) {
+    do throws(StoreError) { try begin() } catch {
+      // A changed bit in its head forbids writing, to others as well.
+      guard sqlite3_db_readonly(handle, "main") == 1 else { throw error }
+      try beginReading()
+      _ = try integer("SELECT count(*) FROM sqlite_schema")
+    }
+  }
+
   /// Begins a read transaction.
   func beginReading() throws(StoreError) {
     endUnended()

@@ -77,7 +77,8 @@ import Testing
     for name in ["values.sqlite", "journal"] {
       files[name] = try Data(contentsOf: URL(fileURLWithPath: path + "/" + name))
     }
-    for bit in 0..<800 {
+    // In an ordinary run those that say what SQLite may do.
+    for bit in Self.count > 1000 ? 0..<800 : 128..<192 {
       var changed = try #require(files["values.sqlite"])
       changed[bit / 8] ^= 1 << UInt8(bit % 8)
       try place(files.merging(["values.sqlite": changed]) { $1 })

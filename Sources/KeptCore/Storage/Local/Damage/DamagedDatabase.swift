@@ -20,7 +20,7 @@ final class DamagedDatabase {
       try ifReadable { () throws(StoreError) in try connection.run("PRAGMA cell_size_check = ON") }
       // The transaction never ends: other writers have to wait, and changes to the schema are never written.
       try ifReadable { () throws(StoreError) in
-        try connection.begin()
+        try connection.beginSalvage()
         try connection.run("PRAGMA cache_spill = OFF")
         switch try SchemaParts.judge(connection) {
         case .known: break

@@ -88,7 +88,7 @@ struct Salvage {
     connection.leaveLog()
     // SQLite opens the log when a transaction begins, which is refused while another program writes.
     do throws(StoreError) {
-      try connection.ignoringChecksums { () throws(StoreError) in try connection.begin() }
+      try connection.ignoringChecksums { () throws(StoreError) in try connection.beginSalvage() }
     } catch {
       guard error.code == .corrupt else { throw error }
     }
