@@ -96,8 +96,9 @@ struct JournalRecovery {
   ) throws(StoreError) -> Journal {
     let session = UInt64.random(in: 1 ... .max)
     let held = try OpenFolder.own(folder.path)
-    let page = try PulseFile.make(for: store, in: session, held)
-    page.words.reset(to: published, settled: settled, of: file.header.journal)
+    let page = try PulseFile.make(for: store, in: session, held) { words in
+      words.reset(to: published, settled: settled, of: file.header.journal)
+    }
     do throws(StoreError) { try file.begin(session: session) } catch {
       page.unmap()
       throw error

@@ -62,9 +62,10 @@ extension Journal {
     let (settled, published) = try frames(of: file, settler, endsRing: wasCut)
     held.remove(PulseFile.name)
     let session = UInt64.random(in: 1 ... .max)
-    let new = try PulseFile.make(for: store, in: session, heldBy: lock.holder, held)
-    // Without a ring, the next writer makes one.
-    new.words.reset(to: published, settled: settled, of: wasCut ? 0 : file.header.journal)
+    let new = try PulseFile.make(for: store, in: session, heldBy: lock.holder, held) { words in
+      // Without a ring, the next writer makes one.
+      words.reset(to: published, settled: settled, of: wasCut ? 0 : file.header.journal)
+    }
     try files.updateQuietly { files throws(StoreError) in
       // Before others can join: then the new page may be mapped here already.
       kept_store64(words.publishedWord, 1)

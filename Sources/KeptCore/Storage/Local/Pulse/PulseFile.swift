@@ -11,7 +11,8 @@ enum PulseFile {
   ///
   /// - Parameter holder: who holds the write lock from the beginning; 0 if it is free.
   static func make(
-    for store: StoreID, in session: UInt64, heldBy holder: UInt64 = 0, _ folder: borrowing OpenFolder
+    for store: StoreID, in session: UInt64, heldBy holder: UInt64 = 0, _ folder: borrowing OpenFolder,
+    _ setWords: (JournalWords) -> Void
   ) throws(StoreError) -> PulsePage {
     let page: PulsePage
     do throws(StoreError) {
@@ -22,7 +23,7 @@ enum PulseFile {
       folder.remove(name)
       page = try map(in: folder, waste: true)
     }
-    page.initialize(for: store, in: session, heldBy: holder)
+    page.initialize(for: store, in: session, heldBy: holder, setWords)
     return page
   }
 

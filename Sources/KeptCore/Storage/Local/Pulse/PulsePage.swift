@@ -68,14 +68,19 @@ struct PulsePage: @unchecked Sendable {
 
   /// Sets the page up; no other process uses it.
   ///
-  /// - Parameter holder: who holds the write lock from the beginning; 0 if it is free.
-  func initialize(for store: StoreID, in session: UInt64, heldBy holder: UInt64) {
-    for (number, word) in Self.header(store, session).enumerated() {
-      start.storeBytes(of: word, toByteOffset: 8 * number, as: UInt64.self)
-    }
+  /// - Parameters:
+  ///   - holder: who holds the write lock from the beginning; 0 if it is free.
+  ///   - setWords: sets the words, which may be those of another store until then. Killed in between, the page belongs
+  ///     to no store.
+  func initialize(for store: StoreID, in session: UInt64, heldBy holder: UInt64, _ setWords: (JournalWords) -> Void) {
+    write([0, 0, 0, 0, 0])
+    kept_fence()
+    setWords(words)
     start.storeBytes(of: SystemStart.id, toByteOffset: Self.bootOffset, as: UInt64.self)
     for word in [sleeping, waiting] { kept_store32(word, 0) }
     kept_store64(ownerWord, holder)
+    kept_fence()
+    write(Self.header(store, session))
   }
 
   /// Whether the kernel runs since the page was set up, so that nothing in it is older than what it tells about.
@@ -95,6 +100,12 @@ struct PulsePage: @unchecked Sendable {
   }
 
   private static let bootOffset = 40
+
+  private func write(_ header: [UInt64]) {
+    for (number, word) in header.enumerated() {
+      start.storeBytes(of: word, toByteOffset: 8 * number, as: UInt64.self)
+    }
+  }
 
   private static func header(_ store: StoreID, _ session: UInt64) -> [UInt64] {
     [magic, format, store.high, store.low, session]
