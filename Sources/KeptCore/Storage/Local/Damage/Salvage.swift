@@ -2,7 +2,7 @@
 //
 // The process may be killed after each step:
 //   1. `quarantine/<date>/` gets a second name for each file of the database, which is never written again, and a copy
-//      of the journal, which is. A log that is that of another database loses its first name: SQLite would read it.
+//      of the journal, which is. The log of another database loses its first name: SQLite would read it.
 //   2. A new database is completed under a temporary name, synced, and renamed to `salvaged.sqlite`. From here on it is
 //      the store's database: the next process that opens the folder continues with step 3.
 //   3. The old `-wal` and `-shm` are removed, then `salvaged.sqlite` is renamed to `values.sqlite`: the new database
