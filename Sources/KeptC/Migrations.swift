@@ -89,7 +89,7 @@ extension Migration {
     nonisolated(unsafe) let context = step.context
     self.init(to: step.version, name) { transaction in
       transaction.isLent = true
-      let handle = Handles.handle(of: transaction)
+      let handle = try Handles.handle(of: transaction)
       defer { Handles.transactions.remove(UInt(bitPattern: handle)) }
       var error = kept_error()
       if isConfirmed { error.expectFailure() }

@@ -17,16 +17,23 @@ public func kept_observe(
     let callee = WaitTarget(call: callback, context: context, release: release)
     let out = try subscription.required("subscription")
     let polled = isPolled ? try HostDelivery() : nil
-    let number = Handles.subscriptions.reserve()
-    let (started, deliverInitial) = try store.prepareToObserve(
-      scope, initial: flags & KEPT_OBSERVE_INITIAL != 0, isTaken: callback == nil,
-      by: polled.map { .by($0) } ?? .asOpened,
-      afterLastCall: {
-        polled?.end()
-        callee.end()
-        // Not earlier: a thread that still finds the number waits for all this.
-        Handles.subscriptions.remove(number)
-      }, callee.call)
+    let number = try Handles.subscriptions.reserve()
+    let started: Subscription
+    let deliverInitial: () -> Void
+    do throws(StoreError) {
+      (started, deliverInitial) = try store.prepareToObserve(
+        scope, initial: flags & KEPT_OBSERVE_INITIAL != 0, isTaken: callback == nil,
+        by: polled.map { .by($0) } ?? .asOpened,
+        afterLastCall: {
+          polled?.end()
+          callee.end()
+          // Not earlier: a thread that still finds the number waits for all this.
+          Handles.subscriptions.remove(number)
+        }, callee.call)
+    } catch {
+      Handles.subscriptions.remove(number)
+      throw error
+    }
     Handles.subscriptions.insert(
       Subscribed(subscription: started, polled: polled, isTaken: callback == nil), at: number)
     out.pointee = OpaquePointer(bitPattern: number)

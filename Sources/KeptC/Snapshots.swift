@@ -10,7 +10,7 @@ public func kept_snapshot(
 ) -> kept_status {
   boundary(error) { () throws(StoreError) in
     let (store, out) = (try store.store(), try snapshot.required("snapshot"))
-    out.pointee = Handles.handle(of: try store.snapshot(prefix: prefix.text("prefix")))
+    out.pointee = try Handles.handle(of: store.snapshot(prefix: prefix.text("prefix")))
   }
 }
 

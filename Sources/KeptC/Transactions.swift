@@ -12,7 +12,7 @@ public func kept_begin(
     let store = try store.store()
     let out = try transaction.required("transaction")
     let choices = try options.map { options throws(StoreError) in try options.choices() }
-    out.pointee = Handles.handle(of: try store.begin(durability: choices?.durability, tag: choices?.tag))
+    out.pointee = try Handles.handle(of: store.begin(durability: choices?.durability, tag: choices?.tag))
   }
 }
 

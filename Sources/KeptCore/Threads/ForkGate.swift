@@ -10,8 +10,8 @@ import CPlatform
 /// fork waits with it. A thread that is inside may enter again, so a fork never waits for a thread that waits for the
 /// fork. Therefore locks need no order among themselves here. A thread that sleeps on a condition is outside meanwhile.
 final class ForkGate: @unchecked Sendable {
-  // The words are atomic. Threads count in stripes, so that they seldom write to the same cache line.
-  private let stripes: UnsafeMutablePointer<UInt64>
+  // The words are atomic.
+  private let stripes = Stripes()
   private let closed = UnsafeMutablePointer<UInt32>.allocate(capacity: 1)
   private let forked = UnsafeMutablePointer<UInt64>.allocate(capacity: 1)
   // Held by the forking thread; other forks queue for it.
@@ -21,16 +21,12 @@ final class ForkGate: @unchecked Sendable {
   /// It is held only inside the gate, so it is free when a fork happens.
   let renewal = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
 
-  private static let stripeCount = 64
-  private static let wordsApart = 16
   // How long the gate stays closed while threads are inside, most of which leave within microseconds; and how long a
   // fork then lets other threads enter.
   private static let briefMilliseconds: Int64 = 2
   private static let patienceMilliseconds: Int64 = 10_000
 
   init() {
-    stripes = .allocate(capacity: Self.stripeCount * Self.wordsApart)
-    stripes.initialize(repeating: 0, count: Self.stripeCount * Self.wordsApart)
     closed.initialize(to: 0)
     forked.initialize(to: 0)
     pthread_mutex_init(passage, nil)
@@ -49,7 +45,7 @@ final class ForkGate: @unchecked Sendable {
 
   @inline(never)
   func leave() {
-    if kept_fork_depth(-1) == 0 { kept_subtract64(ownStripe, 1) }
+    if kept_fork_depth(-1) == 0 { kept_subtract64(stripes.own, 1) }
   }
 
   /// Closes the gate and waits until no thread is inside.
@@ -71,13 +67,11 @@ final class ForkGate: @unchecked Sendable {
   }
 
   private func isEmpty(until end: Int64) -> Bool {
-    for stripe in 0..<Self.stripeCount {
-      while kept_load64(stripes + stripe * Self.wordsApart) != 0 {
-        guard MonotonicTime.milliseconds < end else { return false }
-        MonotonicTime.backOff(attempt: 0)
-      }
+    stripes.awaitEmpty {
+      guard MonotonicTime.milliseconds < end else { return false }
+      MonotonicTime.backOff(attempt: 0)
+      return true
     }
-    return true
   }
 
   private func admit() {
@@ -95,7 +89,7 @@ final class ForkGate: @unchecked Sendable {
 
   /// In the child, the threads that were about to enter no longer exist.
   func forgetThreads() {
-    for stripe in 0..<Self.stripeCount { kept_store64(stripes + stripe * Self.wordsApart, 0) }
+    stripes.forget()
     kept_add64(forked, 1)
     // Nor do the threads that queued for it.
     pthread_mutex_init(passage, nil)
@@ -104,13 +98,9 @@ final class ForkGate: @unchecked Sendable {
 
   private func tryEnter() -> Bool {
     // Entering precedes reading `closed`, and closing precedes counting, so one of the two sees the other.
-    kept_add64(ownStripe, 1)
+    kept_add64(stripes.own, 1)
     if kept_load32(closed) == 0 { return true }
-    kept_subtract64(ownStripe, 1)
+    kept_subtract64(stripes.own, 1)
     return false
-  }
-
-  private var ownStripe: UnsafeMutablePointer<UInt64> {
-    stripes + Int(kept_stripe(UInt32(Self.stripeCount))) * Self.wordsApart
   }
 }

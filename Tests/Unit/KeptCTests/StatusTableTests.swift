@@ -22,18 +22,3 @@ import Testing
     #expect(Set(pairs.map(\.0)) == Set(KEPT_FAILED...KEPT_ABSENT), "every status has its code")
   }
 }
-
-@Suite struct `A late handle` {
-  @Test func `of a transaction, a snapshot or a subscription is never that of another`() {
-    let handles = HandleTable<Int>(.transaction)
-    let first = handles.insert(1)
-    handles.remove(first)
-    let second = handles.insert(2)
-    #expect(first != second)
-    #expect(first & 1 == 1 && second & 1 == 1)
-    #expect(handles.find(first) == nil)
-    #expect(handles.find(second) == 2)
-    let snapshot = OpaquePointer(bitPattern: HandleTable<Int>(.snapshot).insert(3))
-    #expect(snapshot.map { Handles.isNumber($0) && !handles.hasIssued($0) } == true, "nor one of another kind")
-  }
-}

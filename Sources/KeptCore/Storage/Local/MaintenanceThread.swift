@@ -22,6 +22,8 @@ final class MaintenanceThread: Sendable {
   // Set while the thread is about to settle and look and has begun with neither; callers that see it need not notify
   // the thread. It is set under the monitor, and cleared there before the thread begins.
   private let isDue = Atomic<Bool>(false)
+  // The same for settling now.
+  private let isHurried = Atomic<Bool>(false)
   private let settle: @Sendable () -> Bool
   private let look: @Sendable () -> Void
 
@@ -60,8 +62,11 @@ final class MaintenanceThread: Sendable {
 
   /// Settles now: the ring is filling up.
   func hurry() {
-    guard state.updateQuietly({ !$0.mustHurry }) else { return }
-    state.update { $0.mustHurry = true }
+    if isHurried.load(ordering: .sequentiallyConsistent) { return }
+    state.update { state in
+      state.mustHurry = true
+      isHurried.store(true, ordering: .sequentiallyConsistent)
+    }
   }
 
   /// Resets the state in the child of a fork: it has no thread, and what is to be settled the parent settles.
@@ -69,6 +74,7 @@ final class MaintenanceThread: Sendable {
     state.update { state in
       (state.hasThread, state.mustSettle, state.mustLook, state.mustHurry) = (false, false, false, false)
       isDue.store(false, ordering: .sequentiallyConsistent)
+      isHurried.store(false, ordering: .sequentiallyConsistent)
     }
   }
 
@@ -105,6 +111,7 @@ final class MaintenanceThread: Sendable {
       defer {
         (state.mustSettle, state.mustLook, state.mustHurry) = (false, false, false)
         isDue.store(false, ordering: .sequentiallyConsistent)
+        isHurried.store(false, ordering: .sequentiallyConsistent)
       }
       return state
     }

@@ -2,29 +2,25 @@
 
 import CPlatform
 
-/// Counts readers in stripes, so that readers of different threads write to different cache lines.
+/// Counts readers in ``Stripes``.
 ///
 /// Invariant: while ``generation`` is odd no reader is inside, except those that entered before it became odd; the
 /// changing thread waits for these. A reader is inside only if it has found ``generation`` equal to the even number
 /// that it was given.
 struct ReadersGate: @unchecked Sendable {
   // All words are atomic. They are never freed, because a late reader may still use them.
-  private let stripes: UnsafeMutablePointer<UInt64>
+  private let stripes = Stripes()
   /// The header for seqlock readers, which do not pass the gate; on cache lines of its own.
   let header: UnsafeMutablePointer<kept_index_header>
   private let open: UnsafeMutablePointer<UInt64>
   private let sequence: UnsafeMutablePointer<UInt64>
 
-  private static let stripeCount = 64
-  private static let wordsApart = 16
+  private static let lineBytes = 128
   /// Odd, so it differs from every generation for which the gate opens.
   private static let closed: UInt64 = 1
 
   init() {
-    let bytes = Self.wordsApart * 8
-    stripes = UnsafeMutableRawPointer.allocate(byteCount: Self.stripeCount * bytes, alignment: bytes)
-      .initializeMemory(as: UInt64.self, repeating: 0, count: Self.stripeCount * Self.wordsApart)
-    header = UnsafeMutableRawPointer.allocate(byteCount: bytes, alignment: bytes)
+    header = UnsafeMutableRawPointer.allocate(byteCount: Self.lineBytes, alignment: Self.lineBytes)
       .initializeMemory(as: kept_index_header.self, repeating: kept_index_header(), count: 1)
     (open, sequence) = (kept_index_header_open(header), kept_index_header_sequence(header))
     open.pointee = Self.closed
@@ -36,7 +32,7 @@ struct ReadersGate: @unchecked Sendable {
   /// Runs `body` inside if the gate is open for this generation; returns nil otherwise.
   @inline(__always)
   func pass<Result>(at generation: UInt64, _ body: () -> Result?) -> Result? {
-    let stripe = stripes + Int(kept_stripe(UInt32(Self.stripeCount))) * Self.wordsApart
+    let stripe = stripes.own
     // A reader counts itself before it checks, and the changer closes before it counts: one of the two sees the other.
     kept_add64(stripe, 1)
     defer { kept_subtract64(stripe, 1) }
@@ -45,20 +41,14 @@ struct ReadersGate: @unchecked Sendable {
   }
 
   /// Resets the counts in the child of a fork: readers that were inside do not exist there.
-  func forgetReaders() {
-    for stripe in 0..<Self.stripeCount { kept_store64(stripes + stripe * Self.wordsApart, 0) }
-  }
+  func forgetReaders() { stripes.forget() }
 
   /// Closes the gate, waits until no reader is inside, runs `body`, and opens it for the generation that it returns.
   ///
   /// One thread at a time may call this, and never from inside the gate.
   func close(_ body: () -> UInt64?) {
     kept_store64(open, Self.closed)
-    if !kept_are_zero(stripes, Self.stripeCount, Self.wordsApart) {
-      for stripe in 0..<Self.stripeCount {
-        while kept_load64(stripes + stripe * Self.wordsApart) != 0 { sched_yield() }
-      }
-    }
+    _ = stripes.awaitEmpty()
     kept_add64(sequence, 1)
     kept_fence()
     let generation = body() ?? Self.closed

@@ -1,0 +1,51 @@
+// Counts threads that are in the middle of something, in several words, so that they seldom write to the same cache
+// line.
+
+import CPlatform
+
+/// The counts of the threads that are inside something.
+///
+/// They are as many as the processors need, because who waits for all threads reads every count.
+struct Stripes: @unchecked Sendable {
+  // The words are only accessed atomically. A late reader may still use them, so most owners never free them.
+  private let words: UnsafeMutablePointer<UInt64>
+  private let count = kept_stripe_count()
+
+  private static let wordsApart = 16
+
+  init() {
+    let words = Int(count) * Self.wordsApart
+    self.words = UnsafeMutableRawPointer.allocate(byteCount: words * 8, alignment: Self.wordsApart * 8)
+      .initializeMemory(as: UInt64.self, repeating: 0, count: words)
+  }
+
+  func deallocate() { words.deallocate() }
+
+  /// The word in which this thread counts.
+  @inline(__always)
+  var own: UnsafeMutablePointer<UInt64> { words + Int(kept_stripe(count)) * Self.wordsApart }
+
+  /// Finds every count 0 once, one after the other.
+  ///
+  /// - Parameter pause: called while one is not 0; false gives up.
+  /// - Returns: whether none was given up.
+  @inline(__always)
+  func awaitEmpty(_ pause: () -> Bool = Self.yield) -> Bool {
+    if kept_are_zero(words, Int(count), Self.wordsApart) { return true }
+    for stripe in 0..<Int(count) {
+      while kept_load64(words + stripe * Self.wordsApart) != 0 { if !pause() { return false } }
+    }
+    return true
+  }
+
+  /// Lets other threads run.
+  static func yield() -> Bool {
+    sched_yield()
+    return true
+  }
+
+  /// Resets the counts in the child of a fork: the threads that were inside do not exist there.
+  func forget() {
+    for stripe in 0..<Int(count) { kept_store64(words + stripe * Self.wordsApart, 0) }
+  }
+}
