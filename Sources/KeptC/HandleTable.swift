@@ -5,48 +5,13 @@
 // - transactions, snapshots and subscriptions are unlimited in number, so their handles are odd numbers (no object has
 //   an odd address), each used once. They name a slot of a table, which no longer has them after their end.
 
-import CPlatform
 import KeptCore
 
-/// The kind of object that a number stands for, in its lowest two bits.
-enum HandleKind: UInt {
-  case transaction = 1
-  case snapshot = 3
-  /// The same mark as for transactions: C has a separate type for subscriptions, so the two are never confused.
-  static let subscription = HandleKind.transaction
-}
+/// Objects of one class that C refers to by a number.
+struct HandleTable<Object: AnyObject & Sendable>: Sendable {
+  private let slots: HandleSlots
 
-/// Objects that C refers to by a number.
-///
-/// Invariants: a number is in the word of its slot only while its object is in the slot. It is taken away first; the
-/// object follows, and the slot is used again, when no reader that may have found the number is left (``Pins``). The
-/// memory of slots is never freed.
-final class HandleTable<Object: AnyObject & Sendable>: @unchecked Sendable {
-  // The compiler cannot check it: the word of a slot and the addresses of chunks are only accessed atomically, and the
-  // rest is changed inside the monitor, or by the thread that has taken the slot.
-  private struct Slot {
-    /// The number while there is an object; else 0.
-    var word: UInt64 = 0
-    var object: Unmanaged<Object>?
-    /// The number that was given out, with or without an object; 0 for none.
-    var number: UInt64 = 0
-    /// The number of the next use.
-    var next: UInt64
-  }
-  private struct Table {
-    var count: UInt64 = 0
-    var free: [UnsafeMutablePointer<Slot>] = []
-  }
-  private let table = Monitor(Table())
-  /// The addresses of chunks of slots, each chunk twice as large as the one before.
-  private let chunks = UnsafeMutablePointer<UInt64>.allocate(capacity: SlotPlace.chunks)
-  private let kind: HandleKind
-  private let pins: Pins
-
-  init(_ kind: HandleKind, _ pins: Pins) {
-    (self.kind, self.pins) = (kind, pins)
-    chunks.initialize(repeating: 0, count: SlotPlace.chunks)
-  }
+  init(_ kind: HandleKind, _ pins: Pins) { slots = HandleSlots(kind, pins) }
 
   /// Inserts an object; returns its number.
   ///
@@ -60,132 +25,25 @@ final class HandleTable<Object: AnyObject & Sendable>: @unchecked Sendable {
   /// Returns a new number without an object; ``remove(_:)`` it if it gets none.
   ///
   /// Throws `failed` if there are too many.
-  func reserve() throws(StoreError) -> UInt {
-    let number = table.updateQuietly { table -> UInt64? in
-      guard let slot = table.free.popLast() ?? newSlot(&table) else { return nil }
-      slot.pointee.number = slot.pointee.next
-      slot.pointee.next &+= SlotPlace.use
-      return slot.pointee.number
-    }
-    guard let number else {
-      throw StoreError(.failed, "\(SlotPlace.most) handles of this kind are open; end those that are not used")
-    }
-    return UInt(number)
-  }
-
-  private func newSlot(_ table: inout Table) -> UnsafeMutablePointer<Slot>? {
-    guard table.count < SlotPlace.most else { return nil }
-    let place = SlotPlace(table.count)
-    if place.offset == 0 {
-      let slots = UnsafeMutablePointer<Slot>.allocate(capacity: place.chunkSize)
-      for offset in 0..<place.chunkSize {
-        let index = table.count + UInt64(offset)
-        (slots + offset).initialize(to: Slot(next: SlotPlace.use | index << 2 | UInt64(kind.rawValue)))
-      }
-      kept_store64(chunks + place.chunk, UInt64(UInt(bitPattern: slots)))
-    }
-    table.count += 1
-    return slot(at: table.count - 1)
-  }
+  func reserve() throws(StoreError) -> UInt { try slots.reserve() }
 
   /// Inserts an object at a reserved number, unless that was removed meanwhile.
-  func insert(_ object: Object, at number: UInt) {
-    table.updateQuietly { _ in
-      guard let slot = slot(of: number), slot.pointee.number == number else { return }
-      slot.pointee.object = .passRetained(object)
-      kept_store64(word(slot), UInt64(number))
-    }
-  }
+  func insert(_ object: Object, at number: UInt) { slots.insert(object, at: number) }
 
   /// Returns the object of a number; nil after it was removed.
-  func find(_ number: UInt) -> Object? {
-    guard let slot = slot(of: number) else { return nil }
-    return pins.hold { kept_load64(word(slot)) == number ? slot.pointee.object?.retain() : nil }?.takeRetainedValue()
-  }
+  // A table has objects of this class only.
+  func find(_ number: UInt) -> Object? { slots.find(number).map { unsafeDowncast($0, to: Object.self) } }
 
   /// Removes a number and its object; a second call has no effect.
-  func remove(_ number: UInt) {
-    let found = table.updateQuietly { _ -> UnsafeMutablePointer<Slot>? in
-      guard let slot = slot(of: number), slot.pointee.number == number else { return nil }
-      takeAway(slot)
-      return slot
-    }
-    if let found { free([found]) }
-  }
+  func remove(_ number: UInt) { slots.remove(number) }
 
   /// Removes all matching objects.
   func remove(where isEnding: (Object) -> Bool) {
-    free(
-      table.updateQuietly { table in
-        (0..<table.count).compactMap(slot).filter { slot in
-          guard slot.pointee.number != 0, slot.pointee.object?._withUnsafeGuaranteedRef(isEnding) == true else {
-            return false
-          }
-          takeAway(slot)
-          return true
-        }
-      })
-  }
-
-  /// Makes later readers find nothing.
-  private func takeAway(_ slot: UnsafeMutablePointer<Slot>) {
-    slot.pointee.number = 0
-    kept_store64(word(slot), 0)
-  }
-
-  private func free(_ slots: [UnsafeMutablePointer<Slot>]) {
-    guard !slots.isEmpty else { return }
-    pins.awaitAll()
-    let objects = slots.map { slot in
-      defer { slot.pointee.object = nil }
-      return slot.pointee.object
-    }
-    // A slot that has had every number is not used again.
-    table.updateQuietly { $0.free += slots.filter { slot in slot.pointee.next >= SlotPlace.use } }
-    for object in objects { object?.release() }
-  }
-
-  @inline(__always)
-  private func word(_ slot: UnsafeMutablePointer<Slot>) -> UnsafeMutablePointer<UInt64> {
-    UnsafeMutableRawPointer(slot).assumingMemoryBound(to: UInt64.self)
-  }
-
-  @inline(__always)
-  private func slot(of number: UInt) -> UnsafeMutablePointer<Slot>? {
-    slot(at: UInt64(number) >> 2 & (SlotPlace.most - 1))
-  }
-
-  @inline(__always)
-  private func slot(at index: UInt64) -> UnsafeMutablePointer<Slot>? {
-    let place = SlotPlace(index)
-    return UnsafeMutablePointer(bitPattern: UInt(kept_load64(chunks + place.chunk))).map { $0 + place.offset }
+    slots.remove { isEnding(unsafeDowncast($0, to: Object.self)) }
   }
 
   /// Whether a handle is a number of this kind, current or removed.
-  func hasIssued(_ handle: OpaquePointer) -> Bool { UInt(bitPattern: handle) & 3 == kind.rawValue }
-}
-
-/// Where a slot is, and what its numbers are made of: its kind in two bits, its index in 24, and the count of its uses.
-private struct SlotPlace {
-  let chunk: Int
-  let offset: Int
-
-  /// The most slots of one kind.
-  static let most: UInt64 = 1 << 24
-  /// The difference between two numbers of one slot.
-  static let use: UInt64 = 1 << 26
-  static let chunks = 19
-  private static let first: UInt64 = 64
-
-  @inline(__always)
-  init(_ index: UInt64) {
-    let number = index + Self.first
-    let size = 63 - number.leadingZeroBitCount
-    chunk = size - Self.first.trailingZeroBitCount
-    offset = Int(number - 1 << size)
-  }
-
-  var chunkSize: Int { Int(Self.first) << chunk }
+  func hasIssued(_ handle: OpaquePointer) -> Bool { slots.hasIssued(handle) }
 }
 
 /// A subscription of a C program.

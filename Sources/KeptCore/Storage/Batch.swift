@@ -12,6 +12,8 @@ public enum Durability: Sendable, Hashable {
 public struct Batch: Sendable {
   /// The edits of keys' values.
   public private(set) var edits = KeyTable<Edit>()
+  /// Where the index of the store has the keys of the first edits, in their order.
+  private(set) var places: [EntryTable.Place] = []
   /// The new declarations of keys; nil removes a declaration.
   public private(set) var declarations: [KeyName: Declaration?] = [:]
   /// Keys whose declaration is removed first, so that they may be declared with another type.
@@ -43,7 +45,13 @@ public struct Batch: Sendable {
   public init(durability: Durability = .shared) { self.durability = durability }
 
   /// Adds an edit; the last one for a key applies.
-  public mutating func edit(_ key: KeyName, _ edit: Edit) { edits.put(key, edit) }
+  public mutating func edit(_ key: KeyName, _ edit: consuming Edit) { edits.put(key, edit) }
+
+  /// Adds an edit of a key that the index of the store knows.
+  mutating func edit(_ key: KeyName, _ edit: consuming Edit, at place: EntryTable.Place) {
+    edits.put(key, edit)
+    if places.count + 1 == edits.count { places.append(place) }
+  }
 
   /// Reserves room for a number of edits.
   mutating func reserve(_ count: Int) { edits.reserve(count) }
@@ -67,7 +75,12 @@ public struct Batch: Sendable {
 
   /// Restores the requests for a key, discarding later ones.
   mutating func putBack(_ part: Part, of key: KeyName) {
-    if let edit = part.edit { edits.put(key, edit) } else { edits.remove(key) }
+    if let edit = part.edit {
+      edits.put(key, edit)
+    } else {
+      edits.remove(key)
+      places = []
+    }
     if let declaration = part.declaration {
       declarations.updateValue(declaration, forKey: key)
     } else {

@@ -5,9 +5,13 @@ import CPlatform
 
 /// The values of some keys: one for each key, in insertion order.
 public struct KeyTable<Value: Sendable>: RandomAccessCollection, Sendable {
-  // Invariant: no two have the same key, and each has the value at the same index.
-  private var keys: [KeyName] = []
-  private var values: [Value] = []
+  // A tuple would be destroyed by the runtime, which looks its parts up.
+  private struct Pair {
+    let key: KeyName
+    var value: Value
+  }
+  // Invariant: no two have the same key.
+  private var elements: [Pair] = []
   // A hash table from a key to its value: the value's index plus 1, or 0 for an empty slot. At most half of the slots
   // are used. The table is empty while there are so few keys that a linear search is used.
   private var places: [UInt32] = []
@@ -18,20 +22,27 @@ public struct KeyTable<Value: Sendable>: RandomAccessCollection, Sendable {
 
   /// Reserves room for a number of keys: growing would temporarily take up to three times as much.
   mutating func reserve(_ count: Int) {
-    keys.reserveCapacity(count)
-    values.reserveCapacity(count)
+    elements.reserveCapacity(count)
   }
 
   public var startIndex: Int { 0 }
-  public var endIndex: Int { keys.count }
-  public subscript(index: Int) -> (key: KeyName, value: Value) { (keys[index], values[index]) }
+  public var endIndex: Int { elements.count }
+  public subscript(index: Int) -> (key: KeyName, value: Value) { (elements[index].key, elements[index].value) }
+
+  /// The key at an index.
+  @inline(__always)
+  func key(at index: Int) -> KeyName { elements[index].key }
+
+  /// The value at an index.
+  @inline(__always)
+  func value(at index: Int) -> Value { elements[index].value }
 
   /// The value of a key.
-  public subscript(key: KeyName) -> Value? { index(of: key).map { values[$0] } }
+  public subscript(key: KeyName) -> Value? { index(of: key).map { elements[$0].value } }
 
   /// Sets the value of a key.
-  mutating func put(_ key: KeyName, _ value: Value) {
-    if let index = index(of: key) { return values[index] = value }
+  mutating func put(_ key: KeyName, _ value: consuming Value) {
+    if let index = index(of: key) { return elements[index].value = value }
     append(key, value)
   }
 
@@ -40,49 +51,47 @@ public struct KeyTable<Value: Sendable>: RandomAccessCollection, Sendable {
     _ key: PreparedBytes, _ make: () throws(StoreError) -> (KeyName, Value),
     _ change: (inout Value) throws(StoreError) -> Void
   ) throws(StoreError) {
-    if let index = index(of: key) { return try change(&values[index]) }
+    if let index = index(of: key) { return try change(&elements[index].value) }
     let (name, value) = try make()
     append(name, value)
-    try change(&values[values.count - 1])
+    try change(&elements[elements.count - 1].value)
   }
 
   /// Removes a key; slow if there are many.
   mutating func remove(_ key: KeyName) {
     guard let index = index(of: key) else { return }
-    keys.remove(at: index)
-    values.remove(at: index)
+    elements.remove(at: index)
     guard !places.isEmpty else { return }
     places = Array(repeating: 0, count: places.count)
-    for index in keys.indices { places[freePlace(keys[index].hash)] = UInt32(index + 1) }
+    for index in elements.indices { places[freePlace(elements[index].key.hash)] = UInt32(index + 1) }
   }
 
-  private func index(of key: KeyName) -> Int? { index(key.hash) { keys[$0] == key } }
+  private func index(of key: KeyName) -> Int? { index(key.hash) { elements[$0].key == key } }
 
   private func index(of key: PreparedBytes) -> Int? {
-    index(key.hash) { index in keys[index].exact.withBytes { key.hasBytes($0) } }
+    index(key.hash) { index in elements[index].key.exact.withBytes { key.hasBytes($0) } }
   }
 
   @inline(__always)
   private func index(_ hash: UInt64, _ isKey: (Int) -> Bool) -> Int? {
-    if places.isEmpty { return keys.indices.first { keys[$0].hash == hash && isKey($0) } }
+    if places.isEmpty { return elements.indices.first { elements[$0].key.hash == hash && isKey($0) } }
     var place = home(hash)
     while places[place] != 0 {
       let index = Int(places[place]) - 1
-      if keys[index].hash == hash, isKey(index) { return index }
+      if elements[index].key.hash == hash, isKey(index) { return index }
       place = (place + 1) & (places.count - 1)
     }
     return nil
   }
 
-  private mutating func append(_ key: KeyName, _ value: Value) {
-    keys.append(key)
-    values.append(value)
-    if keys.count * 2 > Swift.max(places.count, Self.few * 2) {
+  private mutating func append(_ key: KeyName, _ value: consuming Value) {
+    elements.append(Pair(key: key, value: value))
+    if elements.count * 2 > Swift.max(places.count, Self.few * 2) {
       // A power of two.
       places = Array(repeating: 0, count: Swift.max(places.count, Self.few * 2) * 4)
-      for index in keys.indices { places[freePlace(keys[index].hash)] = UInt32(index + 1) }
+      for index in elements.indices { places[freePlace(elements[index].key.hash)] = UInt32(index + 1) }
     } else if !places.isEmpty {
-      places[freePlace(key.hash)] = UInt32(keys.count)
+      places[freePlace(key.hash)] = UInt32(elements.count)
     }
   }
 

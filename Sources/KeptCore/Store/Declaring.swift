@@ -114,9 +114,9 @@ extension Store {
     return try entry(for: key)?.declaration
   }
 
-  /// The key with these bytes, and its declaration, if the index knows it.
-  func knownName(of key: PreparedBytes) -> (KeyName, Declaration?)? {
-    shared.index?.read(key) { ($0.key, $0.declaration) }
+  /// The key with these bytes, its declaration, and its place in the index, if that knows it.
+  func known(_ key: PreparedBytes) -> (KeyName, Declaration?, EntryTable.Place)? {
+    shared.index?.find(key) { ($0.key, $0.declaration, $1) }
   }
 
   /// Whether the key is declared secret, disregarding transactions that are not committed.

@@ -232,8 +232,8 @@ extension Store {
   /// Commits a value of a key that the index knows; false, with nothing done, if that needs a check or a
   /// batch.
   package func putKnown(_ value: Value, for key: PreparedBytes) -> Bool {
-    guard !hasEnded, layerStack.sources.isEmpty, let stored = try? value.checkedForStore() else { return false }
-    return putAlone(stored, for: key) != nil
+    guard value.bytesAsStored != nil, !hasEnded, layerStack.sources.isEmpty else { return false }
+    return putAlone(value, for: key) != nil
   }
 
   public func delete(_ key: KeyName) throws(StoreError) -> Bool {

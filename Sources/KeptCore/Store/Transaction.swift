@@ -68,19 +68,22 @@ public final class Transaction: SettingsAccess {
 
   /// Adds a new value of a key that the index knows; false, with nothing done, if that needs a check.
   package func putKnown(_ value: Value, for key: PreparedBytes) -> Bool {
-    guard !store.hasEnded, store.layerStack.sources.isEmpty, let (name, declaration) = store.knownName(of: key)
+    guard let bytes = value.bytesAsStored, !store.hasEnded, store.layerStack.sources.isEmpty,
+      let (name, declaration, place) = store.known(key)
     else { return false }
-    do throws(StoreError) {
-      var stored = try value.checkedForStore()
-      if let declaration { stored = try declaration.admitted(stored) }
-      return try state.updateQuietly { state throws(StoreError) in
-        guard !state.hasEnded, forks == Fork.gate.forks, state.batch.declarations.isEmpty else { return false }
-        try state.allowance.take(key.bytes.count + stored.bytes, to: State.purpose)
-        state.batch.edit(name, .set(stored))
-        return true
-      }
-    } catch {
-      return false
+    guard let declaration else { return edit(name, value, key.bytes.count + bytes, at: place) }
+    guard let admitted = try? declaration.admitted(value) else { return false }
+    return edit(name, admitted, key.bytes.count + admitted.bytes, at: place)
+  }
+
+  /// Adds a value that its declaration admits; false, with nothing done, if that needs a check.
+  private func edit(_ key: KeyName, _ value: Value, _ bytes: Int, at place: EntryTable.Place) -> Bool {
+    state.updateQuietly { state in
+      guard !state.hasEnded, forks == Fork.gate.forks, state.batch.declarations.isEmpty,
+        (try? state.allowance.take(bytes, to: State.purpose)) != nil
+      else { return false }
+      state.batch.edit(key, .set(value), at: place)
+      return true
     }
   }
 

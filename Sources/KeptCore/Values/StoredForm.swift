@@ -22,6 +22,18 @@ extension Value {
     }
   }
 
+  /// The memory of a value that is in stored form without a check, in addition to its inline storage; nil if it needs
+  /// one.
+  var bytesAsStored: Int? {
+    switch self {
+    case .bool, .int, .date: 0
+    case .double(let value): value.isNaN ? nil : 0
+    case .string(let text): text.utf8.count <= Limits.valueBytes ? text.utf8.count : nil
+    case .bytes(let bytes): bytes.count <= Limits.valueBytes ? bytes.count : nil
+    case .null, .uint, .array, .dictionary: nil
+    }
+  }
+
   /// Throws `tooLarge` for a value of more than ``Limits/valueBytes``.
   func checkSize(offset: Int? = nil) throws(StoreError) {
     let (count, measure) =

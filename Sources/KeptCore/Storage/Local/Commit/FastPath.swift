@@ -17,14 +17,24 @@ extension JournalWriter {
   func put(_ value: Value, for key: PreparedBytes, tag: String?) -> Revision? {
     alone { frames in
       loader.atEnd { state, start in
-        guard let known = loader.index.known(key), let value = known.admitted(value) else { return nil }
-        if known.stores(value) { return start.revision }
-        return publish(frames, tag, from: start, &state) { frame throws(StoreError) in
-          try frame.add(value, key.bytes)
-        } apply: { table, reading, revision in
-          table.put(value, for: known, at: revision, reading)
-        }
+        guard let known = loader.index.known(key) else { return nil }
+        if known.isUndeclared { return put(value, for: known, tag, frames, from: start, &state) }
+        guard let value = known.admitted(value) else { return nil }
+        return put(value, for: known, tag, frames, from: start, &state)
       }
+    }
+  }
+
+  private func put(
+    _ value: Value, for known: EntryTable.Known, _ tag: String?, _ frames: FrameGroup, from start: JournalCursor,
+    _ state: inout IndexLoader.State
+  ) -> Revision? {
+    guard value.bytes <= Self.mostInline else { return nil }
+    if known.stores(value) { return start.revision }
+    return publish(frames, tag, from: start, &state) { frame throws(StoreError) in
+      try frame.add(value, known.key)
+    } apply: { table, reading, revision in
+      table.put(value, for: known, at: revision, reading)
     }
   }
 
@@ -35,13 +45,15 @@ extension JournalWriter {
     else { return nil }
     return alone { frames in
       loader.atEnd { state, start in
-        guard batch.conditions.allSatisfy(loader.index.meets), let changes = loader.index.changes(by: batch.edits)
+        guard batch.conditions.allSatisfy(loader.index.meets), let changes = loader.index.changes(by: batch)
         else { return nil }
         if changes.isEmpty { return start.revision }
         return publish(frames, batch.author.tag, from: start, &state) { frame throws(StoreError) in
-          for change in changes { try frame.add(change.value ?? .null, change.known.key) }
+          for change in changes { try frame.add(batch.edits.value(at: change.index), change.known.key) }
         } apply: { table, reading, revision in
-          for change in changes { table.put(change.value, for: change.known, at: revision, reading) }
+          for change in changes {
+            table.put(batch.edits.value(at: change.index).value, for: change.known, at: revision, reading)
+          }
         }
       }
     }
@@ -107,46 +119,50 @@ extension Index {
   }
 
   /// What edits change; nil if a key is not known, or a value needs a group.
-  fileprivate func changes(by edits: KeyTable<Batch.Edit>) -> [KnownChange]? {
+  fileprivate func changes(by batch: Batch) -> [KnownChange]? {
+    let (edits, places) = (batch.edits, batch.places)
     var changes: [KnownChange] = []
     changes.reserveCapacity(edits.count)
-    for (key, edit) in edits {
-      guard let known = key.withPrepared({ known($0) }) else { return nil }
-      switch edit {
-      case .set(let value):
-        guard let value = known.admitted(value) else { return nil }
-        if !known.stores(value) { changes.append(KnownChange(known: known, value: value)) }
-      case .remove:
-        guard !known.isSecret else { return nil }
-        if !known.isAbsent { changes.append(KnownChange(known: known, value: nil)) }
-      }
+    for index in edits.indices {
+      guard let known = known(at: index < places.count ? places[index] : nil, edits.key(at: index)),
+        let isChange = known.isChange(edits.value(at: index))
+      else { return nil }
+      if isChange { changes.append(KnownChange(known: known, index: index)) }
     }
     return changes
   }
 }
 
+/// A change of a key by the edit at an index.
 private struct KnownChange {
   let known: EntryTable.Known
-  let value: Value?
+  let index: Int
 }
 
 extension EntryTable.Known {
-  fileprivate var isSecret: Bool { entry._withUnsafeGuaranteedRef { $0.declaration?.isSecret == true } }
-
-  fileprivate var isAbsent: Bool { entry._withUnsafeGuaranteedRef { $0.stored == nil } }
+  fileprivate var isUndeclared: Bool { entry._withUnsafeGuaranteedRef { $0.declaration == nil } }
 
   /// Whether this is the stored value.
   fileprivate func stores(_ value: Value) -> Bool {
     entry._withUnsafeGuaranteedRef { entry in entry.stored.map { $0 == value } == true }
   }
 
+  /// Whether an edit changes the key; nil if it needs a group.
+  fileprivate func isChange(_ edit: Batch.Edit) -> Bool? {
+    switch edit {
+    case .set(let value):
+      guard value.bytes <= JournalWriter.mostInline, isUndeclared || admitted(value) == value else { return nil }
+      return !stores(value)
+    case .remove:
+      return entry._withUnsafeGuaranteedRef { $0.declaration?.isSecret == true ? nil : $0.stored != nil }
+    }
+  }
+
   /// The value as the declaration admits it; nil if it needs a group.
   fileprivate func admitted(_ value: Value) -> Value? {
-    guard value.bytes <= JournalWriter.mostInline else { return nil }
-    guard let declaration = entry._withUnsafeGuaranteedRef({ $0.declaration }) else { return value }
     // What does not fit is refused where all errors are.
-    guard !declaration.isSecret, let admitted = try? declaration.admitted(value),
-      declaration.deprecation(of: admitted) == nil, admitted.bytes <= JournalWriter.mostInline
+    guard let declaration = entry._withUnsafeGuaranteedRef({ $0.declaration }), !declaration.isSecret,
+      let admitted = try? declaration.admitted(value), declaration.deprecation(of: admitted) == nil
     else { return nil }
     return admitted
   }

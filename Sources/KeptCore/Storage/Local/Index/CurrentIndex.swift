@@ -28,4 +28,12 @@ struct CurrentIndex: @unchecked Sendable {
     guard now % 2 == 0 else { return nil }
     return index._withUnsafeGuaranteedRef { $0.read(key, at: now, body) }
   }
+
+  /// Like ``read(_:_:)``, with the place where the key was found.
+  @inline(__always)
+  func find<Result>(_ key: PreparedBytes, _ body: (IndexedEntry, EntryTable.Place) -> Result) -> Result? {
+    let now = kept_load64(generation)
+    guard now % 2 == 0 else { return nil }
+    return index._withUnsafeGuaranteedRef { $0.find(key, at: now, body) }
+  }
 }

@@ -1,6 +1,7 @@
 // A hash table from the bytes of a key to what is known of it. Lookups use bytes, so no Swift String is created.
 
 import CPlatform
+import Synchronization
 
 /// What the index knows of a key.
 ///
@@ -45,6 +46,9 @@ final class EntryTable: @unchecked Sendable {
   private(set) var count = 0
   /// The number of entries for absent keys.
   private(set) var absent = 0
+  /// Says which slot each key has: another arrangement, of this table or another one, has another number.
+  private(set) var arrangement = EntryTable.arrangements.add(1, ordering: .relaxed).newValue
+  private static let arrangements = Atomic<UInt64>(0)
 
   init(shownIn header: UnsafeMutablePointer<kept_index_header>) {
     self.header = header
@@ -118,6 +122,26 @@ final class EntryTable: @unchecked Sendable {
     return Known(slot: slot, entry: entry)
   }
 
+  /// Where a key has its slot, in one arrangement of the slots.
+  // @unchecked: the slot is used only inside the gate, or by the changing thread.
+  struct Place: @unchecked Sendable {
+    fileprivate let slot: UnsafeMutablePointer<kept_slot>
+    fileprivate let arrangement: UInt64
+  }
+
+  /// Calls `body` with the entry of a key and its place; nil if the table does not know it.
+  @inline(__always)
+  func find<Result>(_ key: PreparedBytes, _ body: (IndexedEntry, Place) -> Result) -> Result? {
+    guard let slot = search.slot(of: key.bytes, key.hash) else { return nil }
+    return slot.pointee.indexed?._withUnsafeGuaranteedRef { body($0, Place(slot: slot, arrangement: arrangement)) }
+  }
+
+  /// Returns the key that was found at a place; nil if the slots are arranged differently since then.
+  func known(at place: Place) -> Known? {
+    guard place.arrangement == arrangement, let entry = place.slot.pointee.indexed else { return nil }
+    return Known(slot: place.slot, entry: entry)
+  }
+
   /// Changes the value of a key at a new revision, if this table knows it.
   ///
   /// - Parameter stored: the value as the key's declaration admits it.
@@ -155,8 +179,12 @@ final class EntryTable: @unchecked Sendable {
     return slot
   }
 
+  /// Notes that keys have other slots, or none.
+  private func rearrange() { arrangement = Self.arrangements.add(1, ordering: .relaxed).newValue }
+
   /// Removes everything; the memory is kept for reuse.
   func removeAll() {
+    rearrange()
     for slot in search.slots { slot.indexed?.release() }
     search.table.pointee.clear()
     keys.removeAll()
@@ -165,6 +193,7 @@ final class EntryTable: @unchecked Sendable {
 
   /// Removes everything, and returns most of the memory to the system until it is used again.
   func shrink() {
+    rearrange()
     for slot in search.slots { slot.indexed?.release() }
     for array in arrays.dropFirst().prefix(used) { array.pointee.giveBack() }
     used = 0
@@ -176,6 +205,7 @@ final class EntryTable: @unchecked Sendable {
   }
 
   private func grow() {
+    rearrange()
     let old = search
     used += 1
     if used == arrays.count {

@@ -47,6 +47,14 @@ final class Index: @unchecked Sendable {
     }
   }
 
+  /// Like ``read(_:at:_:)``, with the place where the key was found.
+  @inline(__always)
+  func find<Result>(
+    _ key: PreparedBytes, at generation: UInt64, _ body: (IndexedEntry, EntryTable.Place) -> Result
+  ) -> Result? {
+    gate.pass(at: generation) { table.find(key, body) }
+  }
+
   /// The header for seqlock readers, which read inline values and write no shared word.
   @inline(__always)
   var header: UnsafePointer<kept_index_header> { UnsafePointer(gate.header) }
@@ -73,6 +81,13 @@ final class Index: @unchecked Sendable {
   ///
   /// Only the changing thread may call this.
   func known(_ key: PreparedBytes) -> EntryTable.Known? { table.known(key) }
+
+  /// Returns the key at a place, or else by looking it up.
+  ///
+  /// Only the changing thread may call this.
+  func known(at place: EntryTable.Place?, _ key: @autoclosure () -> KeyName) -> EntryTable.Known? {
+    place.flatMap(table.known) ?? key().withPrepared { known($0) }
+  }
 
   /// Adds one key that was read while the index was, and stayed, current.
   ///

@@ -60,6 +60,14 @@ final class FrameWriter {
     try key.exact.withBytes { key throws(StoreError) in try add(value, key) }
   }
 
+  /// Adds what an edit changes.
+  func add(_ edit: Batch.Edit, _ key: UnsafeBufferPointer<UInt8>) throws(StoreError) {
+    switch edit {
+    case .set(let value): try add(value, key)
+    case .remove: _ = try add(.removed, 0, key, 0)
+    }
+  }
+
   func add(_ value: Value, _ key: UnsafeBufferPointer<UInt8>) throws(StoreError) {
     switch value {
     case .null: _ = try add(.removed, 0, key, 0)
