@@ -158,9 +158,9 @@ static inline uint32_t kept_stripe(uint32_t count) {
 /// Changes how often this thread is inside the gate that a fork closes, and returns it. Only ForkGate.swift may call
 /// it, in functions that are not inlined: each object file that calls it has a word of its own.
 static inline int kept_fork_depth(int change) {
-#if defined(__linux__)
-  // At a fixed distance from the thread's pointer. In a library that is loaded later, that takes four of the bytes that
-  // the dynamic linker sets aside; a call to find the word took a thirtieth of a set.
+#if defined(__GLIBC__)
+  // At a fixed distance from the thread's pointer: calls to find the word took a thirtieth of a set. glibc sets memory
+  // aside for libraries that want this and are loaded later; others may refuse to load them.
   static __thread __attribute__((tls_model("initial-exec"))) int depth;
 #else
   static __thread int depth;

@@ -17,23 +17,26 @@ enum HandleKind: UInt {
 /// object follows, and the slot is used again, when no reader that may have found the number is left (``Pins``). The
 /// memory of slots is never freed.
 final class HandleSlots: @unchecked Sendable {
-  // The compiler cannot check it: the word of a slot and the addresses of chunks are only accessed atomically, and the
+  // The compiler cannot check it: the words of slots and the addresses of chunks are only accessed atomically, and the
   // rest is changed inside the monitor, or by the thread that has taken the slot.
-  private struct Slot {
-    /// The number while there is an object; else 0.
-    var word: UInt64 = 0
+  private struct Content {
     var object: Unmanaged<AnyObject>?
     /// The number that was given out, with or without an object; 0 for none.
     var number: UInt64 = 0
     /// The number of the next use.
     var next: UInt64
   }
+  private struct Slot {
+    /// The number while there is an object; else 0.
+    let word: UnsafeMutablePointer<UInt64>
+    let content: UnsafeMutablePointer<Content>
+  }
   private struct Table {
     var count: UInt64 = 0
-    var free: [UnsafeMutablePointer<Slot>] = []
+    var free: [Slot] = []
   }
   private let table = Monitor(Table())
-  /// The addresses of chunks of slots, each chunk twice as large as the one before.
+  /// The addresses of chunks of slots, each twice as large as the one before: first their words, then their contents.
   private let chunks = UnsafeMutablePointer<UInt64>.allocate(capacity: SlotPlace.chunks)
   private let kind: HandleKind
   private let pins: Pins
@@ -49,9 +52,9 @@ final class HandleSlots: @unchecked Sendable {
   func reserve() throws(StoreError) -> UInt {
     let number = table.updateQuietly { table -> UInt64? in
       guard let slot = table.free.popLast() ?? newSlot(&table) else { return nil }
-      slot.pointee.number = slot.pointee.next
-      slot.pointee.next &+= SlotPlace.use
-      return slot.pointee.number
+      slot.content.pointee.number = slot.content.pointee.next
+      slot.content.pointee.next &+= SlotPlace.use
+      return slot.content.pointee.number
     }
     guard let number else {
       throw StoreError(.failed, "\(SlotPlace.most) handles of this kind are open; end those that are not used")
@@ -59,16 +62,18 @@ final class HandleSlots: @unchecked Sendable {
     return UInt(number)
   }
 
-  private func newSlot(_ table: inout Table) -> UnsafeMutablePointer<Slot>? {
+  private func newSlot(_ table: inout Table) -> Slot? {
     guard table.count < SlotPlace.most else { return nil }
     let place = SlotPlace(table.count)
     if place.offset == 0 {
-      let slots = UnsafeMutablePointer<Slot>.allocate(capacity: place.chunkSize)
+      let words = UnsafeMutableRawPointer.allocate(
+        byteCount: place.chunkSize * (8 + MemoryLayout<Content>.stride), alignment: 8
+      ).initializeMemory(as: UInt64.self, repeating: 0, count: place.chunkSize)
       for offset in 0..<place.chunkSize {
-        let index = table.count + UInt64(offset)
-        (slots + offset).initialize(to: Slot(next: SlotPlace.use | index << 2 | UInt64(kind.rawValue)))
+        let first = SlotPlace.use | (table.count + UInt64(offset)) << 2 | UInt64(kind.rawValue)
+        contents(of: words, place).advanced(by: offset).initialize(to: Content(next: first))
       }
-      kept_store64(chunks + place.chunk, UInt64(UInt(bitPattern: slots)))
+      kept_store64(chunks + place.chunk, UInt64(UInt(bitPattern: words)))
     }
     table.count += 1
     return slot(at: table.count - 1)
@@ -77,22 +82,23 @@ final class HandleSlots: @unchecked Sendable {
   /// Inserts an object at a reserved number, unless that was removed meanwhile.
   func insert(_ object: AnyObject, at number: UInt) {
     table.updateQuietly { _ in
-      guard let slot = slot(of: number), slot.pointee.number == number else { return }
-      slot.pointee.object = .passRetained(object)
-      kept_store64(word(slot), UInt64(number))
+      guard let slot = slot(of: number), slot.content.pointee.number == number else { return }
+      slot.content.pointee.object = .passRetained(object)
+      kept_store64(slot.word, UInt64(number))
     }
   }
 
   /// Returns the object of a number; nil after it was removed.
   func find(_ number: UInt) -> AnyObject? {
     guard let slot = slot(of: number) else { return nil }
-    return pins.hold { kept_load64(word(slot)) == number ? slot.pointee.object?.retain() : nil }?.takeRetainedValue()
+    return pins.hold { kept_load64(slot.word) == number ? slot.content.pointee.object?.retain() : nil }?
+      .takeRetainedValue()
   }
 
   /// Removes a number and its object; a second call has no effect.
   func remove(_ number: UInt) {
-    let found = table.updateQuietly { _ -> UnsafeMutablePointer<Slot>? in
-      guard let slot = slot(of: number), slot.pointee.number == number else { return nil }
+    let found = table.updateQuietly { _ -> Slot? in
+      guard let slot = slot(of: number), slot.content.pointee.number == number else { return nil }
       takeAway(slot)
       return slot
     }
@@ -104,7 +110,9 @@ final class HandleSlots: @unchecked Sendable {
     free(
       table.updateQuietly { table in
         (0..<table.count).compactMap(slot).filter { slot in
-          guard slot.pointee.number != 0, slot.pointee.object?._withUnsafeGuaranteedRef(isEnding) == true else {
+          guard slot.content.pointee.number != 0,
+            slot.content.pointee.object?._withUnsafeGuaranteedRef(isEnding) == true
+          else {
             return false
           }
           takeAway(slot)
@@ -114,37 +122,41 @@ final class HandleSlots: @unchecked Sendable {
   }
 
   /// Makes later readers find nothing.
-  private func takeAway(_ slot: UnsafeMutablePointer<Slot>) {
-    slot.pointee.number = 0
-    kept_store64(word(slot), 0)
+  private func takeAway(_ slot: Slot) {
+    slot.content.pointee.number = 0
+    kept_store64(slot.word, 0)
   }
 
-  private func free(_ slots: [UnsafeMutablePointer<Slot>]) {
+  private func free(_ slots: [Slot]) {
     guard !slots.isEmpty else { return }
     pins.awaitAll()
     let objects = slots.map { slot in
-      defer { slot.pointee.object = nil }
-      return slot.pointee.object
+      defer { slot.content.pointee.object = nil }
+      return slot.content.pointee.object
     }
     // A slot that has had every number is not used again.
-    table.updateQuietly { $0.free += slots.filter { slot in slot.pointee.next >= SlotPlace.use } }
+    table.updateQuietly { $0.free += slots.filter { slot in slot.content.pointee.next >= SlotPlace.use } }
     for object in objects { object?.release() }
   }
 
   @inline(__always)
-  private func word(_ slot: UnsafeMutablePointer<Slot>) -> UnsafeMutablePointer<UInt64> {
-    UnsafeMutableRawPointer(slot).assumingMemoryBound(to: UInt64.self)
+  private func slot(of number: UInt) -> Slot? {
+    // So 0, the word of a slot without an object, is no number.
+    number & 3 == kind.rawValue ? slot(at: UInt64(number) >> 2 & (SlotPlace.most - 1)) : nil
   }
 
   @inline(__always)
-  private func slot(of number: UInt) -> UnsafeMutablePointer<Slot>? {
-    slot(at: UInt64(number) >> 2 & (SlotPlace.most - 1))
-  }
-
-  @inline(__always)
-  private func slot(at index: UInt64) -> UnsafeMutablePointer<Slot>? {
+  private func slot(at index: UInt64) -> Slot? {
     let place = SlotPlace(index)
-    return UnsafeMutablePointer(bitPattern: UInt(kept_load64(chunks + place.chunk))).map { $0 + place.offset }
+    guard let words = UnsafeMutablePointer<UInt64>(bitPattern: UInt(kept_load64(chunks + place.chunk))) else {
+      return nil
+    }
+    return Slot(word: words + place.offset, content: contents(of: words, place) + place.offset)
+  }
+
+  @inline(__always)
+  private func contents(of words: UnsafeMutablePointer<UInt64>, _ place: SlotPlace) -> UnsafeMutablePointer<Content> {
+    UnsafeMutableRawPointer(words + place.chunkSize).assumingMemoryBound(to: Content.self)
   }
 
   /// Whether a handle is a number of this kind, current or removed.

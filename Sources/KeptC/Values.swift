@@ -140,18 +140,7 @@ func write(
 func write(
   _ store: OpaquePointer?, _ key: UnsafePointer<CChar>?, _ error: UnsafeMutablePointer<kept_error>?, _ value: Value
 ) -> kept_status {
-  if let store, let key {
-    if Handles.isNumber(store) {
-      // Not `uncancelled`: adding to a transaction locks, but meets no cancellation point.
-      if Handles.transactions.hasIssued(store),
-        Handles.transactions.find(UInt(bitPattern: store))?.putKnown(value, for: key.prepared) == true
-      {
-        return KEPT_OK
-      }
-    } else if uncancelled({ Handles.store(store)?.putKnown(value, for: key.prepared) == true }) {
-      return KEPT_OK
-    }
-  }
+  if let store, let key, uncancelled({ putKnown(store, key.prepared, value) }) { return KEPT_OK }
   return writeChecked(store, key, error) { value }
 }
 
@@ -165,4 +154,11 @@ private func writeChecked(
     do throws(StoreError) { try settings.write(value(), key) } catch { throw error.about(key.text) }
     return settings.shadow(over: key)
   }
+}
+
+/// Writes to a store or a transaction; false, with nothing done, if that needs a check.
+@inline(__always)
+private func putKnown(_ store: OpaquePointer, _ key: PreparedBytes, _ value: Value) -> Bool {
+  guard Handles.isNumber(store) else { return Handles.store(store)?.putKnown(value, for: key) == true }
+  return Handles.transactions.find(UInt(bitPattern: store))?.putKnown(value, for: key) == true
 }

@@ -3,6 +3,8 @@
 #include "transacting.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* Together or not at all */
 
@@ -50,6 +52,56 @@ static void every_kind_of_write_may_be_part_of_it(void) {
   CHECK_INT(7, count_of(store, ""));
   CHECK_TEXT("\"text\"", json_of(store, "string"));
   CHECK_TEXT("absent", json_of(store, "gone"));
+}
+
+static void check_last(kept_store *store, const char *key, const char *expected) {
+  char *json = NULL;
+  if (kept_get_json(store, key, &json, &why) == KEPT_ABSENT) CHECK_TEXT("absent", expected);
+  else CHECK_TEXT(json, expected);
+  kept_free(json);
+}
+
+/** Edits of all kinds, of known and unknown keys and of one key several times, in every order. */
+static void each_key_has_its_last_edit_whatever_the_order(void) {
+  enum { KEYS = 5, EDITS = 6, TRANSACTIONS = 600, KINDS = 6 };
+  static const char *const keys[KEYS] = { "a", "b", "c", "secret", "bounded" };
+  kept_store *store = open_at(fresh_folder());
+  EXPECT(KEPT_OK, kept_declare_json(store, "secret", "{\"type\":\"integer\",\"secret\":true}", &why));
+  EXPECT(KEPT_OK, kept_declare_json(store, "bounded", "{\"type\":\"integer\",\"minimum\":0}", &why));
+  char last[KEYS][16];
+  for (size_t key = 0; key < KEYS; key++) strcpy(last[key], "absent");
+  srand(1);
+  for (int64_t number = 1; number <= TRANSACTIONS; number++) {
+    kept_store *transaction = begin(store);
+    for (int edit = 0, edits = 1 + rand() % EDITS; edit < edits; edit++) {
+      size_t place = (size_t)rand() % KEYS;
+      /* The declared keys have numbers. */
+      int kind = rand() % (place < 3 ? KINDS : 3);
+      int64_t value = number * EDITS + edit;
+      const char *key = keys[place];
+      char text[16];
+      snprintf(text, sizeof text, "%lld", (long long)value);
+      switch (kind) {
+        case 0: EXPECT(KEPT_OK, kept_set_int64(transaction, key, value, &why)); break;
+        case 1: EXPECT(KEPT_OK, kept_set_uint64(transaction, key, (uint64_t)value, &why)); break;
+        case 2:
+          EXPECT(strcmp(last[place], "absent") ? KEPT_OK : KEPT_ABSENT, kept_remove(transaction, key, &why));
+          strcpy(text, "absent");
+          break;
+        case 3: EXPECT(KEPT_OK, kept_set_json(transaction, key, text, &why)); break;
+        case 4:
+          snprintf(text, sizeof text, "\"%lld\"", (long long)value);
+          EXPECT(KEPT_OK, kept_set_string(transaction, key, text + 1, strlen(text) - 2, &why));
+          break;
+        default:
+          snprintf(text, sizeof text, "[%lld]", (long long)value);
+          EXPECT(KEPT_OK, kept_set_json(transaction, key, text, &why));
+      }
+      strcpy(last[place], text);
+    }
+    EXPECT(KEPT_OK, kept_commit(transaction, NULL, &why));
+    for (size_t key = 0; key < KEYS; key++) check_last(store, keys[key], last[key]);
+  }
 }
 
 /** Keys that are read or written before: their values are staged and committed without a search in the database. */
@@ -261,7 +313,8 @@ int main(int argc, char **argv) {
     TEST(only_the_transaction_itself_reads_its_writes),
     TEST(all_its_keys_have_one_revision),
     TEST(every_kind_of_write_may_be_part_of_it),
-    FOLDER_TEST(known_keys_are_written_like_others),
+    FOLDER_TEST(each_key_has_its_last_edit_whatever_the_order),
+    TEST(known_keys_are_written_like_others),
     FOLDER_TEST(a_snapshot_is_not_taken_for_a_transaction),
     TEST(a_rolled_back_transaction_leaves_nothing),
     TEST(a_transaction_that_changes_nothing_makes_no_revision),

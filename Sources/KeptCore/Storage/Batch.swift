@@ -12,7 +12,7 @@ public enum Durability: Sendable, Hashable {
 public struct Batch: Sendable {
   /// The edits of keys' values.
   public private(set) var edits = KeyTable<Edit>()
-  /// Where the index of the store has the keys of the first edits, in their order.
+  /// Where the index of the store has the keys of the first edits: as many as were added one after the other with it.
   private(set) var places: [EntryTable.Place] = []
   /// The new declarations of keys; nil removes a declaration.
   public private(set) var declarations: [KeyName: Declaration?] = [:]
@@ -49,8 +49,8 @@ public struct Batch: Sendable {
 
   /// Adds an edit of a key that the index of the store knows.
   mutating func edit(_ key: KeyName, _ edit: consuming Edit, at place: EntryTable.Place) {
-    edits.put(key, edit)
-    if places.count + 1 == edits.count { places.append(place) }
+    let isNew = edits.put(key, edit)
+    if isNew, places.count + 1 == edits.count { places.append(place) }
   }
 
   /// Reserves room for a number of edits.

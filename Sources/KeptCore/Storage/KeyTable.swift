@@ -33,6 +33,10 @@ public struct KeyTable<Value: Sendable>: RandomAccessCollection, Sendable {
   @inline(__always)
   func key(at index: Int) -> KeyName { elements[index].key }
 
+  /// The hash of the key at an index.
+  @inline(__always)
+  func hash(at index: Int) -> UInt64 { elements[index].key.hash }
+
   /// The value at an index.
   @inline(__always)
   func value(at index: Int) -> Value { elements[index].value }
@@ -40,10 +44,15 @@ public struct KeyTable<Value: Sendable>: RandomAccessCollection, Sendable {
   /// The value of a key.
   public subscript(key: KeyName) -> Value? { index(of: key).map { elements[$0].value } }
 
-  /// Sets the value of a key.
-  mutating func put(_ key: KeyName, _ value: consuming Value) {
-    if let index = index(of: key) { return elements[index].value = value }
+  /// Sets the value of a key; returns whether the key is new.
+  @discardableResult
+  mutating func put(_ key: KeyName, _ value: consuming Value) -> Bool {
+    if let index = index(of: key) {
+      elements[index].value = value
+      return false
+    }
     append(key, value)
+    return true
   }
 
   /// Changes the value of a key; `make` makes the key and its first value if there is none.

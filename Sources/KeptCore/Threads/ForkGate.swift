@@ -67,7 +67,7 @@ final class ForkGate: @unchecked Sendable {
   }
 
   private func isEmpty(until end: Int64) -> Bool {
-    stripes.awaitEmpty {
+    stripes.awaitEmpty { _ in
       guard MonotonicTime.milliseconds < end else { return false }
       MonotonicTime.backOff(attempt: 0)
       return true

@@ -35,11 +35,16 @@ package final class Pins: Sendable {
   ///
   /// The object must have been taken away from readers before.
   package func awaitAll() {
-    while isAwaited.exchange(true, ordering: .sequentiallyConsistent) { sched_yield() }
+    var attempt = 0
+    while isAwaited.exchange(true, ordering: .sequentiallyConsistent) {
+      _ = Stripes.pause(attempt: attempt)
+      attempt += 1
+    }
     let usedSecond = usesSecondSet
-    _ = (usedSecond ? sets.0 : sets.1).awaitEmpty()
+    let (old, new) = usedSecond ? (sets.1, sets.0) : sets
+    new.awaitEmpty()
     isSecondCurrent.store(!usedSecond, ordering: .sequentiallyConsistent)
-    _ = (usedSecond ? sets.1 : sets.0).awaitEmpty()
+    old.awaitEmpty()
     isAwaited.store(false, ordering: .sequentiallyConsistent)
   }
 

@@ -27,20 +27,29 @@ struct Stripes: @unchecked Sendable {
 
   /// Finds every count 0 once, one after the other.
   ///
-  /// - Parameter pause: called while one is not 0; false gives up.
-  /// - Returns: whether none was given up.
+  /// - Parameter pause: called with a growing number while one is not 0; false gives up.
+  /// - Returns: whether it did not give up.
+  @discardableResult
   @inline(__always)
-  func awaitEmpty(_ pause: () -> Bool = Self.yield) -> Bool {
-    if kept_are_zero(words, Int(count), Self.wordsApart) { return true }
+  func awaitEmpty(_ pause: (Int) -> Bool = Self.pause) -> Bool {
+    kept_are_zero(words, Int(count), Self.wordsApart) || awaitEach(pause)
+  }
+
+  @inline(never)
+  private func awaitEach(_ pause: (Int) -> Bool) -> Bool {
+    var attempt = 0
     for stripe in 0..<Int(count) {
-      while kept_load64(words + stripe * Self.wordsApart) != 0 { if !pause() { return false } }
+      while kept_load64(words + stripe * Self.wordsApart) != 0 {
+        guard pause(attempt) else { return false }
+        attempt += 1
+      }
     }
     return true
   }
 
-  /// Lets other threads run.
-  static func yield() -> Bool {
-    sched_yield()
+  /// Lets other threads run, at last also those of a lower priority.
+  static func pause(attempt: Int) -> Bool {
+    if attempt < 100 { sched_yield() } else { MonotonicTime.letPass(microseconds: 50) }
     return true
   }
 

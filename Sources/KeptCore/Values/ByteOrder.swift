@@ -11,6 +11,7 @@ extension Array {
 
   /// The elements ordered by a number, and elements with the same number by the bytes of their keys.
   func inOrder(of number: (Element) -> UInt64, then key: (Element) -> ExactString) -> [Element] {
+    guard count > 1 else { return self }
     let sorted = inOrder(of: key)
     let numbers = sorted.map(number)
     return ByteOrder.sorted(count) { numbers[$0] < numbers[$1] }.map { sorted[$0] }

@@ -40,6 +40,20 @@ import Testing
     #expect(handles.find(handle)?.number == 1)
   }
 
+  @Test func `that is NULL finds nothing, whatever the first slot has`() throws {
+    let handles = HandleTable<Numbered>(.transaction, pins)
+    #expect(handles.find(0) == nil)
+    let number = try handles.reserve()
+    handles.remove(0)
+    #expect(handles.find(0) == nil)
+    handles.insert(Numbered(1), at: number)
+    handles.remove(0)
+    #expect(handles.find(0) == nil && handles.find(number) != nil)
+    handles.remove(number)
+    handles.remove(0)
+    #expect(try handles.reserve() != handles.reserve(), "a free slot is not freed again")
+  }
+
   @Test func `that was reserved has an object only once it is inserted, and none after its end`() throws {
     let handles = HandleTable<Numbered>(.transaction, pins)
     let number = try handles.reserve()

@@ -277,7 +277,7 @@ extension JournalCursor {
   @Test func `see every frame in order, or that they were overtaken, and never damage`() async throws {
     let journal = try TestJournal()
     // What the database would say: where readers begin again.
-    let settled = Mutex((place: journal.file.header.firstPlace, revision: Revision(0)))
+    let settled = Monitor((place: journal.file.header.firstPlace, revision: Revision(0)))
     let isOver = Atomic<Bool>(false)
     let writer = Task.detached {
       let group = FrameGroup(journal.file, at: journal.file.header.firstPlace)
@@ -289,7 +289,7 @@ extension JournalCursor {
           try group.add(revision, Self.value(revision))
         }
         try group.publish(journal.words)
-        settled.withLock { $0 = (group.next, revision) }
+        settled.updateQuietly { $0 = (group.next, revision) }
         journal.settle()
       }
     }
@@ -311,7 +311,7 @@ extension JournalCursor {
       if outcome == .damaged { break }
       if outcome == .overtaken {
         timesOvertaken += 1
-        let place = settled.withLock { $0 }
+        let place = settled.updateQuietly { $0 }
         cursor = JournalCursor(at: place.place, revision: place.revision)
         last = place.revision
       }

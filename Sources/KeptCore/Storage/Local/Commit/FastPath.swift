@@ -15,7 +15,9 @@ extension GroupWriter {
 extension JournalWriter {
   /// Commits a new value of one key.
   func put(_ value: Value, for key: PreparedBytes, tag: String?) -> Revision? {
-    alone { frames in
+    // Before it is compared with a declaration, which may take as long as the value is.
+    guard value.bytes <= Self.mostInline else { return nil }
+    return alone { frames in
       loader.atEnd { state, start in
         guard let known = loader.index.known(key) else { return nil }
         if known.isUndeclared { return put(value, for: known, tag, frames, from: start, &state) }
@@ -124,7 +126,8 @@ extension Index {
     var changes: [KnownChange] = []
     changes.reserveCapacity(edits.count)
     for index in edits.indices {
-      guard let known = known(at: index < places.count ? places[index] : nil, edits.key(at: index)),
+      let found = index < places.count ? known(at: places[index], hash: edits.hash(at: index)) : nil
+      guard let known = found ?? edits.key(at: index).withPrepared({ known($0) }),
         let isChange = known.isChange(edits.value(at: index))
       else { return nil }
       if isChange { changes.append(KnownChange(known: known, index: index)) }

@@ -137,8 +137,9 @@ final class EntryTable: @unchecked Sendable {
   }
 
   /// Returns the key that was found at a place; nil if the slots are arranged differently since then.
-  func known(at place: Place) -> Known? {
-    guard place.arrangement == arrangement, let entry = place.slot.pointee.indexed else { return nil }
+  func known(at place: Place, hash: UInt64) -> Known? {
+    guard place.arrangement == arrangement, place.slot.pointee.hash == hash, let entry = place.slot.pointee.indexed
+    else { return nil }
     return Known(slot: place.slot, entry: entry)
   }
 

@@ -82,12 +82,10 @@ final class Index: @unchecked Sendable {
   /// Only the changing thread may call this.
   func known(_ key: PreparedBytes) -> EntryTable.Known? { table.known(key) }
 
-  /// Returns the key at a place, or else by looking it up.
+  /// Returns the key with this hash at a place where it was found before; nil if it has to be looked up again.
   ///
   /// Only the changing thread may call this.
-  func known(at place: EntryTable.Place?, _ key: @autoclosure () -> KeyName) -> EntryTable.Known? {
-    place.flatMap(table.known) ?? key().withPrepared { known($0) }
-  }
+  func known(at place: EntryTable.Place, hash: UInt64) -> EntryTable.Known? { table.known(at: place, hash: hash) }
 
   /// Adds one key that was read while the index was, and stayed, current.
   ///

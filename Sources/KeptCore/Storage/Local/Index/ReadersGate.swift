@@ -48,7 +48,7 @@ struct ReadersGate: @unchecked Sendable {
   /// One thread at a time may call this, and never from inside the gate.
   func close(_ body: () -> UInt64?) {
     kept_store64(open, Self.closed)
-    _ = stripes.awaitEmpty()
+    stripes.awaitEmpty()
     kept_add64(sequence, 1)
     kept_fence()
     let generation = body() ?? Self.closed
