@@ -2,7 +2,6 @@
 
 import Foundation
 import Kept
-import KeptCore
 import Synchronization
 import Testing
 
@@ -47,7 +46,7 @@ private final class Count: Sendable {
       let settings = TestStore().store
       let count = Count()
       let arrived = Atomic(0)
-      let seen = Monitor<[Int]>([])
+      let seen = Guarded<[Int]>([])
       let key = Key(
         "lazy",
         default: {
@@ -58,28 +57,28 @@ private final class Count: Sendable {
       onThreads(10) { _ in
         arrived.add(1, ordering: .releasing)
         let value = settings[key]
-        seen.updateQuietly { $0.append(value) }
+        seen.update { $0.append(value) }
       }
-      #expect(seen.updateQuietly { $0 } == Array(repeating: 1, count: 10))
+      #expect(seen.update { $0 } == Array(repeating: 1, count: 10))
       #expect(count.now == 1)
     }
   }
 
   @Test func `may read the store, its own key, and what reads it in turn`() {
     let settings = settings
-    let isInside = Monitor(false)
-    let keys = Monitor<Key<Int>?>(nil)
+    let isInside = Guarded(false)
+    let keys = Guarded<Key<Int>?>(nil)
     let key = Key(
       "own",
       default: {
-        let wasInside = isInside.updateQuietly { inside in
+        let wasInside = isInside.update { inside in
           defer { inside = true }
           return inside
         }
         guard !wasInside, let own = keys.withLock({ $0 }) else { return 1 }
         return settings[own] + 1
       }())
-    keys.updateQuietly { $0 = key }
+    keys.update { $0 = key }
     #expect(settings[key] == 1, "the first result counts")
     #expect(settings[key] == 1)
     let half = Key("half", default: settings[key] + 41)
@@ -88,7 +87,7 @@ private final class Count: Sendable {
 
   @Test func `that waits for a thread which reads it does not deadlock`() {
     let runs = Count()
-    let place = Monitor<LazyDefault<Int>?>(nil)
+    let place = Guarded<LazyDefault<Int>?>(nil)
     let settings = settings
     let lazy = LazyDefault(patienceMilliseconds: 1) {
       let run = runs.next()
@@ -96,20 +95,20 @@ private final class Count: Sendable {
       onThreads(1) { _ in _ = own.value(for: settings.identity) }
       return run
     }
-    place.updateQuietly { $0 = lazy }
+    place.update { $0 = lazy }
     #expect(lazy.value(for: settings.identity) == 2)
     #expect(lazy.value(for: settings.identity) == 2 && runs.now == 2)
-    place.updateQuietly { $0 = nil }
+    place.update { $0 = nil }
   }
 
   @Test func `is delivered to an observer, and not evaluated for it again`() throws {
     let count = Count()
     let key = Key("lazy", default: count.next())
-    let received = Monitor<[Int]>([])
+    let received = Guarded<[Int]>([])
     let subscription = try settings.observe(key, initial: true) { change in
-      received.updateQuietly { $0.append(change.new) }
+      received.update { $0.append(change.new) }
     }
-    #expect(received.updateQuietly { $0 } == [1])
+    #expect(received.update { $0 } == [1])
     #expect(settings[key] == 1 && count.now == 1)
     subscription.cancel()
   }
