@@ -52,6 +52,21 @@ def test_a_salvage_is_reported_until_it_is_acknowledged(location: Path) -> None:
         settings.acknowledge_salvage()
 
 
+def test_a_journal_from_an_older_copy_of_the_folder_is_told(location: Path) -> None:
+    with kept.open(location) as settings:
+        settings["a"] = 1
+    older = (location / "journal").read_bytes()
+    with kept.open(location) as settings:
+        settings["a"] = 2
+    (location / "journal").write_bytes(older)
+    with pytest.warns(kept.SalvagedWarning):
+        settings = kept.open(location)
+    with settings:
+        assert settings["a"] == 2, "the database has it"
+        assert settings.salvaged is not None
+        assert (Path(settings.salvaged) / "journal").read_bytes() == older
+
+
 def test_memory_is_new_each_time_and_shared_by_name() -> None:
     with kept.open("memory:") as one, kept.open("memory:") as other:
         one["a"] = 1
