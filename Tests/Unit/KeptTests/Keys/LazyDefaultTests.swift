@@ -75,7 +75,7 @@ private final class Count: Sendable {
           defer { inside = true }
           return inside
         }
-        guard !wasInside, let own = keys.withLock({ $0 }) else { return 1 }
+        guard !wasInside, let own = keys.update({ $0 }) else { return 1 }
         return settings[own] + 1
       }())
     keys.update { $0 = key }
@@ -91,7 +91,7 @@ private final class Count: Sendable {
     let settings = settings
     let lazy = LazyDefault(patienceMilliseconds: 1) {
       let run = runs.next()
-      guard run == 1, let own = place.withLock({ $0 }) else { return run }
+      guard run == 1, let own = place.update({ $0 }) else { return run }
       onThreads(1) { _ in _ = own.value(for: settings.identity) }
       return run
     }
