@@ -262,8 +262,8 @@ static const char *next_text(script *script) {
     "<plist><dict><key>a</key><integer>-9223372036854775808</integer></dict></plist>",
     "{ a = 1; b = <0fbd77>; }",
     "{\"a\":{\"b\":1e308}}",
-    "bplist00\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF"
-    "\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF",
+    ("bplist00\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF"
+     "\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF"),
   };
   uint8_t byte = next_byte(script);
   return byte < 200 ? texts[byte % (sizeof texts / sizeof *texts)] : next_json(script);
