@@ -1,5 +1,5 @@
-/* An idle program with observers wakes at most once in two seconds. The voluntary context switches of all its threads
- * are counted while nothing happens. Several programs run at once, each with its own store. */
+/* No thread of an idle program with observers wakes. The voluntary context switches of all its threads are counted
+ * while nothing happens. Several programs run at once, each with its own store. */
 #include "torture.h"
 
 #include <dirent.h>
@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { PROGRAMS = 6, MOST_OBSERVERS = 64, IDLE_MS = 6500, SETTLE_MS = 2500 };
-/* Once in two seconds, the end of the wait itself, and two spare ones. */
-enum { MOST_WAKES = IDLE_MS / 2000 + 1 + 2 };
+enum { PROGRAMS = 6, MOST_OBSERVERS = 64, IDLE_MS = 10000, SETTLE_MS = 2500 };
+/* The end of the wait itself. */
+enum { MOST_WAKES = 1 };
 
 typedef struct program {
   int observers;
@@ -67,8 +67,14 @@ static void idle(void *own) {
     expect_ok(kept_get_int64(store, "key", &number, &error), "read", &error);
   }
   if (program->caches) kept_store_generation(store);
-  let_pass(SETTLE_MS * 1000);
-  int64_t before = switches();
+  /* What is left to do is done about a second later, or later on a busy machine. */
+  int64_t before;
+  int tries = 0;
+  do {
+    before = switches();
+    let_pass(SETTLE_MS * 1000);
+  } while (switches() - before > MOST_WAKES && ++tries < 20);
+  before = switches();
   let_pass(IDLE_MS * 1000);
   wakes[program - programs] = switches() - before;
   kept_close(store);
