@@ -5,7 +5,7 @@ import CPlatform
 
 /// The counts of the threads that are inside something.
 ///
-/// They are as many as the processors need, because who waits for all threads reads every count.
+/// There are only as many as the processors need, because a thread that waits for all others reads every count.
 struct Stripes: @unchecked Sendable {
   // The words are only accessed atomically. A late reader may still use them, so most owners never free them.
   private let words: UnsafeMutablePointer<UInt64>

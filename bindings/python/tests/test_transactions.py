@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import weakref
+from random import Random
 from typing import Any
 
 import pytest
@@ -22,6 +23,23 @@ def test_it_reads_its_own_writes_and_others_read_them_after_the_commit(settings:
         assert "a" not in settings and len(settings) == 0
     assert dict(settings) == {"a": 1, "audio.volume": 70}
     assert settings.revision("a") == settings.revision(VOLUME) == 1
+
+
+def test_each_key_has_its_last_edit_whatever_the_order(settings: kept.Store) -> None:
+    random = Random(1)
+    settings.declare({"bounded": {"type": "integer", "minimum": 0}})
+    expected: dict[str, Any] = {}
+    for number in range(300):
+        with settings.transaction() as transaction:
+            for edit in range(random.randint(1, 6)):
+                key, value = random.choice(["a", "b", "c", "bounded"]), 6 * number + edit
+                if random.random() < 0.2:
+                    transaction.pop(key, None)
+                    expected.pop(key, None)
+                    continue
+                kinds = [value] if key == "bounded" else [value, value + 2**63, str(value), [value], value / 2]
+                transaction[key] = expected[key] = random.choice(kinds)
+        assert dict(settings) == expected
 
 
 def test_an_exception_rolls_it_back(settings: kept.Store) -> None:

@@ -21,7 +21,7 @@ extension JournalWriter {
       loader.atEnd { state, start in
         guard let known = loader.index.known(key) else { return nil }
         if known.isUndeclared { return put(value, for: known, tag, frames, from: start, &state) }
-        guard let value = known.admitted(value) else { return nil }
+        guard let value = known.admitted(value), value.bytes <= Self.mostInline else { return nil }
         return put(value, for: known, tag, frames, from: start, &state)
       }
     }
@@ -31,7 +31,6 @@ extension JournalWriter {
     _ value: Value, for known: EntryTable.Known, _ tag: String?, _ frames: FrameGroup, from start: JournalCursor,
     _ state: inout IndexLoader.State
   ) -> Revision? {
-    guard value.bytes <= Self.mostInline else { return nil }
     if known.stores(value) { return start.revision }
     return publish(frames, tag, from: start, &state) { frame throws(StoreError) in
       try frame.add(value, known.key)

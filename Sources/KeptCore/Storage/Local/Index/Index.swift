@@ -42,9 +42,7 @@ final class Index: @unchecked Sendable {
   func read<Result>(
     _ key: PreparedBytes, at generation: UInt64, _ body: (IndexedEntry) -> Result
   ) -> Result? {
-    gate.pass(at: generation) {
-      table.search.find(key.bytes, hash: key.hash)?._withUnsafeGuaranteedRef { body($0) }
-    }
+    find(key, at: generation) { entry, _ in body(entry) }
   }
 
   /// Like ``read(_:at:_:)``, with the place where the key was found.
