@@ -37,7 +37,9 @@ def test_each_key_has_its_last_edit_whatever_the_order(settings: kept.Store) -> 
                     transaction.pop(key, None)
                     expected.pop(key, None)
                     continue
-                kinds = [value] if key == "bounded" else [value, value + 2**63, str(value), [value], value / 2]
+                kinds: list[Any] = (
+                    [value] if key == "bounded" else [value, value + 2**63, str(value), [value], value / 2]
+                )
                 transaction[key] = expected[key] = random.choice(kinds)
         assert dict(settings) == expected
 
