@@ -135,7 +135,8 @@ extension ForeignText {
         "more than \(Self.mostNotes) parts of the text cannot be carried; say which other format it has, or split it")
       return
     }
-    notCarried.append(NotCarried(place: Self.shortened(place), reason: reason))
+    // An empty name is shown as it is written in most formats.
+    notCarried.append(NotCarried(place: place.isEmpty ? #""""# : Self.shortened(place), reason: reason))
   }
 
   /// Keeps the later one of two settings with the same key.

@@ -42,6 +42,13 @@ import Testing
     #expect(nested.reported.map { $0.prefix { $0 != ":" } } == ["a", "b.$id"])
   }
 
+  @Test(arguments: [ImportFormat.json, .nestedJSON])
+  func `an empty name is reported in quotation marks, and the rest is carried`(format: ImportFormat) throws {
+    let read = try ForeignReading(#"{"": 1, "a": 2}"#, format)
+    #expect(read.carried == ["a = 2"])
+    #expect(read.reported.map { $0.prefix { $0 != ":" } } == [#""""#])
+  }
+
   @Test func `an integer -0 is the double -0.0, also inside, and where it is not stored`() throws {
     let text = #"{"a": -0, "b": [1,-0 , [-0],{"c":-0}], "d": {"e": -0}, "$x": [-0, "-0"], "n": null, "f": -0}"#
     let flat = try ForeignReading(text, .json)
