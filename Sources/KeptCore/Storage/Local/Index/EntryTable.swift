@@ -9,17 +9,45 @@ import Synchronization
 final class IndexedEntry: @unchecked Sendable {
   let key: KeyName
   // Apart, because copying an Entry calls five functions.
-  fileprivate(set) var stored: Value?
   fileprivate(set) var revision: Revision = 0
-  fileprivate(set) var declaration: Declaration?
   /// The value that the key reads as; nil if it is absent.
   fileprivate(set) var value: Value?
+  // Most keys have neither a declaration nor layers, and need not have their value twice.
+  private var origin: Origin?
   /// A revision at which this was the state of the key.
   fileprivate(set) var asOf: Revision = 0
   /// The revision of the last change of any kind, also of a removal.
   fileprivate(set) var changed: Revision = 0
 
   init(_ key: KeyName) { self.key = key }
+
+  /// What a value comes from that is not read as it is stored.
+  private final class Origin {
+    var stored: Value?
+    let declaration: Declaration?
+
+    init(_ stored: Value?, _ declaration: Declaration?) { (self.stored, self.declaration) = (stored, declaration) }
+  }
+
+  var stored: Value? { if let origin { origin.stored } else { value } }
+
+  var declaration: Declaration? { origin?.declaration }
+
+  /// Sets what is stored and declared, and how it reads.
+  ///
+  /// - Parameter reading: what makes the value; nil for a reader without layers.
+  fileprivate func set(_ stored: Value?, _ declaration: Declaration?, _ reading: (any EntryReading)?) {
+    guard reading != nil || declaration != nil else { return (value, origin) = (stored, nil) }
+    origin = Origin(stored, declaration)
+    value = if let reading { reading.value(of: key, entry) } else { entry?.shown }
+  }
+
+  /// Sets what is stored, in the form that the declaration admits.
+  fileprivate func set(_ stored: Value?, _ reading: (any EntryReading)?) {
+    guard let origin else { return set(stored, nil, reading) }
+    origin.stored = stored
+    value = if let reading { reading.value(of: key, entry) } else { stored ?? origin.declaration?.defaultValue }
+  }
 
   /// What is stored and declared; nil for nothing.
   var entry: Entry? {
@@ -29,7 +57,7 @@ final class IndexedEntry: @unchecked Sendable {
   var isThere: Bool { stored != nil || declaration != nil }
 }
 
-/// Open addressing by groups of slots with linear probing; at most half full.
+/// Open addressing by groups of slots with linear probing; at most seven eighths full.
 ///
 /// Not thread-safe: a ``ReadersGate`` protects it. Seqlock readers do not pass the gate: they read, and then check
 /// whether the table has changed meanwhile. So slots and the bytes of keys are never freed.
@@ -91,18 +119,13 @@ final class EntryTable: @unchecked Sendable {
     slot.pointee.indexed?._withUnsafeGuaranteedRef { indexed in
       guard known == nil || indexed.asOf <= asOf else { return }
       if known != nil, indexed.value == nil { absent -= 1 }
-      indexed.stored = stored
-      indexed.declaration = declaration
       indexed.revision = revision
-      indexed.value =
-        if let reading { reading.value(of: key, indexed.entry) } else {
-          declaration == nil ? stored : indexed.entry?.shown
-        }
+      indexed.set(stored, declaration, reading)
       if indexed.value == nil { absent += 1 }
       (indexed.asOf, indexed.changed) = (asOf, changed)
       slot.pointee.publish(indexed.value)
     }
-    if known == nil, count * 2 > search.slots.count { grow() }
+    if known == nil, count * 8 > search.slots.count * 7 { grow() }
   }
 
   /// A key that the storage's own index knows, while no other key is added to that.
@@ -152,11 +175,7 @@ final class EntryTable: @unchecked Sendable {
     slot?.pointee.indexed?._withUnsafeGuaranteedRef { indexed in
       if indexed.value == nil { absent -= 1 }
       (indexed.revision, indexed.asOf, indexed.changed) = (revision, revision, revision)
-      indexed.stored = stored
-      indexed.value =
-        if let reading { reading.value(of: indexed.key, indexed.entry) } else {
-          stored ?? indexed.declaration?.defaultValue
-        }
+      indexed.set(stored, reading)
       if indexed.value == nil { absent += 1 }
       slot?.pointee.publish(indexed.value)
     }
@@ -196,7 +215,7 @@ final class EntryTable: @unchecked Sendable {
   func shrink() {
     rearrange()
     for slot in search.slots { slot.indexed?.release() }
-    for array in arrays.dropFirst().prefix(used) { array.pointee.giveBack() }
+    if used > 0 { search.table.pointee.giveBack() }
     used = 0
     search = Search(table: arrays[used])
     search.table.pointee.clear()
@@ -217,6 +236,8 @@ final class EntryTable: @unchecked Sendable {
     search = Search(table: arrays[used])
     for slot in old.slots where slot.hash != 0 { kept_take_slot(search.table, slot.hash).pointee = slot }
     show()
+    // A seqlock reader that is in the old array finds nothing there from now on, and then that the table has changed.
+    old.table.pointee.giveBack()
   }
 
   private func show() { kept_publish_slots(header, search.table) }
