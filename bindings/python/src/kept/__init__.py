@@ -13,11 +13,8 @@ Callbacks (`settings.observe`) and `async for change in settings.changes(VOLUME)
 process. Start with `kept.open`, `kept.Key` and `kept.Store`. Errors are subclasses of `kept.KeptError`.
 """
 
-import typing as _typing
-
-from . import _forking  # noqa: F401 (registers what runs before a fork)
+from . import _forking, _typing  # noqa: F401 (_forking registers what runs before a fork)
 from ._c.status import kept_version as _kept_version
-from ._datetime_ns import datetime_ns
 from ._errors import (
     AbsentError,
     BusyError,
@@ -41,36 +38,40 @@ from ._errors import (
     UnsupportedError,
     WrongTypeError,
 )
-from ._json import JSON, Storable
 from ._key import Key
-from ._layers import Layer
-from ._opening import Durability, open
+from ._opening import open
 from ._reading import SettingsReading
 from ._settings import Settings
 from ._store import Store
-from ._timestamps import Timestamp
-from ._transaction import Transaction
 
 # Programs that only read and write need none of these. Each module is imported at the first use of one of its names.
 if _typing.TYPE_CHECKING:
     from ._changes import Changes
+    from ._datetime_ns import datetime_ns
     from ._explanation import Explanation, LayerFinding
     from ._import_report import ImportChange, ImportRefusal, ImportReport, NotCarried
+    from ._layers import Layer
     from ._migrations import Migrated, Migration
     from ._notices import Change, Notice, Origin
     from ._observation import Subscription
     from ._setting import Setting
     from ._snapshot import Snapshot
+    from ._timestamps import Timestamp
+    from ._transaction import Transaction
+    from ._types import JSON, Durability, Storable
     from ._verification import Damage, Verification
 else:
     _HOMES = {
         "Change": "_notices",
         "Changes": "_changes",
         "Damage": "_verification",
+        "Durability": "_types",
         "Explanation": "_explanation",
         "ImportChange": "_import_report",
         "ImportRefusal": "_import_report",
         "ImportReport": "_import_report",
+        "JSON": "_types",
+        "Layer": "_layers",
         "LayerFinding": "_explanation",
         "Migrated": "_migrations",
         "Migration": "_migrations",
@@ -79,8 +80,12 @@ else:
         "Origin": "_notices",
         "Setting": "_setting",
         "Snapshot": "_snapshot",
+        "Storable": "_types",
         "Subscription": "_observation",
+        "Timestamp": "_timestamps",
+        "Transaction": "_transaction",
         "Verification": "_verification",
+        "datetime_ns": "_datetime_ns",
     }
 
     def __getattr__(name):

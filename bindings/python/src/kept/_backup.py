@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import os
 from ctypes import byref, c_char_p, c_uint64
-from typing import TYPE_CHECKING
 
 from ._c.status import kept_error, kept_free
 from ._c.store import StorePointer
 from ._exit import calling_back
 from ._key import encoded_text
-from ._transfer import Progress, reporting
+from ._transfer import reporting
+from ._typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from ._transfer import Progress
     from ._verification import Verification
 
 

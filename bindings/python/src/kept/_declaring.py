@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from _collections_abc import Mapping  # collections.abc would import all of collections
 
 from ._c.status import kept_error
-from ._c.store import StorePointer
 from ._errors import InvalidError
 from ._key import Key, encoded_key, encoded_text, encoded_value
-from ._refusal import AnyOf, Known, Secrecy, TypedKey
+from ._refusal import AnyOf, Known
+from ._typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ._c.store import StorePointer
+    from ._refusal import Secrecy, TypedKey
 
 
 class Declaring:

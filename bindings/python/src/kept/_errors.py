@@ -27,7 +27,6 @@ In C: `kept_status` and `kept_error`. In Swift: `StoreError`.
 from __future__ import annotations
 
 import sys
-import warnings
 
 
 class KeptError(Exception):
@@ -190,6 +189,8 @@ def warn_of_status(status: int, message: str) -> None:
 
 def warn(message: str, category: type[UserWarning]) -> None:
     """Shows a warning at the place where the program has called the package."""
+    import warnings
+
     level, frame = 1, sys._getframe()
     while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] == "kept":
         level, frame = level + 1, frame.f_back

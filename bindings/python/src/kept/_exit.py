@@ -16,14 +16,18 @@ import _thread
 import atexit
 import os
 import sys
-import threading
-from collections.abc import Callable
-from queue import SimpleQueue
-from typing import Any, TypeVar
+from _queue import SimpleQueue  # queue would import threading
 
-from ._c.store import StorePointer, kept_close
+from ._c.store import kept_close
 from ._errors import ClosedError
-from ._interrupts import CallbackErrors
+from ._typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from ._c.store import StorePointer
+    from ._interrupts import CallbackErrors
 
 T = TypeVar("T")
 
@@ -54,7 +58,7 @@ def calling_back(function: Callable[..., T], *arguments: Any, errors: CallbackEr
     gate = _gate  # if a callback forks, the child has another one
     token = object()
     try:
-        gate.calls[token] = threading.get_ident()
+        gate.calls[token] = _thread.get_ident()
         if gate.closing:
             raise ClosedError("Python is about to end, and Kept has closed its stores")
         return function(*arguments) if errors is None else errors.during(function, *arguments)
@@ -80,6 +84,9 @@ def close(number: int) -> None:
 def expect_callbacks() -> None:
     """Called before the first callback on the library's thread is possible. Starts the closing thread, since Python
     3.12 starts no threads at its end."""
+    # Here, since a thread of the library that imported it first would count as the main one.
+    import threading  # noqa: F401
+
     if _gate.closing_thread is None:
         queue: SimpleQueue[Callable[[], object]] = SimpleQueue()
         try:
@@ -104,6 +111,8 @@ def _run(queue: SimpleQueue[Callable[[], object]]) -> None:
         try:
             action()
         except BaseException:
+            import threading
+
             # A handler of the log may have raised it. The thread must go on with the queue.
             threading.excepthook(threading.ExceptHookArgs((*sys.exc_info(), None)))
 
@@ -128,7 +137,7 @@ def _end() -> None:
     for number in list(_gate.handles):
         _close_for_good(number)
     # This thread is in no call. If it is registered, an interrupt has left the entry.
-    thread = threading.get_ident()
+    thread = _thread.get_ident()
     while any(each != thread for each in list(_gate.calls.values())):
         _gate.ended.get()
     # A call that was running may have opened another store.

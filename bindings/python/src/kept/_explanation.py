@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from ._json import JSON
 from ._key import Key, decoded_value
 from ._layers import Layer
 from ._refusal import NOT_SHOWN, Known
+from ._types import JSON
 
 Outcome = Literal["wins", "hidden", "skipped", "ignored", "locks", "silent"]
 """What becomes of a layer's value: it is read; a higher layer hides it; it does not fit the declaration; the key is

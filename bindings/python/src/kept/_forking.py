@@ -11,13 +11,17 @@ import os
 import sys
 
 LATER = (
-    *("_changes", "_explanation", "_import_report", "_migrations", "_notices", "_observation", "_schemas", "_setting"),
-    *("_snapshot", "_c.backup", "_c.declarations", "_c.export_and_import", "_c.migrations", "_c.notices"),
-    *("_c.observation", "_c.snapshots", "_verification"),
+    *("_changes", "_choices", "_date_types", "_dates", "_datetime_ns", "_explanation", "_import_report", "_interrupts"),
+    *("_json", "_key_types", "_layers", "_migrations", "_notices", "_observation", "_schemas", "_setting", "_snapshot"),
+    *("_timestamps", "_transaction", "_types", "_verification", "_views"),
+    *("_c.backup", "_c.clearing", "_c.declarations", "_c.export_and_import", "_c.layers", "_c.migrations"),
+    *("_c.notices", "_c.observation", "_c.snapshots", "_c.transactions"),
 )
 """The modules of this package that are imported at their first use."""
 
-LATER_OF_PYTHON = ("base64", "binascii", "copy", "dataclasses", "importlib", "json", "random", "re")
+LATER_OF_PYTHON = (
+    *("base64", "binascii", "copy", "dataclasses", "importlib", "random", "re", "threading", "typing", "warnings"),
+)
 """The modules of Python that this package imports at their first use. asyncio and logging are not among them: it uses
 them only in programs that have imported them."""
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ._json import JSON
 from ._key import decoded_value
 from ._refusal import Known
+from ._types import JSON
 
 
 @dataclass(frozen=True)

@@ -10,11 +10,14 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+
+from ._reports import has_left
+from ._typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from sys import UnraisableHookArgs
+    from typing import Any
 
 T = TypeVar("T")
 
@@ -58,10 +61,3 @@ class CallbackErrors:
         if threading.get_ident() != self._thread:
             return False
         return any(has_left(each, unraisable) for each in self._callbacks)
-
-
-def has_left(callback: Callable[..., Any], unraisable: UnraisableHookArgs) -> bool:
-    """Whether ctypes reports this exception because it left this callback."""
-    # From Python 3.13 on only the sentence names the function.
-    there, sentence = unraisable.object, unraisable.err_msg or ""
-    return callback is there or (there is None and repr(callback) in sentence)

@@ -5,27 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from functools import cache
-from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, Union
+from json import JSONDecoder, JSONEncoder
 
 from ._dates import date_of_text, text_of_date
 from ._errors import InvalidError, OutOfRangeError
 from ._refusal import Refusal, with_article
 from ._timestamps import Timestamp
+from ._typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from json import JSONDecoder, JSONEncoder
+    from typing import Any, NoReturn
 
-JSON: TypeAlias = Union[
-    None, bool, int, float, str, bytes, datetime, Timestamp, list["JSON"], dict[str, "JSON"]
-]  # fmt: skip
-"""What reading a key by its name gives. None is only inside lists and dicts. A `Timestamp` is a date of year 0, which
-`datetime` does not have."""
-
-Storable: TypeAlias = Union[
-    None, bool, int, float, str, bytes, datetime, Timestamp, Sequence["Storable"], Mapping[str, "Storable"]
-]  # fmt: skip
-"""What a key can be set to. Sequences are stored as lists; None may only be inside containers."""
+    from ._types import JSON, Storable
 
 NESTING = 64
 """How deep lists and dicts may be nested; the library's own limit."""
@@ -37,7 +28,7 @@ def encode(value: Storable) -> bytes:
         raise Refusal(InvalidError, "None cannot be stored; use del to remove a key")
     tree = _plain(value, 0)
     try:
-        return _writer().encode(tree).encode("utf-8")
+        return _WRITER.encode(tree).encode("utf-8")
     except UnicodeEncodeError as error:
         unit = ord(error.object[error.start])
         raise Refusal(InvalidError, f"text holds the lone surrogate U+{unit:04X}, which is no character") from None
@@ -47,7 +38,7 @@ def decode(text: bytes | str) -> JSON:
     """The value of canonical JSON, as the library returns it. Anything else is a `Refusal`: see `converted`."""
     try:
         text = text if isinstance(text, str) else text.decode("utf-8")
-        tree = _reader().decode(text)
+        tree = _READER.decode(text)
     except ValueError as error:
         raise Refusal(InvalidError, f"this is not JSON: {error}") from None
     # Only wrapped kinds have a key that begins with a dollar sign; everything else needs no conversion.
@@ -56,7 +47,7 @@ def decode(text: bytes | str) -> JSON:
 
 def decode_schema(text: bytes) -> JSON:
     """The JSON Schema of canonical JSON, in which a name with a dollar sign, such as $id, may be a plain name."""
-    return _named(_reader().decode(text.decode("utf-8")))  # type: ignore[no-any-return]
+    return _named(_READER.decode(text.decode("utf-8")))  # type: ignore[no-any-return]
 
 
 # --- from Python to JSON
@@ -231,15 +222,5 @@ def _refuse_constant(name: str) -> NoReturn:
 
 
 # Made once: json.loads and json.dumps make new ones for each call with options.
-@cache
-def _reader() -> JSONDecoder:
-    from json import JSONDecoder
-
-    return JSONDecoder(parse_constant=_refuse_constant)
-
-
-@cache
-def _writer() -> JSONEncoder:
-    from json import JSONEncoder
-
-    return JSONEncoder(ensure_ascii=False, allow_nan=False, check_circular=False, separators=(",", ":"))
+_READER = JSONDecoder(parse_constant=_refuse_constant)
+_WRITER = JSONEncoder(ensure_ascii=False, allow_nan=False, check_circular=False, separators=(",", ":"))

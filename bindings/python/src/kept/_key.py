@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from types import UnionType
-from typing import TYPE_CHECKING, Any, Final, Generic, Self, TypedDict, TypeVar, Unpack, cast, final, overload
+from _collections_abc import Hashable  # collections.abc would import all of collections
 
-from ._conversion import name_of_type, secretive_name_of_type
+from ._conversion import SCALARS, is_surely_storable, name_of_type
 from ._errors import InvalidError
-from ._json import JSON, Storable, decode, encode
-from ._key_types import conversion_of
-from ._refusal import Secrecy, TypedKey, converted, with_article
+from ._refusal import converted, with_article
+from ._typing import TYPE_CHECKING, Generic, TypeVar, final, overload
 
 if TYPE_CHECKING:
+    from types import UnionType
+    from typing import Any, Final, Self, Unpack
+
+    from ._conversion import Conversion
+    from ._refusal import Secrecy, TypedKey
     from ._schemas import Schema
+    from ._types import JSON, Rules, Storable
 
 T = TypeVar("T")
 KEY_BYTES = 1024
@@ -32,50 +35,6 @@ class Absence:
 
 
 ABSENCE: Final = Absence()
-
-
-class Rules(TypedDict, total=False):
-    """What else a key may be declared with. The rules hold after `settings.declare(KEY)`."""
-
-    choices: Iterable[Any]
-    """The allowed values."""
-    minimum: float
-    """The smallest int or float."""
-    maximum: float
-    """The largest int or float."""
-    exclusive_minimum: float
-    """An int or float must be above this."""
-    exclusive_maximum: float
-    """An int or float must be below this."""
-    multiple_of: float
-    """An int or float must be a multiple of this, in decimal: 19.99 is a multiple of 0.01."""
-    constant: Any
-    """The only allowed value."""
-    min_length: int
-    """The least number of characters of a str, or of bytes."""
-    max_length: int
-    """The greatest number."""
-    pattern: str
-    """A regular expression (PCRE2) that a str must match. It may match anywhere: use ^ and $."""
-    min_items: int
-    """The least number of elements of a list."""
-    max_items: int
-    """The greatest number."""
-    unique_items: bool
-    """Whether no two elements may be equal."""
-    min_members: int
-    """The least number of members of a dict."""
-    max_members: int
-    """The greatest number."""
-    format: str
-    """The kind of text, such as "email". It is a remark and not checked."""
-    deprecated: bool
-    """Whether programs should stop setting it. Setting it works, and is logged by "kept" once for each store."""
-    summary: str
-    """What the key is for, in a sentence."""
-    secret: bool
-    """Whether errors, reports and explanations leave out its values: in this program at once, in all others and in the
-    log once it is declared."""
 
 
 _WORDS = {
@@ -153,12 +112,15 @@ class Key(Generic[T]):
         self._identity = object()
         kind = type | None if default is None else type
         self.name, self.value_type = name, kind
-        self._conversion = converted(conversion_of, kind, self, self, f"{self._type_name} is not a type of keys")
+        # Any object may be passed, also one that is not hashable.
+        scalar = SCALARS.get(kind) if isinstance(kind, Hashable) else None
+        self._conversion = scalar or _conversion_of(kind, self)
         if default is ABSENCE or default is None:
             self._default = None if self._conversion.optional else ABSENCE
             return
         stored = self._to_json(default, self)
-        encoded_value(stored, self, self)
+        if not is_surely_storable(stored):
+            encoded_value(stored, self, self)
         # As reading would give it once it is stored: the default 1 of a float key is 1.0.
         self._default = self._from_json(stored, self)
 
@@ -172,9 +134,11 @@ class Key(Generic[T]):
         """The default, a new copy each time. `InvalidError` when the key has none."""
         if self._default is ABSENCE:
             raise InvalidError(f'"{self.name}" has no default', key=self.name)
+        if self._conversion.scalar:
+            return self._default  # type: ignore[no-any-return]
         from copy import deepcopy
 
-        return cast(T, deepcopy(self._default))
+        return deepcopy(self._default)  # type: ignore[no-any-return]
 
     @property
     def schema(self) -> Schema:
@@ -205,11 +169,17 @@ class Key(Generic[T]):
     @property
     def _mismatch(self) -> str:
         """What an error says of a value that is secret."""
+        from ._key_types import secretive_name_of_type
+
         return f"is no {secretive_name_of_type(self.value_type)}"
 
     @property
     def _type_name(self) -> str:
-        return secretive_name_of_type(self.value_type) if self._is_secret(self) else name_of_type(self.value_type)
+        if not self._is_secret(self):
+            return name_of_type(self.value_type)
+        from ._key_types import secretive_name_of_type
+
+        return secretive_name_of_type(self.value_type)
 
     def __setattr__(self, name: str, value: Any) -> None:
         if hasattr(self, "_default"):
@@ -245,6 +215,13 @@ class Key(Generic[T]):
         return f"kept.Key({self.name!r}, {self._type_name}{rules})"
 
 
+def _conversion_of(kind: Any, key: Key[Any]) -> Conversion:
+    """The conversion of another type than those of `SCALARS`."""
+    from ._key_types import conversion_of
+
+    return converted(conversion_of, kind, key, key, f"{key._type_name} is not a type of keys")
+
+
 def _made(name: str, kind: Any, default: Any, rules: dict[str, Any]) -> Key[Any]:
     """Restores a pickled key."""
     return Key(name, kind, default=default, **rules)
@@ -252,11 +229,15 @@ def _made(name: str, kind: Any, default: Any, rules: dict[str, Any]) -> Key[Any]
 
 def encoded_value(value: Any, key: str | Key[Any], secrecy: Secrecy) -> bytes:
     """A value as JSON. What cannot be stored is an `InvalidError` that names the key and the part."""
+    from ._json import encode
+
     return converted(encode, value, key, secrecy, "cannot be stored")
 
 
 def decoded_value(text: bytes | str, key: str | Key[Any], secrecy: Secrecy) -> JSON:
     """The value of JSON that the library has written."""
+    from ._json import decode
+
     return converted(decode, text, key, secrecy, "cannot be read")
 
 

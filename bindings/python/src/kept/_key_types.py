@@ -1,4 +1,4 @@
-"""The types that a `kept.Key` may have: scalars and Enums, and types that are built of them."""
+"""The types that a `kept.Key` may have besides bool, int, float, str and bytes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from collections.abc import Callable, Hashable
 from enum import Enum, Flag
 from typing import TYPE_CHECKING, Any, Union
 
-from ._conversion import SCALARS, Conversion, enum_conversion, literal_conversion, name_of_type, require
+from ._choices import enum_conversion, literal_conversion
+from ._conversion import SCALARS, Conversion, name_of_type, require
+from ._date_types import DATES
 from ._errors import InvalidError, WrongTypeError
 from ._refusal import Refusal, with_article
 
@@ -21,6 +23,21 @@ def conversion_of(kind: Any) -> Conversion:
     return _Conversions().of(kind)
 
 
+def secretive_name_of_type(kind: Any) -> str:
+    """The same without the values of a Literal, for a key that is secret."""
+    origin, arguments = typing.get_origin(kind), typing.get_args(kind)
+    if origin is typing.Literal:
+        return "Literal[…]"
+    if origin in (Union, types.UnionType):
+        return " | ".join("None" if each is types.NoneType else secretive_name_of_type(each) for each in arguments)
+    if not arguments:
+        return name_of_type(kind)
+    return f"{name_of_type(origin)}[{', '.join(map(secretive_name_of_type, arguments))}]"
+
+
+_SCALARS = SCALARS | DATES
+
+
 class _Conversions:
     """The conversions made so far: a dataclass may hold lists of itself."""
 
@@ -29,7 +46,7 @@ class _Conversions:
 
     def of(self, kind: Any) -> Conversion:
         # Any object may be passed, also one that is not hashable.
-        if isinstance(kind, Hashable) and (known := SCALARS.get(kind) or self._known.get(kind)):
+        if isinstance(kind, Hashable) and (known := _SCALARS.get(kind) or self._known.get(kind)):
             return known
         origin, arguments = typing.get_origin(kind), typing.get_args(kind)
         if origin in (Union, types.UnionType):

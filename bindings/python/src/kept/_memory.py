@@ -11,14 +11,12 @@ or a tuple of two if its layers can change: `==` compares both in the same way, 
 from __future__ import annotations
 
 from ctypes import c_uint64
-from datetime import datetime
-from enum import Enum
-from types import NoneType
-from typing import Any, Final, TypeAlias
 
-from ._datetime_ns import datetime_ns
 from ._key import Key
-from ._timestamps import Timestamp
+from ._typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Any, Final, TypeAlias
 
 Word: TypeAlias = "memoryview[int]"
 """64 bits, here or in the library. Equal to another word with the same number; `[()]` is the number."""
@@ -32,10 +30,10 @@ def word_at(word: c_uint64) -> Word:
     return memoryview(word).cast("B").cast("Q", ())
 
 
-Moment: TypeAlias = tuple[int, ...]
+Moment: TypeAlias = "tuple[int, ...]"
 """The numbers of `Words` at one time."""
 
-Memory: TypeAlias = tuple[Any, ...]
+Memory: TypeAlias = "tuple[Any, ...]"
 """Copies of `Words`, and a dict of the values that were read then, by a key's name or by the identity of a `kept.Key`.
 It is one tuple, so that a reader always gets values that belong to these words."""
 
@@ -45,8 +43,6 @@ UNKNOWN: Final = word_at(c_uint64(1))
 NOTHING: Final[Memory] = (word_at(c_uint64(2**64 - 1)), {})
 """The memory to begin with. No generation has this number."""
 
-# The caller may change lists, dicts and dataclasses: each read makes new ones.
-_SHAREABLE = frozenset({NoneType, bool, int, float, str, bytes, datetime, datetime_ns, Timestamp})
 _KEYS = 4096
 _LENGTH = 4096
 
@@ -63,7 +59,8 @@ def moment_of(memory: Memory) -> Moment:
 
 def remembering(memory: Memory, moment: Moment, key: str | Key[Any], value: Any) -> Memory:
     """The memory with one more value, unless it is long or the caller could change it. It holds at most 4096 values."""
-    if not (type(value) in _SHAREABLE or isinstance(value, Enum)):
+    # The caller may change lists, dicts and dataclasses: each read makes new ones. All other values are immutable.
+    if isinstance(value, (list, dict)) or hasattr(value, "__dataclass_fields__"):
         return memory
     if isinstance(value, (str, bytes)) and len(value) > _LENGTH:
         return memory

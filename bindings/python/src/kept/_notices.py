@@ -6,15 +6,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from ._c import notices
 from ._c.observation import NoticePointer
-from ._json import JSON
 from ._key import Key, decoded_value
 from ._layers import Layer, layer_of_number
-from ._refusal import Known, TypedKey
+from ._refusal import Known
 from ._timestamps import Timestamp
+from ._types import JSON
+
+if TYPE_CHECKING:
+    from ._refusal import TypedKey
 
 T = TypeVar("T")
 

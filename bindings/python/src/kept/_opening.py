@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from ctypes import c_char_p
-from typing import Any, Literal
 
 from ._c.store import KEPT_DURABLE, KEPT_OPTIONS_INIT, KEPT_SHARED, KEPT_STANDARD_FILE
 from ._errors import InvalidError
 from ._key import encoded_text
 from ._store import Store
-from ._transaction import encoded_tag
+from ._typing import TYPE_CHECKING
 
-Durability = Literal["shared", "durable"]
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from ._types import Durability
 
 
 def open(
@@ -54,7 +56,7 @@ def open(
     options = KEPT_OPTIONS_INIT()
     options.durability = KEPT_DURABLE if durability == "durable" else KEPT_SHARED
     options.busy_timeout_ms = round(busy_timeout * 1000)
-    options.tag = encoded_tag(tag)
+    options.tag = None if tag is None else encoded_text(tag, "a tag")
     options.managed, options.system = _encoded_file(managed, "managed"), _encoded_file(system, "system")
     options.environment = None if environment is None else encoded_text(environment, "the prefix of the environment")
     if arguments is not None:

@@ -2,32 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import ItemsView, Iterator, KeysView, Mapping, ValuesView
+from _collections_abc import Mapping  # collections.abc would import all of collections
 from ctypes import byref, c_bool, c_char_p, c_uint32, c_uint64
-from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from ._c.json import kept_get_json
 from ._c.keys import kept_contains, kept_list_json, kept_revision_of
-from ._c.layers import kept_explain_json, kept_layer_of
 from ._c.status import kept_error, kept_free
-from ._c.store import StorePointer
 from ._errors import AbsentError, WrongTypeError
-from ._json import JSON, decode_schema
 from ._key import A_PREFIX, ABSENCE, Key, decoded_value, encoded_key, encoded_text
-from ._layers import TEXT_LAYERS, Layer, layer_of_number
-from ._memory import NOTHING, UNKNOWN, Memory, Words
-from ._refusal import Known, Refusal, TypedKey
-from ._scalars import read_scalar
-from ._views import ItemsOf, KeysOf, ValuesOf
+from ._memory import NOTHING, UNKNOWN
+from ._refusal import Known, Refusal
+from ._scalars import read_scalar, scalar_of_json
+from ._typing import TYPE_CHECKING, TypeVar, overload
 
 if TYPE_CHECKING:
+    from collections.abc import ItemsView, Iterator, KeysView, ValuesView
+    from typing import Any
+
+    from ._c.store import StorePointer
     from ._explanation import Explanation
+    from ._layers import Layer
+    from ._memory import Memory, Words
+    from ._refusal import TypedKey
+    from ._types import JSON
 
 T = TypeVar("T")
 D = TypeVar("D")
 
 
-class SettingsReading(Mapping[str, JSON]):
+class SettingsReading(Mapping[str, "JSON"]):
     """A store, a transaction or a snapshot, as a read-only mapping: functions that read any of them take
     `kept.SettingsReading`.
 
@@ -118,12 +121,18 @@ class SettingsReading(Mapping[str, JSON]):
 
     def _read(self, key: str | Key[Any]) -> Any:
         """The value of a key, in its type."""
+        if isinstance(key, Key) and (kind := key._conversion.scalar):
+            try:
+                return read_scalar(self._handle, key._encoded, kind)
+            except WrongTypeError:
+                pass  # the error is made below, which knows what is secret
         text = c_char_p()
         kept_get_json(self._handle, encoded_key(key), byref(text), kept_error())
-        try:
-            stored = decoded_value(text.value or b"", key, self)
-        finally:
-            kept_free(text)
+        json = text.value or b""
+        kept_free(text)
+        stored: Any = scalar_of_json(json)
+        if stored is None:
+            stored = decoded_value(json, key, self)
         if not isinstance(key, Key):
             return stored
         try:
@@ -134,6 +143,8 @@ class SettingsReading(Mapping[str, JSON]):
 
     def _read_text(self, key: Key[T]) -> T:
         """The value if another type was found: "50" on a command line is read as an int or a str, as the key says."""
+        from ._layers import TEXT_LAYERS
+
         for kind in key._conversion.scalars if self.layer(key) in TEXT_LAYERS else ():
             try:
                 read: T = key._conversion.from_json(read_scalar(self._handle, key._encoded, kind))
@@ -156,6 +167,7 @@ class SettingsReading(Mapping[str, JSON]):
     def explain(self, key: str | Key[Any]) -> Explanation:
         """What each layer has for a key, which one wins, and why: `print(settings.explain("audio.volume"))`.
         In C: `kept_explain_json`. In Swift: `Store.explain(_:)`."""
+        from ._c.layers import kept_explain_json
         from ._explanation import explanation
 
         text = c_char_p()
@@ -167,6 +179,9 @@ class SettingsReading(Mapping[str, JSON]):
 
     def layer(self, key: str | Key[Any]) -> Layer | None:
         """The layer that a key's value comes from; None if no layer has one. In C: `kept_layer_of`."""
+        from ._c.layers import kept_layer_of
+        from ._layers import layer_of_number
+
         number = c_uint32()
         kept_layer_of(self._handle, encoded_key(key), byref(number), kept_error())
         return layer_of_number(number.value)
@@ -177,16 +192,22 @@ class SettingsReading(Mapping[str, JSON]):
         """A view of the keys that begin with `prefix` and have a value in any layer, defaults excluded, in the order
         of their UTF-8 bytes. Each use of the view lists the keys of one revision.
         In C: `kept_list_json`."""
+        from ._views import KeysOf
+
         encoded = encoded_text(prefix, A_PREFIX)
         return KeysOf(self, prefix, lambda: self._list(encoded))
 
     def items(self) -> ItemsView[str, JSON]:
         """A view of keys and values. A key that another process removes during the iteration is skipped. For the
         values of one revision, use a transaction or a snapshot."""
+        from ._views import ItemsOf
+
         return ItemsOf(self)
 
     def values(self) -> ValuesView[JSON]:
         """A view of the values, as `items`."""
+        from ._views import ValuesOf
+
         return ValuesOf(self)
 
     def __iter__(self) -> Iterator[str]:
@@ -225,6 +246,8 @@ class SettingsReading(Mapping[str, JSON]):
         return schema["properties"]  # type: ignore[return-value]
 
     def _schema(self, function: Any, name: bytes) -> dict[str, JSON]:
+        from ._json import decode_schema
+
         text = c_char_p()
         function(self._handle, name, byref(text), kept_error())
         try:

@@ -6,10 +6,30 @@ conversions, and alone decides what the error may show.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol, TypeVar
-
 from ._errors import InvalidError, KeptError
+from ._typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, Protocol
+
+    class TypedKey(Protocol):
+        """What an error says of a `kept.Key`."""
+
+        @property
+        def name(self) -> str:
+            """Its name."""
+
+        @property
+        def _mismatch(self) -> str:
+            """What an error says of a value that is secret."""
+
+    class Secrecy(Protocol):
+        """Knows which keys are secret: settings, a change, or a key itself."""
+
+        def _is_secret(self, key: str | TypedKey) -> bool:
+            """Whether the key is declared secret, or may be. Called only when something has failed."""
+
 
 R = TypeVar("R")
 NOT_SHOWN = "a secret is not shown"
@@ -33,39 +53,21 @@ class Refusal(Exception):
         return self.error(f'"{readable(key)}"{place}: {self}', key=key)
 
 
-class TypedKey(Protocol):
-    """What an error says of a `kept.Key`."""
-
-    @property
-    def name(self) -> str:
-        """Its name."""
-
-    @property
-    def _mismatch(self) -> str:
-        """What an error says of a value that is secret."""
-
-
-class Secrecy(Protocol):
-    """Knows which keys are secret: settings, a change, or a key itself."""
-
-    def _is_secret(self, key: str | TypedKey) -> bool:
-        """Whether the key is declared secret, or may be. Called only when something has failed."""
-
-
-class Known(NamedTuple):
+class Known:
     """The answer is known already."""
 
-    is_secret: bool
+    def __init__(self, is_secret: bool) -> None:
+        self.is_secret = is_secret
 
     def _is_secret(self, key: str | TypedKey) -> bool:
         return self.is_secret
 
 
-class AnyOf(NamedTuple):
+class AnyOf:
     """For a call with several keys: they are secret if one of them is."""
 
-    secrecy: Secrecy
-    keys: tuple[str, ...]
+    def __init__(self, secrecy: Secrecy, keys: tuple[str, ...]) -> None:
+        self.secrecy, self.keys = secrecy, keys
 
     def _is_secret(self, key: str | TypedKey) -> bool:
         return any(map(self.secrecy._is_secret, self.keys))

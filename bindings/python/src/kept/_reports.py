@@ -8,25 +8,24 @@ The callback prepares itself: when ctypes makes its two arguments, it calls buil
 
 from __future__ import annotations
 
-import itertools
 import sys
-from collections.abc import Callable
+from _thread import get_ident
 from ctypes import CFUNCTYPE, POINTER, c_void_p, cast
-from functools import partial
-from threading import get_ident
-from typing import TYPE_CHECKING, Any
+from itertools import count, repeat
 
 from ._c import store
 from ._c.status import error_of, interrupts, kept_error
-from ._interrupts import has_left
+from ._typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from logging import Logger
     from sys import UnraisableHookArgs
+    from typing import Any
 
 # The context that C passes back is a number, which stands for the location of a store.
 _locations: dict[int, str] = {}
-_numbers = itertools.count(1)
+_numbers = count(1)
 
 
 def log() -> Logger | None:
@@ -101,6 +100,13 @@ def _catch(unraisable: UnraisableHookArgs) -> None:
         interrupts[get_ident()] = unraisable.exc_value
 
 
+def has_left(callback: Callable[..., Any], unraisable: UnraisableHookArgs) -> bool:
+    """Whether ctypes reports this exception because it left this callback."""
+    # From Python 3.13 on only the sentence names the function.
+    there, sentence = unraisable.object, unraisable.err_msg or ""
+    return callback is there or (there is None and repr(callback) in sentence)
+
+
 def _is_past_its_beginning(unraisable: UnraisableHookArgs) -> bool:
     """Whether a report has raised this after it restored the hook: then it is another report, on another thread."""
     trace = unraisable.exc_traceback
@@ -109,9 +115,9 @@ def _is_past_its_beginning(unraisable: UnraisableHookArgs) -> bool:
     return trace.tb_lineno != report.__code__.co_firstlineno
 
 
-# Two built-in functions without arguments that return None, as an `__init__` must.
-_save_hook = partial(next, map(_hooks.append, iter(partial(getattr, sys, "unraisablehook"), object())))
-_put_hook = partial(setattr, sys, "unraisablehook", _catch)
+# Two built-in functions without arguments that return None, as an `__init__` must: the next step of an endless map.
+_save_hook = map(_hooks.append, map(getattr, repeat(sys), repeat("unraisablehook"))).__next__
+_put_hook = map(setattr, repeat(sys), repeat("unraisablehook"), repeat(_catch)).__next__
 
 # ctypes makes an argument of such a class by calling it.
 _Context = type("_Context", (c_void_p,), {"__init__": staticmethod(_save_hook)})

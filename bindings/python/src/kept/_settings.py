@@ -2,30 +2,33 @@
 
 from __future__ import annotations
 
+from _collections_abc import Mapping, MutableMapping  # collections.abc would import all of collections
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Mapping, MutableMapping
-from contextlib import suppress
 from ctypes import byref, c_size_t
-from typing import Any, TypeVar, overload
 
-from ._c.clearing import kept_remove_all, kept_reset
 from ._c.json import kept_set_json
 from ._c.keys import kept_remove
 from ._c.status import kept_error
 from ._declaring import Declaring
 from ._errors import AbsentError, InvalidError, KeptError, UnsupportedError, WrongTypeError
-from ._json import JSON, Storable
 from ._key import A_PREFIX, ABSENCE, Key, encoded_key, encoded_text, encoded_value, name_of
-from ._layers import TEXT_LAYERS
 from ._reading import SettingsReading
-from ._refusal import NOT_SHOWN, Refusal, Secrecy
+from ._refusal import NOT_SHOWN, Refusal
 from ._scalars import write_scalar
+from ._typing import TYPE_CHECKING, TypeVar, overload
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from typing import Any
+
+    from ._refusal import Secrecy
+    from ._types import JSON, Storable
 
 T = TypeVar("T")
 D = TypeVar("D")
 
 
-class Settings(SettingsReading, MutableMapping[str, JSON], Declaring):
+class Settings(SettingsReading, MutableMapping[str, "JSON"], Declaring):
     """A store or a transaction, as a mapping: functions that work with both take `kept.Settings`.
 
     Reading is as in `SettingsReading`; writes go to the store. In Swift: `SettingsAccess`. In C: every
@@ -75,6 +78,8 @@ class Settings(SettingsReading, MutableMapping[str, JSON], Declaring):
 
     def _beneath_text(self, key: str | Key[T], default: Any) -> Any:
         """What `[]`, or `get` with a default, would give without arguments and environment."""
+        from ._layers import TEXT_LAYERS
+
         if self.layer(key) not in TEXT_LAYERS:
             return self[key] if default is ABSENCE else self.get(key, default)
         # This shows the values of a key that is secret in this program alone.
@@ -112,6 +117,7 @@ class Settings(SettingsReading, MutableMapping[str, JSON], Declaring):
         absent key begins with `default`, else with the key's own default, else it is an `AbsentError`. The old value
         comes from the store or the layers beneath, and not from arguments or environment that hide it.
         In Swift: `Store.updateValue(_:_:)`."""
+        from ._layers import TEXT_LAYERS
 
         def step(settings: Settings) -> Any:
             new = change(settings._beneath_text(key, default))
@@ -150,9 +156,11 @@ class Settings(SettingsReading, MutableMapping[str, JSON], Declaring):
         def step(settings: Settings) -> tuple[str, JSON]:
             for key in settings:
                 value = settings.get(key)
-                with suppress(AbsentError):  # another layer's
+                try:
                     del settings[key]
-                    return key, value
+                except AbsentError:
+                    continue  # another layer's
+                return key, value
             raise AbsentError("popitem() found no key: the settings are empty")
 
         return self._together(step)
@@ -197,6 +205,8 @@ class Settings(SettingsReading, MutableMapping[str, JSON], Declaring):
         """Resets a key to its default by removing the stored value, if there is one. A key that an administrator has
         locked is a `LockedError`; one that arguments or environment hide is reset with a `ShadowedWarning`.
         In C: `kept_reset`. In Swift: `Store.reset(_:)`."""
+        from ._c.clearing import kept_reset
+
         kept_reset(self._handle, encoded_key(key), kept_error())
 
     def remove_all(self, prefix: str) -> int:
@@ -204,6 +214,8 @@ class Settings(SettingsReading, MutableMapping[str, JSON], Declaring):
         number; declarations stay. If one of them is locked, a `LockedError`, and if there are several in a `dir:`
         store, which changes one key at a time, an `UnsupportedError`; nothing is removed then.
         In C: `kept_remove_all`. In Swift: `Store.removeAll(prefix:)`."""
+        from ._c.clearing import kept_remove_all
+
         removed = c_size_t()
         kept_remove_all(self._handle, encoded_text(prefix, A_PREFIX), byref(removed), kept_error())
         return removed.value

@@ -5,13 +5,9 @@ from __future__ import annotations
 import os
 import time
 import weakref
-from collections.abc import Callable, Mapping, Sequence
 from ctypes import POINTER, byref, c_char_p
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, NoReturn, Self, TypeVar, overload
 
 from ._backup import BackingUp
-from ._c.layers import kept_register_json
 from ._c.status import KEPT_SALVAGED, kept_error, kept_free
 from ._c.store import (
     kept_acknowledge_salvage,
@@ -26,21 +22,28 @@ from ._c.store import (
 )
 from ._errors import AbsentError, ConflictError, InvalidError, SalvagedWarning, warn
 from ._exit import calling_back, close, expect_callbacks, later, opened
-from ._json import JSON, Storable
-from ._key import A_PREFIX, Key, encoded_key, encoded_text, encoded_value
-from ._memory import NOTHING, UNKNOWN, Moment, Word, numbers_of, remembering, word_at
+from ._key import A_PREFIX, encoded_key, encoded_text, encoded_value
+from ._memory import NOTHING, UNKNOWN, numbers_of, remembering, word_at
 from ._refusal import AnyOf
 from ._reports import c_report, forget, reporting
 from ._settings import Settings
-from ._transaction import Transaction, set_if
 from ._transfer import Transferring
+from ._typing import TYPE_CHECKING, TypeVar, overload
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from types import TracebackType
+    from typing import Any, Literal, NoReturn, Self
+
     from ._changes import Changes
+    from ._key import Key
+    from ._memory import Moment, Word
     from ._migrations import Migrated, Migration
     from ._notices import Change, Notice
     from ._observation import Subscription
     from ._snapshot import Snapshot
+    from ._transaction import Transaction
+    from ._types import JSON, Storable
 
 T = TypeVar("T")
 
@@ -181,6 +184,8 @@ class Store(Settings, Transferring, BackingUp):
     def register(self, defaults: Mapping[str, Storable]) -> None:
         """Registers defaults for this handle, above those that keys are declared with. They are not stored, and end
         with the handle. None removes one. In C: `kept_register_json`. In Swift: `Store.register(defaults:)`."""
+        from ._c.layers import kept_register_json
+
         names = tuple(name for name in defaults if isinstance(name, str))
         json = encoded_value(defaults, "register()", AnyOf(self, names))
         kept_register_json(self._handle, json, kept_error())
@@ -212,6 +217,8 @@ class Store(Settings, Transferring, BackingUp):
         loss when this returns; if the sync fails after a compare-and-set, the error is raised but the value is written.
         In C: `kept_set_json_if`. In Swift: `Store.set(_:forKey:ifRevision:)`."""
         if if_revision is not None:
+            from ._transaction import set_if
+
             revision = set_if(self, key, value, if_revision)
             if durable:
                 self.flush()
@@ -231,6 +238,8 @@ class Store(Settings, Transferring, BackingUp):
         With `durable`, the commit survives power loss; otherwise the store's durability holds. Observers in every
         process receive `tag` instead of the store's own. If another writer was faster, the commit is a `ConflictError`;
         `run_transaction` retries by itself. In C: `kept_begin`."""
+        from ._transaction import Transaction
+
         return Transaction(self._handle, durable, tag)
 
     def run_transaction(self, body: Callable[[Transaction], T], durable: bool = False, *, tag: str | None = None) -> T:

@@ -13,9 +13,9 @@ from ._c.status import kept_error
 from ._c.store import KEPT_DURABLE, StorePointer, kept_store
 from ._c.transactions import KEPT_TRANSACTION_OPTIONS_INIT, kept_begin, kept_commit, kept_rollback
 from ._errors import ConflictError, InvalidError, OutOfRangeError, UnsupportedError, WrongTypeError
-from ._json import Storable
 from ._key import Key, encoded_key, encoded_text, name_of
 from ._settings import Settings, json_for, stored_for, unquoted
+from ._types import Storable
 
 T = TypeVar("T")
 
@@ -31,7 +31,7 @@ class Transaction(Settings):
     def __init__(self, store: StorePointer, durable: bool, tag: str | None) -> None:
         """Begins a transaction on an open store. Programs call `Store.transaction`."""
         options = KEPT_TRANSACTION_OPTIONS_INIT()
-        options.tag = encoded_tag(tag)
+        options.tag = None if tag is None else encoded_text(tag, "a tag")
         if durable:
             options.durability = KEPT_DURABLE
         self._handle = POINTER(kept_store)()
@@ -105,11 +105,6 @@ class LentTransaction(Transaction):
         raise UnsupportedError(
             "the transaction of a migration's step ends with the step; raise an exception to roll it back"
         )
-
-
-def encoded_tag(tag: str | None) -> bytes | None:
-    """The tag of a writer, for C."""
-    return None if tag is None else encoded_text(tag, "a tag")
 
 
 def set_if(settings: Settings, key: Any, value: Any, expected: int) -> int:

@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from ctypes import byref, c_char_p
-from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from ._c.status import kept_error, kept_free
-from ._c.store import StorePointer
 from ._errors import InvalidError
 from ._exit import calling_back
-from ._interrupts import CallbackErrors
 from ._key import A_PREFIX, encoded_text
 from ._refusal import with_article
+from ._typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, TypeAlias
+
     from ._c.export_and_import import kept_transfer_options
+    from ._c.store import StorePointer
     from ._import_report import ImportReport
+    from ._interrupts import CallbackErrors
+    from ._types import Format
 
-Format = Literal["kept", "json", "nested_json", "property_list", "env", "ini", "dconf"]
-"""The format of a text to import: an export of Kept; a JSON object whose members are keys, or whose objects are parts
-of keys; a property list (XML, binary or old style); lines NAME=value; [section] and name = value; a dconf dump."""
-
-Progress = Callable[[int, int], object]
+Progress: TypeAlias = "Callable[[int, int], object]"
 """Called with the work that is done and the whole work. If it raises, the call stops and changes nothing."""
 
 
@@ -153,7 +152,10 @@ def _import_options(
     env_prefix: str | None,
 ) -> kept_transfer_options:
     """Options of an import for C. An unknown format is an `InvalidError`."""
+    from typing import get_args
+
     from ._c import export_and_import as c
+    from ._types import Format
 
     if format not in get_args(Format):
         raise InvalidError(f"the format is {format!r}; it must be one of {', '.join(get_args(Format))}")
@@ -176,6 +178,7 @@ def reporting(progress: Progress | None) -> tuple[Any, CallbackErrors | None]:
 
     if progress is None:
         return kept_progress_callback(), None
+    from ._interrupts import CallbackErrors
 
     def receive(_: int | None, done: int, total: int) -> int:
         try:

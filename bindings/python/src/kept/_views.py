@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, ItemsView, Iterator, KeysView, Mapping, ValuesView
 
 from ._errors import AbsentError
-from ._json import JSON
+from ._types import JSON
 
 
 class KeysOf(KeysView[str]):

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import ctypes
 import os
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
 
+# Not from `_typing`: this module must work alone, before the package does.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from ctypes import _NamedFuncPointer
+    from typing import Any
 
 SONAME = "libkept.so.0"
 

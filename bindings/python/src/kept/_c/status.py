@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from _thread import get_ident
 from ctypes import Structure, c_char, c_char_p, c_int32, c_int64, c_void_p
-from threading import get_ident
-from typing import Any
 
 from .._errors import KeptError, error_of_status, warn_of_status
+from .._typing import TYPE_CHECKING
 from .library import prototype
+
+if TYPE_CHECKING:
+    from typing import Any
 
 kept_status = c_int32
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from ctypes import CFUNCTYPE, POINTER, Structure, c_char_p, c_size_t, c_uint32, c_uint64, c_void_p, sizeof
-from typing import TYPE_CHECKING, TypeAlias
 
+from .._typing import TYPE_CHECKING
 from .library import prototype
 from .status import check, check_interrupt, kept_error, kept_status
 
 if TYPE_CHECKING:
     from ctypes import _Pointer
+    from typing import TypeAlias
 
 
 class kept_store(Structure):
