@@ -46,6 +46,7 @@ class Verdict:
 def count(counter: Counter) -> Counts:
     """All of them, in parallel on all cores; the longest ones begin first."""
     measures: dict[str, Callable[[], float]] = {
+        "import kept in Python": counter.import_in_python,
         "get in Python": counter.get_in_python,
         "set JSON": lambda: counter.operation("Kept, JSON", "set"),
         "set": lambda: counter.operation(KEPT, "set"),

@@ -70,6 +70,11 @@ class Counter:
         program = [sys.executable, str(ROOT / "benchmarks/guard/python_get.py")]
         return self._counted(GETS, lambda folder: [*program, folder, str(self.counting), str(GETS)])
 
+    def import_in_python(self) -> float:
+        """What a program with `import kept` executes more than one without, from its start to its end."""
+        with_kept, alone = (self._program(sys.executable, "-c", code) for code in ("import kept", "pass"))
+        return with_kept - alone
+
     @property
     def environment(self) -> dict[str, str]:
         """Random numbers are the same in all runs: they seed the hashes of Kept, Swift and Python."""
@@ -78,15 +83,27 @@ class Counter:
 
     def _counted(self, count: int, command: Callable[[str], list[str]]) -> float:
         with TemporaryDirectory(dir=self.stores) as folder:
-            said = callgrind(*command(folder), environment=self.environment)
-        if not (found := re.search(r"Collected : (\d+)", said)) or found[1] == "0":
-            raise RuntimeError(f"callgrind printed no number of instructions; it said:\n{said}")
-        return int(found[1]) / count
+            return collected(callgrind(*command(folder), environment=self.environment)) / count
+
+    def _program(self, *command: str) -> int:
+        """All of a program. Its first run, which is not counted, writes the bytecode of the modules."""
+        with TemporaryDirectory(dir=self.stores) as folder:
+            environment = {**self.environment, "PYTHONPYCACHEPREFIX": folder, "PYTHONDONTWRITEBYTECODE": ""}
+            subprocess.run(command, check=True, env={**os.environ, **environment})
+            return collected(callgrind(*command, environment=environment, at_start=True))
 
 
-def callgrind(*command: str, environment: dict[str, str], out: Path = Path("/dev/null")) -> str:
-    """Runs a program under callgrind; returns callgrind's output."""
-    tool = ["valgrind", "--tool=callgrind", "--collect-atstart=no", f"--callgrind-out-file={out}"]
+def collected(said: str) -> int:
+    """The number of instructions in callgrind's output."""
+    if not (found := re.search(r"Collected : (\d+)", said)) or found[1] == "0":
+        raise RuntimeError(f"callgrind printed no number of instructions; it said:\n{said}")
+    return int(found[1])
+
+
+def callgrind(*command: str, environment: dict[str, str], out: Path = Path("/dev/null"), at_start: bool = False) -> str:
+    """Runs a program under callgrind, which counts `at_start` or from a mark on; returns callgrind's output."""
+    collect = "yes" if at_start else "no"
+    tool = ["valgrind", "--tool=callgrind", f"--collect-atstart={collect}", f"--callgrind-out-file={out}"]
     ran = subprocess.run([*tool, *command], capture_output=True, text=True, env={**os.environ, **environment})
     if ran.returncode:
         raise RuntimeError(f"{' '.join(command)} failed under callgrind:\n{ran.stderr}")
@@ -110,6 +127,7 @@ def rows(counter: Counter, only: str) -> list[Row]:
         **{name: partial(beside_rivals, operation) for name, operation in OPERATIONS.items()},
         **{name: partial(beside_plain, *variant) for name, variant in VARIANTS.items()},
         "get in Python": partial(alone, counter.get_in_python),
+        "import kept in Python": partial(alone, counter.import_in_python),
         "a change received": partial(alone, counter.change_received),
     }
     names = [name for name in makers if only in name]
