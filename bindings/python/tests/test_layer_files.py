@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import kept
-from kept._memory import moment_of
+from kept._memory import moment_of, numbers_of
 from test_layers import VOLUME, write
 
 
@@ -78,7 +78,7 @@ def test_a_changed_file_is_read_as_soon_as_it_is_delivered(folder: Path) -> None
             assert news.wait(10)
             news.clear()
             assert settings[VOLUME] == settings[VOLUME] == settings.get(VOLUME) == settings["volume"] == number
-            assert moment_of(settings._memory) == settings._moment()
+            assert moment_of(settings._memory) == numbers_of(settings._generation)
 
 
 def test_registered_defaults_are_read_at_once_and_cached(folder: Path) -> None:
@@ -88,7 +88,7 @@ def test_registered_defaults_are_read_at_once_and_cached(folder: Path) -> None:
         for number in range(20):
             settings.register({"volume": number})
             assert settings[VOLUME] == settings[VOLUME] == settings.get(VOLUME) == number
-            assert moment_of(settings._memory) == settings._moment()
+            assert moment_of(settings._memory) == numbers_of(settings._generation)
         settings.register({"volume": None})
         assert settings[VOLUME] == 50
         settings[VOLUME] = 70

@@ -9,19 +9,21 @@ from types import GenericAlias
 
 from ._errors import OutOfRangeError, WrongTypeError
 from ._refusal import Refusal, with_article
+from ._scalars import READERS
 from ._typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from ._c.store import StorePointer
     from ._types import JSON
 
 
 class Conversion:
     """Both ways between a key's type and JSON. Either way raises a `Refusal`."""
 
-    __slots__ = ("name", "to_json", "from_json", "optional", "scalars", "scalar")
+    __slots__ = ("name", "to_json", "from_json", "optional", "scalars", "read")
 
     def __init__(
         self,
@@ -31,13 +33,13 @@ class Conversion:
         *,
         optional: bool = False,
         scalars: tuple[type, ...] = (),
-        scalar: type | None = None,
+        read: Callable[[StorePointer, bytes], Any] | None = None,
     ) -> None:
         self.name, self.to_json, self.from_json, self.optional = name, to_json, from_json, optional
         # The types as which a text on a command line or in the environment is read.
         self.scalars = scalars
-        # The type as which C reads exactly the values of this one; None if there is none.
-        self.scalar = scalar
+        # How C reads exactly the values of this type, without JSON; None if it cannot.
+        self.read = read
 
 
 def is_surely_storable(value: Any) -> bool:
@@ -99,13 +101,13 @@ def _scalar(kind: type) -> Conversion:
         require(kind, value, kind.__name__)
         return value
 
-    return Conversion(kind.__name__, same, same, scalars=(kind,), scalar=kind)
+    return Conversion(kind.__name__, same, same, scalars=(kind,), read=READERS[kind])
 
 
 SCALARS: dict[Any, Conversion] = {
     bool: _scalar(bool),
-    int: Conversion("int", _int_to_json, _exact_int, scalars=(int,), scalar=int),
-    float: Conversion("float", _exact_float, _stored_float, scalars=(float,), scalar=float),
+    int: Conversion("int", _int_to_json, _exact_int, scalars=(int,), read=READERS[int]),
+    float: Conversion("float", _exact_float, _stored_float, scalars=(float,), read=READERS[float]),
     str: _scalar(str),
     bytes: _scalar(bytes),
 }

@@ -134,7 +134,7 @@ class Key(Generic[T]):
         """The default, a new copy each time. `InvalidError` when the key has none."""
         if self._default is ABSENCE:
             raise InvalidError(f'"{self.name}" has no default', key=self.name)
-        if self._conversion.scalar:
+        if self._conversion.read:
             return self._default  # type: ignore[no-any-return]
         from copy import deepcopy
 

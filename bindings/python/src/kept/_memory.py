@@ -57,15 +57,19 @@ def moment_of(memory: Memory) -> Moment:
     return numbers_of(memory[0])
 
 
-def remembering(memory: Memory, moment: Moment, key: str | Key[Any], value: Any) -> Memory:
-    """The memory with one more value, unless it is long or the caller could change it. It holds at most 4096 values."""
+def memory_at(moment: Moment) -> Memory:
+    """An empty memory for values that are read at this moment."""
+    words = tuple(word_at(c_uint64(number)) for number in moment)
+    return (words if len(words) > 1 else words[0], {})
+
+
+def remember(values: dict[Any, Any], key: str | Key[Any], value: Any) -> None:
+    """Adds a value, unless it is long or the caller could change it. There are at most 4096."""
     # The caller may change lists, dicts and dataclasses: each read makes new ones. All other values are immutable.
     if isinstance(value, (list, dict)) or hasattr(value, "__dataclass_fields__"):
-        return memory
+        return
     if isinstance(value, (str, bytes)) and len(value) > _LENGTH:
-        return memory
-    if moment_of(memory) != moment or len(memory[-1]) >= _KEYS:
-        words = tuple(word_at(c_uint64(number)) for number in moment)
-        memory = (words if len(words) > 1 else words[0], {})
-    memory[-1][key._identity if isinstance(key, Key) else key] = value
-    return memory
+        return
+    if len(values) >= _KEYS:
+        values.clear()
+    values[key._identity if isinstance(key, Key) else key] = value

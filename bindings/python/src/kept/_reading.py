@@ -121,9 +121,9 @@ class SettingsReading(Mapping[str, "JSON"]):
 
     def _read(self, key: str | Key[Any]) -> Any:
         """The value of a key, in its type."""
-        if isinstance(key, Key) and (kind := key._conversion.scalar):
+        if isinstance(key, Key) and (read := key._conversion.read):
             try:
-                return read_scalar(self._handle, key._encoded, kind)
+                return read(self._handle, key._encoded)
             except WrongTypeError:
                 pass  # the error is made below, which knows what is secret
         text = c_char_p()

@@ -23,7 +23,7 @@ from ._c.store import (
 from ._errors import AbsentError, ConflictError, InvalidError, SalvagedWarning, warn
 from ._exit import calling_back, close, expect_callbacks, later, opened
 from ._key import A_PREFIX, encoded_key, encoded_text, encoded_value
-from ._memory import NOTHING, UNKNOWN, numbers_of, remembering, word_at
+from ._memory import NOTHING, UNKNOWN, memory_at, numbers_of, remember, word_at
 from ._refusal import AnyOf
 from ._reports import c_report, forget, reporting
 from ._settings import Settings
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from ._changes import Changes
     from ._key import Key
-    from ._memory import Moment, Word
+    from ._memory import Word
     from ._migrations import Migrated, Migration
     from ._notices import Change, Notice
     from ._observation import Subscription
@@ -155,15 +155,16 @@ class Store(Settings, Transferring, BackingUp):
         """Reads, and remembers the value if nothing has changed meanwhile."""
         if self._generation is UNKNOWN:
             self._find_generation()
-        before = self._moment()
+        memory = self._memory
+        if self._generation != memory[0]:
+            moment = numbers_of(self._generation)
+            if moment[0] % 2:
+                return super()._read(key)
+            self._memory = memory = memory_at(moment)
         value = super()._read(key)
-        if before[0] % 2 == 0 and self._moment() == before:
-            self._memory = remembering(self._memory, before, key, value)
+        if self._generation == memory[0]:
+            remember(memory[1], key, value)
         return value
-
-    def _moment(self) -> Moment:
-        """The current numbers of what values depend on."""
-        return numbers_of(self._generation)
 
     def _find_generation(self) -> None:
         """Called by the first read."""
