@@ -116,6 +116,9 @@ public final class Key<Value: Sendable>: Keys, @unchecked Sendable {
     bytes = coding.isPlain ? prepared : .none
   }
 
+  /// Whether a read of an absent key stores the default.
+  @usableFromInline var storesAbsentDefault: Bool { persistDefault.whenAbsent }
+
   /// The value of the key if a store has none; evaluated once for each store.
   public func defaultValue(in store: Store) -> Value { defaultValue(in: store.identity) }
 

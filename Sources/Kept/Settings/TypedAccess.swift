@@ -16,7 +16,10 @@ extension SettingsAccess {
   @inlinable
   public subscript<Value>(key: Key<Value>) -> Value {
     // If `self` is known to be a store, the check costs nothing.
-    get { (self as? Store)?.remembered(key) ?? valueOrDefault(key) }
+    get {
+      guard let store = self as? Store else { return valueOrDefault(key) }
+      return store.remembered(key) ?? store.rememberedDefault(key) ?? valueOrDefault(key)
+    }
     set { setOrReport(newValue, for: key) }
   }
 

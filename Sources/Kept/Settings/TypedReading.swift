@@ -8,7 +8,10 @@ extension SettingsReading {
   /// It returns the key's default if no layer has a value, or if the deciding value cannot be read as the key's type;
   /// then the error handler receives the reason, and the stored value stays. In Python: `settings[key]`.
   @inlinable
-  public subscript<Value>(key: Key<Value>) -> Value { (self as? Store)?.remembered(key) ?? valueOrDefault(key) }
+  public subscript<Value>(key: Key<Value>) -> Value {
+    guard let store = self as? Store else { return valueOrDefault(key) }
+    return store.remembered(key) ?? store.rememberedDefault(key) ?? valueOrDefault(key)
+  }
 
   /// Reads a key; its default if no layer has a value.
   ///
@@ -18,7 +21,7 @@ extension SettingsReading {
   /// all other types. In Python: `settings[key]`.
   @inlinable
   public func value<Value>(for key: Key<Value>) throws(StoreError) -> Value {
-    if let value = (self as? Store)?.remembered(key) { return value }
+    if let store = self as? Store, let value = store.remembered(key) ?? store.rememberedDefault(key) { return value }
     return try storedOrDefault(key)
   }
 

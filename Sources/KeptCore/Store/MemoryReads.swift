@@ -133,5 +133,5 @@ extension Store {
   }
 
   /// The index entry of a key: a value, or that the key is absent; nil if the ordinary path must read it.
-  package func known(_ key: PreparedBytes) -> Value?? { reads.known(key) }
+  @usableFromInline package func known(_ key: PreparedBytes) -> Value?? { reads.known(key) }
 }
