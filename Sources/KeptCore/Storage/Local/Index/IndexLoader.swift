@@ -439,8 +439,10 @@ extension IndexLoader.State {
     _ body: (Index, EntryTable, (any EntryReading)?) -> Void
   ) -> Bool {
     let wasEmptied = own.change(current: current, applied: applied) { body(own, $0, nil) }
+    // A view may find its keys by those of an index that is empty now. Then what it shows is not the present state.
+    let shown = wasEmptied ? nil : current
     for (view, reading) in views {
-      view.index.change(current: current, applied: applied) { body(view.index, $0, reading) }
+      view.index.change(current: shown, applied: applied) { body(view.index, $0, reading) }
     }
     return wasEmptied
   }
