@@ -10,7 +10,7 @@ struct KeyCoding<Value: Sendable>: Sendable {
   let write: @Sendable (Value) throws(StoreError) -> KeptCore.Value
   /// The type that is stored: the key's own, or the transformer's output.
   let stored: any Storable.Type
-  /// Whether the value is a number or bool that is stored unconverted.
+  /// Whether the value is converted by its type alone: then a bool, a number or a text is stored as it is.
   let isPlain: Bool
 }
 

@@ -30,7 +30,10 @@ extension Store {
   /// The default of a key that is known to be absent; nil leaves everything else to the ordinary path.
   @inlinable @inline(__always)
   func rememberedDefault<Value>(_ key: Key<Value>) -> Value? {
-    guard case .some(.none) = known(key.bytes), !key.storesAbsentDefault else { return nil }
+    // Keys of other types would be looked up twice if they have a value.
+    let isRemembered =
+      Value.self == Int.self || Value.self == Bool.self || Value.self == Double.self || Value.self == String.self
+    guard isRemembered, case .some(.none) = known(key.bytes), !key.storesAbsentDefault else { return nil }
     return key.defaultValue(in: self)
   }
 }

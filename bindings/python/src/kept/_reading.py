@@ -128,8 +128,10 @@ class SettingsReading(Mapping[str, "JSON"]):
                 pass  # the error is made below, which knows what is secret
         text = c_char_p()
         kept_get_json(self._handle, encoded_key(key), byref(text), kept_error())
-        json = text.value or b""
-        kept_free(text)
+        try:
+            json = text.value or b""
+        finally:
+            kept_free(text)
         stored: Any = scalar_of_json(json)
         if stored is None:
             stored = decoded_value(json, key, self)
