@@ -45,7 +45,7 @@ final class ChangeFeed: CommitObserver {
   func add(
     _ observer: Observer, reading layerStack: LayerStack
   ) throws(StoreError) -> (present: [Change], revision: Revision) {
-    let present = try state.update { state throws(StoreError) in
+    try notifying { state throws(StoreError) in
       let stored = try storage.entries(in: [observer.scope])
       try Allowance.ask(forEntries: 2 * (stored.entries.count + state.known.count), to: Self.purpose)
       // While there are observers, `known` is at the delivered revision, so only keys that are not yet observed are
@@ -65,8 +65,6 @@ final class ChangeFeed: CommitObserver {
       hasObservers.store(true, ordering: .releasing)
       return (state.present(in: observer.scope, layers), state.delivered)
     }
-    notifyDeliveries()
-    return present
   }
 
   /// Removes an observer.
@@ -85,16 +83,12 @@ final class ChangeFeed: CommitObserver {
 
   /// Reads the commits of other processes from the storage.
   func advance() throws(StoreError) {
-    try state.update { state throws(StoreError) in
-      if !state.groups.isEmpty { try state.advance(storage) }
-    }
-    notifyDeliveries()
+    try notifying { state throws(StoreError) in if !state.groups.isEmpty { try state.advance(storage) } }
   }
 
   /// Delivers a change of a handle's layers.
   func layersChanged(_ layerStack: LayerStack) {
-    state.update { state in state.layersChanged(layerStack) }
-    notifyDeliveries()
+    notifying { state in state.layersChanged(layerStack) }
   }
 
   package func publish<Failure: Error>(
@@ -147,6 +141,22 @@ final class ChangeFeed: CommitObserver {
       return state.hasMail
     }
     for observer in observers { observer.notifyDelivery() }
+  }
+
+  /// Makes a change, and notifies the deliveries of its own mail alone.
+  ///
+  /// The mail of a commit is left to the thread that commits: it has been handed over when its call returns.
+  private func notifying<Result, Failure: Error>(
+    _ change: (inout State) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    let (result, observers) = try state.update { state throws(Failure) in
+      let first = state.hasMail.count
+      let result = try change(&state)
+      defer { state.hasMail.removeSubrange(first...) }
+      return (result, Array(state.hasMail[first...]))
+    }
+    for observer in observers { observer.notifyDelivery() }
+    return result
   }
 }
 

@@ -173,4 +173,25 @@ final class ReceivedNotices: Sendable {
     #expect(code { try store.value(forKey: "a") } == .closed)
     subscription.cancel()
   }
+
+  // Otherwise a host that sets and then dispatches would at times find nothing.
+  @Test func `has its mail when the set returns, whatever other threads read`() throws {
+    var options = StoreOptions()
+    options.isHostDriven = true
+    let store = Store(storage: MemoryStorage(), options: options)
+    let feed = store.shared.feed
+    let subscription = try store.observe(.prefix(""), received.add)
+    var batch = Batch()
+    batch.edit(try key("a"), .set(1))
+    try feed.publish { _ throws(StoreError) in
+      Publication(commits: [(try store.shared.storage.commit(batch), by: batch.author)])
+    }
+    try feed.advance()
+    store.shared.layersChanged(store.observation.layerStack)
+    let host = try store.hostDelivery()
+    #expect(host.dispatch(atMost: .max) == 0, "another thread took the mail, and may deliver it later")
+    feed.notifyDeliveries()
+    #expect(host.dispatch(atMost: .max) == 1)
+    subscription.cancel()
+  }
 }
