@@ -33,6 +33,8 @@ endif()
 # -disable-reflection-metadata  no code here inspects stored properties at run time
 # -sil-disable-pass=closure-specialize  the pass copies a function for each closure that is passed to it: 80 KB, for at
 #                 most 0.5 % of the instructions of a get or a set
+# -sil-disable-pass=array-property-opt, loop-unroll  these copy loops: 15 KB, for at most 1 % of the instructions of a
+#                 set in a transaction
 # lld             packs relocations, which gold cannot: docs/decisions/0019-size.md
 # --icf=all       identical functions are folded: nothing here compares the addresses of functions
 # -z pack-relative-relocs  0.4 MB less; needs the loader of glibc 2.36
@@ -47,6 +49,8 @@ set(swift_build
   -Xswiftc -Xfrontend -Xswiftc -disable-reflection-metadata
   -Xswiftc -Xfrontend -Xswiftc -function-sections
   -Xswiftc -Xllvm -Xswiftc -sil-disable-pass=closure-specialize
+  -Xswiftc -Xllvm -Xswiftc -sil-disable-pass=array-property-opt
+  -Xswiftc -Xllvm -Xswiftc -sil-disable-pass=loop-unroll
   -Xswiftc -Xclang-linker -Xswiftc -fuse-ld=lld
   -Xlinker -soname=${kept_soname}
   -Xlinker --version-script=${PROJECT_SOURCE_DIR}/cmake/exports.map

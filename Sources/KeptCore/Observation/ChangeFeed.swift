@@ -20,8 +20,11 @@ final class ChangeFeed: CommitObserver {
     var observed = ObservedKeys()
     // Identified by their layers.
     var groups = IdentityList<ObserverGroup>()
-    // Observers whose delivery must be notified when no lock is held, and observers whose delivery fetches its mail.
+    // Observers whose delivery must be notified when no lock is held: those that the change under way has given mail,
+    // and those with mail of a commit, whose thread notifies them before it returns.
     var hasMail: [Observer] = []
+    var hasMailOfCommits: [Observer] = []
+    // Observers whose delivery fetches its mail.
     var isFetched: [Observer] = []
   }
   fileprivate static let purpose = "notify observers"
@@ -45,7 +48,7 @@ final class ChangeFeed: CommitObserver {
   func add(
     _ observer: Observer, reading layerStack: LayerStack
   ) throws(StoreError) -> (present: [Change], revision: Revision) {
-    try notifying { state throws(StoreError) in
+    let (present, revision, mail) = try state.update { state throws(StoreError) in
       let stored = try storage.entries(in: [observer.scope])
       try Allowance.ask(forEntries: 2 * (stored.entries.count + state.known.count), to: Self.purpose)
       // While there are observers, `known` is at the delivered revision, so only keys that are not yet observed are
@@ -63,8 +66,10 @@ final class ChangeFeed: CommitObserver {
       }
       let layers = state.enter(observer, reading: layerStack)
       hasObservers.store(true, ordering: .releasing)
-      return (state.present(in: observer.scope, layers), state.delivered)
+      return (state.present(in: observer.scope, layers), state.delivered, state.takeMail())
     }
+    Self.notify(mail)
+    return (present, revision)
   }
 
   /// Removes an observer.
@@ -75,20 +80,29 @@ final class ChangeFeed: CommitObserver {
       state.observed.remove(observer.scope, from: &state.known)
       guard state.groups.isEmpty else { return [] }
       hasObservers.store(false, ordering: .releasing)
-      defer { (state.known, state.hasMail, state.isFetched) = ([:], [], []) }
-      return state.hasMail + state.isFetched
+      defer { (state.known, state.hasMailOfCommits, state.isFetched) = ([:], [], []) }
+      return state.hasMailOfCommits + state.isFetched
     }
     withExtendedLifetime(left) {}
   }
 
   /// Reads the commits of other processes from the storage.
   func advance() throws(StoreError) {
-    try notifying { state throws(StoreError) in if !state.groups.isEmpty { try state.advance(storage) } }
+    let mail = try state.update { state throws(StoreError) -> [Observer] in
+      guard !state.groups.isEmpty else { return [] }
+      try state.advance(storage)
+      return state.takeMail()
+    }
+    Self.notify(mail)
   }
 
   /// Delivers a change of a handle's layers.
   func layersChanged(_ layerStack: LayerStack) {
-    notifying { state in state.layersChanged(layerStack) }
+    let mail = state.update { state in
+      state.layersChanged(layerStack)
+      return state.takeMail()
+    }
+    Self.notify(mail)
   }
 
   package func publish<Failure: Error>(
@@ -97,6 +111,7 @@ final class ChangeFeed: CommitObserver {
     try state.update { state throws(Failure) in
       let publication = try makeVisible(state.groups.isEmpty ? nil : state.delivered)
       guard !state.groups.isEmpty else { return }
+      defer { state.hasMailOfCommits += state.takeMail() }
       switch publication.preceding {
       case .changed(let delta): state.post(delta)
       // The entries before these commits are no longer known. If they cannot be read either, `delivered` stays
@@ -125,7 +140,7 @@ final class ChangeFeed: CommitObserver {
 
   /// Whether there are no observers, so that no state is kept.
   var isSilent: Bool {
-    state.read { $0.groups.isEmpty && $0.known.isEmpty && $0.observed.scopes.isEmpty && $0.hasMail.isEmpty }
+    state.read { $0.groups.isEmpty && $0.known.isEmpty && $0.observed.scopes.isEmpty && $0.hasMailOfCommits.isEmpty }
   }
 
   /// Whether there is mail to fetch.
@@ -137,30 +152,22 @@ final class ChangeFeed: CommitObserver {
   func notifyDeliveries() {
     guard hasObservers.load(ordering: .acquiring) else { return }
     let observers = state.updateQuietly { state in
-      defer { state.hasMail = [] }
-      return state.hasMail
+      defer { state.hasMailOfCommits = [] }
+      return state.hasMailOfCommits
     }
-    for observer in observers { observer.notifyDelivery() }
+    Self.notify(observers)
   }
 
-  /// Makes a change, and notifies the deliveries of its own mail alone.
-  ///
-  /// The mail of a commit is left to the thread that commits: it has been handed over when its call returns.
-  private func notifying<Result, Failure: Error>(
-    _ change: (inout State) throws(Failure) -> Result
-  ) throws(Failure) -> Result {
-    let (result, observers) = try state.update { state throws(Failure) in
-      let first = state.hasMail.count
-      let result = try change(&state)
-      defer { state.hasMail.removeSubrange(first...) }
-      return (result, Array(state.hasMail[first...]))
-    }
-    for observer in observers { observer.notifyDelivery() }
-    return result
-  }
+  private static func notify(_ observers: [Observer]) { for observer in observers { observer.notifyDelivery() } }
 }
 
 extension ChangeFeed.State {
+  /// Takes the observers that the change under way has given mail.
+  fileprivate mutating func takeMail() -> [Observer] {
+    defer { hasMail = [] }
+    return hasMail
+  }
+
   /// Brings `delivered` up to the current revision of the storage.
   fileprivate mutating func advance(_ storage: any Storage) throws(StoreError) {
     switch try storage.changes(after: delivered) {
