@@ -129,12 +129,12 @@ struct BackupFile {
   }
 
   private static func entries(_ reader: PatchedReader) throws(StoreError) -> [KeyName: Entry] {
-    var entries: [KeyName: Entry] = [:]
-    var allowance: Allowance? = Allowance()
-    for key in try reader.keys(prefix: "") { entries[key] = try reader.row(for: key, &allowance)?.entry() }
-    for (key, declaration) in try reader.declarations(prefix: "") {
-      try declaration.checkText(of: key)
-      entries[key, default: Entry(value: nil, revision: 0)].declaration = declaration
+    let stored = try reader.entries(in: [.prefix("")])
+    if let unreadable = stored.unreadable.first { throw unreadable.reason }
+    var entries = [KeyName: Entry](minimumCapacity: stored.entries.count)
+    for keyed in stored.entries {
+      try keyed.entry.declaration?.checkText(of: keyed.key)
+      entries[keyed.key] = keyed.entry
     }
     return entries
   }

@@ -27,7 +27,7 @@ final class LocalReader: ConnectionOwner {
     }
   }
 
-  private static let listing = "list what is stored"
+  fileprivate static let listing = "list what is stored"
 
   // One statement reads all tables, so that the result is consistent. The row without a kind is a declaration, and the
   // one without a value is a removal.
@@ -35,6 +35,15 @@ final class LocalReader: ConnectionOwner {
     SELECT kind, coalesce(value, (SELECT value FROM large WHERE id = entry.large)), revision FROM entry WHERE key = ?1
     UNION ALL SELECT NULL, schema, revision FROM declaration WHERE key = ?1
     UNION ALL SELECT NULL, NULL, revision FROM removed WHERE key = ?1
+    """
+
+  // The same, and how far the database was settled then: one statement costs less than a transaction of two.
+  private static let selectRowAndPlace: StaticString = """
+    SELECT kind, coalesce(value, (SELECT value FROM large WHERE id = entry.large)), revision, 0 FROM entry
+      WHERE key = ?1
+    UNION ALL SELECT NULL, schema, revision, 0 FROM declaration WHERE key = ?1
+    UNION ALL SELECT NULL, NULL, revision, 0 FROM removed WHERE key = ?1
+    UNION ALL SELECT position, floor, 0, 1 FROM store
     """
 
   func row(for key: KeyName) throws(StoreError) -> Row? {
@@ -47,18 +56,29 @@ final class LocalReader: ConnectionOwner {
     let rows = try connection.statement(Self.selectRow)
     try rows.bind(1, text: key.exact)
     var found: Row?
-    let _: [Void] = try rows.all { () throws(StoreError) in
-      try allowance?.take(rows.count(1), to: Self.listing)
-      var row = found ?? Row(value: .success(nil), revision: 0)
-      if rows.isNull(0) {
-        if !rows.isNull(1) { row.declaration = .stored(rows.string(1) ?? "") }
-      } else {
-        (row.value, row.revision) = try rows.result(0, of: key, at: rows.integer(2))
-      }
-      row.changed = max(row.changed, StoredRevision.revision(rows.integer(2)) ?? 0)
-      found = row
-    }
+    let _: [Void] = try rows.all { () throws(StoreError) in try rows.add(to: &found, of: key, &allowance) }
     return found
+  }
+
+  /// Returns the row of a key as ``row(for:_:)`` does, and the settled place and the forgotten removals of that moment.
+  ///
+  /// Call it outside a transaction.
+  func rowAndPlace(
+    for key: KeyName, _ allowance: inout Allowance?
+  ) throws(StoreError) -> (row: Row?, settled: JournalPosition, floor: Revision) {
+    connection.endUnended()
+    let rows = try connection.statement(Self.selectRowAndPlace)
+    try rows.bind(1, text: key.exact)
+    var found: Row?
+    var place: (settled: JournalPosition, floor: Revision)?
+    let _: [Void] = try rows.all { () throws(StoreError) in
+      guard rows.integer(3) == 1 else { return try rows.add(to: &found, of: key, &allowance) }
+      guard let settled = JournalPosition(exactly: rows.integer(0)), let floor = StoredRevision.revision(rows.integer(1))
+      else { return }
+      place = (settled, floor)
+    }
+    guard let (settled, floor) = place else { throw SettledPlace.missing }
+    return (found, settled, floor)
   }
 
   /// Returns a value that a frame names; nil if it has been settled.
@@ -99,7 +119,7 @@ final class LocalReader: ConnectionOwner {
     _ = try storeID()
     _ = try SettledPlace.read(connection)
     // The empty text is not a valid key.
-    let rows = try connection.statement(Self.selectRow)
+    let rows = try connection.statement(Self.selectRowAndPlace)
     try rows.bind(1, text: "")
     _ = try rows.first {}
   }
@@ -250,6 +270,21 @@ extension StoredEntries {
 }
 
 extension SQLiteStatement {
+  /// Adds what this row says of a key.
+  fileprivate func add(
+    to found: inout LocalReader.Row?, of key: KeyName, _ allowance: inout Allowance?
+  ) throws(StoreError) {
+    try allowance?.take(count(1), to: LocalReader.listing)
+    var row = found ?? LocalReader.Row(value: .success(nil), revision: 0)
+    if isNull(0) {
+      if !isNull(1) { row.declaration = .stored(string(1) ?? "") }
+    } else {
+      (row.value, row.revision) = try result(0, of: key, at: integer(2))
+    }
+    row.changed = max(row.changed, StoredRevision.revision(integer(2)) ?? 0)
+    found = row
+  }
+
   /// Returns the value of a key, or why it cannot be read, and its revision; 0 for a number that is no revision.
   ///
   /// Throws `failed` if memory is lacking: the value is intact, and must not be reported as damaged.

@@ -217,7 +217,7 @@ final class SQLiteConnection {
   }
 
   /// Rolls back a transaction that lacked the memory to end: a new one could not begin.
-  private func endUnended() {
+  func endUnended() {
     if sqlite3_get_autocommit(handle) == 0 { rollBack() }
   }
 

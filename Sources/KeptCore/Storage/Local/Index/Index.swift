@@ -23,8 +23,10 @@ final class Index: @unchecked Sendable {
   // One seed for the process, so that a prepared key serves every store.
   private static let seed = UInt64.random(in: 1 ... .max)
 
-  /// The number of absent keys that are remembered; above it all of them are removed.
+  /// The number of absent keys that are remembered; above it everything is removed.
   private static let absentLimit = 16_384
+  // More while a commit is about to set them.
+  private var absentLimit = Index.absentLimit
 
   init() {
     table = EntryTable(shownIn: gate.header)
@@ -101,18 +103,23 @@ final class Index: @unchecked Sendable {
     var wasEmptied = false
     gate.close {
       body(table)
-      wasEmptied = table.absent > Self.absentLimit
+      wasEmptied = table.absent > absentLimit
       if wasEmptied { table.removeAll() }
+      if table.count == 0 { absentLimit = Self.absentLimit }
       self.applied = applied
       return current
     }
     return wasEmptied
   }
 
+  /// Remembers so many absent keys more until everything is removed.
+  func expectAbsent(_ count: Int) { absentLimit = max(absentLimit, table.absent + count) }
+
   /// Removes everything, and returns the memory to the system, as in a new index.
   func clear() {
     gate.close {
       table.shrink()
+      absentLimit = Self.absentLimit
       applied = 0
       return nil
     }

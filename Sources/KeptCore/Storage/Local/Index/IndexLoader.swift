@@ -92,6 +92,8 @@ final class IndexLoader: Sendable {
     try state.updateQuietly { state throws(StoreError) in
       try catchUp(&state)
       var allowance = try Self.allowance(for: keys.count)
+      // In order, so that each page is read once.
+      try readTogether(keys.filter { !index.knows($0) }.inOrder(of: \.exact), &state, &allowance)
       for key in keys where !index.knows(key) { _ = try present(key, &state, &allowance) }
     }
   }
@@ -380,16 +382,14 @@ extension IndexLoader {
     while true {
       if let known = index.entry(for: key) { return PresentKey(entry: known.entry, changed: known.changed) }
       let reader = try state.reader.get()
-      let (row, settled) = try reader.atOneMoment { () throws(StoreError) in
-        (try reader.row(for: key, &allowance), try SettledPlace.read(reader.connection))
-      }
+      let (row, settled, floor) = try reader.rowAndPlace(for: key, &allowance)
       // The row may be newer than the cursor. Then the frames in between are read first.
-      if let cursor = state.cursor, settled.place.position > cursor.place.position { try catchUp(&state) }
-      guard state.cursor != nil, settled.place.position >= state.floor else {
+      if let cursor = state.cursor, settled > cursor.place.position { try catchUp(&state) }
+      guard state.cursor != nil, settled >= state.floor else {
         try catchUp(&state)
         continue
       }
-      var (entry, changed) = (try row?.entry(), row?.changed ?? settled.floor)
+      var (entry, changed) = (try row?.entry(), row?.changed ?? floor)
       if let patch = state.pending[key] {
         entry = try patch.applied(to: entry) { body throws(StoreError) in try value(of: body, key, &state) }
         changed = patch.revision
@@ -399,6 +399,32 @@ extension IndexLoader {
       if wasEmptied { forget(&state) }
       return PresentKey(entry: entry?.isThere == true ? entry : nil, changed: changed)
     }
+  }
+
+  /// Brings keys that are not known into the index with one transaction, which costs as much as reading some keys.
+  ///
+  /// It leaves out those that need more than their row.
+  private func readTogether(
+    _ keys: [KeyName], _ state: inout State, _ allowance: inout Allowance?
+  ) throws(StoreError) {
+    guard keys.count > 1 else { return }
+    let reader = try state.reader.get()
+    let (rows, settled) = try reader.atOneMoment { () throws(StoreError) in
+      let settled = try SettledPlace.read(reader.connection)
+      return (try keys.map { key throws(StoreError) in try reader.row(for: key, &allowance) }, settled)
+    }
+    if let cursor = state.cursor, settled.place.position > cursor.place.position { try catchUp(&state) }
+    guard state.cursor != nil, settled.place.position >= state.floor else { return }
+    index.expectAbsent(keys.count)
+    let wasEmptied = index.change(current: index.generation, applied: index.applied) { table in
+      for (key, row) in zip(keys, rows) where state.pending[key] == nil {
+        guard case .success(let value) = row?.value ?? .success(nil) else { continue }
+        table.put(
+          key, value, row?.revision ?? 0, row?.declaration, asOf: index.applied, changed: row?.changed ?? settled.floor,
+          nil)
+      }
+    }
+    if wasEmptied { forget(&state) }
   }
 
   /// Reads a value that a frame names: from its body, or once it is settled from the row of its key.

@@ -25,11 +25,12 @@ struct SettledPlace: Equatable {
       let place = FramePlace(journal: UInt64(bitPattern: row.integer(0)), position: position, previous: checksum)
       return SettledPlace(place: place, revision: revision, schemaVersion: version, floor: floor)
     }
-    guard let place = found ?? nil else {
-      throw StoreError(.corrupt, "the store does not say what is in it; open it again, and it is salvaged")
-    }
+    guard let place = found ?? nil else { throw missing }
     return place
   }
+
+  static let missing = StoreError(
+    .corrupt, "the store does not say what is in it; open it again, and it is salvaged")
 
   func write(_ connection: SQLiteConnection) throws(StoreError) {
     let row = try connection.statement(
