@@ -73,7 +73,8 @@ final class LocalReader: ConnectionOwner {
     var place: (settled: JournalPosition, floor: Revision)?
     let _: [Void] = try rows.all { () throws(StoreError) in
       guard rows.integer(3) == 1 else { return try rows.add(to: &found, of: key, &allowance) }
-      guard let settled = JournalPosition(exactly: rows.integer(0)), let floor = StoredRevision.revision(rows.integer(1))
+      guard let settled = JournalPosition(exactly: rows.integer(0)),
+        let floor = StoredRevision.revision(rows.integer(1))
       else { return }
       place = (settled, floor)
     }

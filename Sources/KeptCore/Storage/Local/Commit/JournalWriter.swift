@@ -53,13 +53,19 @@ final class JournalWriter {
       try read(group)
       let staged = try stage(group)
       let prefixes = try PrefixChanges(of: group, loader)
+      // It may be too long for a frame; for other commits a plan would only cost time.
+      let isLong = group.count == 1 && group[0].edits.count >= Self.mostUnplanned
+      let plan = isLong ? try planBeforeLock(group[0], prefixes) : nil
+      if let plan, Self.leastLength(plan.changes) > Self.mostInFrame {
+        return [try bulk(group[0], plan, prefixes, until: deadline)]
+      }
       do throws(StoreError) {
-        return try locked(until: deadline) { () throws(StoreError) in try write(group, staged, prefixes) }
+        return try locked(until: deadline) { () throws(StoreError) in try write(group, plan, staged, prefixes) }
       } catch {
         if let length = frames?.tooLong {
           // Each of them may fit alone.
           guard group.count == 1 else { throw error }
-          if length > JournalHeader.mostBytes / 4 { return [try bulk(group[0], prefixes, until: deadline)] }
+          if length > Self.mostInFrame { return [try bulk(group[0], plan, prefixes, until: deadline)] }
           try locked(until: deadline) { () throws(StoreError) in try settler.beginRing(for: length) }
           frames = nil
           continue
@@ -107,16 +113,55 @@ final class JournalWriter {
     return try body()
   }
 
+  /// A longer frame would not leave a ring, however large, room for others.
+  private static let mostInFrame = JournalHeader.mostBytes / 4
+  private static let mostUnplanned = 4096
+
+  /// A lower bound for the length of a frame of some changes.
+  private static func leastLength(_ changes: [StoredChange]) -> Int {
+    var length = 0
+    for change in changes {
+      length += change.key.text.utf8.count
+      if change.isOfValue, let value = change.new.value, !StagedBodies.mustStage(value, change.new.declaration) {
+        length += value.bytes
+      }
+    }
+    return length
+  }
+
+  /// What a commit changes, computed before the lock, and the state of the store for which that holds.
+  private struct Plan {
+    let place: FramePlace
+    let changes: [StoredChange]
+  }
+
+  /// Returns the plan of a commit; nil if it is refused: under the lock a condition may not hold, and that comes first.
+  private func planBeforeLock(_ batch: Batch, _ prefixes: PrefixChanges?) throws(StoreError) -> Plan? {
+    do throws(StoreError) { return try plan(batch, prefixes) } catch {
+      guard error.isRefusal else { throw error }
+      return nil
+    }
+  }
+
+  private func plan(_ batch: Batch, _ prefixes: PrefixChanges?) throws(StoreError) -> Plan {
+    let keys = batch.keys
+    let present = try loader.present(keys)
+    return Plan(
+      place: present.place, changes: try changes(by: batch, of: keys, present.keys, progress(present, prefixes)))
+  }
+
   /// Commits a batch whose frame would be too long for any ring: the database holds its changes, and a frame names
   /// them.
   private func bulk(
-    _ batch: Batch, _ prefixes: PrefixChanges?, until deadline: Int64
+    _ batch: Batch, _ first: Plan?, _ prefixes: PrefixChanges?, until deadline: Int64
   ) throws(StoreError) -> Result<Commit, StoreError> {
+    var first = first
     for _ in 0..<Self.mostPreparations {
-      let present = try loader.present([])
-      let planned = try changes(by: batch, progress(present, prefixes))
-      let bodies = try StagedBulk(planned, settler)
-      let result = try locked(until: deadline) { () throws(StoreError) in try write(batch, bodies, prefixes) }
+      if first == nil { try read([batch]) }
+      let plan = if let first { first } else { try plan(batch, prefixes) }
+      first = nil
+      let bodies = try StagedBulk(plan.changes, settler)
+      let result = try locked(until: deadline) { () throws(StoreError) in try write(batch, plan, bodies, prefixes) }
       if let result {
         // It is committed, whether or not this succeeds now.
         try? settler.settle()
@@ -133,21 +178,21 @@ final class JournalWriter {
 
   /// Writes the frame of a large commit; nil if others have changed what it was planned on.
   private func write(
-    _ batch: Batch, _ bodies: StagedBulk, _ prefixes: PrefixChanges?
+    _ batch: Batch, _ plan: Plan, _ bodies: StagedBulk, _ prefixes: PrefixChanges?
   ) throws(StoreError) -> Result<Commit, StoreError>? {
     let present = try loader.present([])
     let frames = try frames(at: present.place)
     var progress = progress(present, prefixes)
     try progress.prefixes?.catchUp(loader)
-    let changes: [StoredChange]
+    var changes = plan.changes
     do throws(StoreError) {
       for condition in batch.conditions { try check(condition, progress) }
-      changes = try self.changes(by: batch, progress)
+      if present.place != plan.place { changes = try self.changes(by: batch, progress) }
     } catch {
       guard error.isRefusal else { throw error }
       return .failure(error)
     }
-    guard bodies.match(changes) else { return nil }
+    guard present.place == plan.place || bodies.match(changes) else { return nil }
     let head = self.head(progress.revision + 1, batch.author.tag)
     frames.begin(head)
     try frames.frame.add(bulk: bodies.id)
@@ -180,18 +225,24 @@ final class JournalWriter {
   }
 
   private func write(
-    _ group: [Batch], _ staged: StagedBodies, _ prefixes: PrefixChanges?
+    _ group: [Batch], _ plan: Plan?, _ staged: StagedBodies, _ prefixes: PrefixChanges?
   ) throws(StoreError) -> [Result<Commit, StoreError>] {
     let firstKeys = group[0].keys
-    let present = try loader.present(firstKeys)
+    var planned: [StoredChange]?
+    let present: IndexLoader.Present
+    if let plan {
+      (present, planned) = try check(plan, firstKeys)
+    } else {
+      present = try loader.present(firstKeys)
+    }
     let frames = try frames(at: present.place)
     var progress = Progress(
       revision: present.revision, schemaVersion: present.schemaVersion, staged: staged, prefixes: prefixes)
     try progress.prefixes?.catchUp(loader)
-    var results = [try apply(group[0], of: group.count, firstKeys, present.keys, frames, &progress)]
+    var results = [try apply(group[0], of: group.count, firstKeys, present.keys, planned, frames, &progress)]
     for batch in group.dropFirst() {
       let keys = batch.keys
-      results.append(try apply(batch, of: group.count, keys, loader.present(keys).keys, frames, &progress))
+      results.append(try apply(batch, of: group.count, keys, loader.present(keys).keys, nil, frames, &progress))
     }
     guard frames.next.position > frames.first.position else { return results }
     try publish(frames, group, results, after: present.revision)
@@ -202,15 +253,23 @@ final class JournalWriter {
     return results
   }
 
+  /// Returns the changes of a plan if they hold now, or else what is stored under its keys.
+  private func check(
+    _ plan: Plan, _ keys: [KeyName]
+  ) throws(StoreError) -> (IndexLoader.Present, planned: [StoredChange]?) {
+    let present = try loader.present([])
+    return present.place == plan.place ? (present, plan.changes) : (try loader.present(keys), nil)
+  }
+
   /// Applies one batch; a refusal is its result, and any other error fails the group.
   private func apply(
-    _ batch: Batch, of group: Int, _ keys: [KeyName], _ present: [IndexLoader.PresentKey], _ frames: FrameGroup,
-    _ progress: inout Progress
+    _ batch: Batch, of group: Int, _ keys: [KeyName], _ present: [IndexLoader.PresentKey], _ planned: [StoredChange]?,
+    _ frames: FrameGroup, _ progress: inout Progress
   ) throws(StoreError) -> Result<Commit, StoreError> {
     let changes: [StoredChange]
     do throws(StoreError) {
       for condition in batch.conditions { try check(condition, progress) }
-      changes = try self.changes(by: batch, of: keys, present, progress)
+      changes = if let planned { planned } else { try self.changes(by: batch, of: keys, present, progress) }
     } catch {
       guard error.isRefusal else { throw error }
       return .failure(error)
