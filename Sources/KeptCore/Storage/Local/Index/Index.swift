@@ -103,23 +103,22 @@ final class Index: @unchecked Sendable {
     var wasEmptied = false
     gate.close {
       body(table)
-      wasEmptied = table.absent > absentLimit
+      // In this order, because a variable of an object costs more to read than a constant.
+      wasEmptied = table.absent > Self.absentLimit && table.absent > absentLimit
       if wasEmptied { table.removeAll() }
-      if table.count == 0 { absentLimit = Self.absentLimit }
       self.applied = applied
       return current
     }
     return wasEmptied
   }
 
-  /// Remembers so many absent keys more until everything is removed.
-  func expectAbsent(_ count: Int) { absentLimit = max(absentLimit, table.absent + count) }
+  /// Remembers so many absent keys more, until it is called again.
+  func expectAbsent(_ count: Int) { absentLimit = Self.absentLimit + count }
 
   /// Removes everything, and returns the memory to the system, as in a new index.
   func clear() {
     gate.close {
       table.shrink()
-      absentLimit = Self.absentLimit
       applied = 0
       return nil
     }
