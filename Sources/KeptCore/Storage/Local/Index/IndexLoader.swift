@@ -7,7 +7,7 @@ final class IndexLoader: Sendable {
   // While this exists, the index serves no other store.
   private let own: IndexView
   let journal: Journal
-  private let settler: Settler
+  let settler: Settler
   let state: Monitor<State>
   // For reads of many keys, so that commits meanwhile need not wait for them.
   private let scans: Monitor<LazyConnection<LocalReader>>
