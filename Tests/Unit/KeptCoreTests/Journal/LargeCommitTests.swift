@@ -1,5 +1,5 @@
-// A commit that is too long for any ring is planned before the write lock is taken, and its changes are written into the
-// database. What others commit meanwhile is neither lost nor overlooked.
+// A commit that is too long for any ring is planned before the write lock is taken, and its changes are written into
+// the database. What others commit meanwhile is neither lost nor overlooked.
 
 import CSQLite
 import Testing
