@@ -33,8 +33,12 @@ enum LocalSchema {
     """
 
   /// Creates the tables in an empty database file, as one transaction.
+  ///
+  /// The file must be a draft, which is synced as a whole before it gets its name: nothing is synced here, nor by what
+  /// the connection writes later.
   static func create(on connection: SQLiteConnection) throws(StoreError) {
     try connection.run("PRAGMA page_size = 4096")
+    try connection.run("PRAGMA synchronous = OFF")
     connection.addChecksums()
     let mode = try connection.statement("PRAGMA journal_mode = WAL")
     let answer = try mode.first { mode.string(0) } ?? nil

@@ -33,14 +33,17 @@ final class JournalFile: Sendable {
 
   /// Makes a new journal in an open file: an empty ring, and then the head, each on the disk before the call returns.
   ///
-  /// Killed in between, it leaves a file without a head: the journal before must have been settled.
+  /// Killed in between, it leaves a file without a head: the journal before must have been settled. A file that was
+  /// empty needs one sync only: it is no journal before it has a head and the length that the head names, and in a ring
+  /// that lost its zeros no frame verifies.
   static func make(
     _ header: JournalHeader, in descriptor: Int32, path: String
   ) throws(StoreError) -> JournalFile {
+    let wasEmpty = FileStatus(of: descriptor)?.size == 0
     try extend(descriptor, from: 0, to: JournalHeader.ringOffset, path: path)
-    try sync(descriptor, path)
+    if !wasEmpty { try sync(descriptor, path) }
     try extend(descriptor, from: JournalHeader.ringOffset, to: header.fileBytes, path: path)
-    try sync(descriptor, path)
+    if !wasEmpty { try sync(descriptor, path) }
     let file = JournalFile(descriptor: descriptor, path: path, header: header)
     try file.writeHead()
     try file.raiseBound(to: header.begin)
@@ -135,6 +138,17 @@ final class JournalFile: Sendable {
     if hasSizeLimit { return try Self.write(descriptor, path, frames, at: offset) }
     try Self.writeUnlimited(descriptor, path, frames, at: offset)
   }
+
+  /// Gives the disk space of the ring back; the ring is zeros afterwards, which are no frames.
+  ///
+  /// A small part is left alone: for a program that opens the store, sets a key and closes it, this would be the dearest
+  /// call.
+  func releaseSpace() {
+    guard let status = FileStatus(of: descriptor), status.bytesOnDisk > Self.mostKeptBytes else { return }
+    kept_release_space(descriptor, Int64(JournalHeader.ringOffset), Int64(header.size))
+  }
+
+  private static let mostKeptBytes = 64 << 10
 
   /// Writes everything that was written to the disk.
   func sync() throws(StoreError) { try Self.sync(descriptor, path) }

@@ -26,7 +26,7 @@ struct JournalHeader: Equatable {
   /// Where the ring begins in the file.
   static let ringOffset = 4096
   /// The size of the first journal of a store.
-  static let firstSize = 1 << 20
+  static let firstSize = 256 << 10
   /// The largest size; a ring that was too small is doubled up to here.
   static let mostBytes = 8 << 20
   private static let magic: UInt64 = 0x6C6E_724A_7470_654B
