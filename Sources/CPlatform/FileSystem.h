@@ -15,6 +15,8 @@
 #include <linux/stat.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
+// glibc declares this only with _GNU_SOURCE, and Swift does not define that.
+extern int fallocate(int file, int mode, off_t start, off_t length);
 #else
 #include <sys/mount.h>
 #include <sys/param.h>
@@ -31,6 +33,15 @@ static inline int kept_file_system(const char *path, uint32_t *kind) {
   *kind = status.f_flags & MNT_LOCAL ? 0 : 0x6969;
 #endif
   return 0;
+}
+
+/// Gives the disk space of a part of a file back; the part reads as zeros afterwards. Does nothing where the file system
+/// cannot do that.
+static inline void kept_release_space(int file, int64_t start, int64_t length) {
+#if defined(__linux__)
+  const int punch_hole = 2, keep_size = 1; /* FALLOC_FL_PUNCH_HOLE and FALLOC_FL_KEEP_SIZE */
+  (void)!fallocate(file, punch_hole | keep_size, start, length);
+#endif
 }
 
 /// A time in nanoseconds since 1970, clamped to the range, because file systems store any number of seconds.

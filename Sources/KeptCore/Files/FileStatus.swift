@@ -36,6 +36,8 @@ struct FileStatus {
   var identity: FileIdentity { FileIdentity(device: UInt64(system.st_dev), inode: UInt64(system.st_ino)) }
   var owner: uid_t { system.st_uid }
   var size: Int { Int(system.st_size) }
+  /// The bytes that it takes on the disk.
+  var bytesOnDisk: Int { Int(system.st_blocks) * 512 }
   var hasOtherNames: Bool { system.st_nlink > 1 }
   var isFolder: Bool { system.st_mode & mode_t(S_IFMT) == mode_t(S_IFDIR) }
   var isLink: Bool { system.st_mode & mode_t(S_IFMT) == mode_t(S_IFLNK) }

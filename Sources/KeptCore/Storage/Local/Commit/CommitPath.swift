@@ -86,6 +86,7 @@ final class CommitPath: Sendable {
   func close() {
     if mustSettle { try? settle() }
     _ = erase()
+    journal.releaseSpace()
     writer.close()
     settler.close()
   }

@@ -46,6 +46,18 @@ final class Journal: Sendable {
     PulsePages.retire(page)
   }
 
+  /// Gives the disk space of the ring back when the last process closes the store and everything is settled.
+  ///
+  /// A process that opens it meanwhile is not harmed: nothing is read below `start`, and only the holder of the write
+  /// lock writes.
+  func releaseSpace() {
+    guard files.read({ $0.lock?.isAlone == true }), let ring = try? ring(), tryLockForWriting(ring) else { return }
+    defer { unlockForWriting() }
+    guard !words.isDoubtful, words.settled >= published else { return }
+    words.raiseStart(to: published)
+    ring.releaseSpace()
+  }
+
   /// Releases the locks of this process when the store is closed; the page stays mapped.
   func release() {
     files.update { files in

@@ -55,6 +55,9 @@ struct JournalLock {
       && kept_lock_byte(descriptor, Int16(F_WRLCK), Self.byte(of: holder))
   }
 
+  /// Whether no other process has the store open; one may open it just now.
+  var isAlone: Bool { !kept_is_byte_locked(descriptor, Self.openByte) }
+
   /// Takes the write lock if it is free, or its holder has ended.
   ///
   /// Call ``share()`` before.
