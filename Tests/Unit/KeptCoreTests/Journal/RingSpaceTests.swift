@@ -44,6 +44,20 @@ import Testing
     #expect(try number(in: LocalStorage(path: folder.path + "/store")) == .int(0))
   }
 
+  @Test func `keeps few frames, in which a salvage finds what a damaged database has lost`() throws {
+    let path = folder.path + "/small"
+    let small = try LocalStorage(path: path)
+    try set(7, in: small)
+    small.close()
+    #expect(FileStatus(of: path + "/journal").map { $0.bytesOnDisk <= Self.most } == true)
+    let damaging = try SQLiteConnection(path: path + "/values.sqlite", busyTimeoutMilliseconds: 0)
+    try damaging.run("DROP TABLE entry")
+    damaging.leaveLog()
+    let salvaged = try LocalStorage(path: path)
+    #expect(try salvaged.salvaged() != nil)
+    #expect(try number(in: salvaged) == .int(7))
+  }
+
   @Test func `keeps the ring while another process has the store open, which gives it back when it closes`() throws {
     let other = try LocalStorage(path: folder.path + "/store")
     storage.close()

@@ -55,7 +55,7 @@ final class Journal: Sendable {
     defer { unlockForWriting() }
     guard !words.isDoubtful, words.settled >= published else { return }
     words.raiseStart(to: published)
-    ring.releaseSpace()
+    ring.releaseSpace(after: published)
   }
 
   /// Releases the locks of this process when the store is closed; the page stays mapped.

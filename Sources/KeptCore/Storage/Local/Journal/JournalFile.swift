@@ -139,13 +139,17 @@ final class JournalFile: Sendable {
     try Self.writeUnlimited(descriptor, path, frames, at: offset)
   }
 
-  /// Gives the disk space of the ring back; the ring is zeros afterwards, which are no frames.
+  /// Gives the disk space of the ring back; that part is zeros afterwards, which are no frames.
   ///
-  /// A small part is left alone: for a program that opens the store, sets a key and closes it, this would be the dearest
-  /// call.
-  func releaseSpace() {
-    guard let status = FileStatus(of: descriptor), status.bytesOnDisk > Self.mostKeptBytes else { return }
-    kept_release_space(descriptor, Int64(JournalHeader.ringOffset), Int64(header.size))
+  /// A few frames stay if they are all that there ever were: a salvage finds in them what a damaged database has lost.
+  ///
+  /// - Parameter end: where the frames end.
+  func releaseSpace(after end: JournalPosition) {
+    // Without this look a program that opens the store, sets a key and closes it would mostly wait for this.
+    guard let status = FileStatus(of: descriptor), status.bytesOnDisk > 2 * Self.mostKeptBytes else { return }
+    let used = end - header.begin
+    let start = JournalHeader.ringOffset + (used <= Self.mostKeptBytes ? Int(used) : 0)
+    kept_release_space(descriptor, Int64(start), Int64(header.fileBytes - start))
   }
 
   private static let mostKeptBytes = 64 << 10
