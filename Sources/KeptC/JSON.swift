@@ -10,6 +10,10 @@ public func kept_get_json(
   _ json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?, _ error: UnsafeMutablePointer<kept_error>?
 ) -> kept_status {
   boundary(error) { () throws(StoreError) in
+    if let store, !Handles.isNumber(store), let key, let json, let value = MemoryReads(store).value(key.prepared) {
+      json.pointee = try value.newCText()
+      return
+    }
     let settings = try store.reading()
     let out = try json.required("json")
     out.pointee = try (settings.present(key.key()).value ?? .null).newCText()

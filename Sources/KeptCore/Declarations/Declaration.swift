@@ -97,7 +97,19 @@ public final class Declaration: @unchecked Sendable {
   ///
   /// Throws `corrupt` if it is not a JSON object, and `failed` if there is not enough memory.
   package func checkText(of key: KeyName) throws(StoreError) {
+    if isObject { return }
     if let unreadable, unreadable.code != .unsupported { throw unreadable.about(key.text) }
+  }
+
+  /// Whether the text is a JSON object, without parsing it.
+  private var isObject: Bool {
+    ExactString(json).withBytes { text in
+      guard text.first == UInt8(ascii: "{") else { return false }
+      do throws(StoreError) {
+        _ = try JSONScanner.scan(text)
+        return true
+      } catch { return false }
+    }
   }
 
   /// The value as it is stored under the declared key: 1.0 as 1 for an integer, 1 as 1.0 for a number, also inside

@@ -24,7 +24,7 @@ struct RootSchema {
         .invalid, "a declaration is a JSON object such as {\"type\":\"integer\"}, not \(value.described)")
     }
     // Before patterns are compiled and other expensive work is done.
-    try Self.checkSize(value.jsonByteCount)
+    if value.mostJSONBytes > Declaration.largestText { try Self.checkSize(value.jsonByteCount) }
     var reader = SchemaReader(isSecret: Self.mayBeSecret(words))
     var (schema, canonical) = try reader.read(words, isRoot: true)
     isSecret =

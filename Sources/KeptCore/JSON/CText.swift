@@ -7,6 +7,7 @@ import CPlatform
 ///
 /// Only ``made(_:)`` and ``lent(_:)`` create it; they pass it to C or free it.
 package struct CText: JSONSink {
+  // nil before the first byte, and if the bytes are only counted.
   private var start: UnsafeMutablePointer<UInt8>?
   package private(set) var count = 0
   private var capacity = 0
@@ -42,6 +43,14 @@ package struct CText: JSONSink {
     return try text.withBytes(body)
   }
 
+  /// The number of bytes of a text, without keeping them.
+  static func counted(_ write: (inout CText) -> Void) -> Int {
+    var text = CText()
+    text.capacity = .max
+    write(&text)
+    return text.count
+  }
+
   /// The bytes, valid during the call.
   func withBytes<T, Failure: Error>(
     _ body: (UnsafeBufferPointer<UInt8>) throws(Failure) -> T
@@ -58,14 +67,14 @@ package struct CText: JSONSink {
   }
 
   mutating func append(_ byte: UInt8) {
-    guard hasRoom(for: 1), let start else { return }
-    start[count] = byte
+    guard hasRoom(for: 1) else { return }
+    start?[count] = byte
     count += 1
   }
 
   mutating func append(contentsOf bytes: UnsafeBufferPointer<UInt8>) {
-    guard hasRoom(for: bytes.count), let start, let first = bytes.baseAddress else { return }
-    memcpy(start + count, first, bytes.count)
+    guard hasRoom(for: bytes.count) else { return }
+    if let start, let first = bytes.baseAddress { memcpy(start + count, first, bytes.count) }
     count += bytes.count
   }
 

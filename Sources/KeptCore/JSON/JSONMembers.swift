@@ -4,7 +4,7 @@
 package struct JSONMembers {
   private var scanner: JSONScanner
   /// The keys read so far of each open object.
-  private var keys: [Set<ExactString>] = []
+  private var keys: [ScannedKeys] = []
   private var isBehindMember = false
 
   /// Opens the object that the whole text consists of.
@@ -73,7 +73,7 @@ package struct JSONMembers {
     guard scanner.next == "{" else { return false }
     guard keys.count < JSONScanner.bracketNesting else { throw StoreError.nestedTooDeeply(at: scanner.position) }
     scanner.position += 1
-    keys.append([])
+    keys.append(ScannedKeys())
     isBehindMember = false
     return true
   }

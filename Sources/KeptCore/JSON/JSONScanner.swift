@@ -112,7 +112,7 @@ extension JSONScanner {
 
   private mutating func scanObject() throws(StoreError) {
     let place = try enterContainer()
-    var keys: Set<ExactString> = []
+    var keys = ScannedKeys()
     skipSpace()
     if next == "}" {
       position += 1
@@ -130,16 +130,14 @@ extension JSONScanner {
     depth -= 1
   }
 
-  mutating func scanKey(unlike keys: inout Set<ExactString>) throws(StoreError) {
+  mutating func scanKey(unlike keys: inout ScannedKeys) throws(StoreError) {
     skipSpace()
     guard next == "\"" else { throw invalid("a key in double quotes must stand here, in an object") }
     let start = position
     try scanString(isKey: true)
-    // A set doubles its capacity when it grows, and a quarter of it stays empty.
-    if keys.count == keys.capacity { try Memory.ask(for: 48 * keys.count, to: Self.purpose) }
     // Longer keys are not stored inline.
     if text.count > 15 { try allowance.take(text.count, to: Self.purpose) }
-    guard keys.insert(ExactString(String(decoding: text, as: UTF8.self))).inserted else {
+    guard try keys.insert(ExactString(String(decoding: text, as: UTF8.self))) else {
       throw invalid(at: start, "an object has this key twice; keep one of the two")
     }
     skipSpace()

@@ -69,8 +69,8 @@ extension SettingsAccess {
     var news: [(key: KeyName, declaration: Declaration)] = []
     var misfits: [StoreError] = []
     if list.count >= 64, self is Store {
-      // All stored declarations are read at once and compared as texts.
-      let stored = try store.declarations().declarations
+      // All stored declarations are read at once and compared as texts, without parsing them.
+      let stored = try store.storage().declarations(prefix: "")
       let known = Dictionary(stored.map { ($0.key, $0.declaration) }) { first, _ in first }
       let keys = Set(try storedKeys(prefix: ""))
       for (key, declaration) in list {

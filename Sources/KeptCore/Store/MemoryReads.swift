@@ -88,6 +88,10 @@ package struct MemoryReads: @unchecked Sendable {
     }
   }
 
+  /// The value of a key; nil if the ordinary path must read it.
+  @inline(never)
+  package func value(_ key: PreparedBytes) -> Value? { known(key) ?? nil }
+
   /// The kind of a key's value, and a bool, an integer or the bits of a double.
   @inline(__always)
   private func readWord(_ key: PreparedBytes, _ word: inout UInt64) -> Int {

@@ -36,6 +36,7 @@ extension Value {
 
   /// Throws `tooLarge` for a value of more than ``Limits/valueBytes``.
   func checkSize(offset: Int? = nil) throws(StoreError) {
+    if mostJSONBytes <= Limits.valueBytes { return }
     let (count, measure) =
       switch self {
       case .string(let value): (value.utf8.count, "the text has")

@@ -28,7 +28,7 @@ public struct ValueDictionary: Sendable, Hashable {
     // Canonical JSON is already sorted.
     if zip(members, members.dropFirst()).allSatisfy({ $0.key < $1.key }) { return }
     // The sort is stable, so members with the same key stay in order.
-    members = members.inOrder(of: \.key)
+    if members.count <= 16 { sortFew() } else { members = members.inOrder(of: \.key) }
     var count = 0
     for index in members.indices {
       if count > 0, members[count - 1].key == members[index].key { count -= 1 }
@@ -36,6 +36,17 @@ public struct ValueDictionary: Sendable, Hashable {
       count += 1
     }
     members.removeLast(members.count - count)
+  }
+
+  /// An insertion sort, which takes no memory.
+  private mutating func sortFew() {
+    for last in members.indices {
+      var place = last
+      while place > 0, members[place].key < members[place - 1].key {
+        members.swapAt(place, place - 1)
+        place -= 1
+      }
+    }
   }
 
   /// Returns a dictionary with the same keys and transformed values.

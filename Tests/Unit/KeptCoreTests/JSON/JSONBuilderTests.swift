@@ -78,6 +78,7 @@ import Testing
     for _ in 0..<500 {
       let value = try generator.storedValue()
       #expect(value.jsonByteCount == value.json.utf8.count)
+      #expect(value.mostJSONBytes >= value.jsonByteCount)
     }
   }
 }

@@ -181,6 +181,16 @@ struct Refusal: CustomTestStringConvertible {
   ])
   func `a duplicate key is refused`(refusal: Refusal) { refusal.expect() }
 
+  @Test(arguments: [2, 15, 16, 17, 18, 40])
+  func `a duplicate key is refused among few keys and many`(count: Int) throws {
+    let keys = (1...count).map { "\"\($0)\":0" }
+    #expect(try Value(json: "{\(keys.joined(separator: ","))}").asDictionary?.count == count)
+    for first in [0, count - 1] {
+      let text = "{\(keys.joined(separator: ",")),\(keys[first])}"
+      Refusal(text, text.utf8.count - keys[first].utf8.count - 1, "this key twice").expect()
+    }
+  }
+
   @Test(arguments: [
     Refusal(#"{"$foo":1}"#, 0, "not a known form"),
     Refusal(#"[1,{"a":{"$foo":1}}]"#, 8, "not a known form"),

@@ -6,7 +6,8 @@ import Testing
 @Suite struct JSONWritingTests {
   @Test(
     arguments: [
-      (.null, "null"), (true, "true"), (false, "false"), (0, "0"), (.int(.min), "-9223372036854775808"),
+      (.null, "null"), (true, "true"), (false, "false"), (0, "0"), (-1, "-1"), (10, "10"),
+      (.int(.min), "-9223372036854775808"), (.int(.max), "9223372036854775807"),
       (.uint(1 << 63), #"{"$numberULong":"9223372036854775808"}"#), (.uint(7), "7"),
       (1.0, "1.0"), (1000.0, "1000.0"), (-0.0, "-0.0"), (1e16, "1e+16"), (.double(.leastNonzeroMagnitude), "5e-324"),
       (0.1, "0.1"),

@@ -61,6 +61,13 @@ import Testing
     #expect(dictionary.map(\.key) == ["a", "b"])
     #expect(dictionary["b"] == 3)
     #expect(ValueDictionary([("a", 1), ("a", 2)])["a"] == 2)
+    for count in [2, 16, 17, 40] {
+      let twice = (0..<count).map { (ExactString("\($0 * 7 % (count / 2))"), Value.int(Int64($0))) }
+      let expected = Dictionary(twice) { _, later in later }
+      let dictionary = ValueDictionary(twice)
+      #expect(dictionary.map(\.key) == expected.keys.sorted())
+      #expect(dictionary.allSatisfy { $0.value == expected[$0.key] })
+    }
   }
 
   @Test func `members stay sorted by bytes whatever is set and removed`() {
