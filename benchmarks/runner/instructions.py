@@ -40,6 +40,8 @@ VARIANTS = {
 """Variants of Kept (c/variants.h), each with a plain one that does the same."""
 GETS, SETS, TOGETHER = 5_000, 2_000, 1_000
 """Enough to spread occasional work of the library: the sets include a checkpoint."""
+KEYS, MANY_KEYS = 1_000, 5_000
+"""Of an operation on a whole store. An import of many is planned before it locks."""
 DELIVERIES = 100
 """Fewer: SQLite's search for a page takes longer the more often its log contains it."""
 ROOT = Path(__file__).resolve().parents[2]
@@ -50,9 +52,10 @@ class Counter:
     """Counts with the programs of one build, which link the library or are passed its path."""
 
     operations: Path
-    delivery: Path
-    counting: Path
-    """What is preloaded: guard/profiled.c, guard/chance.c."""
+    guard: Path
+    """The folder of the programs of guard/CMakeLists.txt."""
+    face: Path
+    """The program of benchmarks/swift."""
     library: Path
     stores: Path
     """The parent of each count's own folder, so that counts can run in parallel."""
@@ -62,9 +65,29 @@ class Counter:
         count = TOGETHER if operation == "set_together" else GETS if operation.startswith("get") else SETS
         return self._counted(count, lambda folder: [str(self.operations), folder, engine, operation, str(count)])
 
+    def alone(self) -> dict[str, Callable[[], float]]:
+        """What is counted of Kept alone, by name; the longest begin first."""
+        return {
+            f"import, each of {MANY_KEYS:,} keys": lambda: self._whole("import", MANY_KEYS),
+            f"declare again, each of {KEYS:,} keys": lambda: self._whole("declare_again", KEYS),
+            f"list declarations, each of {KEYS:,}": lambda: self._whole("list_declarations", KEYS),
+            "import kept in Python": self.import_in_python,
+            "get in Python": self.get_in_python,
+            "get 20-byte String in Swift": lambda: self._in_swift("get 20-byte String, store[.key]"),
+            "get default in Swift": lambda: self._in_swift("get Int, store[.key], its default"),
+            f"export, each of {KEYS:,} keys": lambda: self._whole("export", KEYS),
+            f"snapshot, each of {KEYS:,} keys": lambda: self._whole("snapshot", KEYS),
+            "first open in a process": self.first_open,
+            "a change received": self.change_received,
+        }
+
+    def first_open(self) -> float:
+        """Until the first value, without loading the library."""
+        return self._counted(1, lambda folder: [str(self.guard / "first_open"), folder, str(KEYS)])
+
     def change_received(self) -> float:
         """From one callback to the next, on the thread that calls."""
-        return self._counted(DELIVERIES, lambda folder: [str(self.delivery), folder, str(DELIVERIES)])
+        return self._counted(DELIVERIES, lambda folder: [str(self.guard / "delivery"), folder, str(DELIVERIES)])
 
     def get_in_python(self) -> float:
         program = [sys.executable, str(ROOT / "benchmarks/guard/python_get.py")]
@@ -76,10 +99,21 @@ class Counter:
         return with_kept - alone
 
     @property
+    def counting(self) -> Path:
+        """What is preloaded: guard/profiled.c, guard/chance.c."""
+        return self.guard / "libcounting.so"
+
+    @property
     def environment(self) -> dict[str, str]:
         """Random numbers are the same in all runs: they seed the hashes of Kept, Swift and Python."""
         seeds = {"LD_PRELOAD": str(self.counting), "SWIFT_DETERMINISTIC_HASHING": "1", "PYTHONHASHSEED": "0"}
         return {**seeds, "PYTHONPATH": str(ROOT / "bindings/python/src"), "KEPT_LIBRARY": str(self.library)}
+
+    def _whole(self, operation: str, keys: int) -> float:
+        return self._counted(keys, lambda folder: [str(self.guard / "whole"), folder, operation, str(keys)])
+
+    def _in_swift(self, row: str) -> float:
+        return self._counted(GETS, lambda folder: [str(self.face), folder, "--loop", row, str(GETS)])
 
     def _counted(self, count: int, command: Callable[[str], list[str]]) -> float:
         with TemporaryDirectory(dir=self.stores) as folder:
@@ -103,7 +137,8 @@ def collected(said: str) -> int:
 def callgrind(*command: str, environment: dict[str, str], out: Path = Path("/dev/null"), at_start: bool = False) -> str:
     """Runs a program under callgrind, which counts `at_start` or from a mark on; returns callgrind's output."""
     collect = "yes" if at_start else "no"
-    tool = ["valgrind", "--tool=callgrind", f"--collect-atstart={collect}", f"--callgrind-out-file={out}"]
+    alone = "--child-silent-after-fork=yes"  # a forked process would print a number too
+    tool = ["valgrind", "--tool=callgrind", alone, f"--collect-atstart={collect}", f"--callgrind-out-file={out}"]
     ran = subprocess.run([*tool, *command], capture_output=True, text=True, env={**os.environ, **environment})
     if ran.returncode:
         raise RuntimeError(f"{' '.join(command)} failed under callgrind:\n{ran.stderr}")
@@ -120,15 +155,13 @@ def rows(counter: Counter, only: str) -> list[Row]:
         plain = Measured("plain", "base", [counter.operation(KEPT, operation)])
         return [Measured(KEPT, "candidate", [counter.operation(engine, operation)]), plain]
 
-    def alone(count: Callable[[], float]) -> list[Measured]:
+    def by_itself(count: Callable[[], float]) -> list[Measured]:
         return [Measured(KEPT, "candidate", [count()])]
 
     makers: dict[str, Callable[[], list[Measured]]] = {
         **{name: partial(beside_rivals, operation) for name, operation in OPERATIONS.items()},
         **{name: partial(beside_plain, *variant) for name, variant in VARIANTS.items()},
-        "get in Python": partial(alone, counter.get_in_python),
-        "import kept in Python": partial(alone, counter.import_in_python),
-        "a change received": partial(alone, counter.change_received),
+        **{name: partial(by_itself, count) for name, count in counter.alone().items()},
     }
     names = [name for name in makers if only in name]
     with ThreadPoolExecutor(os.cpu_count()) as pool:

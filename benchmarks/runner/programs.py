@@ -19,8 +19,8 @@ LIBRARY = BUILD / "prefix/lib/libkept.so.0"
 STORES = BUILD / "stores"
 COUNTER = Counter(
     operations=PROGRAMS / "operations",
-    delivery=PROGRAMS / "guard/delivery",
-    counting=PROGRAMS / "guard/libcounting.so",
+    guard=PROGRAMS / "guard",
+    face=SWIFT / "face",
     library=LIBRARY,
     stores=STORES,
 )
@@ -28,8 +28,8 @@ COUNTER = Counter(
 CHECKED = ROOT / "build/guard"
 CHECKED_COUNTER = Counter(
     operations=CHECKED / "programs/counted",
-    delivery=CHECKED / "programs/delivery",
-    counting=CHECKED / "programs/libcounting.so",
+    guard=CHECKED / "programs",
+    face=SWIFT / "face",
     library=ROOT / "build/lib/libkept.so.0",
     stores=CHECKED / "stores",
 )

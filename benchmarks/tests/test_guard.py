@@ -7,10 +7,12 @@ from pathlib import Path
 import pytest
 
 import guard
+import instructions
 import machine
 from guard import Accepted, judge
-from instructions import Counter
+from instructions import Counter, collected
 
+ACCEPTED = Path(guard.__file__).parents[1] / "instructions.json"
 NOWHERE = Counter(*[Path()] * 5)
 SWIFT = {"Swift": "6.3.1"}
 
@@ -44,6 +46,21 @@ def test_only_differing_versions_are_named() -> None:
     accepted = {"Swift": "6.3.1", "SQLite": "3.40.1", "glibc": "2.36"}
     here = {"Swift": "6.3.1", "SQLite": "3.41.0"}
     assert guard.differing(accepted, here) == ["SQLite 3.40.1, here 3.41.0", "glibc 2.36, here none"]
+
+
+def test_every_count_was_accepted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(instructions, "callgrind", lambda *command, **options: "Collected : 1000000")
+    monkeypatch.setattr(Counter, "import_in_python", lambda counter: 1000.0)
+    counted = guard.count(Counter(*[tmp_path] * 5))
+    assert list(Accepted.read(ACCEPTED).instructions) == list(counted)
+    assert counted["export, each of 1,000 keys"] == 1000
+    assert counted["first open in a process"] == 1000000
+
+
+@pytest.mark.parametrize("said", ["Collected : 0", "no such row"])
+def test_a_program_that_counts_nothing_is_an_error(said: str) -> None:
+    with pytest.raises(RuntimeError, match=said):
+        collected(said)
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
 // The cost of a get, a set and an opening in Swift, compared with UserDefaults and a dictionary behind a Mutex.
 //
-// face FOLDER [--quick] [--only TEXT]; `face FOLDER --loop NAME COUNT` runs COUNT of Kept's operations and nothing
-// else, for callgrind and perf.
+// face FOLDER [--quick] [--only TEXT]; `face FOLDER --loop NAME COUNT` runs one of Kept's operations and then COUNT of
+// them, which callgrind counts, and nothing else.
 
 import Foundation
 
@@ -19,7 +19,10 @@ let folder = "\(CommandLine.arguments.dropFirst().first ?? ".")/swift"
 defer { try? FileManager.default.removeItem(atPath: folder) }
 if let name = argument(after: "--loop"), let count = CommandLine.arguments.last.flatMap(Int.init) {
   let operating = try Operating(in: folder)
-  operating.loops.first { $0.row == name }?.kept(count)
+  if let loop = operating.loops.first(where: { $0.row == name })?.kept {
+    loop(1)
+    profile { loop(count) }
+  }
   operating.kept.close()
 } else {
   try Suite.keep(in: folder)

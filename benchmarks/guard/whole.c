@@ -1,0 +1,83 @@
+/* whole FOLDER OPERATION COUNT: runs one operation on all of a store's COUNT keys, for callgrind to count instructions.
+ * Before that it does the same with another store, uncounted, so that the work of first use is not included. */
+#include "../c/copies/copier.h"
+#include "../c/fatal.h"
+#include "../c/filling.h"
+#include "../c/folders.h"
+#include "../c/variants.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <valgrind/callgrind.h>
+
+typedef struct operation {
+  /* Makes the store, closed, so that no state of the filling is left. Returns the argument of `run`; free() it. */
+  char *(*prepare)(const char *folder, size_t count);
+  void (*run)(life *life, const char *argument);
+} operation;
+
+static char *prepare_texts(const char *folder, size_t count) {
+  kept.close(open_filled(&kept, folder, false, (contents){ .keys = count, .length = 20 }));
+  return folder_path(folder, "export.json");
+}
+
+/* An empty store, and a file of texts. */
+static char *prepare_import(const char *folder, size_t count) {
+  char *exported = folder_make(folder, "exported"), *file = prepare_texts(exported, count);
+  life life = { .store = kept.open(exported, false) };
+  kept_copier.acts[EXPORT](&life, file);
+  kept.close(life.store);
+  free(exported);
+  kept.create(folder);
+  return file;
+}
+
+static char *prepare_declarations(const char *folder, size_t count) {
+  create_declared(folder, count, BOUNDED_INTEGER);
+  return declaration_list(count, BOUNDED_INTEGER);
+}
+
+static void declare_again(life *life, const char *list) {
+  kept_error error;
+  expect_done(kept_declare_list(life->store, list, &error), &error, "declare");
+}
+
+static void list_declarations(life *life, const char *unused) {
+  char *json;
+  kept_error error;
+  (void)unused;
+  expect_done(kept_declarations_json(life->store, "", &json, &error), &error, "list declarations");
+  kept_free(json);
+}
+
+static operation operation_named(const char *name) {
+  if (strcmp(name, "snapshot") == 0) return (operation){ prepare_texts, kept_copier.acts[SNAPSHOT] };
+  if (strcmp(name, "export") == 0) return (operation){ prepare_texts, kept_copier.acts[EXPORT] };
+  if (strcmp(name, "import") == 0) return (operation){ prepare_import, kept_copier.acts[IMPORT] };
+  if (strcmp(name, "declare_again") == 0) return (operation){ prepare_declarations, declare_again };
+  if (strcmp(name, "list_declarations") == 0) return (operation){ prepare_declarations, list_declarations };
+  die("there is no operation %s", name);
+}
+
+/* Callgrind counts only what this thread does: the library's own threads depend on time. */
+static void run_once(operation operation, const char *parent, size_t count, bool is_counted) {
+  char *folder = folder_make(parent, "whole"), *argument = operation.prepare(folder, count);
+  life life = { .folder = folder, .store = kept.open(folder, false) };
+  if (is_counted) CALLGRIND_TOGGLE_COLLECT;
+  operation.run(&life, argument);
+  if (is_counted) CALLGRIND_TOGGLE_COLLECT;
+  kept.close(life.store);
+  folder_remove(folder);
+  free(argument);
+  free(folder);
+}
+
+int main(int count, char **arguments) {
+  if (count != 4) die("usage: whole FOLDER OPERATION COUNT");
+  operation operation = operation_named(arguments[2]);
+  size_t keys = strtoul(arguments[3], NULL, 10);
+  run_once(operation, arguments[1], keys, false);
+  run_once(operation, arguments[1], keys, true);
+  return 0;
+}
