@@ -6,7 +6,8 @@ import CPlatform
 extension Array {
   /// The elements in the byte order of their keys.
   func inOrder(of key: (Element) -> ExactString) -> [Element] {
-    count < 2 ? self : ByteOrder.places(of: map(key)).map { self[$0] }
+    guard let places = ByteOrder.places(of: map(key)) else { return self }
+    return places.map { self[$0] }
   }
 
   /// The elements ordered by a number, and elements with the same number by the bytes of their keys.
@@ -19,8 +20,10 @@ extension Array {
 }
 
 enum ByteOrder {
-  /// The indices of some texts, in the byte order of the texts.
-  static func places(of texts: [ExactString]) -> [Int] {
+  /// The indices of some texts, in the byte order of the texts; nil if they are in order, as what a database lists is.
+  @inline(never)
+  static func places(of texts: [ExactString]) -> [Int]? {
+    if isOrdered(texts) { return nil }
     // All bytes in one array: comparing them there needs no reference counting, which would be most of the work.
     var bytes: [UInt8] = []
     var starts = [0]
@@ -39,6 +42,11 @@ enum ByteOrder {
         }
       }
     }
+  }
+
+  private static func isOrdered(_ texts: [ExactString]) -> Bool {
+    for next in texts.indices.dropFirst() where texts[next] < texts[next - 1] { return false }
+    return true
   }
 
   private static func isBefore(_ bytes: UnsafeRawBufferPointer, _ starts: [Int], _ a: Int, _ b: Int) -> Bool {

@@ -56,7 +56,7 @@ final class LocalReader: ConnectionOwner {
     let rows = try connection.statement(Self.selectRow)
     try rows.bind(1, text: key.exact)
     var found: Row?
-    let _: [Void] = try rows.all { () throws(StoreError) in try rows.add(to: &found, of: key, &allowance) }
+    try rows.each { () throws(StoreError) in try rows.add(to: &found, of: key, &allowance) }
     return found
   }
 
@@ -71,7 +71,7 @@ final class LocalReader: ConnectionOwner {
     try rows.bind(1, text: key.exact)
     var found: Row?
     var place: (settled: JournalPosition, floor: Revision)?
-    let _: [Void] = try rows.all { () throws(StoreError) in
+    try rows.each { () throws(StoreError) in
       guard rows.integer(3) == 1 else { return try rows.add(to: &found, of: key, &allowance) }
       guard let settled = JournalPosition(exactly: rows.integer(0)),
         let floor = StoredRevision.revision(rows.integer(1))
@@ -134,7 +134,7 @@ final class LocalReader: ConnectionOwner {
     return try rows.all { () throws(StoreError) in
       try allowance.take(rows.count(0), to: Self.listing)
       return rows.string(0).flatMap { try? KeyName($0) }
-    }.compactMap(\.self)
+    }
   }
 
   /// Returns what is stored in the given scopes, in the current transaction; the keys of each scope are in order.
@@ -163,7 +163,7 @@ final class LocalReader: ConnectionOwner {
     return try rows.all { () throws(StoreError) -> (key: KeyName, declaration: Declaration)? in
       try allowance.take(rows.count(0) + rows.count(1), to: Self.listing)
       return rows.string(0).flatMap { try? KeyName($0) }.map { (key: $0, declaration: .stored(rows.string(1) ?? "")) }
-    }.compactMap(\.self)
+    }
   }
 
   /// An upper bound for keys with a prefix: 0xFF does not occur in UTF-8, so it sorts after all of them.
@@ -216,7 +216,7 @@ final class LocalReader: ConnectionOwner {
     }
     // The rows are converted several times, and each conversion needs memory.
     try Allowance.ask(forEntries: found.count, to: Self.listing)
-    return found.compactMap(\.self)
+    return found
   }
 
   /// Returns the last revision that changed a key under a prefix; what was forgotten counts as a change.

@@ -120,13 +120,19 @@ struct SQLiteStatement {
     return try read()
   }
 
-  /// Reads all rows.
-  func all<Row>(_ read: () throws(StoreError) -> Row) throws(StoreError) -> [Row] {
+  /// Visits all rows.
+  @inline(never)
+  func each(_ read: () throws(StoreError) -> Void) throws(StoreError) {
     defer { reset() }
+    while try step() { try read() }
+  }
+
+  /// Reads all rows, without those for which `read` returns nil.
+  func all<Row>(_ read: () throws(StoreError) -> Row?) throws(StoreError) -> [Row] {
     var rows: [Row] = []
-    while try step() {
+    try each { () throws(StoreError) in
       try Memory.makeRoom(in: &rows, to: "list what is stored")
-      rows.append(try read())
+      if let row = try read() { rows.append(row) }
     }
     return rows
   }
