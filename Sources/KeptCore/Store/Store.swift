@@ -96,6 +96,17 @@ public final class Store: SettingsAccess {
     return store
   }
 
+  /// The folder that a location names, whether or not it exists; nil for a store in memory.
+  ///
+  /// For programs that must not create a store, and for those that show where one is. C and Python have no counterpart.
+  ///
+  /// Throws `invalid` for a location that ``open(_:options:)`` would refuse, and `unavailable` if an identifier is
+  /// given, and no variable of the environment names the user's folders.
+  public static func folder(of location: String) throws(StoreError) -> String? {
+    let location = try Location(location)
+    return location.scheme == .memory ? nil : location.name
+  }
+
   /// Closes the handle and syncs its writes to the disk.
   ///
   /// It may be called twice; of two threads that call it, both wait for the end. In C: `kept_close`.

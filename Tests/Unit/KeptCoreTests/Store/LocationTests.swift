@@ -57,6 +57,16 @@ import Testing
     #expect(try Store.open(name).value(forKey: "a") == nil, "gone with the last handle")
   }
 
+  @Test func `tells its folder, and makes none`() throws {
+    let path = folder.path + "/none"
+    #expect(try Store.folder(of: path) == path)
+    #expect(try Store.folder(of: "dir:" + path) == path)
+    #expect(try Store.folder(of: "com.example.player")?.hasSuffix("/kept/com.example.player.kept") == true)
+    #expect(try Store.folder(of: "memory:x") == nil)
+    #expect(code { try Store.folder(of: "with space") } == .invalid)
+    #expect(!FileManager.default.fileExists(atPath: path))
+  }
+
   @Test func `through a symbolic link is the same store`() throws {
     let path = folder.path + "/store"
     let link = folder.path + "/link"
