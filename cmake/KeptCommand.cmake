@@ -1,0 +1,35 @@
+# Builds the command `kept`, a Swift package of its own in tools/, with the static runtime.
+#
+# It is compiled apart from the library: its parser inspects stored properties at run time, and the library is built
+# without what that needs.
+
+set(kept_command ${PROJECT_BINARY_DIR}/bin/kept)
+set(KEPT_COMMAND_SCRATCH ${PROJECT_BINARY_DIR}/tools CACHE PATH "Where SwiftPM builds the command")
+
+file(STRINGS tools/Sources/kept/Build.swift command_version REGEX "static let version")
+if(NOT command_version MATCHES "\"${PROJECT_VERSION}\"")
+  message(FATAL_ERROR "tools/Sources/kept/Build.swift must have the version of include/kept.h, ${PROJECT_VERSION}")
+endif()
+
+# The flags are those of the library; KeptLibrary.cmake says what they are for.
+add_custom_target(kept-command ALL
+  COMMAND ${KEPT_SWIFT} build --package-path ${PROJECT_SOURCE_DIR}/tools --scratch-path ${KEPT_COMMAND_SCRATCH}
+    --configuration release --product kept
+    -Xswiftc -static-stdlib
+    -Xswiftc -O
+    -Xswiftc -Xfrontend -Xswiftc -function-sections
+    -Xswiftc -Xclang-linker -Xswiftc -fuse-ld=lld
+    -Xswiftc -Xclang-linker -Xswiftc -static-libgcc
+    -Xlinker --gc-sections
+    -Xlinker --icf=all
+    -Xlinker -zpack-relative-relocs
+    -Xlinker -znow
+    -Xlinker -O2
+    ${KEPT_STATIC_FLAGS}
+  COMMAND ${CMAKE_COMMAND} -E make_directory ${PROJECT_BINARY_DIR}/bin
+  COMMAND ${CMAKE_STRIP} -o ${kept_command} ${KEPT_COMMAND_SCRATCH}/release/kept
+  BYPRODUCTS ${kept_command}
+  COMMENT "Building the command kept with SwiftPM"
+  USES_TERMINAL VERBATIM)
+
+install(PROGRAMS ${kept_command} DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT command)

@@ -1,0 +1,84 @@
+import ArgumentParser
+import Kept
+
+struct ApplyTransaction: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "transaction",
+    abstract: "Makes several changes together, from standard input.",
+    usage: "kept transaction STORE [--dry-run] < OPERATIONS",
+    discussion: """
+      One JSON object a line, all committed together or none:
+
+        {"set": KEY, "value": VALUE}
+        {"reset": KEY}
+        {"expect": KEY, "revision": N}     only if the key has this revision; 0: if it is absent
+        {"expect": KEY, "value": VALUE}    only if the key has this value
+      """)
+
+  @OptionGroup var store: StoreOption
+  @OptionGroup var writing: WritingOptions
+  @Argument var words: [String] = []
+
+  func run() throws {
+    let (location, rest) = try store.split(words)
+    _ = try rest.expect(0...0, "only the store; the operations come from standard input")
+    let operations = try Self.operations(StandardInput.text(dropsLastLineBreak: true))
+    let settings = try StoreAccess.openOrCreate(location, writing.layers.choice, durable: writing.durable)
+    try Edit.commit(on: settings, writing) { edit in
+      for (number, operation) in operations {
+        do throws(StoreError) { try operation.apply(to: edit, allowsUndeclared: writing.undeclared) } catch {
+          throw StoreError(error.code, key: error.key, "\(error.message) (line \(number))")
+        }
+      }
+    }
+  }
+
+  private static func operations(_ text: String) throws(StoreError) -> [(line: Int, operation: Operation)] {
+    var operations: [(line: Int, operation: Operation)] = []
+    for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+      if line.allSatisfy(\.isWhitespace) { continue }
+      do throws(StoreError) { operations.append((index + 1, try Operation(String(line)))) } catch {
+        throw StoreError(error.code, key: error.key, "line \(index + 1): \(error.message)")
+      }
+    }
+    return operations
+  }
+}
+
+/// One line of a transaction.
+private enum Operation {
+  case set(String, Value)
+  case reset(String)
+  case expectRevision(String, Revision)
+  case expectValue(String, Value)
+
+  init(_ line: String) throws(StoreError) {
+    let value = try ValueText.json(line, key: nil)
+    guard case .dictionary(let members) = value else {
+      throw .refused(nil, "an operation is a JSON object such as {\"set\":\"audio.volume\",\"value\":70}")
+    }
+    let names = members.map(\.key.text)
+    switch (names, members["set"], members["reset"], members["expect"]) {
+    case (["set", "value"], .string(let key)?, _, _): self = .set(key, members["value"] ?? .null)
+    case (["reset"], _, .string(let key)?, _): self = .reset(key)
+    case (["expect", "value"], _, _, .string(let key)?): self = .expectValue(key, members["value"] ?? .null)
+    case (["expect", "revision"], _, _, .string(let key)?):
+      guard let revision = members["revision"]?.asUInt64 else { fallthrough }
+      self = .expectRevision(key, revision)
+    default:
+      throw .refused(
+        nil,
+        "an operation has the members set and value, reset, or expect with value or revision; this one has "
+          + names.joined(separator: " and "))
+    }
+  }
+
+  func apply(to edit: Edit, allowsUndeclared: Bool) throws(StoreError) {
+    switch self {
+    case .set(let key, let value): try edit.set(key, value, allowsUndeclared: allowsUndeclared)
+    case .reset(let key): try edit.reset(key, allowsUndeclared: allowsUndeclared)
+    case .expectRevision(let key, let revision): try edit.expect(key, revision)
+    case .expectValue(let key, let value): try edit.expect(key, value)
+    }
+  }
+}

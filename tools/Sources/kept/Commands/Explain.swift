@@ -1,0 +1,42 @@
+import ArgumentParser
+import Kept
+
+struct Explain: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Shows what each layer has for a key, which one wins, and why.",
+    usage: "kept explain STORE KEY [--env-prefix PREFIX] [-- ARGUMENTS OF THE PROGRAM]",
+    discussion: """
+      Give the environment prefix and the arguments with which the program is started, and it shows what the program \
+      reads. The administrator's files are included for a store that is named by its identifier.
+      """)
+
+  @OptionGroup var store: StoreOption
+  @OptionGroup var layers: LayerOptions
+  @Flag(help: "Print JSON.")
+  var json = false
+  @Flag(help: "Show the values of a secret.")
+  var reveal = false
+  @Argument var words: [String] = []
+  @Argument(parsing: .postTerminator) var arguments: [String] = []
+
+  func run() throws {
+    let (location, rest) = try store.split(words)
+    let key = try rest.expect(1...1, "one key")[0]
+    let settings = try StoreAccess.open(location, layers.choice, arguments: arguments.isEmpty ? nil : arguments)
+    let found = try settings.explain(key)
+    if json { return Output.standard.write(line: found.json) }
+    let type = try settings.declaration(forKey: key)?.type
+    Output.standard.write(line: Shown.line(found.reason).styled(.bold))
+    var table = Table(["", "LAYER", "VALUE", "", "FROM"], flexible: 2)
+    for finding in found.layers {
+      let value = finding.value.map { finding.isSecret && !reveal ? "(secret)" : ValueText.text(of: $0, as: type) }
+      table.add([
+        finding.outcome == .wins ? "→" : "", finding.layer.description, value ?? "–",
+        finding.problem ?? (finding.outcome == .wins || finding.outcome == .silent ? "" : finding.outcome.rawValue),
+        finding.source ?? "",
+      ])
+    }
+    table.print()
+    if found.value == nil { throw ExitStatus.absent }
+  }
+}

@@ -1,0 +1,96 @@
+import ArgumentParser
+import Glibc
+import Kept
+
+struct Get: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Prints the value of a key.",
+    usage: "kept get STORE KEY... [--type TYPE] [--default VALUE] [--raw]",
+    discussion: """
+      What it prints, `kept set` takes: text, dates and base64 bytes as they are if the key is declared so, and \
+      JSON for everything else. Several keys are printed in the order asked, one a line.
+      """)
+
+  @OptionGroup var store: StoreOption
+  @OptionGroup var layers: LayerOptions
+  @Option(help: ArgumentHelp("Refuse a value of another type.", valueName: "type"))
+  var type: DeclaredType?
+  @Option(name: .customLong("default"), help: ArgumentHelp("Print this if there is no value.", valueName: "text"))
+  var fallback: String?
+  @Flag(help: "Print the exact text or bytes, without quotes and without a line break.")
+  var raw = false
+  @Flag(name: [.short, .long], help: "Only tell by the exit status whether there is a value.")
+  var quiet = false
+  @Flag(help: "Print the value of a secret.")
+  var reveal = false
+  @Argument var words: [String] = []
+
+  func run() throws {
+    let (location, rest) = try store.split(words)
+    let keys = try rest.expect(1...(raw ? 1 : 1000), raw ? "one key" : "one key or more")
+    var request = GetRequest(location: location, keys: keys)
+    (request.type, request.fallback, request.raw) = (type, fallback, raw)
+    (request.quiet, request.reveal) = (quiet, reveal)
+    try request.run(layers.choice)
+  }
+}
+
+/// What is to be read, and how it is printed.
+struct GetRequest {
+  let location: String
+  let keys: [String]
+  var type: DeclaredType?
+  var fallback: String?
+  var (raw, quiet, reveal) = (false, false, false)
+
+  init(location: String, keys: [String]) { (self.location, self.keys) = (location, keys) }
+
+  /// Plain `kept get STORE KEY`, which scripts repeat; nil for anything else.
+  ///
+  /// It does without ArgumentParser, which takes three quarters of the time of such a command.
+  init?(plain arguments: [String]) {
+    guard arguments.count == 3, arguments[0] == "get", !arguments.contains(where: { $0.hasPrefix("-") }),
+      getenv("KEPT_STORE") == nil
+    else { return nil }
+    self.init(location: arguments[1], keys: [arguments[2]])
+  }
+
+  func run(_ layers: LayerChoice) throws {
+    let settings = try StoreAccess.open(location, layers)
+    for key in keys { try print(key, settings) }
+  }
+
+  private func print(_ key: String, _ settings: Store) throws {
+    let declaration = try settings.declaration(forKey: key)
+    guard let value = try settings.value(forKey: key) else {
+      if let fallback {
+        Output.standard.write(raw ? fallback : fallback + "\n")
+        return
+      }
+      if quiet { throw ExitStatus.absent }
+      throw StoreError(.absent, key: key, try Suggestion.absent(key, in: settings))
+    }
+    if let type, value.asType(type) == nil {
+      throw StoreError(.wrongType, key: key, "holds \(Names.kind(value.kind)), and \(type) was asked for")
+    }
+    if quiet { return }
+    guard declaration?.isSecret != true || reveal else {
+      throw StoreError(.locked, key: key, "is a secret, which is not shown; add --reveal to print it")
+    }
+    if raw { return Output.standard.write(bytes: ValueText.raw(value)) }
+    Output.standard.write(line: ValueText.text(of: value, as: declaration?.type))
+  }
+}
+
+extension Value {
+  /// The value in the form of a type; nil if it is of another one.
+  func asType(_ type: DeclaredType) -> Value? {
+    switch (type, kind) {
+    case (.boolean, .bool), (.string, .string), (.bytes, .bytes), (.date, .date), (.array, .array),
+      (.object, .dictionary), (.integer, .int), (.integer, .uint), (.number, .int), (.number, .uint),
+      (.number, .double):
+      self
+    default: nil
+    }
+  }
+}

@@ -1,0 +1,145 @@
+import ArgumentParser
+import Kept
+
+struct List: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Lists keys with their values and where these come from.",
+    usage: "kept list STORE [PREFIX] [--all] [--tree | --json | --null]",
+    discussion: """
+      On a terminal a table; elsewhere one KEY=JSON a line, in which a key with a quote, an equals sign or a control \
+      character is a JSON string. With --null each key and each value ends with a zero byte.
+      """)
+
+  @OptionGroup var store: StoreOption
+  @OptionGroup var layers: LayerOptions
+  @Flag(name: [.short, .long], help: "Also keys that only have a default, or no value at all.")
+  var all = false
+  @Flag(help: "Show the parts of keys as a tree.")
+  var tree = false
+  @Flag(help: "One JSON object: for each key value, type, layer, revision and summary.")
+  var json = false
+  @Flag(name: [.customShort("z"), .long], help: "Separate keys and values by zero bytes.")
+  var null = false
+  @Flag(help: "Show the values of secrets.")
+  var reveal = false
+  @Argument var words: [String] = []
+
+  func validate() throws {
+    if [tree, json, null].count(where: \.self) > 1 { throw ValidationError("give one of --tree, --json and --null") }
+  }
+
+  func run() throws {
+    let (location, rest) = try store.split(words)
+    let prefix = try rest.expect(0...1, "at most one prefix").first ?? ""
+    let rows = try ListedKey.all(in: StoreAccess.open(location, layers.choice), prefix: prefix, withDefaults: all)
+    if json { return printJSON(rows) }
+    if null { return printFields(rows) }
+    if tree { return KeyTree(rows, reveal: reveal).print() }
+    if Output.standard.isTerminal { return printTable(rows) }
+    for row in rows {
+      Output.standard.write(line: "\(Shown.key(row.key))=\(row.isHidden(reveal) ? "" : row.value?.json ?? "")")
+    }
+  }
+
+  private func printTable(_ rows: [ListedKey]) {
+    var table = Table(["KEY", "TYPE", "VALUE", "LAYER", "REVISION", "SUMMARY"], flexible: 2)
+    for row in rows {
+      table.add([
+        row.key, row.type, row.shownValue(reveal), row.layer?.description ?? "", row.revision.map(\.description) ?? "",
+        row.summary ?? "",
+      ])
+    }
+    table.print()
+  }
+
+  private func printFields(_ rows: [ListedKey]) {
+    for row in rows { Output.standard.write("\(row.key)\0\(row.isHidden(reveal) ? "" : row.value?.json ?? "")\0") }
+  }
+
+  private func printJSON(_ rows: [ListedKey]) {
+    Output.standard.write("{")
+    for (index, row) in rows.enumerated() {
+      Output.standard.write("\(index > 0 ? ",\n" : "\n")  \(Value.string(row.key).json): \(row.json(reveal))")
+    }
+    Output.standard.write(rows.isEmpty ? "}\n" : "\n}\n")
+  }
+}
+
+/// A key as a list shows it.
+struct ListedKey {
+  let key: String
+  let value: Value?
+  let layer: Layer?
+  let revision: Revision?
+  let declaration: Declaration?
+
+  static func all(in settings: Store, prefix: String, withDefaults: Bool) throws(StoreError) -> [ListedKey] {
+    let snapshot = try settings.snapshot(prefix: prefix)
+    var keys = try snapshot.keys(prefix: prefix)
+    if withDefaults {
+      let known = Set(keys)
+      keys += try snapshot.declarations(prefix: prefix).declarations.map(\.key.text).filter { !known.contains($0) }
+      keys.sort { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    }
+    var rows: [ListedKey] = []
+    for key in keys {
+      let name = try KeyName(key)
+      do throws(StoreError) {
+        let (resolved, entry) = (try snapshot.resolved(name), try snapshot.entry(for: name))
+        rows.append(
+          ListedKey(
+            key: key, value: resolved.value, layer: resolved.layer,
+            revision: entry?.value == nil ? nil : entry?.revision, declaration: entry?.declaration))
+      } catch {
+        // The other keys are readable all the same.
+        Failure.print(error.description)
+      }
+    }
+    return rows
+  }
+
+  var type: String { declaration.map(\.type.description) ?? value.map { "(\(Names.kind($0.kind)))" } ?? "" }
+  var summary: String? { declaration?.summary }
+
+  func isHidden(_ reveal: Bool) -> Bool { declaration?.isSecret == true && !reveal }
+
+  func shownValue(_ reveal: Bool) -> String {
+    guard let value else { return "" }
+    return isHidden(reveal) ? "(secret)" : ValueText.text(of: value, as: declaration?.type)
+  }
+
+  func json(_ reveal: Bool) -> String {
+    var members: [(ExactString, Value)] = []
+    if let declaration { members.append(("type", .string(declaration.type.description))) }
+    if isHidden(reveal) { members.append(("secret", true)) } else if let value { members.append(("value", value)) }
+    if let layer { members.append(("layer", .string(layer.description))) }
+    if let revision { members.append(("revision", .int(Int64(clamping: revision)))) }
+    if let summary { members.append(("summary", .string(summary))) }
+    return Value.dictionary(ValueDictionary(members)).json
+  }
+}
+
+/// Keys as a tree: each part between dots is a level.
+struct KeyTree {
+  private let rows: [ListedKey]
+  private let reveal: Bool
+
+  init(_ rows: [ListedKey], reveal: Bool) { (self.rows, self.reveal) = (rows, reveal) }
+
+  func print() {
+    var open: [Substring] = []
+    for row in rows {
+      let parts = row.key.split(separator: ".", omittingEmptySubsequences: false)
+      var shared = zip(open, parts.dropLast()).prefix { $0 == $1 }.count
+      while shared < parts.count - 1 {
+        Output.standard.write(line: indent(shared) + Shown.line(String(parts[shared])).styled(.bold))
+        shared += 1
+      }
+      open = Array(parts.dropLast())
+      let name = Shown.line(String(parts[parts.count - 1]))
+      Output.standard.write(line: "\(indent(open.count))\(name) = \(Shown.line(row.shownValue(reveal)))")
+    }
+  }
+
+  private func indent(_ depth: Int) -> String { String(repeating: "  ", count: depth) }
+}

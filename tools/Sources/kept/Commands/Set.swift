@@ -1,0 +1,100 @@
+import ArgumentParser
+import Kept
+
+struct SetValues: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "set",
+    abstract: "Sets keys, all or none.",
+    usage: """
+      kept set STORE KEY VALUE
+      kept set STORE KEY=VALUE KEY=VALUE...
+      """,
+    discussion: """
+      The declaration of a key says what VALUE means. For a key without one VALUE is JSON; with --string it is text. \
+      - as VALUE reads standard input, without its last line break; with --raw every byte of it.
+      """)
+
+  @OptionGroup var store: StoreOption
+  @OptionGroup var writing: WritingOptions
+  @Flag(name: .customLong("string"), help: "The values are text.")
+  var isText = false
+  @Option(help: ArgumentHelp("The values are of this type; a declaration must agree.", valueName: "type"))
+  var type: DeclaredType?
+  @Flag(help: "Take every byte of standard input.")
+  var raw = false
+  @Option(help: ArgumentHelp("Only if the key still has this revision; 0 for a key that is absent.", valueName: "n"))
+  var ifRevision: UInt64?
+  @Argument var words: [String] = []
+
+  func validate() throws {
+    if isText, type != nil { throw ValidationError("--string is --type string; give one of the two") }
+  }
+
+  func run() throws {
+    let (location, rest) = try store.split(words)
+    let pairs = try pairs(rest)
+    if ifRevision != nil, pairs.count != 1 { throw ValidationError("--if-revision goes with one key") }
+    let settings = try StoreAccess.openOrCreate(location, writing.layers.choice, durable: writing.durable)
+    try Edit.commit(on: settings, writing) { edit in
+      for (key, text) in pairs {
+        try edit.set(key, text: text, as: isText ? .string : type, allowsUndeclared: writing.undeclared)
+        if let ifRevision { try edit.expect(key, ifRevision) }
+      }
+    }
+  }
+
+  private func pairs(_ words: [String]) throws -> [(key: String, text: String)] {
+    if words.count == 2, !words[0].contains("=") { return [(words[0], try input(words[1]))] }
+    guard !words.isEmpty else { throw ValidationError("expected KEY VALUE, or KEY=VALUE") }
+    return try words.map { word in
+      guard let sign = word.firstIndex(of: "=") else {
+        throw ValidationError("expected KEY VALUE or KEY=VALUE, and \(Excerpt.of(word)) has no =")
+      }
+      return (String(word[..<sign]), try input(String(word[word.index(after: sign)...])))
+    }
+  }
+
+  private func input(_ text: String) throws -> String {
+    guard text == "-" else {
+      if raw { throw ValidationError("--raw goes with - as VALUE, which reads standard input") }
+      return text
+    }
+    return try StandardInput.text(dropsLastLineBreak: !raw)
+  }
+}
+
+struct Reset: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Removes the stored values of keys, so that defaults apply again.",
+    usage: "kept reset STORE KEY... [--prefix]",
+    discussion: "A key without a stored value is no error.")
+
+  @OptionGroup var store: StoreOption
+  @OptionGroup var writing: WritingOptions
+  @Flag(help: "The words are prefixes: every key that begins with one of them is reset.")
+  var prefix = false
+  @Argument var words: [String] = []
+
+  func run() throws {
+    let (location, rest) = try store.split(words)
+    let names = try rest.expect(1...10_000, "one key or more")
+    let settings = try StoreAccess.open(location, writing.layers.choice)
+    let keys = prefix ? try names.flatMap { try settings.keys(prefix: $0) } : names
+    try Edit.commit(on: settings, writing) { edit in
+      for key in keys { try edit.reset(key, allowsUndeclared: writing.undeclared || prefix) }
+    }
+  }
+}
+
+/// The options of every command that writes values.
+struct WritingOptions: ParsableArguments {
+  @OptionGroup var layers: LayerOptions
+  @Flag(name: [.short, .long], help: "Show what would change, and change nothing.")
+  var dryRun = false
+  @Flag(help: "Return only when the change survives power loss.")
+  var durable = false
+  @Flag(help: "Allow keys that the store does not declare, although it declares others.")
+  var undeclared = false
+  @Flag(name: [.short, .long], help: "Print nothing that is no error.")
+  var quiet = false
+}

@@ -1,0 +1,140 @@
+import ArgumentParser
+import Kept
+
+struct Export: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Writes the stored values as JSON, which `kept import` reads.",
+    usage: "kept export STORE [--prefix PREFIX] [--output FILE]",
+    discussion: "Secrets are left out, and their keys listed, unless --secrets is given.")
+
+  @OptionGroup var store: StoreOption
+  @Option(help: ArgumentHelp("Only keys that begin with this.", valueName: "text"))
+  var prefix = ""
+  @Option(
+    name: [.short, .long], help: ArgumentHelp("A file of mode 0600, replaced when all is written.", valueName: "file"))
+  var output: String?
+  @Flag(help: "Include the declarations.")
+  var declarations = false
+  @Flag(help: "Include the values of secrets.")
+  var secrets = false
+  @Flag(help: "List keys that cannot be read, instead of failing.")
+  var readable = false
+  @Argument var words: [String] = []
+
+  func run() throws {
+    let (location, rest) = try store.split(words)
+    _ = try rest.expect(0...0, "only the store; see --prefix and --output")
+    let options = ExportOptions(
+      prefix: prefix, includesDeclarations: declarations, includesSecrets: secrets, leavesOutUnreadable: readable,
+      progress: Progress.bar("export"))
+    let settings = try StoreAccess.open(location)
+    if let output { return try settings.export(to: output, options) }
+    Output.standard.write(line: try settings.export(options))
+  }
+}
+
+struct Import: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Imports a file as one change, or nothing of it.",
+    usage: "kept import STORE FILE [--format FORMAT] [--replace] [--dry-run]",
+    discussion: """
+      FILE is an export, JSON, a property list, a .env or .ini file, or the output of `dconf dump`; - reads standard \
+      input. The format is found from the contents and the name, and said.
+      """)
+
+  @OptionGroup var store: StoreOption
+  @Option(help: ArgumentHelp("kept, json, nested-json, plist, env, ini or dconf.", valueName: "format"))
+  var format: ImportFormat?
+  @Option(help: ArgumentHelp("Only keys of an export with this prefix; before the keys of others.", valueName: "text"))
+  var prefix = ""
+  @Option(help: ArgumentHelp("Read only variables with this prefix, as names of keys.", valueName: "prefix"))
+  var envPrefix: String?
+  @Flag(help: "Remove the keys that are not in the file.")
+  var replace = false
+  @Flag(help: "Import the declarations of an export, too.")
+  var declarations = false
+  @Flag(name: [.short, .long], help: "Show what would change, and change nothing.")
+  var dryRun = false
+  @Flag(help: "Print the report as JSON.")
+  var json = false
+  @Argument var words: [String] = []
+
+  func run() throws {
+    let (location, rest) = try store.split(words)
+    let path = try rest.expect(1...1, "one file; - for standard input")[0]
+    let bytes = try path == "-" ? StandardInput.bytes() : File.bytes(of: path)
+    let found = format ?? FoundFormat.of(bytes, named: path)
+    if format == nil, !json { Failure.print("\(path) is read as \(found.name); --format says otherwise") }
+    let options = ImportOptions(
+      format: found, prefix: prefix, environmentPrefix: envPrefix, replaces: replace, isDryRun: dryRun,
+      includesDeclarations: declarations, progress: Progress.bar("import"))
+    let settings = try dryRun ? StoreAccess.open(location) : StoreAccess.openOrCreate(location)
+    let report = try settings.import(bytes, options)
+    if json { Output.standard.write(line: report.json) } else { print(report) }
+    if !report.refused.isEmpty { throw ExitStatus.refused }
+  }
+
+  private func print(_ report: ImportReport) {
+    let output = Output.standard
+    for change in report.changed {
+      output.write(
+        line: Difference(key: change.key, old: change.old, new: change.new, isSecret: change.isSecret).line)
+    }
+    for key in report.removed { output.write(line: "- \(Shown.key(key))".styled(.red)) }
+    for key in report.declared { output.write(line: "declared \(Shown.key(key))") }
+    for refusal in report.refused { Failure.print("\(Excerpt.of(refusal.key)): \(refusal.reason)") }
+    for part in report.notCarried { Failure.print("\(part.place): \(part.reason)") }
+    output.write(
+      line: "\(report.changed.count) changed, \(report.removed.count) removed, \(report.declared.count) declared, "
+        + "\(report.unchanged) unchanged, \(report.refused.count) refused" + (dryRun ? "; nothing was done" : ""))
+  }
+}
+
+extension ImportFormat: @retroactive ExpressibleByArgument {
+  public init?(argument: String) {
+    guard let format = Self.all.first(where: { $0.name == argument }) else { return nil }
+    self = format
+  }
+
+  static let all: [ImportFormat] = [.kept, .json, .nestedJSON, .propertyList, .env, .ini, .dconf]
+  public static var allValueStrings: [String] { all.map(\.name) }
+
+  var name: String {
+    switch self {
+    case .kept: "kept"
+    case .json: "json"
+    case .nestedJSON: "nested-json"
+    case .propertyList: "plist"
+    case .env: "env"
+    case .ini: "ini"
+    case .dconf: "dconf"
+    }
+  }
+}
+
+/// The format of a file, found from what it begins with.
+enum FoundFormat {
+  static func of(_ bytes: [UInt8], named path: String) -> ImportFormat {
+    let start = String(decoding: bytes.prefix(4096), as: UTF8.self)
+    let text = start.drop(while: \.isWhitespace)
+    if text.hasPrefix("bplist") || text.hasPrefix("<?xml") || text.hasPrefix("<plist") || text.hasPrefix("<!DOCTYPE") {
+      return .propertyList
+    }
+    if text.hasPrefix("{") { return json(bytes) }
+    let lines = text.split(whereSeparator: \.isNewline).filter { !$0.hasPrefix("#") && !$0.hasPrefix(";") }
+    guard let section = lines.first(where: { $0.hasPrefix("[") }) else { return .env }
+    // dconf names a folder, and its texts are in single quotes.
+    if section.contains("/") || lines.contains(where: { $0.contains("='") }) { return .dconf }
+    return .ini
+  }
+
+  private static func json(_ bytes: [UInt8]) -> ImportFormat {
+    guard let text = String(validating: bytes, as: UTF8.self), case .dictionary(let root)? = try? Value(json: text)
+    else {
+      // An export may be longer than a value. An old property list begins with a brace, too.
+      return String(decoding: bytes.prefix(4096), as: UTF8.self).contains("\"") ? .kept : .propertyList
+    }
+    if root["kept"] != nil, root["values"] != nil { return .kept }
+    return root.contains { $0.value.kind == .dictionary } ? .nestedJSON : .json
+  }
+}

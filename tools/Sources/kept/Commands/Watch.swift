@@ -1,0 +1,141 @@
+import ArgumentParser
+import Glibc
+import Kept
+
+struct Watch: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Prints each change as it happens, in any process.",
+    usage: "kept watch STORE [KEY | PREFIX.] [--initial] [--exec COMMAND] [--count N]",
+    discussion: """
+      A word that ends with a dot, or none, is a prefix. COMMAND is run by the shell for each change, with KEPT_KEY, \
+      KEPT_OLD, KEPT_NEW, KEPT_REVISION and KEPT_ORIGIN in its environment; an absent value has no variable. The next \
+      change waits for it.
+      """)
+
+  @OptionGroup var store: StoreOption
+  @OptionGroup var layers: LayerOptions
+  @Flag(help: "One JSON object a change: time, key, old, new, origin, tag, revision.")
+  var json = false
+  @Flag(help: "First print the present values.")
+  var initial = false
+  @Option(name: .customLong("exec"), help: ArgumentHelp("Run this for each change.", valueName: "command"))
+  var command: String?
+  @Option(help: ArgumentHelp("End after so many changes.", valueName: "n"))
+  var count: Int?
+  @Option(help: ArgumentHelp("End after so many seconds; with --count that is exit status 1.", valueName: "seconds"))
+  var timeout: Double?
+  @Flag(help: "Show the values of secrets, and pass them to the command.")
+  var reveal = false
+  @Argument var words: [String] = []
+
+  func validate() throws {
+    if let count, count < 1 { throw ValidationError("--count takes a number from 1 on") }
+    if let timeout, !(0...1e9 ~= timeout) { throw ValidationError("--timeout takes seconds") }
+  }
+
+  func run() throws {
+    let (location, rest) = try store.split(words)
+    let word = try rest.expect(0...1, "at most one key or prefix").first ?? ""
+    let isPrefix = word.isEmpty || word.hasSuffix(".")
+    // Before the library starts its threads, which inherit the mask.
+    var signals = Self.ends()
+    pthread_sigmask(SIG_BLOCK, &signals, nil)
+    let settings = try StoreAccess.open(location, layers.choice)
+    let printer = ChangePrinter(json: json, command: command, count: count, reveal: reveal)
+    let scope: Scope = isPrefix ? .prefix(ExactString(word)) : .key(try KeyName(word))
+    let subscription = try settings.observe(scope, initial: initial) { printer.print($0) }
+    wait(&signals)
+    subscription.cancel()
+    Output.standard.flush()
+    if count != nil { throw ExitStatus.absent }
+  }
+
+  /// The signals that end the command.
+  private static func ends() -> sigset_t {
+    var signals = sigset_t()
+    sigemptyset(&signals)
+    for signal in [SIGINT, SIGTERM, SIGHUP] { sigaddset(&signals, signal) }
+    return signals
+  }
+
+  private func wait(_ signals: inout sigset_t) {
+    guard let timeout else {
+      var signal: Int32 = 0
+      sigwait(&signals, &signal)
+      return
+    }
+    var left = timespec(tv_sec: Int(timeout), tv_nsec: Int((timeout - timeout.rounded(.down)) * 1e9))
+    sigtimedwait(&signals, nil, &left)
+  }
+}
+
+/// Prints the changes; called on the store's thread, one call at a time.
+private final class ChangePrinter: @unchecked Sendable {
+  private let json: Bool
+  private let command: String?
+  private var left: Int?
+  private let reveal: Bool
+
+  init(json: Bool, command: String?, count: Int?, reveal: Bool) {
+    (self.json, self.command, left, self.reveal) = (json, command, count, reveal)
+  }
+
+  func print(_ notice: Notice) {
+    if notice.mayHaveMissed { Failure.print("changes may be missing before revision \(notice.revision)") }
+    for change in notice.changes {
+      let isHidden = change.isSecret && !reveal
+      Output.standard.write(line: json ? text(of: change, notice, isHidden) : line(of: change, notice, isHidden))
+      Output.standard.flush()
+      if let command { Shell.run(command, environment(of: change, notice, isHidden)) }
+      // The initial values are no changes.
+      guard let count = left, notice.origin != .initial else { continue }
+      if count == 1 { exit(ExitStatus.done.rawValue) }
+      left = count - 1
+    }
+  }
+
+  private func line(of change: Change, _ notice: Notice, _ isHidden: Bool) -> String {
+    func shown(_ value: Value?) -> String { value.map { isHidden ? "(secret)" : Shown.line($0.json) } ?? "–" }
+    let key = Shown.key(change.key.text).styled(.bold)
+    let time = "\(notice.time)".styled(.dim)
+    if notice.origin == .initial { return "\(time) \(key): \(shown(change.new))" }
+    let author = notice.tag.map { "\(Shown.line($0)), " } ?? ""
+    return "\(time) \(key): \(shown(change.old)) → \(shown(change.new)) (\(author)\(notice.origin.words))"
+  }
+
+  private func text(of change: Change, _ notice: Notice, _ isHidden: Bool) -> String {
+    var members: [(ExactString, Value)] = [
+      ("time", .string(notice.time.description)), ("key", .string(change.key.text)),
+      ("origin", .string(notice.origin.words)), ("revision", .int(Int64(clamping: notice.revision))),
+    ]
+    if let tag = notice.tag { members.append(("tag", .string(tag))) }
+    if isHidden { members.append(("secret", true)) }
+    if let old = change.old, !isHidden { members.append(("old", old)) }
+    if let new = change.new, !isHidden { members.append(("new", new)) }
+    return Value.dictionary(ValueDictionary(members)).json
+  }
+
+  private func environment(of change: Change, _ notice: Notice, _ isHidden: Bool) -> [(String, String)] {
+    var variables = [
+      ("KEPT_KEY", change.key.text), ("KEPT_REVISION", "\(notice.revision)"), ("KEPT_ORIGIN", notice.origin.words),
+    ]
+    if let old = change.old, !isHidden { variables.append(("KEPT_OLD", text(of: old))) }
+    if let new = change.new, !isHidden { variables.append(("KEPT_NEW", text(of: new))) }
+    return variables
+  }
+
+  private func text(of value: Value) -> String { if case .string(let text) = value { text } else { value.json } }
+}
+
+extension Notice.Origin {
+  /// The origin for people, and in JSON.
+  var words: String {
+    switch self {
+    case .store, .process: "this process"
+    case .otherProcess: "another process"
+    case .initial: "initial"
+    case .several: "several"
+    case .layer: "layer"
+    }
+  }
+}

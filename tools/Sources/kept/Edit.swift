@@ -1,0 +1,128 @@
+// Changes that are shown, and then committed together or not at all.
+
+import Kept
+
+/// The changes of one commit, checked as they are made in its transaction.
+final class Edit {
+  private let transaction: Transaction
+  private let isStrict: Bool
+  private(set) var changes: [Difference] = []
+  private var warnings: [String] = []
+
+  private init(_ transaction: Transaction) throws(StoreError) {
+    self.transaction = transaction
+    isStrict = try !transaction.store.declarations().declarations.isEmpty
+  }
+
+  /// Commits the changes that `body` makes; with `--dry-run` it shows them and commits nothing.
+  static func commit(on settings: Store, _ options: WritingOptions, _ body: (Edit) throws -> Void) throws {
+    var done: Edit?
+    do {
+      try settings.transaction(durability: options.durable ? .durable : nil) { transaction in
+        let edit = try Edit(transaction)
+        try body(edit)
+        done = edit
+        if options.dryRun { throw DryRun() }
+      }
+    } catch is DryRun {}
+    guard let done, !options.quiet else { return }
+    for change in done.changes where options.dryRun { Output.standard.write(line: change.line) }
+    for warning in done.warnings { Failure.print(warning) }
+  }
+
+  private struct DryRun: Error {}
+
+  func set(_ key: String, text: String, as type: DeclaredType?, allowsUndeclared: Bool) throws {
+    let declaration = try transaction.declaration(forKey: key)
+    let value: Value
+    if let type {
+      value = try ValueText.value(text, as: type, key: key)
+    } else if let declared = declaration?.type {
+      value = try ValueText.value(text, as: declared, key: key)
+    } else {
+      try checkKnown(key, allowsUndeclared)
+      value = try ValueText.undeclared(text, key: key)
+    }
+    try set(key, value, allowsUndeclared: allowsUndeclared)
+  }
+
+  func set(_ key: String, _ value: Value, allowsUndeclared: Bool) throws(StoreError) {
+    try checkKnown(key, allowsUndeclared)
+    let old = try transaction.entry(for: KeyName(key))
+    let hiding = try transaction.set(value, forKey: key)
+    let new = try transaction.entry(for: KeyName(key))
+    note(key, old?.value, new?.value, isSecret: new?.declaration?.isSecret == true)
+    if let hiding {
+      warnings.append("\"\(Shown.line(key))\": is stored, but hidden by the \(hiding) layer; see kept explain")
+    }
+  }
+
+  func reset(_ key: String, allowsUndeclared: Bool) throws(StoreError) {
+    let old = try transaction.entry(for: KeyName(key))
+    try checkKnown(key, allowsUndeclared)
+    _ = try transaction.remove(key)
+    note(key, old?.value, nil, isSecret: old?.declaration?.isSecret == true)
+  }
+
+  /// Throws `conflict` unless the stored value has this revision.
+  func expect(_ key: String, _ revision: Revision) throws(StoreError) {
+    let present = try transaction.store.revision(of: key) ?? 0
+    guard present == revision else {
+      throw StoreError(
+        .conflict, key: key,
+        "has the revision \(present), and \(revision) was expected; read it again, and decide anew")
+    }
+  }
+
+  /// Throws `conflict` unless the stored value is this one.
+  func expect(_ key: String, _ value: Value) throws(StoreError) {
+    let present = try transaction.entry(for: KeyName(key))?.value
+    guard present == (value == .null ? nil : value) else {
+      throw StoreError(.conflict, key: key, "has another value than the expected one; read it again, and decide anew")
+    }
+  }
+
+  private func note(_ key: String, _ old: Value?, _ new: Value?, isSecret: Bool) {
+    if old != new { changes.append(Difference(key: key, old: old, new: new, isSecret: isSecret)) }
+  }
+
+  private func checkKnown(_ key: String, _ allowsUndeclared: Bool) throws(StoreError) {
+    // An entry without a value has a declaration.
+    guard isStrict, !allowsUndeclared, try transaction.entry(for: KeyName(key)) == nil else { return }
+    throw .refused(
+      key,
+      "is not declared in this store\(try Suggestion.similar(to: key, in: transaction.store)); "
+        + "--undeclared allows it")
+  }
+}
+
+/// A key whose value differs, as one line.
+struct Difference {
+  let key: String
+  let old: Value?
+  let new: Value?
+  let isSecret: Bool
+
+  /// `~ key: old → new`, `+ key: new`, `- key: old`.
+  var line: String {
+    let (before, after) = (shown(old), shown(new))
+    return switch (old, new) {
+    case (nil, _): "+ \(Shown.key(key)): \(after)".styled(.green)
+    case (_, nil): "- \(Shown.key(key)): \(before)".styled(.red)
+    default: "~ \(Shown.key(key)): \(before) → \(after)".styled(.yellow)
+    }
+  }
+
+  private func shown(_ value: Value?) -> String {
+    guard let value else { return "" }
+    return isSecret ? "(secret)" : Shown.line(value.json)
+  }
+
+  var json: Value {
+    var members: [(ExactString, Value)] = [("key", .string(key))]
+    if isSecret { members.append(("secret", true)) }
+    if let old, !isSecret { members.append(("old", old)) }
+    if let new, !isSecret { members.append(("new", new)) }
+    return .dictionary(ValueDictionary(members))
+  }
+}

@@ -1,0 +1,56 @@
+// Files that a user names.
+
+import Glibc
+import Kept
+
+enum File {
+  static func bytes(of path: String) throws(StoreError) -> [UInt8] {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw failure(path) }
+    defer { close(descriptor) }
+    var bytes: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 1 << 16)
+    while true {
+      let count = read(descriptor, &buffer, buffer.count)
+      if count == 0 { return bytes }
+      if count > 0 { bytes += buffer[..<count] } else if errno != EINTR { throw failure(path) }
+    }
+  }
+
+  /// Whether a path is a regular file.
+  static func isRegular(_ path: String) -> Bool {
+    var status = stat()
+    return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+  }
+
+  /// The names in a folder, in order; none if it cannot be read.
+  static func names(in folder: String) -> [String] {
+    guard let stream = opendir(folder) else { return [] }
+    defer { closedir(stream) }
+    var names: [String] = []
+    while let entry = readdir(stream) {
+      let name = withUnsafePointer(to: &entry.pointee.d_name) {
+        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+      }
+      if name != ".", name != ".." { names.append(name) }
+    }
+    return names.sorted()
+  }
+
+  /// The space that a folder's files take on the disk, in bytes.
+  static func space(of folder: String) -> Int {
+    var total = 0
+    for name in names(in: folder) {
+      var status = stat()
+      guard lstat("\(folder)/\(name)", &status) == 0 else { continue }
+      total += Int(status.st_blocks) * 512
+      if status.st_mode & S_IFMT == S_IFDIR { total += space(of: "\(folder)/\(name)") }
+    }
+    return total
+  }
+
+  private static func failure(_ path: String) -> StoreError {
+    StoreError(
+      errno == EACCES ? .denied : .unavailable, "\(path) cannot be read: \(String(cString: strerror(errno)))")
+  }
+}

@@ -1,0 +1,80 @@
+// Opens the store that a command is about.
+
+import ArgumentParser
+import Glibc
+import Kept
+
+/// The options of commands that read values as a program would.
+struct LayerOptions: ParsableArguments {
+  @Option(help: ArgumentHelp("The administrator's file of prescribed values.", valueName: "file"))
+  var managed: String?
+  @Option(help: ArgumentHelp("The administrator's file of defaults.", valueName: "file"))
+  var system: String?
+  @Option(help: ArgumentHelp("Read environment variables with this prefix as settings.", valueName: "prefix"))
+  var envPrefix: String?
+  @Flag(help: "Leave the administrator's files out.")
+  var noLayers = false
+
+  func validate() throws {
+    if noLayers, managed != nil || system != nil || envPrefix != nil {
+      throw ValidationError("--no-layers goes with none of --managed, --system and --env-prefix")
+    }
+  }
+
+  var choice: LayerChoice {
+    LayerChoice(managed: managed, system: system, environmentPrefix: envPrefix, hasStandard: !noLayers)
+  }
+}
+
+/// The layers beside the store that a command reads.
+struct LayerChoice {
+  var managed: String?
+  var system: String?
+  var environmentPrefix: String?
+  /// Whether the administrator's files are read from their fixed place, which only stores with an identifier have.
+  var hasStandard = true
+
+  func apply(to options: inout StoreOptions, location: String) {
+    let isIdentifier = !location.contains("/") && !location.contains(":")
+    let standard: LayerPlace? = isIdentifier && hasStandard ? .standard : nil
+    options.managed = managed.map { .path($0) } ?? standard
+    options.system = system.map { .path($0) } ?? standard
+    options.environmentPrefix = environmentPrefix
+  }
+}
+
+enum StoreAccess {
+  /// Opens a store that exists.
+  ///
+  /// Throws `unavailable` if there is none: no command that only reads makes a store.
+  static func open(
+    _ location: String, _ layers: LayerChoice = LayerChoice(), arguments: [String]? = nil, durable: Bool = false
+  ) throws -> Store {
+    try checkExists(location)
+    return try openOrCreate(location, layers, arguments: arguments, durable: durable)
+  }
+
+  /// Opens a store, which is created if there is none.
+  static func openOrCreate(
+    _ location: String, _ layers: LayerChoice = LayerChoice(), arguments: [String]? = nil, durable: Bool = false
+  ) throws -> Store {
+    var options = StoreOptions(
+      durability: durable ? .durable : .shared, tag: "kept", arguments: arguments,
+      errorHandler: { Failure.print($0.description) })
+    layers.apply(to: &options, location: location)
+    let store = try Store.open(location, options: options)
+    // The end of the process closes it: what was written is safe already, and the last handle to close would tidy up
+    // for longer than it takes to read a value.
+    _ = Unmanaged.passRetained(store)
+    return store
+  }
+
+  private static func checkExists(_ location: String) throws(StoreError) {
+    guard let folder = try Store.folder(of: location) else { return }
+    guard access(folder, F_OK) != 0, errno == ENOENT else { return }
+    throw StoreError(
+      .unavailable,
+      "there is no store \(location): \(folder) does not exist; a program makes it when it first opens it, and "
+        + "kept set, declare and import do")
+  }
+}

@@ -1,0 +1,38 @@
+// What a person may have meant.
+
+import Kept
+
+enum Suggestion {
+  /// Why a key has no value, with what can be done.
+  static func absent(_ key: String, in settings: Store) throws(StoreError) -> String {
+    if try settings.declaration(forKey: key) != nil { return "is declared, and has neither a value nor a default" }
+    return "has no value\(try similar(to: key, in: settings)); kept list shows the keys"
+  }
+
+  /// `; did you mean …?` for a key that is close to a known one, else nothing.
+  static func similar(to key: String, in settings: Store) throws(StoreError) -> String {
+    let known = try settings.keys() + settings.declarations().declarations.map(\.key.text)
+    let most = max(1, key.count / 4)
+    var best: (key: String, distance: Int)?
+    for candidate in known where abs(candidate.count - key.count) <= most {
+      let found = distance(Array(key), Array(candidate))
+      if found <= most, found < best?.distance ?? .max { best = (candidate, found) }
+    }
+    return best.map { "; did you mean \"\(Shown.line($0.key))\"?" } ?? ""
+  }
+
+  /// The number of characters to insert, remove or replace.
+  private static func distance(_ a: [Character], _ b: [Character]) -> Int {
+    var row = Array(0...b.count)
+    for (i, character) in a.enumerated() {
+      var diagonal = row[0]
+      row[0] = i + 1
+      for (j, other) in b.enumerated() {
+        let above = row[j + 1]
+        row[j + 1] = min(above + 1, row[j] + 1, diagonal + (character == other ? 0 : 1))
+        diagonal = above
+      }
+    }
+    return row[b.count]
+  }
+}

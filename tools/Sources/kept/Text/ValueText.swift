@@ -1,0 +1,89 @@
+// A value as the text that `kept get` prints and `kept set` takes, so that what is read can be written.
+
+import Kept
+
+enum ValueText {
+  /// The text of a value of a declared type, or of JSON if the key is not declared.
+  static func text(of value: Value, as type: DeclaredType?) -> String {
+    switch (type, value) {
+    case (.string, .string(let text)): text
+    case (.date, .date(let moment)): moment.description
+    case (.bytes, .bytes): base64(value) ?? value.json
+    default: value.json
+    }
+  }
+
+  /// The exact contents: a text without quotes, bytes as they are, anything else as JSON.
+  static func raw(_ value: Value) -> [UInt8] {
+    switch value {
+    case .string(let text): Array(text.utf8)
+    case .bytes(let bytes): bytes
+    default: Array(value.json.utf8)
+    }
+  }
+
+  /// Reads a text as a value of a type.
+  static func value(_ text: String, as type: DeclaredType, key: String) throws(StoreError) -> Value {
+    switch type {
+    case .string: return .string(text)
+    case .boolean:
+      switch text.lowercased() {
+      case "true", "yes", "on", "1": return true
+      case "false", "no", "off", "0": return false
+      default: throw unfit(text, key, "a boolean", "true or false")
+      }
+    case .date:
+      do throws(StoreError) { return .date(try Timestamp(text: text)) } catch {
+        if let value = try? Value(json: text), value.kind == .date { return value }
+        throw unfit(text, key, "a date", "UTC such as 2026-11-20T23:44:01Z")
+      }
+    case .bytes:
+      let form = "{\"$binary\":{\"base64\":\(Value.string(text).json),\"subType\":\"00\"}}"
+      if let value = (try? Value(json: form)) ?? (try? Value(json: text)), value.kind == .bytes { return value }
+      throw unfit(text, key, "bytes", "base64")
+    case .integer, .number, .array, .object: return try json(text, key: key)
+    }
+  }
+
+  /// Reads JSON; an error shows the place.
+  static func json(_ text: String, key: String?) throws(StoreError) -> Value {
+    do throws(StoreError) { return try Value(json: text) } catch {
+      throw StoreError(error.code, key: key, "\(error.message)\(Caret.under(error.offset, of: text))")
+    }
+  }
+
+  /// Reads the text for a key without a declaration: JSON, and nothing is guessed.
+  static func undeclared(_ text: String, key: String) throws(StoreError) -> Value {
+    do throws(StoreError) { return try Value(json: text) } catch {
+      throw .refused(
+        key,
+        "is not declared, so its value must be JSON, and \(Excerpt.of(text)) is none; for the text "
+          + "\(Value.string(text).json) add --string, or write it in quotes. \(error.message)"
+          + Caret.under(error.offset, of: text))
+    }
+  }
+
+  private static func unfit(_ text: String, _ key: String, _ kind: String, _ example: String) -> StoreError {
+    .refused(key, "is declared as \(kind), and \(Excerpt.of(text)) is none; give \(example)")
+  }
+
+  /// The text in `{"$binary":{"base64":"…","subType":"00"}}`.
+  private static func base64(_ value: Value) -> String? {
+    let parts = value.json.split(separator: "\"", omittingEmptySubsequences: false)
+    return parts.count > 5 ? String(parts[5]) : nil
+  }
+}
+
+/// A text in a message: short, on one line, in quotes.
+enum Excerpt {
+  static func of(_ text: String) -> String { "\"\(Shown.cut(Shown.line(text), to: 60))\"" }
+}
+
+/// The place of an error in a text of one line.
+enum Caret {
+  static func under(_ offset: Int?, of text: String) -> String {
+    guard let offset, offset <= text.utf8.count, !text.contains("\n"), text.utf8.count <= 200 else { return "" }
+    let before = String(decoding: text.utf8.prefix(offset), as: UTF8.self)
+    return "\n  \(text)\n  \(String(repeating: " ", count: Shown.width(before)))^"
+  }
+}
