@@ -14,6 +14,7 @@ enum Main {
       if let request = GetRequest(plain: arguments) {
         try request.run(LayerChoice())
       } else {
+        try Words.checkCommand(arguments.first)
         var command = try KeptCommand.parseAsRoot(Words.guarded(arguments))
         try command.run()
       }
@@ -62,7 +63,8 @@ struct KeptCommand: ParsableCommand {
     version: "kept \(Build.version)",
     groupedSubcommands: [
       CommandGroup(
-        name: "Values", subcommands: [Get.self, SetValues.self, Reset.self, List.self, Watch.self, Explain.self]),
+        name: "Values",
+        subcommands: [Get.self, SetValues.self, Reset.self, EditCommand.self, List.self, Watch.self, Explain.self]),
       CommandGroup(
         name: "Declarations", subcommands: [Describe.self, Declare.self, Undeclare.self, Lint.self]),
       CommandGroup(

@@ -11,7 +11,10 @@ enum Suggestion {
 
   /// `; did you mean …?` for a key that is close to a known one, else nothing.
   static func similar(to key: String, in settings: Store) throws(StoreError) -> String {
-    let known = try settings.keys() + settings.declarations().declarations.map(\.key.text)
+    closest(to: key, among: try settings.keys() + settings.declarations().declarations.map(\.key.text))
+  }
+
+  static func closest(to key: String, among known: [String]) -> String {
     let most = max(1, key.count / 4)
     var best: (key: String, distance: Int)?
     for candidate in known where abs(candidate.count - key.count) <= most {

@@ -1,7 +1,6 @@
 // The words of a command line: which of them names the store, and which begin with a dash without being options.
 
 import ArgumentParser
-import Glibc
 import Kept
 
 enum Words {
@@ -13,6 +12,13 @@ enum Words {
     let numbers = arguments[..<end].filter(isNegativeNumber)
     if numbers.isEmpty { return arguments }
     return arguments[..<end].filter { !isNegativeNumber($0) } + ["--"] + numbers + arguments[end...].dropFirst()
+  }
+
+  /// Throws for a first word that is no command, with the one that may have been meant.
+  static func checkCommand(_ word: String?) throws {
+    guard let word, !word.hasPrefix("-"), !CompletionScript.commands.contains(word), word != "complete" else { return }
+    let similar = Suggestion.closest(to: word, among: CompletionScript.commands)
+    throw ValidationError("\(Excerpt.of(word)) is no command\(similar); kept --help lists them")
   }
 
   private static func isNegativeNumber(_ word: String) -> Bool {
@@ -31,9 +37,7 @@ struct StoreOption: ParsableArguments {
   /// Splits the words into the store's location and the rest.
   func split(_ words: [String]) throws -> (location: String, rest: [String]) {
     if let store { return (store, words) }
-    if let variable = getenv("KEPT_STORE"), let location = String(validatingCString: variable), !location.isEmpty {
-      return (location, words)
-    }
+    if let location = Environment.variable("KEPT_STORE") { return (location, words) }
     guard let first = words.first else {
       throw ValidationError("name the store: an identifier such as com.example.player, or a path; see kept stores")
     }

@@ -1,5 +1,4 @@
 import ArgumentParser
-import Glibc
 import Kept
 
 struct Completion: ParsableCommand {
@@ -41,7 +40,7 @@ struct Complete: ParsableCommand {
 
   private static func candidates(_ given: [String]) -> [String] {
     guard let command = given.first else { return CompletionScript.commands }
-    let store = getenv("KEPT_STORE").map { String(cString: $0) }
+    let store = Environment.variable("KEPT_STORE")
     guard let location = store ?? given.dropFirst().first else {
       return ((try? StoreFacts.identifiers()) ?? []).map(\.name)
     }
@@ -61,7 +60,8 @@ struct Complete: ParsableCommand {
 
 enum CompletionScript {
   static let commands = [
-    "get", "set", "reset", "list", "watch", "explain", "describe", "declare", "undeclare", "lint", "export", "import",
+    "get", "set", "reset", "edit", "list", "watch", "explain", "describe", "declare", "undeclare", "lint", "export",
+    "import",
     "diff", "backup", "restore", "transaction", "doctor", "info", "stores", "completion", "help",
   ]
   static let commandsWithKeys: Set<String> = [

@@ -1,5 +1,4 @@
 import ArgumentParser
-import Glibc
 import Kept
 
 struct Get: ParsableCommand {
@@ -50,7 +49,7 @@ struct GetRequest {
   /// It does without ArgumentParser, which takes three quarters of the time of such a command.
   init?(plain arguments: [String]) {
     guard arguments.count == 3, arguments[0] == "get", !arguments.contains(where: { $0.hasPrefix("-") }),
-      getenv("KEPT_STORE") == nil
+      Environment.variable("KEPT_STORE") == nil
     else { return nil }
     self.init(location: arguments[1], keys: [arguments[2]])
   }

@@ -42,10 +42,11 @@ struct List: ParsableCommand {
   }
 
   private func printTable(_ rows: [ListedKey]) {
-    var table = Table(["KEY", "TYPE", "VALUE", "LAYER", "REVISION", "SUMMARY"], flexible: 2)
+    var table = Table(["KEY", "TYPE", "VALUE", "LAYER", "REVISION", "SUMMARY"], flexible: 5)
     for row in rows {
       table.add([
-        row.key, row.type, row.shownValue(reveal), row.layer?.description ?? "", row.revision.map(\.description) ?? "",
+        row.key, row.type, Shown.cut(Shown.line(row.shownValue(reveal)), to: 40), row.layer?.description ?? "",
+        row.revision.map(\.description) ?? "",
         row.summary ?? "",
       ])
     }
@@ -68,7 +69,7 @@ struct List: ParsableCommand {
 /// A key as a list shows it.
 struct ListedKey {
   let key: String
-  let value: Value?
+  var value: Value?
   let layer: Layer?
   let revision: Revision?
   let declaration: Declaration?

@@ -11,8 +11,7 @@ final class Output: @unchecked Sendable {
 
   /// Whether text may be coloured: on a terminal, unless NO_COLOR is set.
   var isColored: Bool {
-    isTerminal && (getenv("NO_COLOR").map { $0.pointee == 0 } ?? true)
-      && getenv("TERM").map { String(cString: $0) != "dumb" } ?? true
+    isTerminal && Environment.variable("NO_COLOR") == nil && Environment.variable("TERM") != "dumb"
   }
 
   /// The columns of the terminal.

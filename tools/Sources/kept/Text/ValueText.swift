@@ -41,7 +41,9 @@ enum ValueText {
       let form = "{\"$binary\":{\"base64\":\(Value.string(text).json),\"subType\":\"00\"}}"
       if let value = (try? Value(json: form)) ?? (try? Value(json: text)), value.kind == .bytes { return value }
       throw unfit(text, key, "bytes", "base64")
-    case .integer, .number, .array, .object: return try json(text, key: key)
+    case .integer: return try number(text, key, "an integer", "a number such as 70")
+    case .number: return try number(text, key, "a number", "one such as 0.5")
+    case .array, .object: return try json(text, key: key)
     }
   }
 
@@ -60,6 +62,15 @@ enum ValueText {
         "is not declared, so its value must be JSON, and \(Excerpt.of(text)) is none; for the text "
           + "\(Value.string(text).json) add --string, or write it in quotes. \(error.message)"
           + Caret.under(error.offset, of: text))
+    }
+  }
+
+  private static func number(
+    _ text: String, _ key: String, _ kind: String, _ example: String
+  ) throws(StoreError) -> Value {
+    switch try? Value(json: text) {
+    case .some(let value) where [.int, .uint, .double].contains(value.kind): return value
+    default: throw unfit(text, key, kind, example)
     }
   }
 
