@@ -4,6 +4,8 @@
 # without what that needs.
 
 set(kept_command ${PROJECT_BINARY_DIR}/bin/kept)
+# The pages of the manual and the completions of shells, which the command writes itself.
+set(kept_command_pages ${PROJECT_BINARY_DIR}/share/kept)
 set(KEPT_COMMAND_SCRATCH ${PROJECT_BINARY_DIR}/tools CACHE PATH "Where SwiftPM builds the command")
 
 file(STRINGS tools/Sources/kept/Build.swift command_version REGEX "static let version")
@@ -26,10 +28,19 @@ add_custom_target(kept-command ALL
     -Xlinker -znow
     -Xlinker -O2
     ${KEPT_STATIC_FLAGS}
-  COMMAND ${CMAKE_COMMAND} -E make_directory ${PROJECT_BINARY_DIR}/bin
+  COMMAND ${CMAKE_COMMAND} -E make_directory ${PROJECT_BINARY_DIR}/bin ${kept_command_pages}
   COMMAND ${CMAKE_STRIP} -o ${kept_command} ${KEPT_COMMAND_SCRATCH}/release/kept
+  COMMAND ${kept_command} manual --into ${kept_command_pages}
   BYPRODUCTS ${kept_command}
   COMMENT "Building the command kept with SwiftPM"
   USES_TERMINAL VERBATIM)
 
 install(PROGRAMS ${kept_command} DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT command)
+install(DIRECTORY ${kept_command_pages}/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT command
+  FILES_MATCHING PATTERN "*.1")
+install(FILES ${kept_command_pages}/kept.bash RENAME kept
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions COMPONENT command)
+install(FILES ${kept_command_pages}/kept.zsh RENAME _kept
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions COMPONENT command)
+install(FILES ${kept_command_pages}/kept.fish
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d COMPONENT command)

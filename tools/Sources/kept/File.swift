@@ -17,6 +17,21 @@ enum File {
     }
   }
 
+  static func write(_ text: String, to path: String) throws(StoreError) {
+    let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+    guard descriptor >= 0 else { throw failure(path, "written") }
+    defer { close(descriptor) }
+    try write(text, to: descriptor, path)
+  }
+
+  static func write(_ text: String, to descriptor: Int32, _ path: String) throws(StoreError) {
+    var rest = Array(text.utf8)[...]
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+      if count > 0 { rest = rest.dropFirst(count) } else if errno != EINTR { throw failure(path, "written") }
+    }
+  }
+
   /// Whether a path is a regular file.
   static func isRegular(_ path: String) -> Bool {
     var status = stat()
@@ -49,8 +64,8 @@ enum File {
     return total
   }
 
-  private static func failure(_ path: String) -> StoreError {
+  private static func failure(_ path: String, _ what: String = "read") -> StoreError {
     StoreError(
-      errno == EACCES ? .denied : .unavailable, "\(path) cannot be read: \(String(cString: strerror(errno)))")
+      errno == EACCES ? .denied : .unavailable, "\(path) cannot be \(what): \(String(cString: strerror(errno)))")
   }
 }

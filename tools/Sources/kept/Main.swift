@@ -10,6 +10,10 @@ enum Main {
     // The reader of our output may stop early, as `head` does; then a write fails, and Output ends the program.
     signal(SIGPIPE, SIG_IGN)
     do {
+      // Swift reads them from there, and would find none.
+      guard !CommandLine.arguments.isEmpty else {
+        throw StoreError(.unavailable, "the arguments cannot be read, because /proc is not mounted; mount it")
+      }
       let arguments = Array(CommandLine.arguments.dropFirst())
       if let request = GetRequest(plain: arguments) {
         try request.run(LayerChoice())
@@ -73,6 +77,6 @@ struct KeptCommand: ParsableCommand {
           Export.self, Import.self, Diff.self, Backup.self, Restore.self, ApplyTransaction.self, Doctor.self,
           Info.self, Stores.self,
         ]),
-      CommandGroup(name: "Shells", subcommands: [Completion.self, Complete.self]),
+      CommandGroup(name: "Shells", subcommands: [Completion.self, Complete.self, Manual.self]),
     ])
 }

@@ -4,6 +4,12 @@ import ArgumentParser
 import Kept
 
 enum Words {
+  /// What stands after `--`: the arguments of another program.
+  static var afterTerminator: [String] {
+    let arguments = CommandLine.arguments
+    return arguments.firstIndex(of: "--").map { Array(arguments[($0 + 1)...]) } ?? []
+  }
+
   /// Moves negative numbers behind a `--`, so that `kept set STORE KEY -5` needs none.
   ///
   /// No option of this program begins with a digit.
@@ -16,7 +22,9 @@ enum Words {
 
   /// Throws for a first word that is no command, with the one that may have been meant.
   static func checkCommand(_ word: String?) throws {
-    guard let word, !word.hasPrefix("-"), !CompletionScript.commands.contains(word), word != "complete" else { return }
+    guard let word, !word.hasPrefix("-"), !CompletionScript.commands.contains(word),
+      !["complete", "manual"].contains(word)
+    else { return }
     let similar = Suggestion.closest(to: word, among: CompletionScript.commands)
     throw ValidationError("\(Excerpt.of(word)) is no command\(similar); kept --help lists them")
   }

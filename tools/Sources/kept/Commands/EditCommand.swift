@@ -152,14 +152,7 @@ private struct EditedFile {
     }
     path = template.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } ?? "" }
     defer { close(descriptor) }
-    var bytes = Array(text.utf8)
-    while !bytes.isEmpty {
-      let count = write(descriptor, bytes, bytes.count)
-      guard count > 0 else {
-        throw StoreError(.noSpace, "\(path) cannot be written: \(String(cString: strerror(errno)))")
-      }
-      bytes.removeFirst(count)
-    }
+    try File.write(text, to: descriptor, path)
   }
 
   func edit() throws(StoreError) {

@@ -17,10 +17,10 @@ struct Explain: ParsableCommand {
   @Flag(help: "Show the values of a secret.")
   var reveal = false
   @Argument var words: [String] = []
-  @Argument(parsing: .postTerminator) var arguments: [String] = []
 
   func run() throws {
-    let (location, rest) = try store.split(words)
+    let arguments = Words.afterTerminator
+    let (location, rest) = try store.split(Array(words.dropLast(arguments.count)))
     let key = try rest.expect(1...1, "one key")[0]
     let settings = try StoreAccess.open(location, layers.choice, arguments: arguments.isEmpty ? nil : arguments)
     let found = try settings.explain(key)

@@ -1,0 +1,76 @@
+# Makes Debian packages and a tarball of the installed components. scripts/package calls it in a build folder of its own.
+
+set(CPACK_PACKAGE_NAME kept)
+set(CPACK_PACKAGE_VENDOR "The Kept founders")
+set(CPACK_PACKAGE_CONTACT "The Kept founders <founders@kept.invalid>")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "typed settings store that programs share")
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_COMPONENTS_ALL runtime development command)
+set(CPACK_VERBATIM_VARIABLES ON)
+set(CPACK_PACKAGE_DIRECTORY ${PROJECT_BINARY_DIR}/packages)
+# What is shipped was stripped when it was linked.
+set(CPACK_STRIP_FILES OFF)
+set(CPACK_ARCHIVE_COMPONENT_INSTALL OFF)
+
+set(CPACK_DEB_COMPONENT_INSTALL ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_RELEASE 1)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${PROJECT_BINARY_DIR}/lib)
+set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
+
+# Packed relocations need the loader of glibc 2.36; dpkg-shlibdeps only looks at functions.
+set(loader "libc6 (>= 2.36)")
+
+set(CPACK_DEBIAN_RUNTIME_PACKAGE_NAME libkept${PROJECT_VERSION_MAJOR})
+set(CPACK_DEBIAN_RUNTIME_PACKAGE_SECTION libs)
+set(CPACK_DEBIAN_RUNTIME_PACKAGE_DEPENDS "${loader}")
+# What programs that are linked with it depend on, and that the loader's cache is renewed.
+set(soversion ${PROJECT_VERSION_MAJOR})
+file(WRITE ${PROJECT_BINARY_DIR}/shlibs
+  "libkept ${soversion} libkept${soversion} (>= ${PROJECT_VERSION})\n"
+  "libkept_json ${soversion} libkept${soversion} (>= ${PROJECT_VERSION})\n")
+file(WRITE ${PROJECT_BINARY_DIR}/triggers "activate-noawait ldconfig\n")
+set(CPACK_DEBIAN_RUNTIME_PACKAGE_CONTROL_EXTRA "${PROJECT_BINARY_DIR}/shlibs;${PROJECT_BINARY_DIR}/triggers")
+set(CPACK_DEBIAN_RUNTIME_DESCRIPTION "typed settings store that programs share (library)
+ Declare a setting once, read it at memory speed, hear of every change in every
+ process, and lose nothing when a process is killed. For C, Python and Swift.")
+
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libkept-dev)
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS
+  "libkept${PROJECT_VERSION_MAJOR} (= ${PROJECT_VERSION}-1), libjson-c-dev")
+set(CPACK_DEBIAN_DEVELOPMENT_DESCRIPTION "typed settings store that programs share (development)
+ The headers of libkept, and its files for pkg-config and CMake.")
+
+set(CPACK_DEBIAN_COMMAND_PACKAGE_NAME kept)
+set(CPACK_DEBIAN_COMMAND_PACKAGE_SECTION utils)
+set(CPACK_DEBIAN_COMMAND_PACKAGE_DEPENDS "${loader}")
+set(CPACK_DEBIAN_COMMAND_DESCRIPTION "typed settings store that programs share (command)
+ Reads, changes, explains, watches, edits, compares and checks the settings of
+ programs that use Kept.")
+
+# Every Debian package says who has written it and what has changed.
+string(TIMESTAMP now "%a, %d %b %Y %H:%M:%S +0000" UTC)
+file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/changelog CONTENT "kept (@PROJECT_VERSION@-1) unstable; urgency=medium
+
+  * CHANGELOG.md in the sources says what has changed.
+
+ -- The Kept founders <founders@kept.invalid>  @now@
+" @ONLY)
+foreach(component runtime development command)
+  string(TOUPPER ${component} upper)
+  set(documents ${CMAKE_INSTALL_DATADIR}/doc/${CPACK_DEBIAN_${upper}_PACKAGE_NAME})
+  install(FILES cmake/copyright DESTINATION ${documents} COMPONENT ${component})
+  install(CODE "
+    file(MAKE_DIRECTORY \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${documents}\")
+    execute_process(COMMAND gzip -9nc \"${PROJECT_BINARY_DIR}/changelog\" COMMAND_ERROR_IS_FATAL ANY
+      OUTPUT_FILE \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${documents}/changelog.Debian.gz\")
+    file(GLOB pages \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_MANDIR}/man1/kept*.1\")
+    if(pages)
+      execute_process(COMMAND gzip -9nf \${pages} COMMAND_ERROR_IS_FATAL ANY)
+    endif()
+  " COMPONENT ${component})
+endforeach()
+
+include(CPack)
