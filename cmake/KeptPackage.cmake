@@ -1,4 +1,4 @@
-# Makes Debian packages and a tarball of the installed components. scripts/package calls it in a build folder of its own.
+# Makes Debian packages and a tarball of the installed components. scripts/package calls it, in a folder of its own.
 
 set(CPACK_PACKAGE_NAME kept)
 set(CPACK_PACKAGE_VENDOR "The Kept founders")

@@ -113,7 +113,12 @@ struct Lint: ParsableCommand {
 
 enum DeclarationFile {
   static func list(_ path: String) throws(StoreError) -> DeclarationList {
-    guard path == "-" else { return try DeclarationList(contentsOf: path) }
-    return try DeclarationList(json: StandardInput.text(dropsLastLineBreak: true))
+    do throws(StoreError) {
+      guard path == "-" else { return try DeclarationList(contentsOf: path) }
+      return try DeclarationList(json: StandardInput.text(dropsLastLineBreak: true))
+    } catch {
+      // A word that Kept does not know is the file's fault, and no failure of the store.
+      throw error.code == .unsupported ? StoreError(.invalid, key: error.key, error.message) : error
+    }
   }
 }

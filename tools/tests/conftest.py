@@ -1,0 +1,72 @@
+"""The command as a user runs it: the program named by KEPT_COMMAND, with folders of its own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+
+@dataclass(frozen=True)
+class Done:
+    status: int
+    out: str
+    err: str
+
+
+Kept = Callable[..., Done]
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> dict[str, str]:
+    program = os.environ.get("KEPT_COMMAND")
+    if not program:
+        pytest.fail("KEPT_COMMAND must name the program, such as build/bin/kept")
+    home = {"HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path / "config"), "TMPDIR": str(tmp_path)}
+    return {"PATH": os.environ["PATH"], "KEPT_COMMAND": program} | home
+
+
+@pytest.fixture
+def kept(environment: dict[str, str]) -> Kept:
+    """Runs the command with arguments; `input` goes to standard input, `more` are further variables."""
+
+    def run(*arguments: str, input: str | bytes = "", more: dict[str, str] | None = None) -> Done:
+        given = input.encode() if isinstance(input, str) else input
+        done = subprocess.run(
+            [environment["KEPT_COMMAND"], *arguments],
+            input=given,
+            capture_output=True,
+            env=environment | (more or {}),
+            timeout=60,
+            check=False,
+        )
+        return Done(done.returncode, done.stdout.decode(errors="surrogateescape"), done.stderr.decode())
+
+    return run
+
+
+@pytest.fixture
+def declared(kept: Kept, tmp_path: Path) -> Kept:
+    """The command, and a store `player` that declares keys of every type."""
+    schema = tmp_path / "settings.schema.json"
+    schema.write_text(SCHEMA)
+    assert kept("declare", "player", str(schema)).status == 0
+    return kept
+
+
+SCHEMA = """{"type": "object", "properties": {
+  "audio.volume": {"type": "integer", "minimum": 0, "maximum": 100, "default": 50, "summary": "How loud, in percent"},
+  "audio.theme": {"type": "string", "enum": ["dark", "light"], "default": "dark"},
+  "audio.muted": {"type": "boolean"},
+  "audio.balance": {"type": "number"},
+  "title": {"type": "string"},
+  "token": {"type": "string", "secret": true},
+  "started": {"type": "date"},
+  "icon": {"type": "bytes"},
+  "tags": {"type": "array", "items": {"type": "string"}},
+  "window": {"type": "object"}
+}}"""

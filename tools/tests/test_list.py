@@ -1,0 +1,59 @@
+"""Lists: lines for programs, JSON, fields and a tree."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+from conftest import Kept
+
+AWKWARD = 'line\nbreak\t"quote"=😀'
+
+
+def test_each_key_is_one_line_whatever_it_holds(kept: Kept) -> None:
+    assert kept("set", "player", "plain", "1").status == 0
+    assert kept("transaction", "player", input=json.dumps({"set": AWKWARD, "value": "a\nb"})).status == 0
+    lines = kept("list", "player").out.splitlines()
+    assert lines == ['"line\\nbreak\\t\\"quote\\"=😀"="a\\nb"', "plain=1"]
+
+
+def test_fields_end_with_zero_bytes(kept: Kept) -> None:
+    assert kept("transaction", "player", input=json.dumps({"set": AWKWARD, "value": "a\nb"})).status == 0
+    assert kept("list", "player", "--null").out == f'{AWKWARD}\0"a\\nb"\0'
+
+
+def test_json_has_all_that_is_known(declared: Kept) -> None:
+    assert declared("set", "player", "audio.volume", "7").status == 0
+    listed = json.loads(declared("list", "player", "--json").out)
+    assert listed == {
+        "audio.volume": {
+            "layer": "user",
+            "revision": 2,
+            "summary": "How loud, in percent",
+            "type": "integer",
+            "value": 7,
+        }
+    }
+    everything = json.loads(declared("list", "player", "--json", "--all").out)
+    assert everything["audio.theme"] == {"layer": "declared", "type": "string", "value": "dark"}
+    assert everything["title"] == {"type": "string"}
+
+
+def test_a_tree_has_a_level_for_each_part(kept: Kept) -> None:
+    assert kept("set", "player", "a.b.c=1", "a.b.d=2", "a.e=3", "f=4").status == 0
+    assert kept("list", "player", "--tree").out == "a\n  b\n    c = 1\n    d = 2\n  e = 3\nf = 4\n"
+    assert kept("list", "player", "a.b.").out == "a.b.c=1\na.b.d=2\n"
+
+
+def test_a_long_list_ends_cleanly_when_its_reader_leaves(
+    kept: Kept, environment: dict[str, str], tmp_path: Path
+) -> None:
+    big = tmp_path / "big.json"
+    big.write_text(json.dumps({f"key.{number:06d}": number for number in range(100_000)}))
+    assert kept("import", "big", str(big)).status == 0
+    pipe = 'set -o pipefail; "$KEPT_COMMAND" list big | head -n 1; exit ${PIPESTATUS[0]}'
+    done = subprocess.run(["bash", "-c", pipe], capture_output=True, text=True, env=environment, check=False)
+    assert done.stdout == "key.000000=0\n"
+    assert done.stderr == ""
+    assert done.returncode in (0, 141)

@@ -1,0 +1,119 @@
+"""Reading and writing values: what get prints, set takes."""
+
+from __future__ import annotations
+
+import pytest
+
+from conftest import Kept
+
+
+@pytest.mark.parametrize(
+    ("key", "text"),
+    [
+        ("audio.volume", "70"),
+        ("audio.balance", "-0.5"),
+        ("audio.muted", "true"),
+        ("title", "hello"),
+        ("title", ""),
+        ("title", '"quoted" = [1]'),
+        ("title", "two\nlines\twith\ttabs"),
+        ("title", "\x1b[31mred 😀 e\u0301 \u202e"),
+        ("started", "2026-11-20T23:44:01.25Z"),
+        ("icon", "AAEC/w=="),
+        ("icon", ""),
+        ("tags", '["a","b\\n"]'),
+        ("window", '{"x":1,"y":{"z":[]}}'),
+        ("undeclared", '"text"'),
+        ("undeclared", "[1,2.5,null]"),
+    ],
+)
+def test_what_get_prints_set_takes(declared: Kept, key: str, text: str) -> None:
+    flags = ["--undeclared"] if key == "undeclared" else []
+    assert declared("set", "player", key, text, *flags).status == 0
+    printed = declared("get", "player", key)
+    assert (printed.status, printed.out) == (0, text + "\n")
+    assert declared("reset", "player", key).status == 0
+    assert declared("set", "player", key, "-", *flags, input=printed.out).status == 0
+    assert declared("get", "player", key).out == text + "\n"
+
+
+def test_raw_has_every_byte_and_no_line_break(declared: Kept) -> None:
+    assert declared("set", "player", "title", "-", "--raw", input="a\n\n").status == 0
+    assert declared("get", "player", "title", "--raw").out == "a\n\n"
+    assert declared("set", "player", "icon", "AAH/").status == 0
+    assert declared("get", "player", "icon", "--raw").out == "\x00\x01\udcff"
+
+
+def test_an_undeclared_value_is_json_and_never_guessed(kept: Kept) -> None:
+    done = kept("set", "player", "title", "hello")
+    assert (done.status, done.out) == (3, "")
+    assert '"hello"' in done.err and "--string" in done.err
+    assert kept("set", "player", "title", "--string", "2").status == 0
+    assert kept("get", "player", "title").out == '"2"\n'
+    assert kept("set", "player", "count", "2").status == 0
+    assert kept("get", "player", "count", "--type", "integer").out == "2\n"
+    assert kept("get", "player", "count", "--type", "string").status == 3
+
+
+def test_several_keys_are_set_together_or_not_at_all(declared: Kept) -> None:
+    assert declared("set", "player", "audio.volume=7", "title=a=b").status == 0
+    assert declared("get", "player", "title", "audio.volume").out == "a=b\n7\n"
+    refused = declared("set", "player", "title=new", "audio.volume=700")
+    assert refused.status == 3
+    assert "maximum 100" in refused.err
+    assert declared("get", "player", "title").out == "a=b\n"
+
+
+def test_negative_numbers_need_no_separator(declared: Kept) -> None:
+    assert declared("set", "player", "audio.balance", "-5").status == 0
+    assert declared("get", "player", "audio.balance").out == "-5.0\n"
+
+
+def test_a_dry_run_shows_the_change_and_changes_nothing(declared: Kept) -> None:
+    done = declared("set", "player", "audio.volume", "7", "--dry-run")
+    assert (done.status, done.out) == (0, "+ audio.volume: 7\n")
+    assert declared("get", "player", "audio.volume").out == "50\n"
+    assert declared("set", "player", "audio.volume", "700", "--dry-run").status == 3
+
+
+def test_a_wrong_key_is_refused_with_the_one_that_was_meant(declared: Kept) -> None:
+    done = declared("set", "player", "audio.volum", "7")
+    assert done.status == 3
+    assert 'did you mean "audio.volume"?' in done.err
+    assert declared("set", "player", "new", "7", "--undeclared").status == 0
+    absent = declared("get", "player", "audio.volumes")
+    assert absent.status == 1
+    assert 'did you mean "audio.volume"?' in absent.err
+
+
+def test_an_absent_key_has_a_status_and_may_have_a_default(declared: Kept) -> None:
+    assert declared("get", "player", "title").status == 1
+    assert declared("get", "player", "title", "--default", "none").out == "none\n"
+    assert declared("get", "player", "title", "--quiet").err == ""
+    assert declared("reset", "player", "title").status == 0
+
+
+def test_a_revision_guards_against_others(kept: Kept) -> None:
+    assert kept("set", "player", "a", "1", "--if-revision", "0").status == 0
+    conflict = kept("set", "player", "a", "2", "--if-revision", "0")
+    assert conflict.status == 3
+    assert kept("set", "player", "a", "2", "--if-revision", "1").status == 0
+    assert kept("get", "player", "a").out == "2\n"
+
+
+def test_a_secret_is_shown_only_when_asked_for(declared: Kept) -> None:
+    assert declared("set", "player", "token", "hunter2").status == 0
+    outputs = [
+        declared("get", "player", "token"),
+        declared("list", "player"),
+        declared("list", "player", "--json"),
+        declared("list", "player", "--tree"),
+        declared("list", "player", "--null"),
+        declared("explain", "player", "token"),
+        declared("explain", "player", "token", "--json"),
+        declared("export", "player"),
+        declared("set", "player", "token", "hunter23", "--dry-run"),
+        declared("watch", "player", "--initial", "--timeout", "0.01"),
+    ]
+    assert all("hunter2" not in done.out + done.err for done in outputs)
+    assert declared("get", "player", "token", "--reveal").out == "hunter2\n"

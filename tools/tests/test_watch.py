@@ -1,0 +1,67 @@
+"""Watching: changes of other processes arrive as they happen."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+from pathlib import Path
+from typing import IO
+
+import pytest
+
+from conftest import Kept
+
+
+def line_of(watching: subprocess.Popen[str]) -> str:
+    out: IO[str] | None = watching.stdout
+    assert out is not None
+    return out.readline()
+
+
+def watch(environment: dict[str, str], *arguments: str) -> subprocess.Popen[str]:
+    """Begins to watch; the initial value shows that it does."""
+    watching = subprocess.Popen(
+        [environment["KEPT_COMMAND"], "watch", "player", *arguments, "--initial", "--json"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment,
+        text=True,
+    )
+    assert json.loads(line_of(watching))["origin"] == "initial"
+    return watching
+
+
+def test_a_change_of_another_process_arrives_with_both_values(kept: Kept, environment: dict[str, str]) -> None:
+    assert kept("set", "player", "a", "1").status == 0
+    watching = watch(environment, "a", "--count", "1")
+    assert kept("set", "player", "a", "2").status == 0
+    change = json.loads(line_of(watching))
+    assert (change["key"], change["old"], change["new"]) == ("a", 1, 2)
+    assert (change["origin"], change["tag"], change["revision"]) == ("another process", "kept", 2)
+    assert watching.wait(60) == 0
+
+
+def test_a_command_runs_for_each_change(kept: Kept, environment: dict[str, str], tmp_path: Path) -> None:
+    assert kept("set", "player", "a", "1").status == 0
+    log = tmp_path / "log"
+    watching = watch(environment, "--count", "2", "--exec", f'echo "$KEPT_KEY $KEPT_OLD $KEPT_NEW" >> {log}')
+    assert kept("set", "player", "a", '"x; rm"').status == 0
+    assert kept("reset", "player", "a").status == 0
+    assert watching.wait(60) == 0
+    assert log.read_text() == "a  1\na 1 x; rm\na x; rm \n"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_it_cleanly(kept: Kept, environment: dict[str, str], number: signal.Signals) -> None:
+    assert kept("set", "player", "a", "1").status == 0
+    watching = watch(environment)
+    watching.send_signal(number)
+    assert watching.wait(60) == 0
+    assert watching.communicate()[1] == ""
+
+
+def test_a_time_limit_is_a_failure_only_where_changes_were_counted(kept: Kept) -> None:
+    assert kept("set", "player", "a", "1").status == 0
+    assert kept("watch", "player", "--timeout", "0.01").status == 0
+    assert kept("watch", "player", "--timeout", "0.01", "--count", "1").status == 1
