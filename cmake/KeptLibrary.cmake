@@ -27,6 +27,17 @@ if(IS_ABSOLUTE "${archive}")
   set(KEPT_STATIC_FLAGS -Xlinker -L${static_libraries})
 endif()
 
+if(KEPT_STATIC_PCRE2)
+  # SwiftPM takes from pkg-config where pcre2 is: here, in a folder that has only the archive.
+  find_library(pcre2_archive libpcre2-8.a REQUIRED)
+  set(static_pcre2 ${KEPT_SCRATCH}/static-pcre2)
+  file(MAKE_DIRECTORY ${static_pcre2})
+  file(CREATE_LINK ${pcre2_archive} ${static_pcre2}/libpcre2-8.a SYMBOLIC)
+  file(WRITE ${static_pcre2}/libpcre2-8.pc
+    "Name: libpcre2-8\nDescription: pcre2\nVersion: 10\nLibs: -L${static_pcre2} -lpcre2-8\n")
+  set(swift_environment ${CMAKE_COMMAND} -E env PKG_CONFIG_PATH=${static_pcre2})
+endif()
+
 # -static-stdlib  users of libkept.so need neither a Swift toolchain nor its runtime
 # -z nodelete     a Swift runtime cannot be unloaded: dlclose() leaves it where it is
 # -function-sections  the linker drops unused functions
@@ -42,7 +53,7 @@ endif()
 #                 end of the data need not be in the file (ShipLibrary.cmake)
 # -O2             strings that end alike are stored once
 set(swift_build
-  ${KEPT_SWIFT} build --package-path ${PROJECT_SOURCE_DIR} --scratch-path ${KEPT_SCRATCH}
+  ${swift_environment} ${KEPT_SWIFT} build --package-path ${PROJECT_SOURCE_DIR} --scratch-path ${KEPT_SCRATCH}
   --configuration release --product KeptC
   -Xswiftc -static-stdlib
   -Xswiftc -O

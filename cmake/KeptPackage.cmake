@@ -5,7 +5,7 @@ set(CPACK_PACKAGE_VENDOR "The Kept founders")
 set(CPACK_PACKAGE_CONTACT "The Kept founders <founders@kept.invalid>")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "typed settings store that programs share")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
-set(CPACK_COMPONENTS_ALL runtime development command)
+set(CPACK_COMPONENTS_ALL runtime development command modules)
 set(CPACK_VERBATIM_VARIABLES ON)
 set(CPACK_PACKAGE_DIRECTORY ${PROJECT_BINARY_DIR}/packages)
 # What is shipped was stripped when it was linked.
@@ -50,6 +50,17 @@ set(CPACK_DEBIAN_COMMAND_DESCRIPTION "typed settings store that programs share (
  Reads, changes, explains, watches, edits, compares and checks the settings of
  programs that use Kept.")
 
+install(DIRECTORY bindings/python/src/kept DESTINATION lib/python3/dist-packages COMPONENT modules
+  FILES_MATCHING PATTERN "*.py" PATTERN "py.typed" PATTERN "__pycache__" EXCLUDE)
+set(CPACK_DEBIAN_MODULES_PACKAGE_NAME python3-kept)
+set(CPACK_DEBIAN_MODULES_PACKAGE_SECTION python)
+set(CPACK_DEBIAN_MODULES_PACKAGE_ARCHITECTURE all)
+set(CPACK_DEBIAN_MODULES_PACKAGE_SHLIBDEPS OFF)
+set(CPACK_DEBIAN_MODULES_PACKAGE_DEPENDS
+  "python3 (>= 3.11), libkept${PROJECT_VERSION_MAJOR} (>= ${PROJECT_VERSION})")
+set(CPACK_DEBIAN_MODULES_DESCRIPTION "typed settings store that programs share (Python)
+ The Python module kept.")
+
 # Every Debian package says who has written it and what has changed.
 string(TIMESTAMP now "%a, %d %b %Y %H:%M:%S +0000" UTC)
 file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/changelog CONTENT "kept (@PROJECT_VERSION@-1) unstable; urgency=medium
@@ -58,7 +69,7 @@ file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/changelog CONTENT "kept (@PROJECT_VE
 
  -- The Kept founders <founders@kept.invalid>  @now@
 " @ONLY)
-foreach(component runtime development command)
+foreach(component runtime development command modules)
   string(TOUPPER ${component} upper)
   set(documents ${CMAKE_INSTALL_DATADIR}/doc/${CPACK_DEBIAN_${upper}_PACKAGE_NAME})
   install(FILES cmake/copyright DESTINATION ${documents} COMPONENT ${component})
