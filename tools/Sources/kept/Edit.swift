@@ -64,9 +64,10 @@ final class Edit {
     note(key, old?.value, nil, isSecret: old?.declaration?.isSecret == true)
   }
 
-  /// Throws `conflict` unless the stored value has this revision.
+  /// Throws `conflict` unless the stored value has this revision; call it before the key is changed.
   func expect(_ key: String, _ revision: Revision) throws(StoreError) {
-    let present = try transaction.store.revision(of: key) ?? 0
+    // Read in the transaction, which is repeated if another program changes the key before the commit.
+    let present = try transaction.revision(of: key) ?? 0
     guard present == revision else {
       throw StoreError(
         .conflict, key: key,

@@ -7,7 +7,7 @@ struct ApplyTransaction: ParsableCommand {
     abstract: "Makes several changes together, from standard input.",
     usage: "kept transaction STORE [--dry-run] < OPERATIONS",
     discussion: """
-      One JSON object a line, all committed together or none:
+      One JSON object a line, all committed together or none; expectations come before the changes:
 
         {"set": KEY, "value": VALUE}
         {"reset": KEY}

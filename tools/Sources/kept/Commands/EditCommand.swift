@@ -126,7 +126,9 @@ private struct EditedDocument {
     var changes: [Difference] = []
     for member in wanted where shown[member.key.text]?.value != member.value {
       let old = shown[member.key.text]?.value
-      changes.append(Difference(key: member.key.text, old: old, new: member.value, isSecret: false))
+      // A secret is not in the text that was given to the editor, but may be in the one that comes back.
+      let isSecret = shown[member.key.text] == nil && rows.contains { $0.key == member.key.text }
+      changes.append(Difference(key: member.key.text, old: old, new: member.value, isSecret: isSecret))
     }
     for (key, row) in shown where wanted[ExactString(key)] == nil {
       if let old = row.value { changes.append(Difference(key: key, old: old, new: nil, isSecret: false)) }

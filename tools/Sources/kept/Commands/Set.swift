@@ -37,8 +37,8 @@ struct SetValues: ParsableCommand {
     let settings = try StoreAccess.openOrCreate(location, writing.layers.choice, durable: writing.durable)
     try Edit.commit(on: settings, writing) { edit in
       for (key, text) in pairs {
-        try edit.set(key, text: text, as: isText ? .string : type, allowsUndeclared: writing.undeclared)
         if let ifRevision { try edit.expect(key, ifRevision) }
+        try edit.set(key, text: text, as: isText ? .string : type, allowsUndeclared: writing.undeclared)
       }
     }
   }
