@@ -44,6 +44,9 @@ public struct KeyTable<Value: Sendable>: RandomAccessCollection, Sendable {
   /// The value of a key.
   public subscript(key: KeyName) -> Value? { index(of: key).map { elements[$0].value } }
 
+  /// The value of a key.
+  subscript(key: PreparedBytes) -> Value? { index(of: key).map { elements[$0].value } }
+
   /// Sets the value of a key; returns whether the key is new.
   @discardableResult
   mutating func put(_ key: KeyName, _ value: consuming Value) -> Bool {

@@ -39,3 +39,15 @@ protocol FolderStorage: CopyableStorage {
   /// The folder; it never changes.
   var folder: StoreFolder { get }
 }
+
+/// A storage that keeps what its commits have replaced.
+protocol HistoricalStorage: Storage {
+  /// Returns the past changes in a scope, with those of every commit from before the call.
+  func history(in scope: Scope) throws(StoreError) -> History
+
+  /// The limits of the history.
+  func historyLimits() throws(StoreError) -> HistoryLimits
+
+  /// Sets the limits of the history, for all programs.
+  func set(_ limits: HistoryLimits) throws(StoreError)
+}

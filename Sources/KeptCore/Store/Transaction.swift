@@ -179,6 +179,9 @@ public final class Transaction: SettingsAccess {
   /// Whether it failed because a revision that the caller expected did not match.
   var wasRefused: Bool { state.update { $0.wasRefused } }
 
+  /// Notes that what it finds is not what its caller expected: a retry would find the same.
+  func refuse() { state.updateQuietly { $0.wasRefused = true } }
+
   /// Makes the commit throw a failure that the failing call, such as a subscript, could not throw.
   ///
   /// Otherwise half of the transaction would be committed, or a decision based on a default that was never stored. The

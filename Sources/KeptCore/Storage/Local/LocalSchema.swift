@@ -3,10 +3,12 @@
 enum LocalSchema {
   /// "Kept" in ASCII; it identifies our databases.
   static let applicationID: Int64 = 0x4B65_7074
-  /// The version of the format.
+  /// The version of the format of a store without a history.
+  static let version: Int64 = 2
+  /// The version of the format of a store with the table `history`.
   ///
   /// A higher version was written by a later Kept and is refused.
-  static let version: Int64 = 2
+  static let versionWithHistory: Int64 = 3
 
   /// The limit on SQLite's work while a database is identified: a hundred times what one of ours takes.
   static let mostSteps: Int64 = 20_000
@@ -19,7 +21,8 @@ enum LocalSchema {
   // declaration, above `floor`. `body` holds what frames of the journal name by an `id` instead of containing it:
   // StagedBodies.swift describes it. `store` has one row: the id of the store, the journal and the place up to which
   // its frames are settled, the revision and the schema version there, and after a salvage the place of the damaged
-  // files (`quarantine`). Every connection parses the whole schema when it is opened, so each word costs time.
+  // files (`quarantine`). The table `history` is made when the first change is settled: HistoryWriter.swift describes
+  // it. Every connection parses the whole schema when it is opened, so each word costs time.
   static let creation = """
     \(SchemaPart.entry.sql);
     \(SchemaPart.large.sql);
@@ -70,10 +73,10 @@ enum LocalSchema {
     // No other program has our complete schema.
     if case .known = judgement {} else { try checkOwner(connection, path: path) }
     let version = try connection.integer("PRAGMA user_version")
-    guard version <= self.version else {
+    guard version <= versionWithHistory else {
       throw StoreError(
         .unsupported,
-        "\(path) has format \(version), and this Kept knows formats up to \(self.version); update Kept to open it")
+        "\(path) has format \(version), and this Kept knows formats up to \(versionWithHistory); update Kept to open it")
     }
     switch judgement {
     case .known where version > 1 && !connection.hasChecksums:

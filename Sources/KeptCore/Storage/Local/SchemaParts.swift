@@ -7,7 +7,7 @@ import CPlatform
 /// A table of Kept, as its text in `sqlite_schema`.
 enum SchemaPart: Int, CaseIterable {
   // In the order in which they are created.
-  case entry, large, declaration, removed, body, store
+  case entry, large, declaration, removed, body, store, history
 
   var name: StaticString {
     switch self {
@@ -17,6 +17,7 @@ enum SchemaPart: Int, CaseIterable {
     case .removed: "removed"
     case .body: "body"
     case .store: "store"
+    case .history: "history"
     }
   }
 
@@ -80,6 +81,19 @@ enum SchemaPart: Int, CaseIterable {
         quarantine TEXT
       ) STRICT
       """
+    case .history:
+      """
+      CREATE TABLE history (
+        id INTEGER NOT NULL PRIMARY KEY,
+        revision INTEGER NOT NULL,
+        time INTEGER NOT NULL,
+        key TEXT NOT NULL,
+        kind TEXT,
+        value ANY,
+        large INTEGER,
+        tag TEXT
+      ) STRICT
+      """
     }
   }
 }
@@ -94,6 +108,9 @@ struct SchemaParts: Equatable {
 
   private func contains(_ part: SchemaPart) -> Bool { bits & 1 << UInt(part.rawValue) != 0 }
 
+  private func isSuperset(of other: SchemaParts) -> Bool { bits & other.bits == other.bits }
+
+  /// The parts that every store has; settling adds the history.
   private static var present: SchemaParts { SchemaParts(.entry, .large, .declaration, .removed, .body, .store) }
 
   /// How a schema compares with those that Kept writes.
@@ -122,7 +139,7 @@ struct SchemaParts: Equatable {
       let part = rows.withBytes(0, SchemaPart.init(sql:))
       if let part, !found.contains(part) { found.insert(part) } else { isForeign = true }
     }
-    guard found == present else { return .altered(Self.missing(found)) }
+    guard found.isSuperset(of: present) else { return .altered(Self.missing(found)) }
     return isForeign ? .foreign : .known
   }
 

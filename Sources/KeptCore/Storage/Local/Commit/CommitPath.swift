@@ -46,6 +46,9 @@ final class CommitPath: Sendable {
   /// Moves every commit into the database, onto the disk.
   func settle() throws(StoreError) { try writer.settle() }
 
+  /// Sets the limits of the history, on the disk.
+  func set(_ limits: HistoryLimits) throws(StoreError) { try settler.set(limits) }
+
   /// Whether there is something to settle, by any process.
   var mustSettle: Bool { journal.words.isDirty }
 

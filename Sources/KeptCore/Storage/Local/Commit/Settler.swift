@@ -149,6 +149,18 @@ final class Settler: Sendable {
     }
   }
 
+  /// Sets the limits of the history, on the disk.
+  func set(_ limits: HistoryLimits) throws(StoreError) {
+    try withConnection { connection throws(StoreError) in
+      try connection.write { () throws(StoreError) in
+        let settled = try SettledPlace.read(connection)
+        try HistoryTable(connection).set(
+          limits, after: settled.revision, at: MonotonicTime.nanosecondsSince1970 / 1_000_000)
+      }
+      try syncLog(connection)
+    }
+  }
+
   /// Runs `body` with the settling connection, while no frame of this process is settled.
   func withConnection<Result>(
     _ body: (SQLiteConnection) throws(StoreError) -> Result
@@ -180,7 +192,7 @@ final class Settler: Sendable {
     try file.raiseBound(to: end)
     try sync(end)
     var cursor = JournalCursor(at: place, revision: before.revision)
-    var settling = try Settling(connection: connection)
+    var settling = try Settling(connection: connection, after: before.revision)
     let words = unused == nil ? journal.words : nil
     let outcome = try cursor.read(file, words, upTo: end) { frame throws(StoreError) in try settling.add(frame) }
     guard outcome == .reachedEnd else { throw journal.damage }

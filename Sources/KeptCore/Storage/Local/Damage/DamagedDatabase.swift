@@ -65,6 +65,13 @@ final class DamagedDatabase {
     return version
   }
 
+  /// Returns the limits of the history, as stored; nil if none were set or they are unreadable.
+  func historyLimits() throws(StoreError) -> HistoryLimits? {
+    var text: String?
+    _ = try eachRow("SELECT value FROM history WHERE id = 0") { rows in text = rows.string(0) }
+    return text.map { HistoryLimits(stored: $0) }
+  }
+
   /// Calls `body` with each declaration that is readable from either end of the table.
   func forEachDeclaration(_ body: (KeyName, Declaration) throws(StoreError) -> Void) throws(StoreError) {
     let fromBothEnds: [StaticString] = [

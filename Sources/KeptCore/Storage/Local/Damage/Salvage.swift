@@ -154,9 +154,14 @@ struct Salvage {
       }
       let last = try settleFrames(after: damaged, connection)
       let version = try damaged.schemaVersion() ?? 0
+      let limits = try damaged.historyLimits()
       try damaged.checkReadings()
       try resume(
         above: max(damaged.highestRevision, last.revision), schemaVersion: last.schemaVersion ?? version, connection)
+      // The history itself begins anew: what it says cannot be checked against the values.
+      if let limits {
+        try HistoryTable(connection).set(limits, after: try SettledPlace.read(connection).revision, at: 0)
+      }
       try SalvageNote.write(quarantine: place, connection)
     }
     // The file is renamed without its log.
@@ -184,7 +189,7 @@ struct Salvage {
     let isWhole = fromTheFirst.place.position >= max(marked.position, place?.position ?? 0)
     let start = isWhole ? file.header.firstPlace : place ?? marked
     var cursor = JournalCursor(at: start, revision: known?.1.revision ?? 0)
-    var settling = try Settling(connection: connection, isSalvage: true)
+    var settling = try Settling(connection: connection, after: nil)
     let damagedJournal = try DamagedJournal(file, end: PulseFile.end(of: file.header.store, held))
     while true {
       try cursor.readAll(file) { frame throws(StoreError) in

@@ -51,6 +51,8 @@ struct JournalPatches {
 
   subscript(key: KeyName) -> KeyPatch? { keys[key] }
 
+  subscript(key: PreparedBytes) -> KeyPatch? { keys[key] }
+
   func filter(_ isIncluded: ((key: KeyName, value: KeyPatch)) -> Bool) -> [KeyName: KeyPatch] {
     Dictionary(uniqueKeysWithValues: keys.lazy.filter(isIncluded).map { ($0.key, $0.value) })
   }

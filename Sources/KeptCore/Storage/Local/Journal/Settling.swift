@@ -5,14 +5,24 @@ struct Settling {
   private let connection: SQLiteConnection
   /// Whether a frame may name a body that is not there: in a salvage its value is lost.
   private let isSalvage: Bool
+  /// What adds the changes to the history; nil in a salvage, and if the store keeps none.
+  private var history: HistoryWriter?
+  private var heads = FrameHeads()
   private var patches = JournalPatches()
   private var schemaVersion: UInt32?
   /// Whether a value may be in the table of large ones.
   private var hasLarge: Bool
+  /// Whether a removal may be kept.
+  private var hasRemovals: Bool
 
-  init(connection: SQLiteConnection, isSalvage: Bool = false) throws(StoreError) {
-    (self.connection, self.isSalvage) = (connection, isSalvage)
+  /// Begins to settle frames.
+  ///
+  /// - Parameter settled: the revision before the first of them; nil in a salvage, which keeps no history.
+  init(connection: SQLiteConnection, after settled: Revision?) throws(StoreError) {
+    (self.connection, isSalvage) = (connection, settled == nil)
+    history = if let settled { try HistoryWriter(connection, after: settled) } else { nil }
     hasLarge = try connection.integer("SELECT EXISTS (SELECT 1 FROM large)") != 0
+    hasRemovals = try connection.integer("SELECT EXISTS (SELECT 1 FROM removed)") != 0
   }
 
   /// Values of more bytes have a table of their own: beside them, keys are compared slowly.
@@ -22,6 +32,7 @@ struct Settling {
 
   /// Adds the changes of a frame.
   mutating func add(_ frame: FrameReader) throws(StoreError) {
+    if history != nil, try heads.add(frame, over: patches) { try write() }
     try patches.add(frame)
     guard let bulk = patches.bulk else { return }
     if isSalvage, try !connection.hasBody(bulk.id) {
@@ -51,6 +62,7 @@ struct Settling {
   /// Writes what is left; returns the schema version, if it was changed.
   mutating func finish() throws(StoreError) -> UInt32? {
     try write()
+    try history?.finish(at: MonotonicTime.nanosecondsSince1970 / 1_000_000)
     return schemaVersion
   }
 
@@ -71,13 +83,23 @@ struct Settling {
 
   private mutating func apply(_ patch: KeyPatch, _ key: KeyName) throws(StoreError) {
     if isSalvage, try isOlder(patch, key) { return }
+    guard let value = patch.value else {
+      if let declaration = patch.declaration { try declare(key, declaration, at: patch.revision) }
+      return
+    }
+    var large = try largeID(of: key)
+    if history != nil, let head = heads[value.revision], try history?.note(key, head, large: large) == true {
+      large = nil
+    }
+    // The old value is secret if it was declared so before, and all are if the key is declared so now.
     if let declaration = patch.declaration { try declare(key, declaration, at: patch.revision) }
-    guard let value = patch.value else { return }
     switch value.new {
     case .removed: try remove(key, at: value.revision)
+    case .inline(let new) where new.bytes > Self.mostInRow: return try put(large: new, key, value.revision, over: large)
     case .inline(let new): try put(new, key, value.revision)
     case .staged(let body): try put(staged: body, key, value.revision)
     }
+    if let large { try forgetLarge(large) }
   }
 
   /// Whether the row of a key is from after a frame: a salvage may not know which frames are settled.
@@ -89,18 +111,19 @@ struct Settling {
   }
 
   private mutating func put(_ value: Value, _ key: KeyName, _ revision: Revision) throws(StoreError) {
-    guard value.bytes > Self.mostInRow else {
-      try forgetLarge(key)
-      try put(
-        key, "UPDATE entry SET kind = ?2, value = ?3, large = NULL, revision = ?4 WHERE key = ?1",
-        "INSERT INTO entry (key, kind, value, revision) VALUES (?1, ?2, ?3, ?4)"
-      ) { row throws(StoreError) in
-        try row.bind(4, Int64(clamping: revision))
-        try row.finish(2, lentKindAnd: value)
-      }
-      return try forgetRemoval(of: key)
+    try put(
+      key, "UPDATE entry SET kind = ?2, value = ?3, large = NULL, revision = ?4 WHERE key = ?1",
+      "INSERT INTO entry (key, kind, value, revision) VALUES (?1, ?2, ?3, ?4)"
+    ) { row throws(StoreError) in
+      try row.bind(4, Int64(clamping: revision))
+      try row.finish(2, lentKindAnd: value)
     }
-    let known = try largeID(of: key)
+    try forgetRemoval(of: key)
+  }
+
+  private mutating func put(
+    large value: Value, _ key: KeyName, _ revision: Revision, over known: Int64?
+  ) throws(StoreError) {
     let id = known ?? .random(in: 1...(.max))
     // An update writes only the pages that differ; a replacement writes all of them twice.
     let row = try connection.statement(
@@ -142,8 +165,7 @@ struct Settling {
     return try row.first { row.isNull(0) ? nil : row.integer(0) } ?? nil
   }
 
-  private func forgetLarge(_ key: KeyName) throws(StoreError) {
-    guard let id = try largeID(of: key) else { return }
+  private func forgetLarge(_ id: Int64) throws(StoreError) {
     let row = try connection.statement("DELETE FROM large WHERE id = ?1")
     try row.bind(1, id)
     try row.finish()
@@ -160,7 +182,6 @@ struct Settling {
       if isSalvage { return }
       throw StoreError(.corrupt, "its value is missing in the database, and the journal names it")
     }
-    try forgetLarge(key)
     hasLarge = true
     let row = try connection.statement(
       """
@@ -183,7 +204,8 @@ struct Settling {
 
   /// Applies the changes of many keys.
   private mutating func apply(bulk bodies: StagedBody, at revision: Revision) throws(StoreError) {
-    hasLarge = true
+    (hasLarge, hasRemovals) = (true, true)
+    if history != nil, let head = heads[revision] { try history?.note(bulk: bodies, head) }
     for sql: StaticString in [
       """
       DELETE FROM large WHERE id IN (SELECT large FROM entry WHERE key IN (
@@ -217,21 +239,21 @@ struct Settling {
       if statement.parameters > 1 { try statement.bind(2, Int64(clamping: revision)) }
       try statement.finish()
     }
+    try history?.noteDeclarations(bulk: bodies)
     try drop(bodies)
     guard connection.changedRows > 0 || isSalvage else {
       throw StoreError(.corrupt, "the values of a large commit are missing in the database, and the journal names them")
     }
   }
 
-  private func remove(_ key: KeyName, at revision: Revision) throws(StoreError) {
-    try forgetLarge(key)
+  private mutating func remove(_ key: KeyName, at revision: Revision) throws(StoreError) {
     let row = try connection.statement("DELETE FROM entry WHERE key = ?1")
     try row.bind(1, text: key.exact)
     try row.finish()
     try noteRemoval(of: key, at: revision)
   }
 
-  private func declare(_ key: KeyName, _ declaration: Declaration?, at revision: Revision) throws(StoreError) {
+  private mutating func declare(_ key: KeyName, _ declaration: Declaration?, at revision: Revision) throws(StoreError) {
     guard let declaration else {
       let row = try connection.statement("DELETE FROM declaration WHERE key = ?1")
       try row.bind(1, text: key.exact)
@@ -243,10 +265,12 @@ struct Settling {
     try row.bind(2, text: ExactString(declaration.json))
     try row.bind(3, Int64(clamping: revision))
     try row.finish()
+    try history?.noteDeclaration(of: key)
   }
 
   /// Keeps the revision of a removal, for conditions.
-  private func noteRemoval(of key: KeyName, at revision: Revision) throws(StoreError) {
+  private mutating func noteRemoval(of key: KeyName, at revision: Revision) throws(StoreError) {
+    hasRemovals = true
     let row = try connection.statement("INSERT OR REPLACE INTO removed (key, revision) VALUES (?1, ?2)")
     try row.bind(1, text: key.exact)
     try row.bind(2, Int64(clamping: revision))
@@ -254,6 +278,7 @@ struct Settling {
   }
 
   private func forgetRemoval(of key: KeyName) throws(StoreError) {
+    guard hasRemovals else { return }
     let row = try connection.statement("DELETE FROM removed WHERE key = ?1")
     try row.bind(1, text: key.exact)
     try row.finish()

@@ -101,7 +101,7 @@ final class ReadOnlyStorage: Storage {
   }
 
   /// Reads from a copy of the current files.
-  private func read<Result>(_ body: (PatchedReader) throws(StoreError) -> Result) throws(StoreError) -> Result {
+  func read<Result>(_ body: (PatchedReader) throws(StoreError) -> Result) throws(StoreError) -> Result {
     while true {
       try connect()
       let result: Result? = try state.update { state throws(StoreError) in

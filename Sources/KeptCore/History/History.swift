@@ -1,0 +1,102 @@
+// What a store keeps of its past: which keys were changed, when, by whom, from what to what.
+
+/// The past changes of a store, or of some of its keys.
+///
+/// In C: `kept_history_json`. In Python: `settings.history()`.
+public struct History: Sendable, Hashable {
+  /// The changes, newest first; those of one revision are in byte order of their keys.
+  public var changes: [PastChange]
+  /// The revision after which no change is missing.
+  ///
+  /// Earlier changes may be missing: they are older or more than the store keeps, or were made without a history.
+  public var completeAfter: Revision
+}
+
+/// A past change of one key.
+///
+/// Changes that one program makes to a key within a moment are one change, from the value before the first to the value
+/// after the last.
+public struct PastChange: Sendable, Hashable {
+  public var key: String
+  /// The revision of the commit.
+  public var revision: Revision
+  /// When the commit was made, in whole milliseconds, by the clock of the machine, which may have been wrong.
+  public var time: Timestamp
+  public var old: PastValue
+  public var new: PastValue
+  /// The tag that the writer had set.
+  public var tag: String?
+}
+
+/// What a key had before or after a past change.
+public enum PastValue: Sendable, Hashable {
+  /// The key had no value.
+  case absent
+  case value(Value)
+  /// The key was declared secret, or is now: its values are not kept.
+  case secret
+  /// The value was too large to be kept, or was forgotten to make room for later ones.
+  case notKept
+}
+
+/// How much of its past a store keeps.
+///
+/// When there is more, the oldest changes are forgotten. They are looked for now and then, so up to 4,096 more may be
+/// there at a time. It is stored in the store, for all programs.
+/// In C: `kept_set_history_limits`. In Python: `settings.history_limits`.
+public struct HistoryLimits: Sendable, Hashable {
+  /// The changes of one key.
+  public var changesPerKey: Int
+  /// The changes of the whole store; 0 keeps no history.
+  public var changes: Int
+  /// The age in days.
+  public var days: Int
+  /// The bytes of all keys and values in it.
+  public var bytes: Int
+
+  /// The limits of a store for which none were set: 100 changes a key, 10,000 a store, 90 days, and 4 MiB.
+  public init(changesPerKey: Int = 100, changes: Int = 10_000, days: Int = 90, bytes: Int = 4 << 20) {
+    (self.changesPerKey, self.changes, self.days, self.bytes) = (changesPerKey, changes, days, bytes)
+  }
+
+  /// Keeps no history, and forgets what there is.
+  public static let off = HistoryLimits(changes: 0)
+
+  /// Whether anything is kept.
+  public var isOn: Bool { changes > 0 && changesPerKey > 0 && days > 0 && bytes > 0 }
+}
+
+extension History {
+  /// The history as an object: `complete_after`, and `changes` with `key`, `revision`, `time`, `tag`, `old` and `new`.
+  ///
+  /// `old` or `new` is omitted if there was no value. The member `secret` is true, and both are omitted, for a secret;
+  /// `not_kept` lists the names of those that were not kept.
+  public var json: String { asValue.json }
+
+  package var asValue: Value {
+    let members: [(ExactString, Value)] = [
+      ("complete_after", .int(Int64(clamping: completeAfter))), ("changes", .array(changes.map(\.asValue))),
+    ]
+    return .dictionary(ValueDictionary(members))
+  }
+}
+
+extension PastChange {
+  fileprivate var asValue: Value {
+    var members: [(ExactString, Value)] = [
+      ("key", .string(key)), ("revision", .int(Int64(clamping: revision))), ("time", .string(time.description)),
+    ]
+    if let tag { members.append(("tag", .string(tag))) }
+    if old == .secret || new == .secret {
+      members.append(("secret", .bool(true)))
+    } else {
+      var notKept: [Value] = []
+      for (name, past) in [("old", old), ("new", new)] {
+        if case .value(let value) = past { members.append((ExactString(name), value)) }
+        if past == .notKept { notKept.append(.string(name)) }
+      }
+      if !notKept.isEmpty { members.append(("not_kept", .array(notKept))) }
+    }
+    return .dictionary(ValueDictionary(members))
+  }
+}

@@ -1,0 +1,155 @@
+// The table `history` as a whole: how it is made, limited and forgotten. HistoryWriter.swift describes its rows.
+
+/// The table `history` of a database, in a write transaction.
+struct HistoryTable {
+  private let connection: SQLiteConnection
+
+  init(_ connection: SQLiteConnection) { self.connection = connection }
+
+  /// Creates the table; changes up to a revision are not in it.
+  func make(after revision: Revision) throws(StoreError) {
+    try connection.run("\(SchemaPart.history.sql); PRAGMA user_version = \(LocalSchema.versionWithHistory)")
+    let row = try connection.statement("INSERT INTO history (id, revision, time, key) VALUES (0, ?1, 0, '')")
+    try row.bind(1, Int64(clamping: revision))
+    try row.finish()
+  }
+
+  /// Sets the limits from now on.
+  func set(_ limits: HistoryLimits, after revision: Revision, at time: Int64) throws(StoreError) {
+    if try connection.statement(ifThere: "SELECT id FROM history WHERE id = 0") == nil { try make(after: revision) }
+    let row = try connection.statement("UPDATE history SET value = ?1 WHERE id = 0")
+    try row.bind(1, text: ExactString(limits.asValue.json))
+    try row.finish()
+    if limits.isOn { try prune(to: limits, at: time) } else { try forget(after: revision) }
+  }
+
+  /// Forgets all changes up to a revision, which is the store's.
+  func forget(after revision: Revision) throws(StoreError) {
+    for sql: StaticString in [
+      "DELETE FROM large WHERE id IN (SELECT large FROM history WHERE large IS NOT NULL)",
+      "DELETE FROM history WHERE id > 0",
+    ] { try connection.statement(sql).finish() }
+    try raiseStart(to: revision)
+  }
+
+  /// Forgets the values of a key, which is secret.
+  func forgetValues(of key: KeyName) throws(StoreError) {
+    for sql: StaticString in [
+      "DELETE FROM large WHERE id IN (SELECT large FROM history WHERE key = ?1 AND large IS NOT NULL)",
+      "UPDATE history SET kind = 'secret', value = NULL, large = NULL WHERE key = ?1 AND kind IS NOT NULL",
+    ] {
+      let statement = try connection.statement(sql)
+      try statement.bind(1, text: key.exact)
+      try statement.finish()
+    }
+  }
+
+  /// Whether the oldest change is older than the limits allow.
+  func isOlder(_ limits: HistoryLimits, at time: Int64) throws(StoreError) -> Bool {
+    try connection.integer("SELECT ifnull((SELECT time FROM history WHERE id > 0 ORDER BY id LIMIT 1), 1 << 62)")
+      < limits.oldest(at: time)
+  }
+
+  /// Forgets what is beyond the limits.
+  func prune(to limits: HistoryLimits, at time: Int64) throws(StoreError) {
+    let rows = try connection.statement(
+      """
+      SELECT id, revision, time, key, kind,
+        length(key) + 32 + ifnull(length(value), 0) + ifnull((SELECT length(value) FROM large WHERE id = history.large), 0)
+      FROM history WHERE id > 0 ORDER BY id DESC
+      """)
+    // Per key: how many newer changes there are. Per revision: how many changes are kept.
+    var newer: [ExactString: Int] = [:]
+    var kept: [Revision: Int] = [:]
+    var surplus: [(id: Int64, revision: Revision, isLastKept: Bool)] = []
+    var (count, bytes, oldest) = (0, 0, limits.oldest(at: time))
+    var end: Int64 = 0
+    var start: Revision = 0
+    try rows.each { () throws(StoreError) in
+      let (id, revision) = (rows.integer(0), Revision(clamping: rows.integer(1)))
+      if end == 0 {
+        (count, bytes) = (count + 1, bytes + Int(clamping: rows.integer(5)))
+        if count > limits.changes || bytes > limits.bytes || rows.integer(2) < oldest { end = id }
+      }
+      // This row and all before it are forgotten.
+      if end > 0 { return start = max(start, revision) }
+      let key = ExactString(rows.string(3) ?? "")
+      try Memory.makeRoom(in: &surplus, to: "limit the history")
+      let before = newer.updateValue((newer[key] ?? 0) + 1, forKey: key) ?? 0
+      guard before >= limits.changesPerKey else { return kept[revision, default: 0] += 1 }
+      surplus.append((id, revision, before == limits.changesPerKey))
+    }
+    if end > 0 { try run("DELETE FROM large WHERE id IN (SELECT large FROM history WHERE id BETWEEN 1 AND ?1)", end) }
+    if end > 0 { try run("DELETE FROM history WHERE id BETWEEN 1 AND ?1", end) }
+    for row in surplus {
+      try run("DELETE FROM large WHERE id = (SELECT large FROM history WHERE id = ?1)", row.id)
+      // Of a commit with other changes it must be known that this key was one of them.
+      let mustStay = row.isLastKept || kept[row.revision] ?? 0 > 0
+      try run(
+        mustStay
+          ? "UPDATE history SET kind = 'forgotten', value = NULL, large = NULL WHERE id = ?1"
+          : "DELETE FROM history WHERE id = ?1", row.id)
+    }
+    if start > 0 { try raiseStart(to: start) }
+  }
+
+  private func raiseStart(to revision: Revision) throws(StoreError) {
+    try run("UPDATE history SET revision = max(revision, ?1) WHERE id = 0", Int64(clamping: revision))
+  }
+
+  private func run(_ sql: StaticString, _ parameter: Int64) throws(StoreError) {
+    let statement = try connection.statement(sql)
+    try statement.bind(1, parameter)
+    try statement.finish()
+  }
+}
+
+extension HistoryLimits {
+  /// The limits in a database; those that were not set if the text is missing or is not Kept's.
+  init(stored text: String?) {
+    self.init()
+    guard let text, let value = try? Value(json: text) else { return }
+    if let given = try? HistoryLimits(value) { self = given }
+  }
+
+  /// Reads limits from an object; members that are left out have their default.
+  ///
+  /// Throws `invalid` for other members, and for numbers that are not 0 to 2,147,483,647.
+  package init(_ value: Value) throws(StoreError) {
+    self.init()
+    guard case .dictionary(let members) = value else {
+      throw StoreError(.invalid, "the limits of the history must be an object, such as {\"days\":30}")
+    }
+    for member in members {
+      let name = member.key.text
+      guard case .int(let number) = member.value, 0...Int64(Int32.max) ~= number else {
+        throw StoreError(.invalid, "the limit \"\(name)\" of the history must be a number from 0 to 2147483647")
+      }
+      switch name {
+      case "changes_per_key": changesPerKey = Int(number)
+      case "changes": changes = Int(number)
+      case "days": days = Int(number)
+      case "bytes": bytes = Int(number)
+      default:
+        throw StoreError(
+          .invalid,
+          "the history has no limit \"\(name)\"; the limits are changes_per_key, changes, days and bytes")
+      }
+    }
+  }
+
+  /// The limits as an object: `changes_per_key`, `changes`, `days` and `bytes`.
+  package var asValue: Value {
+    func number(_ count: Int) -> Value { .int(Int64(clamping: max(0, min(count, Int(Int32.max))))) }
+    let members: [(ExactString, Value)] = [
+      ("changes_per_key", number(changesPerKey)), ("changes", number(changes)), ("days", number(days)),
+      ("bytes", number(bytes)),
+    ]
+    return .dictionary(ValueDictionary(members))
+  }
+
+  /// The time before which changes are forgotten, in milliseconds since 1970, as `time` is.
+  fileprivate func oldest(at time: Int64) -> Int64 {
+    time.subtractingReportingOverflow(Int64(min(days, 1 << 31)) * 86_400_000).partialValue
+  }
+}

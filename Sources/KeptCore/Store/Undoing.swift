@@ -1,0 +1,111 @@
+// The history of a store, and commits that restore what an earlier one has replaced.
+
+extension Store {
+  /// Returns the past changes of one key, newest first.
+  ///
+  /// In C: `kept_history_json`. In Python: `settings.history(key)`.
+  ///
+  /// The store keeps a limited number, see ``historyLimits()``. Every commit is in it that has returned; of a store that
+  /// may only be read, the commits of the last moments may be missing.
+  ///
+  /// Throws `unsupported` for a storage without a database, such as `memory:`.
+  public func history(of key: String) throws(StoreError) -> History { try history(in: .key(KeyName(key))) }
+
+  /// Returns the past changes of all keys that begin with a prefix, newest first, as ``history(of:)`` does for one.
+  public func history(prefix: String = "") throws(StoreError) -> History {
+    try history(in: .prefix(ExactString(prefix)))
+  }
+
+  private func history(in scope: Scope) throws(StoreError) -> History {
+    try historicalStorage().history(in: scope)
+  }
+
+  /// Restores what the commit with a revision has replaced, as one new commit, which can be undone, too.
+  ///
+  /// Nothing else is changed. Declarations stay as they are. In C: `kept_undo`. In Python: `settings.undo(revision)`.
+  ///
+  /// Throws, with nothing changed: `absent` if the history does not have the whole commit; `conflict`, with a list, if
+  /// one of its keys has changed since; `unsupported` if an old value was not kept, or is secret; and `locked` or `invalid`
+  /// if an old value is not admitted any more.
+  /// - Parameter tag: the tag of the commit, in place of the store's own ``StoreOptions/tag``.
+  /// - Returns: the keys, in byte order.
+  @discardableResult
+  public func undo(_ revision: Revision, tag: String? = nil) throws(StoreError) -> [String] {
+    var keys: [String] = []
+    try together([], tag: tag) { transaction throws(StoreError) in
+      // Every attempt reads the history again.
+      let changes = try self.changes(of: revision, transaction)
+      keys = changes.map(\.key)
+      for change in changes { try transaction.restore(change) }
+    }
+    return keys
+  }
+
+  /// What a commit has changed, if all of it can be restored.
+  private func changes(of revision: Revision, _ transaction: Transaction) throws(StoreError) -> [PastChange] {
+    let history = try history(in: .prefix(""))
+    let changes = history.changes.filter { $0.revision == revision }
+    guard !changes.isEmpty, revision > history.completeAfter else {
+      let range = history.changes.first.map { "has the revisions \(history.completeAfter + 1) to \($0.revision)" }
+      throw StoreError(
+        .absent,
+        "revision \(revision) cannot be undone: the history \(range ?? "is empty"), and this one is not in it, or changed "
+          + "no value")
+    }
+    let later = Set(history.changes.lazy.filter { $0.revision > revision }.map(\.key))
+    let changed = changes.filter { later.contains($0.key) }
+    guard changed.isEmpty else {
+      transaction.refuse()
+      throw StoreError(
+        .conflict, key: changed.first?.key,
+        "revision \(revision) cannot be undone: these keys have changed since: "
+          + "\(changed.map(\.key).joined(separator: ", ")); undo the later changes first, or set them yourself")
+    }
+    return changes
+  }
+
+  /// The limits of the history, which apply to all programs.
+  ///
+  /// In C: `kept_history_limits_json`. In Python: `settings.history_limits`.
+  ///
+  /// Throws `unsupported` for a storage without a database.
+  public func historyLimits() throws(StoreError) -> HistoryLimits { try historicalStorage().historyLimits() }
+
+  /// Sets the limits of the history, for all programs; ``HistoryLimits/off`` forgets it and keeps none.
+  ///
+  /// In C: `kept_set_history_limits`. In Python: `settings.history_limits = {…}`.
+  ///
+  /// Throws `unsupported` for a storage without a database, and `denied` for a store that may only be read.
+  public func setHistoryLimits(_ limits: HistoryLimits) throws(StoreError) { try historicalStorage().set(limits) }
+
+  private func historicalStorage() throws(StoreError) -> any HistoricalStorage {
+    if let storage = try storage() as? any HistoricalStorage { return storage }
+    throw StoreError(.unsupported, "this storage keeps no history; use a store in a folder")
+  }
+}
+
+extension Transaction {
+  /// Sets a key to what it had before a change, which must be its last.
+  fileprivate func restore(_ change: PastChange) throws(StoreError) {
+    let key = try KeyName(change.key)
+    let present = try entry(for: key)
+    let isAbsent = present?.value == nil
+    guard isAbsent ? change.new == .absent || change.new == .secret : present?.revision == change.revision else {
+      // Changed after the history was read; the next attempt says so.
+      throw StoreError(.conflict, key: key.text, "its value has changed since revision \(change.revision)")
+    }
+    switch change.old {
+    case .value(let value): _ = try put(value, for: key, ifRevision: nil)
+    case .absent: _ = try delete(key)
+    case .secret:
+      throw StoreError(
+        .unsupported, key: key.text,
+        "revision \(change.revision) cannot be undone: a secret's values are not kept; set the key yourself")
+    case .notKept:
+      throw StoreError(
+        .unsupported, key: key.text,
+        "revision \(change.revision) cannot be undone: the old value was too large for the history, or was forgotten; "
+          + "set the key yourself")
+    }
+  }
+}
