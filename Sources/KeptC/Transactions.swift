@@ -48,7 +48,7 @@ func end(_ transaction: Transaction, _ handle: OpaquePointer?) {
 
 extension UnsafePointer where Pointee == kept_transaction_options {
   /// Unspecified options have the values that the store was opened with.
-  fileprivate func choices() throws(StoreError) -> (durability: Durability?, tag: String?) {
+  func choices() throws(StoreError) -> (durability: Durability?, tag: String?) {
     let known = try knownOptions(self, size: pointee.size, least: 16, name: "KEPT_TRANSACTION_OPTIONS_INIT")
     try checkReserved(known.reserved)
     let durability = known.durability == KEPT_AS_OPENED ? nil : try Durability(known.durability)

@@ -2,7 +2,7 @@
 
 /// The past changes of a store, or of some of its keys.
 ///
-/// In C: `kept_history_json`. In Python: `settings.history()`.
+/// In C: the text of `kept_history_json`. In Python: `History`.
 public struct History: Sendable, Hashable {
   /// The changes, newest first; those of one revision are in byte order of their keys.
   public var changes: [PastChange]
@@ -39,43 +39,24 @@ public enum PastValue: Sendable, Hashable {
   case notKept
 }
 
-/// How much of its past a store keeps.
-///
-/// When there is more, the oldest changes are forgotten. They are looked for now and then, so up to 4,096 more may be
-/// there at a time. It is stored in the store, for all programs.
-/// In C: `kept_set_history_limits`. In Python: `settings.history_limits`.
-public struct HistoryLimits: Sendable, Hashable {
-  /// The changes of one key.
-  public var changesPerKey: Int
-  /// The changes of the whole store; 0 keeps no history.
-  public var changes: Int
-  /// The age in days.
-  public var days: Int
-  /// The bytes of all keys and values in it.
-  public var bytes: Int
-
-  /// The limits of a store for which none were set: 100 changes a key, 10,000 a store, 90 days, and 4 MiB.
-  public init(changesPerKey: Int = 100, changes: Int = 10_000, days: Int = 90, bytes: Int = 4 << 20) {
-    (self.changesPerKey, self.changes, self.days, self.bytes) = (changesPerKey, changes, days, bytes)
-  }
-
-  /// Keeps no history, and forgets what there is.
-  public static let off = HistoryLimits(changes: 0)
-
-  /// Whether anything is kept.
-  public var isOn: Bool { changes > 0 && changesPerKey > 0 && days > 0 && bytes > 0 }
-}
-
 extension History {
-  /// The history as an object: `complete_after`, and `changes` with `key`, `revision`, `time`, `tag`, `old` and `new`.
+  /// The history as an object: `completeAfter`, and `changes` with `key`, `revision`, `time`, `tag`, `old` and `new`.
   ///
   /// `old` or `new` is omitted if there was no value. The member `secret` is true, and both are omitted, for a secret;
-  /// `not_kept` lists the names of those that were not kept.
+  /// `notKept` lists the names of those that were not kept.
   public var json: String { asValue.json }
 
-  package var asValue: Value {
+  /// The same as text that C frees with free().
+  ///
+  /// Throws `failed` where there is no memory for it.
+  package func newCText() throws(StoreError) -> UnsafeMutablePointer<CChar> {
+    try Allowance.ask(forEntries: 8 * changes.count, to: "report the history")
+    return try asValue.newCText()
+  }
+
+  private var asValue: Value {
     let members: [(ExactString, Value)] = [
-      ("complete_after", .int(Int64(clamping: completeAfter))), ("changes", .array(changes.map(\.asValue))),
+      ("completeAfter", .int(Int64(clamping: completeAfter))), ("changes", .array(changes.map(\.asValue))),
     ]
     return .dictionary(ValueDictionary(members))
   }
@@ -95,7 +76,7 @@ extension PastChange {
         if case .value(let value) = past { members.append((ExactString(name), value)) }
         if past == .notKept { notKept.append(.string(name)) }
       }
-      if !notKept.isEmpty { members.append(("not_kept", .array(notKept))) }
+      if !notKept.isEmpty { members.append(("notKept", .array(notKept))) }
     }
     return .dictionary(ValueDictionary(members))
   }

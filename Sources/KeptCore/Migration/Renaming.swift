@@ -47,14 +47,16 @@ extension SettingsAccess {
   /// Makes several changes as one commit: in this transaction, or in one of its own.
   /// - Parameters:
   ///   - keys: the keys whose edits in this transaction are all undone if one is refused.
+  ///   - durability: that of a commit of its own.
   ///   - tag: the tag of a commit of its own.
   func together(
-    _ keys: [KeyName] = [], tag: String? = nil, _ body: (Transaction) throws(StoreError) -> Void
+    _ keys: [KeyName] = [], _ durability: Durability? = nil, tag: String? = nil,
+    _ body: (Transaction) throws(StoreError) -> Void
   ) throws(StoreError) {
     if let transaction = self as? Transaction {
       return try transaction.allOrNone(of: keys) { () throws(StoreError) in try body(transaction) }
     }
-    do { try store.transaction(tag: tag) { transaction in try body(transaction) } } catch let error as StoreError {
+    do { try store.transaction(durability: durability, tag: tag) { transaction in try body(transaction) } } catch let error as StoreError {
       throw error
     } catch {
       throw StoreError(.failed, "\(error)")

@@ -27,12 +27,16 @@ extension Store {
   /// Throws, with nothing changed: `absent` if the history does not have the whole commit; `conflict`, with a list, if
   /// one of its keys has changed since; `unsupported` if an old value was not kept, or is secret; and `locked` or `invalid`
   /// if an old value is not admitted any more.
-  /// - Parameter tag: the tag of the commit, in place of the store's own ``StoreOptions/tag``.
+  /// - Parameters:
+  ///   - durability: that of the commit; nil for the store's own.
+  ///   - tag: the tag of the commit; nil for the store's own ``StoreOptions/tag``.
   /// - Returns: the keys, in byte order.
   @discardableResult
-  public func undo(_ revision: Revision, tag: String? = nil) throws(StoreError) -> [String] {
+  public func undo(
+    revision: Revision, durability: Durability? = nil, tag: String? = nil
+  ) throws(StoreError) -> [String] {
     var keys: [String] = []
-    try together([], tag: tag) { transaction throws(StoreError) in
+    try together([], durability, tag: tag) { transaction throws(StoreError) in
       // Every attempt reads the history again.
       let changes = try self.changes(of: revision, transaction)
       keys = changes.map(\.key)

@@ -35,7 +35,7 @@ extension LocalReader {
       following[key.exact] = old
       return PastChange(
         key: key.text, revision: revision, time: Timestamp(milliseconds: rows.integer(2)), old: old, new: new,
-        tag: rows.string(6))
+        tag: rows.isNull(6) ? nil : rows.string(6))
     }
     history.completeAfter = start
     return history

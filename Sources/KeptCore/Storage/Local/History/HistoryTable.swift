@@ -16,11 +16,13 @@ struct HistoryTable {
 
   /// Sets the limits from now on.
   func set(_ limits: HistoryLimits, after revision: Revision, at time: Int64) throws(StoreError) {
-    if try connection.statement(ifThere: "SELECT id FROM history WHERE id = 0") == nil { try make(after: revision) }
+    let known = try connection.statement(ifThere: "SELECT value FROM history WHERE id = 0")
+    let before = HistoryLimits(stored: try known?.first { known?.string(0) } ?? nil)
+    if known == nil { try make(after: revision) }
     let row = try connection.statement("UPDATE history SET value = ?1 WHERE id = 0")
-    try row.bind(1, text: ExactString(limits.asValue.json))
+    try row.bind(1, text: ExactString(limits.json))
     try row.finish()
-    if limits.isOn { try prune(to: limits, at: time) } else { try forget(after: revision) }
+    if limits.isOn, before.isOn { try prune(to: limits, at: time) } else { try forget(after: revision) }
   }
 
   /// Forgets all changes up to a revision, which is the store's.
@@ -101,55 +103,5 @@ struct HistoryTable {
     let statement = try connection.statement(sql)
     try statement.bind(1, parameter)
     try statement.finish()
-  }
-}
-
-extension HistoryLimits {
-  /// The limits in a database; those that were not set if the text is missing or is not Kept's.
-  init(stored text: String?) {
-    self.init()
-    guard let text, let value = try? Value(json: text) else { return }
-    if let given = try? HistoryLimits(value) { self = given }
-  }
-
-  /// Reads limits from an object; members that are left out have their default.
-  ///
-  /// Throws `invalid` for other members, and for numbers that are not 0 to 2,147,483,647.
-  package init(_ value: Value) throws(StoreError) {
-    self.init()
-    guard case .dictionary(let members) = value else {
-      throw StoreError(.invalid, "the limits of the history must be an object, such as {\"days\":30}")
-    }
-    for member in members {
-      let name = member.key.text
-      guard case .int(let number) = member.value, 0...Int64(Int32.max) ~= number else {
-        throw StoreError(.invalid, "the limit \"\(name)\" of the history must be a number from 0 to 2147483647")
-      }
-      switch name {
-      case "changes_per_key": changesPerKey = Int(number)
-      case "changes": changes = Int(number)
-      case "days": days = Int(number)
-      case "bytes": bytes = Int(number)
-      default:
-        throw StoreError(
-          .invalid,
-          "the history has no limit \"\(name)\"; the limits are changes_per_key, changes, days and bytes")
-      }
-    }
-  }
-
-  /// The limits as an object: `changes_per_key`, `changes`, `days` and `bytes`.
-  package var asValue: Value {
-    func number(_ count: Int) -> Value { .int(Int64(clamping: max(0, min(count, Int(Int32.max))))) }
-    let members: [(ExactString, Value)] = [
-      ("changes_per_key", number(changesPerKey)), ("changes", number(changes)), ("days", number(days)),
-      ("bytes", number(bytes)),
-    ]
-    return .dictionary(ValueDictionary(members))
-  }
-
-  /// The time before which changes are forgotten, in milliseconds since 1970, as `time` is.
-  fileprivate func oldest(at time: Int64) -> Int64 {
-    time.subtractingReportingOverflow(Int64(min(days, 1 << 31)) * 86_400_000).partialValue
   }
 }

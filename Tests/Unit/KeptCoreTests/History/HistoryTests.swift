@@ -1,0 +1,234 @@
+// What users rely on in the history: each change is in it once, with who, when, from what and to what; a secret is not.
+
+import Foundation
+import Testing
+
+@testable import KeptCore
+
+@Suite struct `The history of a store` {
+  let folder: TemporaryFolder
+  let store: Store
+  init() throws {
+    folder = try TemporaryFolder()
+    store = try Store.open(folder.path + "/store")
+  }
+
+  private func set(_ key: String, _ value: Value, _ tag: String? = nil) throws {
+    let transaction = try store.begin(tag: tag)
+    if value == .null {
+      _ = try transaction.delete(KeyName(key))
+    } else {
+      _ = try transaction.put(value, for: KeyName(key), ifRevision: nil)
+    }
+    _ = try transaction.commit()
+    try settle()
+  }
+
+  private func settle() throws { _ = try store.history(of: "none") }
+
+  @Test func `is empty at first, and complete from the present`() throws {
+    let history = try store.history()
+    #expect(history.changes.isEmpty)
+    #expect(history.completeAfter == 0)
+    #expect(history.json == #"{"changes":[],"completeAfter":0}"#)
+  }
+
+  @Test func `has each change with its tag, time, old and new value, the newest first`() throws {
+    let before = Timestamp.now
+    try set("volume", .int(1), "first")
+    try set("volume", .int(2))
+    try set("volume", .null)
+    let changes = try store.history(of: "volume").changes
+    #expect(changes.map(\.revision) == [3, 2, 1])
+    #expect(changes.map(\.old) == [.value(.int(2)), .value(.int(1)), .absent])
+    #expect(changes.map(\.new) == [.absent, .value(.int(2)), .value(.int(1))])
+    #expect(changes.map(\.tag) == [nil, nil, "first"])
+    #expect(changes.allSatisfy { $0.time.seconds >= before.seconds && $0.time.seconds <= Timestamp.now.seconds })
+    #expect(try store.history(of: "volume").completeAfter == 0)
+  }
+
+  @Test func `lists a prefix, and the keys of one commit in order`() throws {
+    try store.transaction { transaction in
+      for key in ["b", "a", "view.size", "view"] {
+        _ = try transaction.put(.bool(true), for: KeyName(key), ifRevision: nil)
+      }
+    }
+    #expect(try store.history(prefix: "view").changes.map(\.key) == ["view", "view.size"])
+    #expect(try store.history().changes.map(\.key) == ["a", "b", "view", "view.size"])
+    #expect(try store.history(of: "view").changes.count == 1)
+  }
+
+  @Test func `folds what one program changes within a moment`() throws {
+    for number in 1...5 { _ = try store.put(.int(Int64(number)), for: KeyName("count"), ifRevision: nil) }
+    let changes = try store.history().changes
+    #expect(changes.first?.new == .value(.int(5)))
+    #expect(changes.last?.old == .absent)
+  }
+
+  @Test func `keeps changes with another tag apart, though they are settled together`() throws {
+    let local = try #require(store.shared.storage as? LocalStorage)
+    try local.loader.settler.withConnection { _ throws(StoreError) in
+      try put(1, "key", "one")
+      try put(2, "key", "two")
+      try put(3, "key", "two")
+      try put(4, "other", "one")
+    }
+    let changes = try store.history().changes
+    #expect(changes.map(\.tag) == ["one", "two", "one"])
+    #expect(changes.map(\.new) == [.value(.int(4)), .value(.int(3)), .value(.int(1))])
+  }
+
+  private func put(_ number: Int64, _ key: String, _ tag: String) throws(StoreError) {
+    let transaction = try store.begin(tag: tag)
+    _ = try transaction.put(.int(number), for: KeyName(key), ifRevision: nil)
+    _ = try transaction.commit()
+  }
+
+  @Test func `keeps old values of every kind and size`() throws {
+    let long = String(repeating: "x", count: 5000)
+    let tooLong = String(repeating: "x", count: 100_000)
+    let values: [Value] = [
+      .bool(true), .int(-1), .uint(.max), .double(0.5), .string("é\n"), .bytes([0, 255]),
+      .date(try Timestamp(seconds: 1)), .array([.int(1)]), .string(long), .string(tooLong), .int(0),
+    ]
+    for value in values { try set("key", value) }
+    let changes = try store.history(of: "key").changes
+    #expect(changes.count == values.count)
+    let expected: [PastValue] = values.map { $0 == .string(tooLong) ? .notKept : .value($0) }
+    #expect(changes.reversed().map(\.new) == expected)
+  }
+
+  @Test func `of a secret says that it changed, and nothing else`() throws {
+    try store.declare(Declaration(json: #"{"type":"string","secret":true}"#), forKey: "password")
+    try set("password", .string("one"))
+    try set("password", .string(String(repeating: "two", count: 1000)))
+    try set("password", .null)
+    let changes = try store.history(of: "password").changes
+    #expect(changes.count == 3)
+    for change in changes { #expect(!"\(change)".contains("one") && !"\(change)".contains("two")) }
+    #expect(try !store.history().json.contains("one"))
+    store.close()
+    for name in ["values.sqlite", "values.sqlite-wal", "journal"] {
+      #expect(!holds("twotwo", name), "\(name)")
+    }
+  }
+
+  private func holds(_ text: String, _ name: String) -> Bool {
+    let file = try? Data(contentsOf: URL(fileURLWithPath: folder.path + "/store/" + name))
+    return file?.range(of: Data(text.utf8)) != nil
+  }
+
+  @Test func `forgets the values of a key that is declared secret later`() throws {
+    try set("token", .string("visible-1"))
+    try set("token", .string("visible-2" + String(repeating: "y", count: 1000)))
+    try set("token", .string("visible-3"))
+    try store.declare(Declaration(json: #"{"type":"string","secret":true}"#), forKey: "token")
+    let changes = try store.history(of: "token").changes
+    #expect(changes.count == 3)
+    #expect(!"\(changes)".contains("visible"))
+    store.close()
+    #expect(!holds("visible-1", "values.sqlite"))
+  }
+
+  @Test func `begins anew with a commit of more than it keeps`() throws {
+    try store.setHistoryLimits(HistoryLimits(changes: 10))
+    let long = String(repeating: "x", count: 1000)
+    try store.transaction { transaction in
+      for number in 0..<6000 { _ = try transaction.put(.string(long), for: KeyName("k\(number)"), ifRevision: nil) }
+    }
+    #expect(try store.history() == History(changes: [], completeAfter: 1))
+  }
+
+  @Test func `has a large commit whole, unless that is more than it keeps`() throws {
+    try store.setHistoryLimits(HistoryLimits(changes: 20_000, bytes: 1 << 24))
+    let long = String(repeating: "x", count: 1000)
+    for round in 1...2 {
+      try store.transaction { transaction in
+        for number in 0..<6000 {
+          let value = Value.string("\(long)\(number)\(round)")
+          _ = try transaction.put(value, for: KeyName("k\(number)"), ifRevision: nil)
+        }
+      }
+    }
+    try settle()
+    #expect(try store.history(of: "k17").changes.first?.new == .value(.string("\(long)172")))
+    try store.setHistoryLimits(HistoryLimits(changes: 100))
+    try store.transaction { transaction in
+      for number in 0..<6000 { _ = try transaction.put(.int(0), for: KeyName("k\(number)"), ifRevision: nil) }
+    }
+    #expect(try store.history().changes.count <= 100)
+    #expect(try store.history().completeAfter == 3)
+  }
+
+  @Test func `is limited by number, by key, by age and by bytes`() throws {
+    for number in 1...30 { try set(number % 3 == 0 ? "rare\(number)" : "often", .int(Int64(number))) }
+    try store.setHistoryLimits(HistoryLimits(changesPerKey: 5))
+    let often = try store.history(of: "often").changes
+    // The sixth only says that there were others.
+    #expect(often.count == 6)
+    #expect(often.last?.old == .notKept)
+    #expect(often.last?.new == .value(.int(22)))
+    #expect(try store.history(prefix: "rare").changes.count == 10)
+    #expect(try store.history().completeAfter == 0)
+    try store.setHistoryLimits(HistoryLimits(changes: 4))
+    #expect(try store.history().changes.map(\.revision) == [30, 29, 28, 27])
+    #expect(try store.history().completeAfter == 26)
+    try store.setHistoryLimits(HistoryLimits(bytes: 100))
+    #expect(try store.history().changes.map(\.revision) == [30, 29])
+    try store.setHistoryLimits(.off)
+    #expect(try store.history().changes.isEmpty)
+    try set("often", .int(1))
+    #expect(try store.history().changes.isEmpty)
+    #expect(try store.historyLimits() == .off)
+    try store.setHistoryLimits(HistoryLimits())
+    try set("often", .int(2))
+    #expect(try store.history().changes.map(\.old) == [.value(.int(1))])
+    #expect(try store.history().completeAfter == 31)
+  }
+
+  @Test func `forgets what is too old when something is settled`() throws {
+    try set("key", .int(1))
+    try edit("UPDATE history SET time = time - 91 * 86400000 WHERE id > 0")
+    try set("key", .int(2))
+    #expect(try store.history().changes.map(\.revision) == [2])
+    #expect(try store.history().completeAfter == 1)
+  }
+
+  private func edit(_ sql: String) throws {
+    let local = try #require(store.shared.storage as? LocalStorage)
+    try local.loader.settler.withConnection { connection throws(StoreError) in try connection.run(sql) }
+  }
+
+  @Test func `is seen by readers without permission to write, and stays after closing`() throws {
+    try set("key", .int(1), "tag")
+    store.close()
+    let again = try Store.open(folder.path + "/store")
+    #expect(try again.history().changes.map(\.tag) == ["tag"])
+    again.close()
+  }
+
+  @Test func `is not kept in memory`() throws {
+    let store = try Store.open("memory:")
+    #expect(code { _ = try store.history() } == .unsupported)
+    #expect(code { try store.undo(revision: 1) } == .unsupported)
+    #expect(code { try store.setHistoryLimits(.off) } == .unsupported)
+  }
+
+  @Test func `of a closed store is refused`() throws {
+    store.close()
+    #expect(code { _ = try store.history() } == .closed)
+    #expect(code { try store.undo(revision: 1) } == .closed)
+  }
+
+  @Test func `reads what another program has written into its table, without a crash`() throws {
+    try set("key", .int(1))
+    try edit(
+      """
+      INSERT INTO history VALUES (7, -5, 9223372036854775807, 'key', 'nothing', x'00', -3, 'tag'),
+        (8, 9, -9223372036854775808, 'key', 'int', 'text', 12, CAST(x'ff' AS TEXT));
+      UPDATE history SET value = '[1' WHERE id = 0
+      """)
+    #expect(try store.history().changes.count == 3)
+    #expect(try store.historyLimits() == HistoryLimits())
+  }
+}
