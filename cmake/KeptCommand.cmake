@@ -14,7 +14,9 @@ if(NOT command_version MATCHES "\"${PROJECT_VERSION}\"")
 endif()
 
 # The flags are those of the library; KeptLibrary.cmake says what they are for.
+# SwiftPM looks for new files of the package alone, not of the library beside it, unless it has to plan again.
 add_custom_target(kept-command ALL
+  COMMAND ${CMAKE_COMMAND} -E rm -f ${KEPT_COMMAND_SCRATCH}/release.yaml
   COMMAND ${KEPT_SWIFT} build --package-path ${PROJECT_SOURCE_DIR}/tools --scratch-path ${KEPT_COMMAND_SCRATCH}
     --configuration release --product kept
     -Xswiftc -static-stdlib

@@ -11,6 +11,8 @@
 @_exported public import struct KeptCore.ExactString
 @_exported public import struct KeptCore.Explanation
 @_exported public import struct KeptCore.ExportOptions
+@_exported public import struct KeptCore.History
+@_exported public import struct KeptCore.HistoryLimits
 @_exported public import struct KeptCore.ImportReport
 @_exported public import struct KeptCore.KeyName
 @_exported public import enum KeptCore.LaterVersion
@@ -24,6 +26,8 @@
 @_exported public import enum KeptCore.MigrationPatience
 @_exported public import struct KeptCore.NotCarried
 @_exported public import struct KeptCore.Notice
+@_exported public import struct KeptCore.PastChange
+@_exported public import enum KeptCore.PastValue
 @_exported public import struct KeptCore.Resolved
 @_exported public import struct KeptCore.Restored
 @_exported public import typealias KeptCore.Revision

@@ -3,7 +3,7 @@
 /// The past changes of a store, or of some of its keys.
 ///
 /// In C: the text of `kept_history_json`. In Python: `History`.
-public struct History: Sendable, Hashable {
+public struct History: Sendable, Equatable {
   /// The changes, newest first; those of one revision are in byte order of their keys.
   public var changes: [PastChange]
   /// The revision after which no change is missing.
@@ -16,7 +16,7 @@ public struct History: Sendable, Hashable {
 ///
 /// Changes that one program makes to a key within a moment are one change, from the value before the first to the value
 /// after the last.
-public struct PastChange: Sendable, Hashable {
+public struct PastChange: Sendable, Equatable {
   public var key: String
   /// The revision of the commit.
   public var revision: Revision
@@ -29,7 +29,7 @@ public struct PastChange: Sendable, Hashable {
 }
 
 /// What a key had before or after a past change.
-public enum PastValue: Sendable, Hashable {
+public enum PastValue: Sendable, Equatable {
   /// The key had no value.
   case absent
   case value(Value)
@@ -63,6 +63,9 @@ extension History {
 }
 
 extension PastChange {
+  /// The change as an object, see ``History/json``.
+  public var json: String { asValue.json }
+
   fileprivate var asValue: Value {
     var members: [(ExactString, Value)] = [
       ("key", .string(key)), ("revision", .int(Int64(clamping: revision))), ("time", .string(time.description)),

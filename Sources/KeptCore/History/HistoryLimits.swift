@@ -5,7 +5,7 @@
 /// When there is more, the oldest changes are forgotten. They are looked for now and then, so up to 4,096 more may be
 /// there at a time. It is stored in the store, for all programs.
 /// In C: the text of `kept_set_history_limits`. In Python: the dictionary `settings.history_limits`.
-public struct HistoryLimits: Sendable, Hashable {
+public struct HistoryLimits: Sendable, Equatable {
   /// The changes of one key.
   public var changesPerKey: Int
   /// The changes of the whole store; 0 keeps no history.

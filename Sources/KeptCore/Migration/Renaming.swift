@@ -56,7 +56,9 @@ extension SettingsAccess {
     if let transaction = self as? Transaction {
       return try transaction.allOrNone(of: keys) { () throws(StoreError) in try body(transaction) }
     }
-    do { try store.transaction(durability: durability, tag: tag) { transaction in try body(transaction) } } catch let error as StoreError {
+    do { try store.transaction(durability: durability, tag: tag) { transaction in try body(transaction) } } catch let
+      error as StoreError
+    {
       throw error
     } catch {
       throw StoreError(.failed, "\(error)")

@@ -318,6 +318,29 @@ static void verify(script *script) {
   if (TRY(error, kept_verify_json, store, NULL, NULL, to) >= 0) take_text(json);
 }
 
+static void history(script *script) {
+  kept_error *error = next_error(script);
+  kept_store *store = next_handle(script);
+  uint32_t flags = next_flags(script, KEPT_HISTORY_PREFIX);
+  char *json = NULL, **to = rarely(script, 8) ? NULL : &json;
+  if (TRY(error, kept_history_json, store, next_key(script), flags, to) >= 0) take_text(json);
+}
+
+static void undo(script *script) {
+  kept_error *error = next_error(script);
+  kept_store *store = next_handle(script);
+  char *keys = NULL, **to = rarely(script, 8) ? NULL : &keys;
+  if (TRY(error, kept_undo, store, next_byte(script) % 16, NULL, to) >= 0 && keys != NULL) take_text(keys);
+}
+
+static void limit_history(script *script) {
+  kept_error *error = next_error(script);
+  kept_store *store = next_handle(script);
+  TRY(error, kept_set_history_limits, store, next_json(script));
+  char *json = NULL, **to = rarely(script, 8) ? NULL : &json;
+  if (TRY(error, kept_history_limits_json, store, to) >= 0) take_text(json);
+}
+
 const step store_steps[] = {
   open_store,
   open_store,
@@ -344,5 +367,8 @@ const step store_steps[] = {
   backup,
   restore,
   verify,
+  history,
+  undo,
+  limit_history,
 };
 const size_t store_count = sizeof store_steps / sizeof *store_steps;

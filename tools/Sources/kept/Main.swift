@@ -58,6 +58,7 @@ struct KeptCommand: ParsableCommand {
       To find out why a program uses a value:     kept explain STORE KEY
       To change it for good:                      kept set STORE KEY VALUE
       To see it arrive in running programs:       kept watch STORE KEY
+      To see what was changed, and to undo it:    kept log STORE, kept undo STORE REVISION
       To check a store:                           kept doctor STORE
       To move it to another machine:              kept export STORE > FILE, and there kept import STORE FILE
 
@@ -69,13 +70,14 @@ struct KeptCommand: ParsableCommand {
       CommandGroup(
         name: "Values",
         subcommands: [Get.self, SetValues.self, Reset.self, EditCommand.self, List.self, Watch.self, Explain.self]),
+      CommandGroup(name: "The past", subcommands: [Log.self, Undo.self, Diff.self, Mark.self]),
       CommandGroup(
         name: "Declarations", subcommands: [Describe.self, Declare.self, Undeclare.self, Lint.self]),
       CommandGroup(
         name: "Whole stores",
         subcommands: [
-          Export.self, Import.self, Diff.self, Backup.self, Restore.self, ApplyTransaction.self, Doctor.self,
-          Info.self, Stores.self,
+          Export.self, Import.self, Backup.self, Restore.self, ApplyTransaction.self, Doctor.self,
+          Info.self, MigrateStatus.self, Stores.self,
         ]),
       CommandGroup(name: "Shells", subcommands: [Completion.self, Complete.self, Manual.self]),
     ])

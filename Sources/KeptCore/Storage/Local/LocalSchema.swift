@@ -76,7 +76,8 @@ enum LocalSchema {
     guard version <= versionWithHistory else {
       throw StoreError(
         .unsupported,
-        "\(path) has format \(version), and this Kept knows formats up to \(versionWithHistory); update Kept to open it")
+        "\(path) has format \(version), and this Kept knows formats up to \(versionWithHistory); update Kept to open it"
+      )
     }
     switch judgement {
     case .known where version > 1 && !connection.hasChecksums:

@@ -15,32 +15,45 @@ struct PatchedReader {
     _ reader: LocalReader, _ journal: Journal, _ settler: Settler,
     _ body: (PatchedReader) throws(StoreError) -> Result
   ) throws(StoreError) -> Result {
-    while true {
-      var hasBulk = false
-      let result: Result? = try reader.atOneMoment { () throws(StoreError) in
-        let settled = try SettledPlace.read(reader.connection)
-        var cursor = JournalCursor(at: settled.place, revision: settled.revision)
-        var patches = JournalPatches()
-        let end = try journal.end()
-        if cursor.place.position < end {
-          // Another ring begins, or has begun since.
-          guard let file = try journal.ring(), file.header.has(settled.place) else { return nil }
-          let outcome = try cursor.read(file, journal.words, upTo: end) { frame throws(StoreError) in
-            try patches.add(frame)
-          }
-          hasBulk = patches.bulk != nil
-          if outcome == .overtaken || hasBulk { return nil }
-          if outcome == .damaged { throw journal.damage }
-        }
-        return try body(
-          PatchedReader(
-            reader: reader, patches: patches, revision: cursor.revision,
-            schemaVersion: patches.schemaVersion ?? settled.schemaVersion))
-      }
-      if let result { return result }
-      // Large commits are read from the database.
-      if hasBulk { try settler.moveIntoDatabase() } else { try settler.settle() }
+    var result: Result?
+    // The part that does not depend on the result is compiled once.
+    while result == nil {
+      try visit(reader, journal, settler) { state throws(StoreError) in result = try body(state) }
     }
+    guard let result else { throw journal.damage }
+    return result
+  }
+
+  /// Runs `body` as `read` does, or does not, if it must be called again.
+  @inline(never)
+  private static func visit(
+    _ reader: LocalReader, _ journal: Journal, _ settler: Settler, _ body: (PatchedReader) throws(StoreError) -> Void
+  ) throws(StoreError) {
+    var hasBulk = false
+    let isDone = try reader.atOneMoment { () throws(StoreError) in
+      let settled = try SettledPlace.read(reader.connection)
+      var cursor = JournalCursor(at: settled.place, revision: settled.revision)
+      var patches = JournalPatches()
+      let end = try journal.end()
+      if cursor.place.position < end {
+        // Another ring begins, or has begun since.
+        guard let file = try journal.ring(), file.header.has(settled.place) else { return false }
+        let outcome = try cursor.read(file, journal.words, upTo: end) { frame throws(StoreError) in
+          try patches.add(frame)
+        }
+        hasBulk = patches.bulk != nil
+        if outcome == .overtaken || hasBulk { return false }
+        if outcome == .damaged { throw journal.damage }
+      }
+      try body(
+        PatchedReader(
+          reader: reader, patches: patches, revision: cursor.revision,
+          schemaVersion: patches.schemaVersion ?? settled.schemaVersion))
+      return true
+    }
+    if isDone { return }
+    // Large commits are read from the database.
+    if hasBulk { try settler.moveIntoDatabase() } else { try settler.settle() }
   }
 
   /// Reads a database without its journal.

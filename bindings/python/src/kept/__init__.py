@@ -49,6 +49,7 @@ if _typing.TYPE_CHECKING:
     from ._changes import Changes
     from ._datetime_ns import datetime_ns
     from ._explanation import Explanation, LayerFinding
+    from ._history import History, PastChange
     from ._import_report import ImportChange, ImportRefusal, ImportReport, NotCarried
     from ._layers import Layer
     from ._migrations import Migrated, Migration
@@ -67,6 +68,7 @@ else:
         "Damage": "_verification",
         "Durability": "_types",
         "Explanation": "_explanation",
+        "History": "_history",
         "ImportChange": "_import_report",
         "ImportRefusal": "_import_report",
         "ImportReport": "_import_report",
@@ -78,6 +80,7 @@ else:
         "NotCarried": "_import_report",
         "Notice": "_notices",
         "Origin": "_notices",
+        "PastChange": "_history",
         "Setting": "_setting",
         "Snapshot": "_snapshot",
         "Storable": "_types",
@@ -114,6 +117,7 @@ __all__ = [
     "Explanation",
     "FailedError",
     "ForkedError",
+    "History",
     "ImportChange",
     "ImportRefusal",
     "ImportReport",
@@ -132,6 +136,7 @@ __all__ = [
     "Notice",
     "Origin",
     "OutOfRangeError",
+    "PastChange",
     "SalvagedWarning",
     "Setting",
     "Settings",

@@ -22,6 +22,7 @@ from ._c.store import (
 )
 from ._errors import AbsentError, ConflictError, InvalidError, SalvagedWarning, warn
 from ._exit import calling_back, close, expect_callbacks, later, opened
+from ._history import Undoing
 from ._key import A_PREFIX, encoded_key, encoded_text, encoded_value
 from ._memory import NOTHING, UNKNOWN, memory_at, numbers_of, remember, word_at
 from ._refusal import AnyOf
@@ -48,7 +49,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class Store(Settings, Transferring, BackingUp):
+class Store(Settings, Transferring, BackingUp, Undoing):
     """An open settings store; made by `kept.open`, ended by `close` or the end of a `with` block.
 
     A store that is dropped is closed, unless a subscription needs it; if it was opened with layers, another thread

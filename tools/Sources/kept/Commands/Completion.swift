@@ -60,12 +60,12 @@ struct Complete: ParsableCommand {
 
 enum CompletionScript {
   static let commands = [
-    "get", "set", "reset", "edit", "list", "watch", "explain", "describe", "declare", "undeclare", "lint", "export",
-    "import",
-    "diff", "backup", "restore", "transaction", "doctor", "info", "stores", "completion", "help",
+    "get", "set", "reset", "edit", "list", "watch", "explain", "describe", "declare", "undeclare", "lint", "log",
+    "undo", "diff", "mark", "export", "import", "backup", "restore", "transaction", "doctor", "info", "migrate-status",
+    "stores", "completion", "help",
   ]
   static let commandsWithKeys: Set<String> = [
-    "get", "set", "reset", "list", "watch", "explain", "describe", "undeclare",
+    "get", "set", "reset", "list", "watch", "explain", "describe", "undeclare", "log",
   ]
 
   static func choices(of declaration: Declaration) -> [String] {

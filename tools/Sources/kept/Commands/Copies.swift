@@ -22,17 +22,31 @@ struct Backup: ParsableCommand {
 struct Restore: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Replaces the contents of a store by a backup, as one change.",
-    usage: "kept restore STORE FILE [--dry-run]",
+    usage: """
+      kept restore STORE FILE [--dry-run]
+      kept restore STORE --last-good [--dry-run]
+      """,
     discussion: "The previous contents are copied to the folder \"quarantine\" of the store first.")
 
   @OptionGroup var store: StoreOption
   @Flag(name: [.short, .long], help: "Show what would change, and change nothing.")
   var dryRun = false
+  @Flag(help: "Restore what `kept mark good` has marked.")
+  var lastGood = false
   @Argument var words: [String] = []
 
   func run() throws {
     let (location, rest) = try store.split(words)
-    let path = try rest.expect(1...1, "one backup")[0]
+    let path =
+      try lastGood
+      ? Mark.place(of: location)
+      : rest.expect(1...1, "one backup")[0]
+    if lastGood {
+      _ = try rest.expect(0...0, "no backup beside --last-good")
+      guard File.isRegular(path) else {
+        throw StoreError(.unavailable, "nothing is marked as good: \(path) does not exist; see kept mark")
+      }
+    }
     if dryRun {
       for line in try Contents.of(location).differences(from: Contents.ofBackup(path)) {
         Output.standard.write(line: line.line)
@@ -47,11 +61,17 @@ struct Restore: ParsableCommand {
 
 struct Diff: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Compares the values of two stores, backups or exports.",
-    usage: "kept diff A B [--json]",
+    abstract: "Compares the values of two stores, backups or exports, or of one store at two moments.",
+    usage: """
+      kept diff A B [--json]
+      kept diff STORE @MOMENT [@MOMENT] [--json]
+      """,
     discussion: """
       Each is a store, a backup, or a file that `kept export` has written. Lines begin with + for a key that only B \
       has, - for one that only A has, and ~ for one with another value. Exit status 1 if there are differences.
+
+      A moment is a revision (@17), a time ago (@90m, @2h, @3d), or a date (@2026-11-24T10:00:00Z); without a second \
+      one it is compared with the present. Values of secrets are compared only between stores and files.
       """)
 
   @Flag(help: "One JSON object a difference.")
@@ -61,16 +81,32 @@ struct Diff: ParsableCommand {
   @Argument var words: [String] = []
 
   func run() throws {
-    let both = try words.expect(2...2, "two stores, backups or exports")
-    let found = try Contents.of(both[0]).differences(from: Contents.of(both[1]), reveal: reveal)
+    let given = try words.expect(2...3, "two stores, backups or exports, or a store and moments")
+    let moments = try given.dropFirst().map { try Moment($0) }
+    let (a, b): (Contents, Contents)
+    if let first = moments[0] {
+      a = try Contents.of(given[0], at: first)
+      b = try moments.count > 1 ? Self.contents(given[0], given[2], moments[1]) : Contents.of(given[0])
+    } else {
+      let both = try given.expect(2...2, "two stores, backups or exports")
+      (a, b) = (try Contents.of(both[0]), try Contents.of(both[1]))
+    }
+    let found = a.differences(from: b, reveal: reveal)
     for difference in found { Output.standard.write(line: json ? difference.json.json : difference.line) }
     if !found.isEmpty { throw ExitStatus.absent }
+  }
+
+  private static func contents(_ location: String, _ word: String, _ moment: Moment?) throws -> Contents {
+    guard let moment else { throw ValidationError("\(Excerpt.of(word)) is no moment; give one such as @17") }
+    return try Contents.of(location, at: moment)
   }
 }
 
 /// The stored values of a store, a backup or an export.
 struct Contents {
-  private let values: [String: Entry]
+  private var values: [String: Entry]
+  /// Keys whose value is not known.
+  private(set) var unknown: Set<String> = []
 
   static func of(_ name: String) throws -> Contents {
     guard File.isRegular(name) else { return try Contents(StoreAccess.open(name)) }
@@ -87,21 +123,37 @@ struct Contents {
     return try Contents(copy)
   }
 
-  private init(_ settings: Store) throws(StoreError) {
-    let snapshot = try settings.snapshot()
+  private init(_ settings: Store) throws(StoreError) { try self.init(settings.snapshot()) }
+
+  init(_ snapshot: Snapshot) throws(StoreError) {
     var values: [String: Entry] = [:]
     for key in try snapshot.storedKeys(prefix: "") { values[key.text] = try snapshot.entry(for: key) }
     self.values = values
   }
 
+  /// The value of a key.
+  subscript(key: String) -> Value? { values[key]?.value }
+
+  mutating func put(_ value: Value?, _ key: String) {
+    unknown.remove(key)
+    values[key] = value.map { Entry(value: $0, revision: 0, declaration: values[key]?.declaration) }
+  }
+
+  /// Notes that the value of a key is not known.
+  mutating func forget(_ key: String) { unknown.insert(key) }
+
   /// What changes on the way from these contents to others, in the order of the keys.
   func differences(from others: Contents, reveal: Bool = false) -> [Difference] {
     let keys = Set(values.keys).union(others.values.keys)
-    return keys.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }.compactMap { key in
-      let (a, b) = (values[key], others.values[key])
-      guard a?.value != b?.value else { return nil }
-      let isSecret = [a, b].contains { $0?.declaration?.isSecret == true }
-      return Difference(key: key, old: a?.value, new: b?.value, isSecret: isSecret && !reveal)
+    for key in unknown.union(others.unknown).sorted() {
+      Failure.print("\"\(Shown.line(key))\": is left out, because the history has not kept its value")
     }
+    return keys.subtracting(unknown).subtracting(others.unknown).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+      .compactMap { key in
+        let (a, b) = (values[key], others.values[key])
+        guard a?.value != b?.value else { return nil }
+        let isSecret = [a, b].contains { $0?.declaration?.isSecret == true }
+        return Difference(key: key, old: a?.value, new: b?.value, isSecret: isSecret && !reveal)
+      }
   }
 }

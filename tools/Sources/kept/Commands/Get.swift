@@ -16,6 +16,8 @@ struct Get: ParsableCommand {
   var type: DeclaredType?
   @Option(name: .customLong("default"), help: ArgumentHelp("Print this if there is no value.", valueName: "text"))
   var fallback: String?
+  @Option(name: .customLong("at"), help: ArgumentHelp("Print the stored value of that time.", valueName: "@moment"))
+  var moment: String?
   @Flag(help: "Print the exact text or bytes, without quotes and without a line break.")
   var raw = false
   @Flag(name: [.short, .long], help: "Only tell by the exit status whether there is a value.")
@@ -30,6 +32,12 @@ struct Get: ParsableCommand {
     var request = GetRequest(location: location, keys: keys)
     (request.type, request.fallback, request.raw) = (type, fallback, raw)
     (request.quiet, request.reveal) = (quiet, reveal)
+    if let moment {
+      guard let moment = try Moment(moment) else {
+        throw ValidationError("\(Excerpt.of(moment)) is no moment; give one such as @17 or @2h")
+      }
+      request.past = try Contents.of(location, at: moment)
+    }
     try request.run(layers.choice)
   }
 }
@@ -41,6 +49,8 @@ struct GetRequest {
   var type: DeclaredType?
   var fallback: String?
   var (raw, quiet, reveal) = (false, false, false)
+  /// The contents at the moment that was asked for; nil for the present.
+  var past: Contents?
 
   init(location: String, keys: [String]) { (self.location, self.keys) = (location, keys) }
 
@@ -59,9 +69,17 @@ struct GetRequest {
     for key in keys { try print(key, settings) }
   }
 
+  private func value(of key: String, _ settings: Store) throws(StoreError) -> Value? {
+    guard let past else { return try settings.value(forKey: key) }
+    guard !past.unknown.contains(key) else {
+      throw StoreError(.unsupported, key: key, "had a value then that was too large for the history, or was forgotten")
+    }
+    return past[key]
+  }
+
   private func print(_ key: String, _ settings: Store) throws {
     let declaration = try settings.declaration(forKey: key)
-    guard let value = try settings.value(forKey: key) else {
+    guard let value = try value(of: key, settings) else {
       if let fallback {
         Output.standard.write(raw ? fallback : fallback + "\n")
         return

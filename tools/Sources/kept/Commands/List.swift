@@ -16,7 +16,7 @@ struct List: ParsableCommand {
   var all = false
   @Flag(help: "Show the parts of keys as a tree.")
   var tree = false
-  @Flag(help: "One JSON object: for each key value, type, layer, revision and summary.")
+  @Flag(help: "One JSON object: for each key value, type, layer, revision, changed, tag and summary.")
   var json = false
   @Flag(name: [.customShort("z"), .long], help: "Separate keys and values by zero bytes.")
   var null = false
@@ -31,7 +31,9 @@ struct List: ParsableCommand {
   func run() throws {
     let (location, rest) = try store.split(words)
     let prefix = try rest.expect(0...1, "at most one prefix").first ?? ""
-    let rows = try ListedKey.all(in: StoreAccess.open(location, layers.choice), prefix: prefix, withDefaults: all)
+    let settings = try StoreAccess.open(location, layers.choice)
+    var rows = try ListedKey.all(in: settings, prefix: prefix, withDefaults: all)
+    if json || !null && !tree && Output.standard.isTerminal { ListedKey.addChanges(to: &rows, settings, prefix) }
     if json { return printJSON(rows) }
     if null { return printFields(rows) }
     if tree { return KeyTree(rows, reveal: reveal).print() }
@@ -42,11 +44,11 @@ struct List: ParsableCommand {
   }
 
   private func printTable(_ rows: [ListedKey]) {
-    var table = Table(["KEY", "TYPE", "VALUE", "LAYER", "REVISION", "SUMMARY"], flexible: 5)
+    var table = Table(["KEY", "TYPE", "VALUE", "LAYER", "CHANGED", "BY", "SUMMARY"], flexible: 6)
     for row in rows {
       table.add([
         row.key, row.type, Shown.cut(Shown.line(row.shownValue(reveal)), to: 40), row.layer?.description ?? "",
-        row.revision.map(\.description) ?? "",
+        row.changed.map { String("\($0.time)".prefix(16)) } ?? "", Shown.line(row.changed?.tag ?? ""),
         row.summary ?? "",
       ])
     }
@@ -73,6 +75,18 @@ struct ListedKey {
   let layer: Layer?
   let revision: Revision?
   let declaration: Declaration?
+  /// The change that has stored the value; nil if the history does not have it.
+  var changed: PastChange?
+
+  /// Adds when and by whom the values were stored, as far as the history knows.
+  static func addChanges(to rows: inout [ListedKey], _ settings: Store, _ prefix: String) {
+    guard let history = try? settings.history(prefix: prefix) else { return }
+    let last = Dictionary(history.changes.map { ($0.key, $0) }) { newest, _ in newest }
+    for index in rows.indices {
+      guard let change = last[rows[index].key], change.revision == rows[index].revision else { continue }
+      rows[index].changed = change
+    }
+  }
 
   static func all(in settings: Store, prefix: String, withDefaults: Bool) throws(StoreError) -> [ListedKey] {
     let snapshot = try settings.snapshot(prefix: prefix)
@@ -115,6 +129,8 @@ struct ListedKey {
     if isHidden(reveal) { members.append(("secret", true)) } else if let value { members.append(("value", value)) }
     if let layer { members.append(("layer", .string(layer.description))) }
     if let revision { members.append(("revision", .int(Int64(clamping: revision)))) }
+    if let changed { members.append(("changed", .string(changed.time.description))) }
+    if let tag = changed?.tag { members.append(("tag", .string(tag))) }
     if let summary { members.append(("summary", .string(summary))) }
     return Value.dictionary(ValueDictionary(members)).json
   }

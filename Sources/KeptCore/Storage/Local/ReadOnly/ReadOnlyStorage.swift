@@ -103,14 +103,20 @@ final class ReadOnlyStorage: Storage {
   /// Reads from a copy of the current files.
   func read<Result>(_ body: (PatchedReader) throws(StoreError) -> Result) throws(StoreError) -> Result {
     while true {
-      try connect()
-      let result: Result? = try state.update { state throws(StoreError) in
-        try Self.checkOpen(state)
-        // A fork may have closed it meanwhile.
-        guard let connected = state.connected else { return nil }
-        return try body(connected.reader)
-      }
+      var result: Result?
+      // The part that does not depend on the result is compiled once.
+      try visit { reader throws(StoreError) in result = try body(reader) }
       if let result { return result }
+    }
+  }
+
+  /// Runs `body`, or does not, if a fork has closed the copy meanwhile.
+  @inline(never)
+  private func visit(_ body: (PatchedReader) throws(StoreError) -> Void) throws(StoreError) {
+    try connect()
+    try state.update { state throws(StoreError) in
+      try Self.checkOpen(state)
+      if let connected = state.connected { try body(connected.reader) }
     }
   }
 

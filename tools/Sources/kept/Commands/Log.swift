@@ -1,0 +1,123 @@
+import ArgumentParser
+import Kept
+
+struct Log: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Shows what was changed, when and by whom, the newest first.",
+    usage: "kept log STORE [KEY | PREFIX.] [--limit N] [--json]",
+    discussion: """
+      A word that ends with a dot, or none, is a prefix. A line has the revision, the time, the key, the old and the \
+      new value, and the tag of the program. Of a secret it says that it changed. `kept undo` takes the revision.
+      """)
+
+  @OptionGroup var store: StoreOption
+  @Option(name: [.customShort("n"), .long], help: ArgumentHelp("Show so many changes.", valueName: "n"))
+  var limit: Int?
+  @Flag(help: "One JSON object a change: revision, time, key, old, new, tag, secret, notKept.")
+  var json = false
+  @Argument var words: [String] = []
+
+  func validate() throws {
+    if let limit, limit < 1 { throw ValidationError("--limit takes a number from 1 on") }
+  }
+
+  func run() throws {
+    let (location, rest) = try store.split(words)
+    let word = try rest.expect(0...1, "at most one key or prefix").first ?? ""
+    let settings = try StoreAccess.open(location)
+    let isPrefix = word.isEmpty || word.hasSuffix(".")
+    let history = try isPrefix ? settings.history(prefix: word) : settings.history(of: word)
+    for change in history.changes.prefix(limit ?? .max) {
+      Output.standard.write(line: json ? change.json : change.line)
+    }
+    if history.changes.isEmpty, !json {
+      Failure.print("no change is known after revision \(history.completeAfter)")
+      throw ExitStatus.absent
+    }
+  }
+}
+
+struct Undo: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Restores what one change has replaced, as a new change.",
+    usage: "kept undo STORE [REVISION] [--dry-run]",
+    discussion: """
+      Without a revision, the newest in `kept log`. Nothing else is changed. If a key has changed since, nothing is \
+      done, and the keys are listed (exit status 3). What undo has done can be undone, too.
+      """)
+
+  @OptionGroup var store: StoreOption
+  @Flag(name: [.short, .long], help: "Show what would change, and change nothing.")
+  var dryRun = false
+  @Flag(name: [.short, .long], help: "Print nothing but errors.")
+  var quiet = false
+  @Argument var words: [String] = []
+
+  func run() throws {
+    let (location, rest) = try store.split(words)
+    let word = try rest.expect(0...1, "at most one revision").first
+    let settings = try StoreAccess.open(location)
+    let history = try settings.history()
+    let revision: Revision
+    if let word {
+      guard let given = Revision(word) else {
+        throw ValidationError("\(Excerpt.of(word)) is no revision; kept log lists them")
+      }
+      revision = given
+    } else {
+      guard let newest = history.changes.first?.revision else {
+        throw StoreError(.absent, "there is nothing to undo: the history is empty")
+      }
+      revision = newest
+    }
+    if dryRun { try Self.check(revision, history) } else { try settings.undo(revision: revision, tag: "kept undo") }
+    guard !quiet || dryRun else { return }
+    for change in history.changes.reversed() where change.revision == revision {
+      Output.standard.write(line: change.undone.line)
+    }
+  }
+
+  /// Refuses what the library would refuse.
+  private static func check(_ revision: Revision, _ history: History) throws(StoreError) {
+    let changes = history.changes.filter { $0.revision == revision }
+    guard !changes.isEmpty, revision > history.completeAfter else {
+      throw StoreError(.absent, "revision \(revision) cannot be undone: it is not in the history; see kept log")
+    }
+    let later = Set(history.changes.lazy.filter { $0.revision > revision }.map(\.key))
+    let changed = changes.map(\.key).filter(later.contains)
+    guard changed.isEmpty else {
+      throw StoreError(
+        .conflict,
+        "revision \(revision) cannot be undone: these keys have changed since: \(changed.joined(separator: ", "))")
+    }
+    if let lost = changes.first(where: { $0.old == .secret || $0.old == .notKept }) {
+      throw StoreError(.unsupported, key: lost.key, "revision \(revision) cannot be undone: the old value was not kept")
+    }
+  }
+}
+
+extension PastChange {
+  fileprivate var line: String {
+    let key = Shown.key(key).styled(.bold)
+    let author = tag.map { " (\(Shown.line($0)))" } ?? ""
+    return "\("\(revision)".styled(.yellow)) \("\(time)".styled(.dim)) \(key): \(old.shown) → \(new.shown)\(author)"
+  }
+
+  /// What undoing it changes.
+  fileprivate var undone: Difference {
+    Difference(key: key, old: new.value, new: old.value, isSecret: old == .secret || new == .secret)
+  }
+}
+
+extension PastValue {
+  fileprivate var shown: String {
+    switch self {
+    case .absent: "–"
+    case .value(let value): Shown.line(value.json)
+    case .secret: "(secret)"
+    case .notKept: "(not kept)"
+    }
+  }
+
+  fileprivate var value: Value? { if case .value(let value) = self { value } else { nil } }
+}

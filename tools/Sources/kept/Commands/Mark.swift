@@ -1,0 +1,54 @@
+import ArgumentParser
+import Kept
+
+struct Mark: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Marks the present contents of a store as good, for `kept restore --last-good`.",
+    usage: "kept mark good STORE",
+    discussion: """
+      For a service whose health check has passed with these settings. The mark is a backup in the file beside the \
+      folder of the store, with \".good\" at the end of its name; it replaces the last one.
+      """)
+
+  @OptionGroup var store: StoreOption
+  @Argument var words: [String] = []
+
+  func run() throws {
+    guard words.first == "good" else { throw ValidationError("say what to mark it as: kept mark good STORE") }
+    let (location, rest) = try store.split(Array(words.dropFirst()))
+    _ = try rest.expect(0...0, "only the store")
+    let path = try Self.place(of: location)
+    let revision = try StoreAccess.open(location).backup(to: path, replacing: true)
+    Output.standard.write(line: "revision \(revision) is marked as good, in \(Shown.line(path))")
+  }
+
+  /// The file that has the last good contents.
+  static func place(of location: String) throws(StoreError) -> String {
+    guard let folder = try Store.folder(of: location) else {
+      throw StoreError(.unsupported, "a store in memory has no last good contents; give one in a folder")
+    }
+    var path = folder
+    while path.count > 1, path.hasSuffix("/") { path.removeLast() }
+    return path + ".good"
+  }
+}
+
+struct MigrateStatus: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "migrate-status",
+    abstract: "Shows the schema version that programs have migrated a store to.",
+    usage: "kept migrate-status STORE [--json]",
+    discussion: "0 means that no program has set one. Programs migrate a store themselves, in one change.")
+
+  @OptionGroup var store: StoreOption
+  @Flag(help: "Print JSON: an object with schemaVersion.")
+  var json = false
+  @Argument var words: [String] = []
+
+  func run() throws {
+    let (location, rest) = try store.split(words)
+    _ = try rest.expect(0...0, "only the store")
+    let version = try StoreAccess.open(location).schemaVersion()
+    Output.standard.write(line: json ? "{\"schemaVersion\":\(version)}" : "schema version \(version)")
+  }
+}
