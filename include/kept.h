@@ -652,7 +652,7 @@ KEPT_API kept_status kept_undo(kept_store *store, uint64_t revision, const kept_
                                char **keys, kept_error *error);
 
 /** Sets how much history the store keeps, for all programs. What is beyond the limits is forgotten now, and later now
- *  and then: up to 4,096 more changes may be there for a time.
+ *  and then: up to 8,192 more changes may be there for a time.
  *  @param json  an object with any of "changesPerKey", "changes", "days" and "bytes", each 0 to 2,147,483,647; those
  *               left out have their default. {"changes":0} forgets the history and keeps none
  *  @return KEPT_OK, KEPT_INVALID, KEPT_DENIED for a store that may only be read, or KEPT_UNSUPPORTED.

@@ -2,7 +2,7 @@
 
 /// How much of its past a store keeps.
 ///
-/// When there is more, the oldest changes are forgotten. They are looked for now and then, so up to 4,096 more may be
+/// When there is more, the oldest changes are forgotten. They are looked for now and then, so up to 8,192 more may be
 /// there at a time. It is stored in the store, for all programs.
 /// In C: the text of `kept_set_history_limits`. In Python: the dictionary `settings.history_limits`.
 public struct HistoryLimits: Sendable, Equatable {

@@ -58,7 +58,8 @@ class Undoing:
         """The past changes of a key, or of all keys that begin with `prefix`, with those of every commit that has
         returned. The store keeps a limited number, see `history_limits`; of a secret, that it changed and no value.
 
-        `UnsupportedError` for "memory:" and "dir:" stores. In C: `kept_history_json`. In Swift: `Store.history(of:)`."""
+        `UnsupportedError` for "memory:" and "dir:" stores.
+        In C: `kept_history_json`. In Swift: `Store.history(of:)`, `Store.history(prefix:)`."""
         from ._c.history import KEPT_HISTORY_PREFIX, kept_history_json
 
         text = c_char_p()

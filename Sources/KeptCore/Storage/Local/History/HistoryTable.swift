@@ -56,43 +56,63 @@ struct HistoryTable {
   func prune(to limits: HistoryLimits, at time: Int64) throws(StoreError) {
     let rows = try connection.statement(
       """
-      SELECT id, revision, time, key, kind,
-        length(key) + 32 + ifnull(length(value), 0) + ifnull((SELECT length(value) FROM large WHERE id = history.large), 0)
+      SELECT id, key, time,
+        length(key) + 32 + ifnull(length(value), 0)
+          + iif(large IS NULL, 0, (SELECT length(value) FROM large WHERE id = history.large))
       FROM history WHERE id > 0 ORDER BY id DESC
       """)
-    // Per key: how many newer changes there are. Per revision: how many changes are kept.
-    var newer: [ExactString: Int] = [:]
-    var kept: [Revision: Int] = [:]
-    var surplus: [(id: Int64, revision: Revision, isLastKept: Bool)] = []
-    var (count, bytes, oldest) = (0, 0, limits.oldest(at: time))
+    // By the hash of each key: how many newer changes there are.
+    var newer: [UInt64: Int] = [:]
+    var surplus: [(id: Int64, isLastKept: Bool)] = []
+    let oldest = limits.oldest(at: time)
+    var (count, bytes) = (0, 0)
+    // The last row that is too old, and all before it.
     var end: Int64 = 0
-    var start: Revision = 0
     try rows.each { () throws(StoreError) in
-      let (id, revision) = (rows.integer(0), Revision(clamping: rows.integer(1)))
-      if end == 0 {
-        (count, bytes) = (count + 1, bytes + Int(clamping: rows.integer(5)))
-        if count > limits.changes || bytes > limits.bytes || rows.integer(2) < oldest { end = id }
+      guard end == 0 else { return }
+      (count, bytes) = (count + 1, bytes + Int(clamping: rows.integer(3)))
+      if count > limits.changes || bytes > limits.bytes || rows.integer(2) < oldest { return end = rows.integer(0) }
+      var before = 0
+      rows.withBytes(1) { key in
+        newer[Index.hash(key), default: 0] += 1
+        before = (newer[Index.hash(key)] ?? 1) - 1
       }
-      // This row and all before it are forgotten.
-      if end > 0 { return start = max(start, revision) }
-      let key = ExactString(rows.string(3) ?? "")
+      guard before >= limits.changesPerKey else { return }
       try Memory.makeRoom(in: &surplus, to: "limit the history")
-      let before = newer.updateValue((newer[key] ?? 0) + 1, forKey: key) ?? 0
-      guard before >= limits.changesPerKey else { return kept[revision, default: 0] += 1 }
-      surplus.append((id, revision, before == limits.changesPerKey))
+      surplus.append((rows.integer(0), before == limits.changesPerKey))
     }
-    if end > 0 { try run("DELETE FROM large WHERE id IN (SELECT large FROM history WHERE id BETWEEN 1 AND ?1)", end) }
-    if end > 0 { try run("DELETE FROM history WHERE id BETWEEN 1 AND ?1", end) }
+    if end > 0 { try forget(upTo: end) }
+    if !surplus.isEmpty { try forget(surplus) }
+  }
+
+  private func forget(upTo end: Int64) throws(StoreError) {
+    try run(
+      """
+      UPDATE history SET revision = max(revision, (SELECT max(revision) FROM history WHERE id BETWEEN 1 AND ?1))
+      WHERE id = 0
+      """, end)
+    try run("DELETE FROM large WHERE id IN (SELECT large FROM history WHERE id BETWEEN 1 AND ?1)", end)
+    try run("DELETE FROM history WHERE id BETWEEN 1 AND ?1", end)
+  }
+
+  /// Forgets changes of keys that have more than they may.
+  ///
+  /// Of a commit with other changes it must stay known that such a key was one of them.
+  private func forget(_ surplus: [(id: Int64, isLastKept: Bool)]) throws(StoreError) {
+    var sizes: [Int64: Int] = [:]
+    let rows = try connection.statement("SELECT revision FROM history WHERE id > 0")
+    try rows.each { sizes[rows.integer(0), default: 0] += 1 }
     for row in surplus {
       try run("DELETE FROM large WHERE id = (SELECT large FROM history WHERE id = ?1)", row.id)
-      // Of a commit with other changes it must be known that this key was one of them.
-      let mustStay = row.isLastKept || kept[row.revision] ?? 0 > 0
+      let commit = try connection.statement("SELECT revision FROM history WHERE id = ?1")
+      try commit.bind(1, row.id)
+      let revision = try commit.first { commit.integer(0) } ?? 0
+      let mustStay = row.isLastKept || sizes[revision] ?? 0 > 1
       try run(
         mustStay
           ? "UPDATE history SET kind = 'forgotten', value = NULL, large = NULL WHERE id = ?1"
           : "DELETE FROM history WHERE id = ?1", row.id)
     }
-    if start > 0 { try raiseStart(to: start) }
   }
 
   private func raiseStart(to revision: Revision) throws(StoreError) {

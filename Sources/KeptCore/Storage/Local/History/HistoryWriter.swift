@@ -18,12 +18,12 @@ struct HistoryWriter {
   private let settled: Revision
   private var hasDeclarations: Bool
   private var isUsed = false
-  private var hasTakenLarge = false
+  private var takenBytes: Int64 = 0
 
   /// Larger values are not kept.
   private static let mostBytes: Int64 = 65_536
   /// How many rows are added before those beyond the limits are looked for.
-  private static let rowsBetweenPrunings: Int64 = 4096
+  private static let rowsBetweenPrunings: Int64 = 8192
 
   /// Begins to add to the history of a store; nil if it keeps none.
   ///
@@ -45,35 +45,37 @@ struct HistoryWriter {
   /// - Returns: whether that row belongs to the history from now on.
   mutating func note(_ key: KeyName, _ head: FrameHead, large: Int64?) throws(StoreError) -> Bool {
     try makeTable()
-    if let kind = try reasonNotToKeep(key, large) {
-      let row = try connection.statement(
-        """
-        INSERT INTO history (revision, time, tag, key, kind)
-        SELECT ?1, ?2, ?3, ?4, iif(kind IS NULL, NULL, ?5) FROM (SELECT 1) LEFT JOIN entry ON entry.key = ?4
-        """)
-      try row.bind(head)
-      try row.bind(4, text: key.exact)
-      try row.bind(5, constant: kind)
-      try row.finish()
-      return false
-    }
+    let kind = try reasonNotToKeep(key, large)
+    // Most keys have a value; an outer join would double the work.
     let row = try connection.statement(
-      """
-      INSERT INTO history (revision, time, tag, key, kind, value, large)
-      SELECT ?1, ?2, ?3, ?4, kind, value, large FROM (SELECT 1) LEFT JOIN entry ON entry.key = ?4
-      """)
+      kind == nil
+        ? """
+        INSERT INTO history (revision, time, tag, key, kind, value, large)
+        SELECT ?1, ?2, ?3, key, kind, value, large FROM entry WHERE key = ?4
+        """
+        : """
+        INSERT INTO history (revision, time, tag, key, kind) SELECT ?1, ?2, ?3, key, ?5 FROM entry WHERE key = ?4
+        """)
     try row.bind(head)
+    if let kind { try row.bind(5, constant: kind) }
     try row.finish(4, lent: key.exact)
-    if large != nil { hasTakenLarge = true }
-    return large != nil
+    if connection.changedRows == 0 {
+      let first = try connection.statement("INSERT INTO history (revision, time, tag, key) VALUES (?1, ?2, ?3, ?4)")
+      try first.bind(head)
+      try first.finish(4, lent: key.exact)
+    }
+    return large != nil && kind == nil
   }
 
-  private func reasonNotToKeep(_ key: KeyName, _ large: Int64?) throws(StoreError) -> StaticString? {
+  private mutating func reasonNotToKeep(_ key: KeyName, _ large: Int64?) throws(StoreError) -> StaticString? {
     if hasDeclarations, try isSecret(key) { return "secret" }
     guard let large else { return nil }
     let row = try connection.statement("SELECT length(value) FROM large WHERE id = ?1")
     try row.bind(1, large)
-    return try row.first { row.integer(0) > Self.mostBytes } == true ? "large" : nil
+    let bytes = try row.first { row.integer(0) } ?? 0
+    if bytes > Self.mostBytes { return "large" }
+    takenBytes += bytes
+    return nil
   }
 
   private func isSecret(_ key: KeyName) throws(StoreError) -> Bool {
@@ -120,7 +122,7 @@ struct HistoryWriter {
       """)
     try taken.bind(1, Int64(clamping: head.revision))
     try taken.finish()
-    if connection.changedRows > 0 { hasTakenLarge = true }
+    if connection.changedRows > 0 { takenBytes = Int64(limits.bytes) }
   }
 
   /// Forgets the values of keys that have been declared secret.
@@ -146,7 +148,8 @@ struct HistoryWriter {
     let table = HistoryTable(connection)
     let now = try connection.integer("SELECT max(id) FROM history")
     let step = Self.rowsBetweenPrunings
-    var isDue = hasTakenLarge || now / step != last / step
+    // No process counts all bytes: on average an eighth of the limit is added in between.
+    var isDue = now / step != last / step || .random(in: 0...Int64(limits.bytes) / 8) < takenBytes
     if !isDue { isDue = try table.isOlder(limits, at: time) }
     if isDue { try table.prune(to: limits, at: time) }
   }

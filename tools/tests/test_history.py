@@ -1,0 +1,109 @@
+"""The past of a store on the command line: log, undo, moments, and the last good state."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from conftest import Kept
+
+
+@pytest.fixture
+def changed(kept: Kept) -> Kept:
+    for value in ("1", "2", "3"):
+        assert kept("set", "player", "volume", value).status == 0
+    assert kept("set", "player", "view.size=10", "view.dark=true").status == 0
+    return kept
+
+
+def test_log_has_each_change_with_its_tag_the_newest_first(changed: Kept) -> None:
+    lines = changed("log", "player").out.splitlines()
+    assert [line.split()[0] for line in lines] == ["4", "4", "3", "2", "1"]
+    assert lines[0].endswith("view.dark: – → true (kept)")
+    assert lines[2].endswith("volume: 2 → 3 (kept)")
+    assert changed("log", "player", "volume", "--limit", "1").out.count("\n") == 1
+    assert changed("log", "player", "view.").out.count("\n") == 2
+    change = json.loads(changed("log", "player", "volume", "--json", "-n", "1").out)
+    assert (change["key"], change["old"], change["new"], change["tag"]) == ("volume", 2, 3, "kept")
+
+
+def test_an_empty_log_is_exit_status_1(changed: Kept) -> None:
+    done = changed("log", "player", "never")
+    assert (done.status, done.out) == (1, "")
+    assert "no change is known" in done.err
+    assert changed("log", "nowhere").status == 4
+    assert changed("log", "player", "--limit", "0").status == 2
+
+
+def test_undo_takes_the_newest_change_back_or_the_one_that_is_named(changed: Kept) -> None:
+    dry = changed("undo", "player", "3", "--dry-run")
+    assert (dry.status, dry.out) == (0, "~ volume: 3 → 2\n")
+    assert changed("get", "player", "volume").out == "3\n"
+    assert changed("undo", "player").out == "- view.size: 10\n- view.dark: true\n"
+    assert changed("get", "player", "view.size").status == 1
+    assert changed("undo", "player", "3").status == 0
+    assert changed("get", "player", "volume").out == "2\n"
+    assert changed("log", "player", "-n", "1").out.endswith("(kept undo)\n")
+    assert changed("undo", "player", "--quiet").out == ""
+    assert changed("get", "player", "volume").out == "3\n"
+
+
+@pytest.mark.parametrize("dry", [[], ["--dry-run"]])
+def test_undo_is_refused_with_a_list_if_a_key_has_changed_since(changed: Kept, dry: list[str]) -> None:
+    done = changed("undo", "player", "1", *dry)
+    assert done.status == 3
+    assert "these keys have changed since: volume" in done.err
+    assert changed("undo", "player", "77", *dry).status == 1
+    assert changed("undo", "player", "x", *dry).status == 2
+
+
+def test_a_moment_is_compared_with_the_present_or_with_another(changed: Kept) -> None:
+    done = changed("diff", "player", "@2")
+    assert (done.status, done.out) == (1, "+ view.dark: true\n+ view.size: 10\n~ volume: 2 → 3\n")
+    assert changed("diff", "player", "@1", "@2").out == "~ volume: 1 → 2\n"
+    assert changed("diff", "player", "@4").status == 0
+    assert changed("diff", "player", "@1d").out.startswith("+ view.dark")
+    assert changed("diff", "player", "@99").status == 1
+    for wrong in ("@", "@x", "@5w", "@2026-13-01"):
+        done = changed("diff", "player", wrong)
+        assert done.status == 2 and "is no moment" in done.err, wrong
+
+
+def test_a_value_of_the_past_is_printed(changed: Kept) -> None:
+    assert changed("get", "player", "volume", "--at", "@1").out == "1\n"
+    assert changed("get", "player", "view.dark", "--at", "@1").status == 1
+    assert changed("get", "player", "volume", "--at", "1").status == 2
+
+
+def test_a_secret_is_in_the_log_without_its_value(kept: Kept) -> None:
+    schema = json.dumps({"properties": {"pin": {"type": "string", "secret": True}}})
+    assert kept("declare", "player", "-", input=schema).status == 0
+    for pin in ("first-pin", "second-pin"):
+        assert kept("set", "player", "pin", pin).status == 0
+    shown = kept("log", "player").out + kept("log", "player", "--json").out + kept("list", "player", "--json").out
+    assert "-pin" not in shown and "(secret) → (secret)" in shown
+    done = kept("undo", "player")
+    assert done.status != 0 and "secret" in done.err and "-pin" not in done.err
+
+
+def test_list_says_when_and_by_whom(changed: Kept) -> None:
+    listed = json.loads(changed("list", "player", "--json").out)
+    assert listed["volume"]["tag"] == "kept"
+    assert listed["volume"]["changed"].endswith("Z")
+
+
+def test_the_last_good_state_comes_back(changed: Kept) -> None:
+    nothing = changed("restore", "player", "--last-good")
+    assert nothing.status == 4 and "nothing is marked as good" in nothing.err
+    assert changed("mark", "good", "player").out.startswith("revision 4 is marked as good")
+    assert changed("set", "player", "volume", "99").status == 0
+    assert changed("restore", "player", "--last-good", "--dry-run").out == "~ volume: 99 → 3\n"
+    assert changed("restore", "player", "--last-good").status == 0
+    assert changed("get", "player", "volume").out == "3\n"
+    assert changed("mark", "player").status == 2
+
+
+def test_migrate_status_shows_the_schema_version(changed: Kept) -> None:
+    assert changed("migrate-status", "player").out == "schema version 0\n"
+    assert json.loads(changed("migrate-status", "player", "--json").out) == {"schemaVersion": 0}
