@@ -5,8 +5,8 @@ extension Store {
   ///
   /// In C: `kept_history_json`. In Python: `settings.history(key)`.
   ///
-  /// The store keeps a limited number, see ``historyLimits()``. Every commit is in it that has returned; of a store that
-  /// may only be read, the commits of the last moments may be missing.
+  /// The store keeps a limited number, see ``historyLimits()``. Every commit that has returned is in it; of a store
+  /// that may only be read, the commits of the last moments may be missing.
   ///
   /// Throws `unsupported` for a storage without a database, such as `memory:`.
   public func history(of key: String) throws(StoreError) -> History { try history(in: .key(KeyName(key))) }
@@ -25,8 +25,8 @@ extension Store {
   /// Nothing else is changed. Declarations stay as they are. In C: `kept_undo`. In Python: `settings.undo(revision)`.
   ///
   /// Throws, with nothing changed: `absent` if the history does not have the whole commit; `conflict`, with a list, if
-  /// one of its keys has changed since; `unsupported` if an old value was not kept, or is secret; and `locked` or `invalid`
-  /// if an old value is not admitted any more.
+  /// one of its keys has changed since; `unsupported` if an old value was not kept, or is secret; and `locked` or
+  /// `invalid` if an old value is not admitted any more.
   /// - Parameters:
   ///   - durability: that of the commit; nil for the store's own.
   ///   - tag: the tag of the commit; nil for the store's own ``StoreOptions/tag``.
@@ -53,8 +53,8 @@ extension Store {
       let range = history.changes.first.map { "has the revisions \(history.completeAfter + 1) to \($0.revision)" }
       throw StoreError(
         .absent,
-        "revision \(revision) cannot be undone: the history \(range ?? "is empty"), and this one is not in it, or changed "
-          + "no value")
+        "revision \(revision) cannot be undone: the history \(range ?? "is empty"), and this one is not in it, or "
+          + "changed no value")
     }
     let later = Set(history.changes.lazy.filter { $0.revision > revision }.map(\.key))
     let changed = changes.filter { later.contains($0.key) }

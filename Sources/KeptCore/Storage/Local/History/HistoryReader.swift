@@ -1,5 +1,5 @@
-// Reads the history. A row has what its change replaced; what the change made of it is in the next row of the key, or is
-// what the key has now.
+// Reads the history. A row has what its change replaced; what the change made of it is in the next row of the key, or
+// is what the key has now.
 
 extension LocalReader {
   private static let purpose = "read the history"

@@ -1,13 +1,13 @@
 // The table `history`, which settling writes: what each change replaced.
 //
-// A row has the revision, the time (milliseconds since 1970) and the tag of a commit, a key of it, and in `kind`, `value`
-// and `large` the value that the key had before, as in the table `entry`. So what the change made of it is in the next
-// row of the key, or in `entry`, and is not stored twice. There is no kind if the key had no value. Three kinds have no
-// value: 'secret', 'large' (too large to be kept) and 'forgotten' (to make room). Rows are only appended, in the order
-// of settling; the rows of a key are in the order of its revisions.
+// A row has the revision, the time (milliseconds since 1970) and the tag of a commit, a key of it, and in `kind`,
+// `value` and `large` the value that the key had before, as in the table `entry`. So what the change made of it is in
+// the next row of the key, or in `entry`, and is not stored twice. There is no kind if the key had no value. Three
+// kinds have no value: 'secret', 'large' (too large to be kept) and 'forgotten' (to make room). Rows are only appended,
+// in the order of settling; the rows of a key are in the order of its revisions.
 //
-// The row with the id 0 is not a change: its `revision` is the one after which no row is missing, and its `value` has the
-// limits that were set, as JSON.
+// The row with the id 0 is not a change: its `revision` is the one after which no row is missing, and its `value` has
+// the limits that were set, as JSON.
 
 /// Adds what is settled to the history; it belongs to a write transaction.
 struct HistoryWriter {
@@ -103,7 +103,8 @@ struct HistoryWriter {
         SELECT body.key AS key, entry.value AS value, entry.large AS large,
           CASE
             WHEN entry.kind IS NULL THEN NULL
-            WHEN EXISTS (SELECT 1 FROM declaration WHERE key = body.key AND instr(schema, '"secret":true')) THEN 'secret'
+            WHEN EXISTS (SELECT 1 FROM declaration WHERE key = body.key AND instr(schema, '"secret":true'))
+              THEN 'secret'
             WHEN (SELECT length(value) FROM large WHERE id = entry.large) > ?5 THEN 'large'
             ELSE entry.kind
           END AS kind
