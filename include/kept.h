@@ -646,8 +646,8 @@ KEPT_API kept_status kept_history_json(kept_store *store, const char *key, uint3
  *  @param[out] keys  receives the restored keys as a JSON array; free it with kept_free(); may be NULL
  *  @return KEPT_OK; or, with nothing changed, KEPT_ABSENT if the history does not have all of that commit;
  *          KEPT_CONFLICT, with a list in the message, if one of its keys has changed since; KEPT_UNSUPPORTED if an old
- *          value is secret or was not kept; KEPT_LOCKED, KEPT_INVALID or KEPT_WRONG_TYPE if an old value is not admitted
- *          any more.
+ *          value is secret or was not kept; KEPT_LOCKED, KEPT_INVALID or KEPT_WRONG_TYPE if an old value is not
+ *          admitted any more.
  *  In Swift: `Store.undo(revision:tag:)`; in Python: `settings.undo(revision)`. */
 KEPT_API kept_status kept_undo(kept_store *store, uint64_t revision, const kept_transaction_options *options,
                                char **keys, kept_error *error);
