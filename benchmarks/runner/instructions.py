@@ -38,8 +38,9 @@ VARIANTS = {
     "set, all layers": ("Kept, user", "set"),
 }
 """Variants of Kept (c/variants.h), each with a plain one that does the same."""
-GETS, SETS, TOGETHER = 5_000, 2_000, 1_000
-"""Enough to spread occasional work of the library: the sets include a checkpoint."""
+GETS, SETS, TOGETHER = 5_000, 1_000, 1_000
+"""Enough to spread occasional work of the library. With those before them, the sets fit into the ring of a new store:
+when it is full, the thread that sets may have to settle it, or find that another one has."""
 KEYS, MANY_KEYS = 1_000, 5_000
 """Of an operation on a whole store. An import of many is planned before it locks."""
 DELIVERIES = 100

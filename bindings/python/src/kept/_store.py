@@ -22,7 +22,6 @@ from ._c.store import (
 )
 from ._errors import AbsentError, ConflictError, InvalidError, SalvagedWarning, warn
 from ._exit import calling_back, close, expect_callbacks, later, opened
-from ._history import Undoing
 from ._key import A_PREFIX, encoded_key, encoded_text, encoded_value
 from ._memory import NOTHING, UNKNOWN, memory_at, numbers_of, remember, word_at
 from ._refusal import AnyOf
@@ -30,6 +29,7 @@ from ._reports import c_report, forget, reporting
 from ._settings import Settings
 from ._transfer import Transferring
 from ._typing import TYPE_CHECKING, TypeVar, overload
+from ._undoing import Undoing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
