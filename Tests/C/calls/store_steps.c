@@ -336,7 +336,10 @@ static void undo(script *script) {
 static void limit_history(script *script) {
   kept_error *error = next_error(script);
   kept_store *store = next_handle(script);
-  TRY(error, kept_set_history_limits, store, next_json(script));
+  static const char *const limits[] = { "{}", "{\"changes\":0}", "{\"changes\":3,\"changesPerKey\":2}",
+    "{\"days\":-1}" };
+  const char *json_limits = rarely(script, 4) ? next_json(script) : limits[next_byte(script) % 4];
+  TRY(error, kept_set_history_limits, store, json_limits);
   char *json = NULL, **to = rarely(script, 8) ? NULL : &json;
   if (TRY(error, kept_history_limits_json, store, to) >= 0) take_text(json);
 }
