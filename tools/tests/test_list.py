@@ -26,11 +26,13 @@ def test_fields_end_with_zero_bytes(kept: Kept) -> None:
 def test_json_has_all_that_is_known(declared: Kept) -> None:
     assert declared("set", "player", "audio.volume", "7").status == 0
     listed = json.loads(declared("list", "player", "--json").out)
+    assert listed["audio.volume"].pop("changed").endswith("Z")
     assert listed == {
         "audio.volume": {
             "layer": "user",
             "revision": 2,
             "summary": "How loud, in percent",
+            "tag": "kept",
             "type": "integer",
             "value": 7,
         }
