@@ -10,6 +10,8 @@ final class SQLiteConnection {
   private var isConverted = false
   // About a dozen entries: a linear search is faster than hashing.
   private var statements: [(name: UInt, statement: SQLiteStatement)] = []
+  /// What the function `replaced` has noted; nil until it is there.
+  var pastChanges: PastChanges?
   private var patience: Int
   private var limitsWork = false
   // Until this connection is closed, its database's files must not be read outside SQLite.

@@ -51,7 +51,7 @@ struct SQLiteStatement {
 
   /// Binds what another statement has in a column of its row.
   func bind(_ index: Int32, copyOf rows: SQLiteStatement, _ column: Int32) throws(StoreError) {
-    try check(sqlite3_bind_value(statement, index, sqlite3_column_value(rows.statement, column)))
+    try check(sqlite3_bind_value(statement, index, rows.columnValue(column)))
   }
 
   /// Binds text that need not be UTF-8: it serves only as a bound for comparisons.
@@ -150,6 +150,9 @@ struct SQLiteStatement {
   func isNull(_ column: Int32) -> Bool { type(column) == SQLITE_NULL }
   func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(statement, column) }
   func double(_ column: Int32) -> Double { sqlite3_column_double(statement, column) }
+
+  /// What SQLite has in a column, valid until the next step and in this thread only.
+  func columnValue(_ column: Int32) -> OpaquePointer? { sqlite3_column_value(statement, column) }
 
   /// The number of bytes in the text or the blob of a column.
   func count(_ column: Int32) -> Int { Int(sqlite3_column_bytes(statement, column)) }

@@ -87,11 +87,8 @@ enum SchemaPart: Int, CaseIterable {
         id INTEGER NOT NULL PRIMARY KEY,
         revision INTEGER NOT NULL,
         time INTEGER NOT NULL,
-        key TEXT NOT NULL,
-        kind TEXT,
-        value ANY,
-        large INTEGER,
-        tag TEXT
+        bytes INTEGER NOT NULL,
+        changes ANY
       ) STRICT
       """
     }

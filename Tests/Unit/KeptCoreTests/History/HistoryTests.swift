@@ -186,6 +186,22 @@ import Testing
     #expect(try store.history().completeAfter == 31)
   }
 
+  @Test func `keeps the newest commits whole, of those that were settled together too`() throws {
+    for number in 1...6 {
+      try store.transaction { transaction in
+        _ = try transaction.put(.int(Int64(number)), for: KeyName("z\(9 - number)"), ifRevision: nil)
+        _ = try transaction.put(.int(Int64(number)), for: KeyName("a\(number)"), ifRevision: nil)
+      }
+    }
+    try settle()
+    try store.setHistoryLimits(HistoryLimits(changes: 5))
+    let history = try store.history()
+    #expect(history.changes.map(\.key) == ["a6", "z3", "a5", "z4"])
+    #expect(history.completeAfter == 4)
+    try store.undo(revision: 5)
+    #expect(code { try store.undo(revision: 4) } == .absent)
+  }
+
   @Test func `forgets what is too old when something is settled`() throws {
     try set("key", .int(1))
     try edit("UPDATE history SET time = time - 91 * 86400000 WHERE id > 0")
@@ -222,13 +238,38 @@ import Testing
 
   @Test func `reads what another program has written into its table, without a crash`() throws {
     try set("key", .int(1))
+    let (integer, text, large, unknown) = (1 as UInt8, 3 as UInt8, 5 as UInt8, 9 as UInt8)
+    let changes = [
+      change(form: integer, kind: "nothing", value: 8), change(form: integer, kind: "int", value: 7),
+      change(form: text, kind: "string", value: 2), change(form: text, kind: "array", value: 2),
+      change(form: large, kind: "string", value: 12), change(form: large, kind: "string", value: 3),
+      change(form: unknown, kind: "int", value: 8), change(form: text, kind: "string", value: 2, said: .max),
+      change(form: integer, kind: "int", value: 8) + change(form: text, kind: "string", value: 2).dropLast(2), "00", "",
+    ]
+    let rows = changes.enumerated().map { "(\($0 + 10), -5, 9223372036854775807, -1, x'\($1)')" }
     try edit(
       """
-      INSERT INTO history VALUES (7, -5, 9223372036854775807, 'key', 'nothing', x'00', -3, 'tag'),
-        (8, 9, -9223372036854775808, 'key', 'int', 'text', 12, CAST(x'ff' AS TEXT));
-      UPDATE history SET value = '[1' WHERE id = 0
+      INSERT INTO history VALUES \(rows.joined(separator: ", ")), (7, 9, -9223372036854775808, 0, 'text'),
+        (8, 9, 9, 9, 7), (9, 9, 9, 9, NULL), (9223372036854775807, 9, 9, 9223372036854775807, x'01');
+      UPDATE history SET changes = '[1' WHERE id = 0
       """)
-    #expect(try store.history().changes.count == 3)
+    // Of the rows that are not whole, what precedes the fault is there.
+    #expect(try store.history().changes.count == 1 + 5)
     #expect(try store.historyLimits() == HistoryLimits())
+    // They stop nothing.
+    try set("key", .int(2))
+    #expect(try store.history(of: "key").changes.first?.new == .value(.int(2)))
+    try store.setHistoryLimits(HistoryLimits(changes: 5))
+    try set("key", .int(3))
+    #expect(try store.history(of: "key").changes.first?.new == .value(.int(3)))
+  }
+
+  /// A change as hexadecimal digits, with bytes that are no UTF-8 and no JSON as its old value.
+  private func change(form: UInt8, kind: String, value: Int, said: UInt32? = nil) -> String {
+    var bytes: [UInt8] = [9, 0, 0, 0, 0, 0, 0, 0] + Array(repeating: 0xFF, count: 8) + [0xFF, 0xFF, 3, 0]
+    bytes += [form, UInt8(kind.utf8.count), 0, 0]
+    withUnsafeBytes(of: (said ?? UInt32(value)).littleEndian) { bytes += $0 }
+    bytes += Array("key".utf8) + Array(kind.utf8) + Array(repeating: 0xFE, count: value)
+    return bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
   }
 }

@@ -68,7 +68,7 @@ final class DamagedDatabase {
   /// Returns the limits of the history, as stored; nil if none were set or they are unreadable.
   func historyLimits() throws(StoreError) -> HistoryLimits? {
     var text: String?
-    _ = try eachRow("SELECT value FROM history WHERE id = 0") { rows in text = rows.string(0) }
+    _ = try eachRow("SELECT changes FROM history WHERE id = 0") { rows in text = rows.string(0) }
     return text.map { HistoryLimits(stored: $0) }
   }
 

@@ -1,56 +1,92 @@
-// Reads the history. A row has what its change replaced; what the change made of it is in the next row of the key, or
-// is what the key has now.
+// Reads the history. A change has what it replaced; what it made of its key is in the next change of the key, or is
+// what the key has now.
 
 extension LocalReader {
   private static let purpose = "read the history"
 
   /// Returns the changes in a scope, newest first, in a transaction.
   func history(in scope: Scope) throws(StoreError) -> History {
-    guard let rows = try connection.statement(ifThere: Self.selectHistory) else {
+    guard let rows = try connection.statement(ifThere: "SELECT id, revision, changes FROM history ORDER BY id") else {
       return History(changes: [], completeAfter: try SettledPlace.read(connection).revision)
     }
-    switch scope {
-    case .key(let key):
-      try rows.bind(1, text: key.exact)
-      try rows.bind(2, textBytes: Array(key.text.utf8) + [0])
-    case .prefix(let prefix):
-      try rows.bind(1, text: prefix)
-      try rows.bind(2, textBytes: Array(prefix.text.utf8) + [0xFF])
-    }
     var history = History(changes: [], completeAfter: 0)
-    var start: Revision = 0
-    var following: [ExactString: PastValue] = [:]
     var allowance = Allowance()
-    history.changes = try rows.all { () throws(StoreError) -> PastChange? in
+    try rows.each { () throws(StoreError) in
       let revision = Revision(clamping: rows.integer(1))
-      if rows.integer(0) == 0 {
-        start = revision
-        return nil
+      if rows.integer(0) == 0 { return history.completeAfter = max(history.completeAfter, revision) }
+      try rows.withBytes(2) { content throws(StoreError) in
+        let bytes = UnsafeRawBufferPointer(content)
+        let isWhole = try PackedChange.forEach(bytes) { change throws(StoreError) in
+          guard change.isIn(scope, bytes), let key = String(exactly: change.key(in: bytes)),
+            let name = try? KeyName(key)
+          else { return }
+          try allowance.take(change.total(in: bytes), to: Self.purpose)
+          try Memory.makeRoom(in: &history.changes, to: Self.purpose)
+          history.changes.append(
+            PastChange(
+              key: name.text, revision: change.revision, time: Timestamp(milliseconds: change.time),
+              old: try old(of: change, bytes, name), new: .absent, tag: change.tag(in: bytes)))
+        }
+        // Another program has written it.
+        if !isWhole { history.completeAfter = max(history.completeAfter, revision) }
       }
-      try allowance.take(rows.count(3) + rows.count(5), to: Self.purpose)
-      guard let text = rows.string(3), let key = try? KeyName(text) else { return nil }
-      let old = try rows.pastValue(of: key)
-      let new: PastValue
-      if let known = following[key.exact] { new = known } else { new = try presentValue(of: key) }
-      following[key.exact] = old
-      return PastChange(
-        key: key.text, revision: revision, time: Timestamp(milliseconds: rows.integer(2)), old: old, new: new,
-        tag: rows.isNull(6) ? nil : rows.string(6))
     }
-    history.completeAfter = start
+    history.changes.sort { one, other in
+      one.revision == other.revision
+        ? ExactString(one.key) < ExactString(other.key) : one.revision > other.revision
+    }
+    try addNewValues(to: &history.changes)
     return history
   }
 
   /// The limits of the history that were set, as stored.
   func historyLimits() throws(StoreError) -> HistoryLimits {
-    let row = try connection.statement(ifThere: "SELECT value FROM history WHERE id = 0")
+    let row = try connection.statement(ifThere: "SELECT changes FROM history WHERE id = 0")
     return HistoryLimits(stored: try row?.first { row?.string(0) } ?? nil)
   }
 
-  private static let selectHistory: StaticString = """
-    SELECT id, revision, time, key, kind, coalesce(value, (SELECT value FROM large WHERE id = history.large)), tag
-    FROM history WHERE key >= ?1 AND key < ?2 OR id = 0 ORDER BY revision DESC, key
-    """
+  private func old(
+    of change: PackedChange, _ bytes: UnsafeRawBufferPointer, _ key: KeyName
+  ) throws(StoreError) -> PastValue {
+    switch change.form {
+    case .absent: return .absent
+    case .secret: return .secret
+    case .tooLarge, .forgotten: return .notKept
+    case .integer, .real, .text, .blob, .large: break
+    }
+    // As a row again, values are read as everywhere.
+    let row = try connection.statement(
+      change.form == .large ? "SELECT ?1, (SELECT value FROM large WHERE id = ?2)" : "SELECT ?1, ?2")
+    try row.bind(1, text: change.kind(in: bytes))
+    let value = change.value(in: bytes)
+    switch change.form {
+    case .text: try row.bind(2, text: value)
+    case .blob: try row.bind(2, bytes: Array(value))
+    case .real: try row.bind(2, Double(bitPattern: UInt64(bitPattern: change.number(in: bytes))))
+    default: try row.bind(2, change.number(in: bytes))
+    }
+    let old = try row.first { () throws(StoreError) -> PastValue in
+      do throws(StoreError) { return .value(try row.value(0)) } catch {
+        guard error.code != .failed else { throw error.about(key.text) }
+        return .notKept
+      }
+    }
+    return old ?? .notKept
+  }
+
+  /// Adds what the changes have made of their keys.
+  private func addNewValues(to changes: inout [PastChange]) throws(StoreError) {
+    var following: [ExactString: PastValue] = [:]
+    for place in changes.indices {
+      let key = ExactString(changes[place].key)
+      if let known = following[key] {
+        changes[place].new = known
+      } else {
+        changes[place].new = try presentValue(of: try KeyName(key.text))
+      }
+      following[key] = changes[place].old
+    }
+  }
 
   /// What a key has in the database.
   private func presentValue(of key: KeyName) throws(StoreError) -> PastValue {
@@ -63,17 +99,12 @@ extension LocalReader {
   }
 }
 
-extension SQLiteStatement {
-  fileprivate func pastValue(of key: KeyName) throws(StoreError) -> PastValue {
-    if isNull(4) { return .absent }
-    switch string(4) {
-    case "secret": return .secret
-    case "large", "forgotten": return .notKept
-    default:
-      do throws(StoreError) { return .value(try value(4)) } catch {
-        guard error.code != .failed else { throw error.about(key.text) }
-        return .notKept
-      }
+extension PackedChange {
+  fileprivate func isIn(_ scope: Scope, _ bytes: UnsafeRawBufferPointer) -> Bool {
+    let key = key(in: bytes)
+    switch scope {
+    case .key(let name): return name.exact.withBytes { $0.elementsEqual(key) }
+    case .prefix(let prefix): return prefix.withBytes { key.starts(with: $0) }
     }
   }
 }

@@ -9,112 +9,65 @@ struct HistoryTable {
   /// Creates the table; changes up to a revision are not in it.
   func make(after revision: Revision) throws(StoreError) {
     try connection.run("\(SchemaPart.history.sql); PRAGMA user_version = \(LocalSchema.versionWithHistory)")
-    let row = try connection.statement("INSERT INTO history (id, revision, time, key) VALUES (0, ?1, 0, '')")
+    let row = try connection.statement("INSERT INTO history (id, revision, time, bytes) VALUES (0, ?1, 0, 0)")
     try row.bind(1, Int64(clamping: revision))
     try row.finish()
   }
 
   /// Sets the limits from now on.
   func set(_ limits: HistoryLimits, after revision: Revision, at time: Int64) throws(StoreError) {
-    let known = try connection.statement(ifThere: "SELECT value FROM history WHERE id = 0")
+    let known = try connection.statement(ifThere: "SELECT changes FROM history WHERE id = 0")
     let before = HistoryLimits(stored: try known?.first { known?.string(0) } ?? nil)
     if known == nil { try make(after: revision) }
-    let row = try connection.statement("UPDATE history SET value = ?1 WHERE id = 0")
+    let row = try connection.statement("UPDATE history SET changes = ?1 WHERE id = 0")
     try row.bind(1, text: ExactString(limits.json))
     try row.finish()
-    if limits.isOn, before.isOn { try prune(to: limits, at: time) } else { try forget(after: revision) }
+    guard limits.isOn, before.isOn else { return try forget(after: revision) }
+    try prune(to: limits, at: time)
   }
 
-  /// Forgets all changes up to a revision, which is the store's.
-  func forget(after revision: Revision) throws(StoreError) {
-    for sql: StaticString in [
-      "DELETE FROM large WHERE id IN (SELECT large FROM history WHERE large IS NOT NULL)",
-      "DELETE FROM history WHERE id > 0",
-    ] { try connection.statement(sql).finish() }
-    try raiseStart(to: revision)
-  }
-
-  /// Forgets the values of a key, which is secret.
-  func forgetValues(of key: KeyName) throws(StoreError) {
-    for sql: StaticString in [
-      "DELETE FROM large WHERE id IN (SELECT large FROM history WHERE key = ?1 AND large IS NOT NULL)",
-      "UPDATE history SET kind = 'secret', value = NULL, large = NULL WHERE key = ?1 AND kind IS NOT NULL",
-    ] {
-      let statement = try connection.statement(sql)
-      try statement.bind(1, text: key.exact)
-      try statement.finish()
-    }
-  }
-
-  /// Whether the oldest change is older than the limits allow.
+  /// Whether the oldest changes are older than the limits allow.
   func isOlder(_ limits: HistoryLimits, at time: Int64) throws(StoreError) -> Bool {
     try connection.integer("SELECT ifnull((SELECT time FROM history WHERE id > 0 ORDER BY id LIMIT 1), 1 << 62)")
       < limits.oldest(at: time)
   }
 
-  /// Forgets what is beyond the limits.
-  func prune(to limits: HistoryLimits, at time: Int64) throws(StoreError) {
-    let rows = try connection.statement(
-      """
-      SELECT id, key, time,
-        length(key) + 32 + ifnull(length(value), 0)
-          + iif(large IS NULL, 0, (SELECT length(value) FROM large WHERE id = history.large))
-      FROM history WHERE id > 0 ORDER BY id DESC
-      """)
-    // By the hash of each key: how many newer changes there are.
-    var newer: [UInt64: Int] = [:]
-    var surplus: [(id: Int64, isLastKept: Bool)] = []
-    let oldest = limits.oldest(at: time)
-    var (count, bytes) = (0, 0)
-    // The last row that is too old, and all before it.
-    var end: Int64 = 0
-    try rows.each { () throws(StoreError) in
-      guard end == 0 else { return }
-      (count, bytes) = (count + 1, bytes + Int(clamping: rows.integer(3)))
-      if count > limits.changes || bytes > limits.bytes || rows.integer(2) < oldest { return end = rows.integer(0) }
-      var before = 0
-      rows.withBytes(1) { key in
-        newer[Index.hash(key), default: 0] += 1
-        before = (newer[Index.hash(key)] ?? 1) - 1
-      }
-      guard before >= limits.changesPerKey else { return }
-      try Memory.makeRoom(in: &surplus, to: "limit the history")
-      surplus.append((rows.integer(0), before == limits.changesPerKey))
-    }
-    if end > 0 { try forget(upTo: end) }
-    if !surplus.isEmpty { try forget(surplus) }
+  /// Forgets the values of keys, which are secret.
+  func forgetValues(of keys: Set<ExactString>) throws(StoreError) {
+    let secrets = Set(keys.map { $0.withBytes(Index.hash) })
+    try edit { change, key in change.form != .absent && secrets.contains(key) ? .empty(.secret) : .keep }
   }
 
-  private func forget(upTo end: Int64) throws(StoreError) {
-    try run(
-      """
-      UPDATE history SET revision = max(revision, (SELECT max(revision) FROM history WHERE id BETWEEN 1 AND ?1))
-      WHERE id = 0
-      """, end)
-    try run("DELETE FROM large WHERE id IN (SELECT large FROM history WHERE id BETWEEN 1 AND ?1)", end)
-    try run("DELETE FROM history WHERE id BETWEEN 1 AND ?1", end)
-  }
-
-  /// Forgets changes of keys that have more than they may.
+  /// Forgets what is beyond the limits: the oldest commits, and of each key all but its last changes.
   ///
-  /// Of a commit with other changes it must stay known that such a key was one of them.
-  private func forget(_ surplus: [(id: Int64, isLastKept: Bool)]) throws(StoreError) {
-    var sizes: [Int64: Int] = [:]
-    let rows = try connection.statement("SELECT revision FROM history WHERE id > 0")
-    try rows.each { sizes[rows.integer(0), default: 0] += 1 }
-    for row in surplus {
-      try run("DELETE FROM large WHERE id = (SELECT large FROM history WHERE id = ?1)", row.id)
-      let commit = try connection.statement("SELECT revision FROM history WHERE id = ?1")
-      try commit.bind(1, row.id)
-      let revision = try commit.first { commit.integer(0) } ?? 0
-      let mustStay = row.isLastKept || sizes[revision] ?? 0 > 1
-      try run(
-        mustStay
-          ? "UPDATE history SET kind = 'forgotten', value = NULL, large = NULL WHERE id = ?1"
-          : "DELETE FROM history WHERE id = ?1", row.id)
+  /// Of a commit with other changes it must stay known that such a key was one of them, and of a key that it had more.
+  func prune(to limits: HistoryLimits, at time: Int64) throws(StoreError) {
+    let kept = try sizes()
+    let cut = kept.lastBeyond(limits, olderThan: limits.oldest(at: time))
+    var newer: [UInt64: Int] = [:]
+    try edit { change, key in
+      if change.revision <= cut { return .drop }
+      let count = newer[key, default: 0]
+      newer[key] = count + 1
+      if count < limits.changesPerKey { return .keep }
+      guard count == limits.changesPerKey || !kept.isAlone(change.revision) else { return .drop }
+      return change.form == .forgotten ? .keep : .empty(.forgotten)
     }
+    try raiseStart(to: max(cut, kept.damaged))
+    try connection.statement(
+      "UPDATE history SET bytes = (SELECT bytes FROM history ORDER BY id DESC LIMIT 1) WHERE id = 0"
+    ).finish()
   }
 
+  /// Forgets all changes up to a revision, which is the store's.
+  func forget(after revision: Revision) throws(StoreError) {
+    try edit { _, _ in .drop }
+    // A row of another program may have no changes.
+    try run("DELETE FROM history WHERE id <> ?1", 0)
+    try raiseStart(to: revision)
+  }
+
+  /// Changes up to a revision are missing.
   private func raiseStart(to revision: Revision) throws(StoreError) {
     try run("UPDATE history SET revision = max(revision, ?1) WHERE id = 0", Int64(clamping: revision))
   }
@@ -123,5 +76,98 @@ struct HistoryTable {
     let statement = try connection.statement(sql)
     try statement.bind(1, parameter)
     try statement.finish()
+  }
+}
+
+// How rows are read and rewritten.
+extension HistoryTable {
+  /// A row with changes.
+  private struct Row {
+    let id: Int64
+    let revision: Int64
+    let time: Int64
+    let bytes: UnsafeRawBufferPointer
+    var changes: [PackedChange] = []
+    var isWhole = true
+
+    func hash(_ change: PackedChange) -> UInt64 { Index.hash(change.key(in: bytes)) }
+  }
+
+  /// What becomes of a change.
+  private enum Fate {
+    case keep
+    /// It is only known that it was.
+    case empty(PastForm)
+    case drop
+  }
+
+  /// Visits the rows, newest first; do not change them meanwhile.
+  private func eachRow(_ body: (Row) throws(StoreError) -> Void) throws(StoreError) {
+    let rows = try connection.statement(
+      "SELECT id, revision, changes, time FROM history WHERE id > 0 ORDER BY id DESC")
+    var list: [PackedChange] = []
+    try rows.each { () throws(StoreError) in
+      try rows.withBytes(2) { content throws(StoreError) in
+        let bytes = UnsafeRawBufferPointer(content)
+        list.removeAll(keepingCapacity: true)
+        let isWhole = try PackedChange.forEach(bytes) { change throws(StoreError) in
+          try Memory.makeRoom(in: &list, to: "limit the history")
+          list.append(change)
+        }
+        try body(
+          Row(
+            id: rows.integer(0), revision: rows.integer(1), time: rows.integer(3), bytes: bytes, changes: list,
+            isWhole: isWhole))
+      }
+    }
+  }
+
+  /// What all changes take.
+  private func sizes() throws(StoreError) -> HistorySizes {
+    var sizes = HistorySizes()
+    try eachRow { row throws(StoreError) in
+      if !row.isWhole { sizes.damaged = max(sizes.damaged, Revision(clamping: row.revision)) }
+      for change in row.changes { try sizes.add(change.revision, row.time, change.total(in: row.bytes)) }
+    }
+    sizes.sort()
+    return sizes
+  }
+
+  /// Rewrites the rows of which `fate` does not keep every change; it is asked newest first, with the key's hash.
+  private func edit(_ fate: (PackedChange, UInt64) -> Fate) throws(StoreError) {
+    var edits: [(id: Int64, changes: [UInt8])] = []
+    var larges: [Int64] = []
+    try eachRow { row in
+      var fates: [Fate] = []
+      // What another program has left behind a fault is lost.
+      var isChanged = !row.isWhole
+      for change in row.changes.reversed() {
+        let fate = fate(change, row.hash(change))
+        fates.append(fate)
+        if case .keep = fate { continue }
+        isChanged = true
+        if change.form == .large { larges.append(change.number(in: row.bytes)) }
+      }
+      guard isChanged else { return }
+      var changes: [UInt8] = []
+      for (change, fate) in zip(row.changes, fates.reversed()) {
+        switch fate {
+        case .keep: change.append(to: &changes, row.bytes, nil)
+        case .empty(let reason): change.append(to: &changes, row.bytes, reason)
+        case .drop: break
+        }
+      }
+      edits.append((row.id, changes))
+    }
+    for id in larges { try run("DELETE FROM large WHERE id = ?1", id) }
+    for edit in edits {
+      guard !edit.changes.isEmpty else {
+        try run("DELETE FROM history WHERE id = ?1", edit.id)
+        continue
+      }
+      let row = try connection.statement("UPDATE history SET changes = ?2 WHERE id = ?1")
+      try row.bind(1, edit.id)
+      try row.finish(2, lent: edit.changes)
+    }
   }
 }

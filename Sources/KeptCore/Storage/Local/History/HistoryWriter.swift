@@ -1,81 +1,101 @@
 // The table `history`, which settling writes: what each change replaced.
 //
-// A row has the revision, the time (milliseconds since 1970) and the tag of a commit, a key of it, and in `kind`,
-// `value` and `large` the value that the key had before, as in the table `entry`. So what the change made of it is in
-// the next row of the key, or in `entry`, and is not stored twice. There is no kind if the key had no value. Three
-// kinds have no value: 'secret', 'large' (too large to be kept) and 'forgotten' (to make room). Rows are only appended,
-// in the order of settling; the rows of a key are in the order of its revisions.
+// A row has in `changes` what some changes have replaced, in the form that PastChanges.swift describes: a row for each
+// change would cost more than settling it. What a change made of its key is in the next change of the key, or in
+// `entry`, and is not stored twice. Rows are only appended, in the order of settling. The `id` is the number of changes
+// up to and with the row, `bytes` the number of their bytes, since the history began; `revision` and `time` are the
+// highest in the row.
 //
-// The row with the id 0 is not a change: its `revision` is the one after which no row is missing, and its `value` has
-// the limits that were set, as JSON.
+// The row with the id 0 has no changes: its `revision` is the one after which nothing is missing, its `bytes` are those
+// up to which the limits were applied, and its `changes` are the limits that were set, as JSON.
 
 /// Adds what is settled to the history; it belongs to a write transaction.
 struct HistoryWriter {
   private let connection: SQLiteConnection
   private let limits: HistoryLimits
-  /// The last id before this transaction; nil if there is no table yet.
-  private var last: Int64?
+  private let changes: PastChanges
   private let settled: Revision
+  /// Whether the table is there.
+  private var isThere: Bool
+  // The id and the bytes of the last row.
+  private var last: Int64 = 0
+  private var bytes: Int64 = 0
+  private let first: Int64
+  /// The bytes up to which the limits were applied.
+  private let prunedBytes: Int64
   private var hasDeclarations: Bool
-  private var isUsed = false
-  private var takenBytes: Int64 = 0
+  // The keys that have been declared secret.
+  private var secrets: Set<ExactString> = []
 
   /// Larger values are not kept.
-  private static let mostBytes: Int64 = 65_536
-  /// How many rows are added before those beyond the limits are looked for.
-  private static let rowsBetweenPrunings: Int64 = 8192
+  private static let mostBytes = 65_536
+  /// A row is written when it has so many bytes.
+  private static let rowBytes = 65_536
+  /// How many changes are added before those beyond the limits are looked for.
+  private static let changesBetweenPrunings: Int64 = 8192
 
   /// Begins to add to the history of a store; nil if it keeps none.
   ///
-  /// - Parameter settled: the revision before the first change that is added.
-  init?(_ connection: SQLiteConnection, after settled: Revision) throws(StoreError) {
+  /// - Parameters:
+  ///   - changes: what collects the changes.
+  ///   - settled: the revision before the first change that is added.
+  init?(_ connection: SQLiteConnection, _ changes: PastChanges, after settled: Revision) throws(StoreError) {
     let rows = try connection.statement(
-      ifThere: "SELECT value, (SELECT max(id) FROM history) FROM history WHERE id = 0")
-    let found = try rows?.first { (HistoryLimits(stored: rows?.string(0)), rows?.integer(1) ?? 0) }
+      ifThere: """
+        SELECT changes, bytes, (SELECT max(id) FROM history), (SELECT bytes FROM history ORDER BY id DESC LIMIT 1)
+        FROM history WHERE id = 0
+        """)
+    let found = try rows?.first {
+      (HistoryLimits(stored: rows?.string(0)), rows?.integer(1) ?? 0, rows?.integer(2) ?? 0, rows?.integer(3) ?? 0)
+    }
     limits = found?.0 ?? HistoryLimits()
     guard limits.isOn else { return nil }
-    last = found?.1
-    (self.connection, self.settled) = (connection, settled)
+    isThere = found != nil
+    (_, prunedBytes, last, bytes) = found ?? (limits, 0, 0, 0)
+    first = last
+    (self.connection, self.changes, self.settled) = (connection, changes, settled)
     hasDeclarations = try connection.integer("SELECT EXISTS (SELECT 1 FROM declaration)") != 0
   }
 
-  /// Adds that a key is about to change.
+  /// Begins the next change of a key.
+  ///
+  /// The statement that makes it calls `replaced`, or ``collect(_:)`` is called first.
   ///
   /// - Parameter large: the row of the table `large` that its value has now.
   /// - Returns: whether that row belongs to the history from now on.
-  mutating func note(_ key: KeyName, _ head: FrameHead, large: Int64?) throws(StoreError) -> Bool {
-    try makeTable()
-    let kind = try reasonNotToKeep(key, large)
-    // Most keys have a value; an outer join would double the work.
-    let row = try connection.statement(
-      kind == nil
-        ? """
-        INSERT INTO history (revision, time, tag, key, kind, value, large)
-        SELECT ?1, ?2, ?3, key, kind, value, large FROM entry WHERE key = ?4
-        """
-        : """
-        INSERT INTO history (revision, time, tag, key, kind) SELECT ?1, ?2, ?3, key, ?5 FROM entry WHERE key = ?4
-        """)
-    try row.bind(head)
-    if let kind { try row.bind(5, constant: kind) }
-    try row.finish(4, lent: key.exact)
-    if connection.changedRows == 0 {
-      let first = try connection.statement("INSERT INTO history (revision, time, tag, key) VALUES (?1, ?2, ?3, ?4)")
-      try first.bind(head)
-      try first.finish(4, lent: key.exact)
+  mutating func begin(_ key: KeyName, _ head: FrameHead, large: Int64?) throws(StoreError) -> Bool {
+    try makeRoom()
+    let isSecret = hasDeclarations ? try isSecret(key) : false
+    try changes.begin(key, head, isSecret: isSecret)
+    guard let large else { return false }
+    if isSecret {
+      changes.note(.secret)
+      return false
     }
-    return large != nil && kind == nil
+    let row = try connection.statement(
+      """
+      SELECT entry.kind, length(CAST(large.value AS BLOB)) FROM entry JOIN large ON large.id = entry.large
+      WHERE entry.key = ?1
+      """)
+    try row.bind(1, text: key.exact)
+    return try row.first { () throws(StoreError) in try note(large, row, kind: 0, bytes: 1) } ?? false
   }
 
-  private mutating func reasonNotToKeep(_ key: KeyName, _ large: Int64?) throws(StoreError) -> StaticString? {
-    if hasDeclarations, try isSecret(key) { return "secret" }
-    guard let large else { return nil }
-    let row = try connection.statement("SELECT length(value) FROM large WHERE id = ?1")
-    try row.bind(1, large)
-    let bytes = try row.first { row.integer(0) } ?? 0
-    if bytes > Self.mostBytes { return "large" }
-    takenBytes += bytes
-    return nil
+  /// Adds the value that a key has, before a statement that does not call `replaced`.
+  func collect(_ key: KeyName) throws(StoreError) {
+    let row = try connection.statement("SELECT replaced(NULL, kind, value) FROM entry WHERE key = ?1")
+    try row.finish(1, lent: key.exact)
+  }
+
+  private func note(_ large: Int64, _ row: SQLiteStatement, kind: Int32, bytes: Int32) throws(StoreError) -> Bool {
+    let bytes = Int(clamping: row.integer(bytes))
+    guard bytes <= Self.mostBytes else {
+      changes.note(.tooLarge)
+      return false
+    }
+    // The bytes of a row belong to SQLite; what throws is not the closure, which only lends them.
+    try row.withBytes(kind) { kind throws(StoreError) in try changes.note(large: large, of: bytes, kind) }
+    return true
   }
 
   private func isSecret(_ key: KeyName) throws(StoreError) -> Bool {
@@ -87,88 +107,104 @@ struct HistoryWriter {
 
   /// Adds that the keys of a large commit are about to change; a commit of more than fit in begins the history anew.
   mutating func note(bulk bodies: StagedBody, _ head: FrameHead) throws(StoreError) {
-    try makeTable()
+    try makeRoom()
     let count = try connection.statement(
       "SELECT count(*) FROM body WHERE id = ?1 AND (kind IS NOT NULL OR value IS NOT NULL)")
     try count.bind(1, Int64(bitPattern: bodies))
     guard try count.first({ count.integer(0) }) ?? 0 <= Int64(limits.changes) else {
+      changes.removeAll()
       return try HistoryTable(connection).forget(after: head.revision)
     }
     let rows = try connection.statement(
       """
-      INSERT INTO history (revision, time, tag, key, kind, value, large)
-      SELECT ?1, ?2, ?3, key, kind, iif(kind IN ('secret', 'large'), NULL, value),
-        iif(kind IN ('secret', 'large'), NULL, large)
-      FROM (
-        SELECT body.key AS key, entry.value AS value, entry.large AS large,
-          CASE
-            WHEN entry.kind IS NULL THEN NULL
-            WHEN EXISTS (SELECT 1 FROM declaration WHERE key = body.key AND instr(schema, '"secret":true'))
-              THEN 'secret'
-            WHEN (SELECT length(value) FROM large WHERE id = entry.large) > ?5 THEN 'large'
-            ELSE entry.kind
-          END AS kind
-        FROM body LEFT JOIN entry ON entry.key = body.key
-        WHERE body.id = ?4 AND (body.kind IS NOT NULL OR body.value IS NOT NULL))
+      SELECT body.key, entry.kind, entry.value, entry.large,
+        (SELECT length(CAST(value AS BLOB)) FROM large WHERE id = entry.large),
+        EXISTS (SELECT 1 FROM declaration WHERE key = body.key AND instr(schema, '"secret":true'))
+      FROM body LEFT JOIN entry ON entry.key = body.key
+      WHERE body.id = ?1 AND (body.kind IS NOT NULL OR body.value IS NOT NULL)
       """)
-    try rows.bind(head)
-    try rows.bind(4, Int64(bitPattern: bodies))
-    try rows.bind(5, Self.mostBytes)
-    try rows.finish()
+    try rows.bind(1, Int64(bitPattern: bodies))
+    var taken: [KeyName] = []
+    try rows.each { () throws(StoreError) in
+      guard let key = rows.string(0).flatMap({ try? KeyName($0) }) else { return }
+      try makeRoom()
+      let isSecret = rows.integer(5) != 0
+      try changes.begin(key, head, isSecret: isSecret)
+      if rows.isNull(1) { return }
+      if rows.isNull(3) || isSecret { return try rows.note(kind: 1, value: 2, in: changes) }
+      if try note(rows.integer(3), rows, kind: 1, bytes: 4) {
+        try Memory.makeRoom(in: &taken, to: "add to the history")
+        taken.append(key)
+      }
+    }
     // What belongs to the history now is not deleted with the entries.
-    let taken = try connection.statement(
-      """
-      UPDATE entry SET large = NULL WHERE large IS NOT NULL
-        AND key IN (SELECT key FROM history WHERE revision = ?1 AND large IS NOT NULL)
-      """)
-    try taken.bind(1, Int64(clamping: head.revision))
-    try taken.finish()
-    if connection.changedRows > 0 { takenBytes = Int64(limits.bytes) }
+    for key in taken {
+      let entry = try connection.statement("UPDATE entry SET large = NULL WHERE key = ?1")
+      try entry.finish(1, lent: key.exact)
+    }
   }
 
-  /// Forgets the values of keys that have been declared secret.
+  /// Notes that a key has been declared: if it is secret, its values are forgotten.
   mutating func noteDeclaration(of key: KeyName) throws(StoreError) {
     hasDeclarations = true
-    guard last != nil, try isSecret(key) else { return }
-    try HistoryTable(connection).forgetValues(of: key)
+    guard try isSecret(key) else { return }
+    changes.hide()
+    secrets.insert(key.exact)
   }
 
-  /// Forgets the values of keys that a large commit has declared secret.
+  /// Notes the declarations of a large commit.
   mutating func noteDeclarations(bulk bodies: StagedBody) throws(StoreError) {
     hasDeclarations = true
-    guard last != nil else { return }
     let rows = try connection.statement("SELECT key FROM body WHERE id = ?1 AND instr(schema, '\"secret\":true')")
     try rows.bind(1, Int64(bitPattern: bodies))
-    let keys = try rows.all { rows.string(0).flatMap { try? KeyName($0) } }
-    for key in keys { try HistoryTable(connection).forgetValues(of: key) }
+    try rows.each { () throws(StoreError) in if let key = rows.string(0) { secrets.insert(ExactString(key)) } }
   }
 
-  /// Forgets what is beyond the limits, now and then.
-  func finish(at time: Int64) throws(StoreError) {
-    guard isUsed, let last else { return }
+  /// Writes what is left, and forgets what is beyond the limits, now and then.
+  mutating func finish(at time: Int64) throws(StoreError) {
+    try writeRow()
+    guard isThere else { return }
     let table = HistoryTable(connection)
-    let now = try connection.integer("SELECT max(id) FROM history")
-    let step = Self.rowsBetweenPrunings
-    // No process counts all bytes: on average an eighth of the limit is added in between.
-    var isDue = now / step != last / step || .random(in: 0...Int64(limits.bytes) / 8) < takenBytes
+    if !secrets.isEmpty { try table.forgetValues(of: secrets) }
+    guard last != first else { return }
+    // A quarter of the bytes may come in between, so that each byte is looked at a few times only.
+    let step = Self.changesBetweenPrunings
+    var isDue = last / step != first / step || bytes &- prunedBytes > Int64(limits.bytes) / 4
     if !isDue { isDue = try table.isOlder(limits, at: time) }
     if isDue { try table.prune(to: limits, at: time) }
   }
 
-  /// Makes the table with the first change.
-  private mutating func makeTable() throws(StoreError) {
-    isUsed = true
-    guard last == nil else { return }
+  /// Makes the table with the first change, and writes a row when it is long.
+  private mutating func makeRoom() throws(StoreError) {
+    if changes.bytes.count >= Self.rowBytes { try writeRow() }
+    guard !isThere else { return }
     try HistoryTable(connection).make(after: settled)
-    last = 0
+    isThere = true
+  }
+
+  private mutating func writeRow() throws(StoreError) {
+    guard changes.count > 0 else { return }
+    // Only another program writes such numbers.
+    if last >= 1 << 60 || bytes >= 1 << 60 || bytes < 0 {
+      try HistoryTable(connection).forget(after: settled)
+      (last, bytes) = (0, 0)
+    }
+    let row = try connection.statement(
+      "INSERT OR REPLACE INTO history (id, revision, time, bytes, changes) VALUES (?1, ?2, ?3, ?4, ?5)")
+    (last, bytes) = (last &+ Int64(changes.count), bytes &+ Int64(changes.total))
+    try row.bind(1, last)
+    try row.bind(2, Int64(clamping: changes.revision))
+    try row.bind(3, changes.time)
+    try row.bind(4, bytes)
+    try row.bind(5, lentBytes: changes.bytes.bindMemory(to: UInt8.self))
+    try row.finish()
+    changes.removeAll()
   }
 }
 
 extension SQLiteStatement {
-  /// Binds the revision, the time and the tag of a commit to the first three parameters.
-  fileprivate func bind(_ head: FrameHead) throws(StoreError) {
-    try bind(1, Int64(clamping: head.revision))
-    try bind(2, head.time / 1_000_000)
-    if let tag = head.tag { try bind(3, text: ExactString(tag)) } else { try bindNull(3) }
+  /// Notes what two columns of the row have.
+  fileprivate func note(kind: Int32, value: Int32, in changes: PastChanges) throws(StoreError) {
+    try changes.note(columnValue(kind), columnValue(value))
   }
 }

@@ -20,7 +20,9 @@ struct Settling {
   /// - Parameter settled: the revision before the first of them; nil in a salvage, which keeps no history.
   init(connection: SQLiteConnection, after settled: Revision?) throws(StoreError) {
     (self.connection, isSalvage) = (connection, settled == nil)
-    history = if let settled { try HistoryWriter(connection, after: settled) } else { nil }
+    // Without a history nothing reads them.
+    let changes = try connection.collectPastChanges()
+    history = if let settled { try HistoryWriter(connection, changes, after: settled) } else { nil }
     hasLarge = try connection.integer("SELECT EXISTS (SELECT 1 FROM large)") != 0
     hasRemovals = try connection.integer("SELECT EXISTS (SELECT 1 FROM removed)") != 0
   }
@@ -88,7 +90,7 @@ struct Settling {
       return
     }
     var large = try largeID(of: key)
-    if history != nil, let head = heads[value.revision], try history?.note(key, head, large: large) == true {
+    if history != nil, let head = heads[value.revision], try history?.begin(key, head, large: large) == true {
       large = nil
     }
     // The old value is secret if it was declared so before, and all are if the key is declared so now.
@@ -112,7 +114,8 @@ struct Settling {
 
   private mutating func put(_ value: Value, _ key: KeyName, _ revision: Revision) throws(StoreError) {
     try put(
-      key, "UPDATE entry SET kind = ?2, value = ?3, large = NULL, revision = ?4 WHERE key = ?1",
+      key,
+      "UPDATE entry SET kind = ?2, value = ?3, large = NULL, revision = replaced(?4, kind, value) WHERE key = ?1",
       "INSERT INTO entry (key, kind, value, revision) VALUES (?1, ?2, ?3, ?4)"
     ) { row throws(StoreError) in
       try row.bind(4, Int64(clamping: revision))
@@ -132,7 +135,8 @@ struct Settling {
     try row.finish(2, lent: value)
     hasLarge = true
     try put(
-      key, "UPDATE entry SET kind = ?2, value = NULL, large = ?3, revision = ?4 WHERE key = ?1",
+      key,
+      "UPDATE entry SET kind = ?2, value = NULL, large = ?3, revision = replaced(?4, kind, value) WHERE key = ?1",
       "INSERT INTO entry (key, kind, large, revision) VALUES (?1, ?2, ?3, ?4)"
     ) { row throws(StoreError) in
       try row.bind(2, kindOf: value)
@@ -183,6 +187,7 @@ struct Settling {
       throw StoreError(.corrupt, "its value is missing in the database, and the journal names it")
     }
     hasLarge = true
+    try history?.collect(key)
     let row = try connection.statement(
       """
       INSERT OR REPLACE INTO entry (key, kind, large, revision)
@@ -247,6 +252,7 @@ struct Settling {
   }
 
   private mutating func remove(_ key: KeyName, at revision: Revision) throws(StoreError) {
+    try history?.collect(key)
     let row = try connection.statement("DELETE FROM entry WHERE key = ?1")
     try row.bind(1, text: key.exact)
     try row.finish()
