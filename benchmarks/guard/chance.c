@@ -1,9 +1,19 @@
 /* Deterministic random numbers: Kept's index seeds its hash with them, and the number of probes of a get depends on the
- * seed. Preloaded only for counting. Swift's runtime requests them with syscall(). */
+ * seed. Each differs from the last, as the ids of journals must. Preloaded only for counting. Swift's runtime requests
+ * them with syscall(). */
 #include <dlfcn.h>
+#include <stdatomic.h>
 #include <stdarg.h>
-#include <string.h>
 #include <sys/syscall.h>
+
+/* A linear congruential generator. */
+static unsigned char next_byte(void) {
+  static atomic_ullong state = 1;
+  unsigned long long last = atomic_load(&state), next;
+  do next = last * 6364136223846793005 + 1442695040888963407;
+  while (!atomic_compare_exchange_weak(&state, &last, next));
+  return (unsigned char)(next >> 56);
+}
 
 long syscall(long number, ...) {
   static long (*next)(long, ...);
@@ -13,7 +23,7 @@ long syscall(long number, ...) {
   for (int at = 0; at < 6; at++) given[at] = va_arg(list, long);
   va_end(list);
   if (number == SYS_getrandom) {
-    memset((void *)given[0], 0x5a, (size_t)given[1]);
+    for (long at = 0; at < given[1]; at++) ((unsigned char *)given[0])[at] = next_byte();
     return given[1];
   }
   if (!next) next = (long (*)(long, ...))dlsym(RTLD_NEXT, "syscall");

@@ -43,6 +43,10 @@ GETS, SETS, TOGETHER = 5_000, 1_000, 1_000
 when it is full, the thread that sets may have to settle it, or find that another one has."""
 KEYS, MANY_KEYS = 1_000, 5_000
 """Of an operation on a whole store. An import of many is planned before it locks."""
+SETTLINGS = 10
+"""The rounds of guard/whole.c."""
+SETTLING = f"settle, each of {KEYS:,} keys"
+GOALS = {SETTLING: ["<= 1.25 x no history"]}
 DELIVERIES = 100
 """Fewer: SQLite's search for a page takes longer the more often its log contains it."""
 ROOT = Path(__file__).resolve().parents[2]
@@ -72,6 +76,8 @@ class Counter:
             f"import, each of {MANY_KEYS:,} keys": lambda: self._whole("import", MANY_KEYS),
             f"declare again, each of {KEYS:,} keys": lambda: self._whole("declare_again", KEYS),
             f"list declarations, each of {KEYS:,}": lambda: self._whole("list_declarations", KEYS),
+            SETTLING: lambda: self.settle("settle"),
+            f"settle without a history, each of {KEYS:,}": lambda: self.settle("settle_alone"),
             "import kept in Python": self.import_in_python,
             "get in Python": self.get_in_python,
             "get 20-byte String in Swift": lambda: self._in_swift("get 20-byte String, store[.key]"),
@@ -81,6 +87,11 @@ class Counter:
             "first open in a process": self.first_open,
             "a change received": self.change_received,
         }
+
+    @cache  # noqa: B019 (one object, which lives as long as the program)
+    def settle(self, operation: str) -> float:
+        """A thread of the library may settle some of it first: then it is less."""
+        return (self._whole(operation, KEYS) - self._whole(f"{operation}_asked", KEYS)) / SETTLINGS
 
     def first_open(self) -> float:
         """Until the first value, without loading the library."""
@@ -159,12 +170,17 @@ def rows(counter: Counter, only: str) -> list[Row]:
     def by_itself(count: Callable[[], float]) -> list[Measured]:
         return [Measured(KEPT, "candidate", [count()])]
 
+    def settling() -> list[Measured]:
+        alone = Measured("no history", "base", [counter.settle("settle_alone")])
+        return [Measured(KEPT, "candidate", [counter.settle("settle")]), alone]
+
     makers: dict[str, Callable[[], list[Measured]]] = {
         **{name: partial(beside_rivals, operation) for name, operation in OPERATIONS.items()},
         **{name: partial(beside_plain, *variant) for name, variant in VARIANTS.items()},
         **{name: partial(by_itself, count) for name, count in counter.alone().items()},
+        SETTLING: settling,
     }
     names = [name for name in makers if only in name]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         measured = pool.map(lambda name: makers[name](), names)
-        return [Row(SECTION, name, "instructions", [], each) for name, each in zip(names, measured)]
+        return [Row(SECTION, name, "instructions", GOALS.get(name, []), each) for name, each in zip(names, measured)]
