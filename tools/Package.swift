@@ -17,6 +17,8 @@ let package = Package(
         .product(name: "Kept", package: "kept"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
+      // A link to docs/command.md, which `kept help` shows.
+      resources: [.embedInCode("command.md")],
       swiftSettings: [
         .enableUpcomingFeature("ExistentialAny"),
         .enableUpcomingFeature("MemberImportVisibility"),

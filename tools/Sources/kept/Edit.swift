@@ -22,28 +22,38 @@ final class Edit {
         let edit = try Edit(transaction)
         try body(edit)
         done = edit
-        if options.dryRun { throw DryRun() }
+        if options.changing.dryRun { throw DryRun() }
       }
     } catch is DryRun {}
-    guard let done, !options.quiet else { return }
-    for change in done.changes where options.dryRun { Output.standard.write(line: change.line) }
-    for warning in done.warnings { Failure.print(warning) }
+    guard let done else { return }
+    for change in done.changes where options.changing.dryRun { options.changing.report(change.line) }
+    for warning in done.warnings { options.changing.warn(warning) }
   }
 
   private struct DryRun: Error {}
 
-  func set(_ key: String, text: String, as type: DeclaredType?, allowsUndeclared: Bool) throws {
+  func set(_ key: String, _ given: GivenValue, as type: DeclaredType?, allowsUndeclared: Bool) throws(StoreError) {
     let declaration = try transaction.declaration(forKey: key)
+    let type = type ?? declaration?.type
+    // Before the text is read: a wrong key is the mistake then, and not its value.
+    if type == nil { try checkKnown(key, allowsUndeclared) }
     let value: Value
-    if let type {
-      value = try ValueText.value(text, as: type, key: key)
-    } else if let declared = declaration?.type {
-      value = try ValueText.value(text, as: declared, key: key)
-    } else {
-      try checkKnown(key, allowsUndeclared)
-      value = try ValueText.undeclared(text, key: key)
+    do throws(StoreError) { value = try self.value(given, as: type, key) } catch {
+      guard declaration?.isSecret == true else { throw error }
+      // The reason has the text in it.
+      throw StoreError(error.code, key: key, "is a secret, and the value is none for its type; see kept describe")
     }
     try set(key, value, allowsUndeclared: allowsUndeclared)
+  }
+
+  private func value(_ given: GivenValue, as type: DeclaredType?, _ key: String) throws(StoreError) -> Value {
+    switch given {
+    case .bytes(let bytes) where type == .bytes: return .bytes(bytes)
+    case .bytes(let bytes): return try value(.text(StandardInput.text(of: bytes)), as: type, key)
+    case .text(let text):
+      guard let type else { return try ValueText.undeclared(text, key: key) }
+      return try ValueText.value(text, as: type, key: key)
+    }
   }
 
   func set(_ key: String, _ value: Value, allowsUndeclared: Bool) throws(StoreError) {
@@ -73,6 +83,11 @@ final class Edit {
         .conflict, key: key,
         "has the revision \(present), and \(revision) was expected; read it again, and decide anew")
     }
+  }
+
+  /// Throws `conflict` unless the stored value is the one that `set` would store for a text.
+  func expect(_ key: String, text: String) throws(StoreError) {
+    try expect(key, value(.text(text), as: transaction.declaration(forKey: key)?.type, key))
   }
 
   /// Throws `conflict` unless the stored value is this one.
@@ -116,7 +131,7 @@ struct Difference {
 
   private func shown(_ value: Value?) -> String {
     guard let value else { return "" }
-    return isSecret ? "(secret)" : Shown.line(value.json)
+    return isSecret ? "(secret)" : Shown.json(value)
   }
 
   var json: Value {

@@ -13,9 +13,15 @@ enum Failure {
     _ = text.utf8.withContiguousStorageIfAvailable { Glibc.write(2, $0.baseAddress, $0.count) }
   }
 
+  static func print(_ error: StoreError) {
+    // Carets stand on lines of their own; a key must not begin one.
+    let key = error.key.map(Shown.line)
+    print(StoreError(error.code, key: key, offset: error.offset, error.message).description)
+  }
+
   static func end(_ error: StoreError) -> Never {
     Output.standard.flush()
-    print(error.description)
+    print(error)
     exit(ExitStatus(error.code).rawValue)
   }
 }

@@ -17,6 +17,13 @@ enum File {
     }
   }
 
+  static func text(of path: String) throws(StoreError) -> String {
+    guard let text = String(validating: try bytes(of: path), as: UTF8.self) else {
+      throw .refused(nil, "\(path) is not UTF-8; save it as UTF-8")
+    }
+    return text
+  }
+
   static func write(_ text: String, to path: String) throws(StoreError) {
     let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
     guard descriptor >= 0 else { throw failure(path, "written") }
@@ -30,6 +37,15 @@ enum File {
       let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
       if count > 0 { rest = rest.dropFirst(count) } else if errno != EINTR { throw failure(path, "written") }
     }
+  }
+
+  /// Throws if a new file cannot be put there.
+  static func checkPlace(_ path: String, replacing: Bool) throws(StoreError) {
+    if isRegular(path), !replacing {
+      throw StoreError(.invalid, "\(path) exists already; give another path, or --replace")
+    }
+    let folder = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+    guard access(folder, W_OK | X_OK) == 0 else { throw failure(folder, "written") }
   }
 
   /// Whether a path is a regular file.

@@ -7,14 +7,11 @@ import Kept
 @main
 enum Main {
   static func main() {
+    StandardStreams.occupyClosed()
     // The reader of our output may stop early, as `head` does; then a write fails, and Output ends the program.
     signal(SIGPIPE, SIG_IGN)
     do {
-      // Swift reads them from there, and would find none.
-      guard !CommandLine.arguments.isEmpty else {
-        throw StoreError(.unavailable, "the arguments cannot be read, because /proc is not mounted; mount it")
-      }
-      let arguments = Array(CommandLine.arguments.dropFirst())
+      let arguments = try Words.ofProcess()
       if let request = GetRequest(plain: arguments) {
         try request.run(LayerChoice())
       } else {
@@ -36,34 +33,38 @@ enum Main {
 
   /// Prints what ArgumentParser has to say: help, the version, or what is wrong with the arguments.
   private static func endUsage(_ error: any Error) -> Never {
-    let message = KeptCommand.fullMessage(for: error)
-    if KeptCommand.exitCode(for: error) == .success {
-      Output.standard.write(message + "\n")
+    guard KeptCommand.exitCode(for: error) != .success else {
+      Output.standard.write(KeptCommand.fullMessage(for: error) + "\n")
       Output.standard.flush()
       exit(ExitStatus.done.rawValue)
     }
-    Failure.print(message.hasPrefix("Error: ") ? String(message.dropFirst(7)) : message)
+    let message = sentence(KeptCommand.message(for: error))
+    let command = CommandLine.arguments.dropFirst().first.flatMap(KeptCommand.command)?._commandName
+    let isExplained = message.contains("kept help") || message.contains("--help")
+    Output.standard.flush()
+    let joint = message.hasSuffix("?") ? "" : ";"
+    Failure.print(isExplained ? message : "\(message)\(joint) see kept \(command.map { "help \($0)" } ?? "--help")")
     exit(ExitStatus.usage.rawValue)
+  }
+
+  /// A message of the parser on one line; it lists choices on lines that begin with a dash.
+  private static func sentence(_ message: String) -> String {
+    let lines = message.split(separator: "\n").map { $0.drop { $0 == " " } }
+    let choices = lines.filter { $0.hasPrefix("- ") }.map { $0.dropFirst(2) }.joined(separator: ", ")
+    return (lines.filter { !$0.hasPrefix("- ") } + (choices.isEmpty ? [] : [choices[...]])).joined(separator: " ")
   }
 }
 
 struct KeptCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "kept",
-    abstract: "Reads, changes and explains the settings of programs.",
+    abstract: Guide.introduction[0],
     discussion: """
-      STORE is an identifier such as com.example.player, a path with a slash, or a location. With KEPT_STORE in the \
-      environment, or with --store, it is left out.
+      \(Guide.introduction.dropFirst().joined(separator: "\n\n"))
 
-      To find out why a program uses a value:     kept explain STORE KEY
-      To change it for good:                      kept set STORE KEY VALUE
-      To see it arrive in running programs:       kept watch STORE KEY
-      To see what was changed, and to undo it:    kept log STORE, kept undo STORE REVISION
-      To check a store:                           kept doctor STORE
-      To move it to another machine:              kept export STORE > FILE, and there kept import STORE FILE
+      \(Guide.tour)
 
-      Exit status: 0 done; 1 no such key, or differences; 2 wrong usage; 3 refused (locked, invalid, a conflict); \
-      4 unavailable or damaged.
+      Topics, with kept help TOPIC: \(Guide.topics.map(\.name).joined(separator: ", "))
       """,
     version: "kept \(Build.version)",
     groupedSubcommands: [
@@ -80,5 +81,13 @@ struct KeptCommand: ParsableCommand {
           Info.self, MigrateStatus.self, Stores.self,
         ]),
       CommandGroup(name: "Shells", subcommands: [Completion.self, Complete.self, Manual.self]),
+      CommandGroup(name: "Help", subcommands: [Help.self]),
     ])
+
+  /// The commands that the help shows.
+  static var commands: [any ParsableCommand.Type] { all.filter { $0.configuration.shouldDisplay } }
+
+  static func command(_ name: String) -> (any ParsableCommand.Type)? { all.first { $0._commandName == name } }
+
+  private static var all: [any ParsableCommand.Type] { configuration.groupedSubcommands.flatMap(\.subcommands) }
 }

@@ -47,7 +47,7 @@ enum Moment {
 }
 
 extension Contents {
-  /// The stored values at a moment; those of secrets are the present ones, because the history has none.
+  /// The stored values at a moment, as far as the history has kept them: it has none of secrets.
   static func of(_ location: String, at moment: Moment) throws -> Contents {
     let settings = try StoreAccess.open(location)
     let snapshot = try settings.snapshot()
@@ -61,8 +61,7 @@ extension Contents {
       switch change.old {
       case .value(let value): contents.put(value, change.key)
       case .absent: contents.put(nil, change.key)
-      case .secret: break
-      case .notKept: contents.forget(change.key)
+      case .secret, .notKept: contents.forget(change.key)
       }
     }
     return contents

@@ -6,9 +6,9 @@ import Kept
 enum Progress {
   static func bar(_ name: String) -> TransferProgress? {
     guard isatty(2) == 1 else { return nil }
-    let began = now()
+    let began = Clock.seconds
     return { done, total in
-      guard total > 0, now() - began > 0.3 else { return true }
+      guard total > 0, Clock.seconds - began > 0.3 else { return true }
       let width = 30
       let full = width * done / total
       let bar = String(repeating: "█", count: full) + String(repeating: "░", count: width - full)
@@ -18,8 +18,11 @@ enum Progress {
       return true
     }
   }
+}
 
-  private static func now() -> Double {
+enum Clock {
+  /// The seconds since some moment, which no one can turn back.
+  static var seconds: Double {
     var time = timespec()
     clock_gettime(CLOCK_MONOTONIC, &time)
     return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9

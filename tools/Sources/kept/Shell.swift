@@ -20,13 +20,10 @@ enum Shell {
     posix_spawnattr_init(&attributes)
     defer { posix_spawnattr_destroy(&attributes) }
     // This program blocks and ignores signals that the command needs.
-    var none = sigset_t()
-    sigemptyset(&none)
-    var pipe = sigset_t()
-    sigemptyset(&pipe)
-    sigaddset(&pipe, SIGPIPE)
+    var none = Signals.set([])
+    var ignored = Signals.set([SIGPIPE, SIGINT, SIGQUIT])
     posix_spawnattr_setsigmask(&attributes, &none)
-    posix_spawnattr_setsigdefault(&attributes, &pipe)
+    posix_spawnattr_setsigdefault(&attributes, &ignored)
     posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
     let started = withTexts(["sh", "-c", command]) { arguments in
       withTexts(inherited + variables.map { $0 + "=" + $1 }) { environment in

@@ -8,8 +8,12 @@ enum StandardInput {
   static func text(dropsLastLineBreak: Bool) throws(StoreError) -> String {
     var bytes = try bytes()
     if dropsLastLineBreak, bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
+    return try text(of: bytes)
+  }
+
+  static func text(of bytes: [UInt8]) throws(StoreError) -> String {
     guard let text = String(validating: bytes, as: UTF8.self) else {
-      throw .refused(nil, "standard input is not UTF-8; encode it as UTF-8, or as base64 for a key of bytes")
+      throw .refused(nil, "standard input is not UTF-8; encode it as UTF-8, or give a key of bytes base64, or --raw")
     }
     return text
   }
@@ -18,6 +22,13 @@ enum StandardInput {
     var bytes: [UInt8] = []
     while let part = try read() { bytes += part }
     return bytes
+  }
+
+  /// What a person has typed; nil at the end, and if a signal ends the waiting.
+  static func line() -> String? {
+    var buffer = [UInt8](repeating: 0, count: 4096)
+    let count = Glibc.read(0, &buffer, buffer.count)
+    return count > 0 ? String(decoding: buffer[..<count], as: UTF8.self) : nil
   }
 
   /// The next bytes; nil at the end.

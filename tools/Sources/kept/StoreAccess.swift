@@ -34,9 +34,21 @@ struct LayerChoice {
   /// Whether the administrator's files are read from their fixed place, which only stores with an identifier have.
   var hasStandard = true
 
+  private func isStandard(for location: String) -> Bool {
+    hasStandard && !location.contains("/") && !location.contains(":")
+  }
+
+  /// The same files for a store that has no identifier.
+  func fixed(for location: String) -> LayerChoice {
+    guard isStandard(for: location) else { return self }
+    var choice = self
+    choice.managed = managed ?? "/etc/kept/\(location)/managed.json"
+    choice.system = system ?? "/etc/kept/\(location)/system.json"
+    return choice
+  }
+
   func apply(to options: inout StoreOptions, location: String) {
-    let isIdentifier = !location.contains("/") && !location.contains(":")
-    let standard: LayerPlace? = isIdentifier && hasStandard ? .standard : nil
+    let standard: LayerPlace? = isStandard(for: location) ? .standard : nil
     options.managed = managed.map { .path($0) } ?? standard
     options.system = system.map { .path($0) } ?? standard
     options.environmentPrefix = environmentPrefix
@@ -55,12 +67,12 @@ enum StoreAccess {
   }
 
   /// Opens a store, which is created if there is none.
-  static func openOrCreate(
+  private static func openOrCreate(
     _ location: String, _ layers: LayerChoice = LayerChoice(), arguments: [String]? = nil, durable: Bool = false
   ) throws -> Store {
     var options = StoreOptions(
       durability: durable ? .durable : .shared, tag: "kept", arguments: arguments,
-      errorHandler: { Failure.print($0.description) })
+      errorHandler: { Failure.print($0) })
     layers.apply(to: &options, location: location)
     let store = try Store.open(location, options: options)
     // The end of the process closes it: what was written is safe already, and the last handle to close would tidy up
@@ -69,9 +81,28 @@ enum StoreAccess {
     return store
   }
 
+  /// Opens a store to change it, which is created if there is none.
+  static func openToWrite(_ location: String, _ writing: WritingOptions) throws -> Store {
+    try openToWrite(location, writing.changing, writing.layers.choice, durable: writing.durable)
+  }
+
+  /// Opens a store to change it, which is created if there is none; for a dry run in memory.
+  static func openToWrite(
+    _ location: String, _ changing: ChangeOptions, _ layers: LayerChoice = LayerChoice(), durable: Bool = false
+  ) throws -> Store {
+    guard changing.dryRun, try isMissing(location) else {
+      return try openOrCreate(location, layers, durable: durable)
+    }
+    return try openOrCreate("memory:", layers.fixed(for: location), durable: durable)
+  }
+
+  private static func isMissing(_ location: String) throws(StoreError) -> Bool {
+    guard let folder = try Store.folder(of: location) else { return false }
+    return access(folder, F_OK) != 0 && errno == ENOENT
+  }
+
   private static func checkExists(_ location: String) throws(StoreError) {
-    guard let folder = try Store.folder(of: location) else { return }
-    guard access(folder, F_OK) != 0, errno == ENOENT else { return }
+    guard try isMissing(location), let folder = try Store.folder(of: location) else { return }
     throw StoreError(
       .unavailable,
       "there is no store \(location): \(folder) does not exist; a program makes it when it first opens it, and "

@@ -4,34 +4,109 @@ import ArgumentParser
 import Kept
 
 enum Words {
+  /// The arguments of the program, without its name.
+  ///
+  /// Throws for one that is not UTF-8, which Swift would repair: it would name another key or file.
+  static func ofProcess() throws -> [String] {
+    let arguments = CommandLine.arguments
+    // Swift reads them from there, and would find none.
+    guard !arguments.isEmpty else {
+      throw StoreError(.unavailable, "the arguments cannot be read, because /proc is not mounted; mount it")
+    }
+    for index in arguments.indices {
+      guard let bytes = CommandLine.unsafeArgv[index], String(validatingCString: bytes) == nil else { continue }
+      throw ValidationError("\(Excerpt.of(arguments[index])) is not UTF-8; write keys, values and paths in UTF-8")
+    }
+    return Array(arguments.dropFirst())
+  }
+
   /// What stands after `--`: the arguments of another program.
   static var afterTerminator: [String] {
     let arguments = CommandLine.arguments
     return arguments.firstIndex(of: "--").map { Array(arguments[($0 + 1)...]) } ?? []
   }
 
-  /// Moves negative numbers behind a `--`, so that `kept set STORE KEY -5` needs none.
+  /// Moves all words that are not options behind a `--`, so that `kept set STORE KEY -5` needs none.
   ///
-  /// No option of this program begins with a digit.
-  static func guarded(_ arguments: [String]) -> [String] {
+  /// Throws for a word that begins with one dash and is neither a number nor an option.
+  static func guarded(_ arguments: [String]) throws -> [String] {
     let end = arguments.firstIndex(of: "--") ?? arguments.endIndex
-    let numbers = arguments[..<end].filter(isNegativeNumber)
-    if numbers.isEmpty { return arguments }
-    return arguments[..<end].filter { !isNegativeNumber($0) } + ["--"] + numbers + arguments[end...].dropFirst()
+    // The parser itself is right about everything else, and faster.
+    guard arguments[..<end].contains(where: { $0.hasPrefix("-") && !$0.hasPrefix("--") && $0 != "-" }),
+      let name = arguments.first, name != Complete.configuration.commandName, let command = KeptCommand.command(name)
+    else { return arguments }
+    let known = CommandOptions(of: command)
+    var (options, words): ([String], [String]) = ([name], [])
+    var rest = arguments[1..<end]
+    while let word = rest.popFirst() {
+      guard word.hasPrefix("-"), word != "-", !isNegativeNumber(word) else {
+        words.append(word)
+        continue
+      }
+      try known.check(word, of: name)
+      if let joined = known.joined(word) {
+        options.append(joined)
+      } else if let option = known.takingValue(word), let value = rest.popFirst() {
+        options += value.hasPrefix("-") ? ["\(option)=\(value)"] : [option, value]
+      } else {
+        options.append(word)
+      }
+    }
+    return options + ["--"] + words + arguments[end...].dropFirst()
   }
 
   /// Throws for a first word that is no command, with the one that may have been meant.
   static func checkCommand(_ word: String?) throws {
-    guard let word, !word.hasPrefix("-"), !CompletionScript.commands.contains(word),
-      !["complete", "manual"].contains(word)
-    else { return }
-    let similar = Suggestion.closest(to: word, among: CompletionScript.commands)
+    guard let word, !word.hasPrefix("-"), KeptCommand.command(word) == nil else { return }
+    let similar = Suggestion.closest(to: word, among: KeptCommand.commands.map { $0._commandName })
     throw ValidationError("\(Excerpt.of(word)) is no command\(similar); kept --help lists them")
   }
 
   private static func isNegativeNumber(_ word: String) -> Bool {
     guard word.hasPrefix("-"), let next = word.dropFirst().unicodeScalars.first else { return false }
     return "0"..."9" ~= next || next == "."
+  }
+}
+
+/// The options of a command, as its help lists them.
+struct CommandOptions {
+  /// The long name of each option that takes a value, by its long and its short name.
+  private var withValue: [String: String] = [:]
+  /// The options that take none.
+  private var flags: Set<String> = []
+
+  init(of command: any ParsableCommand.Type) {
+    let help = KeptCommand.helpMessage(for: command, columns: 1000)
+    for line in help.split(separator: "\n") where line.hasPrefix("  -") {
+      // `  -n, --limit <n>         Show so many changes.`
+      var names = line.dropFirst(2).split(separator: "  ")[0].split(separator: ", ").map(String.init)
+      guard let space = names.last?.firstIndex(of: " "), let long = names.popLast() else {
+        flags.formUnion(names)
+        continue
+      }
+      for name in names + [String(long[..<space])] { withValue[name] = String(long[..<space]) }
+    }
+  }
+
+  /// The long names.
+  var names: [String] { (flags.union(withValue.values)).filter { $0.hasPrefix("--") }.sorted() }
+
+  /// The long name of an option whose value is the next word.
+  func takingValue(_ word: String) -> String? { withValue[word] }
+
+  /// `--limit=5` for `-n5`.
+  func joined(_ word: String) -> String? {
+    guard word.count > 2, !word.hasPrefix("--"), let option = withValue[String(word.prefix(2))] else { return nil }
+    return "\(option)=\(word.dropFirst(2))"
+  }
+
+  /// Throws for a word with one dash that is no option: `-hello` is not `-h`, and what follows.
+  func check(_ word: String, of command: String) throws {
+    guard !word.hasPrefix("--") else { return }
+    let letters = word.dropFirst().map { "-\($0)" }
+    if letters.allSatisfy(flags.contains) || letters.first.map({ withValue[$0] != nil }) == true { return }
+    throw ValidationError(
+      "\(Excerpt.of(word)) is no option of kept \(command); if it is a key or a value, write -- before it")
   }
 }
 

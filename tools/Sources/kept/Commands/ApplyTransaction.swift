@@ -5,7 +5,7 @@ struct ApplyTransaction: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "transaction",
     abstract: "Makes several changes together, from standard input.",
-    usage: "kept transaction STORE [--dry-run] < OPERATIONS",
+    usage: "kept transaction STORE [--expect CONDITION]... [--dry-run] < OPERATIONS",
     discussion: """
       One JSON object a line, all committed together or none; expectations come before the changes:
 
@@ -13,18 +13,24 @@ struct ApplyTransaction: ParsableCommand {
         {"reset": KEY}
         {"expect": KEY, "revision": N}     only if the key has this revision; 0: if it is absent
         {"expect": KEY, "value": VALUE}    only if the key has this value
+
+      CONDITION is KEY@REVISION or KEY=VALUE, with VALUE as `kept set` takes it.
       """)
 
   @OptionGroup var store: StoreOption
   @OptionGroup var writing: WritingOptions
-  @Argument var words: [String] = []
+  @Option(help: ArgumentHelp("Change nothing unless this holds; may be repeated.", valueName: "condition"))
+  var expect: [String] = []
+  @Argument(help: .hidden) var words: [String] = []
 
   func run() throws {
     let (location, rest) = try store.split(words)
     _ = try rest.expect(0...0, "only the store; the operations come from standard input")
     let operations = try Self.operations(StandardInput.text(dropsLastLineBreak: true))
-    let settings = try StoreAccess.openOrCreate(location, writing.layers.choice, durable: writing.durable)
+    let conditions = try expect.map(Condition.init)
+    let settings = try StoreAccess.openToWrite(location, writing)
     try Edit.commit(on: settings, writing) { edit in
+      for condition in conditions { try condition.check(in: edit) }
       for (number, operation) in operations {
         do throws(StoreError) { try operation.apply(to: edit, allowsUndeclared: writing.undeclared) } catch {
           throw StoreError(error.code, key: error.key, "\(error.message) (line \(number))")
@@ -42,6 +48,29 @@ struct ApplyTransaction: ParsableCommand {
       }
     }
     return operations
+  }
+}
+
+/// A condition on the command line.
+private enum Condition {
+  case revision(String, Revision)
+  case value(String, String)
+
+  init(_ text: String) throws {
+    if let sign = text.firstIndex(of: "=") {
+      self = .value(String(text[..<sign]), String(text[text.index(after: sign)...]))
+    } else if let sign = text.lastIndex(of: "@"), let revision = Revision(text[text.index(after: sign)...]) {
+      self = .revision(String(text[..<sign]), revision)
+    } else {
+      throw ValidationError("--expect takes KEY@REVISION or KEY=VALUE, and \(Excerpt.of(text)) is neither")
+    }
+  }
+
+  func check(in edit: Edit) throws(StoreError) {
+    switch self {
+    case .revision(let key, let revision): try edit.expect(key, revision)
+    case .value(let key, let text): try edit.expect(key, text: text)
+    }
   }
 }
 

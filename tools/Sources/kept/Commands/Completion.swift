@@ -3,16 +3,18 @@ import Kept
 
 struct Completion: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Prints what makes a shell complete commands, stores and keys.",
+    abstract: "Prints what makes a shell complete commands, options, stores, keys and values.",
     usage: "kept completion bash | zsh | fish",
     discussion: """
+      The packages install it. Otherwise:
+
       bash: kept completion bash > ~/.local/share/bash-completion/completions/kept
       zsh:  kept completion zsh > a folder of $fpath, as _kept
       fish: kept completion fish > ~/.config/fish/completions/kept.fish
       """,
     subcommands: [])
 
-  @Argument var words: [String] = []
+  @Argument(help: .hidden) var words: [String] = []
 
   func run() throws {
     let shell = try words.expect(1...1, "bash, zsh or fish")[0]
@@ -23,85 +25,176 @@ struct Completion: ParsableCommand {
   }
 }
 
-/// What the scripts call: one candidate a line.
+/// What the scripts call: it prints one candidate a line; exit status 1 says that a file is expected.
 struct Complete: ParsableCommand {
   static let configuration = CommandConfiguration(commandName: "complete", shouldDisplay: false)
 
+  /// The program's name, the words that are complete, and the one that is being typed, all without quotes.
   @Argument(parsing: .captureForPassthrough) var words: [String] = []
 
   func run() throws {
-    // The last word is the one that is being typed; before it come the program and the words that are complete.
     let typed = words.last ?? ""
-    let given = words.dropFirst().dropLast().filter { !$0.hasPrefix("-") }
-    for candidate in Self.candidates(Array(given)) where candidate.hasPrefix(typed) {
+    guard let candidates = CommandLineInProgress(Array(words.dropFirst().dropLast())).candidates(typed) else {
+      throw ExitStatus.absent
+    }
+    for candidate in candidates where candidate.hasPrefix(typed) && Shown.line(candidate) == candidate {
       Output.standard.write(line: candidate)
     }
   }
+}
 
-  private static func candidates(_ given: [String]) -> [String] {
-    guard let command = given.first else { return CompletionScript.commands }
-    let store = Environment.variable("KEPT_STORE")
-    guard let location = store ?? given.dropFirst().first else {
-      return ((try? StoreFacts.identifiers()) ?? []).map(\.name)
+/// A command line up to the word that is being typed.
+private struct CommandLineInProgress {
+  private let command: (any ParsableCommand.Type)?
+  private let options: CommandOptions
+  private var words: [String] = []
+  private var store = Environment.variable("KEPT_STORE")
+  /// The option whose value is being typed.
+  private var pending: String?
+
+  init(_ given: [String]) {
+    command = given.first.flatMap(KeptCommand.command)
+    options = CommandOptions(of: command ?? KeptCommand.self)
+    for word in given.dropFirst() {
+      if let option = pending {
+        if option == "--store" { store = word }
+        pending = nil
+      } else if word.hasPrefix("--store=") {
+        store = String(word.dropFirst("--store=".count))
+      } else if word.hasPrefix("-"), word != "-" {
+        pending = options.takingValue(word)
+      } else {
+        words.append(word)
+      }
     }
-    guard CompletionScript.commandsWithKeys.contains(command), let settings = try? StoreAccess.open(location) else {
-      return []
+  }
+
+  /// What may stand here; nil for a file.
+  func candidates(_ typed: String) -> [String]? {
+    guard let name = command?._commandName else { return KeptCommand.commands.map { $0._commandName } }
+    if let pending { return values(of: pending, typed) }
+    if typed.hasPrefix("-") { return options.names }
+    switch name {
+    case "lint": return nil
+    case "stores": return []
+    case "completion": return ["bash", "zsh", "fish"]
+    case "help": return words.isEmpty ? Help.names : []
+    case "mark": return words.isEmpty ? ["good"] : words(of: name, from: 1, typed)
+    default: return words(of: name, from: 0, typed)
     }
-    let stored = (try? settings.keys()) ?? []
-    let declared = (try? settings.declarations().declarations) ?? []
-    // After `set STORE KEY`: the choices of the declaration.
-    if command == "set", let key = given.dropFirst(store == nil ? 2 : 1).last {
-      guard let declaration = declared.first(where: { $0.key.text == key })?.declaration else { return [] }
-      return CompletionScript.choices(of: declaration)
+  }
+
+  /// What may stand after a command that is about a store.
+  private func words(of command: String, from start: Int, _ typed: String) -> [String]? {
+    var given = words.dropFirst(start)
+    guard let location = store ?? given.popFirst() else { return stores(typed) }
+    let isFirst = given.isEmpty
+    switch command {
+    case "get", "reset", "undeclare": return keys(of: location, typed)
+    case "list", "watch", "explain", "describe", "log", "edit": return isFirst ? keys(of: location, typed) : []
+    case "set": return assignment(Array(given), location, typed)
+    case "diff": return isFirst ? stores(typed) : []
+    case "backup", "restore", "import", "declare": return isFirst ? nil : []
+    default: return []
     }
-    return Set(stored + declared.map(\.key.text)).filter { !$0.unicodeScalars.contains { $0.value < 0x21 } }.sorted()
+  }
+
+  private func values(of option: String, _ typed: String) -> [String]? {
+    switch option {
+    case "--store": stores(typed)
+    case "--type": DeclaredType.allValueStrings
+    case "--format": ImportFormat.allValueStrings
+    case "--managed", "--system", "--output": nil
+    default: []
+    }
+  }
+
+  private func stores(_ typed: String) -> [String]? {
+    typed.contains("/") ? nil : ((try? StoreFacts.identifiers()) ?? []).map(\.name)
+  }
+
+  private func keys(of location: String, _ prefix: String) -> [String] {
+    guard let settings = try? StoreAccess.open(location) else { return [] }
+    let stored = (try? settings.keys(prefix: prefix)) ?? []
+    let declared = (try? settings.declarations(prefix: prefix).declarations.map(\.key.text)) ?? []
+    return Set(stored + declared).sorted()
+  }
+
+  /// A key, then a value, or `KEY=VALUE` as often as wanted.
+  private func assignment(_ words: [String], _ location: String, _ typed: String) -> [String] {
+    if words.count == 1, !words[0].contains("=") { return choices(for: words[0], location) }
+    guard words.allSatisfy({ $0.contains("=") }) else { return [] }
+    guard let sign = typed.firstIndex(of: "=") else { return keys(of: location, typed) }
+    let key = String(typed[..<sign])
+    return choices(for: key, location).map { "\(key)=\($0)" }
+  }
+
+  /// The values that a declaration lists.
+  private func choices(for key: String, _ location: String) -> [String] {
+    guard let declaration = try? StoreAccess.open(location).declaration(forKey: key) else { return [] }
+    if declaration.type == .boolean { return ["true", "false"] }
+    guard case .array(let choices)? = declaration.words["enum"] else { return [] }
+    return choices.map { ValueText.text(of: $0, as: declaration.type) }
   }
 }
 
 enum CompletionScript {
-  static let commands = [
-    "get", "set", "reset", "edit", "list", "watch", "explain", "describe", "declare", "undeclare", "lint", "log",
-    "undo", "diff", "mark", "export", "import", "backup", "restore", "transaction", "doctor", "info", "migrate-status",
-    "stores", "completion", "help",
-  ]
-  static let commandsWithKeys: Set<String> = [
-    "get", "set", "reset", "list", "watch", "explain", "describe", "undeclare", "log",
-  ]
-
-  static func choices(of declaration: Declaration) -> [String] {
-    if declaration.type == .boolean { return ["true", "false"] }
-    guard case .dictionary(let words)? = try? Value(json: "{\"$literal\":\(declaration.json)}"),
-      case .array(let choices)? = words["enum"]
-    else { return [] }
-    return choices.map { ValueText.text(of: $0, as: declaration.type) }
-  }
-
   static func of(_ shell: String) -> String? {
     switch shell {
     case "bash":
-      """
+      #"""
+      # bash breaks words at : and = too, and leaves their quotes and backslashes in them.
       _kept() {
-        local IFS=$'\\n'
-        COMPREPLY=($(kept complete "${COMP_WORDS[@]:0:COMP_CWORD+1}" 2>/dev/null))
-        [[ ${#COMPREPLY[@]} -eq 0 ]] && compopt -o default
+        local IFS=$'\n' line=${COMP_LINE:0:COMP_POINT} words=() start part word found i
+        for ((i = 0; i <= COMP_CWORD; i++)); do
+          if ((i == 0)) || [[ $line == [[:space:]]* ]]; then words+=(""); fi
+          line=${line#"${line%%[![:space:]]*}"}
+          start=${words[-1]} part=${COMP_WORDS[i]:0:${#line}}
+          words[-1]+=$part line=${line:${#part}}
+        done
+        # Readline replaces what follows the last break.
+        case $part in [:=@]*) start+=$part ;; esac
+        local typed=${words[-1]}
+        for i in "${!words[@]}"; do
+          case ${words[i]} in
+            [\"\']*) word=${words[i]:1} word=${word%[\"\']} ;;
+            *) read word <<<"${words[i]}" ;;
+          esac
+          words[i]=$word
+        done
+        COMPREPLY=()
+        found=$(kept complete "${words[@]}" 2>/dev/null) || { compopt -o default; return; }
+        [[ -n $found ]] || return
+        mapfile -t COMPREPLY <<<"$found"
+        [[ $typed != [\"\']* ]] || return
+        for i in "${!COMPREPLY[@]}"; do
+          printf -v word %q "${COMPREPLY[i]}"
+          COMPREPLY[i]=${word#"$start"}
+        done
       }
       complete -F _kept kept
 
-      """
+      """#
     case "zsh":
       """
       #compdef kept
       _kept() {
-        local -a found
-        found=("${(@f)$(kept complete "${(@)words[1,CURRENT]}" 2>/dev/null)}")
-        if [[ -n ${found[1]} ]]; then compadd -- "${found[@]}"; else _files; fi
+        local found
+        found=$(kept complete "${(@Q)words[1,CURRENT-1]}" "${(Q)PREFIX}" 2>/dev/null) || { _files; return }
+        [[ -n $found ]] && compadd -- "${(@f)found}"
       }
       if [[ $funcstack[1] == _kept ]]; then _kept "$@"; else compdef _kept kept; fi
 
       """
     case "fish":
       """
-      complete -c kept -a '(kept complete (commandline -opc) (commandline -ct) 2>/dev/null)'
+      function __kept_complete
+        # A word with an open quote has no reading yet; then fish looks for what fits.
+        set -l typed (commandline -ct | string unescape)
+        kept complete (commandline -opc) "$typed" 2>/dev/null
+        or __fish_complete_path (commandline -ct)
+      end
+      complete -c kept -f -a '(__kept_complete)'
 
       """
     default: nil

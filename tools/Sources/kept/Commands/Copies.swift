@@ -4,18 +4,24 @@ import Kept
 struct Backup: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Copies a whole store to a file, while programs go on using it.",
-    usage: "kept backup STORE FILE [--replace]")
+    usage: "kept backup STORE FILE [--replace] [--dry-run]")
 
   @OptionGroup var store: StoreOption
+  @OptionGroup var changing: ChangeOptions
   @Flag(help: "Replace an existing file, once the new one is complete.")
   var replace = false
-  @Argument var words: [String] = []
+  @Argument(help: .hidden) var words: [String] = []
 
   func run() throws {
     let (location, rest) = try store.split(words)
     let path = try rest.expect(1...1, "one file")[0]
-    let revision = try StoreAccess.open(location).backup(to: path, replacing: replace)
-    Output.standard.write(line: "\(path) has the store at revision \(revision)")
+    let settings = try StoreAccess.open(location)
+    if changing.dryRun {
+      try File.checkPlace(path, replacing: replace)
+      return try changing.report("\(Shown.line(path)) would have the store at revision \(settings.currentRevision())")
+    }
+    let revision = try settings.backup(to: path, replacing: replace)
+    changing.report("\(Shown.line(path)) has the store at revision \(revision)")
   }
 }
 
@@ -29,11 +35,10 @@ struct Restore: ParsableCommand {
     discussion: "The previous contents are copied to the folder \"quarantine\" of the store first.")
 
   @OptionGroup var store: StoreOption
-  @Flag(name: [.short, .long], help: "Show what would change, and change nothing.")
-  var dryRun = false
+  @OptionGroup var changing: ChangeOptions
   @Flag(help: "Restore what `kept mark good` has marked.")
   var lastGood = false
-  @Argument var words: [String] = []
+  @Argument(help: .hidden) var words: [String] = []
 
   func run() throws {
     let (location, rest) = try store.split(words)
@@ -47,15 +52,11 @@ struct Restore: ParsableCommand {
         throw StoreError(.unavailable, "nothing is marked as good: \(path) does not exist; see kept mark")
       }
     }
-    if dryRun {
-      for line in try Contents.of(location).differences(from: Contents.ofBackup(path)) {
-        Output.standard.write(line: line.line)
-      }
-      return
-    }
-    let restored = try StoreAccess.openOrCreate(location).restore(from: path)
-    Output.standard.write(line: "the store has the contents of \(path), at revision \(restored.revision)")
-    if let quarantine = restored.quarantine { Output.standard.write(line: "what it had before is in \(quarantine)") }
+    let settings = try StoreAccess.openToWrite(location, changing)
+    if changing.dryRun { return try Contents.ofBackup(path).printDifferences(since: Contents(settings), changing) }
+    let restored = try settings.restore(from: path)
+    changing.report("the store has the contents of \(Shown.line(path)), at revision \(restored.revision)")
+    if let quarantine = restored.quarantine { changing.report("what it had before is in \(Shown.line(quarantine))") }
   }
 }
 
@@ -63,25 +64,36 @@ struct Diff: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Compares the values of two stores, backups or exports, or of one store at two moments.",
     usage: """
-      kept diff A B [--json]
-      kept diff STORE @MOMENT [@MOMENT] [--json]
+      kept diff A B [--json | --quiet]
+      kept diff STORE @MOMENT [@MOMENT] [--json | --quiet]
       """,
     discussion: """
       Each is a store, a backup, or a file that `kept export` has written. Lines begin with + for a key that only B \
       has, - for one that only A has, and ~ for one with another value. Exit status 1 if there are differences.
 
       A moment is a revision (@17), a time ago (@90m, @2h, @3d), or a date (@2026-11-24T10:00:00Z); without a second \
-      one it is compared with the present. Values of secrets are compared only between stores and files.
+      one it is compared with the present. A secret that was changed since is left out, because the history has no \
+      values of secrets.
       """)
 
-  @Flag(help: "One JSON object a difference.")
+  @OptionGroup var store: StoreOption
+  @Flag(help: "One JSON object a difference: key, old, new, secret.")
   var json = false
+  @Flag(name: [.short, .long], help: "Only tell by the exit status whether there are differences.")
+  var quiet = false
   @Flag(help: "Show the values of secrets.")
   var reveal = false
-  @Argument var words: [String] = []
+  @Argument(help: .hidden) var words: [String] = []
+
+  func validate() throws {
+    if quiet, json || reveal {
+      throw ValidationError("--quiet prints nothing, so it goes with neither --json nor --reveal")
+    }
+  }
 
   func run() throws {
-    let given = try words.expect(2...3, "two stores, backups or exports, or a store and moments")
+    let (location, rest) = try store.split(words)
+    let given = [location] + (try rest.expect(1...2, "two stores, backups or exports, or a store and moments"))
     let moments = try given.dropFirst().map { try Moment($0) }
     let (a, b): (Contents, Contents)
     if let first = moments[0] {
@@ -92,7 +104,10 @@ struct Diff: ParsableCommand {
       (a, b) = (try Contents.of(both[0]), try Contents.of(both[1]))
     }
     let found = a.differences(from: b, reveal: reveal)
-    for difference in found { Output.standard.write(line: json ? difference.json.json : difference.line) }
+    for key in a.unknown.union(b.unknown).sorted() where !quiet {
+      Failure.print("\"\(Shown.line(key))\": is left out, because the history has not kept its value")
+    }
+    for difference in found where !quiet { Output.standard.write(line: json ? difference.json.json : difference.line) }
     if !found.isEmpty { throw ExitStatus.absent }
   }
 
@@ -105,6 +120,7 @@ struct Diff: ParsableCommand {
 /// The stored values of a store, a backup or an export.
 struct Contents {
   private var values: [String: Entry]
+  private var declarations: [String: String]
   /// Keys whose value is not known.
   private(set) var unknown: Set<String> = []
 
@@ -123,12 +139,18 @@ struct Contents {
     return try Contents(copy)
   }
 
-  private init(_ settings: Store) throws(StoreError) { try self.init(settings.snapshot()) }
+  init(_ settings: Store) throws(StoreError) { try self.init(settings.snapshot()) }
+
+  private init() { (values, declarations) = ([:], [:]) }
+
+  static let empty = Contents()
 
   init(_ snapshot: Snapshot) throws(StoreError) {
     var values: [String: Entry] = [:]
     for key in try snapshot.storedKeys(prefix: "") { values[key.text] = try snapshot.entry(for: key) }
     self.values = values
+    let declared = try snapshot.declarations().declarations
+    declarations = Dictionary(declared.map { ($0.key.text, $0.declaration.shownJSON()) }) { first, _ in first }
   }
 
   /// The value of a key.
@@ -142,12 +164,28 @@ struct Contents {
   /// Notes that the value of a key is not known.
   mutating func forget(_ key: String) { unknown.insert(key) }
 
+  /// Prints what changes on the way from other contents to these, in values and declarations.
+  func printDifferences(since old: Contents, _ changing: ChangeOptions) {
+    for difference in old.differences(from: self) { changing.report(difference.line) }
+    for line in Self.differences(from: old.declarations, to: declarations) { changing.report(line) }
+  }
+
+  /// Lines for declarations that differ.
+  static func differences(from old: [String: String], to new: [String: String]) -> [String] {
+    Set(old.keys).union(new.keys).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }.compactMap { key in
+      let name = "declaration of \(Shown.key(key))"
+      return switch (old[key].map(Shown.line), new[key].map(Shown.line)) {
+      case (nil, let new?): "+ \(name): \(new)".styled(.green)
+      case (let old?, nil): "- \(name): \(old)".styled(.red)
+      case (let old?, let new?) where old != new: "~ \(name): \(old) → \(new)".styled(.yellow)
+      default: nil
+      }
+    }
+  }
+
   /// What changes on the way from these contents to others, in the order of the keys.
   func differences(from others: Contents, reveal: Bool = false) -> [Difference] {
     let keys = Set(values.keys).union(others.values.keys)
-    for key in unknown.union(others.unknown).sorted() {
-      Failure.print("\"\(Shown.line(key))\": is left out, because the history has not kept its value")
-    }
     return keys.subtracting(unknown).subtracting(others.unknown).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
       .compactMap { key in
         let (a, b) = (values[key], others.values[key])

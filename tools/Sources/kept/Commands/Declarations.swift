@@ -9,24 +9,31 @@ struct Describe: ParsableCommand {
   @OptionGroup var store: StoreOption
   @Flag(help: "Print JSON Schema, which `kept declare` takes.")
   var json = false
-  @Argument var words: [String] = []
+  @Flag(help: "Show the defaults of secrets.")
+  var reveal = false
+  @Argument(help: .hidden) var words: [String] = []
 
   func run() throws {
     let (location, rest) = try store.split(words)
     let settings = try StoreAccess.open(location)
     let prefix = try rest.expect(0...1, "at most one key or prefix").first ?? ""
     if !prefix.isEmpty, let declaration = try settings.declaration(forKey: prefix) {
-      return Output.standard.write(line: json ? declaration.json : PrettyJSON.text(declaration.json))
+      let text = declaration.shownJSON(reveal)
+      return Output.standard.write(line: json ? text : PrettyJSON.text(text))
     }
     let list = try settings.declarations(prefix: prefix)
-    if json { return Output.standard.write(line: list.json) }
+    if json {
+      let members = list.declarations.map { "\(Value.string($0.key.text).json):\($0.declaration.shownJSON(reveal))" }
+      return Output.standard.write(
+        line: "{\"properties\":{\(members.joined(separator: ","))},\"type\":\"object\"}")
+    }
     guard !list.declarations.isEmpty else {
       throw StoreError(.absent, key: prefix.isEmpty ? nil : prefix, "nothing is declared here; see kept declare")
     }
     var table = Table(["KEY", "TYPE", "DEFAULT", "RULES", "SUMMARY"], flexible: 3)
     for (key, declaration) in list.declarations {
       let fallback = declaration.defaultValue.map { value in
-        declaration.isSecret ? "(secret)" : ValueText.text(of: value, as: declaration.type)
+        declaration.isSecret && !reveal ? "(secret)" : ValueText.text(of: value, as: declaration.type)
       }
       table.add([
         key.text, declaration.type.description, fallback ?? "", rules(of: declaration), declaration.summary ?? "",
@@ -37,9 +44,25 @@ struct Describe: ParsableCommand {
 
   /// The constraints, as JSON without what has a column of its own.
   private func rules(of declaration: Declaration) -> String {
-    guard case .dictionary(var words)? = try? Value(json: "{\"$literal\":\(declaration.json)}") else { return "" }
+    var words = declaration.words
     for word: ExactString in ["type", "default", "summary"] { words[word] = nil }
     return words.map { "\($0.key) \($0.value.json)" }.joined(separator: ", ")
+  }
+}
+
+extension Declaration {
+  /// Its words of JSON Schema.
+  var words: ValueDictionary {
+    guard case .dictionary(let words)? = try? Value(json: "{\"$literal\":\(json)}") else { return ValueDictionary([]) }
+    return words
+  }
+
+  /// The text without the default of a secret.
+  func shownJSON(_ reveal: Bool = false) -> String {
+    guard isSecret, !reveal else { return json }
+    var words = words
+    words["default"] = nil
+    return Value.dictionary(words).json
   }
 }
 
@@ -50,21 +73,16 @@ struct Declare: ParsableCommand {
     discussion: "FILE is an object with \"properties\", one for each key; - reads standard input.")
 
   @OptionGroup var store: StoreOption
-  @Flag(name: [.short, .long], help: "Check the file against the store, and change nothing.")
-  var dryRun = false
-  @Argument var words: [String] = []
+  @OptionGroup var changing: ChangeOptions
+  @Argument(help: .hidden) var words: [String] = []
 
   func run() throws {
     let (location, rest) = try store.split(words)
     let list = try DeclarationFile.list(rest.expect(1...1, "one file")[0])
-    let settings = try dryRun ? StoreAccess.open(location) : StoreAccess.openOrCreate(location)
-    struct DryRun: Error {}
-    do {
-      try settings.transaction { transaction in
-        for misfit in try transaction.declare(list) { Failure.print(misfit.description) }
-        if dryRun { throw DryRun() }
-      }
-    } catch is DryRun {}
+    let settings = try StoreAccess.openToWrite(location, changing)
+    try Declaring.commit(of: list.declarations.map(\.key.text), on: settings, changing) { transaction in
+      for misfit in try transaction.declare(list) { changing.warn(misfit.description) }
+    }
   }
 }
 
@@ -74,9 +92,8 @@ struct Undeclare: ParsableCommand {
     usage: "kept undeclare STORE KEY... [--dry-run]")
 
   @OptionGroup var store: StoreOption
-  @Flag(name: [.short, .long], help: "Only check that the keys are declared.")
-  var dryRun = false
-  @Argument var words: [String] = []
+  @OptionGroup var changing: ChangeOptions
+  @Argument(help: .hidden) var words: [String] = []
 
   func run() throws {
     let (location, rest) = try store.split(words)
@@ -85,10 +102,38 @@ struct Undeclare: ParsableCommand {
     for key in keys where try settings.declaration(forKey: key) == nil {
       throw StoreError(.absent, key: key, "is not declared\(try Suggestion.similar(to: key, in: settings))")
     }
-    if dryRun { return }
-    try settings.transaction { transaction in
+    try Declaring.commit(of: keys, on: settings, changing) { transaction in
       for key in keys { try transaction.undeclare(key) }
     }
+  }
+}
+
+/// A change of declarations.
+private enum Declaring {
+  private struct DryRun: Error {}
+
+  /// Commits it; a dry run prints it and commits nothing.
+  static func commit(
+    of keys: [String], on settings: Store, _ changing: ChangeOptions, _ body: (Transaction) throws -> Void
+  ) throws {
+    do {
+      try settings.transaction { transaction in
+        let old = try declarations(of: keys, transaction)
+        try body(transaction)
+        guard changing.dryRun else { return }
+        for line in Contents.differences(from: old, to: try declarations(of: keys, transaction)) {
+          changing.report(line)
+        }
+        throw DryRun()
+      }
+    } catch is DryRun {}
+  }
+
+  private static func declarations(of keys: [String], _ transaction: Transaction) throws(StoreError) -> [String: String]
+  {
+    var texts: [String: String] = [:]
+    for key in keys { texts[key] = try transaction.declaration(forKey: key)?.shownJSON() }
+    return texts
   }
 }
 
@@ -97,7 +142,7 @@ struct Lint: ParsableCommand {
     abstract: "Checks a file of declarations, without a store.",
     usage: "kept lint FILE")
 
-  @Argument var words: [String] = []
+  @Argument(help: .hidden) var words: [String] = []
 
   func run() throws {
     let path = try words.expect(1...1, "one file")[0]
@@ -105,20 +150,18 @@ struct Lint: ParsableCommand {
     for (key, declaration) in list.declarations where declaration.summary == nil {
       Failure.print("\(Excerpt.of(key.text)): has no \"summary\"; one line tells people what it does")
     }
-    let count = list.declarations.count
-    let keys = count == 1 ? "key is" : "keys are"
-    Output.standard.write(line: "\(path): \(count) \(keys) declared, and every word is known")
+    Output.standard.write(
+      line: "\(path): \(Count.of(list.declarations.count, "declaration")), in which every word is known")
   }
 }
 
 enum DeclarationFile {
   static func list(_ path: String) throws(StoreError) -> DeclarationList {
-    do throws(StoreError) {
-      guard path == "-" else { return try DeclarationList(contentsOf: path) }
-      return try DeclarationList(json: StandardInput.text(dropsLastLineBreak: true))
-    } catch {
+    let text = try path == "-" ? StandardInput.text(dropsLastLineBreak: false) : File.text(of: path)
+    do throws(StoreError) { return try DeclarationList(json: text) } catch {
       // A word that Kept does not know is the file's fault, and no failure of the store.
-      throw error.code == .unsupported ? StoreError(.invalid, key: error.key, error.message) : error
+      let code = error.code == .unsupported ? .invalid : error.code
+      throw StoreError(code, key: error.key, offset: error.offset, error.message).shown(in: text, "\(path): ")
     }
   }
 }

@@ -5,28 +5,46 @@ import Kept
 struct Doctor: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Checks a store, and says what to do.",
-    usage: "kept doctor STORE [--repair] [--json]",
+    usage: "kept doctor STORE [--repair [--dry-run]] [--json | --quiet]",
     discussion: """
-      Reads everything: the database, its checksums, every value and declaration, and the administrator's files. \
-      --repair removes values and declarations that cannot be read, and acknowledges a salvage; it says what is lost. \
-      Exit status 0: all is well; 1: something wants attention; 4: something is damaged.
+      Reads everything: the database, its checksums, every value and declaration, the administrator's files and their \
+      rights, the file system, and which processes have the store open. --repair removes values and declarations that \
+      cannot be read, and acknowledges a salvage; it says what is lost. Exit status 0: all is well; 1: something wants \
+      attention; 4: something is damaged, or the store cannot be opened.
       """)
 
   @OptionGroup var store: StoreOption
   @OptionGroup var layers: LayerOptions
+  @OptionGroup var changing: ChangeOptions
   @Flag(help: "Repair what can be repaired.")
   var repair = false
-  @Flag(help: "Print JSON: an array of findings with severity, what and remedy.")
+  @Flag(help: "Print JSON: an array of findings with severity (note, attention, damage), what and remedy.")
   var json = false
-  @Argument var words: [String] = []
+  @Argument(help: .hidden) var words: [String] = []
+
+  func validate() throws {
+    if changing.dryRun, !repair { throw ValidationError("--dry-run goes with --repair; without it nothing is changed") }
+    if changing.quiet, json { throw ValidationError("--quiet prints nothing, so it does not go with --json") }
+  }
 
   func run() throws {
     let (location, rest) = try store.split(words)
     _ = try rest.expect(0...0, "only the store")
-    let settings = try StoreAccess.open(location, layers.choice)
+    let settings: Store
+    do { settings = try StoreAccess.open(location, layers.choice) } catch let error as StoreError {
+      let status = ExitStatus(error.code)
+      guard json else { throw error }
+      let finding = Finding(error.code == .corrupt ? .damage : .attention, error.description)
+      Output.standard.write(line: Value.array([finding.json]).json)
+      throw status
+    }
     let found = try settings.verify(progress: Progress.bar("verify"))
     var findings = try Finding.all(found, settings, location)
-    if repair { findings = try Repair.apply(to: settings, found) + Finding.all(settings.verify(), settings, location) }
+    if repair {
+      let repairs = try Repair.apply(to: settings, found, isDryRun: changing.dryRun)
+      if !changing.dryRun { findings = try Finding.all(settings.verify(), settings, location) }
+      findings = repairs + findings
+    }
     if json {
       Output.standard.write(line: Value.array(findings.map(\.json)).json)
     } else {
@@ -41,13 +59,13 @@ struct Doctor: ParsableCommand {
 
   private func print(_ findings: [Finding], _ found: Verification) {
     for finding in findings {
-      let mark = finding.severity.mark
-      Output.standard.write(line: "\(mark) \(Shown.line(finding.what))")
-      if let remedy = finding.remedy { Output.standard.write(line: "  \(Shown.line(remedy))") }
+      changing.report("\(finding.severity.mark) \(Shown.line(finding.what))")
+      if let remedy = finding.remedy { changing.report("  \(Shown.line(remedy))") }
     }
-    let sums = "\(found.values) values and \(found.declarations) declarations at revision \(found.revision)"
+    let (values, declarations) = (Count.of(found.values, "value"), Count.of(found.declarations, "declaration"))
+    let sums = "\(values) and \(declarations) at revision \(found.revision)"
     let isWell = !findings.contains { $0.severity > .note }
-    Output.standard.write(line: isWell ? "all is well: \(sums)".styled(.green) : sums)
+    changing.report(isWell ? "all is well: \(sums)".styled(.green) : sums)
   }
 }
 
@@ -105,11 +123,7 @@ struct Finding {
           .attention, "the value of \"\(key)\" does not fit its declaration, and reads as absent",
           "kept set \(location) \(key) VALUE, or kept reset \(location) \(key)"))
     }
-    if !found.readers.isEmpty {
-      let processes = found.readers.map(\.description).joined(separator: ", ")
-      findings.append(Finding(.note, "processes that read the database now: \(processes)"))
-    }
-    return findings + (try layers(settings))
+    return try findings + layers(settings) + Surroundings(settings, location).findings
   }
 
   /// What is wrong with the files of the administrator.
@@ -124,16 +138,27 @@ struct Finding {
 
 /// Removes what cannot be read.
 private enum Repair {
-  static func apply(to settings: Store, _ found: Verification) throws -> [Finding] {
+  /// - Returns: what was done; in a dry run, what would be.
+  static func apply(to settings: Store, _ found: Verification, isDryRun: Bool) throws -> [Finding] {
     var findings: [Finding] = []
-    for key in found.damage.compactMap(\.key) {
-      try settings.remove(key)
-      findings.append(Finding(.note, "removed the value of \"\(key)\", which could not be read"))
+    func note(_ done: String, _ planned: String) { findings.append(Finding(.note, isDryRun ? planned : done)) }
+    for key in Set(found.damage.compactMap(\.key)).sorted() {
+      if !isDryRun { try remove(key, from: settings) }
+      note(
+        "removed what was stored for \"\(key)\", which could not be read",
+        "would remove what is stored for \"\(key)\", which cannot be read")
     }
     if try settings.salvaged() != nil {
-      try settings.acknowledgeSalvage()
-      findings.append(Finding(.note, "acknowledged the salvage"))
+      if !isDryRun { try settings.acknowledgeSalvage() }
+      note("acknowledged the salvage", "would acknowledge the salvage")
     }
     return findings
+  }
+
+  private static func remove(_ key: String, from settings: Store) throws {
+    try settings.remove(key)
+    // A value that cannot be read says nothing about the declaration, which stays if it can be.
+    guard (try? settings.declaration(forKey: key)) == nil else { return }
+    try settings.transaction { try $0.undeclare(key) }
   }
 }

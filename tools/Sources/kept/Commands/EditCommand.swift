@@ -6,10 +6,10 @@ struct EditCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "edit",
     abstract: "Opens an editor on the settings, shows what was changed, and commits it.",
-    usage: "kept edit STORE [PREFIX]",
+    usage: "kept edit STORE [PREFIX] [--reveal] [--yes]",
     discussion: """
       The editor is $VISUAL, or $EDITOR, or vi. Lines that begin with // say how a key is declared, and are ignored. \
-      A key that is removed from the text is reset. Secrets are not in it. If the text is wrong, it goes back to the \
+      A key that is removed from the text is reset. Secrets are in it only with --reveal. Wrong text goes back to the \
       editor; if you give up, it is kept. Nothing is committed if another program has changed one of the same keys.
       """)
 
@@ -17,13 +17,15 @@ struct EditCommand: ParsableCommand {
   @OptionGroup var writing: WritingOptions
   @Flag(name: [.short, .long], help: "Commit without asking.")
   var yes = false
-  @Argument var words: [String] = []
+  @Flag(help: "Show the values of secrets in the text.")
+  var reveal = false
+  @Argument(help: .hidden) var words: [String] = []
 
   func run() throws {
     let (location, rest) = try store.split(words)
     let prefix = try rest.expect(0...1, "at most one prefix").first ?? ""
     let settings = try StoreAccess.open(location, writing.layers.choice)
-    let document = try EditedDocument(settings, prefix: prefix)
+    let document = try EditedDocument(settings, prefix: prefix, reveal: reveal)
     let file = try EditedFile(document.text)
     while true {
       try file.edit()
@@ -32,15 +34,16 @@ struct EditCommand: ParsableCommand {
         let changes = document.changes(to: wanted)
         guard !changes.isEmpty else {
           file.remove()
-          return Failure.print("nothing was changed")
+          return writing.changing.warn("nothing was changed")
         }
-        for change in changes { Output.standard.write(line: change.line) }
+        let asks = !writing.changing.dryRun && !yes
+        for change in changes where asks || !writing.changing.quiet { Output.standard.write(line: change.line) }
         Output.standard.flush()
-        if !writing.dryRun, !yes, try !Question.ask("commit this?") { return giveUp(file) }
+        if asks, try !Question.ask("commit this?") { return giveUp(file) }
         try commit(changes, document, to: settings)
-        return file.remove()
+        return writing.changing.dryRun ? giveUp(file) : file.remove()
       } catch let error as StoreError {
-        Failure.print(error.description)
+        Failure.print(error)
         guard try Question.ask("edit again?") else {
           giveUp(file)
           throw ExitStatus(error.code)
@@ -51,7 +54,7 @@ struct EditCommand: ParsableCommand {
 
   private func commit(_ changes: [Difference], _ document: EditedDocument, to settings: Store) throws {
     var options = writing
-    options.quiet = true
+    options.changing.quiet = true
     try Edit.commit(on: settings, options) { edit in
       for change in changes {
         try edit.expect(change.key, document.revision(of: change.key))
@@ -64,6 +67,7 @@ struct EditCommand: ParsableCommand {
     }
   }
 
+  /// The text is not lost.
   private func giveUp(_ file: EditedFile) {
     Failure.print("nothing was committed; your text is in \(file.path)")
   }
@@ -72,8 +76,10 @@ struct EditCommand: ParsableCommand {
 /// The settings as a text for an editor.
 private struct EditedDocument {
   private let rows: [ListedKey]
+  private let reveal: Bool
 
-  init(_ settings: Store, prefix: String) throws(StoreError) {
+  init(_ settings: Store, prefix: String, reveal: Bool) throws(StoreError) {
+    self.reveal = reveal
     // Only what is stored can be edited: a layer's value would become the user's.
     rows = try ListedKey.all(in: settings, prefix: prefix, withDefaults: true).map { row throws(StoreError) in
       var row = row
@@ -86,10 +92,10 @@ private struct EditedDocument {
     var lines = ["// kept edit: lines that begin with // are ignored; a key that is removed is reset", "{"]
     for row in rows {
       if let summary = row.summary { lines.append("  // \(Shown.line(summary))") }
-      if let declaration = row.declaration { lines.append("  // \(Shown.line(declaration.json))") }
+      if let declaration = row.declaration { lines.append("  // \(Shown.line(declaration.shownJSON(reveal)))") }
       let key = Value.string(row.key).json
-      if row.isHidden(false) {
-        lines.append("  // \(key) is a secret, and is not shown; see kept set")
+      if row.isHidden(reveal) {
+        lines.append("  // \(key) is a secret, and is not shown; see --reveal")
       } else if let value = row.value {
         lines.append("  \(key): \(value.json),")
       } else {
@@ -110,27 +116,23 @@ private struct EditedDocument {
     {
       json.replaceSubrange(last...last, with: " ")
     }
-    do throws(StoreError) {
-      guard case .dictionary(let members) = try Value(json: json) else {
-        throw .refused(nil, "the text must be one JSON object")
-      }
-      return members
-    } catch {
-      let line = error.offset.map { json.utf8.prefix($0).count { $0 == UInt8(ascii: "\n") } + 1 }
-      throw StoreError(error.code, line.map { "line \($0): \(error.message)" } ?? error.message)
+    guard case .dictionary(let members) = try ValueText.json(json, key: nil) else {
+      throw .refused(nil, "the text must be one JSON object")
     }
+    return members
   }
 
   func changes(to wanted: ValueDictionary) -> [Difference] {
-    let shown = Dictionary(rows.filter { !$0.isHidden(false) }.map { ($0.key, $0) }) { first, _ in first }
+    let known = Dictionary(rows.map { ($0.key, $0) }) { first, _ in first }
     var changes: [Difference] = []
-    for member in wanted where shown[member.key.text]?.value != member.value {
-      let old = shown[member.key.text]?.value
-      // A secret is not in the text that was given to the editor, but may be in the one that comes back.
-      let isSecret = shown[member.key.text] == nil && rows.contains { $0.key == member.key.text }
-      changes.append(Difference(key: member.key.text, old: old, new: member.value, isSecret: isSecret))
+    for member in wanted {
+      let row = known[member.key.text]
+      guard row?.value != member.value else { continue }
+      changes.append(
+        Difference(key: member.key.text, old: row?.value, new: member.value, isSecret: row?.isHidden(reveal) == true))
     }
-    for (key, row) in shown where wanted[ExactString(key)] == nil {
+    // A secret that was not in the text cannot have been removed from it.
+    for (key, row) in known where wanted[ExactString(key)] == nil && !row.isHidden(reveal) {
       if let old = row.value { changes.append(Difference(key: key, old: old, new: nil, isSecret: false)) }
     }
     return changes.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
@@ -159,7 +161,11 @@ private struct EditedFile {
 
   func edit() throws(StoreError) {
     let editor = Environment.variable("VISUAL") ?? Environment.variable("EDITOR") ?? "vi"
-    guard Shell.run("\(editor) \"$KEPT_EDITED\"", [("KEPT_EDITED", path)]) == 0 else {
+    // The terminal sends Ctrl-C to this program as well; the editor decides what it means.
+    let status = Signals.ignoring([SIGINT, SIGQUIT]) {
+      Shell.run("\(editor) \"$KEPT_EDITED\"", [("KEPT_EDITED", path)])
+    }
+    guard status == 0 else {
       throw StoreError(.failed, "the editor \(editor) has failed; your text is in \(path)")
     }
   }
@@ -176,7 +182,7 @@ private struct EditedFile {
 
 /// A question on the terminal.
 private enum Question {
-  /// Whether the answer is yes; without a terminal it is no.
+  /// Whether the answer is yes; without a terminal, and on Ctrl-C, it is no.
   static func ask(_ question: String) throws(StoreError) -> Bool {
     guard isatty(0) == 1 else {
       Failure.print("\(question) there is no terminal to answer on; see --yes")
@@ -184,7 +190,8 @@ private enum Question {
     }
     Output.standard.write("\(question) [y/n] ")
     Output.standard.flush()
-    guard let answer = try StandardInput.read().map({ String(decoding: $0, as: UTF8.self) }) else { return false }
-    return ["y", "yes"].contains(answer.filter { !$0.isWhitespace }.lowercased())
+    // Any signal handler makes the read end.
+    let answer = Signals.interrupting([SIGINT]) { StandardInput.line() }
+    return ["y", "yes"].contains(answer?.filter { !$0.isWhitespace }.lowercased())
   }
 }

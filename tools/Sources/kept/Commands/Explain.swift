@@ -16,7 +16,7 @@ struct Explain: ParsableCommand {
   var json = false
   @Flag(help: "Show the values of a secret.")
   var reveal = false
-  @Argument var words: [String] = []
+  @Argument(help: .hidden) var words: [String] = []
 
   func run() throws {
     let arguments = Words.afterTerminator
@@ -24,8 +24,15 @@ struct Explain: ParsableCommand {
     let key = try rest.expect(1...1, "one key")[0]
     let settings = try StoreAccess.open(location, layers.choice, arguments: arguments.isEmpty ? nil : arguments)
     let found = try settings.explain(key)
-    if json { return Output.standard.write(line: found.json) }
-    let type = try settings.declaration(forKey: key)?.type
+    if json {
+      Output.standard.write(line: try text(of: found))
+    } else {
+      print(found, as: try settings.declaration(forKey: key)?.type)
+    }
+    if found.value == nil { throw ExitStatus.absent }
+  }
+
+  private func print(_ found: Explanation, as type: DeclaredType?) {
     Output.standard.write(line: Shown.line(found.reason).styled(.bold))
     var table = Table(["", "LAYER", "VALUE", "", "FROM"], flexible: 2)
     for finding in found.layers {
@@ -37,6 +44,20 @@ struct Explain: ParsableCommand {
       ])
     }
     table.print()
-    if found.value == nil { throw ExitStatus.absent }
+  }
+
+  /// The explanation as JSON, to which --reveal adds the values of a secret.
+  private func text(of found: Explanation) throws(StoreError) -> String {
+    guard reveal, found.isSecret, case .dictionary(var members) = try Value(json: found.json) else { return found.json }
+    members["value"] = found.value
+    if case .array(let layers)? = members["layers"] {
+      members["layers"] = .array(
+        zip(layers, found.layers).map { text, finding in
+          guard case .dictionary(var layer) = text else { return text }
+          layer["value"] = finding.value
+          return .dictionary(layer)
+        })
+    }
+    return Value.dictionary(members).json
   }
 }

@@ -24,7 +24,13 @@ struct Get: ParsableCommand {
   var quiet = false
   @Flag(help: "Print the value of a secret.")
   var reveal = false
-  @Argument var words: [String] = []
+  @Argument(help: .hidden) var words: [String] = []
+
+  func validate() throws {
+    if quiet, raw || reveal || fallback != nil {
+      throw ValidationError("--quiet prints nothing, so it goes with none of --raw, --reveal and --default")
+    }
+  }
 
   func run() throws {
     let (location, rest) = try store.split(words)
@@ -72,7 +78,8 @@ struct GetRequest {
   private func value(of key: String, _ settings: Store) throws(StoreError) -> Value? {
     guard let past else { return try settings.value(forKey: key) }
     guard !past.unknown.contains(key) else {
-      throw StoreError(.unsupported, key: key, "had a value then that was too large for the history, or was forgotten")
+      throw StoreError(
+        .invalid, key: key, "had a value then that the history has not kept: it is secret, too large, or too old")
     }
     return past[key]
   }

@@ -10,7 +10,7 @@ struct Info: ParsableCommand {
   @OptionGroup var store: StoreOption
   @Flag(help: "Print JSON.")
   var json = false
-  @Argument var words: [String] = []
+  @Argument(help: .hidden) var words: [String] = []
 
   func run() throws {
     let (location, rest) = try store.split(words)
@@ -28,7 +28,7 @@ struct Stores: ParsableCommand {
 
   @Flag(help: "Print JSON: an array of objects with store, folder and bytes.")
   var json = false
-  @Argument var words: [String] = []
+  @Argument(help: .hidden) var words: [String] = []
 
   func run() throws {
     _ = try words.expect(0...0, "no word")
@@ -139,9 +139,15 @@ enum Bytes {
     switch count {
     case ..<1000: "\(count) B"
     case ..<1_000_000: "\(count / 1000) KB"
-    default: "\(count / 1_000_000).\(count / 100_000 % 10) MB"
+    case ..<1_000_000_000: "\(count / 1_000_000).\(count / 100_000 % 10) MB"
+    default: "\(count / 1_000_000_000).\(count / 100_000_000 % 10) GB"
     }
   }
+}
+
+enum Count {
+  /// `1 value`, `2 values`.
+  static func of(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
 }
 
 extension String {

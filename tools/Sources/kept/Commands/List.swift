@@ -22,7 +22,7 @@ struct List: ParsableCommand {
   var null = false
   @Flag(help: "Show the values of secrets.")
   var reveal = false
-  @Argument var words: [String] = []
+  @Argument(help: .hidden) var words: [String] = []
 
   func validate() throws {
     if [tree, json, null].count(where: \.self) > 1 { throw ValidationError("give one of --tree, --json and --null") }
@@ -39,7 +39,8 @@ struct List: ParsableCommand {
     if tree { return KeyTree(rows, reveal: reveal).print() }
     if Output.standard.isTerminal { return printTable(rows) }
     for row in rows {
-      Output.standard.write(line: "\(Shown.key(row.key))=\(row.isHidden(reveal) ? "" : row.value?.json ?? "")")
+      Output.standard.write(
+        line: "\(Shown.key(row.key))=\(row.isHidden(reveal) ? "" : row.value.map(Shown.json) ?? "")")
     }
   }
 
@@ -107,7 +108,7 @@ struct ListedKey {
             revision: entry?.value == nil ? nil : entry?.revision, declaration: entry?.declaration))
       } catch {
         // The other keys are readable all the same.
-        Failure.print(error.description)
+        Failure.print(error)
       }
     }
     return rows

@@ -15,7 +15,7 @@ struct Log: ParsableCommand {
   var limit: Int?
   @Flag(help: "One JSON object a change: revision, time, key, old, new, tag, secret, notKept.")
   var json = false
-  @Argument var words: [String] = []
+  @Argument(help: .hidden) var words: [String] = []
 
   func validate() throws {
     if let limit, limit < 1 { throw ValidationError("--limit takes a number from 1 on") }
@@ -30,7 +30,7 @@ struct Log: ParsableCommand {
     for change in history.changes.prefix(limit ?? .max) {
       Output.standard.write(line: json ? change.json : change.line)
     }
-    if history.changes.isEmpty, !json {
+    if history.changes.isEmpty {
       Failure.print("no change is known after revision \(history.completeAfter)")
       throw ExitStatus.absent
     }
@@ -47,11 +47,8 @@ struct Undo: ParsableCommand {
       """)
 
   @OptionGroup var store: StoreOption
-  @Flag(name: [.short, .long], help: "Show what would change, and change nothing.")
-  var dryRun = false
-  @Flag(name: [.short, .long], help: "Print nothing but errors.")
-  var quiet = false
-  @Argument var words: [String] = []
+  @OptionGroup var changing: ChangeOptions
+  @Argument(help: .hidden) var words: [String] = []
 
   func run() throws {
     let (location, rest) = try store.split(words)
@@ -70,16 +67,21 @@ struct Undo: ParsableCommand {
       }
       revision = newest
     }
-    if dryRun { try Self.check(revision, history) } else { try settings.undo(revision: revision, tag: "kept undo") }
-    guard !quiet || dryRun else { return }
-    for change in history.changes.reversed() where change.revision == revision {
-      Output.standard.write(line: change.undone.line)
+    let changes = history.changes.reversed().filter { $0.revision == revision }
+    if changing.dryRun {
+      try Self.check(changes, of: revision, settings, history)
+    } else {
+      do throws(StoreError) { try settings.undo(revision: revision, tag: "kept undo") } catch {
+        throw error.code == .unsupported ? .refused(error.key, error.message) : error
+      }
     }
+    for change in changes { changing.report(change.undone.line) }
   }
 
   /// Refuses what the library would refuse.
-  private static func check(_ revision: Revision, _ history: History) throws(StoreError) {
-    let changes = history.changes.filter { $0.revision == revision }
+  private static func check(
+    _ changes: [PastChange], of revision: Revision, _ settings: Store, _ history: History
+  ) throws {
     guard !changes.isEmpty, revision > history.completeAfter else {
       throw StoreError(.absent, "revision \(revision) cannot be undone: it is not in the history; see kept log")
     }
@@ -91,8 +93,21 @@ struct Undo: ParsableCommand {
         "revision \(revision) cannot be undone: these keys have changed since: \(changed.joined(separator: ", "))")
     }
     if let lost = changes.first(where: { $0.old == .secret || $0.old == .notKept }) {
-      throw StoreError(.unsupported, key: lost.key, "revision \(revision) cannot be undone: the old value was not kept")
+      throw StoreError.refused(lost.key, "revision \(revision) cannot be undone: the old value was not kept")
     }
+    struct DryRun: Error {}
+    do {
+      try settings.transaction { transaction in
+        for change in changes {
+          if case .value(let old) = change.old {
+            try transaction.set(old, forKey: change.key)
+          } else {
+            try transaction.remove(change.key)
+          }
+        }
+        throw DryRun()
+      }
+    } catch is DryRun {}
   }
 }
 
@@ -113,7 +128,7 @@ extension PastValue {
   fileprivate var shown: String {
     switch self {
     case .absent: "–"
-    case .value(let value): Shown.line(value.json)
+    case .value(let value): Shown.json(value)
     case .secret: "(secret)"
     case .notKept: "(not kept)"
     }

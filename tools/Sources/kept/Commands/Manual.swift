@@ -7,7 +7,7 @@ struct Manual: ParsableCommand {
 
   @Option(help: ArgumentHelp("Write all pages, and the completions of shells, into this folder.", valueName: "folder"))
   var into: String?
-  @Argument var words: [String] = []
+  @Argument(help: .hidden) var words: [String] = []
 
   func run() throws {
     if let into { return try writeAll(into) }
@@ -32,26 +32,19 @@ struct Manual: ParsableCommand {
   }
 }
 
-extension KeptCommand {
-  /// The commands that the help shows.
-  static var commands: [any ParsableCommand.Type] {
-    configuration.groupedSubcommands.flatMap { $0.subcommands }.filter { $0.configuration.shouldDisplay }
-  }
-}
-
 private enum ManualPage {
   static func overview() -> String {
-    let configuration = KeptCommand.configuration
-    var page = head("kept", configuration.abstract) + section("SYNOPSIS", lines(["kept COMMAND STORE ..."[...]]))
-    page += section("DESCRIPTION", prose(configuration.discussion))
+    var page = head("kept", KeptCommand.configuration.abstract)
+    page += section("SYNOPSIS", lines(["kept COMMAND STORE ..."]))
+    page += section("DESCRIPTION", Guide.introduction.map { ".PP\n\(escaped($0))\n" }.joined())
     let commands = KeptCommand.commands.map { command in
       ".TP\n.B \(escaped(command._commandName))\n\(escaped(command.configuration.abstract))\n"
     }
     page += section("COMMANDS", commands.joined())
-    page += section(
-      "ENVIRONMENT",
-      ".TP\n.B KEPT_STORE\nThe store, in place of the first word.\n"
-        + ".TP\n.B NO_COLOR\nNo colours.\n.TP\n.B VISUAL, EDITOR\nThe editor of kept edit.\n")
+    // Examples stand near the end of a page, as in other manuals.
+    for topic in Guide.topics.filter({ $0.name != "examples" }) + Guide.topics.filter({ $0.name == "examples" }) {
+      page += section(topic.title.uppercased(), topic.blocks.map(text(of:)).joined())
+    }
     let pages = KeptCommand.commands.map { ".BR kept\\-\($0._commandName) (1)" }
     return page + section("SEE ALSO", pages.joined(separator: ",\n") + "\n")
   }
@@ -78,11 +71,27 @@ private enum ManualPage {
 
   private static func section(_ title: String, _ text: String) -> String { ".SH \(title)\n\(text)" }
 
-  /// Paragraphs; one with wide gaps is a table, whose lines stay as they are.
+  /// Paragraphs of a command's help; one with wide gaps is a table, whose lines stay as they are.
   private static func prose(_ text: String) -> String {
     text.split(separator: "\n\n").map { paragraph in
       paragraph.contains("  ") ? lines(paragraph.split(separator: "\n")) : escaped(String(paragraph)) + "\n"
     }.joined(separator: ".PP\n")
+  }
+
+  private static func text(of block: Block) -> String {
+    switch block {
+    case .paragraph(let text): ".PP\n\(marked(text))\n"
+    case .code(let code): ".PP\n.RS 4\n" + lines(code.map { $0[...] }) + ".RE\n"
+    case .list(let items): items.map { ".IP \\(bu 2\n\(marked($0))\n" }.joined() + ".PP\n"
+    case .table(let rows):
+      // The first row has the titles of the columns, which the layout of a manual has no place for.
+      rows.dropFirst().map { ".TP\n\(marked($0[0]))\n\(marked($0[1]))\n" }.joined() + ".PP\n"
+    }
+  }
+
+  /// Code in bold.
+  private static func marked(_ text: MarkedText) -> String {
+    text.spans.map { $0.isCode ? "\\fB\(escaped($0.text))\\fR" : escaped($0.text) }.joined()
   }
 
   /// Lines that are printed as they are.

@@ -4,22 +4,27 @@ import Kept
 struct Mark: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Marks the present contents of a store as good, for `kept restore --last-good`.",
-    usage: "kept mark good STORE",
+    usage: "kept mark good STORE [--dry-run]",
     discussion: """
       For a service whose health check has passed with these settings. The mark is a backup in the file beside the \
       folder of the store, with \".good\" at the end of its name; it replaces the last one.
       """)
 
   @OptionGroup var store: StoreOption
-  @Argument var words: [String] = []
+  @OptionGroup var changing: ChangeOptions
+  @Argument(help: .hidden) var words: [String] = []
 
   func run() throws {
     guard words.first == "good" else { throw ValidationError("say what to mark it as: kept mark good STORE") }
     let (location, rest) = try store.split(Array(words.dropFirst()))
     _ = try rest.expect(0...0, "only the store")
     let path = try Self.place(of: location)
+    if changing.dryRun {
+      let marked = File.isRegular(path) ? try Contents.ofBackup(path) : Contents.empty
+      return try Contents.of(location).printDifferences(since: marked, changing)
+    }
     let revision = try StoreAccess.open(location).backup(to: path, replacing: true)
-    Output.standard.write(line: "revision \(revision) is marked as good, in \(Shown.line(path))")
+    changing.report("revision \(revision) is marked as good, in \(Shown.line(path))")
   }
 
   /// The file that has the last good contents.
@@ -43,7 +48,7 @@ struct MigrateStatus: ParsableCommand {
   @OptionGroup var store: StoreOption
   @Flag(help: "Print JSON: an object with schemaVersion.")
   var json = false
-  @Argument var words: [String] = []
+  @Argument(help: .hidden) var words: [String] = []
 
   func run() throws {
     let (location, rest) = try store.split(words)

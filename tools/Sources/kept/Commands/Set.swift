@@ -11,7 +11,8 @@ struct SetValues: ParsableCommand {
       """,
     discussion: """
       The declaration of a key says what VALUE means. For a key without one VALUE is JSON; with --string it is text. \
-      - as VALUE reads standard input, without its last line break; with --raw every byte of it.
+      - as VALUE reads standard input, without its last line break; with --raw every byte of it. A key that contains \
+      an equals sign is set by `kept transaction`.
       """)
 
   @OptionGroup var store: StoreOption
@@ -24,7 +25,7 @@ struct SetValues: ParsableCommand {
   var raw = false
   @Option(help: ArgumentHelp("Only if the key still has this revision; 0 for a key that is absent.", valueName: "n"))
   var ifRevision: UInt64?
-  @Argument var words: [String] = []
+  @Argument(help: .hidden) var words: [String] = []
 
   func validate() throws {
     if isText, type != nil { throw ValidationError("--string is --type string; give one of the two") }
@@ -34,18 +35,21 @@ struct SetValues: ParsableCommand {
     let (location, rest) = try store.split(words)
     let pairs = try pairs(rest)
     if ifRevision != nil, pairs.count != 1 { throw ValidationError("--if-revision goes with one key") }
-    let settings = try StoreAccess.openOrCreate(location, writing.layers.choice, durable: writing.durable)
+    let settings = try StoreAccess.openToWrite(location, writing)
     try Edit.commit(on: settings, writing) { edit in
-      for (key, text) in pairs {
+      for (key, given) in pairs {
         if let ifRevision { try edit.expect(key, ifRevision) }
-        try edit.set(key, text: text, as: isText ? .string : type, allowsUndeclared: writing.undeclared)
+        try edit.set(key, given, as: isText ? .string : type, allowsUndeclared: writing.undeclared)
       }
     }
   }
 
-  private func pairs(_ words: [String]) throws -> [(key: String, text: String)] {
+  private func pairs(_ words: [String]) throws -> [(key: String, given: GivenValue)] {
     if words.count == 2, !words[0].contains("=") { return [(words[0], try input(words[1]))] }
     guard !words.isEmpty else { throw ValidationError("expected KEY VALUE, or KEY=VALUE") }
+    guard words.count(where: { $0.hasSuffix("=-") }) < 2 else {
+      throw ValidationError("only one value can be -, because standard input has one end")
+    }
     return try words.map { word in
       guard let sign = word.firstIndex(of: "=") else {
         throw ValidationError("expected KEY VALUE or KEY=VALUE, and \(Excerpt.of(word)) has no =")
@@ -54,13 +58,20 @@ struct SetValues: ParsableCommand {
     }
   }
 
-  private func input(_ text: String) throws -> String {
+  private func input(_ text: String) throws -> GivenValue {
     guard text == "-" else {
       if raw { throw ValidationError("--raw goes with - as VALUE, which reads standard input") }
-      return text
+      return .text(text)
     }
-    return try StandardInput.text(dropsLastLineBreak: !raw)
+    return try raw ? .bytes(StandardInput.bytes()) : .text(StandardInput.text(dropsLastLineBreak: true))
   }
+}
+
+/// What a user gives as a value.
+enum GivenValue {
+  case text(String)
+  /// Exact contents: those of a key of bytes, or text.
+  case bytes([UInt8])
 }
 
 struct Reset: ParsableCommand {
@@ -73,7 +84,7 @@ struct Reset: ParsableCommand {
   @OptionGroup var writing: WritingOptions
   @Flag(help: "The words are prefixes: every key that begins with one of them is reset.")
   var prefix = false
-  @Argument var words: [String] = []
+  @Argument(help: .hidden) var words: [String] = []
 
   func run() throws {
     let (location, rest) = try store.split(words)
@@ -89,12 +100,23 @@ struct Reset: ParsableCommand {
 /// The options of every command that writes values.
 struct WritingOptions: ParsableArguments {
   @OptionGroup var layers: LayerOptions
-  @Flag(name: [.short, .long], help: "Show what would change, and change nothing.")
-  var dryRun = false
+  @OptionGroup var changing: ChangeOptions
   @Flag(help: "Return only when the change survives power loss.")
   var durable = false
   @Flag(help: "Allow keys that the store does not declare, although it declares others.")
   var undeclared = false
-  @Flag(name: [.short, .long], help: "Print nothing that is no error.")
+}
+
+/// The options of every command that changes something.
+struct ChangeOptions: ParsableArguments {
+  @Flag(name: [.short, .long], help: "Show what would change, and change nothing.")
+  var dryRun = false
+  @Flag(name: [.short, .long], help: "Print nothing but errors.")
   var quiet = false
+
+  /// Prints what was done, or would be.
+  func report(_ line: String) { if !quiet { Output.standard.write(line: line) } }
+
+  /// Prints what should be known beside it.
+  func warn(_ message: String) { if !quiet { Failure.print(message) } }
 }

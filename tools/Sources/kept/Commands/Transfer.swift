@@ -19,7 +19,7 @@ struct Export: ParsableCommand {
   var secrets = false
   @Flag(help: "List keys that cannot be read, instead of failing.")
   var readable = false
-  @Argument var words: [String] = []
+  @Argument(help: .hidden) var words: [String] = []
 
   func run() throws {
     let (location, rest) = try store.split(words)
@@ -53,40 +53,45 @@ struct Import: ParsableCommand {
   var replace = false
   @Flag(help: "Import the declarations of an export, too.")
   var declarations = false
-  @Flag(name: [.short, .long], help: "Show what would change, and change nothing.")
-  var dryRun = false
+  @OptionGroup var changing: ChangeOptions
   @Flag(help: "Print the report as JSON.")
   var json = false
-  @Argument var words: [String] = []
+  @Argument(help: .hidden) var words: [String] = []
 
   func run() throws {
     let (location, rest) = try store.split(words)
     let path = try rest.expect(1...1, "one file; - for standard input")[0]
     let bytes = try path == "-" ? StandardInput.bytes() : File.bytes(of: path)
     let found = format ?? FoundFormat.of(bytes, named: path)
-    if format == nil, !json { Failure.print("\(path) is read as \(found.name); --format says otherwise") }
+    if format == nil { changing.warn("\(path) is read as \(found.name); --format says otherwise") }
+    if envPrefix != nil, found != .env {
+      throw ValidationError("--env-prefix is for .env files, not for \(found.name)")
+    }
+    if declarations, found != .kept { throw ValidationError("--declarations is for exports, not for \(found.name)") }
     let options = ImportOptions(
-      format: found, prefix: prefix, environmentPrefix: envPrefix, replaces: replace, isDryRun: dryRun,
+      format: found, prefix: prefix, environmentPrefix: envPrefix, replaces: replace, isDryRun: changing.dryRun,
       includesDeclarations: declarations, progress: Progress.bar("import"))
-    let settings = try dryRun ? StoreAccess.open(location) : StoreAccess.openOrCreate(location)
-    let report = try settings.import(bytes, options)
+    let settings = try StoreAccess.openToWrite(location, changing)
+    let report: ImportReport
+    do { report = try settings.import(bytes, options) } catch {
+      throw error.shown(in: String(validating: bytes, as: UTF8.self), error.key == nil ? "\(path): " : "")
+    }
     if json { Output.standard.write(line: report.json) } else { print(report) }
     if !report.refused.isEmpty { throw ExitStatus.refused }
   }
 
   private func print(_ report: ImportReport) {
-    let output = Output.standard
     for change in report.changed {
-      output.write(
-        line: Difference(key: change.key, old: change.old, new: change.new, isSecret: change.isSecret).line)
+      changing.report(Difference(key: change.key, old: change.old, new: change.new, isSecret: change.isSecret).line)
     }
-    for key in report.removed { output.write(line: "- \(Shown.key(key))".styled(.red)) }
-    for key in report.declared { output.write(line: "declared \(Shown.key(key))") }
+    for key in report.removed { changing.report("- \(Shown.key(key))".styled(.red)) }
+    for key in report.declared { changing.report("declared \(Shown.key(key))") }
     for refusal in report.refused { Failure.print("\(Excerpt.of(refusal.key)): \(refusal.reason)") }
-    for part in report.notCarried { Failure.print("\(part.place): \(part.reason)") }
-    output.write(
-      line: "\(report.changed.count) changed, \(report.removed.count) removed, \(report.declared.count) declared, "
-        + "\(report.unchanged) unchanged, \(report.refused.count) refused" + (dryRun ? "; nothing was done" : ""))
+    for part in report.notCarried { changing.warn("\(part.place): \(part.reason)") }
+    changing.report(
+      "\(report.changed.count) changed, \(report.removed.count) removed, \(report.declared.count) declared, "
+        + "\(report.unchanged) unchanged, \(report.refused.count) refused"
+        + (changing.dryRun ? "; nothing was done" : ""))
   }
 }
 

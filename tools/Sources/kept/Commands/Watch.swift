@@ -26,10 +26,15 @@ struct Watch: ParsableCommand {
   var timeout: Double?
   @Flag(help: "Show the values of secrets, and pass them to the command.")
   var reveal = false
-  @Argument var words: [String] = []
+  @Flag(name: [.short, .long], help: "Print nothing but errors; for --exec.")
+  var quiet = false
+  @Argument(help: .hidden) var words: [String] = []
 
   func validate() throws {
     if let count, count < 1 { throw ValidationError("--count takes a number from 1 on") }
+    if quiet, json || initial && command == nil {
+      throw ValidationError("--quiet prints nothing, so it goes with neither --json nor --initial")
+    }
     if let timeout, !(0...1e9 ~= timeout) { throw ValidationError("--timeout takes seconds") }
   }
 
@@ -38,10 +43,10 @@ struct Watch: ParsableCommand {
     let word = try rest.expect(0...1, "at most one key or prefix").first ?? ""
     let isPrefix = word.isEmpty || word.hasSuffix(".")
     // Before the library starts its threads, which inherit the mask.
-    var signals = Self.ends()
+    var signals = Signals.set([SIGINT, SIGTERM, SIGHUP])
     pthread_sigmask(SIG_BLOCK, &signals, nil)
     let settings = try StoreAccess.open(location, layers.choice)
-    let printer = ChangePrinter(json: json, command: command, count: count, reveal: reveal)
+    let printer = ChangePrinter(json: json, quiet: quiet, command: command, count: count, reveal: reveal)
     let scope: Scope = isPrefix ? .prefix(ExactString(word)) : .key(try KeyName(word))
     let subscription = try settings.observe(scope, initial: initial) { printer.print($0) }
     wait(&signals)
@@ -50,42 +55,42 @@ struct Watch: ParsableCommand {
     if count != nil { throw ExitStatus.absent }
   }
 
-  /// The signals that end the command.
-  private static func ends() -> sigset_t {
-    var signals = sigset_t()
-    sigemptyset(&signals)
-    for signal in [SIGINT, SIGTERM, SIGHUP] { sigaddset(&signals, signal) }
-    return signals
-  }
-
   private func wait(_ signals: inout sigset_t) {
     guard let timeout else {
       var signal: Int32 = 0
       sigwait(&signals, &signal)
       return
     }
-    var left = timespec(tv_sec: Int(timeout), tv_nsec: Int((timeout - timeout.rounded(.down)) * 1e9))
-    sigtimedwait(&signals, nil, &left)
+    let end = Clock.seconds + timeout
+    while true {
+      let rest = max(0, end - Clock.seconds)
+      var left = timespec(tv_sec: Int(rest), tv_nsec: Int((rest - rest.rounded(.down)) * 1e9))
+      // A program that is stopped and goes on is interrupted in its wait.
+      if sigtimedwait(&signals, nil, &left) >= 0 || errno != EINTR { return }
+    }
   }
 }
 
 /// Prints the changes; called on the store's thread, one call at a time.
 private final class ChangePrinter: @unchecked Sendable {
   private let json: Bool
+  private let quiet: Bool
   private let command: String?
   private var left: Int?
   private let reveal: Bool
 
-  init(json: Bool, command: String?, count: Int?, reveal: Bool) {
-    (self.json, self.command, left, self.reveal) = (json, command, count, reveal)
+  init(json: Bool, quiet: Bool, command: String?, count: Int?, reveal: Bool) {
+    (self.json, self.quiet, self.command, left, self.reveal) = (json, quiet, command, count, reveal)
   }
 
   func print(_ notice: Notice) {
     if notice.mayHaveMissed { Failure.print("changes may be missing before revision \(notice.revision)") }
     for change in notice.changes {
       let isHidden = change.isSecret && !reveal
-      Output.standard.write(line: json ? text(of: change, notice, isHidden) : line(of: change, notice, isHidden))
-      Output.standard.flush()
+      if !quiet {
+        Output.standard.write(line: json ? text(of: change, notice, isHidden) : line(of: change, notice, isHidden))
+        Output.standard.flush()
+      }
       if let command { Shell.run(command, environment(of: change, notice, isHidden)) }
       // The initial values are no changes.
       guard let count = left, notice.origin != .initial else { continue }
@@ -95,7 +100,7 @@ private final class ChangePrinter: @unchecked Sendable {
   }
 
   private func line(of change: Change, _ notice: Notice, _ isHidden: Bool) -> String {
-    func shown(_ value: Value?) -> String { value.map { isHidden ? "(secret)" : Shown.line($0.json) } ?? "–" }
+    func shown(_ value: Value?) -> String { value.map { isHidden ? "(secret)" : Shown.json($0) } ?? "–" }
     let key = Shown.key(change.key.text).styled(.bold)
     let time = "\(notice.time)".styled(.dim)
     if notice.origin == .initial { return "\(time) \(key): \(shown(change.new))" }

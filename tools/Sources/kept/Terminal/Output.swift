@@ -40,7 +40,11 @@ final class Output: @unchecked Sendable {
       } else if count < 0, errno == EPIPE {
         // As a shell shows a program that a signal has ended.
         exit(128 + SIGPIPE)
-      } else if count < 0, errno != EINTR, errno != EAGAIN {
+      } else if count < 0, errno == EAGAIN {
+        // Another program has made the pipe one that does not block.
+        var ready = pollfd(fd: 1, events: Int16(POLLOUT), revents: 0)
+        poll(&ready, 1, -1)
+      } else if count < 0, errno != EINTR {
         let reason = String(cString: strerror(errno))
         pending = []
         Failure.print("the output cannot be written: \(reason); free space, or write to another place")

@@ -29,7 +29,23 @@ enum Shown {
 
   /// A key for a line of fields: as it is, or as a JSON string if it could be mistaken for more than one field.
   static func key(_ key: String) -> String {
-    key.unicodeScalars.contains { isControl($0) || $0 == "\"" || $0 == "=" } ? Value.string(key).json : key
+    key.unicodeScalars.contains { isControl($0) || $0 == "\"" || $0 == "=" } ? json(.string(key)) : key
+  }
+
+  /// A value as JSON in which also the control characters are escaped that JSON permits.
+  static func json(_ value: Value) -> String {
+    let text = value.json
+    if text.unicodeScalars.allSatisfy({ !isControl($0) }) { return text }
+    var shown = ""
+    for scalar in text.unicodeScalars {
+      guard isControl(scalar) else {
+        shown.unicodeScalars.append(scalar)
+        continue
+      }
+      let digits = String(scalar.value, radix: 16)
+      shown += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+    }
+    return shown
   }
 
   /// The columns that a text takes on a terminal: wide characters take two, combining ones none.

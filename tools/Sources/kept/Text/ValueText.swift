@@ -50,7 +50,7 @@ enum ValueText {
   /// Reads JSON; an error shows the place.
   static func json(_ text: String, key: String?) throws(StoreError) -> Value {
     do throws(StoreError) { return try Value(json: text) } catch {
-      throw StoreError(error.code, key: key, "\(error.message)\(Caret.under(error.offset, of: text))")
+      throw StoreError(error.code, key: key, error.shown(in: text).message)
     }
   }
 
@@ -60,7 +60,7 @@ enum ValueText {
       throw .refused(
         key,
         "is not declared, so its value must be JSON, and \(Excerpt.of(text)) is none; for the text "
-          + "\(Value.string(text).json) add --string, or write it in quotes. \(error.message)"
+          + "\(Value.string(text).json) add --string, or write it in quotes (\(error.message))"
           + Caret.under(error.offset, of: text))
     }
   }
@@ -75,7 +75,7 @@ enum ValueText {
   }
 
   private static func unfit(_ text: String, _ key: String, _ kind: String, _ example: String) -> StoreError {
-    .refused(key, "is declared as \(kind), and \(Excerpt.of(text)) is none; give \(example)")
+    .refused(key, "takes \(kind), and \(Excerpt.of(text)) is none; give \(example)")
   }
 
   /// The text in `{"$binary":{"base64":"…","subType":"00"}}`.
@@ -88,13 +88,4 @@ enum ValueText {
 /// A text in a message: short, on one line, in quotes.
 enum Excerpt {
   static func of(_ text: String) -> String { "\"\(Shown.cut(Shown.line(text), to: 60))\"" }
-}
-
-/// The place of an error in a text of one line.
-enum Caret {
-  static func under(_ offset: Int?, of text: String) -> String {
-    guard let offset, offset <= text.utf8.count, !text.contains("\n"), text.utf8.count <= 200 else { return "" }
-    let before = String(decoding: text.utf8.prefix(offset), as: UTF8.self)
-    return "\n  \(text)\n  \(String(repeating: " ", count: Shown.width(before)))^"
-  }
 }
