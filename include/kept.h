@@ -997,7 +997,8 @@ KEPT_API int64_t kept_notice_time(const kept_notice *notice);
 /** Whether intermediate changes may have been missed because the store no longer had their log. The values were read
  *  again and are correct. */
 KEPT_API bool kept_notice_may_have_missed(const kept_notice *notice);
-/** The number of changes in the notice. */
+/** The number of changes in the notice. With KEPT_OBSERVE_PREFIX it may be 0 for KEPT_ORIGIN_LAYER: then keys were
+ *  locked or unlocked, perhaps some that begin with the prefix. */
 KEPT_API size_t kept_notice_count(const kept_notice *notice);
 /** The key of a change, from 0 to count - 1; NULL beyond that. */
 KEPT_API const char *kept_notice_key(const kept_notice *notice, size_t index);

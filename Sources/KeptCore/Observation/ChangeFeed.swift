@@ -205,9 +205,13 @@ extension ChangeFeed.State {
       return change.isNone ? nil : change
     }
     let (revision, time) = (delivered, Timestamp.now)
-    distribute(changes.inOrder(of: \.key.exact), in: group) { _, changes in
+    func notice(_ changes: [Change]) -> Notice {
       Notice(revisions: revision...revision, origin: .layer, time: time, changes: changes)
     }
+    distribute(changes.inOrder(of: \.key.exact), in: group) { _, changes in notice(changes) }
+    // Locks may be on keys without a value, of which nothing else would tell.
+    guard !new.managed.locksSame(as: old.managed) else { return }
+    noteMail(of: group.observers.post(notice([]), toPrefixesBeside: changes))
   }
 
   /// Posts a commit of this process.
@@ -272,7 +276,11 @@ extension ChangeFeed.State {
     _ changes: [Change], in group: ObserverGroup, _ notice: (Observer, [Change]) -> Notice
   ) {
     guard !changes.isEmpty else { return }
-    for observer in group.observers.post(changes, notice) {
+    noteMail(of: group.observers.post(changes, notice))
+  }
+
+  private mutating func noteMail(of observers: [Observer]) {
+    for observer in observers {
       if observer.isFetched { isFetched.append(observer) } else { hasMail.append(observer) }
     }
   }

@@ -23,14 +23,14 @@ struct Mailbox {
   /// Adds the next notice.
   ///
   /// A notice without changes stands for commits that changed nothing in this scope. They are in the revision range of
-  /// a merged notice, so their tag counts.
+  /// a merged notice, so their tag counts. One of a layer tells of locks.
   mutating func add(_ notice: Notice) {
     let size = waiting.isEmpty ? 0 : notice.bytes
     if let last = waiting.indices.last, waiting[last].origin == .otherProcess, notice.origin == .otherProcess {
       bytes -= waiting[last].bytes
       waiting[last].add(notice, size)
       bytes += waiting[last].bytes
-    } else if !notice.changes.isEmpty {
+    } else if !notice.changes.isEmpty || notice.origin == .layer {
       let isFull = waiting.count == Self.limit + (isBeginning ? 1 : 0)
       if isFull || bytes + size > bytesLimit { coalesceAll() }
       waiting.append(CoalescedNotice(notice, size))
@@ -103,7 +103,7 @@ private struct CoalescedNotice {
   /// The merged notice; nil if nothing changed.
   func merged() -> Notice? {
     let merged = notices.count > 1 ? Notice(merging: notices) : notices[0]
-    // An initial notice may have no changes.
+    // An initial notice may have no changes, and one of a layer.
     return merged.changes.isEmpty && (isMerged || notices.count > 1) ? nil : merged
   }
 

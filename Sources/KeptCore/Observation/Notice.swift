@@ -24,7 +24,8 @@ public struct Notice: Sendable, Hashable {
   /// The changes in the byte order of their keys.
   ///
   /// `old` is the value that this subscription last reported for the key, or the value it read when it was created. An
-  /// initial notice has the present values, with no old ones.
+  /// initial notice has the present values, with no old ones. For a prefix, a notice with the origin ``Origin/layer``
+  /// may have no changes: then keys were locked or unlocked, perhaps some that begin with it.
   public var changes: [Change]
 
   public init(

@@ -61,6 +61,19 @@ struct ObserverIndex {
     return notified
   }
 
+  /// Posts a notice to the observers of prefixes that none of the changes is in the scope of.
+  ///
+  /// - Returns: the observers whose delivery must be notified.
+  func post(_ notice: Notice, toPrefixesBeside changes: [Change]) -> [Observer] {
+    var notified: [Observer] = []
+    for prefix in byPrefix.prefixes where !changes.contains(where: { $0.key.exact.hasPrefix(prefix) }) {
+      for observer in byPrefix[prefix]?.observers ?? IdentityList() where observer.post(notice) {
+        notified.append(observer)
+      }
+    }
+    return notified
+  }
+
   /// The observers of each prefix, in subscription order, each with the changes in its scope.
   private func inScope(_ changes: [Change]) -> [(PrefixObservers, [Change])] {
     guard !byPrefix.isEmpty else { return [] }

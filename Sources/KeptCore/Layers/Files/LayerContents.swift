@@ -35,6 +35,11 @@ package struct LayerContents: Sendable, Equatable {
   /// Whether the layers of arguments, environment and user are ignored for a key.
   func locks(_ key: KeyName) -> Bool { locked.contains(key) || hasLockedPrefix(key.exact) }
 
+  /// Whether both states lock the same keys.
+  func locksSame(as other: LayerContents) -> Bool {
+    locked == other.locked && lockedPrefixes == other.lockedPrefixes
+  }
+
   private func hasLockedPrefix(_ key: ExactString) -> Bool {
     var low = 0
     var high = lockedPrefixes.count
