@@ -1,0 +1,28 @@
+/* Values: GVariant as Kept's JSON, and back by the type that a schema expects. docs/gsettings.md has the table.
+ *
+ * What Swift, C and Python programs find natural has its natural form. The others:
+ *
+ *   maybe                    an array of no element, or of one
+ *   variant of b, i, d or s  its value; any other variant {"type":"as","value":[...]}
+ *   handle                   its number
+ *   dictionary whose keys are not text, or with a key that stands there twice
+ *                            an array of arrays of two elements
+ */
+#ifndef KEPT_GSETTINGS_VALUES_H
+#define KEPT_GSETTINGS_VALUES_H
+
+#include <glib.h>
+#include <json-c/json.h>
+
+/* Returns the JSON of a value, to be freed with g_free(). */
+char *json_of_variant(GVariant *value);
+
+/* Returns the value of a type, with a reference that is not floating. NULL if the JSON stands for no value of the
+ * type. */
+GVariant *variant_of_json(const char *json, const GVariantType *type);
+GVariant *variant_of_tree(json_object *tree, const GVariantType *type);
+
+/* Parses the JSON of Kept; NULL if it is none. Freed with json_object_put(). */
+json_object *tree_of_json(const char *json);
+
+#endif
