@@ -22,7 +22,11 @@ static void write_double(GString *to, double number) {
   if (isnan(number)) g_string_append(to, "{\"$numberDouble\":\"NaN\"}");
   else if (isinf(number)) g_string_append_printf(to, "{\"$numberDouble\":\"%sInfinity\"}", number < 0 ? "-" : "");
   else {
-    g_string_append(to, g_ascii_dtostr(digits, sizeof digits, number));
+    /* The shortest digits that read back as the number: 1.1, not 1.1000000000000001. */
+    const char *formats[] = { "%.15g", "%.16g", "%.17g" };
+    for (gsize i = 0; i < G_N_ELEMENTS(formats); i++)
+      if (g_ascii_strtod(g_ascii_formatd(digits, sizeof digits, formats[i], number), NULL) == number) break;
+    g_string_append(to, digits);
     if (strpbrk(digits, ".e") == NULL) g_string_append(to, ".0");
   }
 }

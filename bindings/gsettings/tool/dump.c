@@ -1,0 +1,131 @@
+#include "dump.h"
+
+#include "names.h"
+#include "values.h"
+
+#include <string.h>
+
+static void free_dumped(gpointer dumped_) {
+  Dumped *dumped = dumped_;
+  g_free(dumped->path);
+  g_variant_unref(dumped->value);
+  g_free(dumped);
+}
+
+static gint by_path(gconstpointer a, gconstpointer b) {
+  return strcmp((*(Dumped *const *)a)->path, (*(Dumped *const *)b)->path);
+}
+
+static char *contents_of(const char *file, GError **error) {
+  char *text = NULL;
+  GIOChannel *input =
+    strcmp(file, "-") == 0 ? g_io_channel_unix_new(0) : g_io_channel_new_file(file, "r", error);
+  if (input == NULL) return NULL;
+  if (g_io_channel_read_to_end(input, &text, NULL, error) != G_IO_STATUS_NORMAL) text = NULL;
+  g_io_channel_unref(input);
+  return text;
+}
+
+static GVariant *parse(const char *text, const GVariantType *type, gboolean *is_misfit, GError **error) {
+  GVariant *value = type != NULL ? g_variant_parse(type, text, NULL, NULL, NULL) : NULL;
+  *is_misfit = type != NULL && value == NULL;
+  return value != NULL ? value : g_variant_parse(NULL, text, NULL, NULL, error);
+}
+
+static gboolean add_group(GPtrArray *settings, GKeyFile *dump, const char *group, Schemas *schemas, GError **error) {
+  char **names = g_key_file_get_keys(dump, group, NULL, NULL);
+  gboolean is_read = TRUE;
+  for (char **name = names; is_read && *name != NULL; name++) {
+    char *path = strcmp(group, "/") == 0 ? g_strconcat("/", *name, NULL) : g_strconcat("/", group, "/", *name, NULL);
+    char *text = g_key_file_get_value(dump, group, *name, NULL);
+    gboolean is_misfit = FALSE;
+    GVariant *value = parse(text, type_at(schemas, path), &is_misfit, error);
+    is_read = value != NULL;
+    if (is_read) {
+      Dumped *dumped = g_new(Dumped, 1);
+      *dumped = (Dumped){ path, value, is_misfit };
+      g_ptr_array_add(settings, dumped);
+    } else {
+      g_prefix_error(error, "%s: ", path);
+      g_free(path);
+    }
+    g_free(text);
+  }
+  g_strfreev(names);
+  return is_read;
+}
+
+GPtrArray *read_dump(const char *file, Schemas *schemas, char **problem) {
+  GError *error = NULL;
+  GKeyFile *dump = g_key_file_new();
+  GPtrArray *settings = g_ptr_array_new_with_free_func(free_dumped);
+  char *text = contents_of(file, &error);
+  gboolean is_read = text != NULL && (*text == 0 || g_key_file_load_from_data(dump, text, -1, 0, &error));
+  char **groups = g_key_file_get_groups(dump, NULL);
+  for (char **group = groups; is_read && *group != NULL; group++)
+    is_read = add_group(settings, dump, *group, schemas, &error);
+  g_strfreev(groups);
+  g_key_file_unref(dump);
+  g_free(text);
+  g_ptr_array_sort(settings, by_path);
+  if (is_read) return settings;
+  *problem = g_strdup_printf("%s cannot be read: %s; give what `dconf dump /` prints", file, error->message);
+  g_error_free(error);
+  g_ptr_array_unref(settings);
+  return NULL;
+}
+
+/* The types that JSON most likely stands for, where no schema says which. */
+static const char *const natural_types[] = { "b", "i", "x", "t", "d", "s", "as", "ai", "ad", "ay", "aas", "a(ss)", "v",
+  "a{ss}", "a{sv}" };
+
+static GVariant *value_of(json_object *tree, const GVariantType *type) {
+  GVariant *value = type != NULL ? variant_of_tree(tree, type) : NULL;
+  /* A value that does not fit its schema was not set by GSettings, which ignores it. */
+  for (gsize i = 0; value == NULL && type == NULL && i < G_N_ELEMENTS(natural_types); i++)
+    value = variant_of_tree(tree, G_VARIANT_TYPE(natural_types[i]));
+  return value;
+}
+
+/* Paths of one folder beside each other. */
+static int by_folder(const void *a_, const void *b_) {
+  const char *a = *(char *const *)a_, *b = *(char *const *)b_;
+  const char *name = strrchr(a, '/') + 1, *other = strrchr(b, '/') + 1;
+  gsize length = (gsize)(name - a), other_length = (gsize)(other - b);
+  int order = strncmp(a, b, MIN(length, other_length));
+  if (order != 0) return order;
+  return length != other_length ? (length < other_length ? -1 : 1) : strcmp(name, other);
+}
+
+guint print_dump(json_object *values, Schemas *schemas) {
+  guint left_out = 0;
+  GPtrArray *paths = g_ptr_array_new_with_free_func(g_free);
+  json_object_object_foreach(values, key, unused) {
+    (void)unused;
+    char *path = path_of_key(key);
+    if (path != NULL) g_ptr_array_add(paths, path);
+    else left_out++, g_printerr("left out %s: no path has this key\n", key);
+  }
+  if (paths->len > 0) qsort(paths->pdata, paths->len, sizeof *paths->pdata, by_folder);
+  char *last = NULL;
+  for (guint i = 0; i < paths->len; i++) {
+    const char *path = paths->pdata[i], *name = strrchr(path, '/') + 1;
+    char *stored = key_of_path(path), *folder = g_strndup(path, (gsize)(name - path));
+    GVariant *value = value_of(json_object_object_get(values, stored), type_at(schemas, path));
+    char *text = value != NULL ? g_variant_print(value, TRUE) : NULL;
+    if (text == NULL) left_out++, g_printerr("left out %s: its value is none of the schema's type\n", path);
+    else {
+      gsize length = strlen(folder);
+      if (g_strcmp0(last, folder) != 0)
+        g_print("%s[%.*s]\n", last ? "\n" : "", length > 1 ? (int)length - 2 : 1, length > 1 ? folder + 1 : folder);
+      g_print("%s=%s\n", name, text);
+      g_free(last);
+      last = g_strdup(folder);
+    }
+    if (value != NULL) g_variant_unref(value);
+    g_free(text), g_free(folder), g_free(stored);
+  }
+  g_free(last);
+  g_ptr_array_unref(paths);
+  return left_out;
+}

@@ -1,0 +1,276 @@
+/* kept-gsettings: declarations from installed schemas, and moving settings from dconf and back. */
+#include "declaration.h"
+#include "dump.h"
+#include "names.h"
+#include "opening.h"
+#include "schemas.h"
+#include "values.h"
+
+#include <locale.h>
+#include <string.h>
+
+/* As `kept` ends. */
+enum { done = 0, differs = 1, wrong_usage = 2, refused = 3, unavailable = 4 };
+
+typedef struct {
+  gboolean is_dry;
+  char *store, *locks;
+  char **schemas;
+  char **words;
+} Options;
+
+static int fail(int status, const char *format, ...) G_GNUC_PRINTF(2, 3);
+static int fail(int status, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  char *sentence = g_strdup_vprintf(format, arguments);
+  va_end(arguments);
+  g_printerr("kept-gsettings: %s\n", sentence);
+  g_free(sentence);
+  return status;
+}
+
+static int fail_with(const kept_error *error) {
+  gboolean is_refused = error->status == KEPT_LOCKED || error->status == KEPT_INVALID
+    || error->status == KEPT_WRONG_TYPE || error->status == KEPT_TYPE_CONFLICT || error->status == KEPT_TOO_LARGE
+    || error->status == KEPT_CONFLICT;
+  return fail(is_refused ? refused : unavailable, "%s", error->message);
+}
+
+/* Kept's text of any JSON, so that equal values have equal text. */
+static char *canonical(const char *json) {
+  static kept_store *scratch;
+  char *text = NULL;
+  if (scratch == NULL && kept_open("memory:", NULL, &scratch, NULL) < 0) return NULL;
+  return kept_set_json(scratch, "a", json, NULL) >= 0 && kept_get_json(scratch, "a", &text, NULL) >= 0 ? text : NULL;
+}
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * declare
+ * --------------------------------------------------------------------------------------------------------------- */
+
+static void add_declaration(gpointer keys, const char *path, GSettingsSchemaKey *key) {
+  char *name = key_of_path(path);
+  json_object *schema = declaration_of(key);
+  if (schema != NULL) json_object_object_add(keys, name, schema);
+  else g_printerr("not declared: %s, which may have values of any type\n", name);
+  g_free(name);
+}
+
+static int declare(kept_store *store, const Options *options, Schemas *schemas) {
+  json_object *list = json_object_new_object(), *keys = json_object_new_object();
+  json_object_object_add(list, "type", json_object_new_string("object"));
+  json_object_object_add(list, "properties", keys);
+  each_placed_key(schemas, add_declaration, keys);
+  const char *text = json_object_to_json_string_ext(list, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
+  kept_error error;
+  kept_status status = KEPT_OK;
+  if (options->is_dry) g_print("%s\n", text);
+  else status = kept_declare_list(store, text, &error);
+  if (status > 0) g_printerr("kept-gsettings: %s\n", error.message);
+  if (!options->is_dry && status >= 0) g_print("%d keys are declared\n", json_object_object_length(keys));
+  json_object_put(list);
+  return status < 0 ? fail_with(&error) : done;
+}
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * import and compare
+ * --------------------------------------------------------------------------------------------------------------- */
+
+/* Prints what the store has otherwise than the dump. */
+static int compare(kept_store *store, GPtrArray *dump) {
+  guint differences = 0;
+  for (guint i = 0; i < dump->len; i++) {
+    Dumped *dumped = dump->pdata[i];
+    char *key = key_of_path(dumped->path), *json = json_of_variant(dumped->value), *stored = NULL;
+    char *expected = canonical(json);
+    kept_get_json(store, key, &stored, NULL);
+    if (expected == NULL || g_strcmp0(expected, stored) != 0) {
+      differences++;
+      g_print("~ %s: %s → %s\n", key, json, stored != NULL ? stored : "–");
+    }
+    kept_free(expected), kept_free(stored), g_free(json), g_free(key);
+  }
+  g_print("%u settings, %u differences\n", dump->len, differences);
+  return differences == 0 ? done : differs;
+}
+
+static kept_status set_all(kept_store *transaction, GPtrArray *dump, kept_error *error) {
+  kept_status status = KEPT_OK;
+  for (guint i = 0; status >= 0 && i < dump->len; i++) {
+    Dumped *dumped = dump->pdata[i];
+    char *key = key_of_path(dumped->path), *json = json_of_variant(dumped->value);
+    status = kept_set_json(transaction, key, json, error);
+    g_free(json), g_free(key);
+  }
+  return status;
+}
+
+static int import(kept_store *store, const Options *options, GPtrArray *dump) {
+  for (guint i = 0; i < dump->len; i++) {
+    Dumped *dumped = dump->pdata[i];
+    if (dumped->is_misfit)
+      g_printerr("%s is %s, which its schema does not admit: GSettings ignores it\n", dumped->path,
+        g_variant_get_type_string(dumped->value));
+  }
+  if (options->is_dry) return compare(store, dump);
+  kept_store *transaction = NULL;
+  kept_error error;
+  kept_status status = kept_begin(store, NULL, &transaction, &error);
+  if (status >= 0) status = set_all(transaction, dump, &error);
+  if (status >= 0) status = kept_commit(transaction, NULL, &error);
+  else kept_rollback(transaction);
+  return status < 0 ? fail_with(&error) : compare(store, dump);
+}
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * export
+ * --------------------------------------------------------------------------------------------------------------- */
+
+static int export(kept_store *store, Schemas *schemas) {
+  char *json = NULL;
+  kept_error error;
+  if (kept_export_json(store, NULL, &json, &error) < 0) return fail_with(&error);
+  json_object *tree = tree_of_json(json), *values = NULL, *omitted = NULL;
+  kept_free(json);
+  guint left_out = json_object_object_get_ex(tree, "values", &values) ? print_dump(values, schemas) : 0;
+  gsize secrets = json_object_object_get_ex(tree, "omitted", &omitted) ? json_object_array_length(omitted) : 0;
+  if (secrets > 0) g_printerr("left out %zu secrets\n", secrets);
+  json_object_put(tree);
+  return left_out + secrets > 0 ? differs : done;
+}
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * layer: the administrator's files of dconf as one of Kept
+ * --------------------------------------------------------------------------------------------------------------- */
+
+/* Adds the paths of a file of locks: those of keys, and those of folders, which end with a slash. */
+static int add_locks(json_object *layer, const char *file) {
+  char *text;
+  GError *error = NULL;
+  if (!g_file_get_contents(file, &text, NULL, &error)) {
+    int status = fail(unavailable, "%s", error->message);
+    g_error_free(error);
+    return status;
+  }
+  json_object *locked = json_object_new_array(), *prefixes = json_object_new_array();
+  char **lines = g_strsplit(text, "\n", -1);
+  for (char **line = lines; *line != NULL; line++) {
+    char *path = g_strstrip(*line), *key = *path == '/' ? key_of_path(path) : NULL;
+    if (key != NULL) json_object_array_add(g_str_has_suffix(path, "/") ? prefixes : locked, json_object_new_string(key));
+    g_free(key);
+  }
+  json_object_object_add(layer, "locked", locked);
+  json_object_object_add(layer, "lockedPrefixes", prefixes);
+  g_strfreev(lines);
+  g_free(text);
+  return done;
+}
+
+static int print_layer(const Options *options, Schemas *schemas) {
+  json_object *layer = json_object_new_object(), *values = json_object_new_object();
+  int status = done;
+  for (char **file = options->words; status == done && file != NULL && *file != NULL; file++) {
+    char *problem = NULL;
+    GPtrArray *dump = read_dump(*file, schemas, &problem);
+    if (dump == NULL) status = fail(refused, "%s", problem);
+    for (guint i = 0; dump != NULL && i < dump->len; i++) {
+      Dumped *dumped = dump->pdata[i];
+      char *key = key_of_path(dumped->path), *json = json_of_variant(dumped->value);
+      json_object_object_add(values, key, tree_of_json(json));
+      g_free(json), g_free(key);
+    }
+    if (dump != NULL) g_ptr_array_unref(dump);
+    g_free(problem);
+  }
+  if (json_object_object_length(values) > 0) json_object_object_add(layer, "values", values);
+  else json_object_put(values);
+  if (status == done && options->locks != NULL) status = add_locks(layer, options->locks);
+  int style = JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED | JSON_C_TO_STRING_NOSLASHESCAPE;
+  if (status == done) g_print("%s\n", json_object_to_json_string_ext(layer, style));
+  json_object_put(layer);
+  return status;
+}
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * The command line
+ * --------------------------------------------------------------------------------------------------------------- */
+
+static int run_with_dump(kept_store *store, const char *command, const Options *options, Schemas *schemas) {
+  char *problem = NULL;
+  GPtrArray *dump = read_dump(options->words != NULL ? options->words[0] : "-", schemas, &problem);
+  if (dump == NULL) {
+    int status = fail(refused, "%s", problem);
+    g_free(problem);
+    return status;
+  }
+  int status = strcmp(command, "compare") == 0 ? compare(store, dump) : import(store, options, dump);
+  g_ptr_array_unref(dump);
+  return status;
+}
+
+static int run(const char *command, const Options *options, Schemas *schemas) {
+  guint words = options->words != NULL ? g_strv_length(options->words) : 0;
+  gboolean takes_file = strcmp(command, "import") == 0 || strcmp(command, "compare") == 0;
+  if (strcmp(command, "layer") == 0) return print_layer(options, schemas);
+  if (!takes_file && strcmp(command, "declare") != 0 && strcmp(command, "export") != 0)
+    return fail(wrong_usage, "\"%s\" is no command; see kept-gsettings --help", command);
+  if (words > (takes_file ? 1 : 0))
+    return fail(wrong_usage, "%s takes %s; see kept-gsettings --help", command, takes_file ? "one file" : "no file");
+  kept_store *store = NULL;
+  kept_error error;
+  if (open_store("kept-gsettings", &store, &error) < 0) return fail_with(&error);
+  int status = takes_file ? run_with_dump(store, command, options, schemas)
+    : strcmp(command, "declare") == 0 ? declare(store, options, schemas)
+                                      : export(store, schemas);
+  kept_close(store);
+  return status;
+}
+
+/* Takes ID:PATH for each --schema. */
+static gboolean place_schemas(Schemas *schemas, char **given) {
+  for (; given != NULL && *given != NULL; given++) {
+    char *path = strchr(*given, ':');
+    if (path != NULL) *path++ = 0;
+    if (path == NULL || *path != '/' || !g_str_has_suffix(path, "/") || !place_schema(schemas, *given, path))
+      return fail(wrong_usage, "--schema takes ID:PATH, with an installed schema that has no path, and %s is none", *given),
+             FALSE;
+  }
+  return TRUE;
+}
+
+int main(int count, char **arguments) {
+  setlocale(LC_ALL, "");
+  Options options = { 0 };
+  const GOptionEntry entries[] = {
+    { "store", 's', 0, G_OPTION_ARG_STRING, &options.store, "The store; by default that of the backend", "LOCATION" },
+    { "schema", 0, 0, G_OPTION_ARG_STRING_ARRAY, &options.schemas, "A schema without a path, and where it is", "ID:PATH" },
+    { "dry-run", 'd', 0, G_OPTION_ARG_NONE, &options.is_dry, "Show what would change, and change nothing", NULL },
+    { "locks", 0, 0, G_OPTION_ARG_FILENAME, &options.locks, "For layer: a file of locks, one path a line", "FILE" },
+    { G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &options.words, NULL, NULL },
+    { NULL },
+  };
+  GOptionContext *context = g_option_context_new("COMMAND [FILE]");
+  g_option_context_set_summary(context,
+    "Moves settings between dconf and Kept, by the installed schemas.\n\n"
+    "  declare          declares all keys of the schemas\n"
+    "  import [FILE]    imports what `dconf dump /` prints, and compares\n"
+    "  compare [FILE]   compares it with the store\n"
+    "  export           prints what `dconf load /` reads\n"
+    "  layer [FILE]...  prints files of /etc/dconf/db as a file of a layer");
+  g_option_context_add_main_entries(context, entries, NULL);
+  GError *error = NULL;
+  if (!g_option_context_parse(context, &count, &arguments, &error))
+    return fail(wrong_usage, "%s; see kept-gsettings --help", error->message);
+  if (options.words == NULL) return fail(wrong_usage, "give a command; see kept-gsettings --help");
+  g_option_context_free(context);
+  if (options.store != NULL) g_setenv("KEPT_GSETTINGS_STORE", options.store, TRUE);
+  char **words = options.words;
+  options.words = words[1] != NULL ? words + 1 : NULL;
+  Schemas *schemas = read_schemas();
+  int status = place_schemas(schemas, options.schemas) ? run(words[0], &options, schemas) : wrong_usage;
+  free_schemas(schemas);
+  g_strfreev(words), g_strfreev(options.schemas);
+  g_free(options.store), g_free(options.locks);
+  return status;
+}
