@@ -5,6 +5,7 @@
  * and a kill may lose it. A durable set waits for that. */
 #include "gsettings.h"
 
+#include "backend.h"
 #include "fatal.h"
 #include "engine.h"
 #include "session.h"
@@ -74,7 +75,7 @@ static void change(GVariant *entries) {
 /* As `dconf reset -f` does. */
 static void create(const char *folder) {
   (void)folder;
-  expect_dconf();
+  expect_backend();
   change(g_variant_new_parsed("@a{smv} {'" ROOT "': nothing}"));
 }
 

@@ -1,12 +1,9 @@
 /* Compiles the schemas and starts this program again under dbus-run-session. */
-#define G_SETTINGS_ENABLE_BACKEND
 #include "session.h"
 
 #include "fatal.h"
 #include "folders.h"
 
-#include <gio/gio.h>
-#include <gio/gsettingsbackend.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,9 +44,4 @@ void enter_session(const char *folder, char **arguments, const char *schemas) {
   memcpy(whole + 2, arguments, count * sizeof *whole);
   execvp(whole[0], whole);
   die("cannot run dbus-run-session");
-}
-
-void expect_dconf(void) {
-  const char *backend = G_OBJECT_TYPE_NAME(g_settings_backend_get_default());
-  if (strcmp(backend, "DConfSettingsBackend") != 0) die("GSettings would use %s in place of dconf", backend);
 }

@@ -8,7 +8,4 @@
  * @param schemas    the part of a .gschema.xml between <schemalist> and </schemalist> */
 void enter_session(const char *folder, char **arguments, const char *schemas);
 
-/* Ends the program if GSettings does not use dconf: if dconf is not installed, it silently stores in memory. */
-void expect_dconf(void);
-
 #endif

@@ -40,6 +40,7 @@ def measure(options: Namespace) -> list[Row]:
     return [
         *run(options, PROGRAMS / "bench", STORES),
         *run(options, PROGRAMS / "notification", STORES),
+        *run(options, PROGRAMS / "backends", STORES),
         *run(options, PROGRAMS / "observing", STORES),
         *run(options, PROGRAMS / "sizes", STORES),
         *run(options, PROGRAMS / "starting", STORES),

@@ -16,6 +16,8 @@ BUILD = ROOT / "build/bench"
 PROGRAMS = BUILD / "programs"
 SWIFT = BUILD / "swift/release"
 LIBRARY = BUILD / "prefix/lib/libkept.so.0"
+GIO_MODULES = BUILD / "kept/lib/gio"
+"""The folder of the GSettings backend."""
 STORES = BUILD / "stores"
 COUNTER = Counter(
     operations=PROGRAMS / "operations",
@@ -39,7 +41,12 @@ CHECKED_COUNTER = Counter(
 def printed(options: Namespace, *command: str | Path) -> list[str]:
     """The lines that a measuring program prints, one for each row. Prints its time; the limit is twenty minutes."""
     began = time.monotonic()
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / "bindings/python/src"), "KEPT_LIBRARY": str(LIBRARY)}
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(ROOT / "bindings/python/src"),
+        "KEPT_LIBRARY": str(LIBRARY),
+        "KEPT_GIO_MODULES": str(GIO_MODULES),
+    }
     whole = [*map(str, command), "--only", options.only, *(["--quick"] if options.quick else [])]
     ran = subprocess.run(whole, stdout=subprocess.PIPE, text=True, check=True, env=environment)
     print(f"bench: {time.monotonic() - began:.0f} s for {' '.join(whole)}", file=sys.stderr)

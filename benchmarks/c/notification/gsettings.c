@@ -1,6 +1,7 @@
 /* GSettings on dconf, with its own session bus. */
 #include "channel.h"
 
+#include "../backend.h"
 #include "../fatal.h"
 #include "../session.h"
 
@@ -16,7 +17,7 @@ void enter_notification_session(const char *folder, char **arguments) {
 
 static void *open_settings(const char *folder) {
   (void)folder;
-  expect_dconf();
+  expect_backend();
   return g_settings_new(SCHEMA);
 }
 
