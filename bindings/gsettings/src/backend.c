@@ -63,22 +63,22 @@ static GVariant *read_effective(kept_store *store, const char *key, const GVaria
   /* A declared default does not count: the schema has one, perhaps a translated one. */
   if (kept_contains(store, key, &is_there, NULL) != KEPT_OK || !is_there) return NULL;
   switch (*g_variant_type_peek_string(type)) {
-  case 'b':
-    if (kept_get_bool(store, key, &truth, NULL) == KEPT_OK) value = g_variant_new_boolean(truth);
-    break;
-  case 'i':
-    if (kept_get_int64(store, key, &number, NULL) == KEPT_OK && number >= G_MININT32 && number <= G_MAXINT32)
-      value = g_variant_new_int32((gint32)number);
-    break;
-  case 'u':
-    if (kept_get_int64(store, key, &number, NULL) == KEPT_OK && number >= 0 && number <= G_MAXUINT32)
-      value = g_variant_new_uint32((guint32)number);
-    break;
-  case 'd':
-    if (kept_get_double(store, key, &real, NULL) == KEPT_OK) value = g_variant_new_double(real);
-    break;
-  case 's': value = read_text(store, key); break;
-  default: break;
+    case 'b':
+      if (kept_get_bool(store, key, &truth, NULL) == KEPT_OK) value = g_variant_new_boolean(truth);
+      break;
+    case 'i':
+      if (kept_get_int64(store, key, &number, NULL) == KEPT_OK && number >= G_MININT32 && number <= G_MAXINT32)
+        value = g_variant_new_int32((gint32)number);
+      break;
+    case 'u':
+      if (kept_get_int64(store, key, &number, NULL) == KEPT_OK && number >= 0 && number <= G_MAXUINT32)
+        value = g_variant_new_uint32((guint32)number);
+      break;
+    case 'd':
+      if (kept_get_double(store, key, &real, NULL) == KEPT_OK) value = g_variant_new_double(real);
+      break;
+    case 's': value = read_text(store, key); break;
+    default: break;
   }
   return value != NULL ? g_variant_take_ref(value) : read_json(store, key, type);
 }
@@ -93,15 +93,14 @@ static json_object *explain(kept_store *store, const char *key) {
 }
 
 /* The value of the highest of some layers that has one of the type. */
-static GVariant *read_layers(
-  kept_store *store, const char *key, const GVariantType *type, const char *const *names) {
+static GVariant *read_layers(kept_store *store, const char *key, const GVariantType *type, const char *const *names) {
   json_object *tree = explain(store, key), *layers = NULL;
   GVariant *found = NULL;
   gsize count = json_object_object_get_ex(tree, "layers", &layers) ? json_object_array_length(layers) : 0;
   for (gsize i = 0; found == NULL && i < count; i++) {
     json_object *layer = json_object_array_get_idx(layers, i), *name = NULL, *value = NULL;
-    if (json_object_object_get_ex(layer, "layer", &name) && json_object_object_get_ex(layer, "value", &value)
-      && g_strv_contains(names, json_object_get_string(name)))
+    if (json_object_object_get_ex(layer, "layer", &name) && json_object_object_get_ex(layer, "value", &value) &&
+      g_strv_contains(names, json_object_get_string(name)))
       found = variant_of_tree(value, type);
   }
   json_object_put(tree);
@@ -258,13 +257,18 @@ static void kept_sync(GSettingsBackend *backend) {
  * Observing: one subscription to everything, so that no object hears twice of a change below two observed paths
  * --------------------------------------------------------------------------------------------------------------- */
 
+/* A program that sets `a.` or `a..b` means no setting, and GSettings would read beyond the end of its name. */
+static gboolean may_be_a_setting(const char *path) {
+  return strstr(path, "//") == NULL && !g_str_has_suffix(path, "/");
+}
+
 static void forward_changes(GSettingsBackend *backend, const kept_notice *notice) {
   GPtrArray *paths = g_ptr_array_new_with_free_func(g_free), *keys = g_ptr_array_new();
   for (size_t i = 0; i < kept_notice_count(notice); i++) {
     char *path = path_of_key(kept_notice_key(notice, i));
     if (path == NULL) continue;
     g_ptr_array_add(paths, path);
-    g_ptr_array_add(keys, path + 1);
+    if (may_be_a_setting(path)) g_ptr_array_add(keys, path + 1);
   }
   announce(backend, "/", (const char **)keys->pdata, keys->len, NULL);
   g_ptr_array_free(keys, TRUE);

@@ -1,0 +1,429 @@
+"""GLib's own command `gsettings` beside the same on dconf, on every key of the desktop's schemas: equal outputs."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import shutil
+import subprocess
+import time
+import xml.etree.ElementTree as xml
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+INSTALLED = Path("/usr/share/glib-2.0/schemas")
+SECONDS = 60
+
+# The values to set, by type; each key gets the first that differs from its default, beginning at another place.
+VALUES = {
+    "b": ["true", "false"],
+    "i": ["-2147483648", "2147483647", "0"],
+    "u": ["uint32 4294967295", "uint32 0"],
+    "d": ["0.30000000000000004", "1.0000000000000001e+300", "-0.0", "2.2250738585072014e-308", "1.0"],
+    "s": ["'Grüße 😀'", '"it\'s"', r"'two\nlines'", r"'a\\b\u0001'", "'{\"$date\":1}'", "''", "'$x'"],
+    "as": ["['a']", "['', 'ü', \"it's\"]", "@as []", "['a', 'a']", "['$literal']"],
+    "a(ss)": ["[('xkb', 'us'), ('ibus', 'ä')]", "@a(ss) []"],
+    "ad": ["[0.10000000000000001, 1.0000000000000001e+300, -0.0]"],
+    "ai": ["[1, -2147483648]"],
+}
+WRONG = ["[", "99999999999", "@ay []", "'no such nick'", "-1.5", "[1, 'a']", "@mi nothing"]
+MISTAKES = [
+    ("get", "org.example.absent", "key"),
+    ("get", "org.gnome.desktop.sound", "absent"),
+    ("get", "org.gnome.desktop.sound:/org/example/", "event-sounds"),
+    ("get", "org.gnome.desktop.app-folders.folder", "name"),
+    ("get", "org.gnome.desktop.app-folders.folder:no/path", "name"),
+    ("set", "org.gnome.desktop.sound", "absent", "true"),
+    ("set", "org.gnome.desktop.sound"),
+    ("range", "org.gnome.desktop.sound", "absent"),
+    ("writable", "org.gnome.desktop.sound", "absent"),
+    ("reset", "org.gnome.desktop.sound", "absent"),
+    ("reset-recursively", "org.example.absent"),
+    ("list-keys", "org.example.absent"),
+    ("no-such-command",),
+]
+SOUND = "org.gnome.desktop.sound"
+INTERFACE = "org.gnome.desktop.interface"
+ADMINISTERED_STEPS = [
+    ("set", SOUND, "theme-name", "'again'"),
+    ("set", SOUND, "input-feedback-sounds", "true"),
+    ("reset", SOUND, "theme-name"),
+    ("set", SOUND, "event-sounds", "true"),
+    ("get", SOUND, "event-sounds"),
+    ("reset", SOUND, "event-sounds"),
+    ("get", SOUND, "event-sounds"),
+    ("set", INTERFACE, "cursor-size", "30"),
+    ("get", INTERFACE, "cursor-size"),
+]
+
+
+@dataclass(frozen=True)
+class Answer:
+    status: int
+    output: str
+    errors: str
+
+
+@dataclass
+class Side:
+    """A backend, with the settings of a user who has changed nothing."""
+
+    environment: dict[str, str]
+    answers: dict[str, Answer] = field(default_factory=dict)
+
+    def run(self, *arguments: str) -> Answer:
+        run = subprocess.run(
+            ["gsettings", *arguments], env=self.environment, capture_output=True, text=True, timeout=SECONDS
+        )
+        return Answer(run.returncode, run.stdout, run.stderr)
+
+    def record(self, moment: str, *arguments: str) -> Answer:
+        answer = self.answers[f"{moment}: {' '.join(arguments)}"] = self.run(*arguments)
+        return answer
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A key, a value to set, and the value of a user who has changed nothing."""
+
+    schema: str
+    key: str
+    value: str
+    default: str
+
+
+@pytest.fixture(scope="module")
+def schemas(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data folder with the schemas of gsettings-desktop-schemas, and of no other package."""
+    data = tmp_path_factory.mktemp("data")
+    folder = data / "glib-2.0/schemas"
+    folder.mkdir(parents=True)
+    listed = subprocess.run(["dpkg", "-L", "gsettings-desktop-schemas"], capture_output=True, text=True, check=True)
+    for line in listed.stdout.splitlines():
+        file = Path(line)
+        if file.parent == INSTALLED and file.suffix in {".xml", ".override"}:
+            shutil.copy(file, folder)
+    subprocess.run(["glib-compile-schemas", "--strict", folder], check=True)
+    return data
+
+
+@contextmanager
+def session(schemas: Path, home: Path) -> Iterator[dict[str, str]]:
+    """The environment of a user on either backend, with a session bus for dconf's service."""
+    environment = {
+        "PATH": os.environ["PATH"],
+        "HOME": str(home),
+        "LC_ALL": "C.UTF-8",
+        "XDG_CONFIG_HOME": str(home / "config"),
+        "XDG_RUNTIME_DIR": str(home),
+    }
+    bus = subprocess.Popen(
+        ["dbus-daemon", "--session", "--nofork", "--print-address", f"--address=unix:path={home}/bus"],
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    try:
+        assert bus.stdout is not None
+        address = bus.stdout.readline().strip()
+        assert address, "dbus-daemon gives no address"
+        yield environment | {"DBUS_SESSION_BUS_ADDRESS": address, "XDG_DATA_DIRS": str(schemas)}
+    finally:
+        bus.terminate()
+        bus.wait(SECONDS)
+        assert bus.stdout is not None
+        bus.stdout.close()
+
+
+def side_of(name: str, common: dict[str, str], build: Path) -> Side:
+    return Side(common | {"GSETTINGS_BACKEND": name, "GIO_EXTRA_MODULES": str(build / "lib/gio")})
+
+
+def declared_keys(schemas: Path) -> set[tuple[str, str]]:
+    """Every schema and key that the package's files have."""
+    return {
+        (schema.attrib["id"], key.attrib["name"])
+        for file in (schemas / "glib-2.0/schemas").glob("*.xml")
+        for schema in xml.parse(file).iter("schema")
+        for key in schema.iter("key")
+    }
+
+
+def value_for(number: int, shape: str, present: str) -> str:
+    """A value that a key accepts, and does not have."""
+    kind, _, rest = shape.partition("\n")
+    words = kind.split()
+    if words[0] == "type":
+        choices = VALUES[words[1]]
+        choices = choices[number % len(choices) :] + choices
+    elif words[0] == "range":
+        choices = [words[2], words[3]]
+    elif words[0] == "flags":
+        choices = [f"[{nick}]" for nick in rest.splitlines()]
+    else:
+        choices = rest.splitlines()
+    return next((choice for choice in choices if choice != present), present)
+
+
+# ----------------------------------------------------------------------------------------------------------------
+# Monitors
+# ----------------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Monitor:
+    """A `gsettings monitor` of one schema, and the first and last of its keys with another value and the default."""
+
+    side: Side
+    schema: str
+    first: Entry
+    last: Entry
+    file: Path
+    process: subprocess.Popen[bytes] = field(init=False)
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        command = ["gsettings", "monitor", self.schema]
+        with self.file.open("wb") as output:
+            self.process = subprocess.Popen(command, env=self.side.environment, stdout=output)
+        try:
+            yield
+        finally:
+            self.process.kill()
+            self.process.wait(SECONDS)
+
+    def lines(self) -> list[str]:
+        return [line for line in self.file.read_text().splitlines() if line]
+
+    def wait(self, what: str, condition: Callable[[list[str]], bool]) -> None:
+        end = time.monotonic() + SECONDS
+        while not condition(self.lines()):
+            assert time.monotonic() < end, f"monitor {self.schema}: {self.lines()}, expected {what}"
+            time.sleep(0.005)
+
+    def wait_until_it_hears(self) -> None:
+        """The command does not say when it has begun, so its first key is changed until it prints a line."""
+        end = time.monotonic() + SECONDS
+        for value in itertools.cycle((self.first.value, self.first.default)):
+            self.side.run("set", self.schema, self.first.key, value)
+            if self.lines():
+                break
+            assert time.monotonic() < end, f"monitor {self.schema} prints nothing"
+        self.side.run("reset", self.schema, self.first.key)
+
+    def wait_for_last(self, value: str) -> None:
+        line = f"{self.last.key}: {value}"
+        self.wait(line, lambda lines: line in lines)
+
+    def end(self) -> list[str]:
+        """What it has printed, after what made it print its first line."""
+        # A change has its line after those of all earlier changes.
+        self.side.run("set", self.schema, self.last.key, self.last.value)
+        line = f"{self.last.key}: {self.last.value}"
+        self.wait(f"{line} at the end", lambda lines: lines[-1] == line)
+        self.process.kill()
+        self.process.wait(SECONDS)
+        self.side.run("reset", self.schema, self.last.key)
+        if self.first == self.last:
+            return self.lines()[-3:]
+        return list(itertools.dropwhile(lambda line: line.startswith(f"{self.first.key}:"), self.lines()))
+
+
+# ----------------------------------------------------------------------------------------------------------------
+# What is run on both
+# ----------------------------------------------------------------------------------------------------------------
+
+
+def all_schemas(side: Side) -> list[str]:
+    fixed = side.record("fresh", "list-schemas").output.split()
+    relocatable = side.record("fresh", "list-relocatable-schemas").output.split()
+    return sorted(fixed) + [f"{schema}:/org/example/{n}/" for n, schema in enumerate(sorted(relocatable))]
+
+
+def record_all(side: Side, moment: str, commands: Iterable[tuple[str, ...]]) -> None:
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(lambda command: side.record(moment, *command), commands))
+
+
+def entries_of(side: Side, schemas: list[str]) -> list[Entry]:
+    keys = [(schema, key) for schema in schemas for key in side.answers[f"fresh: list-keys {schema}"].output.split()]
+    for command in ("range", "describe", "writable", "get"):
+        record_all(side, "fresh", ((command, *key) for key in keys))
+    entries = []
+    for number, (schema, key) in enumerate(keys):
+        shape, default = (side.answers[f"fresh: {command} {schema} {key}"].output for command in ("range", "get"))
+        entries.append(Entry(schema, key, value_for(number, shape, default.strip()), default.strip()))
+    return entries
+
+
+def run_all(side: Side, folder: Path) -> Side:
+    folder.mkdir()
+    schemas = all_schemas(side)
+    side.record("fresh", "list-recursively")
+    for command in ("list-keys", "list-children", "list-recursively"):
+        record_all(side, "fresh", ((command, schema) for schema in schemas))
+    entries = entries_of(side, schemas)
+    keys = [(entry.schema, entry.key) for entry in entries]
+
+    with ExitStack() as stack:
+        monitors = []
+        for number, schema in enumerate(schemas):
+            of_schema = [entry for entry in entries if entry.schema == schema]
+            if of_schema:
+                monitors.append(Monitor(side, schema, of_schema[0], of_schema[-1], folder / str(number)))
+                stack.enter_context(monitors[-1].running())
+        change_and_reset(side, schemas, entries, monitors)
+
+    record_all(side, "wrong", (("set", *key, wrong) for key, wrong in zip(keys, itertools.cycle(WRONG))))
+    record_all(side, "wrong", MISTAKES)
+    return side
+
+
+def change_and_reset(side: Side, schemas: list[str], entries: list[Entry], monitors: list[Monitor]) -> None:
+    keys = [(entry.schema, entry.key) for entry in entries]
+    for monitor in monitors:
+        monitor.wait_until_it_hears()
+
+    for entry in entries:
+        answer = side.record("changed", "set", entry.schema, entry.key, entry.value)
+        assert answer.status == 0, f"{entry}: {answer}"
+    for monitor in monitors:
+        monitor.wait_for_last(monitor.last.value)
+    record_all(side, "changed", (("get", *key) for key in keys))
+    record_all(side, "changed", [("list-recursively",), *(("list-recursively", schema) for schema in schemas)])
+    for entry in entries[::4]:
+        side.record("unchanged", "set", entry.schema, entry.key, entry.value)
+
+    for schema in schemas[::2]:
+        side.record("reset", "reset-recursively", schema)
+    for key in keys:
+        if key[0] not in schemas[::2]:
+            side.record("reset", "reset", *key)
+    for monitor in monitors:
+        monitor.wait_for_last(monitor.last.default)
+    record_all(side, "reset", [("list-recursively",), *(("list-recursively", schema) for schema in schemas)])
+    for monitor in monitors:
+        lines = "".join(f"{line}\n" for line in monitor.end())
+        side.answers[f"changed: monitor {monitor.schema}"] = Answer(0, lines, "")
+
+
+@pytest.fixture(scope="module")
+def sides(schemas: Path, build: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Side, Side]:
+    """What dconf and Kept have answered."""
+    folder = tmp_path_factory.mktemp("home")
+    with session(schemas, folder) as common, ThreadPoolExecutor(2) as pool:
+        dconf, kept = pool.map(lambda name: run_all(side_of(name, common, build), folder / name), ["dconf", "kept"])
+    return dconf, kept
+
+
+def different(dconf: Side, kept: Side, moment: str) -> list[str]:
+    assert dconf.answers.keys() == kept.answers.keys()
+    compared = [command for command in dconf.answers if command.startswith(f"{moment}: ")]
+    assert compared, f"nothing was run in the moment {moment}"
+    return [
+        f"{command}\n    dconf: {dconf.answers[command]}\n    Kept:  {kept.answers[command]}"
+        for command in compared
+        if dconf.answers[command] != kept.answers[command]
+    ]
+
+
+@pytest.mark.parametrize("moment", ["fresh", "changed", "unchanged", "reset", "wrong"])
+def test_the_command_answers_as_on_dconf(sides: tuple[Side, Side], moment: str) -> None:
+    differences = different(*sides, moment)
+    assert not differences, "\n".join(differences)
+
+
+def test_every_key_of_the_schemas_was_set_and_read_back(sides: tuple[Side, Side], schemas: Path) -> None:
+    answers = sides[1].answers
+    done = set()
+    for command, answer in answers.items():
+        moment, verb, *words = command.split(" ", 4)
+        if (moment, verb) != ("changed:", "set"):
+            continue
+        schema, key, value = words
+        assert answer == Answer(0, "", ""), command
+        assert answers[f"changed: get {schema} {key}"].output != answers[f"fresh: get {schema} {key}"].output, command
+        done.add((schema.partition(":")[0], key))
+    assert declared_keys(schemas) <= done
+
+
+def test_what_was_reset_is_as_before(sides: tuple[Side, Side]) -> None:
+    answers = sides[1].answers
+    listed = [command for command in answers if command.startswith("fresh: list-recursively")]
+    assert len(listed) > 1
+    for command in listed:
+        assert answers[command.replace("fresh", "reset")] == answers[command], command
+
+
+def test_wrong_values_are_refused(sides: tuple[Side, Side]) -> None:
+    refused = [answer for command, answer in sides[1].answers.items() if command.startswith("wrong: set ")]
+    refused = [answer for answer in refused if answer.status != 0 and answer.errors]
+    assert len(refused) > 250
+
+
+def administer_dconf(folder: Path) -> dict[str, str]:
+    (folder / "files/locks").mkdir(parents=True)
+    (folder / "files/defaults").write_text(
+        "[org/gnome/desktop/sound]\nevent-sounds=false\ntheme-name='vendor'\n"
+        "[org/gnome/desktop/interface]\nclock-format='12h'\ncursor-size='no integer'\nfont-name='Vendor 9'\n"
+    )
+    (folder / "files/locks/locked").write_text(
+        "/org/gnome/desktop/sound/theme-name\n/org/gnome/desktop/sound/input-feedback-sounds\n"
+        "/org/gnome/desktop/interface/clock-format\n"
+    )
+    subprocess.run(["dconf", "compile", folder / "database", folder / "files"], check=True)
+    (folder / "profile").write_text(f"user-db:user\nfile-db:{folder / 'database'}\n")
+    return {"DCONF_PROFILE": str(folder / "profile")}
+
+
+def administer_kept(folder: Path) -> dict[str, str]:
+    system = {
+        "org.gnome.desktop.sound.event-sounds": False,
+        "org.gnome.desktop.interface.cursor-size": "no integer",
+        "org.gnome.desktop.interface.font-name": "Vendor 9",
+    }
+    prescribed = {
+        "org.gnome.desktop.sound.theme-name": "vendor",
+        "org.gnome.desktop.interface.clock-format": "12h",
+    }
+    locked = [*prescribed, "org.gnome.desktop.sound.input-feedback-sounds"]
+    (folder / "system.json").write_text(json.dumps({"values": system}))
+    (folder / "managed.json").write_text(json.dumps({"values": prescribed, "locked": locked}))
+    return {
+        "KEPT_GSETTINGS_SYSTEM": str(folder / "system.json"),
+        "KEPT_GSETTINGS_MANAGED": str(folder / "managed.json"),
+    }
+
+
+def answer_with_administrator(side: Side, administration: dict[str, str]) -> dict[str, Answer]:
+    # The user's values are from before the administrator's.
+    for key, value in (("theme-name", "mine"), ("input-feedback-sounds", "true")):
+        assert side.run("set", SOUND, key, value).status == 0
+    side.environment |= administration
+    for schema in (SOUND, INTERFACE):
+        keys = [(schema, key) for key in side.record("administered", "list-keys", schema).output.split()]
+        side.record("administered", "list-recursively", schema)
+        record_all(side, "administered", (("writable", *key) for key in keys))
+        side.record("administered", "reset-recursively", schema)
+        side.record("reset", "list-recursively", schema)
+    for number, command in enumerate(ADMINISTERED_STEPS):
+        side.record(f"step {number}", *command)
+    return side.answers
+
+
+def test_vendor_defaults_and_locks_are_as_on_dconf(schemas: Path, build: Path, tmp_path: Path) -> None:
+    with session(schemas, tmp_path) as common:
+        dconf = answer_with_administrator(side_of("dconf", common, build), administer_dconf(tmp_path))
+        kept = answer_with_administrator(side_of("kept", common, build), administer_kept(tmp_path))
+    assert kept == dconf
+    refused = kept["step 0: set org.gnome.desktop.sound theme-name 'again'"]
+    assert (refused.status, refused.errors) == (1, "The key is not writable\n")
+    assert kept["administered: writable org.gnome.desktop.sound input-feedback-sounds"].output == "false\n"
+    assert kept["step 6: get org.gnome.desktop.sound event-sounds"].output == "false\n"
