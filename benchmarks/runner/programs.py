@@ -16,7 +16,7 @@ BUILD = ROOT / "build/bench"
 PROGRAMS = BUILD / "programs"
 SWIFT = BUILD / "swift/release"
 LIBRARY = BUILD / "prefix/lib/libkept.so.0"
-GIO_MODULES = BUILD / "kept/lib/gio"
+GIO_MODULES = BUILD / "prefix/lib/gio/modules"
 """The folder of the GSettings backend."""
 STORES = BUILD / "stores"
 COUNTER = Counter(
