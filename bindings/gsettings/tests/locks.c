@@ -1,0 +1,194 @@
+/* What the administrator locks while a program runs. */
+#define G_SETTINGS_ENABLE_BACKEND
+#include "settings_test.h"
+
+#include <gio/gsettingsbackend.h>
+#include <string.h>
+
+#define PLAYER "org.example.kept.player"
+
+static void manage(const char *json) { put_file(g_getenv("KEPT_GSETTINGS_MANAGED"), json); }
+
+/* Unlocks everything, and waits until the program has noticed. */
+static GSettings *unlocked_player(void) {
+  GSettings *settings = g_settings_new(PLAYER);
+  manage("{}");
+  WAIT_UNTIL(g_settings_is_writable(settings, "volume") && g_settings_is_writable(settings, "theme"));
+  reset_all(settings);
+  return settings;
+}
+
+static void locks_and_unlocks_are_signalled(void) {
+  GSettings *settings = unlocked_player();
+  GString *locks = record(settings, "writable-changed::volume");
+  g_settings_set_int(settings, "volume", 10);
+  manage("{\"locked\":[\"" PLAYER ".volume\"]}");
+  WAIT_UNTIL(locks->len > 0);
+  g_assert_false(g_settings_is_writable(settings, "volume"));
+  g_assert_true(g_settings_is_writable(settings, "theme"));
+  gsize length = locks->len;
+  manage("{}");
+  WAIT_UNTIL(locks->len > length);
+  g_assert_true(g_settings_is_writable(settings, "volume"));
+  assert_int_setting(settings, "volume", 10);
+  g_object_unref(settings);
+}
+
+static void a_lock_on_a_setting_that_is_not_set_is_signalled_too(void) {
+  GSettings *settings = unlocked_player();
+  GString *locks = record(settings, "writable-changed::theme"), *changes = record(settings, "changed");
+  manage("{\"locked\":[\"" PLAYER ".theme\"]}");
+  WAIT_UNTIL(locks->len > 0);
+  g_assert_false(g_settings_is_writable(settings, "theme"));
+  g_assert_cmpstr(changes->str, ==, "");
+  g_object_unref(settings);
+}
+
+static void a_lock_hides_what_the_user_has_set(void) {
+  GSettings *settings = unlocked_player();
+  g_settings_set_int(settings, "volume", 10);
+  GString *changes = record(settings, "changed::volume");
+  manage("{\"locked\":[\"" PLAYER ".volume\"]}");
+  WAIT_UNTIL(changes->len > 0);
+  assert_int_setting(settings, "volume", 50);
+  g_object_unref(settings);
+}
+
+static void what_is_locked_cannot_be_set(void) {
+  GSettings *settings = unlocked_player();
+  g_settings_set_int(settings, "volume", 10);
+  manage("{\"values\":{\"" PLAYER ".volume\":30}}");
+  WAIT_UNTIL(!g_settings_is_writable(settings, "volume"));
+  GString *changes = record(settings, "changed");
+  wait_for_earlier_changes();
+  g_string_truncate(changes, 0);
+  g_assert_false(g_settings_set_int(settings, "volume", 20));
+  g_settings_reset(settings, "volume");
+  assert_int_setting(settings, "volume", 30);
+  g_assert_cmpstr(changes->str, ==, "");
+  manage("{}");
+  WAIT_UNTIL(g_settings_get_int(settings, "volume") == 10);
+  g_object_unref(settings);
+}
+
+static void locked_prefixes_lock_paths(void) {
+  GSettings *settings = unlocked_player(), *inner = g_settings_new(PLAYER ".equalizer");
+  manage("{\"lockedPrefixes\":[\"" PLAYER ".equalizer.\"]}");
+  WAIT_UNTIL(!g_settings_is_writable(inner, "bass"));
+  g_assert_false(g_settings_is_writable(inner, "volume"));
+  g_assert_true(g_settings_is_writable(settings, "volume"));
+  g_object_unref(inner), g_object_unref(settings);
+}
+
+static void nothing_is_applied_if_one_setting_is_locked(void) {
+  GSettings *settings = unlocked_player();
+  manage("{\"values\":{\"" PLAYER ".theme\":\"site\"}}");
+  WAIT_UNTIL(!g_settings_is_writable(settings, "theme"));
+  wait_for_earlier_changes();
+  GSettings *other = g_settings_new(PLAYER);
+  GString *changes = record(other, "changed");
+  g_settings_delay(settings);
+  g_settings_set_int(settings, "volume", 1);
+  g_settings_set_string(settings, "theme", "dark");
+  g_settings_set_boolean(settings, "muted", TRUE);
+  guint64 revision = store_revision();
+  g_settings_apply(settings);
+  g_assert_cmpuint(store_revision(), ==, revision);
+  g_assert_cmpstr(changes->str, ==, "");
+  assert_int_setting(other, "volume", 50);
+  assert_text(other, "theme", "site");
+  g_object_unref(other), g_object_unref(settings);
+}
+
+static void a_lock_that_comes_while_changes_wait_keeps_them_from_being_applied(void) {
+  GSettings *settings = unlocked_player();
+  g_settings_delay(settings);
+  g_settings_set_int(settings, "volume", 1);
+  manage("{\"locked\":[\"" PLAYER ".volume\"]}");
+  WAIT_UNTIL(!g_settings_is_writable(settings, "volume"));
+  g_settings_apply(settings);
+  g_assert_cmpstr(stored(PLAYER ".volume"), ==, "absent");
+  g_settings_revert(settings);
+  assert_int_setting(settings, "volume", 50);
+  g_object_unref(settings);
+}
+
+static void bound_properties_follow_locks(void) {
+  GSettings *settings = unlocked_player();
+  GSimpleAction *action = g_simple_action_new("act", NULL);
+  g_settings_bind_writable(settings, "volume", action, "enabled", FALSE);
+  g_assert_true(g_action_get_enabled(G_ACTION(action)));
+  manage("{\"locked\":[\"" PLAYER ".volume\"]}");
+  WAIT_UNTIL(!g_action_get_enabled(G_ACTION(action)));
+  manage("{}");
+  WAIT_UNTIL(g_action_get_enabled(G_ACTION(action)));
+  g_object_unref(action), g_object_unref(settings);
+}
+
+static gint warnings;
+
+/* Called on a thread of the library. */
+static void count_warning(const char *domain, GLogLevelFlags level, const char *message, gpointer unused) {
+  (void)domain, (void)level, (void)message, (void)unused;
+  g_atomic_int_inc(&warnings);
+  g_main_context_wakeup(NULL);
+}
+
+static void a_damaged_file_leaves_the_locks_as_they_were(void) {
+  GSettings *settings = unlocked_player();
+  manage("{\"locked\":[\"" PLAYER ".volume\"]}");
+  WAIT_UNTIL(!g_settings_is_writable(settings, "volume"));
+  GLogLevelFlags fatal = g_log_set_always_fatal(G_LOG_FATAL_MASK);
+  GLogFunc before = g_log_set_default_handler(count_warning, NULL);
+  manage("{\"locked\":[");
+  WAIT_UNTIL(g_atomic_int_get(&warnings) > 0);
+  g_assert_false(g_settings_is_writable(settings, "volume"));
+  manage("{\"locked\":[\"" PLAYER ".theme\"]}");
+  WAIT_UNTIL(!g_settings_is_writable(settings, "theme"));
+  g_assert_true(g_settings_is_writable(settings, "volume"));
+  g_assert_cmpint(g_atomic_int_get(&warnings), ==, 1);
+  g_log_set_default_handler(before, NULL);
+  g_log_set_always_fatal(fatal);
+  g_object_unref(settings);
+}
+
+static gboolean is_allowed(const char *path) {
+  GSettingsBackend *backend = g_settings_backend_get_default();
+  GPermission *permission = G_SETTINGS_BACKEND_GET_CLASS(backend)->get_permission(backend, path);
+  gboolean result = g_permission_get_allowed(permission);
+  g_assert_cmpint(result, ==, G_SETTINGS_BACKEND_GET_CLASS(backend)->get_writable(backend, path));
+  g_object_unref(permission), g_object_unref(backend);
+  return result;
+}
+
+static void permissions_are_those_of_locks(void) {
+  GSettings *settings = unlocked_player();
+  g_assert_true(is_allowed("/"));
+  manage("{\"locked\":[\"" PLAYER ".volume\"],\"lockedPrefixes\":[\"" PLAYER ".equalizer.\"]}");
+  WAIT_UNTIL(!g_settings_is_writable(settings, "volume"));
+  g_assert_false(is_allowed("/org/example/kept/player/volume"));
+  g_assert_true(is_allowed("/org/example/kept/player/theme"));
+  g_assert_true(is_allowed("/org/example/kept/player/"));
+  g_assert_false(is_allowed("/org/example/kept/player/equalizer/"));
+  g_assert_true(is_allowed("/"));
+  manage("{\"lockedPrefixes\":[\"\"]}");
+  WAIT_UNTIL(!is_allowed("/"));
+  g_object_unref(settings);
+}
+
+int main(int argc, char **argv) {
+  set_up(&argc, &argv);
+  g_test_add_func("/locks/locks and unlocks are signalled", locks_and_unlocks_are_signalled);
+  g_test_add_func("/locks/a lock on a setting that is not set is signalled too",
+    a_lock_on_a_setting_that_is_not_set_is_signalled_too);
+  g_test_add_func("/locks/a lock hides what the user has set", a_lock_hides_what_the_user_has_set);
+  g_test_add_func("/locks/what is locked cannot be set", what_is_locked_cannot_be_set);
+  g_test_add_func("/locks/locked prefixes lock paths", locked_prefixes_lock_paths);
+  g_test_add_func("/locks/nothing is applied if one setting is locked", nothing_is_applied_if_one_setting_is_locked);
+  g_test_add_func("/locks/a lock that comes while changes wait keeps them from being applied",
+    a_lock_that_comes_while_changes_wait_keeps_them_from_being_applied);
+  g_test_add_func("/locks/bound properties follow locks", bound_properties_follow_locks);
+  g_test_add_func("/locks/a damaged file leaves the locks as they were", a_damaged_file_leaves_the_locks_as_they_were);
+  g_test_add_func("/locks/permissions are those of locks", permissions_are_those_of_locks);
+  return run_tests();
+}
