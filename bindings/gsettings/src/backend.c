@@ -188,22 +188,38 @@ static kept_status change(kept_store *store, const char *path, GVariant *value, 
   return status;
 }
 
+/* Whether the user has set just this, or nothing if `value` is NULL: then dconf announces no change either. */
+static gboolean is_there(kept_store *store, const char *path, GVariant *value) {
+  char *key = key_of_path(path);
+  uint32_t layer;
+  uint64_t revision;
+  GVariant *present = NULL;
+  gboolean is_same = FALSE;
+  if (key != NULL && value == NULL) is_same = kept_revision_of(store, key, &revision, NULL) == KEPT_ABSENT;
+  else if (key != NULL && kept_layer_of(store, key, &layer, NULL) == KEPT_OK && layer == KEPT_LAYER_USER)
+    present = read_effective(store, key, g_variant_get_type(value));
+  if (present != NULL) is_same = g_variant_equal(present, value), g_variant_unref(present);
+  g_free(key);
+  return is_same;
+}
+
 static gboolean kept_write(GSettingsBackend *backend, const char *path, GVariant *value, gpointer origin) {
   kept_error error = { .message = "" };
-  if (!check(backend, change(SELF(backend)->store, path, value, &error), &error)) return FALSE;
+  kept_store *store = SELF(backend)->store;
+  if (is_there(store, path, value)) return TRUE;
+  if (!check(backend, change(store, path, value, &error), &error)) return FALSE;
   g_settings_backend_changed(backend, path, origin);
   return TRUE;
 }
 
 static void kept_reset_path(GSettingsBackend *backend, const char *path, gpointer origin) {
-  kept_error error = { .message = "" };
-  if (check(backend, change(SELF(backend)->store, path, NULL, &error), &error))
-    g_settings_backend_changed(backend, path, origin);
+  kept_write(backend, path, NULL, origin);
 }
 
 /* A change of several settings, and how far it has come. */
 typedef struct {
-  kept_store *transaction;
+  kept_store *store, *transaction;
+  gboolean has_effect;
   kept_status status;
   kept_error error;
 } Changing;
@@ -214,8 +230,13 @@ static gboolean change_next(gpointer path, gpointer value, gpointer changing_) {
   return changing->status < 0;
 }
 
-static void change_all(kept_store *store, GTree *tree, Changing *changing) {
-  changing->status = kept_begin(store, NULL, &changing->transaction, &changing->error);
+static gboolean compare_next(gpointer path, gpointer value, gpointer changing_) {
+  Changing *changing = changing_;
+  return changing->has_effect = !is_there(changing->store, path, value);
+}
+
+static void change_all(GTree *tree, Changing *changing) {
+  changing->status = kept_begin(changing->store, NULL, &changing->transaction, &changing->error);
   if (changing->status < 0) return;
   g_tree_foreach(tree, change_next, changing);
   if (changing->status < 0) kept_rollback(changing->transaction);
@@ -232,11 +253,11 @@ static void announce(GSettingsBackend *backend, const char *path, const char **k
 }
 
 static gboolean kept_write_tree(GSettingsBackend *backend, GTree *tree, gpointer origin) {
-  if (g_tree_nnodes(tree) == 0) return TRUE;
-  Changing changing = { .status = KEPT_CONFLICT };
+  Changing changing = { .store = SELF(backend)->store, .status = KEPT_CONFLICT };
+  g_tree_foreach(tree, compare_next, &changing);
+  if (!changing.has_effect) return TRUE;
   /* Another program may change the same keys meanwhile: then this is the later one. */
-  for (int attempt = 0; attempt < 100 && changing.status == KEPT_CONFLICT; attempt++)
-    change_all(SELF(backend)->store, tree, &changing);
+  for (int attempt = 0; attempt < 100 && changing.status == KEPT_CONFLICT; attempt++) change_all(tree, &changing);
   if (!check(backend, changing.status, &changing.error)) return FALSE;
   char *path;
   const char **keys;

@@ -63,6 +63,8 @@ static void what_is_locked_cannot_be_set(void) {
   wait_for_earlier_changes();
   g_string_truncate(changes, 0);
   g_assert_false(g_settings_set_int(settings, "volume", 20));
+  g_assert_false(g_settings_set_int(settings, "volume", 10));
+  g_assert_false(g_settings_set_int(settings, "volume", 30));
   g_settings_reset(settings, "volume");
   assert_int_setting(settings, "volume", 30);
   g_assert_cmpstr(changes->str, ==, "");

@@ -100,6 +100,25 @@ static void own_changes_are_not_signalled_again(void) {
   g_object_unref(settings);
 }
 
+static void setting_what_is_set_is_no_change(void) {
+  GSettings *settings = player();
+  GString *changes = record(settings, "changed");
+  g_settings_set_int(settings, "volume", 50);
+  g_assert_cmpstr(changes->str, ==, "changed::volume ");
+  g_assert_cmpstr(stored("org.example.kept.player.volume"), ==, "50");
+  guint64 revision = store_revision();
+  g_assert_true(g_settings_set_int(settings, "volume", 50));
+  g_settings_reset(settings, "theme");
+  g_settings_delay(settings);
+  g_settings_set_int(settings, "volume", 50);
+  g_settings_reset(settings, "theme");
+  g_string_truncate(changes, 0);
+  g_settings_apply(settings);
+  g_assert_cmpstr(changes->str, ==, "");
+  g_assert_cmpuint(store_revision(), ==, revision);
+  g_object_unref(settings);
+}
+
 static void every_object_on_a_path_gets_own_changes(void) {
   GSettings *settings = player(), *other = g_settings_new("org.example.kept.player");
   GString *changes = record(other, "changed");
@@ -161,6 +180,7 @@ int main(int argc, char **argv) {
   g_test_add_func(
     "/settings/own changes are signalled before the call returns", own_changes_are_signalled_before_the_call_returns);
   g_test_add_func("/settings/own changes are not signalled again", own_changes_are_not_signalled_again);
+  g_test_add_func("/settings/setting what is set is no change", setting_what_is_set_is_no_change);
   g_test_add_func("/settings/every object on a path gets own changes", every_object_on_a_path_gets_own_changes);
   g_test_add_func("/settings/values outside the schema are refused", values_outside_the_schema_are_refused);
   g_test_add_func(

@@ -7,6 +7,7 @@
 #include <string.h>
 
 static const char *folder;
+static gboolean is_own_folder;
 
 void set_up(int *argc, char ***argv) {
   g_setenv("GIO_EXTRA_MODULES", MODULES, TRUE);
@@ -15,7 +16,8 @@ void set_up(int *argc, char ***argv) {
   g_setenv("LC_ALL", "C.UTF-8", TRUE);
   /* A subprocess of a test has the folder of its parent. */
   folder = g_getenv("SETTINGS_TEST_FOLDER");
-  if (folder == NULL) {
+  is_own_folder = folder == NULL;
+  if (is_own_folder) {
     folder = g_dir_make_tmp("kept-settings-XXXXXX", NULL);
     g_assert_nonnull(folder);
     g_setenv("SETTINGS_TEST_FOLDER", folder, TRUE);
@@ -34,7 +36,7 @@ static int remove_entry(const char *path, const struct stat *status, int kind, s
 
 int run_tests(void) {
   int result = g_test_run();
-  if (!g_test_subprocess()) nftw(folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+  if (is_own_folder) nftw(folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
   return result;
 }
 
