@@ -121,7 +121,8 @@ typedef struct pair {
   size_t rounds, quick_rounds;
   int backends;
   figures (*play)(int at, const char *verb, const char *folder, alone *program);
-  bool is_open; /* the same program for all turns */
+  bool is_open;       /* the same program for all turns */
+  bool beside_others; /* a program on each backend waits meanwhile, as in a session */
 } pair;
 
 static figures play_open(int at, const char *verb, const char *folder, alone *program) {
@@ -145,18 +146,27 @@ static figures play_start(int at, const char *verb, const char *folder, alone *p
   return (figures){ printed, (double)(clock_ns() - began) };
 }
 
+#define STARTING(when, others) \
+  { \
+    .names = { "GSettings: a C program, " when ", from exec to its first value, printed", \
+      "GSettings: a C program, " when ", from exec to its exit, one value read" }, \
+    .verb = FIRST, .unit = "ns", .goals = { { "<= 1 x dconf" }, { "<= 1 x dconf" } }, .rounds = 151, \
+    .quick_rounds = 41, .backends = BACKENDS, .play = play_start, .beside_others = others \
+  }
+
 static const pair pairs[] = {
-  { { "GSettings: set an integer, one in 3 ms, p50", "GSettings: set an integer, one in 3 ms, p99" }, SET_OCCASIONALLY,
-    "ns", { { ">= 3 x dconf" }, {} }, 40, 10, RIVALS, play_open, true },
-  { { "GSettings: set to changed:: in another process, one in 3 ms, p50",
+  { .names = { "GSettings: set an integer, one in 3 ms, p50", "GSettings: set an integer, one in 3 ms, p99" },
+    .verb = SET_OCCASIONALLY, .unit = "ns", .goals = { { ">= 3 x dconf" }, {} }, .rounds = 40, .quick_rounds = 10,
+    .backends = RIVALS, .play = play_open, .is_open = true },
+  { .names = { "GSettings: set to changed:: in another process, one in 3 ms, p50",
       "GSettings: set to changed:: in another process, one in 3 ms, p99" },
-    NOTIFY, "ns", { { ">= 20 x dconf" }, { ">= 20 x dconf" } }, 40, 10, RIVALS, play_open, true },
-  { { "GSettings: a C program, from exec to its first value, printed",
-      "GSettings: a C program, from exec to its exit, one value read" },
-    FIRST, "ns", { { "<= 1 x dconf" }, { "<= 1 x dconf" } }, 151, 41, BACKENDS, play_start, false },
-  { { "GSettings: memory of 250 keys, read and observed, its share (Pss)",
+    .verb = NOTIFY, .unit = "ns", .goals = { { ">= 20 x dconf" }, { ">= 20 x dconf" } }, .rounds = 40,
+    .quick_rounds = 10, .backends = RIVALS, .play = play_open, .is_open = true },
+  STARTING("no other runs", false),
+  STARTING("another runs", true),
+  { .names = { "GSettings: memory of 250 keys, read and observed, its share (Pss)",
       "GSettings: memory of 250 keys, read and observed, its own alone (USS)" },
-    MEMORY, "bytes", { {}, {} }, 11, 3, BACKENDS, play_whole, false },
+    .verb = MEMORY, .unit = "bytes", .rounds = 11, .quick_rounds = 3, .backends = BACKENDS, .play = play_whole },
 };
 
 static double measured[2][BACKENDS][MAX_ROUNDS];
@@ -170,8 +180,9 @@ static void play(const pair *pair, size_t round, const char *folder, alone *prog
 }
 
 static void measure_pair(const pair *pair, bool is_asked[2], options options) {
-  alone programs[BACKENDS];
+  alone programs[BACKENDS], others[RIVALS];
   if (!pair->is_open) fill(options.folder);
+  for (int at = 0; pair->beside_others && at < RIVALS; at++) others[at] = start_turns(at, GET_TEXT, options.folder);
   for (int at = 0; pair->is_open && at < pair->backends; at++) {
     programs[at] = start_turns(at, pair->verb, options.folder);
   }
@@ -179,6 +190,7 @@ static void measure_pair(const pair *pair, bool is_asked[2], options options) {
   play(pair, 0, options.folder, programs); /* once before measuring */
   for (size_t round = 0; round < rounds; round++) play(pair, round, options.folder, programs);
   for (int at = 0; pair->is_open && at < pair->backends; at++) alone_end(&programs[at]);
+  for (int at = 0; pair->beside_others && at < RIVALS; at++) alone_end(&others[at]);
   for (int row = 0; row < 2; row++) {
     if (!is_asked[row]) continue;
     report_begin(SECTION, pair->names[row], pair->unit, pair->goals[row]);
