@@ -16,6 +16,7 @@ static const char *type_of(const char *backend) {
 }
 
 void expect_backend(void) {
-  const char *used = G_OBJECT_TYPE_NAME(g_settings_backend_get_default()), *expected = type_of(getenv("GSETTINGS_BACKEND"));
+  const char *used = G_OBJECT_TYPE_NAME(g_settings_backend_get_default());
+  const char *expected = type_of(getenv("GSETTINGS_BACKEND"));
   if (strcmp(used, expected) != 0) die("GSettings would use %s in place of %s", used, expected);
 }

@@ -112,16 +112,22 @@ static void measure_repeated(const struct repeated *row, options options) {
 }
 
 /* ------------------------------------------------------------------------------------------------------------------
- * Rows in pairs: two figures of each turn
+ * Pairs of rows: two figures of each turn
  * --------------------------------------------------------------------------------------------------------------- */
 
-typedef struct pair {
-  const char *names[2], *verb, *unit;
-  const char *goals[2][2];
+/* What the pairs of a kind have in common. */
+typedef struct kind {
+  const char *verb, *unit;
   size_t rounds, quick_rounds;
   int backends;
   figures (*play)(int at, const char *verb, const char *folder, alone *program);
-  bool is_open;       /* the same program for all turns */
+  bool is_open; /* the same program for all turns */
+} kind;
+
+typedef struct pair {
+  const char *names[2];
+  const char *goals[2][2];
+  const kind *kind;
   bool beside_others; /* a program on each backend waits meanwhile, as in a session */
 } pair;
 
@@ -146,55 +152,58 @@ static figures play_start(int at, const char *verb, const char *folder, alone *p
   return (figures){ printed, (double)(clock_ns() - began) };
 }
 
-#define STARTING(when, others) \
-  { \
-    .names = { "GSettings: a C program, " when ", from exec to its first value, printed", \
-      "GSettings: a C program, " when ", from exec to its exit, one value read" }, \
-    .verb = FIRST, .unit = "ns", .goals = { { "<= 1 x dconf" }, { "<= 1 x dconf" } }, .rounds = 151, \
-    .quick_rounds = 41, .backends = BACKENDS, .play = play_start, .beside_others = others \
-  }
+static const kind setting = { SET_OCCASIONALLY, "ns", 40, 10, RIVALS, play_open, true };
+static const kind notifying = { NOTIFY, "ns", 40, 10, RIVALS, play_open, true };
+static const kind starting = { FIRST, "ns", 151, 41, BACKENDS, play_start, false };
+static const kind remembering = { MEMORY, "bytes", 11, 3, BACKENDS, play_whole, false };
 
 static const pair pairs[] = {
-  { .names = { "GSettings: set an integer, one in 3 ms, p50", "GSettings: set an integer, one in 3 ms, p99" },
-    .verb = SET_OCCASIONALLY, .unit = "ns", .goals = { { ">= 3 x dconf" }, {} }, .rounds = 40, .quick_rounds = 10,
-    .backends = RIVALS, .play = play_open, .is_open = true },
-  { .names = { "GSettings: set to changed:: in another process, one in 3 ms, p50",
+  { { "GSettings: set an integer, one in 3 ms, p50", "GSettings: set an integer, one in 3 ms, p99" },
+    { { ">= 3 x dconf" } }, &setting, false },
+  { { "GSettings: set to changed:: in another process, one in 3 ms, p50",
       "GSettings: set to changed:: in another process, one in 3 ms, p99" },
-    .verb = NOTIFY, .unit = "ns", .goals = { { ">= 20 x dconf" }, { ">= 20 x dconf" } }, .rounds = 40,
-    .quick_rounds = 10, .backends = RIVALS, .play = play_open, .is_open = true },
-  STARTING("no other runs", false),
-  STARTING("another runs", true),
-  { .names = { "GSettings: memory of 250 keys, read and observed, its share (Pss)",
-      "GSettings: memory of 250 keys, read and observed, its own alone (USS)" },
-    .verb = MEMORY, .unit = "bytes", .rounds = 11, .quick_rounds = 3, .backends = BACKENDS, .play = play_whole },
+    { { ">= 20 x dconf" }, { ">= 20 x dconf" } }, &notifying, false },
+  { { "GSettings: a C program, no other runs, from exec to its first value, printed",
+      "GSettings: a C program, no other runs, from exec to its exit, one value read" },
+    { { "<= 1 x dconf" }, { "<= 1 x dconf" } }, &starting, false },
+  { { "GSettings: a C program, another runs, from exec to its first value, printed",
+      "GSettings: a C program, another runs, from exec to its exit, one value read" },
+    { { "<= 1 x dconf" }, { "<= 1 x dconf" } }, &starting, true },
+  { { "GSettings: 250 keys read and observed, no other program runs, memory, its share (Pss)",
+      "GSettings: 250 keys read and observed, no other program runs, memory, its own alone (USS)" },
+    { { NULL } }, &remembering, false },
+  { { "GSettings: 250 keys read and observed, another program runs, memory, its share (Pss)",
+      "GSettings: 250 keys read and observed, another program runs, memory, its own alone (USS)" },
+    { { NULL } }, &remembering, true },
 };
 
 static double measured[2][BACKENDS][MAX_ROUNDS];
 
-static void play(const pair *pair, size_t round, const char *folder, alone *programs) {
-  for (int at = 0; at < pair->backends; at++) {
-    figures figures = pair->play(at, pair->verb, folder, &programs[at]);
+static void play(const kind *kind, size_t round, const char *folder, alone *programs) {
+  for (int at = 0; at < kind->backends; at++) {
+    figures figures = kind->play(at, kind->verb, folder, &programs[at]);
     measured[0][at][round] = figures.first;
     measured[1][at][round] = figures.second;
   }
 }
 
 static void measure_pair(const pair *pair, bool is_asked[2], options options) {
+  const kind *kind = pair->kind;
   alone programs[BACKENDS], others[RIVALS];
-  if (!pair->is_open) fill(options.folder);
+  if (!kind->is_open) fill(options.folder);
   for (int at = 0; pair->beside_others && at < RIVALS; at++) others[at] = start_turns(at, GET_TEXT, options.folder);
-  for (int at = 0; pair->is_open && at < pair->backends; at++) {
-    programs[at] = start_turns(at, pair->verb, options.folder);
+  for (int at = 0; kind->is_open && at < kind->backends; at++) {
+    programs[at] = start_turns(at, kind->verb, options.folder);
   }
-  size_t rounds = options.quick ? pair->quick_rounds : pair->rounds;
-  play(pair, 0, options.folder, programs); /* once before measuring */
-  for (size_t round = 0; round < rounds; round++) play(pair, round, options.folder, programs);
-  for (int at = 0; pair->is_open && at < pair->backends; at++) alone_end(&programs[at]);
+  size_t rounds = options.quick ? kind->quick_rounds : kind->rounds;
+  play(kind, 0, options.folder, programs); /* once before measuring */
+  for (size_t round = 0; round < rounds; round++) play(kind, round, options.folder, programs);
+  for (int at = 0; kind->is_open && at < kind->backends; at++) alone_end(&programs[at]);
   for (int at = 0; pair->beside_others && at < RIVALS; at++) alone_end(&others[at]);
   for (int row = 0; row < 2; row++) {
     if (!is_asked[row]) continue;
-    report_begin(SECTION, pair->names[row], pair->unit, pair->goals[row]);
-    for (int at = 0; at < pair->backends; at++) {
+    report_begin(SECTION, pair->names[row], kind->unit, pair->goals[row]);
+    for (int at = 0; at < kind->backends; at++) {
       report_measured(backends[at].contender.name, backends[at].contender.role, measured[row][at], rounds);
     }
     report_end();
@@ -213,8 +222,8 @@ static char *schema(void) {
   if (!stream) die("no memory");
   fprintf(stream, "<schema id='" PROGRAM_SCHEMA "' path='" PROGRAM_PATH "'>");
   for (size_t at = 0; at < PROGRAM_KEYS; at++) {
-    fprintf(stream, "<key name='" PROGRAM_KEY "' type='%s'><default>%s</default></key>", at, types[at % 3],
-      defaults[at % 3]);
+    fprintf(
+      stream, "<key name='" PROGRAM_KEY "' type='%s'><default>%s</default></key>", at, types[at % 3], defaults[at % 3]);
   }
   fprintf(stream, "</schema>");
   fclose(stream);

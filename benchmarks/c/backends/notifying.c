@@ -1,4 +1,4 @@
-/* The other process runs a main loop; both share the times in memory. The next set waits until the last was received. */
+/* The other process runs a main loop; both share the times in memory. The next set waits until the last one arrived. */
 #include "notifying.h"
 
 #include "../clock.h"
