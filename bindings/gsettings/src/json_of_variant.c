@@ -82,8 +82,8 @@ static gboolean write_members(GString *to, GVariant *dictionary) {
 
 static void write_array(GString *to, GVariant *array) {
   const GVariantType *element = g_variant_type_element(g_variant_get_type(array));
-  gboolean has_text_keys = g_variant_type_is_dict_entry(element)
-    && strchr("sog", *g_variant_type_peek_string(g_variant_type_key(element))) != NULL;
+  gboolean has_text_keys = g_variant_type_is_dict_entry(element) &&
+    strchr("sog", *g_variant_type_peek_string(g_variant_type_key(element))) != NULL;
   if (g_variant_type_equal(element, G_VARIANT_TYPE_BYTE)) write_bytes(to, array);
   else if (!has_text_keys || !write_members(to, array)) write_children(to, array);
 }
@@ -102,24 +102,24 @@ static void write_variant(GString *to, GVariant *variant) {
 
 static void write_value(GString *to, GVariant *value) {
   switch (g_variant_classify(value)) {
-  case G_VARIANT_CLASS_BOOLEAN: g_string_append(to, g_variant_get_boolean(value) ? "true" : "false"); break;
-  case G_VARIANT_CLASS_BYTE: write_unsigned(to, g_variant_get_byte(value)); break;
-  case G_VARIANT_CLASS_INT16: write_signed(to, g_variant_get_int16(value)); break;
-  case G_VARIANT_CLASS_UINT16: write_unsigned(to, g_variant_get_uint16(value)); break;
-  case G_VARIANT_CLASS_INT32: write_signed(to, g_variant_get_int32(value)); break;
-  case G_VARIANT_CLASS_UINT32: write_unsigned(to, g_variant_get_uint32(value)); break;
-  case G_VARIANT_CLASS_INT64: write_signed(to, g_variant_get_int64(value)); break;
-  case G_VARIANT_CLASS_UINT64: write_unsigned(to, g_variant_get_uint64(value)); break;
-  case G_VARIANT_CLASS_HANDLE: write_signed(to, g_variant_get_handle(value)); break;
-  case G_VARIANT_CLASS_DOUBLE: write_double(to, g_variant_get_double(value)); break;
-  case G_VARIANT_CLASS_STRING:
-  case G_VARIANT_CLASS_OBJECT_PATH:
-  case G_VARIANT_CLASS_SIGNATURE: write_text(to, g_variant_get_string(value, NULL)); break;
-  case G_VARIANT_CLASS_VARIANT: write_variant(to, value); break;
-  case G_VARIANT_CLASS_ARRAY: write_array(to, value); break;
-  case G_VARIANT_CLASS_MAYBE:
-  case G_VARIANT_CLASS_TUPLE:
-  case G_VARIANT_CLASS_DICT_ENTRY: write_children(to, value); break;
+    case G_VARIANT_CLASS_BOOLEAN: g_string_append(to, g_variant_get_boolean(value) ? "true" : "false"); break;
+    case G_VARIANT_CLASS_BYTE: write_unsigned(to, g_variant_get_byte(value)); break;
+    case G_VARIANT_CLASS_INT16: write_signed(to, g_variant_get_int16(value)); break;
+    case G_VARIANT_CLASS_UINT16: write_unsigned(to, g_variant_get_uint16(value)); break;
+    case G_VARIANT_CLASS_INT32: write_signed(to, g_variant_get_int32(value)); break;
+    case G_VARIANT_CLASS_UINT32: write_unsigned(to, g_variant_get_uint32(value)); break;
+    case G_VARIANT_CLASS_INT64: write_signed(to, g_variant_get_int64(value)); break;
+    case G_VARIANT_CLASS_UINT64: write_unsigned(to, g_variant_get_uint64(value)); break;
+    case G_VARIANT_CLASS_HANDLE: write_signed(to, g_variant_get_handle(value)); break;
+    case G_VARIANT_CLASS_DOUBLE: write_double(to, g_variant_get_double(value)); break;
+    case G_VARIANT_CLASS_STRING:
+    case G_VARIANT_CLASS_OBJECT_PATH:
+    case G_VARIANT_CLASS_SIGNATURE: write_text(to, g_variant_get_string(value, NULL)); break;
+    case G_VARIANT_CLASS_VARIANT: write_variant(to, value); break;
+    case G_VARIANT_CLASS_ARRAY: write_array(to, value); break;
+    case G_VARIANT_CLASS_MAYBE:
+    case G_VARIANT_CLASS_TUPLE:
+    case G_VARIANT_CLASS_DICT_ENTRY: write_children(to, value); break;
   }
 }
 

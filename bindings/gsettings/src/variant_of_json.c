@@ -62,14 +62,14 @@ static GVariant *read_integer(json_object *from, char type) {
   gint64 number;
   guint64 unsigned_number;
   switch (type) {
-  case 'y': return is_integer(from, 0, G_MAXUINT8, &number) ? g_variant_new_byte((guchar)number) : NULL;
-  case 'n': return is_integer(from, G_MININT16, G_MAXINT16, &number) ? g_variant_new_int16((gint16)number) : NULL;
-  case 'q': return is_integer(from, 0, G_MAXUINT16, &number) ? g_variant_new_uint16((guint16)number) : NULL;
-  case 'i': return is_integer(from, G_MININT32, G_MAXINT32, &number) ? g_variant_new_int32((gint32)number) : NULL;
-  case 'h': return is_integer(from, G_MININT32, G_MAXINT32, &number) ? g_variant_new_handle((gint32)number) : NULL;
-  case 'u': return is_integer(from, 0, G_MAXUINT32, &number) ? g_variant_new_uint32((guint32)number) : NULL;
-  case 'x': return is_integer(from, G_MININT64, G_MAXINT64, &number) ? g_variant_new_int64(number) : NULL;
-  default: return is_unsigned(from, &unsigned_number) ? g_variant_new_uint64(unsigned_number) : NULL;
+    case 'y': return is_integer(from, 0, G_MAXUINT8, &number) ? g_variant_new_byte((guchar)number) : NULL;
+    case 'n': return is_integer(from, G_MININT16, G_MAXINT16, &number) ? g_variant_new_int16((gint16)number) : NULL;
+    case 'q': return is_integer(from, 0, G_MAXUINT16, &number) ? g_variant_new_uint16((guint16)number) : NULL;
+    case 'i': return is_integer(from, G_MININT32, G_MAXINT32, &number) ? g_variant_new_int32((gint32)number) : NULL;
+    case 'h': return is_integer(from, G_MININT32, G_MAXINT32, &number) ? g_variant_new_handle((gint32)number) : NULL;
+    case 'u': return is_integer(from, 0, G_MAXUINT32, &number) ? g_variant_new_uint32((guint32)number) : NULL;
+    case 'x': return is_integer(from, G_MININT64, G_MAXINT64, &number) ? g_variant_new_int64(number) : NULL;
+    default: return is_unsigned(from, &unsigned_number) ? g_variant_new_uint64(unsigned_number) : NULL;
   }
 }
 
@@ -84,24 +84,24 @@ static GVariant *read_text(json_object *from, char type) {
 static GVariant *read_basic(json_object *from, char type) {
   double number;
   switch (type) {
-  case 'b':
-    return json_object_is_type(from, json_type_boolean) ? g_variant_new_boolean(json_object_get_boolean(from)) : NULL;
-  case 'd': return is_double(from, &number) ? g_variant_new_double(number) : NULL;
-  case 's':
-  case 'o':
-  case 'g': return read_text(from, type);
-  default: return read_integer(from, type);
+    case 'b':
+      return json_object_is_type(from, json_type_boolean) ? g_variant_new_boolean(json_object_get_boolean(from)) : NULL;
+    case 'd': return is_double(from, &number) ? g_variant_new_double(number) : NULL;
+    case 's':
+    case 'o':
+    case 'g': return read_text(from, type);
+    default: return read_integer(from, type);
   }
 }
 
 /* The type of a variant that has its natural form; NULL for {"type":"as","value":[...]}. */
 static const GVariantType *natural_type(json_object *from) {
   switch (json_object_get_type(from)) {
-  case json_type_boolean: return G_VARIANT_TYPE_BOOLEAN;
-  case json_type_int: return G_VARIANT_TYPE_INT32;
-  case json_type_double: return G_VARIANT_TYPE_DOUBLE;
-  case json_type_string: return G_VARIANT_TYPE_STRING;
-  default: return only_member(from, "$numberDouble") != NULL ? G_VARIANT_TYPE_DOUBLE : NULL;
+    case json_type_boolean: return G_VARIANT_TYPE_BOOLEAN;
+    case json_type_int: return G_VARIANT_TYPE_INT32;
+    case json_type_double: return G_VARIANT_TYPE_DOUBLE;
+    case json_type_string: return G_VARIANT_TYPE_STRING;
+    default: return only_member(from, "$numberDouble") != NULL ? G_VARIANT_TYPE_DOUBLE : NULL;
   }
 }
 
@@ -109,8 +109,8 @@ static GVariant *read_variant(json_object *from) {
   json_object *name = NULL, *value = from;
   const GVariantType *type = natural_type(from);
   if (type == NULL) {
-    if (!json_object_is_type(from, json_type_object) || json_object_object_length(from) != 2
-      || !json_object_object_get_ex(from, "type", &name) || !json_object_object_get_ex(from, "value", &value))
+    if (!json_object_is_type(from, json_type_object) || json_object_object_length(from) != 2 ||
+      !json_object_object_get_ex(from, "type", &name) || !json_object_object_get_ex(from, "value", &value))
       return NULL;
     const char *text = text_of(name);
     if (text == NULL || !g_variant_type_string_is_valid(text)) return NULL;

@@ -38,8 +38,8 @@ static void add_inner(json_object *schema, const char *word, const GVariantType 
 static json_object *of_array(const GVariantType *type) {
   const GVariantType *element = g_variant_type_element(type);
   if (g_variant_type_equal(element, G_VARIANT_TYPE_BYTE)) return of_kind("bytes");
-  gboolean is_object = g_variant_type_is_dict_entry(element)
-    && strchr("sog", *g_variant_type_peek_string(g_variant_type_key(element))) != NULL;
+  gboolean is_object = g_variant_type_is_dict_entry(element) &&
+    strchr("sog", *g_variant_type_peek_string(g_variant_type_key(element))) != NULL;
   json_object *schema = of_kind(is_object ? "object" : "array");
   if (is_object) add_inner(schema, "additionalProperties", g_variant_type_value(element));
   else add_inner(schema, "items", element);
@@ -72,24 +72,24 @@ static json_object *of_maybe(const GVariantType *type) {
 
 static json_object *schema_of(const GVariantType *type) {
   switch (*g_variant_type_peek_string(type)) {
-  case 'b': return of_kind("boolean");
-  case 'y': return of_integer(0, G_MAXUINT8);
-  case 'n': return of_integer(G_MININT16, G_MAXINT16);
-  case 'q': return of_integer(0, G_MAXUINT16);
-  case 'i':
-  case 'h': return of_integer(G_MININT32, G_MAXINT32);
-  case 'u': return of_integer(0, G_MAXUINT32);
-  case 'x': return of_integer(G_MININT64, G_MAXINT64);
-  case 't': return of_integer(0, G_MAXUINT64);
-  case 'd': return of_kind("number");
-  case 's':
-  case 'o':
-  case 'g': return of_kind("string");
-  case 'a': return of_array(type);
-  case 'm': return of_maybe(type);
-  case '(':
-  case '{': return of_tuple(type);
-  default: return NULL;
+    case 'b': return of_kind("boolean");
+    case 'y': return of_integer(0, G_MAXUINT8);
+    case 'n': return of_integer(G_MININT16, G_MAXINT16);
+    case 'q': return of_integer(0, G_MAXUINT16);
+    case 'i':
+    case 'h': return of_integer(G_MININT32, G_MAXINT32);
+    case 'u': return of_integer(0, G_MAXUINT32);
+    case 'x': return of_integer(G_MININT64, G_MAXINT64);
+    case 't': return of_integer(0, G_MAXUINT64);
+    case 'd': return of_kind("number");
+    case 's':
+    case 'o':
+    case 'g': return of_kind("string");
+    case 'a': return of_array(type);
+    case 'm': return of_maybe(type);
+    case '(':
+    case '{': return of_tuple(type);
+    default: return NULL;
   }
 }
 

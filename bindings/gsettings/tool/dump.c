@@ -18,8 +18,7 @@ static gint by_path(gconstpointer a, gconstpointer b) {
 
 static char *contents_of(const char *file, GError **error) {
   char *text = NULL;
-  GIOChannel *input =
-    strcmp(file, "-") == 0 ? g_io_channel_unix_new(0) : g_io_channel_new_file(file, "r", error);
+  GIOChannel *input = strcmp(file, "-") == 0 ? g_io_channel_unix_new(0) : g_io_channel_new_file(file, "r", error);
   if (input == NULL) return NULL;
   if (g_io_channel_read_to_end(input, &text, NULL, error) != G_IO_STATUS_NORMAL) text = NULL;
   g_io_channel_unref(input);

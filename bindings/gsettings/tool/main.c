@@ -31,9 +31,9 @@ static int fail(int status, const char *format, ...) {
 }
 
 static int fail_with(const kept_error *error) {
-  gboolean is_refused = error->status == KEPT_LOCKED || error->status == KEPT_INVALID
-    || error->status == KEPT_WRONG_TYPE || error->status == KEPT_TYPE_CONFLICT || error->status == KEPT_TOO_LARGE
-    || error->status == KEPT_CONFLICT;
+  gboolean is_refused = error->status == KEPT_LOCKED || error->status == KEPT_INVALID ||
+    error->status == KEPT_WRONG_TYPE || error->status == KEPT_TYPE_CONFLICT || error->status == KEPT_TOO_LARGE ||
+    error->status == KEPT_CONFLICT;
   return fail(is_refused ? refused : unavailable, "%s", error->message);
 }
 
@@ -157,7 +157,8 @@ static int add_locks(json_object *layer, const char *file) {
   char **lines = g_strsplit(text, "\n", -1);
   for (char **line = lines; *line != NULL; line++) {
     char *path = g_strstrip(*line), *key = *path == '/' ? key_of_path(path) : NULL;
-    if (key != NULL) json_object_array_add(g_str_has_suffix(path, "/") ? prefixes : locked, json_object_new_string(key));
+    if (key != NULL)
+      json_object_array_add(g_str_has_suffix(path, "/") ? prefixes : locked, json_object_new_string(key));
     g_free(key);
   }
   json_object_object_add(layer, "locked", locked);
@@ -220,7 +221,7 @@ static int run(const char *command, const Options *options, Schemas *schemas) {
   kept_store *store = NULL;
   kept_error error;
   if (open_store("kept-gsettings", &store, &error) < 0) return fail_with(&error);
-  int status = takes_file ? run_with_dump(store, command, options, schemas)
+  int status = takes_file             ? run_with_dump(store, command, options, schemas)
     : strcmp(command, "declare") == 0 ? declare(store, options, schemas)
                                       : export(store, schemas);
   kept_close(store);
@@ -233,7 +234,8 @@ static gboolean place_schemas(Schemas *schemas, char **given) {
     char *path = strchr(*given, ':');
     if (path != NULL) *path++ = 0;
     if (path == NULL || *path != '/' || !g_str_has_suffix(path, "/") || !place_schema(schemas, *given, path))
-      return fail(wrong_usage, "--schema takes ID:PATH, with an installed schema that has no path, and %s is none", *given),
+      return fail(wrong_usage, "--schema takes ID:PATH, with an installed schema that has no path, and %s is none",
+               *given),
              FALSE;
   }
   return TRUE;
@@ -244,7 +246,8 @@ int main(int count, char **arguments) {
   Options options = { 0 };
   const GOptionEntry entries[] = {
     { "store", 's', 0, G_OPTION_ARG_STRING, &options.store, "The store; by default that of the backend", "LOCATION" },
-    { "schema", 0, 0, G_OPTION_ARG_STRING_ARRAY, &options.schemas, "A schema without a path, and where it is", "ID:PATH" },
+    { "schema", 0, 0, G_OPTION_ARG_STRING_ARRAY, &options.schemas, "A schema without a path, and where it is",
+      "ID:PATH" },
     { "dry-run", 'd', 0, G_OPTION_ARG_NONE, &options.is_dry, "Show what would change, and change nothing", NULL },
     { "locks", 0, 0, G_OPTION_ARG_FILENAME, &options.locks, "For layer: a file of locks, one path a line", "FILE" },
     { G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &options.words, NULL, NULL },

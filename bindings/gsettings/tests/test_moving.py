@@ -1,0 +1,171 @@
+"""The command kept-gsettings: moving from dconf and back, declarations, layers."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import kept
+
+DUMP = """[com/example/v1.2]
+window=(100, 200)
+
+[org/gnome/desktop/input-sources]
+current=uint32 1
+sources=[('xkb', 'us'), ('xkb', 'de+neo')]
+
+[org/gnome/desktop/interface]
+color-scheme='prefer-dark'
+text-scaling-factor=1.25
+
+[org/gnome/desktop/notifications/application/org-example-player]
+application-id='org.example.Player.desktop'
+enable=false
+
+[org/gnome/desktop/sound]
+event-sounds=false
+theme-name="it's"
+"""
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def environment(tmp_path: Path, build: Path) -> dict[str, str]:
+    return os.environ | {
+        "XDG_CONFIG_HOME": str(tmp_path / "config"),
+        "GIO_EXTRA_MODULES": str(build / "lib/gio"),
+        "PATH": f"{build / 'bin'}:{os.environ['PATH']}",
+        "LC_ALL": "C.UTF-8",
+    }
+
+
+@pytest.fixture
+def run(environment: dict[str, str]) -> Run:
+    """Runs a program; further variables by name."""
+
+    def run(*command: str, input: str = "", **more: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            command, input=input, env=environment | more, capture_output=True, text=True, timeout=60, check=False
+        )
+
+    return run
+
+
+def through_dconf(run: Run, folder: Path, text: str) -> str:
+    """What `dconf dump /` prints when a new database has loaded a text."""
+    loaded = run(
+        "dbus-run-session", "--", "sh", "-c", "dconf load / && dconf dump /", input=text, XDG_CONFIG_HOME=str(folder)
+    )
+    assert loaded.returncode == 0, loaded.stderr
+    return loaded.stdout
+
+
+def test_what_dconf_has_is_the_same_in_kept_and_back_in_dconf(run: Run, tmp_path: Path) -> None:
+    dump = through_dconf(run, tmp_path / "old", DUMP)
+    imported = run("kept-gsettings", "import", input=dump)
+    assert (imported.returncode, imported.stdout) == (0, "9 settings, 0 differences\n")
+    for schema, key, value in [
+        ("org.gnome.desktop.sound", "theme-name", '"it\'s"'),
+        ("org.gnome.desktop.interface", "color-scheme", "'prefer-dark'"),
+        ("org.gnome.desktop.input-sources", "sources", "[('xkb', 'us'), ('xkb', 'de+neo')]"),
+    ]:
+        got = run("gsettings", "get", schema, key, GSETTINGS_BACKEND="kept")
+        assert got.stdout == value + "\n"
+    exported = run("kept-gsettings", "export")
+    assert exported.returncode == 0
+    # No schema says that it was a pair.
+    assert through_dconf(run, tmp_path / "new", exported.stdout) == dump.replace("(100, 200)", "[100, 200]")
+
+
+def test_the_comparison_finds_what_has_changed_since(run: Run) -> None:
+    assert run("kept-gsettings", "import", input=DUMP).returncode == 0
+    run("gsettings", "set", "org.gnome.desktop.sound", "event-sounds", "true", GSETTINGS_BACKEND="kept")
+    compared = run("kept-gsettings", "compare", input=DUMP)
+    assert (compared.returncode, compared.stdout) == (
+        1,
+        "~ org.gnome.desktop.sound.event-sounds: false → true\n9 settings, 1 differences\n",
+    )
+
+
+def test_a_dry_run_changes_nothing(run: Run, tmp_path: Path) -> None:
+    assert run("kept-gsettings", "import", "--dry-run", input=DUMP).returncode == 1
+    assert run("kept-gsettings", "export").stdout == ""
+
+
+def test_declared_keys_refuse_what_gsettings_would_refuse(run: Run, environment: dict[str, str]) -> None:
+    declared = run("kept-gsettings", "declare")
+    assert declared.returncode == 0 and declared.stdout.endswith(" keys are declared\n")
+    assert run("kept-gsettings", "declare").stdout == declared.stdout
+    with kept.open(f"{environment['XDG_CONFIG_HOME']}/kept/gsettings.kept") as settings:
+        assert settings["org.gnome.desktop.interface.text-scaling-factor"] == 1.0
+        for key, wrong in [
+            ("interface.text-scaling-factor", 3.5),
+            ("interface.color-scheme", "prefer-blue"),
+            ("input-sources.sources", [["xkb"]]),
+            ("input-sources.current", -1),
+            ("sound.event-sounds", 1),
+        ]:
+            with pytest.raises((kept.InvalidError, kept.WrongTypeError)):
+                settings[f"org.gnome.desktop.{key}"] = wrong
+        settings["org.gnome.desktop.interface.color-scheme"] = "prefer-dark"
+    got = run("gsettings", "get", "org.gnome.desktop.interface", "color-scheme", GSETTINGS_BACKEND="kept")
+    assert got.stdout == "'prefer-dark'\n"
+
+
+def test_a_schema_without_a_path_is_declared_where_it_is_put(run: Run, environment: dict[str, str]) -> None:
+    place = "org.gnome.desktop.notifications.application:/org/gnome/desktop/notifications/application/org-x/"
+    assert run("kept-gsettings", "declare", "--schema", place).returncode == 0
+    with kept.open(f"{environment['XDG_CONFIG_HOME']}/kept/gsettings.kept") as settings:
+        assert settings["org.gnome.desktop.notifications.application.org-x.enable"] is True
+
+
+def test_the_administrators_files_of_dconf_become_layers(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "defaults").write_text("[org/gnome/desktop/sound]\ntheme-name='company'\n")
+    (tmp_path / "locks").write_text("# no sounds\n/org/gnome/desktop/sound/theme-name\n/org/gnome/desktop/privacy/\n")
+    system = run("kept-gsettings", "layer", str(tmp_path / "defaults"))
+    managed = run("kept-gsettings", "layer", "--locks", str(tmp_path / "locks"))
+    assert json.loads(managed.stdout) == {
+        "locked": ["org.gnome.desktop.sound.theme-name"],
+        "lockedPrefixes": ["org.gnome.desktop.privacy."],
+    }
+    layers = {"GSETTINGS_BACKEND": "kept"}
+    for name, text in [("SYSTEM", system.stdout), ("MANAGED", managed.stdout)]:
+        file = tmp_path / f"{name}.json"
+        file.write_text(text)
+        file.chmod(0o644)
+        layers[f"KEPT_GSETTINGS_{name}"] = str(file)
+    asked = [("sound", "theme-name"), ("privacy", "remember-app-usage"), ("sound", "event-sounds")]
+    writable = [run("gsettings", "writable", f"org.gnome.desktop.{s}", key, **layers).stdout for s, key in asked]
+    assert writable == ["false\n", "false\n", "true\n"]
+    assert run("gsettings", "get", "org.gnome.desktop.sound", "theme-name", **layers).stdout == "'company'\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text", "status"),
+    [
+        (["import", "/no/such/file"], "", 3),
+        (["import"], "[org/x]\na=[1\n", 3),
+        (["import"], "no dump", 3),
+        (["import", "a", "b"], "", 2),
+        (["export", "a"], "", 2),
+        (["declare", "--schema", "org.gnome.desktop.sound:/x/"], "", 2),
+        (["declare", "--schema", "no-colon"], "", 2),
+        (["bogus"], "", 2),
+        ([], "", 2),
+        (["layer", "--locks", "/no/such/file"], "", 4),
+    ],
+)
+def test_mistakes_are_one_sentence(run: Run, arguments: list[str], text: str, status: int) -> None:
+    done = run("kept-gsettings", *arguments, input=text)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (status, "", 1), done.stderr
+
+
+def test_a_value_that_its_schema_does_not_admit_is_named(run: Run) -> None:
+    done = run("kept-gsettings", "import", input="[org/gnome/desktop/sound]\nevent-sounds='loud'\n")
+    assert done.returncode == 0 and done.stderr.startswith("/org/gnome/desktop/sound/event-sounds is s, ")
