@@ -4,6 +4,19 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#if __has_include(<valgrind/valgrind.h>)
+#include <valgrind/valgrind.h>
+#else
+#define VALGRIND_COUNT_ERRORS 0
+#endif
+
+/* valgrind looks for leaks when a program exits, not when it executes another; what only the stacks of the parent's other
+ * threads referred to has no owner in a child. */
+static void leave(void) {
+  execl("/bin/sh", "sh", "-c", VALGRIND_COUNT_ERRORS > 0 ? "exit 99" : "exit 0", (char *)NULL);
+  _exit(127);
+}
+
 #define MUST(condition) \
   if (!(condition)) g_printerr("the child: %s\n", #condition), _exit(1)
 
@@ -29,7 +42,7 @@ static void a_forked_child_reads_and_writes(void) {
     GSettings *other = g_settings_new("org.example.kept.player.equalizer");
     MUST(g_settings_set_int(other, "bass", 3));
     g_object_unref(other);
-    _exit(0);
+    leave();
   }
   g_assert_cmpint(status_of(child), ==, 0);
   assert_int_setting(settings, "volume", 2);
@@ -55,7 +68,7 @@ static void a_child_is_told_of_changes_if_it_makes_new_objects(void) {
     while (changes->len == 0 && g_get_monotonic_time() < end)
       g_main_context_iteration(context, FALSE), g_thread_yield();
     MUST(changes->len > 0);
-    _exit(0);
+    leave();
   }
   char ready;
   g_assert_cmpint(read(ends[0], &ready, 1), ==, 1);

@@ -159,6 +159,7 @@ static gboolean choose_locale_with_comma(void) {
       NULL, NULL, NULL, NULL, NULL)) {
     g_setenv("LOCPATH", g_getenv("SETTINGS_TEST_FOLDER"), TRUE);
     setlocale(LC_ALL, "de_DE.UTF-8");
+    g_unsetenv("LOCPATH");
   }
   return has_comma();
 }

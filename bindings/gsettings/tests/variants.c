@@ -74,7 +74,10 @@ static GVariant *normal(GVariant *value) {
   if (g_variant_is_container(value)) return normal_children(value);
   if (g_variant_is_of_type(value, G_VARIANT_TYPE_DOUBLE) && isnan(g_variant_get_double(value)))
     return g_variant_new_double(NAN);
-  return g_variant_new_from_bytes(g_variant_get_type(value), g_variant_get_data_as_bytes(value), TRUE);
+  GBytes *bytes = g_variant_get_data_as_bytes(value);
+  GVariant *same = g_variant_new_from_bytes(g_variant_get_type(value), bytes, TRUE);
+  g_bytes_unref(bytes);
+  return same;
 }
 
 void assert_same_value(GVariant *expected, GVariant *found) {
