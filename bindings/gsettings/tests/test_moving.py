@@ -105,14 +105,14 @@ def test_declared_keys_refuse_what_gsettings_would_refuse(run: Run, environment:
     with kept.open(f"{environment['XDG_CONFIG_HOME']}/kept/gsettings.kept") as settings:
         assert settings["org.gnome.desktop.interface.text-scaling-factor"] == 1.0
         for key, wrong in [
-            ("interface.text-scaling-factor", 3.5),
-            ("interface.color-scheme", "prefer-blue"),
-            ("input-sources.sources", [["xkb"]]),
-            ("input-sources.current", -1),
-            ("sound.event-sounds", 1),
+            ("interface.text-scaling-factor", "3.5"),
+            ("interface.color-scheme", '"prefer-blue"'),
+            ("input-sources.sources", '[["xkb"]]'),
+            ("input-sources.current", "-1"),
+            ("sound.event-sounds", "1"),
         ]:
             with pytest.raises((kept.InvalidError, kept.WrongTypeError)):
-                settings[f"org.gnome.desktop.{key}"] = wrong
+                settings[f"org.gnome.desktop.{key}"] = json.loads(wrong)
         settings["org.gnome.desktop.interface.color-scheme"] = "prefer-dark"
     got = run("gsettings", "get", "org.gnome.desktop.interface", "color-scheme", GSETTINGS_BACKEND="kept")
     assert got.stdout == "'prefer-dark'\n"
