@@ -24,7 +24,10 @@ endfunction()
 
 install(FILES ${kept_library} ${PROJECT_BINARY_DIR}/lib/${kept_soname}
   DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime)
-install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT runtime)
+# A Debian package has it in its file `copyright`.
+if(NOT KEPT_PACKAGE)
+  install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT runtime)
+endif()
 
 install(FILES ${PROJECT_BINARY_DIR}/lib/libkept.so DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)
 install(FILES include/kept.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development)

@@ -58,6 +58,23 @@ set(CPACK_DEBIAN_MODULES_PACKAGE_ARCHITECTURE all)
 set(CPACK_DEBIAN_MODULES_PACKAGE_SHLIBDEPS OFF)
 set(CPACK_DEBIAN_MODULES_PACKAGE_DEPENDS
   "python3 (>= 3.11), libkept${PROJECT_VERSION_MAJOR} (>= ${PROJECT_VERSION})")
+# As dh_python3 does: Python compiles the modules once, and what it has compiled goes with them.
+file(WRITE ${PROJECT_BINARY_DIR}/modules/postinst "#!/bin/sh
+set -e
+if command -v py3compile >/dev/null; then
+  py3compile -p python3-kept
+fi
+")
+file(WRITE ${PROJECT_BINARY_DIR}/modules/prerm "#!/bin/sh
+set -e
+if command -v py3clean >/dev/null; then
+  py3clean -p python3-kept
+else
+  find /usr/lib/python3/dist-packages/kept -name __pycache__ -prune -exec rm -rf {} +
+fi
+")
+set(CPACK_DEBIAN_MODULES_PACKAGE_CONTROL_EXTRA
+  "${PROJECT_BINARY_DIR}/modules/postinst;${PROJECT_BINARY_DIR}/modules/prerm")
 set(CPACK_DEBIAN_MODULES_DESCRIPTION "typed settings store that programs share (Python)
  The Python module kept.")
 
