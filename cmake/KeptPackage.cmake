@@ -31,7 +31,8 @@ file(WRITE ${PROJECT_BINARY_DIR}/shlibs
   "libkept ${soversion} libkept${soversion} (>= ${PROJECT_VERSION})\n"
   "libkept_json ${soversion} libkept${soversion} (>= ${PROJECT_VERSION})\n")
 file(WRITE ${PROJECT_BINARY_DIR}/triggers "activate-noawait ldconfig\n")
-set(CPACK_DEBIAN_RUNTIME_PACKAGE_CONTROL_EXTRA "${PROJECT_BINARY_DIR}/shlibs;${PROJECT_BINARY_DIR}/triggers")
+set(CPACK_DEBIAN_RUNTIME_PACKAGE_CONTROL_EXTRA
+  "${PROJECT_BINARY_DIR}/shlibs;${PROJECT_SOURCE_DIR}/cmake/symbols;${PROJECT_BINARY_DIR}/triggers")
 set(CPACK_DEBIAN_RUNTIME_DESCRIPTION "typed settings store that programs share (library)
  Declare a setting once, read it at memory speed, hear of every change in every
  process, and lose nothing when a process is killed. For C, Python and Swift.")
