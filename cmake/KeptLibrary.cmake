@@ -3,7 +3,25 @@
 # Defines the target kept::kept for the tests and for bindings/c. It is an imported target, with the name of the
 # installed one, because CMake does not compile it.
 
-find_program(KEPT_SWIFT swift REQUIRED DOC "The Swift 6.3 driver")
+find_program(KEPT_SWIFT swift DOC "The Swift 6.3 driver")
+find_path(KEPT_SQLITE_HEADER sqlite3.h)
+find_path(KEPT_PCRE2_HEADER pcre2.h)
+find_program(KEPT_PKG_CONFIG pkg-config)
+mark_as_advanced(KEPT_SQLITE_HEADER KEPT_PCRE2_HEADER KEPT_PKG_CONFIG)
+set(missing)
+foreach(needed IN ITEMS "KEPT_SWIFT:swift in PATH" KEPT_SQLITE_HEADER:sqlite3.h KEPT_PCRE2_HEADER:pcre2.h
+    KEPT_PKG_CONFIG:pkg-config)
+  string(REGEX MATCH "^([^:]*):(.*)$" needed ${needed})
+  if(NOT ${CMAKE_MATCH_1})
+    list(APPEND missing ${CMAKE_MATCH_2})
+  endif()
+endforeach()
+if(missing)
+  list(JOIN missing ", no " missing)
+  message(FATAL_ERROR "Kept is built with the Swift 6.3 toolchain and with Debian's packages libsqlite3-dev, "
+    "libpcre2-dev and pkg-config; there is no ${missing} on this machine. Install what is missing, or install a wheel "
+    "or Debian package of Kept, which needs none of them.")
+endif()
 file(REAL_PATH ${KEPT_SWIFT} swift_driver)
 cmake_path(GET swift_driver PARENT_PATH swift_tools)
 find_program(KEPT_OBJCOPY llvm-objcopy HINTS ${swift_tools} DOC "the Swift toolchain's; Debian's is too old")
