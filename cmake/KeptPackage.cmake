@@ -3,7 +3,8 @@
 set(CPACK_PACKAGE_NAME kept)
 set(CPACK_PACKAGE_VENDOR "The Kept founders")
 set(CPACK_PACKAGE_CONTACT "The Kept founders <founders@kept.invalid>")
-set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "typed settings store that programs share")
+# Or else it would be the first line of every description.
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_COMPONENTS_ALL runtime development command modules)
 set(CPACK_VERBATIM_VARIABLES ON)
@@ -34,22 +35,29 @@ file(WRITE ${PROJECT_BINARY_DIR}/triggers "activate-noawait ldconfig\n")
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_CONTROL_EXTRA
   "${PROJECT_BINARY_DIR}/shlibs;${PROJECT_SOURCE_DIR}/cmake/symbols;${PROJECT_BINARY_DIR}/triggers")
 set(CPACK_DEBIAN_RUNTIME_DESCRIPTION "typed settings store that programs share (library)
- Declare a setting once, read it at memory speed, hear of every change in every
- process, and lose nothing when a process is killed. For C, Python and Swift.")
+Declare a setting once, read it at memory speed, hear of every change in every
+process, and lose nothing when a process is killed. For C, Python and Swift.
+
+This package has the library for programs in C. It contains the run time of
+Swift, so that no Swift is needed.")
 
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libkept-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS
   "libkept${PROJECT_VERSION_MAJOR} (= ${PROJECT_VERSION}-1), libjson-c-dev")
 set(CPACK_DEBIAN_DEVELOPMENT_DESCRIPTION "typed settings store that programs share (development)
- The headers of libkept, and its files for pkg-config and CMake.")
+Declare a setting once, read it at memory speed, hear of every change in every
+process, and lose nothing when a process is killed.
+
+This package has the headers of libkept and libkept_json, and their files for
+pkg-config, CMake and valgrind.")
 
 set(CPACK_DEBIAN_COMMAND_PACKAGE_NAME kept)
 set(CPACK_DEBIAN_COMMAND_PACKAGE_SECTION utils)
 set(CPACK_DEBIAN_COMMAND_PACKAGE_DEPENDS "${loader}")
 set(CPACK_DEBIAN_COMMAND_DESCRIPTION "typed settings store that programs share (command)
- Reads, changes, explains, watches, edits, compares and checks the settings of
- programs that use Kept.")
+The command kept reads, changes, explains, watches, edits, compares and checks
+the settings of programs that use Kept. It needs no other package of Kept.")
 
 install(DIRECTORY bindings/python/src/kept DESTINATION lib/python3/dist-packages COMPONENT modules
   FILES_MATCHING PATTERN "*.py" PATTERN "py.typed" PATTERN "__pycache__" EXCLUDE)
@@ -77,7 +85,10 @@ fi
 set(CPACK_DEBIAN_MODULES_PACKAGE_CONTROL_EXTRA
   "${PROJECT_BINARY_DIR}/modules/postinst;${PROJECT_BINARY_DIR}/modules/prerm")
 set(CPACK_DEBIAN_MODULES_DESCRIPTION "typed settings store that programs share (Python)
- The Python module kept.")
+Declare a setting once, read it at memory speed, hear of every change in every
+process, and lose nothing when a process is killed.
+
+This package has the module kept for Python 3. It calls libkept.")
 
 # Every Debian package says who has written it and what has changed.
 string(TIMESTAMP now "%a, %d %b %Y %H:%M:%S +0000" UTC)
