@@ -6,7 +6,11 @@ set(CPACK_PACKAGE_CONTACT "The Kept founders <founders@kept.invalid>")
 # Or else it would be the first line of every description.
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
-set(CPACK_COMPONENTS_ALL runtime development command modules)
+set(components runtime development command modules)
+if(KEPT_GSETTINGS)
+  list(APPEND components gsettings)
+endif()
+set(CPACK_COMPONENTS_ALL ${components})
 set(CPACK_VERBATIM_VARIABLES ON)
 set(CPACK_PACKAGE_DIRECTORY ${PROJECT_BINARY_DIR}/packages)
 # What is shipped was stripped when it was linked.
@@ -59,6 +63,15 @@ set(CPACK_DEBIAN_COMMAND_DESCRIPTION "typed settings store that programs share (
 The command kept reads, changes, explains, watches, edits, compares and checks
 the settings of programs that use Kept. It needs no other package of Kept.")
 
+# GLib notices a new module by a trigger of its own.
+set(CPACK_DEBIAN_GSETTINGS_PACKAGE_NAME kept-gsettings)
+set(CPACK_DEBIAN_GSETTINGS_PACKAGE_SECTION libs)
+set(CPACK_DEBIAN_GSETTINGS_PACKAGE_DEPENDS "libkept${PROJECT_VERSION_MAJOR} (>= ${PROJECT_VERSION})")
+set(CPACK_DEBIAN_GSETTINGS_DESCRIPTION "typed settings store that programs share (GSettings)
+A backend of GSettings, with which programs of GNOME keep their settings in
+Kept, and the command kept-gsettings, which declares their schemas and moves
+settings from dconf and back.")
+
 install(DIRECTORY bindings/python/src/kept DESTINATION lib/python3/dist-packages COMPONENT modules
   FILES_MATCHING PATTERN "*.py" PATTERN "py.typed" PATTERN "__pycache__" EXCLUDE)
 set(CPACK_DEBIAN_MODULES_PACKAGE_NAME python3-kept)
@@ -98,7 +111,7 @@ file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/changelog CONTENT "kept (@PROJECT_VE
 
  -- The Kept founders <founders@kept.invalid>  @now@
 " @ONLY)
-foreach(component runtime development command modules)
+foreach(component IN LISTS components)
   string(TOUPPER ${component} upper)
   set(documents ${CMAKE_INSTALL_DATADIR}/doc/${CPACK_DEBIAN_${upper}_PACKAGE_NAME})
   install(FILES cmake/copyright DESTINATION ${documents} COMPONENT ${component})
