@@ -324,13 +324,13 @@ def sides(schemas: Path, build: Path, tmp_path_factory: pytest.TempPathFactory) 
 
 
 def different(dconf: Side, kept: Side, moment: str) -> list[str]:
-    assert dconf.answers.keys() == kept.answers.keys()
-    compared = [command for command in dconf.answers if command.startswith(f"{moment}: ")]
+    commands = {**dconf.answers, **kept.answers}.keys()
+    compared = [command for command in commands if command.startswith(f"{moment}: ")]
     assert compared, f"nothing was run in the moment {moment}"
     return [
-        f"{command}\n    dconf: {dconf.answers[command]}\n    Kept:  {kept.answers[command]}"
+        f"{command}\n    dconf: {dconf.answers.get(command)}\n    Kept:  {kept.answers.get(command)}"
         for command in compared
-        if dconf.answers[command] != kept.answers[command]
+        if dconf.answers.get(command) != kept.answers.get(command)
     ]
 
 
