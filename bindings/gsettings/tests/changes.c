@@ -117,6 +117,16 @@ static void objects_that_are_made_later_get_changes_too(void) {
   }
 }
 
+static void an_object_gets_changes_after_others_have_ended(void) {
+  GSettings *settings = g_settings_new("org.example.kept.player"), *other = g_settings_new("org.example.kept.player");
+  GString *changes = record(settings, "changed");
+  g_object_unref(other);
+  set_elsewhere("org.example.kept.player.theme", "\"later\"");
+  WAIT_UNTIL(changes->len > 0);
+  g_assert_cmpstr(changes->str, ==, "changed::theme ");
+  g_object_unref(settings);
+}
+
 int main(int argc, char **argv) {
   set_up(&argc, &argv);
   g_test_add_func("/changes/a change through another handle arrives", a_change_through_another_handle_arrives);
@@ -128,5 +138,7 @@ int main(int argc, char **argv) {
   g_test_add_func("/changes/keys that no setting can have do no harm", keys_that_no_setting_can_have_do_no_harm);
   g_test_add_func("/changes/a change while an object ends does no harm", a_change_while_an_object_ends_does_no_harm);
   g_test_add_func("/changes/objects that are made later get changes too", objects_that_are_made_later_get_changes_too);
+  g_test_add_func(
+    "/changes/an object gets changes after others have ended", an_object_gets_changes_after_others_have_ended);
   return run_tests();
 }

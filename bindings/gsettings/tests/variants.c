@@ -56,7 +56,7 @@ static GVariant *normal_children(GVariant *value) {
   }
   if (has_text_keys(type)) {
     g_ptr_array_sort(sorted, by_key);
-    if (!has_key_twice(sorted)) memcpy(children->pdata, sorted->pdata, count * sizeof(gpointer));
+    if (count > 0 && !has_key_twice(sorted)) memcpy(children->pdata, sorted->pdata, count * sizeof(gpointer));
   }
   GVariant **all = (GVariant **)children->pdata, *result;
   if (g_variant_type_is_array(type)) result = g_variant_new_array(g_variant_type_element(type), all, count);
