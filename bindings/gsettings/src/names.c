@@ -2,8 +2,22 @@
 
 #include <string.h>
 
+/* Nearly every path is ASCII without dots and percent signs: then only the slashes differ. NULL for any other. */
+static char *plain_key(const char *path) {
+  gsize length = strlen(path);
+  char *key = g_malloc(length + 1);
+  for (gsize i = 0; i <= length; i++) {
+    guchar byte = (guchar)path[i];
+    if (byte >= 0x80 || byte == '.' || byte == '%') return g_free(key), NULL;
+    key[i] = byte == '/' ? '.' : (char)byte;
+  }
+  return key;
+}
+
 char *key_of_path(const char *path) {
   if (*path != '/') return NULL;
+  char *plain = plain_key(path + 1);
+  if (plain != NULL) return plain;
   GString *key = g_string_new(NULL);
   for (const char *rest = path + 1; *rest;) {
     gunichar character = g_utf8_get_char_validated(rest, -1);
