@@ -51,6 +51,8 @@ private struct CommandLineInProgress {
   private var store = Environment.variable("KEPT_STORE")
   /// The option whose value is being typed.
   private var pending: String?
+  /// Whether what follows are words, because `--` was given.
+  private var isTerminated = false
 
   init(_ given: [String]) {
     command = given.first.flatMap(KeptCommand.command)
@@ -59,6 +61,10 @@ private struct CommandLineInProgress {
       if let option = pending {
         if option == "--store" { store = word }
         pending = nil
+      } else if isTerminated {
+        words.append(word)
+      } else if word == "--" {
+        isTerminated = true
       } else if word.hasPrefix("--store=") {
         store = String(word.dropFirst("--store=".count))
       } else if word.hasPrefix("-"), word != "-" {
@@ -73,8 +79,10 @@ private struct CommandLineInProgress {
   func candidates(_ typed: String) -> [String]? {
     guard let name = command?._commandName else { return KeptCommand.commands.map { $0._commandName } }
     if let pending { return values(of: pending, typed) }
-    if typed.hasPrefix("-") { return options.names }
+    if typed.hasPrefix("-"), !isTerminated { return options.names }
     switch name {
+    // What follows are the arguments of a program.
+    case "explain" where isTerminated: return []
     case "lint": return nil
     case "stores": return []
     case "completion": return ["bash", "zsh", "fish"]
@@ -117,7 +125,8 @@ private struct CommandLineInProgress {
     guard let settings = try? StoreAccess.open(location) else { return [] }
     let stored = (try? settings.keys(prefix: prefix)) ?? []
     let declared = (try? settings.declarations(prefix: prefix).declarations.map(\.key.text)) ?? []
-    return Set(stored + declared).sorted()
+    // A key that begins with a dash would be taken for an option.
+    return Set(stored + declared).filter { isTerminated || !$0.hasPrefix("-") }.sorted()
   }
 
   /// A key, then a value, or `KEY=VALUE` as often as wanted.
@@ -131,7 +140,9 @@ private struct CommandLineInProgress {
 
   /// The values that a declaration lists.
   private func choices(for key: String, _ location: String) -> [String] {
-    guard let declaration = try? StoreAccess.open(location).declaration(forKey: key) else { return [] }
+    guard let declaration = try? StoreAccess.open(location).declaration(forKey: key), !declaration.isSecret else {
+      return []
+    }
     if declaration.type == .boolean { return ["true", "false"] }
     guard case .array(let choices)? = declaration.words["enum"] else { return [] }
     return choices.map { ValueText.text(of: $0, as: declaration.type) }
