@@ -21,17 +21,16 @@ class Done:
 Kept = Callable[..., Done]
 
 
-@pytest.fixture
-def environment(tmp_path: Path) -> dict[str, str]:
+def environment_in(folder: Path) -> dict[str, str]:
+    """What the command has around it, with its home in a folder."""
     program = os.environ.get("KEPT_COMMAND")
     if not program:
         pytest.fail("KEPT_COMMAND must name the program, such as build/bin/kept")
-    home = {"HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path / "config"), "TMPDIR": str(tmp_path)}
-    return {"PATH": os.environ["PATH"], "KEPT_COMMAND": program} | home
+    home = {"HOME": str(folder), "XDG_CONFIG_HOME": str(folder / "config"), "TMPDIR": str(folder)}
+    return {"PATH": os.environ["PATH"], "KEPT_COMMAND": str(Path(program).absolute())} | home
 
 
-@pytest.fixture
-def kept(environment: dict[str, str]) -> Kept:
+def runner(environment: dict[str, str]) -> Kept:
     """Runs the command with arguments; `input` goes to standard input, `more` are further variables."""
 
     def run(*arguments: str, input: str | bytes = "", more: dict[str, str] | None = None) -> Done:
@@ -40,6 +39,7 @@ def kept(environment: dict[str, str]) -> Kept:
             [environment["KEPT_COMMAND"], *arguments],
             input=given,
             capture_output=True,
+            cwd=environment["HOME"],
             env=environment | (more or {}),
             timeout=60,
             check=False,
@@ -47,6 +47,16 @@ def kept(environment: dict[str, str]) -> Kept:
         return Done(done.returncode, done.stdout.decode(errors="surrogateescape"), done.stderr.decode())
 
     return run
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> dict[str, str]:
+    return environment_in(tmp_path)
+
+
+@pytest.fixture
+def kept(environment: dict[str, str]) -> Kept:
+    return runner(environment)
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Completion in the shells themselves: lines are typed on a terminal, and the words that the shell then has are read."""
+"""Completion in the shells: lines are typed on a terminal, and the words that the shell then has are read."""
 
 from __future__ import annotations
 

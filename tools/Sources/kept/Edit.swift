@@ -20,11 +20,13 @@ final class Edit {
     do {
       try settings.transaction(durability: options.durable ? .durable : nil) { transaction in
         let edit = try Edit(transaction)
-        try body(edit)
+        do { try body(edit) } catch let error as StoreError where edit.hasFailed {
+          throw FailedExpectation(error: error)
+        }
         done = edit
         if options.changing.dryRun { throw DryRun() }
       }
-    } catch is DryRun {}
+    } catch is DryRun {} catch let failed as FailedExpectation { throw failed.error }
     guard let done else { return }
     for change in done.changes where options.changing.dryRun { options.changing.report(change.line) }
     for warning in done.warnings { options.changing.warn(warning) }
@@ -32,18 +34,31 @@ final class Edit {
 
   private struct DryRun: Error {}
 
+  /// An expectation that does not hold; the library would repeat a transaction that throws a conflict.
+  private struct FailedExpectation: Error { let error: StoreError }
+  private var hasFailed = false
+
+  private func conflict(_ key: String, _ message: String) -> StoreError {
+    hasFailed = true
+    return StoreError(.conflict, key: key, message)
+  }
+
   func set(_ key: String, _ given: GivenValue, as type: DeclaredType?, allowsUndeclared: Bool) throws(StoreError) {
     let declaration = try transaction.declaration(forKey: key)
     let type = type ?? declaration?.type
     // Before the text is read: a wrong key is the mistake then, and not its value.
     if type == nil { try checkKnown(key, allowsUndeclared) }
-    let value: Value
-    do throws(StoreError) { value = try self.value(given, as: type, key) } catch {
+    try set(key, value(given, as: type, key, declaration), allowsUndeclared: allowsUndeclared)
+  }
+
+  private func value(
+    _ given: GivenValue, as type: DeclaredType?, _ key: String, _ declaration: Declaration?
+  ) throws(StoreError) -> Value {
+    do throws(StoreError) { return try value(given, as: type, key) } catch {
       guard declaration?.isSecret == true else { throw error }
       // The reason has the text in it.
       throw StoreError(error.code, key: key, "is a secret, and the value is none for its type; see kept describe")
     }
-    try set(key, value, allowsUndeclared: allowsUndeclared)
   }
 
   private func value(_ given: GivenValue, as type: DeclaredType?, _ key: String) throws(StoreError) -> Value {
@@ -79,22 +94,21 @@ final class Edit {
     // Read in the transaction, which is repeated if another program changes the key before the commit.
     let present = try transaction.revision(of: key) ?? 0
     guard present == revision else {
-      throw StoreError(
-        .conflict, key: key,
-        "has the revision \(present), and \(revision) was expected; read it again, and decide anew")
+      throw conflict(key, "has the revision \(present), and \(revision) was expected; read it again, and decide anew")
     }
   }
 
   /// Throws `conflict` unless the stored value is the one that `set` would store for a text.
   func expect(_ key: String, text: String) throws(StoreError) {
-    try expect(key, value(.text(text), as: transaction.declaration(forKey: key)?.type, key))
+    let declaration = try transaction.declaration(forKey: key)
+    try expect(key, value(.text(text), as: declaration?.type, key, declaration))
   }
 
   /// Throws `conflict` unless the stored value is this one.
   func expect(_ key: String, _ value: Value) throws(StoreError) {
     let present = try transaction.entry(for: KeyName(key))?.value
     guard present == (value == .null ? nil : value) else {
-      throw StoreError(.conflict, key: key, "has another value than the expected one; read it again, and decide anew")
+      throw conflict(key, "has another value than the expected one; read it again, and decide anew")
     }
   }
 

@@ -16,10 +16,13 @@ struct LayerOptions: ParsableArguments {
   var noLayers = false
 
   func validate() throws {
-    if noLayers, managed != nil || system != nil || envPrefix != nil {
+    if noLayers, areGiven {
       throw ValidationError("--no-layers goes with none of --managed, --system and --env-prefix")
     }
   }
+
+  /// Whether layers are named.
+  var areGiven: Bool { managed != nil || system != nil || envPrefix != nil }
 
   var choice: LayerChoice {
     LayerChoice(managed: managed, system: system, environmentPrefix: envPrefix, hasStandard: !noLayers)
@@ -94,6 +97,12 @@ enum StoreAccess {
       return try openOrCreate(location, layers, durable: durable)
     }
     return try openOrCreate("memory:", layers.fixed(for: location), durable: durable)
+  }
+
+  /// The keys of a store that are secret; none if it cannot be read.
+  static func secrets(of location: String) -> [String] {
+    guard let declared = try? open(location).declarations().declarations else { return [] }
+    return declared.filter(\.declaration.isSecret).map(\.key.text)
   }
 
   private static func isMissing(_ location: String) throws(StoreError) -> Bool {

@@ -26,7 +26,7 @@ struct ApplyTransaction: ParsableCommand {
   func run() throws {
     let (location, rest) = try store.split(words)
     _ = try rest.expect(0...0, "only the store; the operations come from standard input")
-    let operations = try Self.operations(StandardInput.text(dropsLastLineBreak: true))
+    let operations = try Self.operations(StandardInput.text(dropsLastLineBreak: true), location)
     let conditions = try expect.map(Condition.init)
     let settings = try StoreAccess.openToWrite(location, writing)
     try Edit.commit(on: settings, writing) { edit in
@@ -39,12 +39,15 @@ struct ApplyTransaction: ParsableCommand {
     }
   }
 
-  private static func operations(_ text: String) throws(StoreError) -> [(line: Int, operation: Operation)] {
+  private static func operations(
+    _ text: String, _ location: String
+  ) throws(StoreError) -> [(line: Int, operation: Operation)] {
     var operations: [(line: Int, operation: Operation)] = []
     for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
       if line.allSatisfy(\.isWhitespace) { continue }
       do throws(StoreError) { operations.append((index + 1, try Operation(String(line)))) } catch {
-        throw StoreError(error.code, key: error.key, "line \(index + 1): \(error.message)")
+        let shown = error.shown(in: String(line), hiding: StoreAccess.secrets(of: location))
+        throw StoreError(error.code, key: error.key, "line \(index + 1): \(shown.message)")
       }
     }
     return operations
@@ -82,7 +85,7 @@ private enum Operation {
   case expectValue(String, Value)
 
   init(_ line: String) throws(StoreError) {
-    let value = try ValueText.json(line, key: nil)
+    let value = try Value(json: line)
     guard case .dictionary(let members) = value else {
       throw .refused(nil, "an operation is a JSON object such as {\"set\":\"audio.volume\",\"value\":70}")
     }

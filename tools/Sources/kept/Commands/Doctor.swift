@@ -42,7 +42,9 @@ struct Doctor: ParsableCommand {
     var findings = try Finding.all(found, settings, location)
     if repair {
       let repairs = try Repair.apply(to: settings, found, isDryRun: changing.dryRun)
-      if !changing.dryRun { findings = try Finding.all(settings.verify(), settings, location) }
+      findings =
+        try changing.dryRun
+        ? findings.filter { !$0.isRepaired } : Finding.all(settings.verify(), settings, location)
       findings = repairs + findings
     }
     if json {
@@ -90,9 +92,11 @@ struct Finding {
   let severity: Severity
   let what: String
   let remedy: String?
+  /// Whether --repair ends it.
+  let isRepaired: Bool
 
-  init(_ severity: Severity, _ what: String, _ remedy: String? = nil) {
-    (self.severity, self.what, self.remedy) = (severity, what, remedy)
+  init(_ severity: Severity, _ what: String, _ remedy: String? = nil, isRepaired: Bool = false) {
+    (self.severity, self.what, self.remedy, self.isRepaired) = (severity, what, remedy, isRepaired)
   }
 
   var json: Value {
@@ -109,13 +113,14 @@ struct Finding {
           .damage, damage.description,
           damage.key == nil
             ? "close the store everywhere; the next program that opens it salvages what can be read"
-            : "set the key again, or remove it with --repair"))
+            : "set the key again, or remove it with --repair", isRepaired: damage.key != nil))
     }
     if let note = try settings.salvaged() {
       findings.append(
         Finding(
           .attention, "the store was damaged and salvaged; the damaged files are in \(note.quarantine)",
-          "compare them with a backup (kept diff), then acknowledge with --repair"))
+          "compare them with a backup (kept diff), then acknowledge with --repair",
+          isRepaired: true))
     }
     for key in found.misfits {
       findings.append(

@@ -88,6 +88,9 @@ private struct EditedDocument {
     }
   }
 
+  /// The keys whose values are not shown.
+  private var secrets: [String] { rows.filter { $0.isHidden(reveal) }.map(\.key) }
+
   var text: String {
     var lines = ["// kept edit: lines that begin with // are ignored; a key that is removed is reset", "{"]
     for row in rows {
@@ -116,7 +119,7 @@ private struct EditedDocument {
     {
       json.replaceSubrange(last...last, with: " ")
     }
-    guard case .dictionary(let members) = try ValueText.json(json, key: nil) else {
+    guard case .dictionary(let members) = try ValueText.json(json, key: nil, hiding: secrets) else {
       throw .refused(nil, "the text must be one JSON object")
     }
     return members

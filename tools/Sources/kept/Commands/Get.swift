@@ -20,6 +20,8 @@ struct Get: ParsableCommand {
   var moment: String?
   @Flag(help: "Print the exact text or bytes, without quotes and without a line break.")
   var raw = false
+  @Flag(help: "Print JSON, whatever the declaration is.")
+  var json = false
   @Flag(name: [.short, .long], help: "Only tell by the exit status whether there is a value.")
   var quiet = false
   @Flag(help: "Print the value of a secret.")
@@ -27,6 +29,12 @@ struct Get: ParsableCommand {
   @Argument(help: .hidden) var words: [String] = []
 
   func validate() throws {
+    if moment != nil, layers.areGiven {
+      throw ValidationError("--at prints what was stored, so it goes with none of --managed, --system and --env-prefix")
+    }
+    if json, raw || quiet || fallback != nil {
+      throw ValidationError("--json goes with none of --raw, --quiet and --default")
+    }
     if quiet, raw || reveal || fallback != nil {
       throw ValidationError("--quiet prints nothing, so it goes with none of --raw, --reveal and --default")
     }
@@ -37,7 +45,7 @@ struct Get: ParsableCommand {
     let keys = try rest.expect(1...(raw ? 1 : 1000), raw ? "one key" : "one key or more")
     var request = GetRequest(location: location, keys: keys)
     (request.type, request.fallback, request.raw) = (type, fallback, raw)
-    (request.quiet, request.reveal) = (quiet, reveal)
+    (request.json, request.quiet, request.reveal) = (json, quiet, reveal)
     if let moment {
       guard let moment = try Moment(moment) else {
         throw ValidationError("\(Excerpt.of(moment)) is no moment; give one such as @17 or @2h")
@@ -54,7 +62,7 @@ struct GetRequest {
   let keys: [String]
   var type: DeclaredType?
   var fallback: String?
-  var (raw, quiet, reveal) = (false, false, false)
+  var (raw, json, quiet, reveal) = (false, false, false, false)
   /// The contents at the moment that was asked for; nil for the present.
   var past: Contents?
 
@@ -102,7 +110,7 @@ struct GetRequest {
       throw StoreError(.locked, key: key, "is a secret, which is not shown; add --reveal to print it")
     }
     if raw { return Output.standard.write(bytes: ValueText.raw(value)) }
-    Output.standard.write(line: ValueText.text(of: value, as: declaration?.type))
+    Output.standard.write(line: json ? Shown.json(value) : ValueText.text(of: value, as: declaration?.type))
   }
 }
 

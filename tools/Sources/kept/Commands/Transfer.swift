@@ -58,6 +58,10 @@ struct Import: ParsableCommand {
   var json = false
   @Argument(help: .hidden) var words: [String] = []
 
+  func validate() throws {
+    if changing.quiet, json { throw ValidationError("--quiet prints nothing, so it does not go with --json") }
+  }
+
   func run() throws {
     let (location, rest) = try store.split(words)
     let path = try rest.expect(1...1, "one file; - for standard input")[0]
@@ -74,7 +78,10 @@ struct Import: ParsableCommand {
     let settings = try StoreAccess.openToWrite(location, changing)
     let report: ImportReport
     do { report = try settings.import(bytes, options) } catch {
-      throw error.shown(in: String(validating: bytes, as: UTF8.self), error.key == nil ? "\(path): " : "")
+      // An export that has secrets declares them in its text.
+      let hidden = StoreAccess.secrets(of: location) + ["\"secret\""]
+      let subject = error.key == nil ? "\(path): " : ""
+      throw error.shown(in: String(validating: bytes, as: UTF8.self), subject, hiding: hidden)
     }
     if json { Output.standard.write(line: report.json) } else { print(report) }
     if !report.refused.isEmpty { throw ExitStatus.refused }

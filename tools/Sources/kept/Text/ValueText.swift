@@ -48,9 +48,9 @@ enum ValueText {
   }
 
   /// Reads JSON; an error shows the place.
-  static func json(_ text: String, key: String?) throws(StoreError) -> Value {
+  static func json(_ text: String, key: String?, hiding words: [String] = []) throws(StoreError) -> Value {
     do throws(StoreError) { return try Value(json: text) } catch {
-      throw StoreError(error.code, key: key, error.shown(in: text).message)
+      throw StoreError(error.code, key: key, error.shown(in: text, hiding: words).message)
     }
   }
 

@@ -1,0 +1,167 @@
+"""Secrets: no command prints the value of one, in its output or in an error, unless it is asked to."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from conftest import Kept, environment_in, runner
+
+SCHEMA = """{"properties": {
+  "title": {"type": "string"},
+  "token": {"type": "string", "secret": true, "pattern": "^hunter", "default": "hunter-default"},
+  "pin": {"type": "integer", "secret": true, "minimum": 770000},
+  "list": {"type": "array", "secret": true}
+}}"""
+
+# Each has what gives away a secret in its arguments, its input or the store.
+HIDDEN = "hunter"
+PIN = "77001"
+
+
+@pytest.fixture(scope="module")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store with secrets, of which one was none when it was set first, and copies of it."""
+    folder = tmp_path_factory.mktemp("template")
+    kept = runner(environment_in(folder))
+    assert kept("set", "player", 'token="hunter-old"', "pin=770012", 'title="x"').status == 0
+    assert kept("declare", "player", "-", input=SCHEMA).status == 0
+    assert kept("backup", "player", "backup").status == 0
+    assert kept("mark", "good", "player").status == 0
+    assert kept("export", "player", "--secrets", "--output", "export").status == 0
+    assert kept("set", "player", "token=hunter-new", "pin=770013", 'list=["hunter-a"]').status == 0
+    return folder
+
+
+@pytest.fixture
+def home(template: Path, tmp_path: Path) -> Path:
+    shutil.copytree(template, tmp_path, dirs_exist_ok=True)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("words", "input"),
+    [
+        ("get player token", ""),
+        ("get player token --raw", ""),
+        ("get player token --json", ""),
+        ("get player token --type integer", ""),
+        ("get player token --at @1", ""),
+        ("get player tokem", ""),
+        ("set player token hunter-more --dry-run", ""),
+        ("set player token hunter-more", ""),
+        ("set player token xhunter", ""),
+        ("set player pin hunter", ""),
+        ("set player pin 77001", ""),
+        ("set player pin 770019 --if-revision 99", ""),
+        ("set player list [hunter", ""),
+        ("set player list hunter", ""),
+        ("set player token hunter --type integer", ""),
+        ("set player token - --raw", "xhunter"),
+        ("reset player token --dry-run", ""),
+        ("reset player token pin", ""),
+        ("list player --all", ""),
+        ("list player --tree", ""),
+        ("list player --json --all", ""),
+        ("list player --null", ""),
+        ("explain player token", ""),
+        ("explain player token --json", ""),
+        ("explain player pin -- -pin 770014", ""),
+        ("explain player token --env-prefix P_", ""),
+        ("explain player list -- -list [hunter", ""),
+        ("describe player", ""),
+        ("describe player --json", ""),
+        ("describe player token", ""),
+        ("log player", ""),
+        ("log player --json", ""),
+        ("undo player", ""),
+        ("undo player --dry-run", ""),
+        ("undo player 1 --dry-run", ""),
+        ("diff player @1", ""),
+        ("diff player @1 @3 --json", ""),
+        ("diff player backup", ""),
+        ("diff backup player --json", ""),
+        ("diff export player", ""),
+        ("mark good player --dry-run", ""),
+        ("restore player backup --dry-run", ""),
+        ("restore player --last-good", ""),
+        ("export player", ""),
+        ("import player export --dry-run", ""),
+        ("import player export", ""),
+        ("import player export --replace --json", ""),
+        ("import player -", '{"token":"xhunter"}'),
+        ("import player -", '{"token":"hunter"'),
+        ("import player -", '{\n  "token":\n  "hunter" "x"\n}'),
+        ("import player -", "token=xhunter"),
+        ("import new -", '{"declarations":{"token":{"secret":true}},"kept":1,"values":{"token":"hunter"'),
+        ("transaction player", '{"set":"token","value":"xhunter"}'),
+        ("transaction player", '{"set":"token","value":"hunter"'),
+        ("transaction player", '{"expect":"token","value":"hunter"}'),
+        ("transaction player --expect token=hunter", ""),
+        ("transaction player --expect pin=hunter", ""),
+        ("edit player --yes", "cat"),
+        ("edit player --yes", 'sed -i \'s/^{/{"token":"hunter-more",/\''),
+        ("edit player --yes", 'sed -i \'s/^{/{"token":"xhunter",/\''),
+        ("edit player --yes", 'sed -i \'s/^{/{"token":"hunter"/\''),
+        ("edit player --yes --dry-run", "sed -i 's/^{/{\"pin\":77001,/'"),
+        ("declare player -", SCHEMA.replace("hunter-default", "xhunter")),
+        ("declare player - --dry-run", SCHEMA.replace("^hunter", "^x")),
+        ("declare player -", SCHEMA.replace("^hunter", "^x").replace("hunter-default", "x")),
+        ("undeclare player token --dry-run", ""),
+        ("doctor player", ""),
+        ("doctor player --json", ""),
+        ("info player", ""),
+        ("stores", ""),
+        ("migrate-status player", ""),
+        ("complete kept get player ", ""),
+        ("complete kept set player token ", ""),
+        ("complete kept set player token=", ""),
+    ],
+)
+def test_no_command_prints_a_secret(words: str, input: str, kept: Kept, home: Path) -> None:
+    more = {"EDITOR": input} | ({"P_TOKEN": "hunter-environment"} if "P_" in words else {})
+    done = kept(*words.split(" "), input=input, more=more)
+    # The pattern of the declaration is none of its values.
+    shown = (done.out + done.err).replace("^hunter", "")
+    assert HIDDEN not in shown
+    assert PIN not in shown
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "get player token --reveal",
+        "list player --reveal",
+        "list player --tree --reveal",
+        "list player --json --reveal",
+        "explain player token --reveal",
+        "explain player token --json --reveal",
+        "diff backup player --reveal",
+        "edit player --yes --reveal",
+        "export player --secrets",
+    ],
+)
+def test_a_secret_is_printed_where_it_is_asked_for(words: str, kept: Kept, home: Path) -> None:
+    assert "hunter-new" in kept(*words.split(), more={"EDITOR": "cat"}).out
+
+
+@pytest.mark.parametrize("json", [[], ["--json"]])
+@pytest.mark.parametrize("reveal", [[], ["--reveal"]])
+def test_watch_shows_and_passes_a_secret_only_if_asked(
+    json: list[str], reveal: list[str], kept: Kept, home: Path
+) -> None:
+    watch = ("watch", "player", "token", "--initial", "--exec", "env > got; kill $PPID")
+    done = kept(*watch, *json, *reveal)
+    got = (home / "got").read_text()
+    assert done.status == 0 and "token" in done.out and "KEPT_KEY=token" in got
+    assert ("hunter-new" in done.out, "KEPT_NEW=hunter-new" in got) == (bool(reveal), bool(reveal))
+    assert reveal or "hunter" not in done.out + got
+
+
+def test_a_secret_that_is_edited_openly_is_changed(kept: Kept, home: Path) -> None:
+    done = kept("edit", "player", "--yes", "--reveal", more={"EDITOR": "sed -i s/hunter-new/hunter-edited/"})
+    assert (done.status, done.out) == (0, '~ token: "hunter-new" → "hunter-edited"\n')
+    assert json.loads(kept("get", "player", "token", "--reveal", "--json").out) == "hunter-edited"
