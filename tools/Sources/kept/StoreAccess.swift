@@ -63,9 +63,11 @@ enum StoreAccess {
   ///
   /// Throws `unavailable` if there is none: no command that only reads makes a store.
   static func open(
-    _ location: String, _ layers: LayerChoice = LayerChoice(), arguments: [String]? = nil, durable: Bool = false
+    _ location: String, _ layers: LayerChoice = LayerChoice(), arguments: [String]? = nil, durable: Bool = false,
+    toChange changing: ChangeOptions? = nil
   ) throws -> Store {
     try checkExists(location)
+    if changing?.dryRun == true { try checkWritable(location) }
     return try openOrCreate(location, layers, arguments: arguments, durable: durable)
   }
 
@@ -94,6 +96,7 @@ enum StoreAccess {
     _ location: String, _ changing: ChangeOptions, _ layers: LayerChoice = LayerChoice(), durable: Bool = false
   ) throws -> Store {
     guard changing.dryRun, try isMissing(location) else {
+      if changing.dryRun { try checkWritable(location) }
       return try openOrCreate(location, layers, durable: durable)
     }
     return try openOrCreate("memory:", layers.fixed(for: location), durable: durable)
@@ -108,6 +111,13 @@ enum StoreAccess {
   private static func isMissing(_ location: String) throws(StoreError) -> Bool {
     guard let folder = try Store.folder(of: location) else { return false }
     return access(folder, F_OK) != 0 && errno == ENOENT
+  }
+
+  /// Throws what the commit would, which a dry run does not come to.
+  private static func checkWritable(_ location: String) throws(StoreError) {
+    guard let folder = try Store.folder(of: location), access(folder, W_OK) != 0 else { return }
+    throw StoreError(
+      .denied, "the store in \(folder) may be read but not written; check who owns the folder, and its permissions")
   }
 
   private static func checkExists(_ location: String) throws(StoreError) {

@@ -107,7 +107,9 @@ struct Diff: ParsableCommand {
     for key in a.unknown.union(b.unknown).sorted() where !quiet {
       Failure.print("\"\(Shown.line(key))\": is left out, because the history has not kept its value")
     }
-    for difference in found where !quiet { Output.standard.write(line: json ? difference.json.json : difference.line) }
+    for difference in found where !quiet {
+      json ? Output.standard.write(json: difference.json.json) : Output.standard.write(line: difference.line)
+    }
     if !found.isEmpty { throw ExitStatus.absent }
   }
 

@@ -19,13 +19,13 @@ struct Describe: ParsableCommand {
     let prefix = try rest.expect(0...1, "at most one key or prefix").first ?? ""
     if !prefix.isEmpty, let declaration = try settings.declaration(forKey: prefix) {
       let text = declaration.shownJSON(reveal)
-      return Output.standard.write(line: json ? text : PrettyJSON.text(text))
+      return json ? Output.standard.write(json: text) : Output.standard.write(line: PrettyJSON.text(Shown.json(text)))
     }
     let list = try settings.declarations(prefix: prefix)
     if json {
       let members = list.declarations.map { "\(Value.string($0.key.text).json):\($0.declaration.shownJSON(reveal))" }
       return Output.standard.write(
-        line: "{\"properties\":{\(members.joined(separator: ","))},\"type\":\"object\"}")
+        json: "{\"properties\":{\(members.joined(separator: ","))},\"type\":\"object\"}")
     }
     guard !list.declarations.isEmpty else {
       throw StoreError(.absent, key: prefix.isEmpty ? nil : prefix, "nothing is declared here; see kept declare")
@@ -46,7 +46,7 @@ struct Describe: ParsableCommand {
   private func rules(of declaration: Declaration) -> String {
     var words = declaration.words
     for word: ExactString in ["type", "default", "summary"] { words[word] = nil }
-    return words.map { "\($0.key) \($0.value.json)" }.joined(separator: ", ")
+    return words.map { "\($0.key) \(Shown.json($0.value))" }.joined(separator: ", ")
   }
 }
 
@@ -98,7 +98,7 @@ struct Undeclare: ParsableCommand {
   func run() throws {
     let (location, rest) = try store.split(words)
     let keys = try rest.expect(1...10_000, "one key or more")
-    let settings = try StoreAccess.open(location)
+    let settings = try StoreAccess.open(location, toChange: changing)
     for key in keys where try settings.declaration(forKey: key) == nil {
       throw StoreError(.absent, key: key, "is not declared\(try Suggestion.similar(to: key, in: settings))")
     }

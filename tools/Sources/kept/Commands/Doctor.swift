@@ -35,7 +35,7 @@ struct Doctor: ParsableCommand {
       let status = ExitStatus(error.code)
       guard json else { throw error }
       let finding = Finding(error.code == .corrupt ? .damage : .attention, error.description)
-      Output.standard.write(line: Value.array([finding.json]).json)
+      Output.standard.write(json: Value.array([finding.json]).json)
       throw status
     }
     let found = try settings.verify(progress: Progress.bar("verify"))
@@ -48,7 +48,7 @@ struct Doctor: ParsableCommand {
       findings = repairs + findings
     }
     if json {
-      Output.standard.write(line: Value.array(findings.map(\.json)).json)
+      Output.standard.write(json: Value.array(findings.map(\.json)).json)
     } else {
       print(findings, found)
     }

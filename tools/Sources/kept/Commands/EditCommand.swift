@@ -24,7 +24,7 @@ struct EditCommand: ParsableCommand {
   func run() throws {
     let (location, rest) = try store.split(words)
     let prefix = try rest.expect(0...1, "at most one prefix").first ?? ""
-    let settings = try StoreAccess.open(location, writing.layers.choice)
+    let settings = try StoreAccess.open(location, writing.layers.choice, toChange: writing.changing)
     let document = try EditedDocument(settings, prefix: prefix, reveal: reveal)
     let file = try EditedFile(document.text)
     while true {
@@ -39,7 +39,7 @@ struct EditCommand: ParsableCommand {
         let asks = !writing.changing.dryRun && !yes
         for change in changes where asks || !writing.changing.quiet { Output.standard.write(line: change.line) }
         Output.standard.flush()
-        if asks, try !Question.ask("commit this?") { return giveUp(file) }
+        if asks, try !Question.ask("commit this?", "; see --yes") { return giveUp(file) }
         try commit(changes, document, to: settings)
         return writing.changing.dryRun ? giveUp(file) : file.remove()
       } catch let error as StoreError {
@@ -186,9 +186,9 @@ private struct EditedFile {
 /// A question on the terminal.
 private enum Question {
   /// Whether the answer is yes; without a terminal, and on Ctrl-C, it is no.
-  static func ask(_ question: String) throws(StoreError) -> Bool {
+  static func ask(_ question: String, _ remedy: String = "") throws(StoreError) -> Bool {
     guard isatty(0) == 1 else {
-      Failure.print("\(question) there is no terminal to answer on; see --yes")
+      Failure.print("\(question) there is no terminal to answer on\(remedy)")
       return false
     }
     Output.standard.write("\(question) [y/n] ")

@@ -25,7 +25,7 @@ struct Explain: ParsableCommand {
     let settings = try StoreAccess.open(location, layers.choice, arguments: arguments.isEmpty ? nil : arguments)
     let found = try settings.explain(key)
     if json {
-      Output.standard.write(line: try text(of: found))
+      Output.standard.write(json: try text(of: found))
     } else {
       print(found, as: try settings.declaration(forKey: key)?.type)
     }

@@ -16,7 +16,7 @@ struct Info: ParsableCommand {
     let (location, rest) = try store.split(words)
     _ = try rest.expect(0...0, "only the store")
     let facts = try StoreFacts(location)
-    if json { return Output.standard.write(line: facts.json.json) }
+    if json { return Output.standard.write(json: facts.json.json) }
     for (name, text) in facts.lines { Output.standard.write(line: "\((name + ":").padded(to: 16))\(Shown.line(text))") }
   }
 }
@@ -38,7 +38,7 @@ struct Stores: ParsableCommand {
         let bytes = Int64(File.space(of: store.folder))
         return ["store": .string(store.name), "folder": .string(store.folder), "bytes": .int(bytes)]
       }
-      return Output.standard.write(line: Value.array(list).json)
+      return Output.standard.write(json: Value.array(list).json)
     }
     guard Output.standard.isTerminal else {
       for store in stores { Output.standard.write(line: Shown.line(store.name)) }

@@ -63,7 +63,8 @@ struct List: ParsableCommand {
   private func printJSON(_ rows: [ListedKey]) {
     Output.standard.write("{")
     for (index, row) in rows.enumerated() {
-      Output.standard.write("\(index > 0 ? ",\n" : "\n")  \(Value.string(row.key).json): \(row.json(reveal))")
+      Output.standard.write(
+        "\(index > 0 ? ",\n" : "\n")  \(Shown.json(.string(row.key))): \(Shown.json(row.json(reveal)))")
     }
     Output.standard.write(rows.isEmpty ? "}\n" : "\n}\n")
   }

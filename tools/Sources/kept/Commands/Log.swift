@@ -28,7 +28,7 @@ struct Log: ParsableCommand {
     let isPrefix = word.isEmpty || word.hasSuffix(".")
     let history = try isPrefix ? settings.history(prefix: word) : settings.history(of: word)
     for change in history.changes.prefix(limit ?? .max) {
-      Output.standard.write(line: json ? change.json : change.line)
+      json ? Output.standard.write(json: change.json) : Output.standard.write(line: change.line)
     }
     if history.changes.isEmpty {
       Failure.print("no change is known after revision \(history.completeAfter)")
@@ -53,7 +53,7 @@ struct Undo: ParsableCommand {
   func run() throws {
     let (location, rest) = try store.split(words)
     let word = try rest.expect(0...1, "at most one revision").first
-    let settings = try StoreAccess.open(location)
+    let settings = try StoreAccess.open(location, toChange: changing)
     let history = try settings.history()
     let revision: Revision
     if let word {

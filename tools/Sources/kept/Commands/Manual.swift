@@ -38,7 +38,7 @@ private enum ManualPage {
     page += section("SYNOPSIS", lines(["kept COMMAND STORE ..."]))
     page += section("DESCRIPTION", Guide.introduction.map { ".PP\n\(escaped($0))\n" }.joined())
     let commands = KeptCommand.commands.map { command in
-      ".TP\n.B \(escaped(command._commandName))\n\(escaped(command.configuration.abstract))\n"
+      ".TP\n.B \(escaped(command._commandName))\n\(withCode(command.configuration.abstract))\n"
     }
     page += section("COMMANDS", commands.joined())
     // Examples stand near the end of a page, as in other manuals.
@@ -74,7 +74,7 @@ private enum ManualPage {
   /// Paragraphs of a command's help; one with wide gaps is a table, whose lines stay as they are.
   private static func prose(_ text: String) -> String {
     text.split(separator: "\n\n").map { paragraph in
-      paragraph.contains("  ") ? lines(paragraph.split(separator: "\n")) : escaped(String(paragraph)) + "\n"
+      paragraph.contains("  ") ? lines(paragraph.split(separator: "\n")) : withCode(String(paragraph)) + "\n"
     }.joined(separator: ".PP\n")
   }
 
@@ -92,6 +92,13 @@ private enum ManualPage {
   /// Code in bold.
   private static func marked(_ text: MarkedText) -> String {
     text.spans.map { $0.isCode ? "\\fB\(escaped($0.text))\\fR" : escaped($0.text) }.joined()
+  }
+
+  /// Text of the help, in which code is in backticks.
+  private static func withCode(_ text: String) -> String {
+    text.split(separator: "`", omittingEmptySubsequences: false).enumerated().map { index, part in
+      index % 2 == 1 ? "\\fB\(escaped(String(part)))\\fR" : escaped(String(part))
+    }.joined()
   }
 
   /// Lines that are printed as they are.

@@ -89,7 +89,7 @@ struct Reset: ParsableCommand {
   func run() throws {
     let (location, rest) = try store.split(words)
     let names = try rest.expect(1...10_000, "one key or more")
-    let settings = try StoreAccess.open(location, writing.layers.choice)
+    let settings = try StoreAccess.open(location, writing.layers.choice, toChange: writing.changing)
     let keys = prefix ? try names.flatMap { try settings.keys(prefix: $0) } : names
     try Edit.commit(on: settings, writing) { edit in
       for key in keys { try edit.reset(key, allowsUndeclared: writing.undeclared || prefix) }

@@ -13,6 +13,9 @@ struct Surroundings {
     if let folder = try Store.folder(of: location) {
       findings.append(Finding(.note, "in \(folder), \(FileSystem.words(for: folder))"))
       if let rights = Self.rights(of: folder) { findings.append(rights) }
+      if access(folder, W_OK) != 0 {
+        findings.append(Finding(.note, "this user may not write to it", "change it as its owner: ls -ld \(folder)"))
+      }
       let processes = OpenProcess.all(of: folder).map(\.words).joined(separator: ", ")
       if !processes.isEmpty { findings.append(Finding(.note, "open in \(processes)")) }
     }

@@ -83,7 +83,7 @@ struct Import: ParsableCommand {
       let subject = error.key == nil ? "\(path): " : ""
       throw error.shown(in: String(validating: bytes, as: UTF8.self), subject, hiding: hidden)
     }
-    if json { Output.standard.write(line: report.json) } else { print(report) }
+    if json { Output.standard.write(json: report.json) } else { print(report) }
     if !report.refused.isEmpty { throw ExitStatus.refused }
   }
 
@@ -140,11 +140,21 @@ enum FoundFormat {
     return .ini
   }
 
+  /// Whether what follows the brace is `"name":`, as in JSON, or nothing that a property list has.
+  private static func isMember(_ text: String) -> Bool {
+    var rest = text.drop { $0 != "{" }.dropFirst().drop(while: \.isWhitespace)
+    let isQuoted = rest.first == "\""
+    rest = isQuoted ? rest.dropFirst().drop { $0 != "\"" }.dropFirst() : rest.drop { !":=;".contains($0) }
+    return rest.drop(while: \.isWhitespace).first.map { !"=;".contains($0) } ?? true
+  }
+
   private static func json(_ bytes: [UInt8]) -> ImportFormat {
     guard let text = String(validating: bytes, as: UTF8.self), case .dictionary(let root)? = try? Value(json: text)
     else {
-      // An export may be longer than a value. An old property list begins with a brace, too.
-      return String(decoding: bytes.prefix(4096), as: UTF8.self).contains("\"") ? .kept : .propertyList
+      // An old property list begins with a brace, too. What is longer than a value may be, or wrong, is told by its
+      // first member.
+      guard isMember(String(decoding: bytes.prefix(4096), as: UTF8.self)) else { return .propertyList }
+      return String(decoding: bytes, as: UTF8.self).contains("\"kept\":") ? .kept : .json
     }
     if root["kept"] != nil, root["values"] != nil { return .kept }
     return root.contains { $0.value.kind == .dictionary } ? .nestedJSON : .json

@@ -88,7 +88,8 @@ private final class ChangePrinter: @unchecked Sendable {
     for change in notice.changes {
       let isHidden = change.isSecret && !reveal
       if !quiet {
-        Output.standard.write(line: json ? text(of: change, notice, isHidden) : line(of: change, notice, isHidden))
+        Output.standard.write(
+          line: json ? Shown.json(text(of: change, notice, isHidden)) : line(of: change, notice, isHidden))
         Output.standard.flush()
       }
       if let command { Shell.run(command, environment(of: change, notice, isHidden)) }

@@ -28,6 +28,8 @@ final class Output: @unchecked Sendable {
 
   func write(line: String) { write(line + "\n") }
 
+  func write(json: String) { write(line: Shown.json(json)) }
+
   func write(bytes: [UInt8]) { pending.append(contentsOf: bytes) }
 
   /// Ends the program if the output cannot be written: silently if its reader has left, as `head` does.

@@ -33,8 +33,10 @@ enum Shown {
   }
 
   /// A value as JSON in which also the control characters are escaped that JSON permits.
-  static func json(_ value: Value) -> String {
-    let text = value.json
+  static func json(_ value: Value) -> String { json(value.json) }
+
+  /// JSON in which also the control characters are escaped that JSON permits.
+  static func json(_ text: String) -> String {
     if text.unicodeScalars.allSatisfy({ !isControl($0) }) { return text }
     var shown = ""
     for scalar in text.unicodeScalars {

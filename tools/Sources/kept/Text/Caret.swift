@@ -9,7 +9,7 @@ enum Caret {
   static func under(_ offset: Int?, of text: String, hiding words: [String] = []) -> String {
     let lineBreak = UInt8(ascii: "\n")
     var bytes = Array(text.utf8)
-    guard let offset = offset.map({ min($0, bytes.count) }) else { return "" }
+    guard let offset = offset.map({ min($0, bytes.count) }), !bytes.isEmpty else { return "" }
     // What is missing at the end is missing in the last line.
     while bytes.last == lineBreak { bytes.removeLast() }
     return place(min(offset, bytes.count), bytes, isHidden: words.contains(where: text.contains))

@@ -57,10 +57,12 @@ enum ValueText {
   /// Reads the text for a key without a declaration: JSON, and nothing is guessed.
   static func undeclared(_ text: String, key: String) throws(StoreError) -> Value {
     do throws(StoreError) { return try Value(json: text) } catch {
+      let quoted = Value.string(text).json
+      let isShort = quoted.utf8.count <= 60
       throw .refused(
         key,
-        "is not declared, so its value must be JSON, and \(Excerpt.of(text)) is none; for the text "
-          + "\(Value.string(text).json) add --string, or write it in quotes (\(error.message))"
+        "is not declared, so its value must be JSON, and \(Excerpt.of(text)) is none; for \(isShort ? "the text " : "")"
+          + "\(isShort ? quoted : "text") add --string, or write it in quotes (\(error.message))"
           + Caret.under(error.offset, of: text))
     }
   }
