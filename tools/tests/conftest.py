@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import os
+import pty
+import select
+import signal
 import subprocess
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -80,3 +84,36 @@ SCHEMA = """{"type": "object", "properties": {
   "tags": {"type": "array", "items": {"type": "string"}},
   "window": {"type": "object"}
 }}"""
+
+
+def on_terminal(
+    environment: dict[str, str], words: list[str], dialogue: Sequence[tuple[str, str | None]]
+) -> tuple[int, str]:
+    """Runs the command on a terminal of its own: waits for each text, then types an answer, or closes the terminal.
+
+    Returns its exit status, or the negative signal, and what the terminal showed.
+    """
+    pid, terminal = pty.fork()
+    if pid == 0:
+        program = environment["KEPT_COMMAND"]
+        os.chdir(environment["HOME"])
+        os.execve(program, [program, *words], {"TERM": "xterm"} | environment)
+    output, seen, rest, is_open, end = b"", 0, list(dialogue), True, time.monotonic() + 60
+    while is_open:
+        if time.monotonic() > end:
+            os.kill(pid, signal.SIGKILL)
+        if not select.select([terminal], [], [], 1)[0]:
+            continue
+        try:
+            output += os.read(terminal, 4096)
+        except OSError:  # The command has ended.
+            break
+        while rest and (at := output.find(rest[0][0].encode(), seen)) >= 0:
+            text, answer = rest.pop(0)
+            seen = at + len(text.encode())
+            if answer is None:
+                is_open = False
+            else:
+                os.write(terminal, answer.encode())
+    os.close(terminal)
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), output.decode()

@@ -2,6 +2,9 @@
 
 import Glibc
 
+/// The pipe into which a handler writes.
+nonisolated(unsafe) private var interruption: Int32 = -1
+
 enum Signals {
   static func set(_ signals: [Int32]) -> sigset_t {
     var set = sigset_t()
@@ -13,8 +16,22 @@ enum Signals {
   /// Ignores signals while `body` runs.
   static func ignoring<T>(_ signals: [Int32], _ body: () -> T) -> T { handling(signals, SIG_IGN, body) }
 
-  /// Lets signals end a system call of `body`, and do nothing else.
-  static func interrupting<T>(_ signals: [Int32], _ body: () -> T) -> T { handling(signals, { _ in }, body) }
+  /// Lets signals end the waiting for input, and do nothing else.
+  ///
+  /// `body` gets what waits: it returns false once a signal has come, in whichever thread, since `body` was begun.
+  static func interrupting<T>(_ signals: [Int32], _ body: (_ isReadable: (Int32) -> Bool) -> T) -> T {
+    var ends: [Int32] = [-1, -1]
+    guard pipe(&ends) == 0 else { return body { _ in true } }
+    interruption = ends[1]
+    defer { for end in ends { close(end) } }
+    return handling(signals, { _ in _ = write(interruption, "", 1) }) {
+      body { descriptor in
+        var waiting = [descriptor, ends[0]].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+        while poll(&waiting, 2, -1) < 0, errno == EINTR {}
+        return waiting[1].revents == 0
+      }
+    }
+  }
 
   private static func handling<T>(_ signals: [Int32], _ handler: __sighandler_t?, _ body: () -> T) -> T {
     let old = signals.map { signal in

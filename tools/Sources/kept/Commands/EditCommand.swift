@@ -191,10 +191,11 @@ private enum Question {
       Failure.print("\(question) there is no terminal to answer on\(remedy)")
       return false
     }
-    Output.standard.write("\(question) [y/n] ")
-    Output.standard.flush()
-    // Any signal handler makes the read end.
-    let answer = Signals.interrupting([SIGINT]) { StandardInput.line() }
+    let answer = Signals.interrupting([SIGINT]) { isReadable in
+      Output.standard.write("\(question) [y/n] ")
+      Output.standard.flush()
+      return isReadable(0) ? StandardInput.line() : nil
+    }
     return ["y", "yes"].contains(answer?.filter { !$0.isWhitespace }.lowercased())
   }
 }
