@@ -5,14 +5,12 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import sqlite3
-import struct
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from conftest import Kept, environment_in, runner
+from conftest import Kept, environment_in, plant, runner
 
 TEXTS = [
     "line\nbreak",
@@ -178,25 +176,12 @@ def test_an_empty_or_a_huge_text_is_refused_in_few_words(kept: Kept) -> None:
 def test_a_store_of_a_later_version_is_named_and_left_alone(command: str, kept: Kept, tmp_path: Path) -> None:
     assert kept("set", "player", "a", "1").status == 0
     database = tmp_path / "config/kept/player.kept/values.sqlite"
-    sqlite3.connect(database).close()  # This settles SQLite's own log.
-    page = bytearray(database.read_bytes()[:4096])
-    page[60:64] = struct.pack(">I", 99)
-    database.write_bytes(sealed(page) + database.read_bytes()[4096:])
+    plant(database, "PRAGMA user_version = 99")
     before = database.read_bytes()
     done = kept(command, "player", *{"get": ["a"], "set": ["a", "2"]}.get(command, []))
     assert (done.status, done.out) == (4, "")
     assert "has format 99" in done.err and "update Kept to open it" in done.err
     assert database.read_bytes() == before
-
-
-def sealed(page: bytearray) -> bytes:
-    """The first page of the database with its checksum, CRC-32C over the number of the page and what precedes."""
-    crc = 0xFFFFFFFF
-    for byte in struct.pack(">I", 1) + page[:4092]:
-        crc ^= byte
-        for _ in range(8):
-            crc = crc >> 1 ^ (0x82F63B78 if crc & 1 else 0)
-    return bytes(page[:4092]) + struct.pack(">I", crc ^ 0xFFFFFFFF)
 
 
 def test_a_wrong_import_names_the_line(kept: Kept) -> None:

@@ -31,12 +31,16 @@ struct Doctor: ParsableCommand {
     let (location, rest) = try store.split(words)
     _ = try rest.expect(0...0, "only the store")
     let settings: Store
+    var refusal: Finding?
     do { settings = try StoreAccess.open(location, layers.choice) } catch let error as StoreError {
-      let status = ExitStatus(error.code)
-      guard json else { throw error }
-      let finding = Finding(error.code == .corrupt ? .damage : .attention, error.description)
-      Output.standard.write(json: Value.array([finding.json]).json)
-      throw status
+      refusal = Finding(.damage, "the store cannot be opened: \(error.description)")
+      // The administrator's files may be the reason; then the rest is examined all the same.
+      guard let other = try? StoreAccess.open(location, LayerChoice(hasStandard: false)) else {
+        guard json, let refusal else { throw error }
+        Output.standard.write(json: Value.array([refusal.json]).json)
+        throw ExitStatus(error.code)
+      }
+      settings = other
     }
     let found = try settings.verify(progress: Progress.bar("verify"))
     var findings = try Finding.all(found, settings, location)
@@ -47,6 +51,7 @@ struct Doctor: ParsableCommand {
         ? findings.filter { !$0.isRepaired } : Finding.all(settings.verify(), settings, location)
       findings = repairs + findings
     }
+    findings = (refusal.map { [$0] } ?? []) + findings
     if json {
       Output.standard.write(json: Value.array(findings.map(\.json)).json)
     } else {
@@ -131,13 +136,24 @@ struct Finding {
     return try findings + layers(settings) + Surroundings(settings, location).findings
   }
 
-  /// What is wrong with the files of the administrator.
+  /// What is wrong with the files of the administrator, and with what they say of declared keys.
   private static func layers(_ settings: Store) throws(StoreError) -> [Finding] {
+    var findings: [Finding] = []
+    var known: Set<String> = []
+    // A declaration that cannot be read is found as damage.
+    let declared = (try? settings.declarations().declarations.map(\.key.text)) ?? []
     // Any key shows the state of the files.
-    try settings.explain("kept.doctor").layers.compactMap { layer in
-      guard let problem = layer.problem else { return nil }
-      return Finding(.attention, "the \(layer.layer) layer: \(problem)", "correct the file; it is read again by itself")
+    for key in ["kept.doctor"] + declared {
+      for layer in try settings.explain(key).layers where layer.layer != .user {
+        guard let problem = layer.problem, known.insert(problem).inserted else { continue }
+        let subject = key == "kept.doctor" ? "" : ", \"\(key)\""
+        findings.append(
+          Finding(
+            .attention, "the \(layer.layer) layer\(layer.source.map { ", \($0)" } ?? "")\(subject): \(problem)",
+            "correct the file; it is read again by itself"))
+      }
     }
+    return findings
   }
 }
 

@@ -11,7 +11,7 @@ struct Surroundings {
       Finding(.note, "kept \(Build.version); schema version \(try settings.schemaVersion()) of the store")
     ]
     if let folder = try Store.folder(of: location) {
-      findings.append(Finding(.note, "in \(folder), \(FileSystem.words(for: folder))"))
+      findings += FileSystem.findings(for: folder)
       if let rights = Self.rights(of: folder) { findings.append(rights) }
       if access(folder, W_OK) != 0 {
         findings.append(Finding(.note, "this user may not write to it", "change it as its owner: ls -ld \(folder)"))
@@ -35,13 +35,24 @@ struct Surroundings {
 }
 
 private enum FileSystem {
-  /// `on ext4, 12.3 GB free`.
-  static func words(for folder: String) -> String {
+  /// `in …, on ext4, 12.3 GB free`, and what is unusual. The library itself refuses network file systems.
+  static func findings(for folder: String) -> [Finding] {
     var status = statvfs()
-    guard statvfs(folder, &status) == 0 else { return "whose file system cannot be examined" }
+    guard statvfs(folder, &status) == 0 else {
+      return [Finding(.note, "in \(folder), whose file system cannot be examined")]
+    }
     let free = Int(clamping: UInt64(status.f_bavail) * UInt64(status.f_frsize))
     let isReadOnly = status.f_flag & UInt(ST_RDONLY) != 0
-    return "on \(type(of: folder)), \(Bytes.shown(free)) free" + (isReadOnly ? ", read-only" : "")
+    let type = type(of: folder)
+    var findings = [
+      Finding(
+        .note, "in \(folder), on \(type), \(Bytes.shown(free)) free\(isReadOnly ? ", read-only" : "")",
+        type == "tmpfs" ? "it is in memory, and gone when the machine is restarted" : nil)
+    ]
+    if free < 16 << 20, !isReadOnly {
+      findings.append(Finding(.attention, "the disk is nearly full, and writes will fail", "free space on it"))
+    }
+    return findings
   }
 
   /// The type of the last mounted file system that has the folder.
