@@ -28,3 +28,33 @@ def test_differences_are_a_status(kept: Kept) -> None:
     done = kept("diff", "one", "other", "--json")
     assert (done.status, done.out) == (1, '{"key":"a","new":2,"old":1}\n{"key":"b","new":3}\n')
     assert kept("diff", "one", "none").status == 4
+
+
+def test_stores_backups_and_exports_are_compared_with_each_other(kept: Kept, tmp_path: Path) -> None:
+    """Each kind of contents, old and new, in all pairs."""
+    kinds: dict[str, list[str]] = {}
+    for age, pairs in (("old", ["a=1", "b=2"]), ("new", ["a=9", "c=3"])):
+        assert kept("set", age, *pairs).status == 0
+        assert kept("set", str(tmp_path / f"{age}.store"), *pairs).status == 0
+        assert kept("backup", age, f"{age}.backup").status == 0
+        assert kept("export", age, "--output", f"{age}.export").status == 0
+        kinds[age] = [age, str(tmp_path / f"{age}.store"), f"{age}.backup", f"{age}.export"]
+    for old in kinds["old"]:
+        for new in kinds["new"]:
+            done = kept("diff", old, new)
+            assert (done.status, done.out) == (1, "~ a: 1 → 9\n- b: 2\n+ c: 3\n"), (old, new)
+        assert all(kept("diff", old, same).status == 0 for same in kinds["old"])
+    assert kept("diff", "old", "new", "--quiet").out == ""
+
+
+def test_the_last_good_state_is_the_last_that_was_marked(kept: Kept) -> None:
+    assert kept("set", "player", "a", "1").status == 0
+    assert kept("mark", "good", "player").status == 0
+    assert kept("set", "player", "a", "2").status == 0
+    assert kept("mark", "good", "player", "--dry-run").out == "~ a: 1 → 2\n"
+    assert kept("mark", "good", "player", "--quiet").out == ""
+    assert kept("set", "player", "a=3", "b=4").status == 0
+    restored = kept("restore", "player", "--last-good")
+    assert restored.status == 0 and "what it had before is in " in restored.out
+    assert kept("list", "player").out == "a=2\n"
+    assert kept("stores").out == "player\n"

@@ -6,7 +6,9 @@ import json
 import subprocess
 from pathlib import Path
 
-from conftest import Kept
+import pytest
+
+from conftest import Kept, on_terminal
 
 AWKWARD = 'line\nbreak\t"quote"=😀'
 
@@ -59,3 +61,17 @@ def test_a_long_list_ends_cleanly_when_its_reader_leaves(
     assert done.stdout == "key.000000=0\n"
     assert done.stderr == ""
     assert done.returncode in (0, 141)
+
+
+@pytest.mark.parametrize("color", [{}, {"NO_COLOR": "1"}, {"TERM": "dumb"}])
+def test_a_table_says_when_and_by_whom_a_value_was_stored(
+    color: dict[str, str], declared: Kept, environment: dict[str, str]
+) -> None:
+    assert declared("set", "player", "audio.volume", "7").status == 0
+    status, shown = on_terminal(environment | color, ["list", "player", "--all"], [])
+    heading, *rows = shown.replace("\r\n", "\n").splitlines()
+    assert (status, "\x1b[" in shown) == (0, not color)
+    assert all(title in heading for title in ("KEY", "TYPE", "VALUE", "LAYER", "CHANGED", "BY", "SUMMARY"))
+    [row] = [row.split() for row in rows if row.startswith("audio.volume")]
+    day = declared("log", "player").out.split()[1][:16]
+    assert row[:6] == ["audio.volume", "integer", "7", "user", day, "kept"]

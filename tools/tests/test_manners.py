@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -46,21 +47,7 @@ def test_a_store_may_be_a_path(kept: Kept, tmp_path: Path) -> None:
     assert kept("get", path, "a").out == "1\n"
 
 
-def test_a_full_output_is_an_error(kept: Kept, environment: dict[str, str]) -> None:
-    assert kept("set", "player", "a", "1").status == 0
-    with open("/dev/full", "w") as full:
-        done = subprocess.run(
-            [environment["KEPT_COMMAND"], "get", "player", "a"],
-            stdout=full,
-            stderr=subprocess.PIPE,
-            env=environment,
-            check=False,
-        )
-    assert done.returncode == 4
-    assert done.stderr.startswith(b"kept: the output cannot be written")
-
-
-def test_a_corrupt_or_newer_store_is_unavailable(kept: Kept, tmp_path: Path) -> None:
+def test_a_store_whose_database_is_none_is_unavailable(kept: Kept, tmp_path: Path) -> None:
     folder = tmp_path / "store"
     folder.mkdir()
     (folder / "values.sqlite").mkdir()
@@ -86,20 +73,6 @@ def test_a_terminal_has_a_table_and_colours_unless_they_are_not_wanted(environme
     assert ["\x1b[" in text for text in shown] == [True, False]
 
 
-def test_shells_complete_commands_stores_keys_and_choices(declared: Kept) -> None:
-    def complete(*words: str) -> list[str]:
-        return declared("complete", "kept", *words).out.splitlines()
-
-    assert complete("exp") == ["explain", "export"]
-    assert complete("get", "pl") == ["player"]
-    assert complete("get", "player", "audio.v") == ["audio.volume"]
-    assert complete("set", "player", "audio.theme", "") == ["dark", "light"]
-    assert complete("set", "player", "audio.muted", "t") == ["true"]
-    for shell in ("bash", "zsh", "fish"):
-        assert "kept complete" in declared("completion", shell).out
-    assert declared("completion", "csh").status == 2
-
-
 def test_the_manual_has_a_page_for_each_command(kept: Kept, tmp_path: Path) -> None:
     pages = tmp_path / "pages"
     pages.mkdir()
@@ -110,3 +83,113 @@ def test_the_manual_has_a_page_for_each_command(kept: Kept, tmp_path: Path) -> N
     }
     for command in commands:
         assert kept("help", command).out.startswith("OVERVIEW: ")
+        assert kept(command, "--help").out == kept("help", command).out
+
+
+def test_every_page_of_the_manual_renders_without_a_warning(kept: Kept, tmp_path: Path) -> None:
+    assert kept("manual", "--into", str(tmp_path)).status == 0
+    locale = os.environ | {"LC_ALL": "C.UTF-8", "MANWIDTH": "80"}
+    for page in sorted(tmp_path.glob("*.1")):
+        groff = ["groff", "-man", "-ww", "-Kutf8", "-Tutf8", str(page)]
+        done = subprocess.run(groff, capture_output=True, text=True, env=locale, check=True)
+        assert done.stderr == "", page
+        man = ["man", "--warnings", "--local-file", str(page)]
+        done = subprocess.run(man, capture_output=True, text=True, env=locale, check=True)
+        assert done.stderr == "" and "`" not in done.stdout, page
+        assert "NAME\n" in done.stdout and "SYNOPSIS\n" in done.stdout
+    everything = kept("manual").out
+    assert everything == (tmp_path / "kept.1").read_text()
+    for topic in ("EXAMPLES", "STORE", "VALUES", "LAYERS", "PAST", "OUTPUT", "SCRIPTS", "EXIT STATUS", "ENVIRONMENT"):
+        assert f".SH {topic}\n" in everything
+
+
+def test_every_topic_is_listed_and_explained(kept: Kept) -> None:
+    topics = [line.split()[0] for line in kept("help", "topics").out.splitlines()[1:]]
+    assert {"examples", "store", "values", "layers", "past", "output", "scripts", "exit-status"} <= set(topics)
+    for topic in topics:
+        done = kept("help", topic)
+        title, _, first = done.out.splitlines()[:3]
+        assert (done.status, title.lower().replace(" ", "-")) == (0, topic)
+        assert first and max(map(len, done.out.splitlines())) <= 100
+        assert topic in kept("--help").out
+    assert 'did you mean "values"?' in kept("help", "value").err
+    assert kept("help", "get", "set").status == 2
+
+
+def test_an_option_that_a_command_does_not_honour_is_an_error(kept: Kept, tmp_path: Path) -> None:
+    commands = kept("complete", "kept", "").out.split()
+    options = {command: set(kept("complete", "kept", command, "--").out.split()) for command in commands}
+    others = sorted(set().union(*options.values()) - {"--help", "--version"})
+    cases = [(command, option) for command in commands for option in others if option not in options[command]]
+
+    def refused(case: tuple[str, str]) -> bool:
+        done = kept(case[0], "player", case[1], "x")
+        return done.status == 2 and done.out == "" and done.err.startswith("kept: ") and done.err.count("\n") == 1
+
+    with ThreadPoolExecutor(4) as pool:
+        assert [case for case, good in zip(cases, pool.map(refused, cases), strict=True) if not good] == []
+    assert len(cases) > 500
+    assert not (tmp_path / "config").exists()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "get player a --quiet --raw",
+        "get player a --quiet --default 1",
+        "get player a --quiet --reveal",
+        "get player a --json --raw",
+        "get player a b --raw",
+        "get player a --at @1 --managed file",
+        "get player a --at @1 --env-prefix P_",
+        "get player a --no-layers --managed file",
+        "list player --json --null",
+        "list player --tree --json",
+        "set player a 1 --raw",
+        "set player a 1 --string --type string",
+        "set player a=1 b=2 --if-revision 0",
+        "set player a=- b=-",
+        "set player a 1 --if-revision -1",
+        "watch player --count 0",
+        "watch player --timeout -1",
+        "watch player --quiet --json",
+        "watch player --quiet --initial",
+        "log player --limit 0",
+        "diff player other --quiet --json",
+        "doctor player --dry-run",
+        "doctor player --quiet --json",
+        "import player - --quiet --json",
+        "import player - --format env --declarations",
+        "import player - --format json --env-prefix P_",
+        "import player - --format yaml",
+        "restore player file --last-good",
+        "stores player",
+        "transaction player --expect a",
+        "transaction player --expect a@x",
+    ],
+)
+def test_options_that_exclude_each_other_are_an_error(words: str, kept: Kept, tmp_path: Path) -> None:
+    done = kept(*words.split(), input="{}")
+    assert (done.status, done.out) == (2, ""), done.err
+    assert done.err.startswith("kept: ")
+    assert not (tmp_path / "config").exists()
+
+
+@pytest.mark.parametrize("number", ["-5", "-0.5", "-.5"])
+def test_a_negative_number_is_a_value_wherever_one_may_stand(number: str, kept: Kept) -> None:
+    assert kept("set", "player", "a=1").status == 0
+    assert kept("get", "player", "b", "--default", number).out == f"{number}\n"
+    assert kept("get", "player", "b", f"--default={number}").out == f"{number}\n"
+    assert kept("get", "--default", number, "player", "b").out == f"{number}\n"
+    stored = number.replace("-.", "-0.")
+    assert kept("set", "player", "a", stored).status == 0
+    assert kept("get", "player", "a").out == f"{stored}\n"
+    assert kept("transaction", "player", "--expect", f"a={stored}", input='{"set":"a","value":1}').status == 0
+
+
+def test_a_key_that_begins_with_a_dash_stands_after_two(kept: Kept) -> None:
+    assert kept("set", "player", "--", "-key", "-value").status == 3
+    assert kept("set", "player", "--string", "--", "-key", "-value").status == 0
+    assert kept("get", "player", "--", "-key").out == '"-value"\n'
+    wrong = kept("get", "player", "-key")
+    assert wrong.status == 2 and "write -- before it" in wrong.err

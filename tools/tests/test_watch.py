@@ -71,3 +71,48 @@ def test_a_time_limit_is_a_failure_only_where_changes_were_counted(kept: Kept) -
     assert kept("set", "player", "a", "1").status == 0
     assert kept("watch", "player", "--timeout", "0.01").status == 0
     assert kept("watch", "player", "--timeout", "0.01", "--count", "1").status == 1
+
+
+def test_initial_values_are_printed_first_and_are_no_changes(kept: Kept, environment: dict[str, str]) -> None:
+    assert kept("set", "player", "a.x=1", "a.y=2", "b=3").status == 0
+    watching = watch(environment, "a.", "--count", "2")
+    assert json.loads(line_of(watching))["key"] == "a.y"
+    assert kept("set", "player", "b", "4").status == 0
+    assert kept("set", "player", "a.y=5", "a.x=6").status == 0
+    changes = [json.loads(line_of(watching)) for _ in range(2)]
+    assert {change["key"]: (change["old"], change["new"]) for change in changes} == {"a.x": (1, 6), "a.y": (2, 5)}
+    assert watching.wait(60) == 0
+
+
+def test_a_command_gets_what_has_changed_and_an_absent_value_has_no_variable(
+    kept: Kept, environment: dict[str, str], tmp_path: Path
+) -> None:
+    assert kept("set", "player", "a", "1").status == 0
+    script = 'echo "$KEPT_KEY $KEPT_REVISION $KEPT_ORIGIN ${KEPT_OLD-none} ${KEPT_NEW-none}" >> log'
+    watching = subprocess.Popen(
+        [environment["KEPT_COMMAND"], "watch", "player", "a", "--initial", "--count", "2", "--exec", script],
+        stdout=subprocess.PIPE,
+        env=environment,
+        cwd=tmp_path,
+        text=True,
+    )
+    assert line_of(watching)
+    assert kept("set", "player", "a", '{"b":[1]}').status == 0
+    assert line_of(watching)
+    assert kept("reset", "player", "a").status == 0
+    assert watching.wait(60) == 0
+    assert (tmp_path / "log").read_text().splitlines() == [
+        "a 1 initial none 1",
+        'a 2 another process 1 {"b":[1]}',
+        'a 3 another process {"b":[1]} none',
+    ]
+
+
+def test_a_line_for_people_has_time_both_values_and_who(kept: Kept, environment: dict[str, str]) -> None:
+    assert kept("set", "player", "a", "1").status == 0
+    command = [environment["KEPT_COMMAND"], "watch", "player", "--initial", "--count", "1"]
+    watching = subprocess.Popen(command, stdout=subprocess.PIPE, env=environment, text=True)
+    assert line_of(watching).endswith("Z a: 1\n")
+    assert kept("set", "player", "b", '"x"').status == 0
+    assert line_of(watching).endswith('Z b: – → "x" (kept, another process)\n')
+    assert watching.wait(60) == 0

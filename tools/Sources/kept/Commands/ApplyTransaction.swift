@@ -26,8 +26,8 @@ struct ApplyTransaction: ParsableCommand {
   func run() throws {
     let (location, rest) = try store.split(words)
     _ = try rest.expect(0...0, "only the store; the operations come from standard input")
-    let operations = try Self.operations(StandardInput.text(dropsLastLineBreak: true), location)
     let conditions = try expect.map(Condition.init)
+    let operations = try Self.operations(StandardInput.text(dropsLastLineBreak: true), location)
     let settings = try StoreAccess.openToWrite(location, writing)
     try Edit.commit(on: settings, writing) { edit in
       for condition in conditions { try condition.check(in: edit) }
@@ -101,7 +101,7 @@ private enum Operation {
       throw .refused(
         nil,
         "an operation has the members set and value, reset, or expect with value or revision; this one has "
-          + names.joined(separator: " and "))
+          + (names.isEmpty ? "none" : names.joined(separator: " and ")))
     }
   }
 

@@ -59,12 +59,13 @@ private enum ManualPage {
     let help = KeptCommand.helpMessage(for: command, columns: 78).split(
       separator: "\n", omittingEmptySubsequences: false)
     let options = help.drop { !$0.hasPrefix("OPTIONS:") }.dropFirst()
-    if !options.isEmpty { page += section("OPTIONS", lines(Array(options))) }
+    if !options.isEmpty { page += section("OPTIONS", ".nf\n\(withCode(options.joined(separator: "\n")))\n.fi\n") }
     return page + section("SEE ALSO", ".BR kept (1)\n")
   }
 
   private static func head(_ name: String, _ abstract: String) -> String {
-    ".TH \(escaped(name.uppercased())) 1 \"\" \"Kept \(Build.version)\"\n"
+    let abstract = abstract.filter { $0 != "`" }
+    return ".TH \(escaped(name.uppercased())) 1 \"\" \"Kept \(Build.version)\"\n"
       + section(
         "NAME", "\(escaped(name)) \\- \(escaped(abstract.hasSuffix(".") ? String(abstract.dropLast()) : abstract))\n")
   }
