@@ -19,9 +19,11 @@ add_custom_target(kept-command ALL
   COMMAND ${CMAKE_COMMAND} -E rm -f ${KEPT_COMMAND_SCRATCH}/release.yaml
   COMMAND ${KEPT_SWIFT} build --package-path ${PROJECT_SOURCE_DIR}/tools --scratch-path ${KEPT_COMMAND_SCRATCH}
     --configuration release --product kept
+    --disable-local-rpath
     -Xswiftc -static-stdlib
     -Xswiftc -O
     -Xswiftc -Xfrontend -Xswiftc -function-sections
+    -Xswiftc -Xfrontend -Xswiftc -disable-concrete-type-metadata-mangled-name-accessors
     -Xswiftc -Xclang-linker -Xswiftc -fuse-ld=lld
     -Xswiftc -Xclang-linker -Xswiftc -static-libgcc
     -Xlinker --gc-sections

@@ -81,7 +81,7 @@ PLANTED: dict[str, tuple[Callable[[Kept, Path], None], int, str, str]] = {
         "remove it with the sqlite3 shell",
     ),
     "the journal": (
-        lambda kept, s: flip(s / "journal", 4096 + 56),
+        lambda kept, s: flip(s / "journal", 20),
         1,
         "damaged and salvaged",
         "compare them with a backup",

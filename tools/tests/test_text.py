@@ -214,7 +214,8 @@ def test_a_store_that_may_only_be_read_is_read(kept: Kept, environment: dict[str
             [*as_user, program, *words], env=environment, capture_output=True, text=True, check=False, cwd="/"
         )
 
-    assert run("get", str(folder), "a").stdout == "1\n"
+    read = run("get", str(folder), "a")
+    assert (read.stdout, read.stderr) == ("1\n", "")
     assert run("list", str(folder)).stdout == "a=1\n"
     refused = run("set", str(folder), "a", "2")
     assert (refused.returncode, "may be read but not written" in refused.stderr) == (4, True)

@@ -18,6 +18,7 @@ enum Main {
         try Words.checkCommand(arguments.first)
         var command = try KeptCommand.parseAsRoot(Words.guarded(arguments))
         try command.run()
+        StoreAccess.closeChanged()
       }
       Output.standard.flush()
       exit(ExitStatus.done.rawValue)
@@ -58,36 +59,49 @@ enum Main {
 struct KeptCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "kept",
-    abstract: Guide.introduction[0],
-    discussion: """
-      \(Guide.introduction.dropFirst().joined(separator: "\n\n"))
-
-      \(Guide.tour)
-
-      Topics, with kept help TOPIC: \(Guide.topics.map(\.name).joined(separator: ", "))
-      """,
+    abstract: "Reads, changes and explains the settings of programs.",
+    discussion: showsGuide ? guide : "",
     version: "kept \(Build.version)",
-    groupedSubcommands: [
-      CommandGroup(
-        name: "Values",
-        subcommands: [Get.self, SetValues.self, Reset.self, EditCommand.self, List.self, Watch.self, Explain.self]),
-      CommandGroup(name: "The past", subcommands: [Log.self, Undo.self, Diff.self, Mark.self]),
-      CommandGroup(
-        name: "Declarations", subcommands: [Describe.self, Declare.self, Undeclare.self, Lint.self]),
-      CommandGroup(
-        name: "Whole stores",
-        subcommands: [
-          Export.self, Import.self, Backup.self, Restore.self, ApplyTransaction.self, Doctor.self,
-          Info.self, MigrateStatus.self, Stores.self,
-        ]),
-      CommandGroup(name: "Shells", subcommands: [Completion.self, Complete.self, Manual.self]),
-      CommandGroup(name: "Help", subcommands: [Help.self]),
-    ])
+    groupedSubcommands: groups)
+
+  private static let groups: [CommandGroup] = [
+    CommandGroup(
+      name: "Values",
+      subcommands: [Get.self, SetValues.self, Reset.self, EditCommand.self, List.self, Watch.self, Explain.self]),
+    CommandGroup(name: "The past", subcommands: [Log.self, Undo.self, Diff.self, Mark.self]),
+    CommandGroup(
+      name: "Declarations", subcommands: [Describe.self, Declare.self, Undeclare.self, Lint.self]),
+    CommandGroup(
+      name: "Whole stores",
+      subcommands: [
+        Export.self, Import.self, Backup.self, Restore.self, ApplyTransaction.self, Doctor.self,
+        Info.self, MigrateStatus.self, Stores.self,
+      ]),
+    CommandGroup(name: "Shells", subcommands: [Completion.self, Complete.self, Manual.self]),
+    CommandGroup(name: "Help", subcommands: [Help.self]),
+  ]
+
+  /// Whether the words ask for the help of the whole; reading the guide takes longer than most commands.
+  private static let showsGuide: Bool = {
+    guard CommandLine.arguments.count > 1 else { return true }
+    let word = CommandLine.arguments[1]
+    return word.hasPrefix("-") || word == Help._commandName
+  }()
+
+  private static var guide: String {
+    """
+    \(Guide.introduction.dropFirst().joined(separator: "\n\n"))
+
+    \(Guide.tour)
+
+    Topics, with kept help TOPIC: \(Guide.topics.map(\.name).joined(separator: ", "))
+    """
+  }
 
   /// The commands that the help shows.
   static var commands: [any ParsableCommand.Type] { all.filter { $0.configuration.shouldDisplay } }
 
   static func command(_ name: String) -> (any ParsableCommand.Type)? { all.first { $0._commandName == name } }
 
-  private static var all: [any ParsableCommand.Type] { configuration.groupedSubcommands.flatMap(\.subcommands) }
+  private static let all: [any ParsableCommand.Type] = groups.flatMap(\.subcommands)
 }

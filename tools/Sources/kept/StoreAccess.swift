@@ -59,6 +59,12 @@ struct LayerChoice {
 }
 
 enum StoreAccess {
+  /// The store that the command changes.
+  nonisolated(unsafe) private static var changed: Store?
+
+  /// Closes the store that was changed, so that the next command that opens it finds no log to sync.
+  static func closeChanged() { changed?.close() }
+
   /// Opens a store that exists.
   ///
   /// Throws `unavailable` if there is none: no command that only reads makes a store.
@@ -68,7 +74,9 @@ enum StoreAccess {
   ) throws -> Store {
     try checkExists(location)
     if changing?.dryRun == true { try checkWritable(location) }
-    return try openOrCreate(location, layers, arguments: arguments, durable: durable)
+    let store = try openOrCreate(location, layers, arguments: arguments, durable: durable)
+    if changing?.dryRun == false { changed = store }
+    return store
   }
 
   /// Opens a store, which is created if there is none.
@@ -97,7 +105,9 @@ enum StoreAccess {
   ) throws -> Store {
     guard changing.dryRun, try isMissing(location) else {
       if changing.dryRun { try checkWritable(location) }
-      return try openOrCreate(location, layers, durable: durable)
+      let store = try openOrCreate(location, layers, durable: durable)
+      if !changing.dryRun { changed = store }
+      return store
     }
     return try openOrCreate("memory:", layers.fixed(for: location), durable: durable)
   }

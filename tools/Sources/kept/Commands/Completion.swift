@@ -3,6 +3,7 @@ import Kept
 
 struct Completion: ParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "completion",
     abstract: "Prints what makes a shell complete commands, options, stores, keys and values.",
     usage: "kept completion bash | zsh | fish",
     discussion: """

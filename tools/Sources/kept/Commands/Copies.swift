@@ -3,6 +3,7 @@ import Kept
 
 struct Backup: ParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "backup",
     abstract: "Copies a whole store to a file, while programs go on using it.",
     usage: "kept backup STORE FILE [--replace] [--dry-run]")
 
@@ -27,6 +28,7 @@ struct Backup: ParsableCommand {
 
 struct Restore: ParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "restore",
     abstract: "Replaces the contents of a store by a backup, as one change.",
     usage: """
       kept restore STORE FILE [--dry-run]
@@ -62,6 +64,7 @@ struct Restore: ParsableCommand {
 
 struct Diff: ParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "diff",
     abstract: "Compares the values of two stores, backups or exports, or of one store at two moments.",
     usage: """
       kept diff A B [--json | --quiet]

@@ -3,6 +3,7 @@ import Kept
 
 struct Describe: ParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "describe",
     abstract: "Shows how keys are declared.",
     usage: "kept describe STORE [KEY | PREFIX] [--json]")
 
@@ -68,6 +69,7 @@ extension Declaration {
 
 struct Declare: ParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "declare",
     abstract: "Declares the keys that a JSON Schema file lists, all or none.",
     usage: "kept declare STORE FILE [--dry-run]",
     discussion: "FILE is an object with \"properties\", one for each key; - reads standard input.")
@@ -88,6 +90,7 @@ struct Declare: ParsableCommand {
 
 struct Undeclare: ParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "undeclare",
     abstract: "Removes the declarations of keys; their values stay.",
     usage: "kept undeclare STORE KEY... [--dry-run]")
 
@@ -139,6 +142,7 @@ private enum Declaring {
 
 struct Lint: ParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "lint",
     abstract: "Checks a file of declarations, without a store.",
     usage: "kept lint FILE")
 

@@ -4,6 +4,7 @@ import Kept
 
 struct Doctor: ParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "doctor",
     abstract: "Checks a store, and says what to do.",
     usage: "kept doctor STORE [--repair [--dry-run]] [--json | --quiet]",
     discussion: """

@@ -3,6 +3,7 @@ import Kept
 
 struct Explain: ParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "explain",
     abstract: "Shows what each layer has for a key, which one wins, and why.",
     usage: "kept explain STORE KEY [--env-prefix PREFIX] [-- ARGUMENTS OF THE PROGRAM]",
     discussion: """

@@ -3,6 +3,7 @@ import Kept
 
 struct Get: ParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "get",
     abstract: "Prints the value of a key.",
     usage: "kept get STORE KEY... [--type TYPE] [--default VALUE] [--raw]",
     discussion: """

@@ -2,6 +2,7 @@ import ArgumentParser
 
 struct Help: ParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "help",
     abstract: "Explains a command or a topic.",
     usage: "kept help [COMMAND | TOPIC | topics]",
     discussion: "`kept help topics` lists the topics. They are also the sections of `man kept`.")

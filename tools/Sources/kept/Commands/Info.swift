@@ -4,6 +4,7 @@ import Kept
 
 struct Info: ParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "info",
     abstract: "Shows where a store is, how large it is, and which processes have it open.",
     usage: "kept info STORE [--json]")
 
@@ -23,6 +24,7 @@ struct Info: ParsableCommand {
 
 struct Stores: ParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "stores",
     abstract: "Lists the stores of the user.",
     usage: "kept stores [--json]")
 

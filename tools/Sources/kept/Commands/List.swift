@@ -3,6 +3,7 @@ import Kept
 
 struct List: ParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "list",
     abstract: "Lists keys with their values and where these come from.",
     usage: "kept list STORE [PREFIX] [--all] [--tree | --json | --null]",
     discussion: """

@@ -3,6 +3,7 @@ import Kept
 
 struct Log: ParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "log",
     abstract: "Shows what was changed, when and by whom, the newest first.",
     usage: "kept log STORE [KEY | PREFIX.] [--limit N] [--json]",
     discussion: """
@@ -39,6 +40,7 @@ struct Log: ParsableCommand {
 
 struct Undo: ParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "undo",
     abstract: "Restores what one change has replaced, as a new change.",
     usage: "kept undo STORE [REVISION] [--dry-run]",
     discussion: """

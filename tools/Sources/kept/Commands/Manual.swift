@@ -3,6 +3,7 @@ import ArgumentParser
 /// Prints the pages of the manual, which are made of the same texts as the help.
 struct Manual: ParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "manual",
     abstract: "Prints a page of the manual, for `man`.", usage: "kept manual [COMMAND]", shouldDisplay: false)
 
   @Option(help: ArgumentHelp("Write all pages, and the completions of shells, into this folder.", valueName: "folder"))

@@ -3,6 +3,7 @@ import Kept
 
 struct Mark: ParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "mark",
     abstract: "Marks the present contents of a store as good, for `kept restore --last-good`.",
     usage: "kept mark good STORE [--dry-run]",
     discussion: """

@@ -76,6 +76,7 @@ enum GivenValue {
 
 struct Reset: ParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "reset",
     abstract: "Removes the stored values of keys, so that defaults apply again.",
     usage: "kept reset STORE KEY... [--prefix]",
     discussion: "A key without a stored value is no error.")

@@ -3,6 +3,7 @@ import Kept
 
 struct Export: ParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "export",
     abstract: "Writes the stored values as JSON, which `kept import` reads.",
     usage: "kept export STORE [--prefix PREFIX] [--output FILE]",
     discussion: "Secrets are left out, and their keys listed, unless --secrets is given.")
@@ -35,6 +36,7 @@ struct Export: ParsableCommand {
 
 struct Import: ParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "import",
     abstract: "Imports a file as one change, or nothing of it.",
     usage: "kept import STORE FILE [--format FORMAT] [--replace] [--dry-run]",
     discussion: """

@@ -4,6 +4,7 @@ import Kept
 
 struct Watch: ParsableCommand {
   static let configuration = CommandConfiguration(
+    commandName: "watch",
     abstract: "Prints each change as it happens, in any process.",
     usage: "kept watch STORE [KEY | PREFIX.] [--initial] [--exec COMMAND] [--count N]",
     discussion: """
