@@ -35,7 +35,9 @@ struct Surroundings {
 }
 
 private enum FileSystem {
-  /// `in …, on ext4, 12.3 GB free`, and what is unusual. The library itself refuses network file systems.
+  /// Where the store is and what is free there, and what is unusual.
+  ///
+  /// The library itself refuses network file systems.
   static func findings(for folder: String) -> [Finding] {
     var status = statvfs()
     guard statvfs(folder, &status) == 0 else {
