@@ -107,3 +107,10 @@ def test_the_last_good_state_comes_back(changed: Kept) -> None:
 def test_migrate_status_shows_the_schema_version(changed: Kept) -> None:
     assert changed("migrate-status", "player").out == "schema version 0\n"
     assert json.loads(changed("migrate-status", "player", "--json").out) == {"schemaVersion": 0}
+
+
+def test_a_store_that_is_younger_than_the_moment_is_compared_from_its_first_known_change(declared: Kept) -> None:
+    assert declared("set", "player", "audio.volume", "7").status == 0
+    done = declared("diff", "player", "@1d")
+    assert (done.status, done.out) == (1, "+ audio.volume: 7\n")
+    assert declared("get", "player", "audio.volume", "--at", "@1d").status == 1

@@ -48,11 +48,19 @@ enum Moment {
 
 extension Contents {
   /// The stored values at a moment, as far as the history has kept them: it has none of secrets.
-  static func of(_ location: String, at moment: Moment) throws -> Contents {
+  ///
+  /// - Parameter orFirst: whether a time before the history stands for its beginning, with a warning.
+  static func of(_ location: String, at moment: Moment, orFirst: Bool = false) throws -> Contents {
     let settings = try StoreAccess.open(location)
     let snapshot = try settings.snapshot()
     let history = try settings.history()
-    let revision = try moment.revision(in: history)
+    let revision: Revision
+    do { revision = try moment.revision(in: history) } catch {
+      guard orFirst, case .time = moment else { throw error }
+      Failure.print(
+        "the history of the store begins later, after revision \(history.completeAfter), and is shown from there")
+      revision = history.completeAfter
+    }
     guard revision <= snapshot.revision else {
       throw StoreError(.absent, "the store is at revision \(snapshot.revision), and \(revision) is later")
     }

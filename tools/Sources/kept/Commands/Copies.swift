@@ -100,7 +100,7 @@ struct Diff: ParsableCommand {
     let moments = try given.dropFirst().map { try Moment($0) }
     let (a, b): (Contents, Contents)
     if let first = moments[0] {
-      a = try Contents.of(given[0], at: first)
+      a = try Contents.of(given[0], at: first, orFirst: true)
       b = try moments.count > 1 ? Self.contents(given[0], given[2], moments[1]) : Contents.of(given[0])
     } else {
       let both = try given.expect(2...2, "two stores, backups or exports")

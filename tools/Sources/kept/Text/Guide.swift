@@ -1,4 +1,4 @@
-// The page docs/command.md, which is part of the program: the text of `kept help TOPIC` and of the page of the manual.
+// The page docs/command.md, which is part of the program: the source of `kept help TOPIC` and of `man kept`.
 
 import Kept
 
