@@ -1,6 +1,7 @@
 /* A child that was forked and executes no other program goes on with its parent's objects. */
 #include "settings_test.h"
 
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -47,8 +48,12 @@ static void a_forked_child_reads_and_writes(void) {
   g_assert_cmpint(status_of(child), ==, 0);
   assert_int_setting(settings, "volume", 2);
   assert_int_setting(settings, "loudness", 7);
+  /* Changes of another process may arrive together, and are then in the order of their keys. */
+  g_string_truncate(changes, 0);
   wait_for_earlier_changes();
-  g_assert_cmpstr(changes->str, ==, "changed::volume changed::volume changed::loudness ");
+  g_assert_cmpuint(changes->len, ==, strlen("changed::volume changed::loudness "));
+  g_assert_nonnull(strstr(changes->str, "changed::volume "));
+  g_assert_nonnull(strstr(changes->str, "changed::loudness "));
   g_object_unref(settings);
 }
 

@@ -1,5 +1,5 @@
 /* Prints what a program sees of its settings: values, results and signals in their order. Its output is the same on
- * every backend. trace.cmake says what the administrator has set. */
+ * every backend. trace.cmake says what the administrator has set, and gives the seed of the random part. */
 #include "settings_test.h"
 
 #include <string.h>
@@ -31,7 +31,23 @@ static void print_unapplied(GSettings *settings, GParamSpec *property, gpointer 
   g_print("  %s: has-unapplied %d\n", (char *)name, g_settings_get_has_unapplied(settings));
 }
 
+/* Lets everything happen that is due, until another process has set the marker and it has arrived. */
+static void settle(void) {
+  static int count;
+  GSettings *marker = g_settings_new("org.example.kept.marker");
+  GString *changes = record(marker, "changed");
+  char *number = g_strdup_printf("%d", ++count);
+  g_settings_sync();
+  g_free(gsettings_command("set", "org.example.kept.marker", "number", number, NULL));
+  WAIT_UNTIL(changes->len > 0 && g_settings_get_int(marker, "number") == count);
+  g_free(number);
+  g_object_unref(marker);
+  while (g_main_context_iteration(NULL, FALSE));
+}
+
+/* dconf announces everything once more if something changes before it has subscribed. */
 static GSettings *traced(GSettings *settings, const char *name) {
+  settle();
   g_signal_connect(settings, "changed", G_CALLBACK(print_changed), (gpointer)name);
   g_signal_connect(settings, "change-event", G_CALLBACK(print_event), (gpointer)name);
   g_signal_connect(settings, "writable-changed", G_CALLBACK(print_writable), (gpointer)name);
@@ -61,20 +77,6 @@ static void reset(GSettings *settings, const char *key) {
   g_print("reset %s\n", key);
   g_settings_reset(settings, key);
   g_print("returned\n");
-}
-
-/* Lets everything happen that is due, until another process has set the marker and it has arrived. */
-static void settle(void) {
-  static int count;
-  GSettings *marker = g_settings_new("org.example.kept.marker");
-  GString *changes = record(marker, "changed");
-  char *number = g_strdup_printf("%d", ++count);
-  g_settings_sync();
-  g_free(gsettings_command("set", "org.example.kept.marker", "number", number, NULL));
-  WAIT_UNTIL(changes->len > 0 && g_settings_get_int(marker, "number") == count);
-  g_free(number);
-  g_object_unref(marker);
-  while (g_main_context_iteration(NULL, FALSE));
 }
 
 static void elsewhere(const char *verb, const char *schema, const char *key, const char *value) {
@@ -199,6 +201,36 @@ static void trace_bindings(void) {
   g_object_unref(other), g_object_unref(action), g_object_unref(settings);
 }
 
+enum { operations = 400 };
+
+/* What three objects see of operations at random, two of which apply what they set later. */
+static void trace_random_operations(guint32 seed) {
+  static const char *const keys[] = { "volume", "theme", "recent" };
+  static const char *const values[][3] = { { "1", "2", "50" }, { "'a'", "'b'", "'plain'" },
+    { "['a']", "['b']", "@as []" } };
+  GSettings *objects[] = { traced(g_settings_new(PLAYER), "plain"), traced(g_settings_new(PLAYER), "delayed"),
+    traced(g_settings_new(PLAYER), "also delayed") };
+  GRand *random = g_rand_new_with_seed(seed);
+  g_settings_delay(objects[1]), g_settings_delay(objects[2]);
+  for (int i = 0; i < operations; i++) {
+    int which = g_rand_int_range(random, 0, 3), key = g_rand_int_range(random, 0, 3),
+        operation = g_rand_int_range(random, 0, 12);
+    g_print("object %d: ", which);
+    if (operation < 6) set(objects[which], keys[key], values[key][g_rand_int_range(random, 0, 3)]);
+    else if (operation < 8) reset(objects[which], keys[key]);
+    else if (operation < 10) g_print("apply\n"), g_settings_apply(objects[which]), g_print("applied\n");
+    else if (operation == 10) g_print("revert\n"), g_settings_revert(objects[which]), g_print("reverted\n");
+    else g_print("read\n"), print_values(objects[which], keys[key]);
+  }
+  for (int i = 0; i < 3; i++) {
+    g_settings_revert(objects[i]);
+    for (int key = 0; key < 3; key++) print_values(objects[i], keys[key]);
+  }
+  settle();
+  g_rand_free(random);
+  for (int i = 0; i < 3; i++) g_object_unref(objects[i]);
+}
+
 int main(int argc, char **argv) {
   set_up(&argc, &argv);
   trace_own_changes();
@@ -207,5 +239,6 @@ int main(int argc, char **argv) {
   trace_wrong_types();
   trace_layers();
   trace_bindings();
+  trace_random_operations(argc > 1 ? (guint32)g_ascii_strtoull(argv[1], NULL, 10) : 0);
   return run_tests();
 }

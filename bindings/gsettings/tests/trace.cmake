@@ -1,6 +1,9 @@
 # Runs one program on Kept and on dconf, and compares what it prints.
-#   cmake -D TRACE=… -D FOLDER=… -P trace.cmake
+#   cmake -D TRACE=… -D FOLDER=… [-D SEED=…] -P trace.cmake
 
+if(NOT DEFINED SEED)
+  string(RANDOM LENGTH 9 ALPHABET 0123456789 SEED)
+endif()
 file(REMOVE_RECURSE ${FOLDER})
 file(MAKE_DIRECTORY ${FOLDER})
 
@@ -18,7 +21,7 @@ execute_process(COMMAND dconf compile ${FOLDER}/site.db ${FOLDER}/site COMMAND_E
 function(trace backend)
   execute_process(COMMAND ${CMAKE_COMMAND} -E env GSETTINGS_BACKEND=${backend} SETTINGS_TEST_FOLDER=${FOLDER}
       XDG_CONFIG_HOME=${FOLDER}/config-${backend} XDG_RUNTIME_DIR=${FOLDER} DCONF_PROFILE=${FOLDER}/profile
-      KEPT_GSETTINGS_MANAGED=${FOLDER}/managed.json KEPT_GSETTINGS_SYSTEM=${FOLDER}/system.json ${ARGN} ${TRACE}
+      KEPT_GSETTINGS_MANAGED=${FOLDER}/managed.json KEPT_GSETTINGS_SYSTEM=${FOLDER}/system.json ${ARGN} ${TRACE} ${SEED}
     OUTPUT_VARIABLE output COMMAND_ERROR_IS_FATAL ANY)
   # Comments of GLib's test framework.
   string(REGEX REPLACE "#[^\n]*\n" "" output "${output}")
@@ -29,5 +32,5 @@ trace(dconf dbus-run-session --)
 
 execute_process(COMMAND diff -u ${FOLDER}/dconf.txt ${FOLDER}/kept.txt RESULT_VARIABLE differs)
 if(differs)
-  message(FATAL_ERROR "a program sees other things on Kept (+) than on dconf (-)")
+  message(FATAL_ERROR "a program sees other things on Kept (+) than on dconf (-); the seed is ${SEED}")
 endif()
