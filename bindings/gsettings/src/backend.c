@@ -11,6 +11,7 @@
 #include <json-c/json.h>
 #include <kept.h>
 #include <string.h>
+#include <unistd.h>
 
 /* A GSettings object aborts when it is told of 256 keys at once. */
 enum { most_keys_at_once = 255 };
@@ -23,6 +24,8 @@ typedef struct {
   GMutex lock;
   guint subscribers;
   kept_subscription *subscription;
+  /* The process that has subscribed: a forked child's copy of the subscription receives nothing. */
+  pid_t process;
   /* The last failure that was reported, so that a full disk gives one warning. */
   kept_status reported;
 } KeptSettingsBackend;
@@ -318,6 +321,8 @@ static void kept_subscribe(GSettingsBackend *backend, const char *path) {
   g_mutex_lock(&self->lock);
   /* The first object makes it, and later ones try again. */
   self->subscribers++;
+  if (self->process != getpid()) self->subscription = NULL;
+  self->process = getpid();
   if (self->subscription == NULL)
     status = kept_observe(self->store, "", KEPT_OBSERVE_PREFIX, forward, self, NULL, &self->subscription, &error);
   g_mutex_unlock(&self->lock);

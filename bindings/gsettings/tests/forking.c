@@ -63,7 +63,6 @@ static void a_child_is_told_of_changes_if_it_makes_new_objects(void) {
   g_assert_cmpint(pipe(ends), ==, 0);
   pid_t child = fork();
   if (child == 0) {
-    g_object_unref(settings);
     GMainContext *context = g_main_context_new();
     g_main_context_push_thread_default(context);
     GSettings *own = g_settings_new("org.example.kept.player");
