@@ -11,8 +11,8 @@
 #define VALGRIND_COUNT_ERRORS 0
 #endif
 
-/* valgrind looks for leaks when a program exits, not when it executes another; what only the stacks of the parent's other
- * threads referred to has no owner in a child. */
+/* valgrind looks for leaks when a program exits, not when it executes another; what only the stacks of the parent's
+ * other threads referred to has no owner in a child. */
 static void leave(void) {
   execl("/bin/sh", "sh", "-c", VALGRIND_COUNT_ERRORS > 0 ? "exit 99" : "exit 0", (char *)NULL);
   _exit(127);
