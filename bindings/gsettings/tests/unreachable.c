@@ -7,8 +7,8 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/mount.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define PLAYER "org.example.kept.player"
@@ -144,33 +144,36 @@ static void locks_without_a_store(void) {
   g_object_unref(settings);
 }
 
-/* A program of a user who may read no more than anyone. FALSE if this test has no right to become that user. */
-static gboolean become_nobody(void) {
-  if (geteuid() != 0) return g_test_skip("this needs to be root at first, to become another user"), FALSE;
+static void run_as_root(gconstpointer body) {
+  if (geteuid() == 0) run(body);
+  else g_test_skip("this needs to be root at first, to become another user");
+}
+
+/* A program of a user who may read no more than anyone. */
+static void become_nobody(void) {
   g_chmod(g_getenv("SETTINGS_TEST_FOLDER"), 0755);
   /* The modules are looked for while their folder can be read. */
   g_vfs_get_default();
   g_settings_schema_source_get_default();
   g_assert_cmpint(setgid(nobody), ==, 0);
   g_assert_cmpint(setuid(nobody), ==, 0);
-  return TRUE;
 }
 
 static void a_user_without_a_home(void) {
-  if (!become_nobody()) return;
+  become_nobody();
   g_unsetenv("XDG_CONFIG_HOME"), g_unsetenv("HOME");
   assert_works_in_memory();
 }
 
 static void a_home_that_cannot_be_written(void) {
-  if (!become_nobody()) return;
+  become_nobody();
   g_unsetenv("XDG_CONFIG_HOME");
   g_setenv("HOME", g_getenv("SETTINGS_TEST_FOLDER"), TRUE);
   assert_works_in_memory();
 }
 
 static void a_home_that_does_not_exist(void) {
-  if (!become_nobody()) return;
+  become_nobody();
   g_setenv("XDG_CONFIG_HOME", "/nonexistent/home", TRUE);
   assert_works_in_memory();
 }
@@ -196,16 +199,24 @@ static void a_store_of_another_user(void) {
     g_free(path);
   }
   g_dir_close(entries);
-  if (become_nobody()) assert_is_read_only(11);
+  become_nobody();
+  assert_is_read_only(11);
 }
 
-/* A file system of 2 MiB that ends with the process. FALSE if this test may not mount one. */
+/* A file system of 2 MiB that ends with the process. FALSE if it may not mount one. */
 static gboolean mount_small_disk(const char *path) {
   g_mkdir(path, 0755);
-  if (geteuid() != 0 || unshare(CLONE_NEWNS) != 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
-    mount("tmpfs", path, "tmpfs", 0, "size=2m,mode=755") != 0)
-    return g_test_skip("this needs the right to mount a file system"), FALSE;
-  return TRUE;
+  return unshare(CLONE_NEWNS) == 0 && mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
+    mount("tmpfs", path, "tmpfs", 0, "size=2m,mode=755") == 0;
+}
+
+static void run_with_disk(gconstpointer body) {
+  int status = 0;
+  pid_t probe = g_test_subprocess() ? 0 : fork();
+  if (probe == 0 && !g_test_subprocess()) _exit(mount_small_disk(file_named("probe")) ? 0 : 1);
+  if (probe > 0) waitpid(probe, &status, 0);
+  if (status == 0) run(body);
+  else g_test_skip("this needs the right to mount a file system");
 }
 
 static void fill(const char *path) {
@@ -218,14 +229,14 @@ static void fill(const char *path) {
 }
 
 static void a_disk_that_was_full_before(void) {
-  if (!mount_small_disk(file_named("full"))) return;
+  g_assert_true(mount_small_disk(file_named("full")));
   g_setenv("XDG_CONFIG_HOME", file_named("full"), TRUE);
   fill(file_named("full/filler"));
   assert_works_in_memory();
 }
 
 static void a_disk_that_becomes_full(void) {
-  if (!mount_small_disk(file_named("filled"))) return;
+  g_assert_true(mount_small_disk(file_named("filled")));
   g_setenv("XDG_CONFIG_HOME", file_named("filled"), TRUE);
   GSettings *settings = g_settings_new(PLAYER);
   GString *changes = record(settings, "changed");
@@ -271,7 +282,8 @@ static void a_name_over_the_limit(void) {
   g_object_unref(settings);
 }
 
-#define ADD(name, body) g_test_add_data_func("/unreachable/" name, (gconstpointer)(body), run)
+#define ADD_RUN(name, body, run) g_test_add_data_func("/unreachable/" name, (gconstpointer)(body), run)
+#define ADD(name, body) ADD_RUN(name, body, run)
 
 int main(int argc, char **argv) {
   set_up(&argc, &argv);
@@ -282,12 +294,12 @@ int main(int argc, char **argv) {
   ADD("a managed file that others can write leaves defaults", a_managed_file_that_others_can_write);
   ADD("a damaged store is salvaged with a warning", a_damaged_store);
   ADD("locks hold without a store", locks_without_a_store);
-  ADD("a user without a home has defaults", a_user_without_a_home);
-  ADD("a home that cannot be written leaves defaults", a_home_that_cannot_be_written);
-  ADD("a home that does not exist leaves defaults", a_home_that_does_not_exist);
-  ADD("a store of another user is read", a_store_of_another_user);
-  ADD("a disk that was full before leaves defaults", a_disk_that_was_full_before);
-  ADD("a disk that becomes full gives one warning", a_disk_that_becomes_full);
+  ADD_RUN("a user without a home has defaults", a_user_without_a_home, run_as_root);
+  ADD_RUN("a home that cannot be written leaves defaults", a_home_that_cannot_be_written, run_as_root);
+  ADD_RUN("a home that does not exist leaves defaults", a_home_that_does_not_exist, run_as_root);
+  ADD_RUN("a store of another user is read", a_store_of_another_user, run_as_root);
+  ADD_RUN("a disk that was full before leaves defaults", a_disk_that_was_full_before, run_with_disk);
+  ADD_RUN("a disk that becomes full gives one warning", a_disk_that_becomes_full, run_with_disk);
   ADD("a value over the limit is refused", a_value_over_the_limit);
   ADD("a name over the limit has its default", a_name_over_the_limit);
   return run_tests();
