@@ -121,16 +121,18 @@ static GVariant *kept_read(
   return value;
 }
 
+static gboolean is_of_user(kept_store *store, const char *key) {
+  uint32_t layer;
+  return kept_layer_of(store, key, &layer, NULL) == KEPT_OK && layer == KEPT_LAYER_USER;
+}
+
 static GVariant *kept_read_user_value(GSettingsBackend *backend, const char *path, const GVariantType *type) {
   static const char *const user[] = { "user", NULL };
   kept_store *store = SELF(backend)->store;
   char *key = key_of_path(path);
   if (key == NULL) return NULL;
-  uint32_t layer;
   /* An explanation has no values of secrets, and takes longer. */
-  GVariant *value = kept_layer_of(store, key, &layer, NULL) == KEPT_OK && layer == KEPT_LAYER_USER
-    ? read_effective(store, key, type)
-    : read_layers(store, key, type, user);
+  GVariant *value = is_of_user(store, key) ? read_effective(store, key, type) : read_layers(store, key, type, user);
   g_free(key);
   return value;
 }
@@ -194,14 +196,14 @@ static kept_status change(kept_store *store, const char *path, GVariant *value, 
 /* Whether the user has set just this, or nothing if `value` is NULL: then dconf announces no change either. */
 static gboolean is_there(kept_store *store, const char *path, GVariant *value) {
   char *key = key_of_path(path);
-  uint32_t layer;
   uint64_t revision;
-  GVariant *present = NULL;
   gboolean is_same = FALSE;
   if (key != NULL && value == NULL) is_same = kept_revision_of(store, key, &revision, NULL) == KEPT_ABSENT;
-  else if (key != NULL && kept_layer_of(store, key, &layer, NULL) == KEPT_OK && layer == KEPT_LAYER_USER)
-    present = read_effective(store, key, g_variant_get_type(value));
-  if (present != NULL) is_same = g_variant_equal(present, value), g_variant_unref(present);
+  else if (key != NULL) {
+    GVariant *present = read_effective(store, key, g_variant_get_type(value));
+    is_same = present != NULL && g_variant_equal(present, value) && is_of_user(store, key);
+    if (present != NULL) g_variant_unref(present);
+  }
   g_free(key);
   return is_same;
 }
