@@ -38,6 +38,8 @@ static void each_layer_has_its_place(void) {
   put_file(system_file(), "{\"values\":{\"" PLAYER ".volume\":20}}");
   WAIT_UNTIL(changes->len > 0);
   assert_values(settings, "volume", "20 20 -");
+  g_settings_set_int(settings, "volume", 20);
+  assert_values(settings, "volume", "20 20 20");
   g_settings_set_int(settings, "volume", 10);
   assert_values(settings, "volume", "10 20 10");
   gsize length = changes->len;
